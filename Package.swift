@@ -1,0 +1,58 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// The one set of compiler settings: Swift 6 mode, the upcoming features, and no warning tolerated.
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  // Views over borrowed bytes are `~Escapable`, and say so with `@_lifetime`.
+  .enableExperimentalFeature("Lifetimes"),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "Reprise",
+  platforms: [.macOS(.v26)],
+  products: [
+    .executable(name: "reprise", targets: ["reprise"]),
+    .library(name: "Wire", targets: ["Wire"]),
+    .library(name: "DataClient", targets: ["DataClient"]),
+    .library(name: "Capture", targets: ["Capture"]),
+    .library(name: "ConformanceKit", targets: ["ConformanceKit"]),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CPcap", pkgConfig: "libpcap",
+      providers: [.apt(["libpcap-dev"]), .brew(["libpcap"])]),
+    .systemLibrary(
+      name: "CZlib", pkgConfig: "zlib",
+      providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+
+    .target(name: "Wire", swiftSettings: settings),
+    .target(name: "DataClient", dependencies: ["Wire"], swiftSettings: settings),
+    .target(
+      name: "Capture", dependencies: ["DataClient", "Wire", "CPcap", "CZlib"],
+      swiftSettings: settings),
+    .target(
+      name: "ConformanceKit", dependencies: ["DataClient", "Wire"], swiftSettings: settings),
+    .executableTarget(
+      name: "reprise", dependencies: ["Capture", "ConformanceKit", "DataClient", "Wire"],
+      swiftSettings: settings),
+
+    .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
+    .testTarget(
+      name: "DataClientTests", dependencies: ["DataClient", "Wire"], swiftSettings: settings),
+    .testTarget(
+      name: "CaptureTests", dependencies: ["Capture", "DataClient", "Wire"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ConformanceKitTests", dependencies: ["ConformanceKit", "Capture", "DataClient", "Wire"],
+      swiftSettings: settings),
+    .testTarget(name: "CommandTests", dependencies: ["reprise"], swiftSettings: settings),
+  ]
+)
