@@ -1,5 +1,3 @@
-public import Wire
-
 /// Writes events as the lines of JSON that `inspect` prints and recordings hold.
 public struct EventJSONWriter: Sendable {
   /// Whether user passwords, tokens and signatures are written; `"***"` stands for them if not.
