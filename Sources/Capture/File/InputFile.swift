@@ -34,11 +34,12 @@ struct InputFile: ~Copyable {
     if descriptor != STDIN_FILENO { _ = close(descriptor) }
   }
 
-  /// Reads once into a buffer and returns the number of bytes, 0 at the end of the file.
+  /// Reads once into a buffer.
   ///
   /// - Parameters:
   ///   - buffer: Where the bytes go.
   ///   - offset: The place in the file, for the error.
+  /// - Returns: The number of bytes, 0 at the end of the file.
   /// - Throws: `CaptureError` if the operating system reports an error.
   func read(
     into buffer: UnsafeMutableRawBufferPointer, offset: Int

@@ -122,7 +122,9 @@ extension PcapngReader {
   /// Steps over a block of any length, and checks the copy of its length.
   private func stepOver(_ source: inout ByteSource, _ length: Int) throws(CaptureError) {
     let skipped = source.skip(length - 4)
-    guard skipped == length - 4 else { throw source.cut(in: "a block", has: 0, of: length - skipped) }
+    guard skipped == length - 4 else {
+      throw source.cut(in: "a block", has: 0, of: length - skipped)
+    }
     let present = source.load(4)
     guard let copy = source.loaded(4).uint32(at: 0, order) else {
       throw source.cut(in: "a block", has: present, of: 4)

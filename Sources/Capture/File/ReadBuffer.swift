@@ -45,6 +45,7 @@ struct ReadBuffer: ~Copyable {
   /// - Parameters:
   ///   - distance: How many bytes before the first unread one they begin.
   ///   - length: How many they are, at most `distance`.
+  /// - Returns: The bytes.
   @_lifetime(&self)
   mutating func consumed(_ distance: Int, length: Int) -> RawSpan {
     let back = Swift.max(0, Swift.min(distance, start))

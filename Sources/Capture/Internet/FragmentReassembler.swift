@@ -47,7 +47,7 @@ struct FragmentReassembler {
   /// How many datagrams still miss a fragment.
   var pending: Int { partials.values.count { !$0.isComplete } }
 
-  /// Takes a fragment and returns the datagram if this completes it.
+  /// Takes a fragment.
   ///
   /// - Parameters:
   ///   - header: The fragment's header.
@@ -55,6 +55,7 @@ struct FragmentReassembler {
   ///   - bytes: The captured part of its payload.
   ///   - wireLength: The length of its payload on the wire.
   ///   - time: When it was captured.
+  /// - Returns: The datagram, if this fragment completes it.
   mutating func add(
     _ header: InternetHeader, _ fragment: InternetHeader.Fragment, _ bytes: RawSpan,
     wireLength: Int, time: Timestamp?
@@ -202,9 +203,8 @@ extension FragmentReassembler {
         if part.upperBound < merged.lowerBound || part.lowerBound > merged.upperBound {
           kept.append(part)
         } else {
-          merged =
-            Swift.min(part.lowerBound, merged.lowerBound)..<Swift.max(
-              part.upperBound, merged.upperBound)
+          let lower = Swift.min(part.lowerBound, merged.lowerBound)
+          merged = lower..<Swift.max(part.upperBound, merged.upperBound)
         }
       }
       let index = kept.firstIndex { $0.lowerBound > merged.lowerBound } ?? kept.count

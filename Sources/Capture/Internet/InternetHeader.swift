@@ -62,7 +62,7 @@ struct InternetHeader {
 }
 
 extension InternetHeader {
-  /// RFC 791 section 3.1. The checksum is not looked at: offloading leaves it wrong on the sender.
+  /// Reads RFC 791's header; its checksum is not looked at, as offloading leaves it wrong.
   @inline(__always)
   private static func readIPv4(
     _ bytes: RawSpan, _ first: UInt8, _ wireLength: Int

@@ -45,6 +45,7 @@ enum LinkLayer {
   ///   - bytes: The frame.
   ///   - offset: Where the EtherType stands.
   ///   - next: Where what it names begins, if not right behind it.
+  /// - Returns: What the frame carries.
   @inline(__always)
   private static func etherType(_ bytes: RawSpan, at offset: Int, next: Int? = nil) -> Content {
     guard let type = bytes.uint16(at: offset) else { return .tooShort }
