@@ -153,9 +153,29 @@ extension PcapReader {
           record.ticks < (countsNanoseconds ? 1_000_000_000 : 1_000_000),
           record.captured <= record.wire, record.wire <= 1 << 24, record.captured <= 1 << 18
         else { return false }
+        if length == 24, !isPatched, offset == PcapReader.fileHeaderLength,
+          !namesInterface(file, at: offset)
+        {
+          return false
+        }
         offset += length + record.captured
       }
       return true
+    }
+
+    /// Returns whether a record header goes on with an interface index, a protocol, and the
+    /// direction of the packet, as the patched one does.
+    ///
+    /// Lengths alone do not tell: a standard file cut eight bytes behind a record would fit, too.
+    private func namesInterface(_ file: RawSpan, at offset: Int) -> Bool {
+      guard
+        let index = file.uint32(at: offset + 16, order), (1...0xffff).contains(index),
+        let number = file.uint16(at: offset + 20), let direction = file.uint8(at: offset + 22)
+      else { return false }
+      // IPv4, ARP or IPv6; in which byte order was left to the kernel.
+      let protocols: [UInt16] = [0x0800, 0x0806, 0x86dd]
+      return direction <= 7
+        && (protocols.contains(number) || protocols.contains(number.byteSwapped))
     }
   }
 }

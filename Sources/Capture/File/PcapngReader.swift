@@ -64,7 +64,8 @@ struct PcapngReader {
         keepSecrets(source.loaded(length), framesRead)
         source.consume(length)
       case Self.sectionHeader:
-        _ = source.load(16)
+        let present = source.load(16)
+        guard present == 16 else { throw source.cut(in: "a section header", has: present, of: 28) }
         try checkVersion(source.loaded(16), at: source.offset)
         try stepOver(&source, length)
       default:
