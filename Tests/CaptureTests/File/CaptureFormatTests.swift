@@ -31,7 +31,10 @@ import Testing
       Array("XCP\0002.002".utf8),
       "this is a NetXRay or Sniffer capture\(neither); convert it with editcap -F pcapng first"
     ),
-    (Array("[{}]".utf8), "this is a JSON array\(neither); write one object a line, as in a recording"),
+    (
+      Array("[{}]".utf8),
+      "this is a JSON array\(neither); write one object a line, as in a recording"
+    ),
     ([0, 0, 0, 0], "this is of no known format\(neither); \(name)"),
   ]
   private static let neither = ", neither a capture nor a recording, at byte offset 0"

@@ -11,7 +11,9 @@ import Testing
     #expect(reading.error?.isCut == (isCut ? true : nil))
     // The expectations write IPv6 addresses without brackets.
     let seen = Set(
-      reading.segments.map { Set([$0.source, $0.destination].map { $0.filter { !"[]".contains($0) } }) })
+      reading.segments.map { segment in
+        Set([segment.source, segment.destination].map { $0.filter { !"[]".contains($0) } })
+      })
     #expect(seen == Set(expected.flows.map { Set([$0.a, $0.b]) }))
     #expect(reading.statistics.malformedHeaders == 0)
     #expect(reading.statistics.unsupportedFrames == 0)

@@ -84,8 +84,10 @@ import Testing
     ("LLC", .ethernet, Packet.ethernet(38, [0x42, 0x42, 3] + v4)),
     ("PPPoE discovery", .ethernet, Packet.ethernet(0x8863, pppoe([0, 0x21] + v4, code: 9))),
     ("PPPoE, not a session", .ethernet, Packet.ethernet(0x8864, pppoe([0, 0x21] + v4, code: 9))),
-    ("endless tags", .ethernet,
-      Packet.ethernet(0x0800, v4, tags: [UInt16](repeating: 0x8100, count: 100))),
+    (
+      "endless tags", .ethernet,
+      Packet.ethernet(0x0800, v4, tags: [UInt16](repeating: 0x8100, count: 100))
+    ),
     ("PPP, LCP", .ppp, [0xff, 3, 0xc0, 0x21] + v4),
     ("NULL, other family", .null, [7, 0, 0, 0] + v4),
   ]
@@ -101,9 +103,8 @@ import Testing
   @Test func reportsEveryUnknownLinkTypeOnce() {
     let bluetooth = LinkType(rawValue: 187)
     let dissection = Dissection(bluetooth, [[1], [2], [3]])
-    #expect(
-      dissection.statistics.unsupportedLinkTypes.map { "\($0.linkType) \($0.firstFrame) \($0.frames)" }
-        == ["link type 187 1 3"])
+    let reports = dissection.statistics.unsupportedLinkTypes
+    #expect(reports.map { "\($0.linkType) \($0.firstFrame) \($0.frames)" } == ["link type 187 1 3"])
     #expect(dissection.statistics.unsupportedFrames == 3)
   }
 }
