@@ -27,7 +27,15 @@ import Testing
     #expect(try matches(expression, .raw, packet) == expected)
     #expect(try matches(expression, .ipv4, packet) == expected)
     #expect(try matches(expression, .null, [2, 0, 0, 0] + packet) == expected)
+    #expect(try matches(expression, .null, [0, 0, 0, 2] + packet) == expected)
+    #expect(try matches(expression, .loop, [0, 0, 0, 2] + packet) == expected)
     #expect(try matches(expression, .ppp, [0xff, 3, 0, 0x21] + packet) == expected)
+  }
+
+  @Test(arguments: [10, 24, 28, 30] as [UInt8])
+  func knowsIPv6OfEveryHost(family: UInt8) throws {
+    #expect(try matches("tcp port 1883", .null, [family, 0, 0, 0] + PacketBuilder.ipv6()))
+    #expect(try matches("ip6", .loop, [0, 0, 0, family] + PacketBuilder.ipv6()))
   }
 
   @Test func keepsOneProgramForEveryLinkType() throws {
