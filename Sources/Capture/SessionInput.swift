@@ -1,0 +1,60 @@
+public import DataClient
+public import Wire
+
+/// What a command says about the files that it reads.
+public struct InputOptions: Sendable {
+  /// A filter in libpcap's language; only frames that match it are read. Nil reads all.
+  public var bpf: String?
+  /// What to take the traffic of a port for, against what its bytes look like.
+  public var decode: [UInt16: DecodeRule]
+
+  /// Creates options.
+  public init(bpf: String? = nil, decode: [UInt16: DecodeRule] = [:]) {
+    self.bpf = bpf
+    self.decode = decode
+  }
+}
+
+/// What to take the traffic of a port for: `--decode PORT=RULE`.
+public enum DecodeRule: Sendable, Hashable {
+  /// MQTT, of the version that the CONNECT names or evidence favours, or of a stated one.
+  case mqtt(version: MQTTVersion?)
+  /// Nothing that is decoded.
+  case none
+}
+
+/// What was read from a file, and what could not be.
+public struct InputSummary: Sendable {
+  /// The number of frames, or of a recording's lines.
+  public var frames = 0
+  /// The number of bytes read from the file.
+  public var bytes = 0
+  /// The number of connections that were recognised.
+  public var connections = 0
+  /// What was lost or left out, one sentence each, to be shown to the user.
+  public var notes: [String] = []
+
+  /// Creates an empty summary.
+  public init() {}
+}
+
+/// Reads any file that the product takes, recognised by content, as a stream of events.
+public enum SessionInput {
+  /// Reads a file to its end, or to where it is cut.
+  /// - Parameters:
+  ///   - path: The file; `-` is standard input.
+  ///   - options: What the user says about the traffic.
+  ///   - consumer: What takes the events.
+  /// - Returns: What was read, with notes on every loss.
+  /// - Throws: ``CaptureError`` when nothing can be read, and what the consumer throws.
+  public static func read<Consumer: EventConsumer>(
+    _ path: String, options: InputOptions = InputOptions(), into consumer: inout Consumer
+  ) throws -> InputSummary {
+    // Everything behind this closure is specialised code; the consumer's type may be anybody's.
+    try withUnsafeMutablePointer(to: &consumer) { consumer in
+      try CaptureSession.read(path, options) { event throws in
+        try consumer.pointee.consume(event)
+      }
+    }
+  }
+}

@@ -1,0 +1,208 @@
+public import Wire
+
+/// One event of a session, with its packet still in the bytes that it was read from.
+///
+/// This is what a capture, a recording or a live client hands to everything that judges, shows or
+/// keeps a session. ``Event`` is the same as a value of its own.
+public struct EventView: ~Escapable {
+  /// When, where and between whom it happened.
+  public let context: EventContext
+  /// What happened.
+  public let body: Body
+
+  /// Creates an event.
+  @_lifetime(copy body)
+  public init(_ context: EventContext, _ body: consuming Body) {
+    self.context = context
+    self.body = body
+  }
+
+  /// What can happen on a connection.
+  public enum Body: ~Escapable {
+    /// The connection was recognised.
+    case opened(ConnectionOpening)
+    /// The connection is over, or the capture of it.
+    case closed(ConnectionClosing)
+    /// Bytes of the sender are missing from the capture.
+    case gap(Gap)
+    /// Bytes of the sender can't be cut into packets.
+    case malformed(Malformation)
+    /// The sender sent a control packet.
+    case mqtt(MQTTPacketView)
+  }
+}
+
+/// When, where and between whom an event happened.
+public struct EventContext: Sendable, Hashable {
+  /// When the frame that completed it was captured.
+  public var time: Timestamp
+  /// The number of the frame that completed it, from 1; in a recording, the line.
+  public var frame: Int
+  /// The number of the connection in its file, from 1 in order of first sight.
+  public var connection: Int
+  /// Who sent it; of an opening the client, of a closing the one who began it.
+  public var sender: Peer
+  /// What the connection speaks.
+  public var wire: WireProtocol
+
+  /// Creates a context.
+  public init(
+    time: Timestamp, frame: Int, connection: Int, sender: Peer, wire: WireProtocol
+  ) {
+    self.time = time
+    self.frame = frame
+    self.connection = connection
+    self.sender = sender
+    self.wire = wire
+  }
+}
+
+/// The two ends of a connection.
+public enum Peer: String, Sendable, Hashable, CaseIterable {
+  /// The one who opened it.
+  case client
+  /// The one who listened.
+  case server
+
+  /// The other end.
+  public var other: Peer { self == .client ? .server : .client }
+}
+
+/// What a connection speaks, by the names that `inspect` prints.
+public enum WireProtocol: Sendable, Hashable {
+  /// MQTT of the version that the CONNECT named.
+  case mqtt(MQTTVersion)
+  /// MQTT whose CONNECT was not captured; packets are laid out by the version that evidence favours.
+  case mqttInferred(MQTTVersion)
+
+  /// The name in `inspect` and in recordings; without a CONNECT it names no version.
+  public var name: StaticString {
+    switch self {
+    case .mqtt(.v3_1): "mqtt-3.1"
+    case .mqtt(.v3_1_1): "mqtt-3.1.1"
+    case .mqtt(.v5_0): "mqtt-5.0"
+    case .mqttInferred: "mqtt"
+    }
+  }
+
+  /// The version by which packets are decoded.
+  public var version: MQTTVersion {
+    switch self {
+    case .mqtt(let version), .mqttInferred(let version): version
+    }
+  }
+
+  /// Whether the version is known from a CONNECT or by the user's word.
+  public var isCertain: Bool {
+    switch self {
+    case .mqtt: true
+    case .mqttInferred: false
+    }
+  }
+}
+
+/// How a connection came into view.
+public struct ConnectionOpening: Sendable, Hashable {
+  /// The client's address and port, as text.
+  public var client: String
+  /// The server's address and port, as text.
+  public var server: String
+  /// Whether the start of the connection is in the capture.
+  public var isFromStart: Bool
+  /// The frame of the connection's first segment; the event's own frame is that of its recognition.
+  public var firstFrame: Int
+  /// The time of the connection's first segment.
+  public var firstTime: Timestamp
+  /// Why the version was taken that no CONNECT names; nil when one does.
+  public var evidence: String?
+
+  /// Creates an opening.
+  public init(
+    client: String, server: String, isFromStart: Bool, firstFrame: Int, firstTime: Timestamp,
+    evidence: String? = nil
+  ) {
+    self.client = client
+    self.server = server
+    self.isFromStart = isFromStart
+    self.firstFrame = firstFrame
+    self.firstTime = firstTime
+    self.evidence = evidence
+  }
+}
+
+/// How a connection went out of view.
+///
+/// A FIN, a reset and the end of the capture are three things: the last proves nothing.
+public struct ConnectionClosing: Sendable, Hashable {
+  /// What ended it.
+  public var how: How
+  /// The frame of the first FIN or RST; the last frame of the capture without one.
+  public var firstFrame: Int
+  /// The time of the first FIN or RST.
+  public var firstTime: Timestamp
+
+  /// Creates a closing.
+  public init(how: How, firstFrame: Int, firstTime: Timestamp) {
+    self.how = how
+    self.firstFrame = firstFrame
+    self.firstTime = firstTime
+  }
+
+  /// The ways in which a connection ends.
+  public enum How: String, Sendable, Hashable, CaseIterable {
+    /// A peer closed it by a FIN.
+    case fin
+    /// A peer reset it.
+    case reset
+    /// The capture ends, or its limits were reached, while the connection was open.
+    case endOfCapture = "end-of-capture"
+  }
+}
+
+/// Bytes that were on the wire but are not in the capture.
+public struct Gap: Sendable, Hashable {
+  /// How many bytes are missing.
+  public var bytes: Int
+  /// How that is known.
+  public var reason: Reason
+
+  /// Creates a gap.
+  public init(bytes: Int, reason: Reason) {
+    self.bytes = bytes
+    self.reason = reason
+  }
+
+  /// The ways in which missing bytes are noticed.
+  public enum Reason: String, Sendable, Hashable, CaseIterable {
+    /// The receiver acknowledged bytes that were not captured.
+    case acknowledged
+    /// The capture cut its frames short (snaplen).
+    case snaplen
+    /// The connection or the capture ended before the bytes came.
+    case unfilled
+    /// A limit of the reader was reached.
+    case limit
+  }
+}
+
+/// Bytes that can't be cut into packets.
+public struct Malformation: Sendable, Hashable {
+  /// A stable name of what is wrong.
+  public var code: String
+  /// Where, in bytes from the start of the sender's stream.
+  public var offset: Int
+  /// One sentence for a reader.
+  public var message: String
+
+  /// Creates a malformation.
+  public init(code: String, offset: Int, message: String) {
+    self.code = code
+    self.offset = offset
+    self.message = message
+  }
+
+  /// Creates a malformation from the error that the framer threw.
+  public init(_ error: MQTTFramingError) {
+    self.init(code: error.code.rawValue, offset: error.offset, message: error.code.message)
+  }
+}

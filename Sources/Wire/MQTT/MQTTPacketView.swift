@@ -1,0 +1,160 @@
+/// A control packet of any version, decoded in place from borrowed bytes.
+///
+/// Decoding allocates nothing unless the packet has faults. What the packet breaks stands in
+/// ``faults``; what could be decoded all the same is there to be judged and shown.
+public struct MQTTPacketView: ~Escapable {
+  /// The packet from its first byte on; shorter than ``MQTTFixedHeader/packetSize`` when a capture
+  /// lost the rest.
+  public let bytes: RawSpan
+  /// The version whose rules it was decoded by.
+  public let version: MQTTVersion
+  /// The fixed header.
+  public let header: MQTTFixedHeader
+  let layout: MQTTPacketLayout
+
+  /// Decodes a packet.
+  /// - Parameters:
+  ///   - bytes: The packet from its first byte on, and nothing behind it.
+  ///   - header: Its fixed header, as ``MQTTFixedHeader/read(_:at:)`` returned it.
+  ///   - version: The version whose rules apply; a CONNECT is decoded by the level that it names.
+  @_lifetime(copy bytes)
+  public init(_ bytes: RawSpan, header: MQTTFixedHeader, version: MQTTVersion) {
+    let bytes = bytes.extracting(first: header.packetSize)
+    self.bytes = bytes
+    self.header = header
+    var decoder = MQTTPacketDecoder(bytes, header: header, version: version)
+    decoder.decode()
+    self.layout = decoder.layout
+    self.version = decoder.version
+  }
+
+  /// The packet type.
+  public var type: MQTTPacketType { header.type }
+
+  /// The rules that the packet breaks, in the order of their places.
+  public var faults: [MQTTFault] { layout.faults }
+
+  /// The number of bytes at the end of the packet that are not in the capture.
+  public var missing: Int { header.packetSize - bytes.byteCount }
+
+  /// The packet identifier, in packets that have one.
+  public var packetID: UInt16? { layout.packetID }
+
+  /// The DUP flag of a PUBLISH.
+  public var dup: Bool { header.firstByte & 0b1000 != 0 }
+
+  /// The QoS of a PUBLISH, 0...3; 3 is a fault.
+  public var qos: UInt8 { header.firstByte >> 1 & 0b11 }
+
+  /// The RETAIN flag of a PUBLISH.
+  public var retain: Bool { header.firstByte & 1 != 0 }
+
+  /// The topic name of a PUBLISH; empty in other packets.
+  public var topic: RawSpan { @_lifetime(copy self) get { bytes.part(layout.topic) } }
+
+  /// The payload of a PUBLISH as far as it was captured; empty in other packets.
+  public var payload: RawSpan {
+    @_lifetime(copy self) get { bytes.part(type == .publish ? layout.rest : .empty) }
+  }
+
+  /// The properties of the packet itself, not those of a will.
+  public var properties: MQTTPropertiesView {
+    @_lifetime(copy self) get { MQTTPropertiesView(bytes, in: layout.properties ?? .empty) }
+  }
+
+  /// Whether the packet has a property length, be it 0.
+  public var hasProperties: Bool { layout.properties != nil }
+
+  /// The return code of CONNACK or the reason code of an acknowledgement, DISCONNECT or AUTH.
+  ///
+  /// Where 5.0 lets it be left out it is 0 then (5.0 sections 3.4.2.1, 3.14.2.1).
+  public var reasonCode: UInt8? { layout.reasonCode ?? (layout.impliesSuccess ? 0 : nil) }
+
+  /// The reason code only if it stands in the packet.
+  public var explicitReasonCode: UInt8? { layout.reasonCode }
+
+  /// The Session Present flag of CONNACK.
+  public var sessionPresent: Bool { layout.acknowledgeFlags & 1 != 0 }
+
+  /// The codes of SUBACK and, in 5.0, UNSUBACK, one a filter.
+  public var reasonCodes: RawSpan {
+    @_lifetime(copy self) get {
+      bytes.part(type == .suback || type == .unsuback ? layout.rest : .empty)
+    }
+  }
+
+  /// The filters of SUBSCRIBE or UNSUBSCRIBE.
+  public var filters: MQTTFiltersView {
+    @_lifetime(copy self) get {
+      let isRequest = type == .subscribe || type == .unsubscribe
+      return MQTTFiltersView(
+        bytes, in: isRequest ? layout.rest : .empty, haveOptions: type == .subscribe)
+    }
+  }
+
+  /// The fields of a CONNECT; nil in other packets.
+  public var connect: MQTTConnectView? {
+    @_lifetime(copy self) get {
+      guard type == .connect else { return nil }
+      return MQTTConnectView(bytes, header: header)
+    }
+  }
+}
+
+/// Where the fields of a packet stand, and what is wrong with them.
+struct MQTTPacketLayout: Sendable {
+  var topic = ByteRange.empty
+  /// What follows the variable header: a payload, filters or codes.
+  var rest = ByteRange.empty
+  var properties: ByteRange?
+  var packetID: UInt16?
+  var reasonCode: UInt8?
+  var impliesSuccess = false
+  var acknowledgeFlags: UInt8 = 0
+  var faults: [MQTTFault] = []
+}
+
+/// The filters of a SUBSCRIBE or UNSUBSCRIBE, read one by one.
+public struct MQTTFiltersView: ~Escapable {
+  private var cursor: ByteCursor
+  private let haveOptions: Bool
+
+  @_lifetime(copy bytes)
+  init(_ bytes: RawSpan, in range: ByteRange, haveOptions: Bool) {
+    let bounds = range.bounds
+    cursor = ByteCursor(bytes, from: bounds.lowerBound, to: bounds.upperBound)
+    self.haveOptions = haveOptions
+  }
+
+  /// Returns the next filter, or nil at the end or at one that is cut.
+  @_lifetime(copy self)
+  public mutating func next() -> MQTTFilterView? {
+    guard let range = cursor.readPrefixed() else { return nil }
+    let options: UInt8? = haveOptions ? cursor.readByte() : 0
+    guard let options else { return nil }
+    return MQTTFilterView(text: cursor.bytes.part(range), options: options)
+  }
+}
+
+/// A topic filter with the options that stand behind it in SUBSCRIBE.
+public struct MQTTFilterView: ~Escapable {
+  /// The filter's UTF-8.
+  public let text: RawSpan
+  /// The options byte; 0 in UNSUBSCRIBE.
+  public let options: UInt8
+
+  @_lifetime(copy text)
+  init(text: RawSpan, options: UInt8) {
+    self.text = text
+    self.options = options
+  }
+
+  /// The requested QoS, 0...3; 3 is a fault.
+  public var qos: UInt8 { options & 0b11 }
+  /// No Local (5.0 section 3.8.3.1).
+  public var noLocal: Bool { options & 0b100 != 0 }
+  /// Retain As Published (5.0 section 3.8.3.1).
+  public var retainAsPublished: Bool { options & 0b1000 != 0 }
+  /// Retain Handling, 0...3; 3 is a fault (5.0 section 3.8.3.1).
+  public var retainHandling: UInt8 { options >> 4 & 0b11 }
+}
