@@ -46,6 +46,7 @@ end_all() {
   for pid in "${children[@]}" "$tcpdump_pid" "$broker_pid"; do
     if [ -n "$pid" ] && kill -CONT "$pid" 2>/dev/null; then
       kill "$pid" 2>/dev/null || true
+      wait "$pid" 2>/dev/null || true
     fi
   done
   if [ "$status" -ne 0 ] && [ -s "$broker_log" ]; then
