@@ -56,7 +56,37 @@ public enum MQTTPropertyID: UInt8, Sendable, Hashable, CaseIterable {
   case sharedSubscriptionAvailable = 0x2A
 
   /// The standard's name in lowerCamelCase, as recordings write it.
-  public var name: String { String(describing: self) }
+  public var name: StaticString {
+    switch self {
+    case .payloadFormatIndicator: "payloadFormatIndicator"
+    case .messageExpiryInterval: "messageExpiryInterval"
+    case .contentType: "contentType"
+    case .responseTopic: "responseTopic"
+    case .correlationData: "correlationData"
+    case .subscriptionIdentifier: "subscriptionIdentifier"
+    case .sessionExpiryInterval: "sessionExpiryInterval"
+    case .assignedClientIdentifier: "assignedClientIdentifier"
+    case .serverKeepAlive: "serverKeepAlive"
+    case .authenticationMethod: "authenticationMethod"
+    case .authenticationData: "authenticationData"
+    case .requestProblemInformation: "requestProblemInformation"
+    case .willDelayInterval: "willDelayInterval"
+    case .requestResponseInformation: "requestResponseInformation"
+    case .responseInformation: "responseInformation"
+    case .serverReference: "serverReference"
+    case .reasonString: "reasonString"
+    case .receiveMaximum: "receiveMaximum"
+    case .topicAliasMaximum: "topicAliasMaximum"
+    case .topicAlias: "topicAlias"
+    case .maximumQoS: "maximumQoS"
+    case .retainAvailable: "retainAvailable"
+    case .userProperty: "userProperty"
+    case .maximumPacketSize: "maximumPacketSize"
+    case .wildcardSubscriptionAvailable: "wildcardSubscriptionAvailable"
+    case .subscriptionIdentifierAvailable: "subscriptionIdentifierAvailable"
+    case .sharedSubscriptionAvailable: "sharedSubscriptionAvailable"
+    }
+  }
 
   /// How the value is encoded.
   public var kind: Kind {
