@@ -1,11 +1,5 @@
 /// The digits of base 16.
 enum Hexadecimal {
-  /// Returns the digit of the lower four bits, in lower case.
-  static func digit(_ value: UInt8) -> UInt8 {
-    let value = value & 0xF
-    return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + (value - 10)
-  }
-
   /// Returns the value of a digit in either case.
   static func value(of digit: UInt8) -> UInt8? {
     switch digit {
@@ -19,23 +13,6 @@ enum Hexadecimal {
 
 /// Base 64 with padding (RFC 4648 section 4).
 enum Base64 {
-  /// Appends the encoding of bytes.
-  static func append(_ data: RawSpan, to bytes: inout [UInt8]) {
-    var offset = 0
-    while offset < data.byteCount {
-      let count = min(3, data.byteCount - offset)
-      var group: UInt32 = 0
-      for index in 0..<3 {
-        group = group << 8 | (index < count ? UInt32(data.byte(at: offset + index)) : 0)
-      }
-      for index in 0..<4 {
-        let sextet = UInt8(group >> UInt32(18 - 6 * index) & 0x3F)
-        bytes.append(index <= count ? digit(sextet) : UInt8(ascii: "="))
-      }
-      offset += count
-    }
-  }
-
   /// Returns the bytes that a text encodes; nil when it is not canonical base 64.
   static func decode(_ text: String) -> [UInt8]? {
     var result: [UInt8] = []
@@ -62,16 +39,6 @@ enum Base64 {
     }
     // Bits that a padded group does not use must be 0, or two texts would mean the same bytes.
     return count == 0 ? result : nil
-  }
-
-  private static func digit(_ sextet: UInt8) -> UInt8 {
-    switch sextet {
-    case 0..<26: UInt8(ascii: "A") + sextet
-    case 26..<52: UInt8(ascii: "a") + (sextet - 26)
-    case 52..<62: UInt8(ascii: "0") + (sextet - 52)
-    case 62: UInt8(ascii: "+")
-    default: UInt8(ascii: "/")
-    }
   }
 
   private static func value(of digit: UInt8) -> UInt8? {

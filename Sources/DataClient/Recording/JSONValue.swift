@@ -73,10 +73,10 @@ extension JSONValue {
   /// - Parameter bytes: Where to append UTF-8.
   public func append(to bytes: inout [UInt8]) {
     switch self {
-    case .null: bytes.append(contentsOf: "null".utf8)
-    case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    case .null: bytes.append("null")
+    case .bool(let value): bytes.append(value)
     case .number(let digits): bytes.append(contentsOf: digits.utf8)
-    case .string(let text): Self.append(text, to: &bytes)
+    case .string(let text): bytes.append(quoted: text)
     case .array(let values):
       bytes.append(UInt8(ascii: "["))
       for (index, value) in values.enumerated() {
@@ -88,32 +88,11 @@ extension JSONValue {
       bytes.append(UInt8(ascii: "{"))
       for (index, member) in members.enumerated() {
         if index > 0 { bytes.append(UInt8(ascii: ",")) }
-        Self.append(member.key, to: &bytes)
+        bytes.append(quoted: member.key)
         bytes.append(UInt8(ascii: ":"))
         member.value.append(to: &bytes)
       }
       bytes.append(UInt8(ascii: "}"))
     }
-  }
-
-  /// Appends text as a JSON string with its quotes.
-  static func append(_ text: String, to bytes: inout [UInt8]) {
-    bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        bytes.append(UInt8(ascii: "\\"))
-        bytes.append(byte)
-      case 0x0A: bytes.append(contentsOf: #"\n"#.utf8)
-      case 0x0D: bytes.append(contentsOf: #"\r"#.utf8)
-      case 0x09: bytes.append(contentsOf: #"\t"#.utf8)
-      case 0..<0x20, 0x7F:
-        bytes.append(contentsOf: #"\u00"#.utf8)
-        bytes.append(Hexadecimal.digit(byte >> 4))
-        bytes.append(Hexadecimal.digit(byte & 0xF))
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
   }
 }

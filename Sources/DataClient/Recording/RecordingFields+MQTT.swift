@@ -2,7 +2,7 @@ import Wire
 
 extension RecordingFields {
   private static let propertyIDs: [String: MQTTPropertyID] = Dictionary(
-    uniqueKeysWithValues: MQTTPropertyID.allCases.map { ($0.name, $0) })
+    uniqueKeysWithValues: MQTTPropertyID.allCases.map { (String(describing: $0.name), $0) })
 
   /// The return code of 3.1 and 3.1.1, or the one reason code of 5.0.
   func reasonCode() throws(RecordingError) -> UInt8? {

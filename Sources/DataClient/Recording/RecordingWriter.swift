@@ -3,7 +3,8 @@ import Wire
 /// Writes the events of a session as a recording.
 ///
 /// Every line is complete enough that reading it gives the captured bytes back: where the fields
-/// alone would not, the line has them in `bytes`.
+/// alone would not, the line has them in `bytes`. ``EventJSONWriter`` adds them for what it sees in
+/// the packet; this type proves every packet by encoding its fields, and adds them for the rest.
 public struct RecordingWriter<Sink: ByteSink>: EventConsumer {
   private var lines: LineBuffer<Sink>
   private let writer: EventJSONWriter
@@ -28,10 +29,13 @@ public struct RecordingWriter<Sink: ByteSink>: EventConsumer {
   /// What the recording goes to; complete only after ``finish()``.
   public var sink: Sink { lines.sink }
 
+  /// Writes one event as a line.
+  /// - Throws: What the sink throws.
   public mutating func consume(_ event: borrowing EventView) throws {
     let start = lines.bytes.count
     writer.append(event, to: &lines.bytes)
-    if case .mqtt(let packet) = event.body, !packet.isGivenByFields(as: event.context.wire.version) {
+    let version = event.context.wire.version
+    if case .mqtt(let packet) = event.body, !packet.isGivenByFields(as: version) {
       appendBytes(of: packet, lineStart: start)
     }
     try lines.endLine()
@@ -43,13 +47,24 @@ public struct RecordingWriter<Sink: ByteSink>: EventConsumer {
 
   /// Puts the key `bytes` in front of the closing brace.
   private mutating func appendBytes(of packet: borrowing MQTTPacketView, lineStart: Int) {
-    guard lines.bytes.last == UInt8(ascii: "}"),
+    guard lines.bytes.last == UInt8(ascii: "}"), !hasBytes,
       writer.showsSecrets || !hidesSecret(from: lineStart)
     else { return }
     lines.bytes.removeLast()
-    lines.bytes.append(contentsOf: #","bytes":""#.utf8)
-    Base64.append(packet.bytes, to: &lines.bytes)
-    lines.bytes.append(contentsOf: #""}"#.utf8)
+    lines.bytes.append(Self.key)
+    lines.bytes.append(base64: packet.bytes)
+    lines.bytes.append("\"}")
+  }
+
+  private static var key: StaticString { ",\"bytes\":\"" }
+
+  /// Whether the line ends with the key `bytes` and its value.
+  private var hasBytes: Bool {
+    var text = lines.bytes.dropLast()
+    guard text.popLast() == UInt8(ascii: "\"") else { return false }
+    // Base 64 holds no quotation mark, so the next one opens the value.
+    while let last = text.last, last != UInt8(ascii: "\"") { text.removeLast() }
+    return Self.key.withUTF8Buffer { text.suffix($0.count).elementsEqual($0) }
   }
 
   /// Whether the line has the mark of a hidden secret, which the captured bytes would tell.
@@ -66,6 +81,7 @@ public struct RecordingWriter<Sink: ByteSink>: EventConsumer {
 extension MQTTPacketView {
   /// Whether encoding what a recording's line says of the packet gives exactly its bytes.
   /// - Parameter version: The version that the line names.
+  /// - Returns: Whether the reader will rebuild the packet without `bytes`.
   func isGivenByFields(as version: MQTTVersion) -> Bool {
     guard missing == 0, faults.isEmpty, header.isShortest else { return false }
     if type == .publish, !hasProperties { return true }
