@@ -1,4 +1,5 @@
 public import DataClient
+public import Wire
 
 /// What a command says about the files that it reads.
 public struct InputOptions: Sendable {
@@ -17,7 +18,7 @@ public struct InputOptions: Sendable {
 /// What to take the traffic of a port for: `--decode PORT=RULE`.
 public enum DecodeRule: Sendable, Hashable {
   /// MQTT, of the version that the CONNECT names or evidence favours, or of a stated one.
-  case mqtt(version: UInt8?)
+  case mqtt(version: MQTTVersion?)
   /// Nothing that is decoded.
   case none
 }
@@ -28,6 +29,8 @@ public struct InputSummary: Sendable {
   public var frames = 0
   /// The number of bytes read from the file.
   public var bytes = 0
+  /// The number of connections that were recognised.
+  public var connections = 0
   /// What was lost or left out, one sentence each, to be shown to the user.
   public var notes: [String] = []
 
@@ -43,10 +46,15 @@ public enum SessionInput {
   ///   - options: What the user says about the traffic.
   ///   - consumer: What takes the events.
   /// - Returns: What was read, with notes on every loss.
-  /// - Throws: `CaptureError` when nothing can be read, and what the consumer throws.
-  public static func read(
-    _ path: String, options: InputOptions = InputOptions(), into consumer: inout some EventConsumer
+  /// - Throws: ``CaptureError`` when nothing can be read, and what the consumer throws.
+  public static func read<Consumer: EventConsumer>(
+    _ path: String, options: InputOptions = InputOptions(), into consumer: inout Consumer
   ) throws -> InputSummary {
-    InputSummary()
+    // Everything behind this closure is specialised code; the consumer's type may be anybody's.
+    try withUnsafeMutablePointer(to: &consumer) { consumer in
+      try CaptureSession.read(path, options) { event throws in
+        try consumer.pointee.consume(event)
+      }
+    }
   }
 }

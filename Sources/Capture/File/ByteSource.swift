@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// The bytes of a file or of standard input, inflated if they are gzip, through one bounded buffer.
 ///
 /// ```swift
@@ -111,6 +119,8 @@ public struct ByteSource: ~Copyable {
 
   /// Reads up to a line feed and past it.
   ///
+  /// If the input is cut, the last line may be, too; ``failure`` then tells of the first.
+  ///
   /// - Parameter maximum: The most bytes that a line may have.
   /// - Returns: The line without its line feed, also where the last line has none; nil at the end.
   /// - Throws: `CaptureError` with code `recordTooLarge` if the line is longer.
@@ -219,14 +229,28 @@ extension ByteSource {
   }
 }
 
+extension ByteSource {
+  /// Returns why bytes are missing: the input failed, or the file ends early.
+  @inline(never)
+  func cut(in part: String, has present: Int, of wanted: Int) -> CaptureError {
+    if let failure { return failure }
+    return CaptureError(
+      .truncated,
+      "the file ends inside \(part): \(wanted - present) of its \(wanted) bytes are missing",
+      offset: offset + buffer.count,
+      remedy: "what came before was read; copy or capture it again")
+  }
+}
+
 extension RawSpan {
   /// Returns the offset of the first line feed at or after an offset.
   fileprivate func firstLineFeed(from offset: Int) -> Int? {
-    var index = offset
-    while let byte = uint8(at: index) {
-      if byte == 0x0a { return index }
-      index &+= 1
+    withUnsafeBytes { bytes in
+      guard
+        let base = bytes.baseAddress, offset >= 0, offset < bytes.count,
+        let found = memchr(base + offset, 0x0a, bytes.count - offset)
+      else { return nil }
+      return UnsafeRawPointer(found) - base
     }
-    return nil
   }
 }

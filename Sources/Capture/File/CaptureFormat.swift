@@ -13,15 +13,17 @@ public enum CaptureFormat: Sendable, Hashable {
   /// - Returns: The format.
   /// - Throws: `CaptureError` if it is none of them, saying what it looks like instead.
   public static func detect(in source: inout ByteSource) throws(CaptureError) -> CaptureFormat {
-    guard source.load(512) > 0 else {
+    // First only what is needed: more may not come through a pipe for a while.
+    guard source.load(4) > 0 else {
       if let failure = source.failure { throw failure }
       throw CaptureError(.empty, "the file is empty", remedy: "name a capture or a recording")
     }
-    let head = source.loaded(512)
-    if let magic = head.uint32(at: 0) {
+    if let magic = source.loaded(4).uint32(at: 0) {
       if PcapReader.isMagic(magic) { return .pcap }
       if magic == PcapngReader.sectionHeader { return .pcapng }
     }
+    if source.loaded(4).firstNonSpace == UInt8(ascii: "{") { return .recording }
+    let head = source.peek(512)
     if head.firstNonSpace == UInt8(ascii: "{") { return .recording }
     let (content, remedy) = describe(head)
     throw CaptureError(

@@ -39,12 +39,9 @@ struct PcapReader {
     self.header = header
     let usual = header.isPatched ? 24 : 16
     let other = header.isPatched ? 16 : 24
-    // As much as some records take; it is about to be read anyway.
-    let probe = length + 64 << 10
-    let isWhole = source.load(probe) < probe
     recordHeaderLength =
-      !header.fits(source.loaded(probe), isWhole, recordHeaderLength: usual)
-        && header.fits(source.loaded(probe), isWhole, recordHeaderLength: other)
+      !header.fits(&source, recordHeaderLength: usual)
+        && header.fits(&source, recordHeaderLength: other)
       ? other : usual
     source.consume(length)
   }
@@ -142,32 +139,42 @@ extension PcapReader {
     }
 
     /// Returns whether the first records make sense with record headers of the given length.
-    func fits(_ file: RawSpan, _ isWhole: Bool, recordHeaderLength length: Int) -> Bool {
+    ///
+    /// No more is read than these records take, so that a pipe is not waited for without need.
+    func fits(_ source: inout ByteSource, recordHeaderLength length: Int) -> Bool {
       var offset = PcapReader.fileHeaderLength
       for _ in 0..<4 {
-        if offset == file.byteCount, isWhole { return true }
-        guard file.byteCount >= offset + length, let record = record(file, at: offset) else {
-          return !isWhole && offset > PcapReader.fileHeaderLength
-        }
+        let end = offset + length
+        let present = source.load(end)
+        if present == offset { return true }
         guard
+          present == end, let record = record(source.loaded(end), at: offset),
           record.ticks < (countsNanoseconds ? 1_000_000_000 : 1_000_000),
           record.captured <= record.wire, record.wire <= 1 << 24, record.captured <= 1 << 18
         else { return false }
-        offset += length + record.captured
+        if length == 24, !isPatched, offset == PcapReader.fileHeaderLength,
+          !namesInterface(source.loaded(end), at: offset)
+        {
+          return false
+        }
+        offset = end + record.captured
       }
       return true
     }
-  }
-}
 
-extension ByteSource {
-  /// Returns why bytes are missing: the input failed, or the file ends early.
-  @inline(never)
-  func cut(in part: String, has present: Int, of wanted: Int) -> CaptureError {
-    if let failure { return failure }
-    return CaptureError(
-      .truncated,
-      "the file ends inside \(part): \(wanted - present) of its \(wanted) bytes are missing",
-      offset: offset + present, remedy: "what came before was read; copy or capture it again")
+    /// Returns whether a record header goes on with an interface index, a protocol, and the
+    /// direction of the packet, as the patched one does.
+    ///
+    /// Lengths alone do not tell: a standard file cut eight bytes behind a record would fit, too.
+    private func namesInterface(_ file: RawSpan, at offset: Int) -> Bool {
+      guard
+        let index = file.uint32(at: offset + 16, order), (1...0xffff).contains(index),
+        let number = file.uint16(at: offset + 20), let direction = file.uint8(at: offset + 22)
+      else { return false }
+      // IPv4, ARP or IPv6; in which byte order was left to the kernel.
+      let protocols: [UInt16] = [0x0800, 0x0806, 0x86dd]
+      return direction <= 7
+        && (protocols.contains(number) || protocols.contains(number.byteSwapped))
+    }
   }
 }

@@ -8,6 +8,8 @@ struct PcapngInterface {
   let snapshotLength: Int
   private let clock: Clock
   private let offset: Int64
+  /// How many nanoseconds a tick has; 0 if that is not all there is to it.
+  private let nanosecondsPerTick: UInt64
 
   /// Reads the block.
   ///
@@ -46,6 +48,7 @@ struct PcapngInterface {
     }
     clock = Clock(resolution: resolution)
     offset = shift
+    nanosecondsPerTick = shift == 0 ? clock.nanosecondsPerTick : 0
   }
 
   private static func signed(_ block: RawSpan, _ position: Int, _ order: ByteOrder) -> Int64 {
@@ -57,11 +60,12 @@ struct PcapngInterface {
   @inline(__always)
   func time(_ high: UInt32, _ low: UInt32) -> Timestamp {
     let ticks = UInt64(high) << 32 | UInt64(low)
-    // Nearly every file counts microseconds from 1970.
-    if case .microseconds = clock, offset == 0, ticks <= UInt64(Int64.max) / 1_000 {
-      return Timestamp(nanoseconds: Int64(bitPattern: ticks &* 1_000))
+    // Nearly every file counts micro- or nanoseconds from 1970.
+    let (nanoseconds, overflow) = ticks.multipliedReportingOverflow(by: nanosecondsPerTick)
+    guard nanosecondsPerTick > 0, !overflow, let whole = Int64(exactly: nanoseconds) else {
+      return slowTime(ticks)
     }
-    return slowTime(ticks)
+    return Timestamp(nanoseconds: whole)
   }
 
   @inline(never)
@@ -82,24 +86,26 @@ struct PcapngInterface {
 extension PcapngInterface {
   /// The unit of an interface's clock, as option if_tsresol gives it.
   private enum Clock {
-    case microseconds
     case tenths(Int)
     case halves(Int)
 
     init(resolution: UInt8) {
       // The highest bit chooses between powers of ten and of two.
       let exponent = Int(resolution & 0x7f)
-      if resolution & 0x80 != 0 {
-        self = .halves(exponent)
-      } else {
-        self = exponent == 6 ? .microseconds : .tenths(exponent)
+      self = resolution & 0x80 != 0 ? .halves(exponent) : .tenths(exponent)
+    }
+
+    /// How many nanoseconds a tick has; 0 if it is no whole number of them.
+    var nanosecondsPerTick: UInt64 {
+      switch self {
+      case .tenths(let exponent) where exponent <= 9: Self.tenTo(9 - exponent)
+      case .tenths, .halves: 0
       }
     }
 
     /// Returns whole seconds and the nanoseconds of the last one.
     func split(_ ticks: UInt64) -> (seconds: UInt64, nanoseconds: UInt64) {
       switch self {
-      case .microseconds: return Self.split(ticks, perSecond: 1_000_000)
       case .tenths(let exponent):
         // 10^19 is the last power of ten in 64 bits; beyond it no count reaches a second.
         guard exponent > 19 else { return Self.split(ticks, perSecond: Self.tenTo(exponent)) }

@@ -64,7 +64,8 @@ struct PcapngReader {
         keepSecrets(source.loaded(length), framesRead)
         source.consume(length)
       case Self.sectionHeader:
-        _ = source.load(16)
+        let present = source.load(16)
+        guard present == 16 else { throw source.cut(in: "a section header", has: present, of: 28) }
         try checkVersion(source.loaded(16), at: source.offset)
         try stepOver(&source, length)
       default:
@@ -123,11 +124,11 @@ extension PcapngReader {
   private func stepOver(_ source: inout ByteSource, _ length: Int) throws(CaptureError) {
     let skipped = source.skip(length - 4)
     guard skipped == length - 4 else {
-      throw source.cut(in: "a block", has: 0, of: length - skipped)
+      throw source.cut(in: "a block", has: skipped, of: length)
     }
     let present = source.load(4)
     guard let copy = source.loaded(4).uint32(at: 0, order) else {
-      throw source.cut(in: "a block", has: present, of: 4)
+      throw source.cut(in: "a block", has: length - 4 + present, of: length)
     }
     guard Int(copy) == length else {
       throw Self.malformed("a block of \(length) bytes ends with the length \(copy)", source.offset)

@@ -185,13 +185,17 @@ extension FragmentReassembler {
     }
 
     private mutating func copy(_ fragment: RawSpan, of range: Range<Int>, into gap: Range<Int>) {
-      for position in gap {
-        guard let byte = fragment.uint8(at: position - range.lowerBound) else {
-          // A snapshot length cut the fragment; what lies behind the cut cannot be used.
-          capturedEnd = Swift.min(capturedEnd, position)
-          return
+      let start = range.lowerBound
+      let part = fragment.clamped(gap.lowerBound - start, gap.upperBound - start)
+      if part.byteCount < gap.count {
+        // A snapshot length cut the fragment; what lies behind the cut cannot be used.
+        capturedEnd = Swift.min(capturedEnd, gap.lowerBound + part.byteCount)
+      }
+      guard part.byteCount > 0 else { return }
+      bytes.withUnsafeMutableBytes { target in
+        part.withUnsafeBytes { source in
+          UnsafeMutableRawBufferPointer(rebasing: target[gap]).copyMemory(from: source)
         }
-        bytes[position] = byte
       }
     }
 

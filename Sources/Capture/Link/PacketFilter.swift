@@ -33,21 +33,33 @@ public struct PacketFilter: ~Copyable {
   /// - Returns: Whether it is to be kept.
   /// - Throws: `CaptureError` if the expression makes no sense for the frame's link type.
   public mutating func matches(_ frame: borrowing Frame) throws(CaptureError) -> Bool {
-    if let current, currentLinkType == frame.linkType {
-      return current.matches(frame.bytes, frame.wireLength)
+    // libpcap knows the address families of loopback only as the host has them, and only in one
+    // byte order; behind the family, the packet is raw IP in every file.
+    if frame.linkType == .null || frame.linkType == .loop,
+      case .ip(let offset) = LinkLayer.content(of: frame.bytes, frame.linkType)
+    {
+      return try matches(
+        frame.bytes.clamped(offset, frame.bytes.byteCount), frame.wireLength, .raw, frame.number)
     }
+    return try matches(frame.bytes, frame.wireLength, frame.linkType, frame.number)
+  }
+
+  private mutating func matches(
+    _ bytes: RawSpan, _ wireLength: Int, _ linkType: LinkType, _ frame: Int
+  ) throws(CaptureError) -> Bool {
+    if let current, currentLinkType == linkType { return current.matches(bytes, wireLength) }
     let program: FilterProgram
-    if let known = programs[frame.linkType] {
+    if let known = programs[linkType] {
       program = known
     } else {
       do throws(CaptureError) {
-        program = try FilterProgram(expression, frame.linkType)
-      } catch { throw error.inFrame(frame.number) }
-      programs[frame.linkType] = program
+        program = try FilterProgram(expression, linkType)
+      } catch { throw error.inFrame(frame) }
+      programs[linkType] = program
     }
     current = program
-    currentLinkType = frame.linkType
-    return program.matches(frame.bytes, frame.wireLength)
+    currentLinkType = linkType
+    return program.matches(bytes, wireLength)
   }
 }
 

@@ -1,0 +1,45 @@
+import DataClient
+
+/// The way of a capture's bytes: frames, segments, streams, packets, events.
+enum CaptureSession {
+  typealias Emit = (borrowing EventView) throws -> Void
+
+  /// What the emitting closure threw; kept, because it is called from places that can't throw.
+  private final class Outcome {
+    var failure: (any Error)?
+  }
+
+  static func read(
+    _ path: String, _ options: InputOptions, _ emit: @escaping Emit
+  ) throws -> InputSummary {
+    var filter: PacketFilter? = nil
+    if let bpf = options.bpf { filter = try PacketFilter(bpf) }
+    let outcome = Outcome()
+    let traffic = MQTTTraffic(decode: options.decode) { event in
+      guard outcome.failure == nil else { return }
+      do { try emit(event) } catch { outcome.failure = error }
+    }
+    var reader = try CaptureReader(path: path)
+    var dissector = FrameDissector()
+    var reassembler = TCPReassembler(traffic)
+    var cut: CaptureError?
+    do throws(CaptureError) {
+      while let frame = try reader.next() {
+        if filter != nil, try filter?.matches(frame) == false { continue }
+        dissector.dissect(frame) { reassembler.take($0) }
+        if outcome.failure != nil { break }
+      }
+    } catch {
+      guard reader.framesRead > 0, error.code != .invalidFilter else { throw error }
+      cut = error
+    }
+    reassembler.finish()
+    if let failure = outcome.failure { throw failure }
+    var summary = InputSummary()
+    summary.frames = reader.framesRead
+    summary.connections = reassembler.consumer.connections
+    summary.notes = CaptureNotes.all(
+      cut: cut, dissector.statistics, reassembler.statistics, secretsDropped: reader.secretsDropped)
+    return summary
+  }
+}

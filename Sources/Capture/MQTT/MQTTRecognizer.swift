@@ -1,0 +1,218 @@
+import DataClient
+import Wire
+
+/// A piece of a connection that is kept until it is known what the connection speaks.
+struct HeldPiece {
+  enum Content {
+    case bytes([UInt8])
+    case lost(Int, Gap.Reason)
+  }
+
+  var side: Side
+  var arrival: Arrival
+  var content: Content
+}
+
+/// Tells from the bytes of a connection, on whatever port, whether they are MQTT, and of which version.
+struct MQTTRecognizer {
+  let opening: FlowOpening
+  let rule: DecodeRule?
+
+  enum Verdict {
+    /// More bytes are needed.
+    case undecided
+    case notMQTT
+    case mqtt(client: Side, wire: WireProtocol, evidence: String?)
+  }
+
+  /// So many bytes and pieces are looked at; what has not shown itself then is no MQTT.
+  private static let mostBytes = 64 << 10
+  private static let mostPieces = 64
+  /// The ports that IANA gave to MQTT, plain and over TLS.
+  private static let knownPorts: Set<UInt16> = [1883, 8883]
+
+  /// Judges what has come so far.
+  /// - Parameters:
+  ///   - pieces: The pieces of both sides in the order of their coming.
+  ///   - isFinal: Whether nothing more will come.
+  func judge(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
+    for side in [Side.first, .second] {
+      switch Self.connectLevel(Self.start(of: side, in: pieces).span.bytes) {
+      case .level(let level): return .mqtt(client: side, wire: wire(level), evidence: nil)
+      case .maybe where !isFinal: return .undecided
+      case .maybe, .no: break
+      }
+    }
+    let first = run(of: .first, in: pieces)
+    let second = run(of: .second, in: pieces)
+    if case .mqtt(let version)? = rule {
+      return forced(version, first, second, isFinal: isFinal)
+    }
+    return weigh(first, second, pieces, isFinal: isFinal)
+  }
+
+  /// Judges the first bytes of a connection where they lie, which is all that most connections need.
+  /// - Returns: Nil when that is not enough to tell.
+  func judge(firstBytes bytes: RawSpan, of side: Side) -> Verdict? {
+    if case .none? = rule { return .notMQTT }
+    guard case .level(let level) = Self.connectLevel(bytes) else { return nil }
+    return .mqtt(client: side, wire: wire(level), evidence: nil)
+  }
+
+  // MARK: CONNECT
+
+  private enum ConnectReading {
+    case level(UInt8)
+    case maybe
+    case no
+  }
+
+  /// Reads the protocol name and level of a CONNECT (MQTT 3.1.1 section 3.1.2).
+  private static func connectLevel(_ bytes: RawSpan) -> ConnectReading {
+    guard bytes.byteCount > 0 else { return .no }
+    guard bytes.unsafeLoad(fromByteOffset: 0, as: UInt8.self) >> 4 == 1 else { return .no }
+    guard case .header(let header) = MQTTFixedHeader.read(bytes) else {
+      return bytes.byteCount < 5 ? .maybe : .no
+    }
+    let rest = bytes.extracting(droppingFirst: header.size)
+    for name in ["\u{0}\u{4}MQTT", "\u{0}\u{6}MQIsdp"] as [StaticString] {
+      let count = name.utf8CodeUnitCount
+      if rest.byteCount > count, rest.extracting(first: count).equals(name) {
+        return .level(rest.unsafeLoad(fromByteOffset: count, as: UInt8.self))
+      }
+      if rest.byteCount <= count, isPrefix(rest, of: name) { return .maybe }
+    }
+    return .no
+  }
+
+  private static func isPrefix(_ bytes: RawSpan, of name: StaticString) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      name.withUTF8Buffer { $0.prefix(bytes.count).elementsEqual(bytes) }
+    }
+  }
+
+  private func wire(_ level: UInt8) -> WireProtocol {
+    if case .mqtt(let version?)? = rule { return .mqtt(version) }
+    guard let version = MQTTVersion(rawValue: level & 0x7F) else {
+      return .mqttInferred(level > 5 ? .v5_0 : .v3_1_1)
+    }
+    return .mqtt(version)
+  }
+
+  // MARK: Runs of packets
+
+  /// What one side shows.
+  private struct Run {
+    var chain: MQTTChain
+    var isExact: Bool
+    var isEmpty: Bool
+    /// Whether the run starts with the side's first captured byte.
+    var isFromFirstByte: Bool
+  }
+
+  /// The bytes of a side up to its first loss.
+  private static func start(of side: Side, in pieces: [HeldPiece]) -> [UInt8] {
+    var result: [UInt8] = []
+    for piece in pieces where piece.side == side {
+      guard case .bytes(let bytes) = piece.content else { break }
+      result += bytes
+    }
+    return result
+  }
+
+  /// Finds the best run of a side: from its first byte, or in a capture that starts in the middle,
+  /// from the first piece that begins with a packet.
+  private func run(of side: Side, in pieces: [HeldPiece]) -> Run {
+    var starts: [[UInt8]] = []
+    for piece in pieces where piece.side == side {
+      switch piece.content {
+      case .bytes(let bytes): starts.append(bytes)
+      case .lost: starts.append([])
+      }
+    }
+    var best: Run?
+    for index in starts.indices where !starts[index].isEmpty {
+      let bytes = Array(starts[index...].prefix { !$0.isEmpty }.joined())
+      let chain = MQTTChain(bytes.span.bytes, from: 0)
+      let run = Run(
+        chain: chain, isExact: chain.isExact(bytes.span.bytes), isEmpty: false,
+        isFromFirstByte: index == 0)
+      if !chain.isBroken || chain.packets > 0 { return run }
+      best = best ?? run
+      if opening.isFromStart, index == 0 { return run }
+    }
+    let nothing = MQTTChain([UInt8]().span.bytes, from: 0)
+    return best
+      ?? Run(chain: nothing, isExact: true, isEmpty: true, isFromFirstByte: true)
+  }
+
+  private func weigh(
+    _ first: Run, _ second: Run, _ pieces: [HeldPiece], isFinal: Bool
+  ) -> Verdict {
+    let isPortKnown =
+      Self.knownPorts.contains(opening.first.port) || Self.knownPorts.contains(opening.second.port)
+    if first.chain.isBroken || second.chain.isBroken {
+      // In the middle of a stream a large packet may go on for a while before the next one starts.
+      let patience = isPortKnown ? Self.mostPieces : 4
+      return opening.isFromStart || isFinal || pieces.count > patience ? .notMQTT : .undecided
+    }
+    let weight = first.chain.weight + second.chain.weight
+    if weight >= (isPortKnown ? 1 : 4), agree(first, second) {
+      return .mqtt(
+        client: client(first, second), wire: .mqttInferred(version(first, second)),
+        evidence: evidence(first, second))
+    }
+    let bytes = pieces.reduce(0) { count, piece in
+      if case .bytes(let bytes) = piece.content { count + bytes.count } else { count }
+    }
+    let isOver = bytes > Self.mostBytes || pieces.count > Self.mostPieces
+    return isFinal || isOver || !agree(first, second) ? .notMQTT : .undecided
+  }
+
+  /// Whether the sides do not contradict each other: one layout fits both, and one is the client.
+  private func agree(_ first: Run, _ second: Run) -> Bool {
+    !first.chain.layouts.isDisjoint(with: second.chain.layouts)
+      && !(first.chain.isFromClient && first.chain.isFromServer)
+      && !(second.chain.isFromClient && second.chain.isFromServer)
+      && !(first.chain.isFromClient && second.chain.isFromClient)
+      && !(first.chain.isFromServer && second.chain.isFromServer)
+  }
+
+  /// Takes the connection for MQTT on the user's word.
+  private func forced(
+    _ version: MQTTVersion?, _ first: Run, _ second: Run, isFinal: Bool
+  ) -> Verdict {
+    if let version {
+      return .mqtt(
+        client: client(first, second), wire: .mqtt(version), evidence: nil)
+    }
+    guard isFinal || first.chain.packets + second.chain.packets > 0 else { return .undecided }
+    return .mqtt(
+      client: client(first, second), wire: .mqttInferred(self.version(first, second)),
+      evidence: evidence(first, second))
+  }
+
+  /// Tells which side is the client: by what it sends, else by the SYN, else by its port.
+  private func client(_ first: Run, _ second: Run) -> Side {
+    if first.chain.isFromClient || second.chain.isFromServer { return .first }
+    if second.chain.isFromClient || first.chain.isFromServer { return .second }
+    if opening.isFromStart || Self.knownPorts.contains(opening.second.port) { return .first }
+    if Self.knownPorts.contains(opening.first.port) { return .second }
+    // Servers listen below the ports that systems give to clients.
+    return opening.first.port >= opening.second.port ? .first : .second
+  }
+
+  private func version(_ first: Run, _ second: Run) -> MQTTVersion {
+    first.chain.layouts.intersection(second.chain.layouts) == .v5 ? .v5_0 : .v3_1_1
+  }
+
+  private func evidence(_ first: Run, _ second: Run) -> String {
+    let layouts = first.chain.layouts.intersection(second.chain.layouts)
+    guard let type = first.chain.deciding ?? second.chain.deciding, layouts != .both else {
+      return "no packet so far tells the version; laid out as 3.1.1"
+    }
+    return layouts == .v5
+      ? "\(type.name) has its fields where 5.0 puts them"
+      : "\(type.name) has its fields where 3.1 and 3.1.1 put them"
+  }
+}
