@@ -1,0 +1,123 @@
+import Wire
+
+extension EventTextWriter {
+  /// The most characters of a payload that a line shows.
+  private static let preview = 60
+
+  /// Appends the start of a payload: as text in quotes if it is text, else in hexadecimal.
+  func append(payload: RawSpan, to buffer: inout [UInt8]) {
+    guard payload.byteCount > 0 else { return }
+    let start = payload.extracting(first: Self.textPrefix(of: payload))
+    guard UTF8Text.isWellFormed(start), !start.contains(where: Self.isBinary) else {
+      return appendHexadecimal(payload, to: &buffer)
+    }
+    // Secrets are hidden in what JSON would show; its escapes of quotes are of no use here.
+    var text: [UInt8] = []
+    if showsSecrets {
+      text.append(start)
+    } else {
+      var escaped: [UInt8] = []
+      escaped.append(escapedHidingSecrets: start)
+      text = Self.unescaped(escaped)
+    }
+    buffer.append("\"")
+    TerminalText.append(text.span.bytes, to: &buffer, limit: Self.preview)
+    let isCut = start.byteCount < payload.byteCount
+    if isCut, text.count <= Self.preview { buffer.append("…") }
+    buffer.append("\"")
+  }
+
+  /// The length of a start of the payload that is enough to show and cuts no character.
+  private static func textPrefix(of payload: RawSpan) -> Int {
+    var count = min(payload.byteCount, 4 * preview)
+    guard count < payload.byteCount else { return count }
+    while count > 0, payload.byte(at: count) & 0xC0 == 0x80 { count -= 1 }
+    return count
+  }
+
+  /// Bytes that text does not have, though UTF-8 allows them.
+  private static func isBinary(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x09, 0x0A, 0x0D, 0x1B: false
+    default: byte < 0x20
+    }
+  }
+
+  private static func unescaped(_ text: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count)
+    var isEscaped = false
+    for byte in text {
+      if !isEscaped, byte == UInt8(ascii: "\\") {
+        isEscaped = true
+        continue
+      }
+      if isEscaped, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+        result.append(UInt8(ascii: "\\"))
+      }
+      result.append(byte)
+      isEscaped = false
+    }
+    return result
+  }
+
+  private func appendHexadecimal(_ payload: RawSpan, to buffer: inout [UInt8]) {
+    let count = min(payload.byteCount, Self.preview / 2)
+    buffer.append("0x")
+    for offset in 0..<count {
+      let byte = payload.byte(at: offset)
+      buffer.append(JSONEscape.hexDigit(byte >> 4))
+      buffer.append(JSONEscape.hexDigit(byte & 0xF))
+    }
+    if count < payload.byteCount { buffer.append("…") }
+  }
+
+  // MARK: Properties
+
+  /// Appends the properties of a packet or a will, in braces.
+  func append(
+    _ properties: consuming MQTTPropertiesView, of packet: borrowing MQTTPacketView,
+    to buffer: inout [UInt8]
+  ) {
+    var isFirst = true
+    while let property = properties.next() {
+      buffer.append(isFirst ? "{" : ", " as StaticString)
+      isFirst = false
+      buffer.append(property.id.name)
+      buffer.append(" ")
+      append(property, in: packet.bytes, to: &buffer)
+    }
+    if !isFirst { buffer.append("}  ") }
+  }
+
+  private func append(
+    _ property: MQTTPropertyView, in bytes: RawSpan, to buffer: inout [UInt8]
+  ) {
+    switch property.id.kind {
+    case .byte, .twoByteInteger, .fourByteInteger, .variableByteInteger:
+      buffer.append(decimal: property.integer)
+    case .string: append(quoted: property.bytes(in: bytes), to: &buffer)
+    case .binary:
+      if property.id == .authenticationData, !showsSecrets {
+        buffer.append("***")
+      } else {
+        append(payload: property.bytes(in: bytes), to: &buffer)
+      }
+    case .stringPair:
+      let name = property.bytes(in: bytes)
+      append(quoted: name, to: &buffer)
+      buffer.append("=")
+      if !showsSecrets, name.withUnsafeBytes({ SecretKeys.contain($0) }) {
+        buffer.append("***")
+      } else {
+        append(quoted: property.secondBytes(in: bytes), to: &buffer)
+      }
+    }
+  }
+
+  private func append(quoted text: RawSpan, to buffer: inout [UInt8]) {
+    buffer.append("\"")
+    TerminalText.append(text, to: &buffer, limit: Self.preview)
+    buffer.append("\"")
+  }
+}
