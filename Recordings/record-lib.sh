@@ -43,6 +43,7 @@ fail() {
 end_all() {
   local status=$? pid
   trap - EXIT
+  set +e # what follows is done in any case, though nobody may read the messages
   for pid in "${children[@]}" "$tcpdump_pid" "$broker_pid"; do
     if [ -n "$pid" ] && kill -CONT "$pid" 2>/dev/null; then
       kill "$pid" 2>/dev/null || true
