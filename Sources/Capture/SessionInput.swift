@@ -3,7 +3,9 @@ public import Wire
 
 /// What a command says about the files that it reads.
 public struct InputOptions: Sendable {
-  /// A filter in libpcap's language; only frames that match it are read. Nil reads all.
+  /// A filter in libpcap's language; only frames that match it are read.
+  ///
+  /// Nil reads all frames.
   public var bpf: String?
   /// What to take the traffic of a port for, against what its bytes look like.
   public var decode: [UInt16: DecodeRule]
@@ -79,7 +81,9 @@ private enum RecordingSession {
     try stream.finish(into: &consumer)
     summary.frames = stream.lineCount
     summary.notes = stream.notes
-    if let failure = source.failure { summary.notes.append("read up to the damage only: \(failure)") }
+    if let failure = source.failure {
+      summary.notes.append("read up to the damage only: \(failure)")
+    }
     return summary
   }
 }
