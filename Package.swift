@@ -53,6 +53,8 @@ let package = Package(
     .testTarget(
       name: "ConformanceKitTests", dependencies: ["ConformanceKit", "Capture", "DataClient", "Wire"],
       swiftSettings: settings),
-    .testTarget(name: "CommandTests", dependencies: ["reprise"], swiftSettings: settings),
+    .testTarget(
+      name: "CommandTests", dependencies: ["reprise"], exclude: ["Golden"],
+      swiftSettings: settings),
   ]
 )
