@@ -51,7 +51,8 @@ let package = Package(
       name: "CaptureTests", dependencies: ["Capture", "DataClient", "Wire"],
       swiftSettings: settings),
     .testTarget(
-      name: "ConformanceKitTests", dependencies: ["ConformanceKit", "Capture", "DataClient", "Wire"],
+      name: "ConformanceKitTests",
+      dependencies: ["ConformanceKit", "Capture", "DataClient", "Wire"],
       swiftSettings: settings),
     .testTarget(
       name: "CommandTests", dependencies: ["reprise"], exclude: ["Golden"],

@@ -10,7 +10,7 @@ enum CaptureSession {
   }
 
   static func read(
-    _ path: String, _ options: InputOptions, _ emit: @escaping Emit
+    _ reader: inout CaptureReader, _ options: InputOptions, _ emit: @escaping Emit
   ) throws -> InputSummary {
     var filter: PacketFilter? = nil
     if let bpf = options.bpf { filter = try PacketFilter(bpf) }
@@ -19,7 +19,6 @@ enum CaptureSession {
       guard outcome.failure == nil else { return }
       do { try emit(event) } catch { outcome.failure = error }
     }
-    var reader = try CaptureReader(path: path)
     var dissector = FrameDissector()
     var reassembler = TCPReassembler(traffic)
     var cut: CaptureError?

@@ -116,40 +116,6 @@ public struct ByteSource: ~Copyable {
     }
     return count - left
   }
-
-  /// Reads up to a line feed and past it.
-  ///
-  /// If the input is cut, the last line may be, too; ``failure`` then tells of the first.
-  ///
-  /// - Parameter maximum: The most bytes that a line may have.
-  /// - Returns: The line without its line feed, also where the last line has none; nil at the end.
-  /// - Throws: `CaptureError` with code `recordTooLarge` if the line is longer.
-  @_lifetime(&self)
-  public mutating func nextLine(maximum: Int = 16 << 20) throws(CaptureError) -> RawSpan? {
-    let limit = Swift.min(maximum, Self.maximumPeek - 1)
-    var length = 0
-    var ending = 0
-    while ending == 0 {
-      let available = buffer.count
-      if let found = buffer.prefix(available).firstLineFeed(from: length) {
-        length = found
-        ending = 1
-      } else {
-        length = available
-      }
-      guard length <= limit else {
-        throw CaptureError(
-          .recordTooLarge, "a line is longer than \(limit) bytes", offset: offset)
-      }
-      if ending == 0 {
-        fill(available + 1)
-        if buffer.count == available { break }
-      }
-    }
-    guard length + ending > 0 else { return nil }
-    consume(length + ending)
-    return buffer.consumed(length + ending, length: length)
-  }
 }
 
 extension ByteSource {
@@ -239,18 +205,5 @@ extension ByteSource {
       "the file ends inside \(part): \(wanted - present) of its \(wanted) bytes are missing",
       offset: offset + buffer.count,
       remedy: "what came before was read; copy or capture it again")
-  }
-}
-
-extension RawSpan {
-  /// Returns the offset of the first line feed at or after an offset.
-  fileprivate func firstLineFeed(from offset: Int) -> Int? {
-    withUnsafeBytes { bytes in
-      guard
-        let base = bytes.baseAddress, offset >= 0, offset < bytes.count,
-        let found = memchr(base + offset, 0x0a, bytes.count - offset)
-      else { return nil }
-      return UnsafeRawPointer(found) - base
-    }
   }
 }

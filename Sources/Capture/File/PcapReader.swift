@@ -140,10 +140,11 @@ extension PcapReader {
 
     /// Returns whether the first records make sense with record headers of the given length.
     ///
-    /// No more is read than these records take, so that a pipe is not waited for without need.
+    /// Two are enough: read eight bytes too early, a time is taken for a length. No more is read,
+    /// so that a pipe is not waited for without need.
     func fits(_ source: inout ByteSource, recordHeaderLength length: Int) -> Bool {
       var offset = PcapReader.fileHeaderLength
-      for _ in 0..<4 {
+      for _ in 0..<2 {
         let end = offset + length
         let present = source.load(end)
         if present == offset { return true }

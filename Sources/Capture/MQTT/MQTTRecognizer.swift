@@ -35,6 +35,7 @@ struct MQTTRecognizer {
   /// - Parameters:
   ///   - pieces: The pieces of both sides in the order of their coming.
   ///   - isFinal: Whether nothing more will come.
+  /// - Returns: What the connection speaks, or that it can't be told yet.
   func judge(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
     for side in [Side.first, .second] {
       switch Self.connectLevel(Self.start(of: side, in: pieces).span.bytes) {

@@ -49,7 +49,9 @@ extension [UInt8] {
     bytes.withUnsafeBytes { bytes in
       var start = 0
       for index in bytes.indices where JSONEscape.isNeeded(bytes[index]) {
-        if start < index { append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start..<index])) }
+        if start < index {
+          append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start..<index]))
+        }
         append(escape: bytes[index])
         start = index + 1
       }

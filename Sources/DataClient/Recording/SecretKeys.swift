@@ -49,7 +49,8 @@ extension [UInt8] {
         index += 1
         start = index
         guard byte == UInt8(ascii: "\"") else { continue }
-        if quote >= 0, SecretKeys.contain(UnsafeRawBufferPointer(rebasing: bytes[quote..<index - 1])),
+        if quote >= 0,
+          SecretKeys.contain(UnsafeRawBufferPointer(rebasing: bytes[quote..<index - 1])),
           let value = Self.memberValue(bytes, at: index)
         {
           append(escaped: bytes, index..<value.lowerBound)

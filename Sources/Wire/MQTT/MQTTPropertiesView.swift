@@ -15,8 +15,9 @@ public struct MQTTPropertiesView: ~Escapable {
     MQTTPropertyView(&cursor)
   }
 
-  /// Returns the integer value of a property, or nil when it does not stand here.
+  /// Looks for a property.
   /// - Parameter id: A property whose value is an integer.
+  /// - Returns: Its value, or nil when it does not stand here.
   public func integer(_ id: MQTTPropertyID) -> Int? {
     var rest = self
     while let property = rest.next() {

@@ -151,11 +151,12 @@ public enum MQTTPropertyID: UInt8, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether the property may stand more than once in a packet that a sender of a kind writes.
+  /// Tells whether the property may stand more than once in a packet.
   ///
   /// A server may name several subscriptions in one PUBLISH (5.0 section 3.3.2.3.8); a SUBSCRIBE has
   /// one subscription identifier at most.
   /// - Parameter place: The packet that carries the property.
+  /// - Returns: Whether a second one is no fault.
   public func mayRepeat(in place: Places) -> Bool {
     switch self {
     case .userProperty: true
@@ -178,7 +179,10 @@ public enum MQTTPropertyID: UInt8, Sendable, Hashable, CaseIterable {
 
   /// A set of places where properties stand: a packet of a type, or a will.
   public struct Places: OptionSet, Sendable, Hashable {
+    /// One bit a packet type, and one for the will.
     public let rawValue: UInt32
+
+    /// Creates a set from its bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     init(_ type: MQTTPacketType) { rawValue = 1 << UInt32(type.rawValue) }
 

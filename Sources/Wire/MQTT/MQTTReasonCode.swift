@@ -5,6 +5,7 @@ public enum MQTTReasonCode {
   ///   - code: The code's byte.
   ///   - type: A packet type that carries codes.
   ///   - version: The version; before 5.0 only CONNACK and SUBACK have codes.
+  /// - Returns: Whether the code is one of the standard's.
   @inline(__always)
   public static func isDefined(
     _ code: UInt8, for type: MQTTPacketType, in version: MQTTVersion

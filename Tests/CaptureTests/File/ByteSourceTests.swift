@@ -71,26 +71,6 @@ import Testing
     #expect(source.offset == 200_000)
   }
 
-  private static let texts: [(String, [String])] = [
-    ("", []), ("\n", [""]), ("a", ["a"]), ("a\n", ["a"]), ("a\n\nbc", ["a", "", "bc"]),
-  ]
-
-  @Test(arguments: texts)
-  func readsLines(text: String, lines: [String]) throws {
-    var source = ByteSource(bytes: Array(text.utf8))
-    var seen: [String] = []
-    while let line = try source.nextLine() {
-      seen.append(String(decoding: line.array, as: UTF8.self))
-    }
-    #expect(seen == lines)
-    #expect(source.offset == text.utf8.count)
-  }
-
-  @Test func refusesLinesThatAreTooLong() {
-    var source = ByteSource(bytes: [UInt8](repeating: 0x20, count: 100))
-    #expect(throws: CaptureError.self) { _ = try source.nextLine(maximum: 99)?.byteCount }
-  }
-
   @Test func readsFilesLargerThanItsBuffer() throws {
     let path = FileManager.default.temporaryDirectory.path + "/reprise-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: path) }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct PcapReaderTests {
   private static let records: [PcapBuilder.Record] = [
     .init(seconds: 1, fraction: 2, data: [1, 2, 3]),
-    .init(seconds: 0, fraction: 999_999, wire: 1_000, data: [4]),
+    .init(seconds: 1_600_000_000, fraction: 999_999, wire: 1_000, data: [4]),
     .init(seconds: 5, fraction: 0, data: [UInt8](repeating: 9, count: 300)),
   ]
 
@@ -29,7 +29,8 @@ import Testing
       #expect(reading.frames.map(\.bytes) == Self.records[..<count].map(\.data))
       #expect(reading.frames.map(\.wireLength) == Array([3, 1_000, 300][..<count]))
       let times: [Int64] = [
-        1_000_000_000 + 2 * variant.unit, 999_999 * variant.unit, 5_000_000_000,
+        1_000_000_000 + 2 * variant.unit, 1_600_000_000_000_000_000 + 999_999 * variant.unit,
+        5_000_000_000,
       ]
       #expect(reading.frames.compactMap { $0.time?.nanoseconds } == Array(times[..<count]))
     }
