@@ -37,7 +37,8 @@ import Testing
     ("time > 2026-13-01T00:00:00Z", 8, "no time"), ("time > 24:00", 8, "no time"),
     ("time < +5", 8, "no time"), ("time < +99999999999999h", 8, "no time"),
     ("qos in 1", 8, "in [A, B]"), ("qos in [1", 10, ", or ]"), ("retain == 1", 11, "true or false"),
-    ("retain < true", 8, "retain is compared by"), ("a & b", 1, "neither"), ("PUBLISH & GAP", 9, "&&"),
+    ("retain < true", 8, "retain is compared by"), ("x and a", 1, "neither"),
+    ("PUBLISH & GAP", 9, "&&"),
     ("PUBLISH \u{7} GAP", 9, "no meaning"), ("qos == 99999999999999999999", 8, "a number"),
     ("topic < a", 7, "topic is compared by"), ("and", 1, "a field"),
   ])
@@ -65,7 +66,7 @@ import Testing
 
   @Test(arguments: [
     ("tpye", "type"), ("TYPE", "type"), ("formt", "format"), ("fromat", "format"), ("x", nil),
-    ("output-file", nil), ("", nil), ("ouput", "output"),
+    ("output-file", nil), ("", nil), ("out", "output"), ("ou", nil), ("ouput", "output"),
   ])
   func findsTheNearestName(typed: String, name: String?) {
     #expect(NearestName.find(typed, in: ["type", "format", "output"]) == name)

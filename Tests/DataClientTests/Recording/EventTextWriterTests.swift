@@ -19,7 +19,7 @@ import Wire
     -> String
   {
     let line = line(try Sample.event(MQTTPacket(content, version: version)))
-    return String(line.dropFirst(45))
+    return String(line.dropFirst(43))
   }
 
   @Test func showsPlaceAndFields() throws {
@@ -72,7 +72,8 @@ import Wire
         == "id 3  \"a b\" qos 1 no-local retain-handling 2")
     #expect(try fields(.suback(packetID: 3, codes: [1, 0x80], [])) == "id 3  qos 1  code 0x80")
     #expect(
-      try fields(.disconnect(.init(0x8E, properties: [.init(.reasonString, .string("bye"))])), .v5_0)
+      try fields(
+        .disconnect(.init(0x8E, properties: [.init(.reasonString, .string("bye"))])), .v5_0)
         == "code 0x8e  {reasonString \"bye\"}")
     #expect(try fields(.pingreq) == "")
   }
@@ -85,11 +86,13 @@ import Wire
   @Test(arguments: [
     ("plain", "\"plain\""), ("{\"a\":1}", "\"{\"a\":1}\""), ("two\nlines\t", "\"two\\nlines\\t\""),
     ("\u{1B}]0;title\u{7}", "0x1b5d303b7469746c6507"), ("\u{1B}[31mred", "\"\\u{1b}[31mred\""),
-    ("\u{9B}31m", "\"\\u{9b}31m\""), ("a\u{202E}b", "\"a\\u{202e}b\""), ("ümläut 😀", "\"ümläut 😀\""),
+    ("\u{9B}31m", "\"\\u{9b}31m\""), ("a\u{202E}b", "\"a\\u{202e}b\""),
+    ("ümläut 😀", "\"ümläut 😀\""),
     (
       String(repeating: "é", count: 200), "\"" + String(repeating: "é", count: 60) + "…\""
     ),
-    ("{\"accessToken\":\"abc\"}", "\"{\"accessToken\":\"***\"}\""), ("back\\slash", "\"back\\slash\""),
+    ("{\"accessToken\":\"abc\"}", "\"{\"accessToken\":\"***\"}\""),
+    ("back\\slash", "\"back\\slash\""),
   ])
   func showsPayloadsSafely(payload: String, shown: String) throws {
     let text = try fields(.publish(.init(topic: "t", payload: Array(payload.utf8))))

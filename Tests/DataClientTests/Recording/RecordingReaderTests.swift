@@ -99,7 +99,8 @@ import Wire
   }
 
   @Test func readsEscapesOfJSON() throws {
-    let line = Self.v311 + #""type":"PUBLISH","qos":0,"topic":"\u00e9\ud83d\ude00\/\b\f\n\r\t\"\\","#
+    let line =
+      Self.v311 + #""type":"PUBLISH","qos":0,"topic":"\u00e9\ud83d\ude00\/\b\f\n\r\t\"\\","#
     let bytes = Array((line + #""payload":"plain"}"#).utf8)
     let header = Array(Self.header.utf8)
     var reader = RecordingReader()
