@@ -2,13 +2,13 @@
 enum CaptureNotes {
   static func all(
     cut: CaptureError?, _ frames: CaptureStatistics, _ segments: TCPStatistics,
-    secretsDropped: Int
+    connections: Int, secretsDropped: Int
   ) -> [String] {
     var notes: [String] = []
     if let cut { notes.append("read up to the damage only: \(cut)") }
     for unsupported in frames.unsupportedLinkTypes {
       notes.append(
-        "\(unsupported.frames) frames left out: link type \(unsupported.linkType) is not known "
+        "\(unsupported.frames) frames left out: \(unsupported.linkType) is not known "
           + "(first in frame \(unsupported.firstFrame))")
     }
     func note(_ count: Int, _ text: String) {
@@ -23,6 +23,11 @@ enum CaptureNotes {
     note(segments.strayedSegments, "segments lie far outside their connection and are left out")
     note(segments.evictedFlows, "idle connections were given up: too many are open at once")
     note(secretsDropped, "blocks of decryption secrets are more than are kept")
+    if connections == 0 {
+      notes.append(
+        "no MQTT was found in \(frames.frames) frames; --decode PORT=mqtt takes a port's traffic for it"
+      )
+    }
     return notes
   }
 }

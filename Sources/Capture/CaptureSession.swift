@@ -32,13 +32,25 @@ enum CaptureSession {
       guard reader.framesRead > 0, error.code != .invalidFilter else { throw error }
       cut = error
     }
+    if let unreadable = unreadable(dissector.statistics) { throw unreadable }
     reassembler.finish()
     if let failure = outcome.failure { throw failure }
     var summary = InputSummary()
     summary.frames = reader.framesRead
     summary.connections = reassembler.consumer.connections
     summary.notes = CaptureNotes.all(
-      cut: cut, dissector.statistics, reassembler.statistics, secretsDropped: reader.secretsDropped)
+      cut: cut, dissector.statistics, reassembler.statistics, connections: summary.connections,
+      secretsDropped: reader.secretsDropped)
     return summary
+  }
+
+  /// The error of a capture with no frame that can be read.
+  private static func unreadable(_ statistics: CaptureStatistics) -> CaptureError? {
+    guard let first = statistics.unsupportedLinkTypes.first,
+      statistics.unsupportedFrames == statistics.frames
+    else { return nil }
+    return CaptureError(
+      .unsupportedLinkType, "no frame can be read: \(first.linkType) is not known",
+      frame: first.firstFrame, remedy: "capture on an Ethernet, loopback, PPP or raw IP interface")
   }
 }

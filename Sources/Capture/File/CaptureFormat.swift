@@ -52,19 +52,18 @@ public enum CaptureFormat: Sendable, Hashable {
     (Array("SQLite format 3".utf8), "an SQLite database", nil),
   ]
 
+  private static let name = "name a pcap or pcapng capture, or a .jsonl recording"
   private static let convert = "convert it with editcap -F pcapng first"
 
   private static func describe(_ head: RawSpan) -> (content: String, remedy: String?) {
     for stranger in strangers where head.starts(with: stranger.magic) {
-      return (stranger.content, stranger.remedy)
+      return (stranger.content, stranger.remedy ?? name)
     }
     if head.firstNonSpace == UInt8(ascii: "[") {
       return ("a JSON array", "write one object a line, as in a recording")
     }
-    if head.starts(with: [0xef, 0xbb, 0xbf]) || head.looksLikeText {
-      return ("text", "name a pcap or pcapng capture, or a .jsonl recording")
-    }
-    return ("of no known format", "name a pcap or pcapng capture, or a .jsonl recording")
+    if head.starts(with: [0xef, 0xbb, 0xbf]) || head.looksLikeText { return ("text", name) }
+    return ("of no known format", name)
   }
 }
 

@@ -13,10 +13,13 @@ struct TCPReassembler<Consumer: TCPConsumer> {
   private var last = Arrival(frame: 0, time: Timestamp(nanoseconds: 0))
   /// The bytes that wait behind holes, of all flows together.
   private var pendingBytes = 0
+  /// The number of flows at which those that are over are forgotten.
+  private var nextSweep: Int
 
   init(_ consumer: consuming Consumer, limits: TCPLimits = TCPLimits()) {
     self.consumer = consumer
     self.limits = limits
+    nextSweep = min(limits.flows, 4_096)
   }
 
   /// What is kept of a connection.
@@ -117,8 +120,10 @@ struct TCPReassembler<Consumer: TCPConsumer> {
   ) -> Flow? {
     let flags = segment.flags
     // A reset or a bare acknowledgement of a connection that nobody saw says nothing.
-    guard !flags.contains(.reset) else { return nil }
-    if flows.count >= limits.flows { makeRoom(arrival) }
+    guard flags.contains(.syn) || segment.payloadWireLength > 0, !flags.contains(.reset) else {
+      return nil
+    }
+    if flows.count >= nextSweep { makeRoom(arrival) }
     let isAnswer = flags.contains(.syn) && flags.contains(.acknowledgment)
     let opening = FlowOpening(
       first: isAnswer ? segment.destination : segment.source,
@@ -131,19 +136,28 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     return flow
   }
 
-  /// Forgets connections that are over or of no interest, and if those are too few the idlest.
+  /// Forgets connections that are over; if too many are left those of no interest, and then the idlest.
   private mutating func makeRoom(_ arrival: Arrival) {
-    flows.keep { !$0.isClosed && $0.isWanted }
-    guard flows.count > limits.flows / 2 else { return }
+    // Late retransmissions are still to be known as such, and not as another connection.
+    let recent = arrival.frame - limits.framesAfterEnd
+    flows.keep { !$0.isClosed || $0.lastFrame > recent }
+    if flows.count >= limits.flows { flows.keep { !$0.isClosed && $0.isWanted } }
+    // An eighth must be free, or every new connection would come back here.
+    if flows.count > limits.flows - limits.flows / 8 { giveUpIdle(arrival) }
+    nextSweep = min(limits.flows, max(4_096, flows.count * 2))
+  }
+
+  private mutating func giveUpIdle(_ arrival: Arrival) {
     var frames: [Int] = []
     flows.forEach { frames.append($0.lastFrame) }
+    guard !frames.isEmpty else { return }
     frames.sort()
     let bound = frames[frames.count / 2]
     var idle: [Flow] = []
-    flows.forEach { if $0.lastFrame <= bound { idle.append($0) } }
+    flows.forEach { if $0.lastFrame <= bound, !$0.isClosed, $0.isWanted { idle.append($0) } }
     for flow in idle { close(flow, flow.closing?.how ?? .endOfCapture, arrival) }
     statistics.evictedFlows += idle.count
-    flows.keep { !$0.isClosed }
+    flows.keep { !$0.isClosed && $0.isWanted }
   }
 
   // MARK: Streams
@@ -342,6 +356,8 @@ struct TCPLimits: Sendable {
   var allPendingBytes = 16 << 20
   /// Connections that are known at once; beyond it those that are over, of no interest or idle go.
   var flows = 65_536
+  /// Frames after its end for which a connection is still known.
+  var framesAfterEnd = 50_000
 }
 
 /// What happened to the segments of a capture.

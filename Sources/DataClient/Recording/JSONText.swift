@@ -40,24 +40,29 @@ extension [UInt8] {
 
   /// Appends a JSON string.
   mutating func append(quoted text: String) {
-    let bytes = Array(text.utf8)
-    append(quoted: bytes.span.bytes)
+    var text = text
+    append(UInt8(ascii: "\""))
+    text.withUTF8 { append(escaped: UnsafeRawBufferPointer($0)) }
+    append(UInt8(ascii: "\""))
   }
 
   /// Appends well-formed UTF-8 with the escapes that JSON asks for.
   mutating func append(escaped bytes: RawSpan) {
-    bytes.withUnsafeBytes { bytes in
-      var start = 0
-      for index in bytes.indices where JSONEscape.isNeeded(bytes[index]) {
-        if start < index {
-          append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start..<index]))
-        }
-        append(escape: bytes[index])
-        start = index + 1
+    bytes.withUnsafeBytes { append(escaped: $0) }
+  }
+
+  /// Appends well-formed UTF-8 with the escapes that JSON asks for.
+  mutating func append(escaped bytes: UnsafeRawBufferPointer) {
+    var start = 0
+    for index in bytes.indices where JSONEscape.isNeeded(bytes[index]) {
+      if start < index {
+        append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start..<index]))
       }
-      if start < bytes.count {
-        append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start...]))
-      }
+      append(escape: bytes[index])
+      start = index + 1
+    }
+    if start < bytes.count {
+      append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start...]))
     }
   }
 

@@ -53,7 +53,7 @@ extension [UInt8] {
           SecretKeys.contain(UnsafeRawBufferPointer(rebasing: bytes[quote..<index - 1])),
           let value = Self.memberValue(bytes, at: index)
         {
-          append(escaped: bytes, index..<value.lowerBound)
+          append(escaped: UnsafeRawBufferPointer(rebasing: bytes[index..<value.lowerBound]))
           append("***")
           index = value.upperBound
           start = index
@@ -61,12 +61,6 @@ extension [UInt8] {
         quote = index
       }
       append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start...]))
-    }
-  }
-
-  private mutating func append(escaped bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
-    for byte in bytes[range] {
-      if JSONEscape.isNeeded(byte) { append(escape: byte) } else { append(byte) }
     }
   }
 
