@@ -57,7 +57,9 @@ let package = Package(
       name: "ConformanceKitTests",
       dependencies: ["ConformanceKit", "Capture", "DataClient", "Wire"],
       swiftSettings: settings),
-    .testTarget(name: "CommandTests", dependencies: ["reprise"], swiftSettings: settings),
+    .testTarget(
+      name: "CommandTests", dependencies: ["reprise"], exclude: ["Golden"],
+      swiftSettings: settings),
   ],
   // #embed, which CConformance is made of, is of C23.
   cLanguageStandard: .c2x
