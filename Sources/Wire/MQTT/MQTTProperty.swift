@@ -156,6 +156,7 @@ public enum MQTTPropertyID: UInt8, Sendable, Hashable, CaseIterable {
   /// A server may name several subscriptions in one PUBLISH (5.0 section 3.3.2.3.8); a SUBSCRIBE has
   /// one subscription identifier at most.
   /// - Parameter place: The packet that carries the property.
+  /// - Returns: Whether a second one is no fault.
   public func mayRepeat(in place: Places) -> Bool {
     switch self {
     case .userProperty: true
@@ -178,7 +179,9 @@ public enum MQTTPropertyID: UInt8, Sendable, Hashable, CaseIterable {
 
   /// A set of places where properties stand: a packet of a type, or a will.
   public struct Places: OptionSet, Sendable, Hashable {
+    /// One bit a place.
     public let rawValue: UInt32
+    /// Creates a set from its bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     init(_ type: MQTTPacketType) { rawValue = 1 << UInt32(type.rawValue) }
 
