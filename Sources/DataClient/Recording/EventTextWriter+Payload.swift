@@ -43,20 +43,27 @@ extension EventTextWriter {
     }
   }
 
+  /// Takes the escapes of a JSON string back.
   private static func unescaped(_ text: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count)
-    var isEscaped = false
-    for byte in text {
-      if !isEscaped, byte == UInt8(ascii: "\\") {
-        isEscaped = true
+    var rest = text[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "\\"), let escape = rest.popFirst() else {
+        result.append(byte)
         continue
       }
-      if isEscaped, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
-        result.append(UInt8(ascii: "\\"))
+      switch escape {
+      case UInt8(ascii: "n"): result.append(0x0A)
+      case UInt8(ascii: "r"): result.append(0x0D)
+      case UInt8(ascii: "t"): result.append(0x09)
+      case UInt8(ascii: "u"):
+        // Only control characters are written by their numbers, so two of the four digits are 0.
+        let digits = rest.prefix(4).suffix(2).compactMap(Hexadecimal.value(of:))
+        result.append(digits.reduce(0) { $0 << 4 | $1 })
+        rest = rest.dropFirst(4)
+      default: result.append(escape)
       }
-      result.append(byte)
-      isEscaped = false
     }
     return result
   }

@@ -51,7 +51,7 @@ enum ConvertCommand: Command {
     }
     for ending in [".pcap", ".pcapng"] where path.hasSuffix(ending) {
       throw UsageError(
-        "reprise can't write \(ending) files yet", "name a recording: -o FILE.jsonl")
+        "this version can't write \(ending) files yet", "name a recording: -o FILE.jsonl")
     }
     return path
   }

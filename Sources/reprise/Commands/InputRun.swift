@@ -115,7 +115,7 @@ extension InputOptions {
     case "none": return (port, .none)
     case "websocket", "tls":
       throw UsageError(
-        "--decode \(text): reprise can't read \(parts[1]) yet",
+        "--decode \(text): this version can't read \(parts[1]) yet",
         "it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0 or none")
     default:
       throw UsageError(
