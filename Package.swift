@@ -22,6 +22,7 @@ let package = Package(
     .executable(name: "reprise", targets: ["reprise"]),
     .library(name: "Wire", targets: ["Wire"]),
     .library(name: "DataClient", targets: ["DataClient"]),
+    .library(name: "DeviceSDK", targets: ["DeviceSDK"]),
     .library(name: "Capture", targets: ["Capture"]),
     .library(name: "ConformanceKit", targets: ["ConformanceKit"]),
   ],
@@ -38,6 +39,7 @@ let package = Package(
     .target(
       name: "Capture", dependencies: ["DataClient", "Wire", "CPcap", "CZlib"],
       swiftSettings: settings),
+    .target(name: "DeviceSDK", dependencies: ["DataClient"], swiftSettings: settings),
     // The files of the folder Conformance as bytes, so that the command is one file and needs no other.
     .target(name: "CConformance"),
     .target(
@@ -50,6 +52,8 @@ let package = Package(
     .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
     .testTarget(
       name: "DataClientTests", dependencies: ["DataClient", "Wire"], swiftSettings: settings),
+    .testTarget(
+      name: "DeviceSDKTests", dependencies: ["DeviceSDK", "DataClient"], swiftSettings: settings),
     .testTarget(
       name: "CaptureTests", dependencies: ["Capture", "DataClient", "Wire"],
       swiftSettings: settings),

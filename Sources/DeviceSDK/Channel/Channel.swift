@@ -1,0 +1,192 @@
+public import DataClient
+
+/// Runs a channel for as long as a body runs.
+///
+/// The channel is disconnected at first; ``Channel/start()`` connects it. When the body ends, the
+/// connection is closed in good order, calls that still wait fail, and all sequences end. When the
+/// task is cancelled, DISCONNECT is sent but not waited for.
+/// - Parameters:
+///   - client: The world: a broker, a folder of files, a recording.
+///   - configuration: How the channel behaves.
+///   - body: What the application does with the channel, which is of no use afterwards.
+/// - Returns: What the body returns.
+/// - Throws: ``ChannelError`` when the configuration is wrong, `DataClientError` when the client's
+///   world is broken, otherwise what the body throws.
+public func withChannel<Result: Sendable>(
+  on client: any DataClient, configuration: ChannelConfiguration,
+  _ body: (Channel) async throws -> Result
+) async throws -> Result {
+  let hub = ChannelHub(log: configuration.log)
+  let driver = Driver(try ChannelStateMachine(configuration), client: client, tell: hub.take)
+  let channel = Channel(driver: driver, hub: hub)
+  return try await driver.run(
+    goodbye: .stop, helper: hub.runMainWork, finish: hub.finish,
+    body: { try await body(channel) })
+}
+
+/// The long connection of an app to its cloud.
+///
+/// Topics are short: what stands below `/sys/{productKey}/{deviceName}/app/up` or `…/down`. What
+/// starts with `/sys/` is used as it is. All calls fail at once while the channel is not connected.
+public struct Channel: Sendable {
+  let driver: Driver<ChannelStateMachine>
+  let hub: ChannelHub
+
+  // MARK: Connection
+
+  /// The connection's state.
+  public var state: ChannelState { driver.read { $0.state } }
+
+  /// The account's state.
+  public var account: AccountState { driver.read { $0.account } }
+
+  /// The channel's client identifier, `deviceName&productKey`; nil until the identity is known.
+  public var clientID: String? { driver.read { $0.clientID } }
+
+  /// What was counted.
+  public var statistics: ChannelStatistics { driver.read { $0.statistics } }
+
+  /// How many messages were dropped because sequences were read too slowly.
+  public var droppedMessages: UInt64 { hub.messages.dropped + hub.foreignMessages.dropped }
+
+  /// How many downstream listeners are alive.
+  public var listenerCount: Int { hub.downstreamListeners.count }
+
+  /// The time in the client's world, to compare with the times of messages.
+  public var now: Timestamp { driver.now }
+
+  /// Connects, and returns when the channel is connected; a second connection is never made.
+  ///
+  /// A connection that is lost is opened again until ``stop()``, or an error that is final.
+  /// - Throws: ``ChannelError`` when the channel gave up, and `CancellationError`, which leaves
+  ///   the channel connecting.
+  public func start() async throws { _ = try await call(.start) }
+
+  /// Closes the connection, and returns when it is closed; ``start()`` is possible after that.
+  /// - Throws: `CancellationError`, which does not take the closing back.
+  public func stop() async throws { _ = try await call(.stop) }
+
+  /// Says who the channel is, when the configuration did not.
+  /// - Parameter identity: The identity.
+  /// - Throws: ``ChannelError`` when the channel is connected as another, and `CancellationError`.
+  public func identify(as identity: ChannelIdentity) async throws {
+    _ = try await call(.identify(identity))
+  }
+
+  /// The changes of the connection's state from now on; the newest 64 are kept.
+  public var stateChanges: BroadcastSequence<ChannelStateChange> { hub.states.listen(limit: 64) }
+
+  // MARK: Requests
+
+  /// Sends a request and returns its reply.
+  /// - Parameters:
+  ///   - topic: The topic of the request, such as `/account/bind`.
+  ///   - params: The parameters.
+  ///   - opts: Its object `extraParam` has members that stand beside the parameters.
+  ///   - timeout: How long to wait; nil takes the configuration's time.
+  /// - Returns: The reply, whose code is 200.
+  /// - Throws: ``ChannelError``: `business` with the cloud's code when that is another; and
+  ///   `CancellationError`.
+  public func invoke(
+    _ topic: String, _ params: JSONValue = [:], opts: JSONValue? = nil, timeout: Duration? = nil
+  ) async throws -> ChannelReply {
+    let request = ChannelStateMachine.Invocation(
+      try ChannelTopic(topic), params: params, options: opts, timeout: timeout)
+    return try await reply(to: .invoke(request))
+  }
+
+  /// Sends parameters, and returns when the receiver has them; at QoS 0 when they are written.
+  /// - Parameters:
+  ///   - topic: The topic, without wildcards.
+  ///   - params: The parameters.
+  /// - Throws: ``ChannelError`` and `CancellationError`.
+  public func publish(_ topic: String, _ params: JSONValue = [:]) async throws {
+    _ = try await call(.publish(try ChannelTopic(topic), params))
+  }
+
+  /// Asks for messages, and returns when the cloud has granted them.
+  /// - Parameter topic: The topic, or a topic filter.
+  /// - Throws: ``ChannelError`` and `CancellationError`.
+  public func subscribe(_ topic: String) async throws {
+    _ = try await call(.subscribe(try ChannelTopic(topic)))
+  }
+
+  /// Asks no longer for messages; waits while a request depends on them.
+  /// - Parameter topic: The topic, or the topic filter, that was subscribed to.
+  /// - Throws: ``ChannelError`` and `CancellationError`.
+  public func unsubscribe(_ topic: String) async throws {
+    _ = try await call(.unsubscribe(try ChannelTopic(topic)))
+  }
+
+  // MARK: Messages
+
+  /// The messages from now on whose topics match a filter.
+  ///
+  /// Messages come only from what is subscribed to, as `/#` is by default. Replies to requests of
+  /// this channel are not among them.
+  /// - Parameters:
+  ///   - filter: A filter for short topics; one that starts with `/sys/` is for full topics.
+  ///   - limit: How many messages are kept for a slow reader; the oldest are dropped beyond it and
+  ///     counted in ``droppedMessages``.
+  /// - Returns: The messages.
+  /// - Throws: ``ChannelError`` of kind `client` when it is no filter.
+  public func messages(
+    matching filter: String = "/#", limit: Int = 1_024
+  ) throws(ChannelError) -> BroadcastSequence<ChannelMessage> {
+    let wrong = ChannelError(.client, "a wildcard must fill a level, and # the last: \(filter)")
+    switch try ChannelTopic(filter) {
+    case .full(let full):
+      guard let filter = TopicFilter(full.text) else { throw wrong }
+      return hub.messages.listen(limit: limit) { filter.matches($0.fullTopic.utf8Span.span) }
+    case .short(let short):
+      guard short.text != "/#" else { return hub.messages.listen(limit: limit) }
+      guard let filter = TopicFilter(short.text) else { throw wrong }
+      return hub.messages.listen(limit: limit) { filter.matches($0.topicBytes()) }
+    }
+  }
+
+  /// The messages from now on that are not below the channel's prefix, such as a gateway's.
+  /// - Parameter limit: How many messages are kept for a slow reader.
+  /// - Returns: The messages.
+  public func foreignMessages(limit: Int = 1_024) -> BroadcastSequence<ChannelMessage> {
+    hub.foreignMessages.listen(limit: limit)
+  }
+
+  // MARK: Account
+
+  /// Binds the channel to the account that a token is for.
+  ///
+  /// When another device is binding the account, or there were too many requests, a new try is made
+  /// after a while, up to the number of the configuration.
+  /// - Parameter token: The login token of the account.
+  /// - Throws: ``ChannelError``: `login` when the token is not accepted; and `CancellationError`.
+  public func bind(token: String) async throws { _ = try await call(.bind(token: token)) }
+
+  /// Takes the binding back; to be called before the user is logged out, after which it fails.
+  /// - Throws: ``ChannelError`` and `CancellationError`.
+  public func unbind() async throws { _ = try await call(.unbind) }
+
+  /// Leaves ``AccountState/needsLogin``, as the user has logged in again.
+  /// - Throws: `CancellationError`.
+  public func noteLogin() async throws { _ = try await call(.noteLogin) }
+
+  /// The changes of the account's state from now on; the newest 64 are kept.
+  public var accountChanges: BroadcastSequence<AccountState> { hub.accounts.listen(limit: 64) }
+
+  // MARK: Calls
+
+  func reply(to call: ChannelStateMachine.Call) async throws -> ChannelReply {
+    switch try await self.call(call) {
+    case .reply(let reply): reply
+    case .done: throw ChannelError(.client, "the call has no reply")
+    }
+  }
+
+  private func call(_ call: ChannelStateMachine.Call) async throws -> ChannelStateMachine.Value {
+    do {
+      return try await driver.call(call)
+    } catch let error as DataClientError {
+      throw ChannelStateMachine.error(for: error)
+    }
+  }
+}

@@ -1,0 +1,126 @@
+public import DataClient
+
+/// How a channel behaves, and where it leads.
+public struct ChannelConfiguration: Sendable {
+  /// Where the channel leads; read by whoever makes the client, as the channel opens no socket.
+  public struct Endpoint: Sendable, Hashable {
+    /// The host without a scheme; nil takes the default host.
+    public var server: String?
+    /// The port; 0 takes the default.
+    public var port: Int
+    /// Whether the cloud is asked for the host; only without ``server``.
+    public var autoSelectsHost: Bool
+    /// Which address to ask for the host.
+    public var autoSelectURL: String?
+    /// The path of a file with the authority's certificate; nil takes the bundled one.
+    public var certificatePath: String?
+
+    /// Creates an endpoint.
+    /// - Parameters:
+    ///   - server: The host without a scheme.
+    ///   - port: The port.
+    ///   - autoSelectsHost: Whether the cloud is asked for the host.
+    ///   - autoSelectURL: Which address to ask for the host.
+    ///   - certificatePath: The path of a file with the authority's certificate.
+    public init(
+      server: String? = nil, port: Int = 0, autoSelectsHost: Bool = false,
+      autoSelectURL: String? = nil, certificatePath: String? = nil
+    ) {
+      self.server = server
+      self.port = port
+      self.autoSelectsHost = autoSelectsHost
+      self.autoSelectURL = autoSelectURL
+      self.certificatePath = certificatePath
+    }
+  }
+
+  /// When a call subscribes to its reply topic.
+  public enum ReplySubscription: Sendable, Hashable {
+    /// Before the first call on a topic, whatever else is subscribed to.
+    case always
+    /// Only when no granted filter covers the reply topic.
+    case unlessCovered
+  }
+
+  /// The app's key.
+  public var appKey: String
+  /// The code that names the app's signature picture; a secret.
+  public var authCode: String
+  /// Who the channel is; nil until the cloud has said it.
+  public var identity: ChannelIdentity?
+  /// Where the channel leads.
+  public var endpoint: Endpoint
+  /// The longest silence of the connection, in seconds; 30 to 1200 is what the cloud takes.
+  public var keepAlive: UInt16 = 60
+  /// The QoS of what is published.
+  public var publishQoS: QoS = .atLeastOnce
+  /// The QoS that is asked for in subscriptions.
+  public var subscribeQoS: QoS = .atLeastOnce
+  /// Whether the channel subscribes to `/#` by itself, once after the first connection.
+  public var subscribesAll = true
+  /// When a call subscribes to its reply topic.
+  public var replySubscription = ReplySubscription.always
+  /// Whether the last call on a reply topic takes its subscription back.
+  public var releasesReplyTopics = false
+  /// How long a call waits that says nothing else.
+  public var callTimeout: Duration = .seconds(10)
+  /// How long to wait for a connection to open, and for its subscriptions to be restored.
+  public var connectTimeout: Duration = .seconds(30)
+  /// How long to wait for a connection to close in good order.
+  public var closeTimeout: Duration = .seconds(5)
+  /// How long to wait before connecting anew.
+  public var reconnect = BackOff()
+  /// How long to wait before binding anew when the cloud's lock was held by another.
+  public var lockRetry = BackOff(jitterPercent: 0)
+  /// How long to wait before binding anew when there were too many requests.
+  public var throttleRetry = BackOff(
+    first: .seconds(60), longest: .seconds(3_600), jitterPercent: 0)
+  /// How often binding is tried before it fails for good.
+  public var bindAttempts = 3
+  /// How many lost connections within ``kickWindow`` are taken for another user of the identity.
+  public var kickLimit = 3
+  /// Within which time lost connections are counted together.
+  public var kickWindow: Duration = .seconds(60)
+  /// The seed of the jitter; mixed with the identity, so that devices differ without one.
+  public var jitterSeed: UInt64 = 0
+  /// The number that the first request has as its id.
+  public var firstRequestID: UInt32 = 1
+  /// Where log entries go, and which.
+  public var log = ChannelLog()
+
+  /// Creates a configuration.
+  /// - Parameters:
+  ///   - appKey: The app's key.
+  ///   - authCode: The code that names the app's signature picture.
+  ///   - identity: Who the channel is, if that is known.
+  ///   - endpoint: Where the channel leads.
+  public init(
+    appKey: String, authCode: String = "", identity: ChannelIdentity? = nil,
+    endpoint: Endpoint = Endpoint()
+  ) {
+    self.appKey = appKey
+    self.authCode = authCode
+    self.identity = identity
+    self.endpoint = endpoint
+  }
+
+  /// Checks what can be checked without a network.
+  /// - Throws: ``ChannelError`` of kind `client` that says what is wrong.
+  public func validate() throws(ChannelError) {
+    guard !appKey.isEmpty else { throw ChannelError(.client, "appKey is empty") }
+    if let server = endpoint.server, !server.isEmpty {
+      guard !server.contains("://") else {
+        throw ChannelError(.client, "server is a host without a scheme: \(server)")
+      }
+      guard !endpoint.autoSelectsHost else {
+        throw ChannelError(.client, "autoSelectsHost works only without a server")
+      }
+    }
+    guard (0...65_535).contains(endpoint.port) else {
+      throw ChannelError(.client, "port \(endpoint.port) is not in 0…65535")
+    }
+    guard bindAttempts > 0, kickLimit > 0 else {
+      throw ChannelError(.client, "bindAttempts and kickLimit are at least 1")
+    }
+  }
+}

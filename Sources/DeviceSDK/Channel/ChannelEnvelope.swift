@@ -1,0 +1,82 @@
+public import DataClient
+
+/// The JSON object around the parameters of a request, around a reply, or around a notification.
+///
+/// Requests come in two forms: the version stands at the top beside the client's identifier, or in
+/// an object `system` with a time. Both are read; the first is written.
+public struct ChannelEnvelope: Sendable, Hashable {
+  /// The identifier, decimal digits.
+  public var id: String
+  /// The version of the form.
+  public var version: String?
+  /// The time in an object `system`, milliseconds since 1970 as text.
+  public var time: String?
+  /// The method, such as `thing.properties`.
+  public var method: String?
+  /// The client's identifier in the object `request`.
+  public var clientID: String?
+  /// The parameters of a request or a notification.
+  public var params: JSONValue?
+  /// The code of a reply; 200 is success.
+  public var code: Int?
+  /// The message of a reply.
+  public var message: String?
+  /// What a reply brings.
+  public var data: JSONValue?
+
+  /// Reads an envelope; nil when the text is no JSON object with an identifier.
+  /// - Parameter payload: The payload of a message.
+  public init?(parsing payload: [UInt8]) {
+    guard let object = JSONValue(parsing: payload), let id = object["id"]?.identifier else {
+      return nil
+    }
+    self.id = id
+    version = object["version"]?.text ?? object["system"]?["version"]?.text
+    time = object["system"]?["time"]?.identifier
+    method = object["method"]?.text
+    clientID = object["request"]?["clientId"]?.text
+    params = object["params"]
+    code = object["code"]?.lenientInteger
+    message = (object["message"] ?? object["msg"] ?? object["localizedMsg"])?.text
+    data = object["data"]
+  }
+
+  /// Returns the text of a request.
+  /// - Parameters:
+  ///   - id: The identifier.
+  ///   - clientID: The client's identifier.
+  ///   - params: The parameters.
+  ///   - options: Its object `extraParam` has members that stand beside the parameters.
+  /// - Returns: The text in UTF-8.
+  public static func request(
+    id: String, clientID: String, params: JSONValue, options: JSONValue? = nil
+  ) -> [UInt8] {
+    var members: [JSONMember] = [
+      JSONMember("id", .string(id)), JSONMember("version", .string("1.0")),
+      JSONMember("request", .object([JSONMember("clientId", .string(clientID))])),
+      JSONMember("params", params),
+    ]
+    if case .object(let extra) = options?["extraParam"] {
+      // The reply is found by its id, and the parameters are the caller's: neither is replaced.
+      for member in extra where member.key != "id" && member.key != "params" {
+        members.removeAll { $0.key == member.key }
+        members.append(member)
+      }
+    }
+    return JSONValue.object(members).utf8
+  }
+}
+
+/// What the cloud answered to a request, with code 200.
+public struct ChannelReply: Sendable, Hashable {
+  /// The identifier of the request.
+  public var id: String
+  /// The code; 200.
+  public var code: Int
+  /// The message.
+  public var message: String
+  /// What the reply brings, if it brings anything.
+  public var data: JSONValue?
+  /// The whole reply as it came.
+  public var payload: [UInt8]
+}

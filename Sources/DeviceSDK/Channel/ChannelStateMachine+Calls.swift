@@ -1,0 +1,169 @@
+import DataClient
+
+/// What all calls have in common.
+extension ChannelStateMachine {
+  /// The open calls, the earliest first.
+  var openCalls: [(CallID, OpenCall)] {
+    calls.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  var isConnected: Bool {
+    if case .connected = link { true } else { false }
+  }
+
+  // MARK: Doing
+
+  /// Has an action performed, and notes what it is for.
+  @discardableResult
+  mutating func perform(_ kind: ClientAction.Kind, for purpose: Purpose) -> ClientAction.ID {
+    repeat { lastAction &+= 1 } while actions[ClientAction.ID(rawValue: lastAction)] != nil
+    let id = ClientAction.ID(rawValue: lastAction)
+    actions[id] = purpose
+    outputs.append(.perform(ClientAction(id, kind)))
+    return id
+  }
+
+  mutating func tell(_ effect: Effect) { outputs.append(.tell(effect)) }
+
+  mutating func log(
+    _ level: ChannelLog.Level, _ module: ChannelLog.Module, _ message: @autoclosure () -> String
+  ) {
+    guard configuration.log.takes(level, module) else { return }
+    tell(.log(ChannelLog.Entry(level: level, module: module, message: message())))
+  }
+
+  /// Returns the topics if something can be sent; otherwise the call fails.
+  mutating func connectedTopics(for id: CallID) -> ChannelTopics? {
+    guard isConnected, let topics else {
+      fail(id, Self.notConnected)
+      return nil
+    }
+    return topics
+  }
+
+  /// Returns what a topic is completed to; otherwise the call fails.
+  mutating func completed(
+    for id: CallID, _ complete: () throws(ChannelError) -> FullTopic
+  ) -> FullTopic? {
+    do {
+      return try complete()
+    } catch {
+      fail(id, error)
+      return nil
+    }
+  }
+
+  // MARK: Ending
+
+  mutating func complete(_ id: CallID, _ value: Value = .done) {
+    close(id, .answered)
+    outputs.append(.complete(id, .success(value)))
+  }
+
+  mutating func fail(_ id: CallID, _ error: ChannelError, _ outcome: ReplyMemory.Outcome = .abandoned)
+  {
+    close(id, outcome)
+    outputs.append(.complete(id, .failure(error)))
+  }
+
+  mutating func cancel(_ id: CallID) { close(id, .abandoned) }
+
+  /// Forgets a call, with all that was kept for it.
+  private mutating func close(_ id: CallID, _ outcome: ReplyMemory.Outcome) {
+    guard let call = calls.removeValue(forKey: id) else { return }
+    deadlines.set(nil, for: id)
+    if case .invoking(let invocation) = call { close(invocation, id, outcome) }
+  }
+
+  /// Fails all that waits for an answer on the connection.
+  mutating func failOpenCalls(_ error: ChannelError) {
+    for (id, call) in openCalls {
+      switch call {
+      case .starting, .stopping: break
+      case .publishing, .subscribing, .unsubscribing, .invoking: fail(id, error)
+      }
+    }
+  }
+
+  mutating func failStarts(_ error: ChannelError) {
+    for (id, call) in openCalls {
+      if case .starting = call { fail(id, error) }
+    }
+  }
+
+  /// A call's time is over.
+  mutating func expire(_ id: CallID) {
+    guard let call = calls[id] else { return }
+    switch call {
+    case .starting, .stopping: break
+    case .publishing: fail(id, ChannelError(.network, "the message was not acknowledged in time"))
+    case .subscribing, .unsubscribing:
+      fail(id, ChannelError(.network, "the subscription was not answered in time"))
+    case .invoking(let invocation):
+      switch invocation.phase {
+      case .subscribing:
+        fail(id, ChannelError(.network, "the reply topic was not granted in time"))
+      case .waiting: fail(id, ChannelError(.network, "there was no reply in time"))
+      case .pausing: send(id)
+      }
+    }
+  }
+
+  // MARK: Answers of the client
+
+  mutating func noteRefusal(of action: ClientAction.ID, _ error: DataClientError) {
+    guard let purpose = actions.removeValue(forKey: action) else { return }
+    switch purpose {
+    case .connect, .disconnect, .restore: noteLinkRefusal(error)
+    case .call(let id), .request(let id):
+      if calls[id] != nil { fail(id, Self.error(for: error)) }
+    case .subscribeReply(let topic): failSubscribers(of: topic, Self.error(for: error))
+    case .subscribeAll:
+      log(.warning, .subscription, "the channel could not subscribe: \(error.message)")
+    case .release: break
+    }
+  }
+
+  mutating func noteDone(_ action: ClientAction.ID) {
+    guard let purpose = actions.removeValue(forKey: action) else { return }
+    switch purpose {
+    case .call(let id):
+      if calls[id] != nil { complete(id) }
+    case .connect, .disconnect, .restore, .subscribeAll, .subscribeReply, .request, .release: break
+    }
+  }
+
+  // MARK: Publishing
+
+  mutating func publish(_ topic: ChannelTopic, params: JSONValue, _ id: CallID) {
+    guard let identity else { return fail(id, Self.notConnected) }
+    publish(topic, id) { machine in
+      ChannelEnvelope.request(
+        id: machine.takeRequestID(), clientID: identity.clientID, params: params)
+    }
+  }
+
+  mutating func publish(_ topic: ChannelTopic, payload: [UInt8], _ id: CallID) {
+    publish(topic, id) { _ in payload }
+  }
+
+  private mutating func publish(
+    _ topic: ChannelTopic, _ id: CallID, payload: (inout ChannelStateMachine) -> [UInt8]
+  ) {
+    guard let topics = connectedTopics(for: id),
+      let full = completed(
+        for: id, { () throws(ChannelError) in try topics.publishTopic(for: topic) })
+    else { return }
+    let message = Message(
+      topic: full.text, payload: payload(&self), qos: configuration.publishQoS)
+    calls[id] = .publishing
+    deadlines.set(now.advanced(by: configuration.callTimeout), for: id)
+    perform(.publish(message), for: .call(id))
+  }
+
+  /// Takes the next id of a request: a number from 0 to 4294967295, and then from 0 again.
+  mutating func takeRequestID() -> String {
+    defer { nextRequestID &+= 1 }
+    return String(nextRequestID)
+  }
+}

@@ -1,0 +1,157 @@
+import DataClient
+
+/// Requests and their replies.
+extension ChannelStateMachine {
+  mutating func invoke(_ request: Invocation, for purpose: OpenInvocation.Purpose, _ id: CallID) {
+    guard let topics = connectedTopics(for: id),
+      let topic = completed(
+        for: id, { () throws(ChannelError) in try topics.publishTopic(for: request.topic) }),
+      let reply = completed(
+        for: id, { () throws(ChannelError) in try topics.replyTopic(for: request.topic) })
+    else { return }
+    guard account != .needsLogin || topic != topics.bind else { return fail(id, Self.needsLogin) }
+    var invocation = OpenInvocation(
+      request: request, purpose: purpose, topic: topic, replyTopic: reply.text)
+    calls[id] = .invoking(invocation)
+    setTimeout(of: id, invocation)
+    let (filter, isReady) = prepareReplyTopic(reply.text, for: id)
+    dependents[filter, default: 0] += 1
+    invocation.dependsOn = filter
+    calls[id] = .invoking(invocation)
+    if isReady { send(id) }
+  }
+
+  private mutating func setTimeout(of id: CallID, _ invocation: OpenInvocation) {
+    let timeout = invocation.request.timeout ?? configuration.callTimeout
+    deadlines.set(now.advanced(by: timeout), for: id)
+  }
+
+  /// Sends a request whose reply topic is granted.
+  mutating func send(_ id: CallID) {
+    guard case .invoking(var invocation) = calls[id], let identity else { return }
+    if invocation.attempt > 0 { setTimeout(of: id, invocation) }
+    var requestID = takeRequestID()
+    while waiting[invocation.replyTopic]?[requestID] != nil { requestID = takeRequestID() }
+    invocation.phase = .waiting(id: requestID)
+    calls[id] = .invoking(invocation)
+    waiting[invocation.replyTopic, default: [:]][requestID] = id
+    let payload = ChannelEnvelope.request(
+      id: requestID, clientID: identity.clientID, params: invocation.request.params,
+      options: invocation.request.options)
+    noteAccountRequest(invocation.topic)
+    perform(
+      .publish(
+        Message(topic: invocation.topic.text, payload: payload, qos: configuration.publishQoS)),
+      for: .request(id))
+  }
+
+  /// Forgets a request, with all that was kept for it.
+  mutating func close(
+    _ invocation: OpenInvocation, _ id: CallID, _ outcome: ReplyMemory.Outcome
+  ) {
+    forgetRequestID(of: invocation, outcome)
+    if let others = subscribing[invocation.replyTopic]?.filter({ $0 != id }) {
+      subscribing[invocation.replyTopic] = others.isEmpty ? nil : others
+    }
+    noteAccountEnd(invocation.topic)
+    if let filter = invocation.dependsOn { release(filter) }
+  }
+
+  private mutating func forgetRequestID(
+    of invocation: OpenInvocation, _ outcome: ReplyMemory.Outcome
+  ) {
+    guard case .waiting(let requestID) = invocation.phase else { return }
+    let topic = invocation.replyTopic
+    waiting[topic]?[requestID] = nil
+    if waiting[topic]?.isEmpty == true { waiting[topic] = nil }
+    memory.remember(topic: topic, id: requestID, outcome)
+  }
+
+  // MARK: Messages
+
+  mutating func receive(_ message: Message) {
+    statistics.messages &+= 1
+    failedAttempts = 0
+    guard let topics else { return }
+    let mayBeReply =
+      (!waiting.isEmpty && waiting[message.topic] != nil) || memory.knows(topic: message.topic)
+    if mayBeReply, takeReply(message) { return }
+    if topics.isOwn(message.topic) {
+      let prefixLength = topics.down.utf8.count
+      tell(.deliver(ChannelMessage(message, prefixLength: prefixLength, time: now)))
+    } else {
+      tell(.forward(ChannelMessage(message, prefixLength: 0, time: now)))
+    }
+  }
+
+  /// Gives a reply to the request that waits for it; false when it belongs to none of the channel's.
+  private mutating func takeReply(_ message: Message) -> Bool {
+    let topic = message.topic
+    guard let envelope = ChannelEnvelope(parsing: message.payload) else {
+      log(.warning, .call, "what came on \(topic) is no reply")
+      return false
+    }
+    if let id = waiting[topic]?[envelope.id], case .invoking(let invocation) = calls[id] {
+      answer(id, invocation, envelope, message.payload)
+      return true
+    }
+    switch memory.outcome(topic: topic, id: envelope.id) {
+    case .answered:
+      statistics.duplicateReplies &+= 1
+      log(.debug, .call, "request \(envelope.id) was answered again on \(topic)")
+      return true
+    case .abandoned:
+      statistics.lateReplies &+= 1
+      log(.info, .call, "request \(envelope.id) was answered too late on \(topic)")
+      return true
+    case nil:
+      statistics.unknownReplies &+= 1
+      log(.info, .call, "a reply on \(topic) has the unknown id \(envelope.id)")
+      return false
+    }
+  }
+
+  private mutating func answer(
+    _ id: CallID, _ invocation: OpenInvocation, _ envelope: ChannelEnvelope, _ payload: [UInt8]
+  ) {
+    let message = envelope.message ?? ""
+    guard let code = envelope.code else {
+      return fail(id, ChannelError(.gateway, "the reply has no code"), .answered)
+    }
+    if code == 200 {
+      noteAccountSuccess(invocation.topic)
+      let reply = ChannelReply(
+        id: envelope.id, code: code, message: message, data: envelope.data, payload: payload)
+      return complete(id, .reply(reply))
+    }
+    log(.info, .call, "request \(envelope.id) failed with code \(code)")
+    noteRefusedToken(code, invocation.topic)
+    if let delay = retryDelay(after: code, invocation) {
+      return pause(id, invocation, for: delay)
+    }
+    fail(id, Self.error(code: code, message: message, invocation.purpose), .answered)
+  }
+
+  private mutating func pause(
+    _ id: CallID, _ invocation: OpenInvocation, for delay: Duration
+  ) {
+    var invocation = invocation
+    forgetRequestID(of: invocation, .answered)
+    invocation.phase = .pausing
+    invocation.attempt += 1
+    calls[id] = .invoking(invocation)
+    deadlines.set(now.advanced(by: delay), for: id)
+  }
+
+  private static func error(
+    code: Int, message: String, _ purpose: OpenInvocation.Purpose
+  ) -> ChannelError {
+    let kind: ChannelError.Kind =
+      switch purpose {
+      case .binding: refusesToken(code) ? .login : .business
+      case .application: .business
+      }
+    return ChannelError(
+      kind, message, cloudCode: code, underlying: CloudError(code: code, message: message))
+  }
+}

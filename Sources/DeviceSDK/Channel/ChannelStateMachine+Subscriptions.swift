@@ -1,0 +1,141 @@
+import DataClient
+
+/// Subscribing and unsubscribing.
+extension ChannelStateMachine {
+  mutating func subscribe(_ topic: ChannelTopic, _ id: CallID) {
+    guard let topics = connectedTopics(for: id),
+      let filter = completed(
+        for: id, { () throws(ChannelError) in try topics.subscriptionFilter(for: topic) })
+    else { return }
+    dropWaitingUnsubscriptions(of: filter.text)
+    calls[id] = .subscribing(filter: filter.text)
+    deadlines.set(now.advanced(by: configuration.callTimeout), for: id)
+    perform(.subscribe([subscription(filter.text)]), for: .call(id))
+  }
+
+  mutating func unsubscribe(_ topic: ChannelTopic, _ id: CallID) {
+    guard let topics = connectedTopics(for: id),
+      let filter = completed(
+        for: id, { () throws(ChannelError) in try topics.subscriptionFilter(for: topic) })
+    else { return }
+    calls[id] = .unsubscribing(filter: filter.text, isSent: false)
+    // Taken back now, the reply to a request on its way would be lost.
+    if dependents[filter.text] == nil { sendUnsubscription(id, filter.text) }
+  }
+
+  private mutating func sendUnsubscription(_ id: CallID, _ filter: String) {
+    calls[id] = .unsubscribing(filter: filter, isSent: true)
+    deadlines.set(now.advanced(by: configuration.callTimeout), for: id)
+    forgetGrant(of: filter)
+    perform(.unsubscribe([filter]), for: .call(id))
+  }
+
+  func subscription(_ filter: String) -> Subscription {
+    Subscription(filter, qos: configuration.subscribeQoS)
+  }
+
+  /// The application wants messages again before its wish not to have them was sent.
+  private mutating func dropWaitingUnsubscriptions(of filter: String) {
+    for id in waitingUnsubscriptions(of: filter) { complete(id) }
+  }
+
+  private func waitingUnsubscriptions(of filter: String) -> [CallID] {
+    openCalls.compactMap { id, call in
+      if case .unsubscribing(filter, isSent: false) = call { id } else { nil }
+    }
+  }
+
+  // MARK: Grants
+
+  func isGranted(_ filter: String) -> Bool { grants.contains { $0.filter == filter } }
+
+  private mutating func forgetGrant(of filter: String) {
+    grants.removeAll { $0.filter == filter }
+  }
+
+  private mutating func noteGrant(of filter: String, isForApplication: Bool) {
+    guard let index = grants.firstIndex(where: { $0.filter == filter }) else {
+      return grants.append(Grant(filter, isForApplication: isForApplication))
+    }
+    if isForApplication { grants[index].isForApplication = true }
+  }
+
+  mutating func noteGranted(_ action: ClientAction.ID, _ granted: [QoS?]) {
+    failedAttempts = 0
+    guard let purpose = actions.removeValue(forKey: action) else { return }
+    let isGranted = granted.first.flatMap { $0 } != nil
+    switch purpose {
+    case .restore:
+      if case .restoring(action, let grants, _) = link { noteRestored(grants, granted) }
+    case .subscribeAll: noteAllGranted(isGranted)
+    case .subscribeReply(let topic): noteReplyGranted(topic, isGranted)
+    case .call(let id): noteCallGranted(id, isGranted)
+    case .connect, .disconnect, .request, .release: break
+    }
+  }
+
+  private mutating func noteAllGranted(_ isGranted: Bool) {
+    needsSubscribeAll = false
+    guard isGranted, let topics else {
+      return log(.warning, .subscription, "the cloud does not grant /#")
+    }
+    noteGrant(of: topics.down + "/#", isForApplication: true)
+  }
+
+  private mutating func noteCallGranted(_ id: CallID, _ isGranted: Bool) {
+    guard case .subscribing(let filter) = calls[id] else { return }
+    guard isGranted else { return fail(id, Self.refusedSubscription) }
+    noteGrant(of: filter, isForApplication: true)
+    complete(id)
+  }
+
+  private static let refusedSubscription = ChannelError(
+    .gateway, "the cloud does not grant the subscription", cloudCode: 0x80)
+
+  // MARK: Reply topics
+
+  /// Sees to it that a request's reply will come; false while that is not sure yet.
+  mutating func prepareReplyTopic(_ topic: String, for id: CallID) -> (filter: String, isReady: Bool)
+  {
+    if isGranted(topic) { return (topic, true) }
+    if configuration.replySubscription == .unlessCovered,
+      let cover = grants.first(where: { $0.matcher?.matches(topic) == true })
+    {
+      return (cover.filter, true)
+    }
+    if subscribing[topic] == nil {
+      perform(.subscribe([subscription(topic)]), for: .subscribeReply(topic))
+    }
+    subscribing[topic, default: []].append(id)
+    return (topic, false)
+  }
+
+  private mutating func noteReplyGranted(_ topic: String, _ isGranted: Bool) {
+    guard isGranted else { return failSubscribers(of: topic, Self.refusedSubscription) }
+    noteGrant(of: topic, isForApplication: false)
+    for id in subscribing.removeValue(forKey: topic) ?? [] { send(id) }
+    releaseReplyTopic(topic)
+  }
+
+  mutating func failSubscribers(of topic: String, _ error: ChannelError) {
+    for id in subscribing.removeValue(forKey: topic) ?? [] { fail(id, error) }
+  }
+
+  /// One request less depends on a filter.
+  mutating func release(_ filter: String) {
+    let count = (dependents[filter] ?? 1) - 1
+    dependents[filter] = count > 0 ? count : nil
+    guard count <= 0, isConnected else { return }
+    for id in waitingUnsubscriptions(of: filter) { sendUnsubscription(id, filter) }
+    releaseReplyTopic(filter)
+  }
+
+  /// Takes back the subscription to a reply topic that nobody wants any more.
+  private mutating func releaseReplyTopic(_ topic: String) {
+    guard configuration.releasesReplyTopics, isConnected, dependents[topic] == nil,
+      grants.contains(where: { $0.filter == topic && !$0.isForApplication })
+    else { return }
+    forgetGrant(of: topic)
+    perform(.unsubscribe([topic]), for: .release)
+  }
+}

@@ -1,0 +1,274 @@
+import DataClient
+import Synchronization
+
+/// Joins a machine to the world that a client is.
+///
+/// The machine stands under one lock. Whoever gives it an input leaves what comes out in one queue,
+/// and whoever finds the queue unattended empties it, in order: actions reach the client, and the
+/// application is told, in the order in which the machine said so.
+final class Driver<Machine: StateMachine>: Sendable {
+  typealias Completion = @Sendable (Result<Machine.Value, any Error>) -> Void
+  typealias Output = MachineOutput<Machine.Value, Machine.Effect, Machine.Failure>
+
+  enum Waiter {
+    case nobody
+    case task(CheckedContinuation<Machine.Value, any Error>)
+    case callback(Completion)
+    case result(Result<Machine.Value, any Error>)
+  }
+
+  struct State {
+    var machine: Machine
+    var waiters: [CallID: Waiter] = [:]
+    var lastCall: UInt64 = 0
+    var queue: [Output] = []
+    var isAttended = false
+    var awaitedDeadline: Timestamp?
+    var isLeaving = false
+    var failure: (any Error)?
+  }
+
+  private let state: Mutex<State>
+  private let client: any DataClient
+  private let tell: @Sendable (Machine.Effect) -> Void
+
+  /// Creates a driver.
+  /// - Parameters:
+  ///   - machine: The machine.
+  ///   - client: The world it lives in.
+  ///   - tell: Takes what the application is to be told, in order, never under the lock.
+  init(
+    _ machine: Machine, client: any DataClient,
+    tell: @escaping @Sendable (Machine.Effect) -> Void
+  ) {
+    state = Mutex(State(machine: machine))
+    self.client = client
+    self.tell = tell
+  }
+
+  /// The time in the client's world.
+  var now: Timestamp { client.now }
+
+  /// Returns something of the machine as it is.
+  func read<Value: Sendable>(_ property: (Machine) -> Value) -> Value {
+    state.withLock { property($0.machine) }
+  }
+
+  // MARK: Calls
+
+  /// Gives the machine a call and waits for its completion.
+  /// - Throws: The machine's error, what ended the driver, or `CancellationError`.
+  func call(_ call: Machine.Call) async throws -> Machine.Value {
+    try Task.checkCancellation()
+    let id = enter(call, .nobody)
+    return try await withTaskCancellationHandler {
+      await attendQueue()
+      if state.withLock({ $0.machine.deadline != $0.awaitedDeadline }) { client.wake() }
+      return try await withCheckedThrowingContinuation { attach($0, to: id) }
+    } onCancel: {
+      cancel(id)
+    }
+  }
+
+  /// Gives the machine a call, and its result to a closure; the driver's own task does the rest.
+  func submit(_ call: Machine.Call, completion: @escaping Completion) {
+    enter(call, .callback(completion))
+    client.wake()
+  }
+
+  @discardableResult
+  private func enter(_ call: Machine.Call, _ waiter: Waiter) -> CallID {
+    let (id, failure) = state.withLock { state -> (CallID, (any Error)?) in
+      state.lastCall += 1
+      let id = CallID(rawValue: state.lastCall)
+      state.waiters[id] = waiter
+      if state.failure == nil {
+        state.queue += state.machine.handle(.called(id, call), now: client.now)
+      }
+      return (id, state.failure)
+    }
+    if let failure { complete(id, .failure(failure)) }
+    return id
+  }
+
+  private func attach(
+    _ continuation: CheckedContinuation<Machine.Value, any Error>, to id: CallID
+  ) {
+    let result: Result<Machine.Value, any Error>? = state.withLock { state in
+      guard case .result(let result) = state.waiters[id] else {
+        state.waiters[id] = .task(continuation)
+        return nil
+      }
+      state.waiters[id] = nil
+      return result
+    }
+    if let result { continuation.resume(with: result) }
+  }
+
+  private func cancel(_ id: CallID) {
+    let isOpen = state.withLock { state in
+      switch state.waiters[id] {
+      case .nobody, .task:
+        state.queue += state.machine.handle(.cancelled(id), now: client.now)
+        return true
+      case .callback, .result, nil: return false
+      }
+    }
+    guard isOpen else { return }
+    complete(id, .failure(CancellationError()))
+    client.wake()
+  }
+
+  private func complete(_ id: CallID, _ result: Result<Machine.Value, any Error>) {
+    let waiter: Waiter? = state.withLock { state in
+      let waiter = state.waiters.removeValue(forKey: id)
+      switch waiter {
+      case .nobody: state.waiters[id] = .result(result)
+      case .result(let first): state.waiters[id] = .result(first)
+      case .task, .callback, nil: break
+      }
+      return waiter
+    }
+    switch waiter {
+    case .task(let continuation): continuation.resume(with: result)
+    case .callback(let completion): completion(result)
+    case .nobody, .result, nil: break
+    }
+  }
+
+  // MARK: The queue
+
+  private func handle(_ input: MachineInput<Machine.Call>) {
+    state.withLock { $0.queue += $0.machine.handle(input, now: client.now) }
+  }
+
+  /// Empties the queue, unless somebody is at it.
+  private func attendQueue() async {
+    guard state.withLock({ $0.takeAttendance() }) else { return }
+    while let outputs = state.withLock({ $0.takeQueue() }) {
+      for output in outputs {
+        switch output {
+        case .tell(let effect): tell(effect)
+        case .complete(let id, let result): complete(id, result.mapError { $0 })
+        case .perform(let action): await perform(action)
+        }
+      }
+    }
+  }
+
+  private func perform(_ action: ClientAction) async {
+    do {
+      try await client.perform(action)
+    } catch let error as DataClientError {
+      if error.code == .diverged || error.code == .unreadable {
+        state.withLock { $0.failure = $0.failure ?? error }
+        client.wake()
+      } else {
+        handle(.refused(action.id, error))
+      }
+    } catch {
+      handle(.refused(action.id, DataClientError(.transport, "\(error)")))
+    }
+  }
+
+  // MARK: Life
+
+  /// Runs the machine for as long as a body runs, and then says goodbye.
+  /// - Parameters:
+  ///   - goodbye: The call that closes what the machine has opened.
+  ///   - helper: Runs beside it; it must end when `finish` was called, or the task is cancelled.
+  ///   - finish: Called when nothing more will be told.
+  ///   - body: What the application does.
+  /// - Returns: What the body returns.
+  /// - Throws: What broke the client's world, otherwise what the body throws.
+  func run<Value: Sendable>(
+    goodbye: Machine.Call, helper: @escaping @Sendable () async -> Void,
+    finish: @escaping @Sendable () -> Void, body: () async throws -> Value
+  ) async throws -> Value {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        defer { finish() }
+        try await self.loop(goodbye)
+      }
+      group.addTask { await helper() }
+      let result: Result<Value, any Error>
+      do {
+        result = .success(try await body())
+      } catch {
+        result = .failure(error)
+      }
+      await leave(goodbye)
+      do {
+        try await group.waitForAll()
+      } catch is CancellationError {
+        // The body was cancelled too, and says so itself if it matters.
+      }
+      return try result.get()
+    }
+  }
+
+  private func leave(_ goodbye: Machine.Call) async {
+    // A cancelled loop says goodbye itself.
+    _ = try? await call(goodbye)
+    state.withLock { $0.isLeaving = true }
+    client.wake()
+  }
+
+  private func loop(_ goodbye: Machine.Call) async throws {
+    do {
+      while true {
+        await attendQueue()
+        let (deadline, isLeaving) = try state.withLock { try $0.prepareToWait() }
+        if isLeaving { break }
+        let event = try await client.next(before: deadline)
+        switch event {
+        case .woken: break
+        case .ended:
+          handle(.received(event))
+          return await end(DataClientError(.notConnected, "there are no more events"))
+        default: handle(.received(event))
+        }
+      }
+    } catch {
+      if error is CancellationError { enter(goodbye, .callback { _ in }) }
+      await end(error)
+      throw error
+    }
+    await end(CancellationError())
+  }
+
+  /// Nothing more will happen: whoever waits is told so.
+  private func end(_ error: any Error) async {
+    await attendQueue()
+    let open = state.withLock { state in
+      state.failure = state.failure ?? error
+      return state.waiters.keys.sorted()
+    }
+    for id in open { complete(id, .failure(error)) }
+  }
+}
+
+extension Driver.State {
+  /// Takes over the queue, unless somebody is at it.
+  mutating func takeAttendance() -> Bool {
+    guard !isAttended, !queue.isEmpty else { return false }
+    isAttended = true
+    return true
+  }
+
+  /// Takes what is in the queue; nil, and the queue unattended, when there is nothing.
+  mutating func takeQueue() -> [Driver.Output]? {
+    guard !queue.isEmpty else {
+      isAttended = false
+      return nil
+    }
+    defer { queue = [] }
+    return queue
+  }
+
+  mutating func prepareToWait() throws -> (Timestamp?, isLeaving: Bool) {
+    if let failure { throw failure }
+    awaitedDeadline = machine.deadline
+    return (awaitedDeadline, isLeaving)
+  }
+}

@@ -1,0 +1,40 @@
+import Synchronization
+
+/// Listeners that are held weakly: who lets go of one hears nothing more, and nothing is leaked.
+final class WeakListeners<Listener: Sendable>: Sendable {
+  private struct Entry {
+    weak var object: (any AnyObject & Sendable)?
+    let onMain: Bool
+  }
+
+  private let entries = Mutex<[Entry]>([])
+
+  /// How many listeners are still alive.
+  var count: Int { entries.withLock { $0.count { $0.object != nil } } }
+
+  /// Adds a listener, unless it is there already.
+  func add(_ listener: any AnyObject & Sendable, onMain: Bool) {
+    entries.withLock { entries in
+      guard !entries.contains(where: { $0.object === listener }) else { return }
+      entries.append(Entry(object: listener, onMain: onMain))
+    }
+  }
+
+  /// Removes a listener.
+  func remove(_ listener: any AnyObject & Sendable) {
+    entries.withLock { $0.removeAll { $0.object === listener } }
+  }
+
+  /// Returns the listeners that are alive, and how many have gone since the last time.
+  func alive() -> (listeners: [(listener: Listener, onMain: Bool)], gone: Int) {
+    entries.withLock { entries in
+      guard !entries.isEmpty else { return ([], 0) }
+      let count = entries.count
+      entries.removeAll { $0.object == nil }
+      let alive = entries.compactMap { entry in
+        (entry.object as? Listener).map { (listener: $0, onMain: entry.onMain) }
+      }
+      return (alive, count - entries.count)
+    }
+  }
+}
