@@ -40,6 +40,7 @@ extension ChannelStateMachine {
       calls[id] = .stopping
       disconnect(retryAfter: nil)
       failOpenCalls(stopped)
+      failStarts(stopped)
       report(.disconnected, nil, isFinal: true)
     case .closing(let until, .some):
       calls[id] = .stopping

@@ -1,0 +1,306 @@
+import DataClient
+import Testing
+
+@testable import DeviceSDK
+
+@Suite struct RequestTests {
+  private static let bind =
+    ##"{up}/account/bind {"id":"#1","version":"1.0","request":"##
+    + ##"{"clientId":"dev1&a1pk"},"params":{"iotToken":"t"}}"##
+
+  private static func publish(_ topic: String, _ id: String) -> String {
+    #"PUBLISH {up}\#(topic) {"id":"\#(id)","version":"1.0","request":"#
+      + #"{"clientId":"dev1&a1pk"},"params":{}}"#
+  }
+
+  @Test func subscribesBeforeItPublishes() throws {
+    var bench = try MachineBench.connected()
+    try bench.invoke("c", "/account/bind", params: ["iotToken": "t"])
+    #expect(bench.take() == ["SUBSCRIBE {down}/account/bind_reply"])
+    bench.grant([.atMostOnce])
+    #expect(bench.take() == ["account binding", "PUBLISH " + Self.bind])
+    bench.acknowledge()
+    #expect(bench.take().isEmpty)
+    bench.reply("/account/bind", "#1", data: ["x": 1])
+    #expect(bench.take() == ["account bound", #"c ok {"x":1}"#])
+    #expect(bench.machine.deadline == nil)
+  }
+
+  @Test func failsBeforeItPublishesWhenTheReplyTopicIsRefused() throws {
+    var bench = try MachineBench.connected()
+    try bench.invoke("c", "/a")
+    try bench.invoke("d", "/a")
+    bench.grant([nil])
+    #expect(
+      bench.take() == ["SUBSCRIBE {down}/a_reply", "c error 4102/128", "d error 4102/128"])
+    #expect(bench.machine.subscribing.isEmpty && bench.machine.dependents.isEmpty)
+  }
+
+  @Test func failsBeforeItPublishesWhenTheSubackDoesNotCome() throws {
+    var bench = try MachineBench.connected()
+    try bench.invoke("c", "/a")
+    bench.wait(9)
+    #expect(bench.take() == ["SUBSCRIBE {down}/a_reply"])
+    bench.wait(1)
+    #expect(bench.take() == ["c error 4101"])
+    try bench.invoke("d", "/a")
+    #expect(bench.take() == ["SUBSCRIBE {down}/a_reply"])
+    bench.grant()
+    #expect(bench.take() == [Self.publish("/a", "#1")])
+  }
+
+  @Test func skipsTheSubscriptionWhenAFilterCoversItIfToldTo() throws {
+    var bench = try MachineBench.connected { $0.replySubscription = .unlessCovered }
+    try bench.invoke("c", "/a")
+    #expect(bench.take() == [Self.publish("/a", "#1")])
+    bench.call("un", .unsubscribe(try ChannelTopic("/#")))
+    #expect(bench.take().isEmpty)
+    bench.reply("/a", "#1")
+    #expect(bench.take() == ["UNSUBSCRIBE {down}/#", "c ok -"])
+    try bench.invoke("d", "/a")
+    #expect(bench.take() == ["SUBSCRIBE {down}/a_reply"])
+  }
+
+  @Test func sharesTheReplyTopicOfCallsInFlight() throws {
+    var bench = try MachineBench.connected { $0.releasesReplyTopics = true }
+    try bench.invoke("c", "/a")
+    try bench.invoke("d", "/a")
+    bench.grant()
+    try bench.invoke("e", "/a")
+    #expect(
+      bench.take() == [
+        "SUBSCRIBE {down}/a_reply", Self.publish("/a", "#1"), Self.publish("/a", "#2"),
+        Self.publish("/a", "#3"),
+      ])
+    bench.reply("/a", "#2")
+    bench.reply("/a", "#1")
+    #expect(bench.take() == ["d ok -", "c ok -"])
+    bench.reply("/a", "#3")
+    #expect(bench.take() == ["UNSUBSCRIBE {down}/a_reply", "e ok -"])
+  }
+
+  @Test func keepsReplyTopicsByDefault() throws {
+    var bench = try MachineBench.connected()
+    try bench.invoke("c", "/a")
+    bench.grant()
+    bench.reply("/a", "#1")
+    _ = bench.take()
+    try bench.invoke("d", "/a")
+    #expect(bench.take() == [Self.publish("/a", "#2")])
+  }
+
+  @Test func neverTakesAReplyTopicFromTheApplication() throws {
+    var bench = try MachineBench.connected { $0.releasesReplyTopics = true }
+    bench.call("s", .subscribe(try ChannelTopic("/a_reply")))
+    bench.grant()
+    try bench.invoke("c", "/a")
+    bench.reply("/a", "#1")
+    #expect(bench.take().suffix(2) == [Self.publish("/a", "#1"), "c ok -"])
+  }
+
+  @Test func holdsAnUnsubscriptionBackWhileARequestNeedsIt() throws {
+    var bench = try MachineBench.connected()
+    try bench.invoke("c", "/a")
+    bench.grant()
+    _ = bench.take()
+    bench.call("u", .unsubscribe(try ChannelTopic("/a_reply")))
+    bench.call("v", .unsubscribe(try ChannelTopic("/a_reply")))
+    bench.call("s", .subscribe(try ChannelTopic("/a_reply")))
+    #expect(bench.take() == ["u ok", "v ok", "SUBSCRIBE {down}/a_reply"])
+    bench.grant()
+    bench.call("w", .unsubscribe(try ChannelTopic("/a_reply")))
+    #expect(bench.take() == ["s ok"])
+    bench.wait(10)
+    #expect(bench.take() == ["UNSUBSCRIBE {down}/a_reply", "c error 4101"])
+    bench.acknowledgeUnsubscribe()
+    #expect(bench.take() == ["w ok"])
+  }
+
+  @Test func timesOutAfterTenSecondsUnlessToldOtherwise() throws {
+    var bench = try MachineBench.connected { $0.replySubscription = .unlessCovered }
+    try bench.invoke("long", "/a")
+    try bench.invoke("short", "/a", timeout: .seconds(3))
+    _ = bench.take()
+    bench.wait(3)
+    #expect(bench.take() == ["short error 4101"])
+    bench.wait(7)
+    #expect(bench.take() == ["long error 4101"])
+  }
+
+  @Test func countsAndDropsLateReplies() throws {
+    var bench = try MachineBench.connected()
+    try bench.invoke("c", "/a")
+    bench.grant()
+    bench.wait(10)
+    bench.reply("/a", "#1")
+    #expect(bench.take().last == "c error 4101")
+    #expect(bench.machine.statistics.lateReplies == 1)
+  }
+
+  @Test func handsUnknownRepliesToListenersOnly() throws {
+    var bench = try MachineBench.connected()
+    try bench.invoke("c", "/a")
+    bench.grant()
+    _ = bench.take()
+    bench.reply("/a", "999")
+    #expect(bench.take() == [#"deliver /a_reply {"id":"999","code":200}"#])
+    bench.message("/a_reply", "no envelope")
+    #expect(bench.take() == [#"deliver /a_reply "no envelope""#])
+    bench.reply("/never", "1")
+    #expect(bench.take() == [#"deliver /never_reply {"id":"1","code":200}"#])
+    #expect(bench.machine.statistics.unknownReplies == 1)
+    bench.reply("/a", "#1")
+    #expect(bench.take() == ["c ok -"])
+  }
+
+  @Test func ignoresTheSecondOfTwoReplies() throws {
+    var bench = try MachineBench.connected()
+    try bench.invoke("c", "/a")
+    bench.grant()
+    bench.reply("/a", "#1")
+    _ = bench.take()
+    bench.reply("/a", "#1")
+    bench.reply("/a", "n#1")
+    #expect(bench.take().isEmpty)
+    #expect(bench.machine.statistics.duplicateReplies == 2)
+  }
+
+  @Test func remembersAHundredRequests() throws {
+    var memory = ReplyMemory()
+    for id in 0...100 { memory.remember(topic: "t\(id % 2)", id: "\(id)", .answered) }
+    #expect(memory.outcome(topic: "t0", id: "0") == nil)
+    #expect(memory.outcome(topic: "t1", id: "1") == .answered)
+    #expect(memory.knows(topic: "t0") && !memory.knows(topic: "t2"))
+    for id in 200..<300 { memory.remember(topic: "t2", id: "\(id)", .abandoned) }
+    #expect(!memory.knows(topic: "t0") && !memory.knows(topic: "t1"))
+  }
+
+  @Test func failsEverythingAtOnceWhenTheConnectionIsLost() throws {
+    var bench = try MachineBench.connected()
+    try bench.invoke("waiting", "/a")
+    bench.grant()
+    try bench.invoke("subscribing", "/b")
+    bench.call("publish", .publish(try ChannelTopic("/c"), [:]))
+    bench.call("subscribe", .subscribe(try ChannelTopic("/d")))
+    bench.call("unsubscribe", .unsubscribe(try ChannelTopic("/a_reply")))
+    _ = bench.take()
+    bench.close()
+    #expect(
+      bench.take() == [
+        "waiting error 4101", "subscribing error 4101", "publish error 4101",
+        "subscribe error 4101", "unsubscribe error 4101", "state disconnected 4101",
+      ])
+    bench.wait(1)
+    bench.accept()
+    bench.grant([.atLeastOnce, .atLeastOnce])
+    bench.reply("/a", "#1")
+    #expect(bench.machine.statistics.lateReplies == 1)
+    #expect(bench.machine.calls.isEmpty && bench.machine.dependents.isEmpty)
+    #expect(bench.machine.waiting.isEmpty && bench.machine.subscribing.isEmpty)
+  }
+
+  @Test(arguments: [
+    (JSONValue.number("200"), "c ok -"), ("200", "c ok -"), (460, "c error 4103/460"),
+    ("6205", "c error 4103/6205"), ("soon", "c error 4102"), (nil, "c error 4102"),
+  ])
+  func readsTheCodeAsNumberOrText(code: JSONValue, line: String) throws {
+    var bench = try MachineBench.connected()
+    try bench.invoke("c", "/a")
+    bench.grant()
+    bench.reply("/a", "n#1", code: code)
+    #expect(bench.take().last == line)
+  }
+
+  @Test func keepsTheCloudsErrorInside() throws {
+    var machine = try ChannelStateMachine(try SampleChannel.configuration())
+    let now = ScriptedClient.start
+    _ = machine.handle(.called(CallID(rawValue: 1), .start), now: now)
+    _ = machine.handle(.received(.connected(.init())), now: now)
+    let call = ChannelStateMachine.Invocation(try ChannelTopic("/a"), params: [:])
+    _ = machine.handle(.called(CallID(rawValue: 2), .invoke(call)), now: now)
+    _ = machine.handle(.received(.subscribed(.init(rawValue: 3), [.atLeastOnce])), now: now)
+    let outputs = machine.handle(
+      .received(
+        SampleChannel.message("/a_reply", ["id": 1, "code": 29004, "localizedMsg": "unbound"])),
+      now: now)
+    guard case .complete(_, .failure(let error)) = outputs.last else {
+      Issue.record("the call did not fail")
+      return
+    }
+    #expect(error.kind == .business && error.cloudCode == 29004 && error.message == "unbound")
+    #expect(error.underlying as? CloudError == CloudError(code: 29004, message: "unbound"))
+    #expect(error.description == "4103/29004: unbound")
+  }
+
+  @Test func putsExtraParametersBesideTheOthers() throws {
+    var bench = try MachineBench.connected { $0.replySubscription = .unlessCovered }
+    let options: JSONValue = ["extraParam": ["method": "thing.topo.add", "id": "x", "params": 1]]
+    try bench.invoke("c", "/a", params: ["p": 1], options: options)
+    #expect(
+      bench.take() == [
+        ##"PUBLISH {up}/a {"id":"#1","version":"1.0","request":{"clientId":"dev1&a1pk"},"##
+          + ##""params":{"p":1},"method":"thing.topo.add"}"##
+      ])
+  }
+
+  @Test func countsIdsUpToTheLargestAndFromZeroAgain() throws {
+    var bench = try MachineBench.connected {
+      $0.replySubscription = .unlessCovered
+      $0.firstRequestID = .max
+    }
+    try bench.invoke("c", "/a")
+    try bench.invoke("d", "/a")
+    bench.reply("/a", "4294967295")
+    bench.reply("/a", "0")
+    #expect(bench.take().suffix(2) == ["c ok -", "d ok -"])
+  }
+
+  @Test func failsWhenTheClientRefuses() throws {
+    var bench = try MachineBench.connected { $0.replySubscription = .unlessCovered }
+    try bench.invoke("c", "/a")
+    bench.refuse(.transport)
+    bench.call("p", .publish(try ChannelTopic("/a"), [:]))
+    bench.refuse(.unsupported)
+    #expect(bench.take().suffix(1) == ["p error 4201"])
+    #expect(bench.machine.calls.isEmpty)
+  }
+
+  @Test func refusesWildcardsWhereNoneMayStand() throws {
+    var bench = try MachineBench.connected()
+    try bench.invoke("c", "/a/#")
+    bench.call("p", .publish(try ChannelTopic("/+"), [:]))
+    bench.call("s", .subscribe(try ChannelTopic("/a#")))
+    bench.call("u", .unsubscribe(try ChannelTopic("/#/a")))
+    #expect(bench.take() == ["c error 4201", "p error 4201", "s error 4201", "u error 4201"])
+  }
+
+  @Test func forgetsACancelledRequest() throws {
+    var bench = try MachineBench.connected()
+    try bench.invoke("c", "/a")
+    bench.grant()
+    bench.cancel("c")
+    bench.reply("/a", "#1")
+    bench.wait(20)
+    #expect(bench.take().count == 2)
+    #expect(bench.machine.statistics.lateReplies == 1 && bench.machine.calls.isEmpty)
+  }
+
+  @Test func publishesParametersAndBytes() throws {
+    var bench = try MachineBench.connected()
+    bench.call("p", .publish(try ChannelTopic("/a"), [:]))
+    bench.acknowledge()
+    bench.call("raw", .publishBytes(try ChannelTopic("/sys/x/y/raw"), Array("hello".utf8)))
+    bench.wait(10)
+    #expect(
+      bench.take() == [
+        Self.publish("/a", "#1"), "p ok", "PUBLISH /sys/x/y/raw hello", "raw error 4101",
+      ])
+  }
+
+  @Test func forwardsWhatIsNotItsOwn() throws {
+    var bench = try MachineBench.connected()
+    let message = Message(topic: "/ext/error/a1pk/dev1", payload: Array("{}".utf8))
+    bench.input(.received(.message(message)))
+    #expect(bench.take() == ["forward /ext/error/a1pk/dev1 {}"])
+  }
+}
