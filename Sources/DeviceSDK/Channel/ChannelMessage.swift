@@ -41,7 +41,7 @@ public struct ChannelMessage: Sendable, Hashable {
     return prefixLength <= bytes.count ? bytes.extracting(prefixLength...) : bytes
   }
 
-  /// The payload as JSON; nil when it is none. Parsed at each call.
+  /// The payload as JSON, parsed at each call; nil when it is none.
   public var json: JSONValue? { payload.isEmpty ? nil : JSONValue(parsing: payload) }
 
   /// The member `params` of the payload, or the whole of it when it has none.

@@ -60,8 +60,9 @@ extension ChannelStateMachine {
     outputs.append(.complete(id, .success(value)))
   }
 
-  mutating func fail(_ id: CallID, _ error: ChannelError, _ outcome: ReplyMemory.Outcome = .abandoned)
-  {
+  mutating func fail(
+    _ id: CallID, _ error: ChannelError, _ outcome: ReplyMemory.Outcome = .abandoned
+  ) {
     close(id, outcome)
     outputs.append(.complete(id, .failure(error)))
   }

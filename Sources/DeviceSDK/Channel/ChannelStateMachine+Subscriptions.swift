@@ -95,8 +95,9 @@ extension ChannelStateMachine {
   // MARK: Reply topics
 
   /// Sees to it that a request's reply will come; false while that is not sure yet.
-  mutating func prepareReplyTopic(_ topic: String, for id: CallID) -> (filter: String, isReady: Bool)
-  {
+  mutating func prepareReplyTopic(
+    _ topic: String, for id: CallID
+  ) -> (filter: String, isReady: Bool) {
     if isGranted(topic) { return (topic, true) }
     if configuration.replySubscription == .unlessCovered,
       let cover = grants.first(where: { $0.matcher?.matches(topic) == true })

@@ -1,16 +1,27 @@
 import DataClient
-import DeviceSDK
+import Synchronization
 import Testing
 
+@testable import DeviceSDK
+
 @Suite struct ChannelTests {
+  private func withConnectedChannel<Result: Sendable>(
+    _ client: ScriptedClient, _ body: (Channel) async throws -> Result
+  ) async throws -> Result {
+    try await withChannel(on: client, configuration: SampleChannel.configuration()) { channel in
+      try await channel.start()
+      return try await body(channel)
+    }
+  }
+
+  private func cloud() -> ScriptedClient { ScriptedClient(responder: SampleChannel.cloud) }
+
   @Test func invokesAndDecodes() async throws {
     struct Token: Decodable, Equatable { let iotToken: String }
-    let client = ScriptedClient(responder: SampleChannel.cloud)
-    let token = try await withChannel(on: client, configuration: SampleChannel.configuration()) {
-      channel in
-      try await channel.start()
+    let client = cloud()
+    let token = try await withConnectedChannel(client) { channel in
       #expect(channel.state == .connected)
-      #expect(channel.clientID == "dev1&a1pk")
+      #expect(channel.clientID == "dev1&a1pk" && channel.getClientId() == "dev1&a1pk")
       return try await channel.invoke("/account/bind", ["iotToken": "t"], as: Token.self)
     }
     #expect(token == Token(iotToken: "t"))
@@ -18,5 +29,267 @@ import Testing
       Issue.record("the scope did not disconnect")
       return
     }
+  }
+
+  @Test func refusesDataOfAnotherType() async throws {
+    struct Token: Decodable { let iotToken: Int }
+    try await withConnectedChannel(cloud()) { channel in
+      let error = try await #require(throws: ChannelError.self) {
+        _ = try await channel.invoke("/a", ["iotToken": "t"], as: Token.self)
+      }
+      #expect(error.kind == .gateway && error.underlying != nil)
+    }
+  }
+
+  @Test func failsBeforeItIsStarted() async throws {
+    try await withChannel(on: cloud(), configuration: SampleChannel.configuration()) { channel in
+      let error = try await #require(throws: ChannelError.self) {
+        try await channel.publish("/a")
+      }
+      #expect(error.kind == .network)
+    }
+  }
+
+  @Test func completesManyCallsOnceEach() async throws {
+    let ids = try await withConnectedChannel(cloud()) { channel in
+      try await withThrowingTaskGroup(of: Int?.self) { group in
+        for number in 0..<200 {
+          group.addTask {
+            let reply = try await channel.invoke("/a/\(number % 7)", .number("\(number)"))
+            return reply.data?.integer
+          }
+        }
+        return try await group.reduce(into: Set<Int>()) { if let id = $1 { $0.insert(id) } }
+      }
+    }
+    #expect(ids == Set(0..<200))
+  }
+
+  @Test func honoursCancellationOfACall() async throws {
+    let client = ScriptedClient { action, now in
+      if case .publish = action.kind { return [] }
+      return try SampleChannel.cloud(action, now)
+    }
+    try await withConnectedChannel(client) { channel in
+      await withThrowingTaskGroup(of: Void.self) { group in
+        let before = client.performed.count
+        group.addTask { _ = try await channel.invoke("/a") }
+        await client.waitForActions(before + 2)
+        group.cancelAll()
+        await #expect(throws: CancellationError.self) { try await group.waitForAll() }
+      }
+      client.feed(SampleChannel.message("/a_reply", ["id": "1", "code": 200]))
+      await client.settle()
+      #expect(channel.statistics.lateReplies == 1)
+      #expect(channel.driver.read { $0.calls.isEmpty })
+    }
+  }
+
+  @Test func disconnectsWhenTheScopeIsCancelled() async throws {
+    let client = cloud()
+    await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        try await withConnectedChannel(client) { channel in
+          for await _ in try channel.messages() {}
+          try Task.checkCancellation()
+        }
+      }
+      await client.waitForActions(2)
+      group.cancelAll()
+      await #expect(throws: CancellationError.self) { try await group.waitForAll() }
+    }
+    guard case .disconnect = client.performed.last?.kind else {
+      Issue.record("the scope did not disconnect")
+      return
+    }
+  }
+
+  @Test func deliversWhatMatches() async throws {
+    let client = cloud()
+    try await withConnectedChannel(client) { channel in
+      let all = try channel.messages()
+      let status = try channel.messages(matching: "thing/+/x")
+      let full = try channel.messages(matching: SampleChannel.down + "/thing/b/#")
+      let foreign = channel.foreignMessages()
+      #expect(throws: ChannelError.self) { try channel.messages(matching: "/a#") }
+      client.feed(
+        SampleChannel.message("/thing/a/x", ["params": ["v": 1]]),
+        SampleChannel.message("/thing/b", "text"),
+        .message(Message(topic: "/ext/error", payload: [])))
+      await client.settle()
+      client.feed(.ended)
+      #expect(await all.topics() == ["/thing/a/x", "/thing/b"])
+      #expect(await status.topics() == ["/thing/a/x"])
+      #expect(await full.topics() == ["/thing/b"])
+      #expect(await foreign.topics() == ["/ext/error"])
+    }
+  }
+
+  @Test func dropsTheOldestMessagesOfASlowReader() async throws {
+    let client = cloud()
+    try await withConnectedChannel(client) { channel in
+      let messages = try channel.messages(limit: 2)
+      client.feed((1...5).map { SampleChannel.message("/\($0)", [:]) })
+      await client.settle()
+      #expect(channel.droppedMessages == 3)
+      client.feed(.ended)
+      #expect(await messages.topics() == ["/4", "/5"])
+    }
+  }
+
+  @Test func tellsEveryChangeOfTheState() async throws {
+    let client = cloud()
+    let states = try await withChannel(
+      on: client, configuration: SampleChannel.configuration()
+    ) { channel in
+      let changes = channel.stateChanges
+      try await channel.start()
+      client.feed(.closed(.lost("test")))
+      await client.advance(by: .seconds(1))
+      await client.settle()
+      try await channel.stop()
+      client.feed(.ended)
+      return await changes.reduce(into: []) { $0.append($1.state) }
+    }
+    #expect(
+      states == [
+        .connecting, .connected, .disconnected, .connecting, .connected, .disconnected,
+      ])
+  }
+
+  @Test func bindsTheAccount() async throws {
+    try await withConnectedChannel(cloud()) { channel in
+      let changes = channel.accountChanges
+      try await channel.bind(token: "t")
+      #expect(channel.account == .bound)
+      try await channel.unbind()
+      try await channel.noteLogin()
+      var iterator = changes.makeAsyncIterator()
+      #expect(await iterator.next() == .binding)
+      #expect(await iterator.next() == .bound)
+    }
+  }
+
+  @Test func throwsWhatBrokeItsWorld() async throws {
+    let client = ScriptedClient { action, now in
+      if case .publish = action.kind { throw DataClientError(.diverged, "test") }
+      return try SampleChannel.cloud(action, now)
+    }
+    let kind = Mutex<ChannelError.Kind?>(nil)
+    let error = await #expect(throws: DataClientError.self) {
+      try await withConnectedChannel(client) { channel in
+        do {
+          try await channel.publish("/a")
+        } catch let error as ChannelError {
+          kind.withLock { $0 = error.kind }
+        }
+      }
+    }
+    #expect(error?.code == .diverged)
+    #expect(kind.withLock { $0 } == .gateway)
+  }
+
+  @Test func failsCallsAtTheEndOfItsWorld() async throws {
+    let client = cloud()
+    try await withConnectedChannel(client) { channel in
+      client.feed(.ended)
+      for await _ in channel.stateChanges {}
+      let error = try await #require(throws: ChannelError.self) { try await channel.start() }
+      #expect(error.kind == .network)
+      await withCheckedContinuation { done in
+        channel.publish("/a", params: [:]) { error in
+          #expect(error?.kind == .network)
+          done.resume()
+        }
+      }
+    }
+  }
+
+  @Test func takesAnIdentityLater() async throws {
+    var configuration = try SampleChannel.configuration()
+    configuration.identity = nil
+    try await withChannel(on: cloud(), configuration: configuration) { channel in
+      #expect(channel.clientID == nil && channel.getClientId().isEmpty)
+      try await channel.identify(as: SampleChannel.identity())
+      try await channel.start()
+      #expect(channel.clientID == "dev1&a1pk")
+    }
+  }
+
+  @Test func datesWhatItReceives() async throws {
+    let client = cloud()
+    try await withConnectedChannel(client) { channel in
+      var messages = try channel.messages().makeAsyncIterator()
+      await client.advance(by: .seconds(5))
+      client.feed(SampleChannel.message("/a", [:]))
+      let message = try #require(await messages.next())
+      #expect(message.time.nanoseconds(since: ScriptedClient.start) == 5_000_000_000)
+      await client.advance(by: .seconds(60))
+      #expect(!message.isOlder(than: .seconds(60), at: channel.now))
+      await client.advance(by: .seconds(1))
+      #expect(message.isOlder(than: .seconds(60), at: channel.now))
+    }
+  }
+
+  @Test func givesUpWhenTwoProcessesKickEachOther() async throws {
+    let broker = KickingBroker()
+    let configuration = try SampleChannel.configuration()
+    let (first, second) = broker.makeClients()
+    try await withChannel(on: first, configuration: configuration) { one in
+      try await withChannel(on: second, configuration: configuration) { two in
+        try await one.start()
+        try await two.start()
+        for _ in 0..<120 {
+          await first.advance(by: .seconds(1))
+          await second.advance(by: .seconds(1))
+        }
+        await first.settle()
+        #expect([one.state, two.state].sorted { $0.rawValue < $1.rawValue } == [
+          .connected, .disconnected,
+        ])
+      }
+    }
+    #expect(broker.connects < 10)
+  }
+}
+
+extension BroadcastSequence<ChannelMessage> {
+  /// The topics of all messages until the end.
+  fileprivate func topics() async -> [String] {
+    await reduce(into: []) { $0.append($1.topic) }
+  }
+}
+
+/// A broker with one session for an identity: who connects drops whoever was connected.
+private final class KickingBroker: Sendable {
+  private struct State {
+    var connects = 0
+    var clients: [ScriptedClient] = []
+    var connected: Int?
+  }
+
+  private let state = Mutex(State())
+
+  var connects: Int { state.withLock { $0.connects } }
+
+  /// Returns the worlds of two processes.
+  func makeClients() -> (ScriptedClient, ScriptedClient) {
+    let first = ScriptedClient { [self] in try answer($0, $1, to: 0) }
+    let second = ScriptedClient { [self] in try answer($0, $1, to: 1) }
+    state.withLock { $0.clients = [first, second] }
+    return (first, second)
+  }
+
+  private func answer(
+    _ action: ClientAction, _ now: Timestamp, to index: Int
+  ) throws -> [ClientEvent] {
+    guard case .connect = action.kind else { return try SampleChannel.cloud(action, now) }
+    let kicked = state.withLock { state -> ScriptedClient? in
+      state.connects += 1
+      defer { state.connected = index }
+      return state.connected.flatMap { $0 == index ? nil : state.clients[$0] }
+    }
+    kicked?.feed(.closed(.lost("another connected")))
+    return try SampleChannel.cloud(action, now)
   }
 }

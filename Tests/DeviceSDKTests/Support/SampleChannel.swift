@@ -18,7 +18,7 @@ enum SampleChannel {
   }
 
   /// A cloud that accepts everything, and answers requests with code 200 and their parameters.
-  static let cloud: ScriptedClient.Responder = { action in
+  static let cloud: ScriptedClient.Responder = { action, _ in
     switch action.kind {
     case .connect: [.connected(.init())]
     case .subscribe(let wanted): [.subscribed(action.id, wanted.map { $0.qos })]

@@ -6,7 +6,8 @@ import Synchronization
 /// Time stands still but for ``advance(by:)``, and events are those that were fed or that the
 /// responder gives. It keeps every event, however many there are.
 final class ScriptedClient: DataClient {
-  typealias Responder = @Sendable (ClientAction) throws -> [ClientEvent]
+  /// Answers an action that was performed at a time.
+  typealias Responder = @Sendable (ClientAction, Timestamp) throws -> [ClientEvent]
 
   private struct State {
     var now: Timestamp
@@ -42,14 +43,14 @@ final class ScriptedClient: DataClient {
   private let state = Mutex(State(now: ScriptedClient.start))
   private let responder: Responder
 
-  init(responder: @escaping Responder = { _ in [] }) { self.responder = responder }
+  init(responder: @escaping Responder = { _, _ in [] }) { self.responder = responder }
 
   let capabilities: Capabilities = [.messages, .push, .binary]
   var now: Timestamp { state.withLock { $0.now } }
   var performed: [ClientAction] { state.withLock { $0.performed } }
 
   func perform(_ action: ClientAction) async throws {
-    let events = try responder(action)
+    let events = try responder(action, now)
     let waiters = state.withLock { state in
       state.performed.append(action)
       let count = state.performed.count
