@@ -20,8 +20,8 @@ public func withChannel<Result: Sendable>(
   let driver = Driver(try ChannelStateMachine(configuration), client: client, tell: hub.take)
   let channel = Channel(driver: driver, hub: hub)
   return try await driver.run(
-    goodbye: .stop, helper: hub.runMainWork, finish: hub.finish,
-    body: { try await body(channel) })
+    goodbye: .stop, loop: { try await driver.loop(.stop) }, helper: hub.runMainWork,
+    finish: hub.finish, body: { try await body(channel) })
 }
 
 /// The long connection of an app to its cloud.
@@ -161,6 +161,24 @@ public struct Channel: Sendable {
   /// - Parameter token: The login token of the account.
   /// - Throws: ``ChannelError``: `login` when the token is not accepted; and `CancellationError`.
   public func bind(token: String) async throws { _ = try await call(.bind(token: token)) }
+
+  /// Binds the channel, with a new token each time the cloud says that the last one is stale.
+  ///
+  /// After as many refused tokens as the configuration allows the account needs a login.
+  /// - Parameter token: Returns a token; it is given the number of tokens that were refused.
+  /// - Throws: ``ChannelError``, what `token` throws, and `CancellationError`.
+  public func bind(refreshing token: (_ refused: Int) async throws -> String) async throws {
+    var refused = 0
+    while true {
+      do {
+        return try await bind(token: try await token(refused))
+      } catch let error as ChannelError
+        where error.kind == .login && error.cloudCode != nil && account != .needsLogin
+      {
+        refused += 1
+      }
+    }
+  }
 
   /// Takes the binding back; to be called before the user is logged out, after which it fails.
   /// - Throws: ``ChannelError`` and `CancellationError`.

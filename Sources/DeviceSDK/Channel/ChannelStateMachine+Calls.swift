@@ -129,6 +129,7 @@ extension ChannelStateMachine {
     guard let purpose = actions.removeValue(forKey: action) else { return }
     switch purpose {
     case .call(let id):
+      if case .unsubscribing(let filter, _) = calls[id] { forgetGrant(of: filter) }
       if calls[id] != nil { complete(id) }
     case .connect, .disconnect, .restore, .subscribeAll, .subscribeReply, .request, .release: break
     }
@@ -158,7 +159,7 @@ extension ChannelStateMachine {
     let message = Message(
       topic: full.text, payload: payload(&self), qos: configuration.publishQoS)
     calls[id] = .publishing
-    deadlines.set(now.advanced(by: configuration.callTimeout), for: id)
+    deadlines.set(time.advanced(by: configuration.callTimeout), for: id)
     perform(.publish(message), for: .call(id))
   }
 

@@ -17,7 +17,8 @@ extension ChannelStateMachine {
   mutating func start(_ id: CallID) {
     switch link {
     case .connected: complete(id)
-    case .identifying, .connecting, .restoring, .backingOff: calls[id] = .starting
+    case .identifying, .connecting, .restoring, .backingOff, .closing(_, .some):
+      calls[id] = .starting
     case .idle:
       calls[id] = .starting
       failedAttempts = 0
@@ -75,7 +76,7 @@ extension ChannelStateMachine {
       clientID: identity.mqttClientID, keepAlive: configuration.keepAlive,
       username: identity.clientID, password: identity.password)
     let action = perform(.connect(options), for: .connect)
-    link = .connecting(action, until: now.advanced(by: configuration.connectTimeout))
+    link = .connecting(action, until: time.advanced(by: configuration.connectTimeout))
     report(.connecting, nil)
   }
 
@@ -87,7 +88,7 @@ extension ChannelStateMachine {
       .subscribe(grants.map { Subscription($0.filter, qos: configuration.subscribeQoS) }),
       for: .restore)
     link = .restoring(
-      restoring, grants, until: now.advanced(by: configuration.connectTimeout))
+      restoring, grants, until: time.advanced(by: configuration.connectTimeout))
   }
 
   /// The new connection has what the old one had.
@@ -122,7 +123,7 @@ extension ChannelStateMachine {
     case .connecting: tryAgain(error, isRefusal: Self.isFinal(reason))
     case .restoring, .connected:
       statistics.lostConnections += 1
-      kicks = kicks.suffix(max(0, configuration.kickLimit - 1)) + [now]
+      kicks = kicks.suffix(max(0, configuration.kickLimit - 1)) + [time]
       tryAgain(isOscillating ? Self.oscillation : error, isRefusal: isOscillating)
     case .closing(_, let retry?): tryAgain(retry, isRefusal: false)
     case .closing: finishStop()
@@ -131,7 +132,7 @@ extension ChannelStateMachine {
 
   private var isOscillating: Bool {
     guard kicks.count >= configuration.kickLimit, let first = kicks.first else { return false }
-    return now < first.advanced(by: configuration.kickWindow)
+    return time < first.advanced(by: configuration.kickWindow)
   }
 
   /// Goes to sleep before the next try, or for good.
@@ -140,7 +141,7 @@ extension ChannelStateMachine {
     let delay = configuration.reconnect.delay(attempt: failedAttempts, random: &random)
     failedAttempts = min(failedAttempts + 1, 1_000)
     settle(
-      .backingOff(until: now.advanced(by: delay)), error, isFinal: false, shown: error)
+      .backingOff(until: time.advanced(by: delay)), error, isFinal: false, shown: error)
   }
 
   /// Leaves a connection behind: nothing that was open on it is waited for.
@@ -165,7 +166,7 @@ extension ChannelStateMachine {
 
   private mutating func disconnect(retryAfter error: ChannelError?) {
     link = .closing(
-      until: now.advanced(by: configuration.closeTimeout), retryAfter: error)
+      until: time.advanced(by: configuration.closeTimeout), retryAfter: error)
     actions = [:]
     perform(.disconnect, for: .disconnect)
   }
@@ -191,15 +192,15 @@ extension ChannelStateMachine {
   mutating func expireLink() {
     switch link {
     case .backingOff(let until):
-      if until <= now { connect() }
+      if until <= time { connect() }
     case .connecting(_, let until):
-      guard until <= now else { return }
+      guard until <= time else { return }
       disconnect(retryAfter: ChannelError(.network, "the cloud did not accept in time"))
     case .restoring(_, _, let until):
-      guard until <= now else { return }
+      guard until <= time else { return }
       disconnect(retryAfter: ChannelError(.network, "subscriptions were not restored in time"))
     case .closing(let until, let retry):
-      guard until <= now else { return }
+      guard until <= time else { return }
       if let retry { tryAgain(retry, isRefusal: false) } else { finishStop() }
     case .idle, .identifying, .connected, .ended: break
     }
@@ -225,6 +226,6 @@ extension ChannelStateMachine {
     self.state = state
     tell(
       .changeState(
-        ChannelStateChange(state: state, error: error, isFinal: isFinal, time: now)))
+        ChannelStateChange(state: state, error: error, isFinal: isFinal, time: time)))
   }
 }

@@ -23,7 +23,7 @@ extension ChannelStateMachine {
 
   private mutating func setTimeout(of id: CallID, _ invocation: OpenInvocation) {
     let timeout = invocation.request.timeout ?? configuration.callTimeout
-    deadlines.set(now.advanced(by: timeout), for: id)
+    deadlines.set(time.advanced(by: timeout), for: id)
   }
 
   /// Sends a request whose reply topic is granted.
@@ -78,9 +78,9 @@ extension ChannelStateMachine {
     if mayBeReply, takeReply(message) { return }
     if topics.isOwn(message.topic) {
       let prefixLength = topics.down.utf8.count
-      tell(.deliver(ChannelMessage(message, prefixLength: prefixLength, time: now)))
+      tell(.deliver(ChannelMessage(message, prefixLength: prefixLength, time: time)))
     } else {
-      tell(.forward(ChannelMessage(message, prefixLength: 0, time: now)))
+      tell(.forward(ChannelMessage(message, prefixLength: 0, time: time)))
     }
   }
 
@@ -140,7 +140,7 @@ extension ChannelStateMachine {
     invocation.phase = .pausing
     invocation.attempt += 1
     calls[id] = .invoking(invocation)
-    deadlines.set(now.advanced(by: delay), for: id)
+    deadlines.set(time.advanced(by: delay), for: id)
   }
 
   private static func error(

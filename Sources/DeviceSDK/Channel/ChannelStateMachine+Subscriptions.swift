@@ -9,7 +9,7 @@ extension ChannelStateMachine {
     else { return }
     dropWaitingUnsubscriptions(of: filter.text)
     calls[id] = .subscribing(filter: filter.text)
-    deadlines.set(now.advanced(by: configuration.callTimeout), for: id)
+    deadlines.set(time.advanced(by: configuration.callTimeout), for: id)
     perform(.subscribe([subscription(filter.text)]), for: .call(id))
   }
 
@@ -25,7 +25,7 @@ extension ChannelStateMachine {
 
   private mutating func sendUnsubscription(_ id: CallID, _ filter: String) {
     calls[id] = .unsubscribing(filter: filter, isSent: true)
-    deadlines.set(now.advanced(by: configuration.callTimeout), for: id)
+    deadlines.set(time.advanced(by: configuration.callTimeout), for: id)
     forgetGrant(of: filter)
     perform(.unsubscribe([filter]), for: .call(id))
   }
@@ -49,7 +49,9 @@ extension ChannelStateMachine {
 
   func isGranted(_ filter: String) -> Bool { grants.contains { $0.filter == filter } }
 
-  private mutating func forgetGrant(of filter: String) {
+  /// Forgets a filter: when UNSUBSCRIBE is sent, and once more when it is answered, as the SUBACK of
+  /// an earlier SUBSCRIBE may have come between.
+  mutating func forgetGrant(of filter: String) {
     grants.removeAll { $0.filter == filter }
   }
 

@@ -122,7 +122,7 @@ public struct ChannelStateMachine: StateMachine {
   var identity: ChannelIdentity?
   var topics: ChannelTopics?
   var random: SeededGenerator
-  var now = Timestamp(nanoseconds: 0)
+  var time = Timestamp(nanoseconds: 0)
   var outputs: [Output] = []
 
   var link = Link.idle
@@ -182,7 +182,7 @@ public struct ChannelStateMachine: StateMachine {
   ///   - now: When.
   /// - Returns: What to do, in this order.
   public mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
-    self.now = now
+    time = now
     switch input {
     case .received(let event): receive(event)
     case .refused(let action, let error): noteRefusal(of: action, error)
@@ -224,7 +224,7 @@ public struct ChannelStateMachine: StateMachine {
   }
 
   private mutating func expire() {
-    while let id = deadlines.popExpired(at: now) { expire(id) }
+    while let id = deadlines.popExpired(at: time) { expire(id) }
     expireLink()
   }
 }

@@ -176,19 +176,22 @@ final class Driver<Machine: StateMachine>: Sendable {
   /// Runs the machine for as long as a body runs, and then says goodbye.
   /// - Parameters:
   ///   - goodbye: The call that closes what the machine has opened.
+  ///   - loop: Calls ``loop(_:)``; given by who knows the machine, as code that is generic over it
+  ///     takes three times as long for each event.
   ///   - helper: Runs beside it; it must end when `finish` was called, or the task is cancelled.
   ///   - finish: Called when nothing more will be told.
   ///   - body: What the application does.
   /// - Returns: What the body returns.
   /// - Throws: What broke the client's world, otherwise what the body throws.
   func run<Value: Sendable>(
-    goodbye: Machine.Call, helper: @escaping @Sendable () async -> Void,
+    goodbye: Machine.Call, loop: @escaping @Sendable () async throws -> Void,
+    helper: @escaping @Sendable () async -> Void,
     finish: @escaping @Sendable () -> Void, body: () async throws -> Value
   ) async throws -> Value {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         defer { finish() }
-        try await self.loop(goodbye)
+        try await loop()
       }
       group.addTask { await helper() }
       let result: Result<Value, any Error>
@@ -214,7 +217,10 @@ final class Driver<Machine: StateMachine>: Sendable {
     client.wake()
   }
 
-  private func loop(_ goodbye: Machine.Call) async throws {
+  /// Takes events until the world or the scope ends.
+  /// - Parameter goodbye: The call that closes what the machine has opened.
+  /// - Throws: What broke the client's world, and `CancellationError`.
+  func loop(_ goodbye: Machine.Call) async throws {
     do {
       while true {
         await attendQueue()

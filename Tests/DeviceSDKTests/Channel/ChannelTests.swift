@@ -170,6 +170,24 @@ import Testing
     }
   }
 
+  @Test func bindsWithNewTokensUntilOneIsTaken() async throws {
+    let client = ScriptedClient { action, now in
+      guard case .publish(let message) = action.kind else {
+        return try SampleChannel.cloud(action, now)
+      }
+      let token = ChannelEnvelope(parsing: message.payload)?.params?["iotToken"]
+      return SampleChannel.reply(to: message, code: token == "t1" ? 200 : 2043)
+    }
+    try await withConnectedChannel(client) { channel in
+      try await channel.bind(refreshing: { "t\($0)" })
+      #expect(channel.account == .bound)
+      let error = try await #require(throws: ChannelError.self) {
+        try await channel.bind(refreshing: { "stale\($0)" })
+      }
+      #expect(error.cloudCode == 2043 && channel.account == .needsLogin)
+    }
+  }
+
   @Test func throwsWhatBrokeItsWorld() async throws {
     let client = ScriptedClient { action, now in
       if case .publish = action.kind { throw DataClientError(.diverged, "test") }
@@ -244,9 +262,10 @@ import Testing
           await second.advance(by: .seconds(1))
         }
         await first.settle()
-        #expect([one.state, two.state].sorted { $0.rawValue < $1.rawValue } == [
-          .connected, .disconnected,
-        ])
+        #expect(
+          [one.state, two.state].sorted { $0.rawValue < $1.rawValue } == [
+            .connected, .disconnected,
+          ])
       }
     }
     #expect(broker.connects < 10)

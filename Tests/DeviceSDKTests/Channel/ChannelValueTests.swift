@@ -4,10 +4,12 @@ import Testing
 @testable import DeviceSDK
 
 @Suite struct ChannelValueTests {
-  @Test(arguments: [
+  private static let wrong: [(String, String?, Int, Bool)] = [
     ("", nil, 0, false), ("1", "mqtt://host", 0, false), ("1", nil, -1, false),
     ("1", nil, 65_536, false), ("1", "host", 0, true),
-  ] as [(String, String?, Int, Bool)])
+  ]
+
+  @Test(arguments: wrong)
   func refusesWrongConfigurations(key: String, server: String?, port: Int, selects: Bool) {
     let configuration = ChannelConfiguration(
       appKey: key, endpoint: .init(server: server, port: port, autoSelectsHost: selects))
@@ -15,7 +17,11 @@ import Testing
     #expect(error?.kind == .client)
   }
 
-  @Test(arguments: [(nil, 0, true), ("", 65_535, true), ("host", 1883, false)] as [(String?, Int, Bool)])
+  private static let right: [(String?, Int, Bool)] = [
+    (nil, 0, true), ("", 65_535, true), ("host", 1883, false),
+  ]
+
+  @Test(arguments: right)
   func takesRightConfigurations(server: String?, port: Int, selects: Bool) {
     let configuration = ChannelConfiguration(
       appKey: "1", endpoint: .init(server: server, port: port, autoSelectsHost: selects))

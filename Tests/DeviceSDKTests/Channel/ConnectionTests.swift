@@ -233,6 +233,39 @@ import Testing
     #expect(bench.take() == ["state disconnected 4101"])
   }
 
+  @Test func startsWhileItTriesAgain() throws {
+    var bench = try MachineBench()
+    bench.call("start", .start)
+    bench.wait(30)
+    bench.call("second", .start)
+    bench.close(.byUser)
+    bench.wait(1)
+    bench.accept()
+    #expect(bench.take().suffix(3) == ["state connected", "start ok", "second ok"])
+  }
+
+  @Test func doesNotRestoreWhatWasTakenBackBeforeItWasGranted() throws {
+    var bench = try MachineBench()
+    bench.call("start", .start)
+    bench.accept()
+    bench.call("u", .unsubscribe(try ChannelTopic("/#")))
+    bench.grant()
+    bench.acknowledgeUnsubscribe()
+    #expect(bench.machine.grants.isEmpty && !bench.machine.needsSubscribeAll)
+    bench.close()
+    bench.wait(1)
+    _ = bench.take()
+    bench.accept()
+    #expect(bench.take() == ["state connected"])
+  }
+
+  @Test func logsOnlyWhatIsWanted() {
+    let log = ChannelLog(level: .warning, levels: [.call: .debug]) { _ in }
+    #expect(log.takes(.error, .connection) && log.takes(.warning, .connection))
+    #expect(!log.takes(.info, .connection) && log.takes(.debug, .call))
+    #expect(!ChannelLog(level: .debug).takes(.error, .call))
+  }
+
   @Test func waitsForItsIdentity() throws {
     var bench = try MachineBench { $0.identity = nil }
     #expect(bench.machine.clientID == nil)

@@ -42,7 +42,9 @@ final class ScenarioRunner: Sendable {
       add(ChannelText.line(effect), at: client.now)
       hub.take(effect)
     }
-    return try await driver.run(goodbye: .stop, helper: {}, finish: hub.finish) {
+    return try await driver.run(
+      goodbye: .stop, loop: { try await driver.loop(.stop) }, helper: {}, finish: hub.finish
+    ) {
       var problems: [String] = []
       var listeners: [String: Listener] = [:]
       await client.settle()
