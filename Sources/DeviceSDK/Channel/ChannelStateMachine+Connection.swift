@@ -47,6 +47,7 @@ extension ChannelStateMachine {
       calls[id] = .stopping
       link = .closing(until: until, retryAfter: nil)
       failStarts(stopped)
+      report(.disconnected, nil, isFinal: true)
     case .closing: calls[id] = .stopping
     }
   }
