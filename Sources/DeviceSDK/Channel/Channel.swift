@@ -104,6 +104,15 @@ public struct Channel: Sendable {
     _ = try await call(.publish(try ChannelTopic(topic), params))
   }
 
+  /// Sends bytes as they are, without an envelope; returns when the receiver has them.
+  /// - Parameters:
+  ///   - topic: The topic, without wildcards.
+  ///   - bytes: The payload.
+  /// - Throws: ``ChannelError`` and `CancellationError`.
+  public func publish(_ topic: String, bytes: [UInt8]) async throws {
+    _ = try await call(.publishBytes(try ChannelTopic(topic), bytes))
+  }
+
   /// Asks for messages, and returns when the cloud has granted them.
   /// - Parameter topic: The topic, or a topic filter.
   /// - Throws: ``ChannelError`` and `CancellationError`.
@@ -200,7 +209,7 @@ public struct Channel: Sendable {
     }
   }
 
-  private func call(_ call: ChannelStateMachine.Call) async throws -> ChannelStateMachine.Value {
+  func call(_ call: ChannelStateMachine.Call) async throws -> ChannelStateMachine.Value {
     do {
       return try await driver.call(call)
     } catch let error as DataClientError {

@@ -124,3 +124,13 @@ public struct ChannelConfiguration: Sendable {
     }
   }
 }
+
+extension ChannelConfiguration: CustomStringConvertible, CustomReflectable {
+  /// The app's key and who the channel is.
+  public var description: String { "appKey \(appKey), \(identity?.clientID ?? "no identity")" }
+
+  /// What debuggers and `dump` show: all that is no secret and has no place of its own.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["appKey": appKey, "endpoint": endpoint, "keepAlive": keepAlive])
+  }
+}

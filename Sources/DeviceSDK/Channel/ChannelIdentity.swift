@@ -34,3 +34,11 @@ public struct ChannelIdentity: Sendable, Hashable {
   /// The channel's client identifier, `deviceName&productKey`; also the MQTT user name.
   public var clientID: String { "\(deviceName)&\(productKey)" }
 }
+
+extension ChannelIdentity: CustomStringConvertible, CustomReflectable {
+  /// The client identifier.
+  public var description: String { clientID }
+
+  /// What debuggers and `dump` show: all but the password.
+  public var customMirror: Mirror { Mirror(self, children: ["clientID": clientID]) }
+}

@@ -223,6 +223,23 @@ import Testing
     }
   }
 
+  @MainActor @Test func runsWhereItsCallerRuns() async throws {
+    var steps = 0
+    let client = cloud()
+    try await withChannel(on: client, configuration: SampleChannel.configuration()) { channel in
+      MainActor.assertIsolated()
+      channel.startConnect()
+      try await channel.start()
+      try await channel.publish("/a", bytes: [0, 1])
+      steps += 1
+    }
+    #expect(steps == 1)
+    #expect(
+      client.performed.contains { action in
+        if case .publish(let message) = action.kind { message.payload == [0, 1] } else { false }
+      })
+  }
+
   @Test func takesAnIdentityLater() async throws {
     var configuration = try SampleChannel.configuration()
     configuration.identity = nil

@@ -38,6 +38,17 @@ import Testing
     }
   }
 
+  @Test func showsNoSecrets() throws {
+    let identity = try ChannelIdentity(
+      productKey: "p", deviceName: "d", password: Array("s3cret".utf8))
+    let configuration = ChannelConfiguration(
+      appKey: "1", authCode: "s3cret", identity: identity)
+    var text = "\(identity) \(configuration)" + String(reflecting: configuration)
+    dump(identity, to: &text)
+    dump(configuration, to: &text)
+    #expect(!text.contains("s3cret") && !text.contains("115") && text.contains("d&p"))
+  }
+
   @Test func keepsTheNumbersOfOlderSDKs() {
     #expect(ChannelState.allCases.map(\.rawValue) == [1, 2, 3])
     #expect(Set(ChannelError.Kind.allCases.map(\.rawValue)) == [4201, 4101, 4102, 4103, 4001])
