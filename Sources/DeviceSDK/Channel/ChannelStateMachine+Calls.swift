@@ -78,6 +78,8 @@ extension ChannelStateMachine {
 
   /// Fails all that waits for an answer on the connection.
   mutating func failOpenCalls(_ error: ChannelError) {
+    subscribing = [:]
+    heldBack = [:]
     for (id, call) in openCalls {
       switch call {
       case .starting, .stopping: break

@@ -20,7 +20,11 @@ extension ChannelStateMachine {
     else { return }
     calls[id] = .unsubscribing(filter: filter.text, isSent: false)
     // Taken back now, the reply to a request on its way would be lost.
-    if dependents[filter.text] == nil { sendUnsubscription(id, filter.text) }
+    if dependents[filter.text] == nil {
+      sendUnsubscription(id, filter.text)
+    } else {
+      heldBack[filter.text, default: []].append(id)
+    }
   }
 
   private mutating func sendUnsubscription(_ id: CallID, _ filter: String) {
@@ -36,13 +40,12 @@ extension ChannelStateMachine {
 
   /// The application wants messages again before its wish not to have them was sent.
   private mutating func dropWaitingUnsubscriptions(of filter: String) {
-    for id in waitingUnsubscriptions(of: filter) { complete(id) }
+    for id in takeHeldBack(filter) { complete(id) }
   }
 
-  private func waitingUnsubscriptions(of filter: String) -> [CallID] {
-    openCalls.compactMap { id, call in
-      if case .unsubscribing(filter, isSent: false) = call { id } else { nil }
-    }
+  /// Takes the calls whose UNSUBSCRIBE was not sent yet.
+  private mutating func takeHeldBack(_ filter: String) -> [CallID] {
+    (heldBack.removeValue(forKey: filter) ?? []).filter { calls[$0] != nil }
   }
 
   // MARK: Grants
@@ -129,7 +132,7 @@ extension ChannelStateMachine {
     let count = (dependents[filter] ?? 1) - 1
     dependents[filter] = count > 0 ? count : nil
     guard count <= 0, isConnected else { return }
-    for id in waitingUnsubscriptions(of: filter) { sendUnsubscription(id, filter) }
+    for id in takeHeldBack(filter) { sendUnsubscription(id, filter) }
     releaseReplyTopic(filter)
   }
 

@@ -140,6 +140,7 @@ public struct ChannelStateMachine: StateMachine {
   var subscribing: [String: [CallID]] = [:]
   var grants: [Grant] = []
   var dependents: [String: Int] = [:]
+  var heldBack: [String: [CallID]] = [:]
   var memory = ReplyMemory()
 
   var accountBefore = AccountState.unbound

@@ -121,6 +121,6 @@ import Testing
     let machine = world.machine
     #expect(machine.calls.isEmpty && machine.deadline == nil && machine.actions.isEmpty)
     #expect(machine.waiting.isEmpty && machine.subscribing.isEmpty && machine.dependents.isEmpty)
-    #expect(machine.grants.isEmpty && machine.state == .disconnected)
+    #expect(machine.grants.isEmpty && machine.heldBack.isEmpty && machine.state == .disconnected)
   }
 }

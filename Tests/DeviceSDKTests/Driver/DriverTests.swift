@@ -32,6 +32,24 @@ import Testing
     #expect(ends.value == 150)
   }
 
+  @Test func tellsTheClientOfANewDeadline() async throws {
+    let client = ScriptedClient { action, now in
+      if case .publish = action.kind { return [] }
+      return try SampleChannel.cloud(action, now)
+    }
+    try await withChannel(on: client, configuration: SampleChannel.configuration()) { channel in
+      try await channel.start()
+      await client.settle()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await channel.publish("/a") }
+        try #require(await client.waitForDeadline())
+        await client.advance(by: .seconds(10))
+        let error = await #expect(throws: ChannelError.self) { try await group.waitForAll() }
+        #expect(error?.kind == .network)
+      }
+    }
+  }
+
   @Test func performsActionsInTheOrderOfTheMachine() async throws {
     let client = ScriptedClient(responder: SampleChannel.cloud)
     try await withChannel(on: client, configuration: SampleChannel.configuration()) { channel in

@@ -125,6 +125,15 @@ final class ScriptedClient: DataClient {
     }
   }
 
+  /// Waits, though not for ever, until the reader waits for a deadline.
+  func waitForDeadline() async -> Bool {
+    for _ in 0..<100_000 {
+      if state.withLock({ $0.reader != nil && $0.deadline != nil }) { return true }
+      await Task.yield()
+    }
+    return false
+  }
+
   /// Waits until a number of actions was performed since the beginning.
   func waitForActions(_ count: Int) async {
     await withCheckedContinuation { waiter in
