@@ -91,6 +91,34 @@ import Wire
     }
   }
 
+  @Test(arguments: [UInt8](#""{0\,"#.utf8) + [0x0A, 0xFF])
+  func survivesDamageAtAnyByte(damage: UInt8) throws {
+    let bytes = try record([
+      Sample.opening, Sample.closing,
+      try Sample.event(
+        MQTTPacket(
+          .connack(.init(properties: [.init(.userProperty, .pair("a", "b"))])), version: .v5_0)),
+      Sample.event(bytes: [0x36, 5, 0, 1, 0x61, 0, 1], .v3_1_1),
+    ])
+    for index in bytes.indices {
+      var damaged = bytes
+      damaged[index] = damage
+      var stream = RecordingStream()
+      var list = EventList()
+      do {
+        try stream.consume(damaged.span.bytes, into: &list)
+        try stream.finish(into: &list)
+      } catch let error as RecordingError {
+        #expect(error.column >= 1)
+        #expect(error.line <= stream.lineCount)
+      }
+      // What was read all the same can be shown.
+      var writer = EventTextWriter()
+      var shown: [UInt8] = []
+      for event in list.events { event.withView { writer.append($0, to: &shown) } }
+    }
+  }
+
   @Test func tellsNoHiddenSecretInBytes() throws {
     // A bridge's odd flags make the bytes necessary, and they would tell the password.
     var bytes = try MQTTPacket(
