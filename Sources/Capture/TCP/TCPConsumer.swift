@@ -47,13 +47,15 @@ protocol TCPConsumer {
   /// The next bytes of a side.
   /// - Returns: Whether the consumer still wants the connection.
   mutating func received(
-    _ bytes: RawSpan, from side: Side, _ arrival: Arrival, on connection: Connection) -> Bool
+    _ bytes: RawSpan, from side: Side, _ arrival: Arrival, on connection: Connection
+  ) -> Bool
 
   /// Bytes of a side that are not in the capture.
   /// - Returns: Whether the consumer still wants the connection.
   mutating func lost(
     _ count: Int, _ reason: Gap.Reason, from side: Side, _ arrival: Arrival,
-    on connection: Connection) -> Bool
+    on connection: Connection
+  ) -> Bool
 
   /// The connection is over; it is the last call for it.
   mutating func closed(_ closing: FlowClosing, on connection: Connection)
