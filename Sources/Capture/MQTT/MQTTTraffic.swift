@@ -188,15 +188,13 @@ struct MQTTTraffic: TCPConsumer {
     if connection[side].resynchronizer != nil {
       resynchronize(side, arrival, connection, isFinal: true)
     }
-    // A packet that a snaplen cut says itself how much is missing.
-    let isInside = connection[side].resynchronizer == nil && !connection[side].framer.isAtBoundary
-    if reason != .snaplen || !isInside {
-      emitGap(count, reason, side, arrival, connection)
-    }
+    if reason != .snaplen { emitGap(count, reason, side, arrival, connection) }
     let loss = connection[side].framer.lose(count) { packet, header, _ in
       emitPacket(packet, header, side, arrival, connection, lost: count)
     }
-    if case .outOfStep = loss {
+    if case .outOfStep(let past) = loss {
+      // A packet that a snaplen cut says itself how much of it is missing, but not what follows it.
+      if reason == .snaplen { emitGap(past, reason, side, arrival, connection) }
       connection[side].framer.restart(at: offset)
       connection[side].resynchronizer = MQTTResynchronizer(offset: offset)
     }
@@ -216,21 +214,19 @@ struct MQTTTraffic: TCPConsumer {
     _ side: Side, _ arrival: Arrival, _ connection: MQTTConnection, isFinal: Bool
   ) {
     let layouts = connection.layouts
-    guard var resynchronizer = connection[side].resynchronizer,
-      let found = resynchronizer.find(layouts: layouts, isFinal: isFinal)
+    guard let found = connection[side].resynchronizer?.find(layouts: layouts, isFinal: isFinal),
+      let offset = connection[side].resynchronizer?.offset
     else { return }
     if found.skipped > 0 {
       let malformation = Malformation(
-        code: MQTTFramingError.Code.notMQTT.rawValue, offset: resynchronizer.offset - found.skipped,
+        code: MQTTFramingError.Code.notMQTT.rawValue, offset: offset - found.skipped,
         message: "\(found.skipped) bytes could not be cut into packets")
       emit(EventView(connection.context(side, arrival), .malformed(malformation)))
     }
-    guard !found.pieces.isEmpty else {
-      connection[side].resynchronizer = MQTTResynchronizer(offset: resynchronizer.offset)
-      return
-    }
+    // Without anything found it goes on with the bytes to come.
+    guard !found.pieces.isEmpty else { return }
     connection[side].resynchronizer = nil
-    connection[side].framer.restart(at: resynchronizer.offset)
+    connection[side].framer.restart(at: offset)
     for piece in found.pieces {
       cut(piece.bytes.span.bytes, side, piece.arrival, connection)
     }
