@@ -124,11 +124,13 @@ struct MQTTTraffic: TCPConsumer {
       connection[side].resynchronizer?.take(bytes, arrival)
       return resynchronize(side, arrival, connection, isFinal: false)
     }
-    cut(bytes, side, arrival, connection)
+    cut(bytes, endingAt: connection[side].offset, side, arrival, connection)
   }
 
+  /// Cuts a piece into packets; `end` is where it ends in the stream.
   private func cut(
-    _ bytes: RawSpan, _ side: Side, _ arrival: Arrival, _ connection: MQTTConnection
+    _ bytes: RawSpan, endingAt end: Int, _ side: Side, _ arrival: Arrival,
+    _ connection: MQTTConnection
   ) {
     // Read here, because the framer is being changed while it hands out packets.
     var lost = connection[side].lostInPacket
@@ -142,7 +144,7 @@ struct MQTTTraffic: TCPConsumer {
       emit(
         EventView(connection.context(side, arrival), .malformed(Malformation(error))))
       // The piece is given up from the bad packet on; what follows may begin with a packet again.
-      connection[side].resynchronizer = MQTTResynchronizer(offset: connection[side].offset)
+      connection[side].resynchronizer = MQTTResynchronizer(offset: end)
     }
   }
 
@@ -227,8 +229,17 @@ struct MQTTTraffic: TCPConsumer {
     guard !found.pieces.isEmpty else { return }
     connection[side].resynchronizer = nil
     connection[side].framer.restart(at: offset)
+    var end = offset
     for piece in found.pieces {
-      cut(piece.bytes.span.bytes, side, piece.arrival, connection)
+      end += piece.bytes.count
+      if connection[side].resynchronizer == nil {
+        cut(piece.bytes.span.bytes, endingAt: end, side, piece.arrival, connection)
+      } else {
+        connection[side].resynchronizer?.take(piece.bytes.span.bytes, piece.arrival)
+      }
+    }
+    if connection[side].resynchronizer != nil {
+      resynchronize(side, arrival, connection, isFinal: isFinal)
     }
   }
 
