@@ -153,10 +153,10 @@ struct MQTTTraffic: TCPConsumer {
     _ connection: MQTTConnection, lost: Int
   ) {
     let view = MQTTPacketView(bytes, header: header, version: connection.wire.version)
-    if header.type == .connect, !connection.sawConnect {
-      connection.sawConnect = true
-    } else if !connection.wire.isCertain, !view.faults.isEmpty,
-      correctVersion(bytes, header, connection)
+    if header.type == .connect {
+      take(connect: view, connection)
+    } else if !connection.wire.isCertain, view.missing == 0,
+      correctVersion(bytes, header, isFaultless: view.faults.isEmpty, connection)
     {
       let corrected = MQTTPacketView(bytes, header: header, version: connection.wire.version)
       return emit(EventView(connection.context(side, arrival), .mqtt(corrected)))
@@ -169,14 +169,27 @@ struct MQTTTraffic: TCPConsumer {
     emit(EventView(connection.context(side, arrival), .mqtt(view)))
   }
 
-  /// Changes an inferred version when a packet has faults by it and none by the other layout.
+  /// Takes the version that the first CONNECT names, if none is certain: packets came before it.
+  private func take(connect view: borrowing MQTTPacketView, _ connection: MQTTConnection) {
+    guard !connection.sawConnect else { return }
+    connection.sawConnect = true
+    let isForeign = view.faults.contains {
+      $0.code == .unknownProtocolName || $0.code == .unknownProtocolLevel
+    }
+    guard !connection.wire.isCertain, !isForeign, let level = view.connect?.protocolLevel,
+      let version = MQTTVersion(rawValue: level)
+    else { return }
+    connection.wire = .mqtt(version)
+  }
+
+  /// Weighs a packet that only one layout fits; true when an inferred version changes.
   private func correctVersion(
-    _ bytes: RawSpan, _ header: MQTTFixedHeader, _ connection: MQTTConnection
+    _ bytes: RawSpan, _ header: MQTTFixedHeader, isFaultless: Bool, _ connection: MQTTConnection
   ) -> Bool {
     let other: MQTTVersion = connection.wire.version == .v5_0 ? .v3_1_1 : .v5_0
-    guard MQTTPacketView(bytes, header: header, version: other).faults.isEmpty else { return false }
-    connection.wire = .mqttInferred(other)
-    return true
+    let isOtherFaultless = MQTTPacketView(bytes, header: header, version: other).faults.isEmpty
+    guard isFaultless != isOtherFaultless else { return false }
+    return connection.prove(MQTTLayouts(isFaultless ? connection.wire.version : other))
   }
 
   // MARK: Losses
