@@ -106,15 +106,19 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     _ segment: borrowing TCPSegment, on flow: Flow, _ isFromLower: Bool
   ) -> Bool {
     let side: Side = isFromLower == flow.isFirstLower ? .first : .second
-    let stream = flow[side]
-    guard let offset = stream.offset(of: segment.sequenceNumber &+ 1) else {
-      return stream.nextSequence != nil
-    }
-    // The same number again is a retransmission; so is the answer that the capture saw late.
-    return offset != 0 && stream.nextSequence != nil
-      && !(flow.opening.isFromStart && segment.flags.contains(.acknowledgment))
-      || (flow.isClosed && offset != 0)
+    guard flow[side].nextSequence != nil else { return false }
+    let isAnswer = segment.flags.contains(.acknowledgment)
+    // The same number again is a retransmission, unless all was over.
+    let offset = flow[side].offset(of: segment.sequenceNumber &+ 1)
+    if offset == 0 { return flow.isClosed && !isAnswer }
+    guard flow.opening.isFromStart, isAnswer, !flow.isClosed else { return true }
+    // An answer that the capture saw late, behind the first bytes, acknowledges this connection's SYN.
+    let acknowledged = flow[side.other].offset(of: segment.acknowledgmentNumber)
+    return acknowledged.map { !(0...Self.largestWindow).contains($0) } ?? true
   }
+
+  /// The largest window without scaling: so many bytes may follow a SYN at once.
+  private static var largestWindow: Int { 65_535 }
 
   private mutating func newFlow(
     _ key: FlowKey, _ isFromLower: Bool, _ segment: borrowing TCPSegment, _ arrival: Arrival
@@ -195,8 +199,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     } else if offset > expected {
       hold(bytes, at: offset, length: length, flow, side, arrival)
     } else if offset + length > expected {
-      statistics.retransmissions += 1
       let known = expected - offset
+      if known > 0 { statistics.retransmissions += 1 }
       let rest = bytes.extracting(min(known, bytes.byteCount)..<bytes.byteCount)
       if flow[side].hasHole {
         hold(rest, at: expected, length: length - known, flow, side, arrival)
@@ -296,7 +300,12 @@ struct TCPReassembler<Consumer: TCPConsumer> {
 
   // MARK: Ends
 
-  private func end(_ flow: Flow, _ side: Side, at offset: Int, _ arrival: Arrival) {
+  private mutating func end(_ flow: Flow, _ side: Side, at offset: Int, _ arrival: Arrival) {
+    // A stream can't end before bytes that were delivered: that FIN is of an earlier connection.
+    guard offset >= flow[side].offset else {
+      statistics.strayedSegments += 1
+      return
+    }
     if flow[side].finOffset == nil { flow[side].finOffset = offset }
     if flow.closing == nil { flow.closing = (.fin, side, arrival) }
   }

@@ -150,6 +150,21 @@ import Wire
     #expect(tap.gaps.map(\.bytes) == [30, 42])
   }
 
+  @Test("14: what is found behind a loss and breaks off is searched again, not believed")
+  func brokenFind() {
+    var dialogue = Dialogue()
+    dialogue.open()
+    for turn in Session.all(.v3_1_1).turns.prefix(4) { dialogue.send(turn.sender, turn.bytes) }
+    dialogue.next[.client] = (dialogue.next[.client] ?? 0) &+ 9
+    // Pings inside a segment, a length that does not end, and then nothing that is a packet.
+    let pings = [0x0F] + Array([[UInt8]](repeating: [0xC0, 0], count: 16).joined())
+    dialogue.send(.client, pings + [0x30, 0xFF, 0xFF, 0xFF, 0xFF], acknowledged: false)
+    for _ in 0..<1_100 { dialogue.send(.client, [0x01, 0x00, 0x01, 0x00], acknowledged: false) }
+    let tap = Tap(dialogue)
+    #expect(tap.packets(.client).dropFirst(2).allSatisfy { $0.bytes == [0xC0, 0] })
+    #expect(tap.malformations.count <= 5)
+  }
+
   @Test(
     "14: losses in real captures",
     arguments: [
