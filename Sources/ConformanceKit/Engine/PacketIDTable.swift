@@ -70,18 +70,6 @@ struct PacketIDTable<Value> {
     return value
   }
 
-  /// Takes out everything that fits.
-  mutating func removeAll(where fits: (Value) -> Bool) {
-    guard count > 0 else { return }
-    let kept = slots.filter { slot in slot.value.map { !fits($0) } ?? false }
-    guard kept.count < count else { return }
-    for index in slots.indices { slots[index].value = nil }
-    for slot in kept {
-      if let value = slot.value { place(value, for: slot.id) }
-    }
-    count = kept.count
-  }
-
   /// The entries, in no order.
   var entries: [(id: UInt16, value: Value)] {
     slots.compactMap { slot in slot.value.map { (slot.id, $0) } }

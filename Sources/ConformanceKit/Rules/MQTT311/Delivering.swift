@@ -33,7 +33,7 @@ extension ConnectionState {
     }
   }
 
-  private func judgeStray(
+  private mutating func judgeStray(
     _ topic: RawSpan, _ event: borrowing EventView, _ tally: inout Tally
   ) {
     let rule = MQTT311Rule.topicMatchesFilter
@@ -43,8 +43,8 @@ extension ConnectionState {
     guard !subscriptions.isOverfull else { return tally.leave(rule, .tooMany) }
     guard !subscriptions.hasExtension else { return tally.leave(rule, .extensionFilter) }
     let name = String(copying: topic)
-    tally.violate(
-      rule.index, event,
+    suspicions.add(
+      rule, event, &tally,
       FindingText(
         "the server sent a message that matches no filter of the client",
         expected: "a topic that matches a subscribed filter", actual: "topic \(name)"))

@@ -21,6 +21,7 @@ struct MQTT311Judge {
     let rules = faults.take(packet, event, &tally)
     if state.offence != nil { state.judgeReceiver(packet, event, &tally) }
     if sender == .client {
+      if !state.suspicions.isEmpty { state.confirmSuspicions(by: packet, &tally) }
       if state.client.lastTime == nil { state.begin(packet, event, &tally) }
       if state.disconnect != nil {
         state.client.sentAfterDisconnect = true
@@ -88,8 +89,13 @@ struct MQTT311Judge {
       for rule in offence.ruleIndices { tally.leave(rule, .gap(of: peer)) }
       state.offence = nil
     }
-    state.loseExchanges(of: peer, &tally)
-    if peer == .client { state.silence.lose() } else { state.loseAnswers(&tally) }
+    state.loseExchanges(of: peer)
+    if peer == .client {
+      state.silence.lose()
+      state.suspicions.drop(.clientGap, &tally)
+    } else {
+      state.loseAnswers(&tally)
+    }
   }
 
   /// Judges what was left open when a connection is over.
@@ -97,6 +103,7 @@ struct MQTT311Judge {
     _ close: Closing, _ event: borrowing EventView, _ state: inout ConnectionState,
     _ tally: inout Tally
   ) {
+    state.closeSuspicions(close, &tally)
     state.closeOffence(close, &tally)
     state.closeConnect(close, event, &tally)
     state.closeRefusal(close, event, &tally)
