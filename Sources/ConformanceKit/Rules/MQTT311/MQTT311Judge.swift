@@ -18,7 +18,9 @@ struct MQTT311Judge {
     _ state: inout ConnectionState, _ tally: inout Tally
   ) {
     let sender = event.context.sender
-    let rules = faults.take(packet, event, &tally)
+    // Asked once, because the list is copied to be looked at.
+    let isFaultless = packet.faults.isEmpty
+    let rules = faults.take(packet, isFaultless: isFaultless, event, &tally)
     if state.offence != nil { state.judgeReceiver(packet, event, &tally) }
     if sender == .client {
       if !state.suspicions.isEmpty { state.confirmSuspicions(by: packet, &tally) }
@@ -35,11 +37,11 @@ struct MQTT311Judge {
     } else {
       if state.server.lastTime == nil { state.begin(packet, event, &tally) }
       if state.connack?.isRefusalOpen == true { state.serverGoesOnAfterRefusal(event, &tally) }
-      takeFromServer(packet, event, &state, &tally)
+      takeFromServer(packet, isFaultless: isFaultless, event, &state, &tally)
       state.server.lastTime = event.context.time
       state.server.isDeaf = false
     }
-    state.offend(packet, event.context, rules: rules)
+    if rules != 0 { state.offend(packet, event.context, rules: rules) }
   }
 
   @inline(__always)
@@ -64,11 +66,14 @@ struct MQTT311Judge {
 
   @inline(__always)
   private func takeFromServer(
-    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, isFaultless: Bool, _ event: borrowing EventView,
     _ state: inout ConnectionState, _ tally: inout Tally
   ) {
     switch packet.type {
-    case .publish: state.publishes(packet, event, &tally)
+    case .publish:
+      // A topic that is bad in itself is for other clauses.
+      if isFaultless { state.matchTopic(packet, event, &tally) }
+      state.publishes(packet, event, &tally)
     case .puback, .pubrec, .pubcomp:
       let isNew = state.isFromStart && state.isNewSession == true
       state.fromClient.acknowledge(packet, isNewSession: isNew, event, &tally)
