@@ -14,8 +14,6 @@ struct PacketIDTable<Value> {
   /// Creates a table that takes at most so many entries.
   init(limit: Int) { self.limit = limit }
 
-  var isEmpty: Bool { count == 0 }
-
   private var mask: Int { slots.count - 1 }
 
   /// Spreads identifiers, which mostly count up, over the slots.
