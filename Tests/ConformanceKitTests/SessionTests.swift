@@ -15,19 +15,13 @@ struct SessionTests {
     if session.verdict == .passed { #expect(result.findings.isEmpty) }
   }
 
-  @Test("A session that conforms to one clause violates no other by accident")
+  @Test("A session that keeps one clause violates no other by accident")
   func conformingSessions() throws {
-    // These break other clauses on purpose, to get where theirs is decided.
-    let others: Set<String> = [
-      "MQTT-3.3.2-3", "MQTT-4.6.0-2", "MQTT-3.8.3-3", "MQTT-3.6.1-1", "MQTT-3.14.4-2",
-    ]
     for session in SessionCase.all where session.verdict == .passed {
-      guard !others.contains(session.clause) else { continue }
       let failed = try judge(session.script).results.filter { $0.verdict == .failed }
-      let allowed: Set<String> = ["MQTT-3.3.2-3"]
-      #expect(
-        failed.allSatisfy { allowed.contains($0.clause.id) },
-        "\(session.testDescription): \(failed.map(\.clause.id))")
+      let others = Set(failed.map(\.clause.id))
+      // Most clients here get messages without a subscription, to keep the tables short.
+      #expect(others.subtracting(["MQTT-3.3.2-3"]) == [], "\(session.testDescription)")
     }
   }
 }

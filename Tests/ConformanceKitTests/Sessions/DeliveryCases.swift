@@ -74,6 +74,25 @@ extension SessionCase {
       $0.publish(.server, "a")
       $0.endCapture()
     },
+    .isOpen("3.3.2-3", "a gap that shows only later", saying: "bytes of the client") {
+      $0.start()
+      $0.publish(.server, "a")
+      $0.gap(.client)
+      $0.ping()
+      $0.finish()
+    },
+    .isOpen("3.3.2-3", "the client is not seen again", saying: "the request may be missing") {
+      $0.start()
+      $0.publish(.server, "a")
+      $0.endCapture()
+    },
+    .isOpen("3.3.2-3", "SUBSCRIBE is captured late", saying: "in the wrong order") {
+      $0.start()
+      $0.publish(.server, "a")
+      $0.subscribe(1, "a")
+      $0.suback(1, 2)
+      $0.finish()
+    },
     .isOpen("3.3.2-3", "SUBSCRIBE cut by the snaplen", saying: "bytes of the client") {
       $0.start()
       $0.client(hex: "82 0A 0001 0001 61 00 0001 62 00", missing: 4)

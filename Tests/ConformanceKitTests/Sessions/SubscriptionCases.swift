@@ -86,6 +86,25 @@ extension SessionCase {
           $0.suback(10, 2)
           $0.finish()
         },
+        .isOpen($0, "SUBSCRIBE is captured behind its SUBACK", saying: "in the wrong order") {
+          $0.start()
+          $0.suback(10, 2)
+          $0.subscribe(10, "a")
+          $0.goOn()
+          $0.finish()
+        },
+        .isOpen($0, "the client resets", saying: "the request may be missing") {
+          $0.start()
+          $0.suback(10, 2)
+          $0.close(.client, .reset)
+        },
+        .passes($0, "a gap of the server before the SUBACK") {
+          $0.start()
+          $0.subscribe(10, "a")
+          $0.gap(.server)
+          $0.suback(10, 2)
+          $0.finish()
+        },
       ]
     } + [
       .fails("2.3.1-7", "UNSUBACK 12 for UNSUBSCRIBE 11") {
