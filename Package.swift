@@ -54,9 +54,12 @@ let package = Package(
       name: "CaptureTests", dependencies: ["Capture", "DataClient", "Wire"],
       swiftSettings: settings),
     .testTarget(
-      name: "ConformanceKitTests", dependencies: ["ConformanceKit", "Capture", "DataClient", "Wire"],
+      name: "ConformanceKitTests",
+      dependencies: ["ConformanceKit", "Capture", "DataClient", "Wire"],
       swiftSettings: settings),
-    .testTarget(name: "CommandTests", dependencies: ["reprise"], swiftSettings: settings),
+    .testTarget(
+      name: "CommandTests", dependencies: ["reprise"], exclude: ["Golden"],
+      swiftSettings: settings),
   ],
   // #embed, which CConformance is made of, is of C23.
   cLanguageStandard: .c2x

@@ -1,8 +1,11 @@
 public import DataClient
+public import Wire
 
 /// What a command says about the files that it reads.
 public struct InputOptions: Sendable {
-  /// A filter in libpcap's language; only frames that match it are read. Nil reads all.
+  /// A filter in libpcap's language; only frames that match it are read.
+  ///
+  /// Nil reads all frames.
   public var bpf: String?
   /// What to take the traffic of a port for, against what its bytes look like.
   public var decode: [UInt16: DecodeRule]
@@ -17,7 +20,7 @@ public struct InputOptions: Sendable {
 /// What to take the traffic of a port for: `--decode PORT=RULE`.
 public enum DecodeRule: Sendable, Hashable {
   /// MQTT, of the version that the CONNECT names or evidence favours, or of a stated one.
-  case mqtt(version: UInt8?)
+  case mqtt(version: MQTTVersion?)
   /// Nothing that is decoded.
   case none
 }
@@ -26,8 +29,8 @@ public enum DecodeRule: Sendable, Hashable {
 public struct InputSummary: Sendable {
   /// The number of frames, or of a recording's lines.
   public var frames = 0
-  /// The number of bytes read from the file.
-  public var bytes = 0
+  /// The number of connections that were recognised.
+  public var connections = 0
   /// What was lost or left out, one sentence each, to be shown to the user.
   public var notes: [String] = []
 
@@ -43,10 +46,44 @@ public enum SessionInput {
   ///   - options: What the user says about the traffic.
   ///   - consumer: What takes the events.
   /// - Returns: What was read, with notes on every loss.
-  /// - Throws: `CaptureError` when nothing can be read, and what the consumer throws.
-  public static func read(
-    _ path: String, options: InputOptions = InputOptions(), into consumer: inout some EventConsumer
+  /// - Throws: ``CaptureError`` when nothing can be read, and what the consumer throws.
+  public static func read<Consumer: EventConsumer>(
+    _ path: String, options: InputOptions = InputOptions(), into consumer: inout Consumer
   ) throws -> InputSummary {
-    InputSummary()
+    var source = try ByteSource(path: path)
+    switch try CaptureFormat.detect(in: &source) {
+    case .recording: return try RecordingSession.read(&source, into: &consumer)
+    case .pcap, .pcapng:
+      var reader = try CaptureReader(source)
+      // Everything behind this closure is specialised code; the consumer's type may be anybody's.
+      return try withUnsafeMutablePointer(to: &consumer) { consumer in
+        try CaptureSession.read(&reader, options) { event throws in
+          try consumer.pointee.consume(event)
+        }
+      }
+    }
+  }
+}
+
+/// The way of a recording's bytes: lines, events.
+private enum RecordingSession {
+  private static let pieceSize = 1 << 18
+
+  static func read(
+    _ source: inout ByteSource, into consumer: inout some EventConsumer
+  ) throws -> InputSummary {
+    var stream = RecordingStream()
+    var summary = InputSummary()
+    while source.load(1) > 0 {
+      try stream.consume(source.loaded(pieceSize), into: &consumer)
+      source.consume(source.loaded(pieceSize).byteCount)
+    }
+    try stream.finish(into: &consumer)
+    summary.frames = stream.lineCount
+    summary.notes = stream.notes
+    if let failure = source.failure {
+      summary.notes.append("read up to the damage only: \(failure)")
+    }
+    return summary
   }
 }

@@ -1,1 +1,3 @@
-print("reprise")
+import Glibc
+
+exit(Reprise.run(Array(CommandLine.arguments.dropFirst())).rawValue)

@@ -1,6 +1,12 @@
+import Wire
+
 /// Writes events as the lines of JSON that `inspect` prints and recordings hold.
+///
+/// The fields of a packet are enough to encode it again. Where they are not (the packet has faults,
+/// bytes are missing, or it uses an encoding that the fields don't show) the line has `bytes` too:
+/// the packet's captured bytes in base64.
 public struct EventJSONWriter: Sendable {
-  /// Whether user passwords, tokens and signatures are written; `"***"` stands for them if not.
+  /// Whether passwords, tokens and signatures are written; `"***"` stands for them if not.
   public var showsSecrets: Bool
 
   /// Creates a writer.
@@ -12,5 +18,76 @@ public struct EventJSONWriter: Sendable {
   ///   - file: The value of the key `file`; nil leaves it out, as recordings do.
   ///   - buffer: Where to append UTF-8.
   public func append(_ event: borrowing EventView, file: String? = nil, to buffer: inout [UInt8]) {
+    appendContext(event.context, file: file, to: &buffer)
+    switch event.body {
+    case .mqtt(let packet): appendPacket(packet, to: &buffer)
+    case .opened(let opening): append(opening, to: &buffer)
+    case .closed(let closing):
+      buffer.append("CLOSE\",\"how\":\"")
+      buffer.append(contentsOf: closing.how.rawValue.utf8)
+      buffer.append("\"")
+      append(firstFrame: closing.firstFrame, closing.firstTime, to: &buffer)
+    case .gap(let gap):
+      buffer.append("GAP\",\"bytes\":")
+      buffer.append(decimal: gap.bytes)
+      buffer.append(",\"reason\":\"")
+      buffer.append(contentsOf: gap.reason.rawValue.utf8)
+      buffer.append("\"")
+    case .malformed(let malformation):
+      buffer.append("MALFORMED\",\"error\":{\"code\":")
+      buffer.append(quoted: malformation.code)
+      buffer.append(",\"offset\":")
+      buffer.append(decimal: malformation.offset)
+      buffer.append(",\"message\":")
+      buffer.append(quoted: malformation.message)
+      buffer.append("}")
+    }
+    buffer.append(UInt8(ascii: "}"))
+  }
+
+  /// Appends what all events have, up to and with `"type":"`.
+  private func appendContext(_ context: EventContext, file: String?, to buffer: inout [UInt8]) {
+    if let file {
+      buffer.append("{\"file\":")
+      buffer.append(quoted: file)
+      buffer.append(",\"frame\":")
+    } else {
+      buffer.append("{\"frame\":")
+    }
+    buffer.append(decimal: context.frame)
+    buffer.append(",\"time\":\"")
+    context.time.append(to: &buffer)
+    buffer.append("\",\"connection\":")
+    buffer.append(decimal: context.connection)
+    buffer.append(
+      context.sender == .client
+        ? ",\"from\":\"client\",\"protocol\":\"" : ",\"from\":\"server\",\"protocol\":\"")
+    buffer.append(context.wire.name)
+    if !context.wire.isCertain {
+      buffer.append("\",\"inferred\":\"")
+      buffer.append(WireProtocol.mqtt(context.wire.version).name)
+    }
+    buffer.append("\",\"type\":\"")
+  }
+
+  private func append(_ opening: ConnectionOpening, to buffer: inout [UInt8]) {
+    buffer.append("OPEN\",\"client\":")
+    buffer.append(quoted: opening.client)
+    buffer.append(",\"server\":")
+    buffer.append(quoted: opening.server)
+    buffer.append(",\"fromStart\":")
+    buffer.append(opening.isFromStart)
+    append(firstFrame: opening.firstFrame, opening.firstTime, to: &buffer)
+    guard let evidence = opening.evidence else { return }
+    buffer.append(",\"evidence\":")
+    buffer.append(quoted: evidence)
+  }
+
+  private func append(firstFrame: Int, _ time: Timestamp, to buffer: inout [UInt8]) {
+    buffer.append(",\"firstFrame\":")
+    buffer.append(decimal: firstFrame)
+    buffer.append(",\"firstTime\":\"")
+    time.append(to: &buffer)
+    buffer.append("\"")
   }
 }

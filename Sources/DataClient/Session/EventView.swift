@@ -178,8 +178,8 @@ public struct Gap: Sendable, Hashable {
     case acknowledged
     /// The capture cut its frames short (snaplen).
     case snaplen
-    /// The capture ended before the bytes came.
-    case endOfCapture = "end-of-capture"
+    /// The connection or the capture ended before the bytes came.
+    case unfilled
     /// A limit of the reader was reached.
     case limit
   }

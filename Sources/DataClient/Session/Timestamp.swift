@@ -9,6 +9,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
   /// Creates a moment from nanoseconds since 1970-01-01T00:00:00Z.
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
+  /// Tells whether one moment is before another.
   public static func < (lhs: Timestamp, rhs: Timestamp) -> Bool {
     lhs.nanoseconds < rhs.nanoseconds
   }

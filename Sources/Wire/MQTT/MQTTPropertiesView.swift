@@ -17,6 +17,7 @@ public struct MQTTPropertiesView: ~Escapable {
 
   /// Returns the integer value of a property, or nil when it does not stand here.
   /// - Parameter id: A property whose value is an integer.
+  /// - Returns: The value where the property first stands.
   public func integer(_ id: MQTTPropertyID) -> Int? {
     var rest = self
     while let property = rest.next() {

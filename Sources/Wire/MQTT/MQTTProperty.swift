@@ -56,7 +56,37 @@ public enum MQTTPropertyID: UInt8, Sendable, Hashable, CaseIterable {
   case sharedSubscriptionAvailable = 0x2A
 
   /// The standard's name in lowerCamelCase, as recordings write it.
-  public var name: String { String(describing: self) }
+  public var name: StaticString {
+    switch self {
+    case .payloadFormatIndicator: "payloadFormatIndicator"
+    case .messageExpiryInterval: "messageExpiryInterval"
+    case .contentType: "contentType"
+    case .responseTopic: "responseTopic"
+    case .correlationData: "correlationData"
+    case .subscriptionIdentifier: "subscriptionIdentifier"
+    case .sessionExpiryInterval: "sessionExpiryInterval"
+    case .assignedClientIdentifier: "assignedClientIdentifier"
+    case .serverKeepAlive: "serverKeepAlive"
+    case .authenticationMethod: "authenticationMethod"
+    case .authenticationData: "authenticationData"
+    case .requestProblemInformation: "requestProblemInformation"
+    case .willDelayInterval: "willDelayInterval"
+    case .requestResponseInformation: "requestResponseInformation"
+    case .responseInformation: "responseInformation"
+    case .serverReference: "serverReference"
+    case .reasonString: "reasonString"
+    case .receiveMaximum: "receiveMaximum"
+    case .topicAliasMaximum: "topicAliasMaximum"
+    case .topicAlias: "topicAlias"
+    case .maximumQoS: "maximumQoS"
+    case .retainAvailable: "retainAvailable"
+    case .userProperty: "userProperty"
+    case .maximumPacketSize: "maximumPacketSize"
+    case .wildcardSubscriptionAvailable: "wildcardSubscriptionAvailable"
+    case .subscriptionIdentifierAvailable: "subscriptionIdentifierAvailable"
+    case .sharedSubscriptionAvailable: "sharedSubscriptionAvailable"
+    }
+  }
 
   /// How the value is encoded.
   public var kind: Kind {
@@ -126,6 +156,7 @@ public enum MQTTPropertyID: UInt8, Sendable, Hashable, CaseIterable {
   /// A server may name several subscriptions in one PUBLISH (5.0 section 3.3.2.3.8); a SUBSCRIBE has
   /// one subscription identifier at most.
   /// - Parameter place: The packet that carries the property.
+  /// - Returns: Whether a second one is no fault.
   public func mayRepeat(in place: Places) -> Bool {
     switch self {
     case .userProperty: true
@@ -148,7 +179,9 @@ public enum MQTTPropertyID: UInt8, Sendable, Hashable, CaseIterable {
 
   /// A set of places where properties stand: a packet of a type, or a will.
   public struct Places: OptionSet, Sendable, Hashable {
+    /// One bit a place.
     public let rawValue: UInt32
+    /// Creates a set from its bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     init(_ type: MQTTPacketType) { rawValue = 1 << UInt32(type.rawValue) }
 

@@ -1,0 +1,60 @@
+# What one does with this package. Each step says what it does; everything made lands in .build.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.PHONY: help demo build test lint bench docs recordings setup clean
+
+reprise := .build/release/reprise
+scripts := $(wildcard .ci/*) Recordings/record-lib.sh $(wildcard Recordings/*/record.sh Tests/Benchmarks/*.sh)
+
+help:
+	@echo "make demo        judge every recording of this repository"
+	@echo "make build       the command, for release"
+	@echo "make test        arrows between the targets, tests, lint"
+	@echo "make lint        format of the sources, syntax of the scripts"
+	@echo "make bench       speed and memory beside tshark and tcpdump"
+	@echo "make docs        documentation pages in .build/docs"
+	@echo "make recordings  record everything in Recordings anew"
+	@echo "make setup       install the Debian packages that are missing"
+	@echo "make clean       remove everything made"
+
+setup:
+	@.ci/setup
+
+build: setup
+	@echo "== The command, for release"
+	swift build -c release --product reprise
+
+demo: build
+	@echo "== Every recording against the clauses of MQTT"
+	$(reprise) conform trace Recordings/*/capture.pcap
+
+test: setup
+	@echo "== Build; no import that the manifest does not declare"
+	swift build --explicit-target-dependency-import-check error
+	@echo "== Tests"
+	swift test
+	@$(MAKE) --no-print-directory lint
+
+lint:
+	@echo "== Format of the sources"
+	swift format lint --strict --recursive --parallel Sources Tests Package.swift
+	@echo "== Syntax of $(words $(scripts)) scripts"
+	@for script in $(scripts); do bash -n "$$script"; done
+
+bench: setup
+	@echo "== Speed and memory beside tshark and tcpdump"
+	Tests/Benchmarks/bench.sh
+
+docs: setup
+	@echo "== Documentation"
+	@.ci/docs
+
+recordings: setup
+	@echo "== Recordings, anew"
+	@for script in Recordings/*/record.sh; do "$$script"; done
+
+clean:
+	swift package clean
+	rm -rf .build/bench .build/docs .build/venv

@@ -1,0 +1,33 @@
+/// What a capture lost or what was left out of it, in sentences.
+enum CaptureNotes {
+  static func all(
+    cut: CaptureError?, _ frames: CaptureStatistics, _ segments: TCPStatistics,
+    connections: Int, secretsDropped: Int
+  ) -> [String] {
+    var notes: [String] = []
+    if let cut { notes.append("read up to the damage only: \(cut)") }
+    for unsupported in frames.unsupportedLinkTypes {
+      notes.append(
+        "\(unsupported.frames) frames left out: \(unsupported.linkType) is not known "
+          + "(first in frame \(unsupported.firstFrame))")
+    }
+    func note(_ count: Int, _ text: String) {
+      if count > 0 { notes.append("\(count) \(text)") }
+    }
+    note(frames.cutFrames, "frames are cut by the capture's snapshot length; take it with -s 0")
+    note(frames.malformedHeaders, "packets have headers that make no sense")
+    note(frames.cutHeaders, "packets are cut inside their headers")
+    note(frames.evictedDatagrams, "fragmented packets were never complete")
+    note(frames.pendingDatagrams, "fragmented packets lack fragments at the end")
+    note(segments.gapBytes, "bytes of TCP streams are missing from the capture, see GAP")
+    note(segments.strayedSegments, "segments lie far outside their connection and are left out")
+    note(segments.evictedFlows, "idle connections were given up: too many are open at once")
+    note(secretsDropped, "blocks of decryption secrets are more than are kept")
+    if connections == 0 {
+      notes.append(
+        "no MQTT was found in \(frames.frames) frames; --decode PORT=mqtt takes a port's traffic for it"
+      )
+    }
+    return notes
+  }
+}

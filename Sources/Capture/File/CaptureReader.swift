@@ -1,0 +1,97 @@
+/// The frames of a pcap or pcapng file, in the order of the file.
+///
+/// ```swift
+/// var reader = try CaptureReader(path: "-")
+/// while let frame = try reader.next() { … }
+/// ```
+///
+/// A reader of our own, because libpcap refuses pcapng files whose interfaces differ in link type
+/// or snapshot length and hides the secrets and interfaces they hold; libpcap stays for capturing
+/// and for filter expressions.
+///
+/// Frames borrow the read buffer: nothing is copied, and memory does not grow with the file.
+public struct CaptureReader: ~Copyable {
+  /// The most bytes of a frame: 16 MiB, sixty times what libpcap calls the longest snapshot.
+  public static let maximumFrameLength = 16 << 20
+
+  /// Whether the file is pcap or pcapng.
+  public let format: CaptureFormat
+  /// How many frames have been read.
+  public private(set) var framesRead = 0
+  /// The secrets found so far; at most 8 MiB are kept.
+  public var secrets: [SecretsBlock] { pcapng.secrets }
+  /// How many secrets blocks were not kept, because there were too many or they were damaged.
+  public var secretsDropped: Int { pcapng.secretsDropped }
+
+  private var source: ByteSource
+  private let pcap: PcapReader?
+  private var pcapng = PcapngReader()
+  private var recordLength = 0
+  private var hasEnded = false
+
+  /// Opens a capture.
+  ///
+  /// - Parameter path: The path of the file, or `-` for standard input.
+  /// - Throws: `CaptureError` if nothing can be read from it.
+  public init(path: String) throws(CaptureError) {
+    try self.init(ByteSource(path: path))
+  }
+
+  /// Reads a capture from bytes.
+  ///
+  /// - Parameter source: The file, at its beginning.
+  /// - Throws: `CaptureError` if it is no capture, or one of an unknown version.
+  public init(_ source: consuming ByteSource) throws(CaptureError) {
+    let format = try CaptureFormat.detect(in: &source)
+    switch format {
+    case .pcap: pcap = try PcapReader(&source)
+    case .pcapng: pcap = nil
+    case .recording:
+      throw CaptureError(
+        .unknownFormat, "this is a recording, not a capture", offset: 0,
+        remedy: "name a pcap or pcapng file")
+    }
+    self.format = format
+    self.source = source
+  }
+
+  /// Reads the next frame.
+  ///
+  /// - Returns: The frame, valid until the next call; nil after the last one, and after an error.
+  /// - Throws: `CaptureError` if the file is cut or damaged here; every frame before has been
+  ///   delivered. A file that was only cut has ``CaptureError/isCut`` set.
+  @inline(__always)
+  @_lifetime(&self)
+  public mutating func next() throws(CaptureError) -> Frame? {
+    guard let record = try nextRecord() else { return nil }
+    let bytes = source.peek(record.length)
+      .clamped(record.dataOffset, record.dataOffset &+ record.capturedLength)
+    return Frame(
+      number: framesRead, time: record.time, linkType: record.linkType,
+      interfaceID: record.interfaceID, bytes: bytes, wireLength: record.wireLength)
+  }
+
+  private mutating func nextRecord() throws(CaptureError) -> FrameRecord? {
+    source.consume(recordLength)
+    recordLength = 0
+    guard !hasEnded else { return nil }
+    do throws(CaptureError) {
+      let record =
+        if let pcap {
+          try pcap.next(&source)
+        } else {
+          try pcapng.next(&source, framesRead: framesRead)
+        }
+      guard let record else {
+        hasEnded = true
+        return nil
+      }
+      framesRead &+= 1
+      recordLength = record.length
+      return record
+    } catch {
+      hasEnded = true
+      throw error.inFrame(framesRead + 1)
+    }
+  }
+}

@@ -1,0 +1,176 @@
+import DataClient
+
+/// Takes frames apart down to TCP: link layer, IP in any nesting, fragments, TCP header.
+///
+/// ```swift
+/// var dissector = FrameDissector()
+/// while let frame = try reader.next() {
+///   dissector.dissect(frame) { segment in … }
+/// }
+/// ```
+///
+/// Checksums are not verified: offloading leaves them wrong in most captures of a sending host, and
+/// a dropped segment would be a gap that never was.
+public struct FrameDissector {
+  /// Tunnels in tunnels that are followed; real ones are one or two deep.
+  private static let maximumNesting = 4
+
+  private var counts = CaptureStatistics()
+  private var reassembler = FragmentReassembler()
+
+  /// Creates a dissector that has seen nothing.
+  public init() {}
+
+  /// What became of the frames so far.
+  public var statistics: CaptureStatistics {
+    var statistics = counts
+    statistics.duplicateFragments = reassembler.duplicates
+    statistics.malformedFragments = reassembler.malformed
+    statistics.evictedDatagrams = reassembler.evicted
+    statistics.pendingDatagrams = reassembler.pending
+    return statistics
+  }
+
+  /// Takes a frame apart, and hands on the TCP segment that is in it or that it completes.
+  ///
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - body: Receives the segment; not called if there is none.
+  /// - Throws: What `body` throws.
+  @inline(__always)
+  public mutating func dissect<Failure: Error>(
+    _ frame: borrowing Frame, _ body: (borrowing TCPSegment) throws(Failure) -> Void
+  ) throws(Failure) {
+    counts.frames &+= 1
+    counts.capturedBytes &+= frame.bytes.byteCount
+    counts.wireBytes &+= frame.wireLength
+    if frame.isCut { counts.cutFrames &+= 1 }
+    switch LinkLayer.content(of: frame.bytes, frame.linkType) {
+    case .ip(let offset):
+      let packet = frame.bytes.clamped(offset, frame.bytes.byteCount)
+      try dissectPacket(packet, wireLength: frame.wireLength &- offset, frame, body)
+    case .other: counts.nonIPFrames &+= 1
+    case .tooShort: count(.cut, frame)
+    case .unsupported: counts.countUnsupported(frame.linkType, frame: frame.number)
+    }
+  }
+
+  /// Takes an IP packet apart, and the packets that it tunnels.
+  @inline(__always)
+  private mutating func dissectPacket<Failure: Error>(
+    _ packet: RawSpan, wireLength: Int, _ frame: borrowing Frame,
+    _ body: (borrowing TCPSegment) throws(Failure) -> Void
+  ) throws(Failure) {
+    var packet = packet
+    var wireLength = wireLength
+    for _ in 0...Self.maximumNesting {
+      let header: InternetHeader
+      do throws(InternetHeader.Flaw) {
+        header = try InternetHeader(packet, wireLength: wireLength)
+      } catch { return count(error, frame) }
+      let payload = packet.clamped(header.payloadStart, header.payloadEnd)
+      let length = header.payloadEnd &- header.payloadStart
+      if let fragment = header.fragment {
+        return try dissectFragment(header, fragment, payload, length, frame, body)
+      }
+      switch header.protocolNumber {
+      case InternetHeader.tcp:
+        return try deliver(payload, length, header, frame, body)
+      case InternetHeader.ipv4, InternetHeader.ipv6:
+        packet = payload
+        wireLength = length
+      default:
+        counts.nonTCPPackets &+= 1
+        return
+      }
+    }
+    count(.malformed, frame)
+  }
+
+  /// Takes a fragment, and the datagram apart if this completes it.
+  @inline(never)
+  private mutating func dissectFragment<Failure: Error>(
+    _ header: InternetHeader, _ fragment: InternetHeader.Fragment, _ payload: RawSpan,
+    _ length: Int, _ frame: borrowing Frame,
+    _ body: (borrowing TCPSegment) throws(Failure) -> Void
+  ) throws(Failure) {
+    counts.fragments &+= 1
+    let completed = reassembler.add(
+      header, fragment, payload, wireLength: length, time: frame.time)
+    guard let completed else { return }
+    counts.reassembledDatagrams &+= 1
+    let bytes = completed.bytes.span.bytes
+    var chain = ExtensionChain(
+      next: completed.protocolNumber, position: 0, end: completed.wireLength)
+    if !header.source.isIPv4 {
+      do throws(InternetHeader.Flaw) {
+        try chain.follow(bytes, mayBeJumbogram: false)
+      } catch { return count(error, frame) }
+    }
+    let content = bytes.clamped(chain.position, bytes.byteCount)
+    let contentLength = completed.wireLength - chain.position
+    switch chain.next {
+    case InternetHeader.tcp where chain.fragment == nil && contentLength >= 0:
+      try deliver(content, contentLength, header, frame, body)
+    case InternetHeader.ipv4, InternetHeader.ipv6:
+      try dissectTunnelled(content, contentLength, frame, body)
+    default:
+      counts.nonTCPPackets &+= 1
+    }
+  }
+
+  /// Takes apart the one packet that a reassembled datagram tunnels.
+  private mutating func dissectTunnelled<Failure: Error>(
+    _ packet: RawSpan, _ wireLength: Int, _ frame: borrowing Frame,
+    _ body: (borrowing TCPSegment) throws(Failure) -> Void
+  ) throws(Failure) {
+    let header: InternetHeader
+    do throws(InternetHeader.Flaw) {
+      header = try InternetHeader(packet, wireLength: wireLength)
+    } catch { return count(error, frame) }
+    // Fragments of a packet inside a fragmented packet are not followed: nobody sends them.
+    guard header.fragment == nil, header.protocolNumber == InternetHeader.tcp else {
+      counts.nonTCPPackets &+= 1
+      return
+    }
+    let payload = packet.clamped(header.payloadStart, header.payloadEnd)
+    try deliver(payload, header.payloadEnd &- header.payloadStart, header, frame, body)
+  }
+
+  /// Reads a TCP header (RFC 9293 section 3.1) and hands on the segment.
+  @inline(__always)
+  private mutating func deliver<Failure: Error>(
+    _ bytes: RawSpan, _ wireLength: Int, _ header: InternetHeader, _ frame: borrowing Frame,
+    _ body: (borrowing TCPSegment) throws(Failure) -> Void
+  ) throws(Failure) {
+    guard
+      bytes.byteCount >= 20, let sourcePort = bytes.uint16(at: 0),
+      let destinationPort = bytes.uint16(at: 2), let sequence = bytes.uint32(at: 4),
+      let acknowledgment = bytes.uint32(at: 8), let layout = bytes.uint16(at: 12),
+      let window = bytes.uint16(at: 14)
+    else { return count(wireLength < 20 ? .malformed : .cut, frame) }
+    let headerLength = Int(layout >> 12) &* 4
+    guard headerLength >= 20, headerLength <= wireLength else { return count(.malformed, frame) }
+    counts.segments &+= 1
+    let segment = TCPSegment(
+      frame: frame.number, time: frame.time,
+      source: Endpoint(address: header.source, port: sourcePort),
+      destination: Endpoint(address: header.destination, port: destinationPort),
+      sequenceNumber: sequence, acknowledgmentNumber: acknowledgment,
+      flags: TCPFlags(rawValue: UInt8(truncatingIfNeeded: layout)), window: window,
+      payload: bytes.clamped(headerLength, bytes.byteCount),
+      payloadWireLength: wireLength &- headerLength)
+    try body(segment)
+  }
+
+  /// Counts a header that cannot be used.
+  @inline(never)
+  private mutating func count(_ flaw: InternetHeader.Flaw, _ frame: borrowing Frame) {
+    switch flaw {
+    // Captured whole, and yet too short: that is not the capture's fault.
+    case .cut where !frame.isCut, .malformed: counts.malformedHeaders += 1
+    case .cut: counts.cutHeaders += 1
+    }
+    counts.firstUnreadableFrame = counts.firstUnreadableFrame ?? frame.number
+  }
+}

@@ -1,0 +1,88 @@
+public import DataClient
+
+/// The flags of a TCP header (RFC 9293 section 3.1).
+public struct TCPFlags: OptionSet, Sendable, Hashable {
+  /// The eight flags, as they stand in the header.
+  public let rawValue: UInt8
+
+  /// Creates flags from the byte in the header.
+  ///
+  /// - Parameter rawValue: The byte.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The sender has no more data.
+  public static let fin = TCPFlags(rawValue: 0x01)
+  /// The sequence number is the one before the first byte.
+  public static let syn = TCPFlags(rawValue: 0x02)
+  /// The connection is refused or given up.
+  public static let reset = TCPFlags(rawValue: 0x04)
+  /// The sender has nothing more to add just now.
+  public static let push = TCPFlags(rawValue: 0x08)
+  /// The acknowledgement number counts.
+  public static let acknowledgment = TCPFlags(rawValue: 0x10)
+  /// The urgent pointer counts.
+  public static let urgent = TCPFlags(rawValue: 0x20)
+  /// Explicit congestion notification: echo (RFC 3168).
+  public static let congestionEcho = TCPFlags(rawValue: 0x40)
+  /// Explicit congestion notification: window reduced (RFC 3168).
+  public static let congestionWindowReduced = TCPFlags(rawValue: 0x80)
+}
+
+/// One TCP segment, borrowed from the frame that completed it.
+public struct TCPSegment: ~Escapable {
+  /// The number of the frame; for a reassembled datagram, of the frame that completed it.
+  public let frame: Int
+  /// When that frame was captured; nil where the file does not say.
+  public let time: Timestamp?
+  /// Who sent it.
+  public let source: Endpoint
+  /// To whom.
+  public let destination: Endpoint
+  /// The sequence number.
+  public let sequenceNumber: UInt32
+  /// The acknowledgement number, if flag ``TCPFlags/acknowledgment`` is set.
+  public let acknowledgmentNumber: UInt32
+  /// The flags.
+  public let flags: TCPFlags
+  /// The window, as it stands in the header: not scaled.
+  public let window: UInt16
+  /// The part of the payload that was captured.
+  public let payload: RawSpan
+  /// The length of the payload on the wire; more than was captured if a snapshot length cut it.
+  public let payloadWireLength: Int
+
+  /// Creates a segment.
+  ///
+  /// - Parameters:
+  ///   - frame: The number of the frame.
+  ///   - time: When the frame was captured.
+  ///   - source: Who sent it.
+  ///   - destination: To whom.
+  ///   - sequenceNumber: The sequence number.
+  ///   - acknowledgmentNumber: The acknowledgement number.
+  ///   - flags: The flags.
+  ///   - window: The window, not scaled.
+  ///   - payload: The captured part of the payload.
+  ///   - payloadWireLength: The length of the payload on the wire.
+  @inline(__always)
+  @_lifetime(copy payload)
+  public init(
+    frame: Int, time: Timestamp?, source: Endpoint, destination: Endpoint, sequenceNumber: UInt32,
+    acknowledgmentNumber: UInt32, flags: TCPFlags, window: UInt16, payload: RawSpan,
+    payloadWireLength: Int
+  ) {
+    self.frame = frame
+    self.time = time
+    self.source = source
+    self.destination = destination
+    self.sequenceNumber = sequenceNumber
+    self.acknowledgmentNumber = acknowledgmentNumber
+    self.flags = flags
+    self.window = window
+    self.payload = payload
+    self.payloadWireLength = payloadWireLength
+  }
+
+  /// Whether a snapshot length cut the payload.
+  public var isCut: Bool { payloadWireLength > payload.byteCount }
+}

@@ -1,0 +1,240 @@
+import DataClient
+import Wire
+
+/// A piece of a connection that is kept until it is known what the connection speaks.
+struct HeldPiece {
+  enum Content {
+    case bytes([UInt8])
+    case lost(Int, Gap.Reason)
+  }
+
+  var side: Side
+  var arrival: Arrival
+  var content: Content
+}
+
+/// Tells from the bytes of a connection, on whatever port, whether they are MQTT, and of which version.
+struct MQTTRecognizer {
+  let opening: FlowOpening
+  let rule: DecodeRule?
+
+  enum Verdict {
+    /// More bytes are needed.
+    case undecided
+    case notMQTT
+    case mqtt(client: Side, wire: WireProtocol, evidence: String?)
+  }
+
+  /// So many bytes and pieces are looked at; what has not shown itself then is no MQTT.
+  private static let mostBytes = 64 << 10
+  private static let mostPieces = 64
+  /// The ports that IANA gave to MQTT, plain and over TLS.
+  private static let knownPorts: Set<UInt16> = [1883, 8883]
+
+  /// Judges what has come so far.
+  /// - Parameters:
+  ///   - pieces: The pieces of both sides in the order of their coming.
+  ///   - isFinal: Whether nothing more will come.
+  /// - Returns: What the connection is taken for.
+  func judge(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
+    if case .none? = rule { return .notMQTT }
+    let isFinal = isFinal || Self.isOver(pieces)
+    for side in [Side.first, .second] {
+      let start = Self.start(of: side, in: pieces)
+      switch Self.connectLevel(start.bytes.span.bytes) {
+      case .level(let level): return .mqtt(client: side, wire: wire(level), evidence: nil)
+      case .maybe where !isFinal && !start.isCut: return .undecided
+      case .maybe, .no: break
+      }
+    }
+    let first = run(of: .first, in: pieces)
+    let second = run(of: .second, in: pieces)
+    if case .mqtt(let version)? = rule {
+      return forced(version, first, second, isFinal: isFinal)
+    }
+    return weigh(first, second, pieces, isFinal: isFinal)
+  }
+
+  /// Judges the first bytes of a connection where they lie, which is all that most connections need.
+  /// - Returns: Nil when that is not enough to tell.
+  func judge(firstBytes bytes: RawSpan, of side: Side) -> Verdict? {
+    if case .none? = rule { return .notMQTT }
+    guard case .level(let level) = Self.connectLevel(bytes) else { return nil }
+    return .mqtt(client: side, wire: wire(level), evidence: nil)
+  }
+
+  // MARK: CONNECT
+
+  private enum ConnectReading {
+    case level(UInt8)
+    case maybe
+    case no
+  }
+
+  /// Reads the protocol name and level of a CONNECT (MQTT 3.1.1 section 3.1.2).
+  private static func connectLevel(_ bytes: RawSpan) -> ConnectReading {
+    guard bytes.byteCount > 0 else { return .no }
+    guard bytes.unsafeLoad(fromByteOffset: 0, as: UInt8.self) >> 4 == 1 else { return .no }
+    guard case .header(let header) = MQTTFixedHeader.read(bytes) else {
+      return bytes.byteCount < 5 ? .maybe : .no
+    }
+    let rest = bytes.extracting(droppingFirst: header.size)
+    for name in ["\u{0}\u{4}MQTT", "\u{0}\u{6}MQIsdp"] as [StaticString] {
+      let count = name.utf8CodeUnitCount
+      if rest.byteCount > count, rest.extracting(first: count).equals(name) {
+        return .level(rest.unsafeLoad(fromByteOffset: count, as: UInt8.self))
+      }
+      if rest.byteCount <= count, isPrefix(rest, of: name) { return .maybe }
+    }
+    return .no
+  }
+
+  private static func isPrefix(_ bytes: RawSpan, of name: StaticString) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      name.withUTF8Buffer { $0.prefix(bytes.count).elementsEqual(bytes) }
+    }
+  }
+
+  private func wire(_ level: UInt8) -> WireProtocol {
+    if case .mqtt(let version?)? = rule { return .mqtt(version) }
+    guard let version = MQTTVersion(rawValue: level & 0x7F) else {
+      return .mqttInferred(level > 5 ? .v5_0 : .v3_1_1)
+    }
+    return .mqtt(version)
+  }
+
+  // MARK: MQTTChains of packets
+
+  /// The bytes of a side up to its first loss, and whether there is one.
+  private static func start(
+    of side: Side, in pieces: [HeldPiece]
+  ) -> (bytes: [UInt8], isCut: Bool) {
+    var result: [UInt8] = []
+    for piece in pieces where piece.side == side {
+      guard case .bytes(let bytes) = piece.content else { return (result, true) }
+      result += bytes
+    }
+    return (result, false)
+  }
+
+  /// Whether so much has come that nothing more is waited for.
+  private static func isOver(_ pieces: [HeldPiece]) -> Bool {
+    if pieces.count > mostPieces { return true }
+    let bytes = pieces.reduce(0) { count, piece in
+      if case .bytes(let bytes) = piece.content { count + bytes.count } else { count }
+    }
+    return bytes > mostBytes
+  }
+
+  /// Bytes of a side without a loss between them.
+  private struct Stretch {
+    var bytes: [UInt8] = []
+    /// Where its pieces start.
+    var starts: [Int] = []
+  }
+
+  private static func stretches(of side: Side, in pieces: [HeldPiece]) -> [Stretch] {
+    var result = [Stretch()]
+    for piece in pieces where piece.side == side {
+      guard case .bytes(let bytes) = piece.content else {
+        result.append(Stretch())
+        continue
+      }
+      result[result.count - 1].starts.append(result[result.count - 1].bytes.count)
+      result[result.count - 1].bytes += bytes
+    }
+    return result
+  }
+
+  /// Finds the best run of a side: from its first byte, or in a capture that starts in the middle,
+  /// from the first piece that begins with a packet.
+  private func run(of side: Side, in pieces: [HeldPiece]) -> MQTTChain {
+    var best: MQTTChain?
+    for (index, stretch) in Self.stretches(of: side, in: pieces).enumerated() {
+      for start in stretch.starts {
+        let chain = MQTTChain(stretch.bytes.span.bytes, from: start)
+        if !chain.isBroken || chain.packets > 0 { return chain }
+        best = best ?? chain
+        if opening.isFromStart, index == 0, start == 0 { return chain }
+      }
+    }
+    return best ?? MQTTChain([UInt8]().span.bytes, from: 0)
+  }
+
+  private func weigh(
+    _ first: MQTTChain, _ second: MQTTChain, _ pieces: [HeldPiece], isFinal: Bool
+  ) -> Verdict {
+    let isPortKnown =
+      Self.knownPorts.contains(opening.first.port) || Self.knownPorts.contains(opening.second.port)
+    if first.isBroken || second.isBroken {
+      guard !isWhole(pieces) else { return .notMQTT }
+      let proof = [first, second].map { $0.isBroken ? 0 : $0.weight }.max() ?? 0
+      // In the middle of a stream a large packet may go on for a while before the next one starts;
+      // it does not matter when the other side says enough.
+      let patience = isPortKnown ? Self.mostPieces : 4
+      guard proof >= 8 else {
+        return isFinal || pieces.count > patience ? .notMQTT : .undecided
+      }
+    }
+    let weight = first.weight + second.weight
+    if weight >= (isPortKnown ? 1 : 4), agree(first, second) {
+      return .mqtt(
+        client: client(first, second), wire: .mqttInferred(version(first, second)),
+        evidence: evidence(first, second))
+    }
+    return isFinal || !agree(first, second) ? .notMQTT : .undecided
+  }
+
+  /// Whether both sides are here from their first byte on.
+  private func isWhole(_ pieces: [HeldPiece]) -> Bool {
+    opening.isFromStart
+      && pieces.allSatisfy { if case .bytes = $0.content { true } else { false } }
+  }
+
+  /// Whether the sides do not contradict each other: one layout fits both, and one is the client.
+  private func agree(_ first: MQTTChain, _ second: MQTTChain) -> Bool {
+    !first.layouts.isDisjoint(with: second.layouts)
+      && !(first.isFromClient && first.isFromServer)
+      && !(second.isFromClient && second.isFromServer)
+      && !(first.isFromClient && second.isFromClient)
+      && !(first.isFromServer && second.isFromServer)
+  }
+
+  /// Takes the connection for MQTT on the user's word.
+  private func forced(
+    _ version: MQTTVersion?, _ first: MQTTChain, _ second: MQTTChain, isFinal: Bool
+  ) -> Verdict {
+    if let version {
+      return .mqtt(
+        client: client(first, second), wire: .mqtt(version), evidence: nil)
+    }
+    guard isFinal || first.packets + second.packets > 0 else { return .undecided }
+    return .mqtt(
+      client: client(first, second), wire: .mqttInferred(self.version(first, second)),
+      evidence: evidence(first, second))
+  }
+
+  /// Tells which side is the client: by what it sends, else by the SYN, else by its port.
+  private func client(_ first: MQTTChain, _ second: MQTTChain) -> Side {
+    if first.isFromClient || second.isFromServer { return .first }
+    if second.isFromClient || first.isFromServer { return .second }
+    if opening.isFromStart || Self.knownPorts.contains(opening.second.port) { return .first }
+    if Self.knownPorts.contains(opening.first.port) { return .second }
+    // Servers listen below the ports that systems give to clients.
+    return opening.first.port >= opening.second.port ? .first : .second
+  }
+
+  private func version(_ first: MQTTChain, _ second: MQTTChain) -> MQTTVersion {
+    first.layouts.intersection(second.layouts) == .v5 ? .v5_0 : .v3_1_1
+  }
+
+  private func evidence(_ first: MQTTChain, _ second: MQTTChain) -> String {
+    let layouts = first.layouts.intersection(second.layouts)
+    guard let type = first.deciding ?? second.deciding, layouts != .both else {
+      return "no packet so far tells the version; laid out as 3.1.1"
+    }
+    return layouts == .v5
+      ? "\(type.name) has its fields where 5.0 puts them"
+      : "\(type.name) has its fields where 3.1 and 3.1.1 put them"
+  }
+}

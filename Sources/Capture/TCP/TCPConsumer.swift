@@ -1,0 +1,62 @@
+import DataClient
+
+/// The two ends of a TCP connection before it is known which of them is the client.
+enum Side: Int, Sendable {
+  /// The one who sent the SYN, or without one the first segment seen.
+  case first
+  /// The other one.
+  case second
+
+  var other: Side { self == .first ? .second : .first }
+}
+
+/// The frame that brought something, and its time.
+struct Arrival: Sendable, Hashable {
+  var frame: Int
+  var time: Timestamp
+}
+
+/// What is known of a TCP connection when its first bytes come.
+struct FlowOpening: Sendable {
+  var first: Endpoint
+  var second: Endpoint
+  /// Whether the SYN was captured, so that the stream of the first side begins at its beginning.
+  var isFromStart: Bool
+  /// The first segment of the connection.
+  var arrival: Arrival
+}
+
+/// How a TCP connection ended, and who began.
+struct FlowClosing: Sendable {
+  var how: ConnectionClosing.How
+  var side: Side
+  /// The first FIN or RST.
+  var began: Arrival
+  /// What completed the end.
+  var arrival: Arrival
+}
+
+/// What takes the streams of TCP connections, in order and with every loss told.
+protocol TCPConsumer {
+  /// What the consumer keeps for a connection.
+  associatedtype Connection: AnyObject
+
+  /// A connection brings its first bytes or losses.
+  mutating func opened(_ opening: FlowOpening) -> Connection
+
+  /// The next bytes of a side.
+  /// - Returns: Whether the consumer still wants the connection.
+  mutating func received(
+    _ bytes: RawSpan, from side: Side, _ arrival: Arrival, on connection: Connection
+  ) -> Bool
+
+  /// Bytes of a side that are not in the capture.
+  /// - Returns: Whether the consumer still wants the connection.
+  mutating func lost(
+    _ count: Int, _ reason: Gap.Reason, from side: Side, _ arrival: Arrival,
+    on connection: Connection
+  ) -> Bool
+
+  /// The connection is over; it is the last call for it.
+  mutating func closed(_ closing: FlowClosing, on connection: Connection)
+}

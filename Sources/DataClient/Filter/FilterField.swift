@@ -1,0 +1,112 @@
+import Wire
+
+/// What a filter can ask of an event.
+enum FilterField: String, Sendable, Equatable, CaseIterable {
+  case type, from, connection, topic, filter, client, time
+  case version = "protocol"
+  case qos, retain, dup, id, length, frame, payload, code, fault
+
+  /// The kind of values that the field is compared with.
+  var kind: Kind {
+    switch self {
+    case .type: .name(FilterEventType.names)
+    case .from: .name(Peer.allCases.map(\.rawValue))
+    case .version: .name(["mqtt", "mqtt-3.1", "mqtt-3.1.1", "mqtt-5.0"])
+    case .topic, .filter, .client, .payload: .text
+    case .time: .time
+    case .connection, .qos, .id, .length, .frame, .code: .number
+    case .retain, .dup, .fault: .flag
+    }
+  }
+
+  /// The kinds of values.
+  enum Kind: Sendable, Equatable {
+    /// One of some names.
+    case name([String])
+    /// Any text.
+    case text
+    /// A whole number.
+    case number
+    /// A moment or a time of day.
+    case time
+    /// True or false; the field stands alone.
+    case flag
+  }
+
+  /// The comparisons that have a meaning for the field.
+  var comparisons: [FilterComparison] {
+    switch kind {
+    case .name, .flag: [.equal, .notEqual]
+    case .text: [.equal, .notEqual, .matches, .contains]
+    case .number, .time: [.equal, .notEqual, .less, .atMost, .greater, .atLeast]
+    }
+  }
+}
+
+/// The types of events, by the names that `inspect` shows.
+enum FilterEventType: Sendable, Equatable {
+  case opened, closed, gap, malformed
+  case packet(MQTTPacketType)
+
+  static let names: [String] =
+    MQTTPacketType.allCases.map { String(describing: $0.name) } + [
+      "OPEN", "CLOSE", "GAP", "MALFORMED",
+    ]
+
+  init?(name: String) {
+    switch name {
+    case "OPEN": self = .opened
+    case "CLOSE": self = .closed
+    case "GAP": self = .gap
+    case "MALFORMED": self = .malformed
+    default:
+      guard let type = MQTTPacketType(name: name) else { return nil }
+      self = .packet(type)
+    }
+  }
+
+  func isType(of event: borrowing EventView) -> Bool {
+    switch event.body {
+    case .opened: self == .opened
+    case .closed: self == .closed
+    case .gap: self == .gap
+    case .malformed: self == .malformed
+    case .mqtt(let packet): self == .packet(packet.type)
+    }
+  }
+}
+
+/// What a field is compared with.
+enum FilterValue: Sendable, Equatable {
+  case type(FilterEventType)
+  case peer(Peer)
+  /// A version, or MQTT of an unknown one.
+  case version(MQTTVersion?)
+  case text([UInt8])
+  case number(Int)
+  case moment(Timestamp)
+  /// Nanoseconds since the first event of the file.
+  case sinceStart(Int64)
+  /// Nanoseconds since midnight UTC.
+  case timeOfDay(Int64)
+}
+
+/// A filter expression, understood.
+indirect enum FilterExpression: Sendable, Equatable {
+  case comparison(FilterField, FilterComparison, FilterValue)
+  case isAny(FilterField, of: [FilterValue])
+  case flag(FilterField, is: Bool)
+  case and(FilterExpression, FilterExpression)
+  case or(FilterExpression, FilterExpression)
+  case not(FilterExpression)
+
+  /// Whether a field is asked for anywhere.
+  func uses(_ field: FilterField) -> Bool {
+    switch self {
+    case .comparison(let other, _, _), .isAny(let other, _), .flag(let other, _): other == field
+    case .and(let first, let second), .or(let first, let second):
+      first.uses(field) || second.uses(field)
+    case .not(let inner): inner.uses(field)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/// The description of the filter language, for users.
+public enum FilterHelp {
+  /// What `reprise help filter` shows.
+  public static let text = #"""
+    Chooses events: reprise inspect --filter EXPRESSION
+
+    Fields:
+      type         PUBLISH, CONNECT, ... or OPEN, CLOSE, GAP, MALFORMED
+      from         client or server
+      connection   the number of the connection
+      client       the client identifier of the connection
+      topic        the topic of a PUBLISH, also where an alias stands for it
+      filter       a filter of a SUBSCRIBE or UNSUBSCRIBE
+      payload      the payload of a PUBLISH
+      qos          the QoS of a PUBLISH
+      id           the packet identifier
+      length       the remaining length
+      code         a return or reason code
+      frame        the number of the frame, or of a recording's line
+      time         2026-11-21T07:39:01Z, 07:39:01.5 (time of day, UTC),
+                   +2s (since the first event of the file; ms, s, m, h)
+      protocol     mqtt-3.1, mqtt-3.1.1, mqtt-5.0, or mqtt where no CONNECT was seen
+      retain, dup  whether a PUBLISH has the flag
+      fault        whether the event breaks a rule of the format, or lacks bytes
+
+    Comparisons:
+      ==  !=  <  <=  >  >=
+      topic ~ "a/+/c"            matches the topic filter of MQTT
+      payload contains "alarm"   has the text in it; also topic, filter, client
+      qos in [1, 2]              is one of these
+
+    Conditions are joined by and (&&), or (||), not (!) and parentheses; and binds more
+    than or. The name of a type alone stands for type == NAME, and a flag alone for true.
+    Quotes are needed only for texts with spaces or signs. A condition on a field that an
+    event does not have is false, != too.
+
+    Examples:
+      PUBLISH and topic ~ plant/+/alarm and qos > 0
+      type in [CONNECT, CONNACK, DISCONNECT] or CLOSE
+      client == "sensor 7" and time >= +10s and time < +1m
+      (PUBACK or SUBACK) and code >= 0x80
+      fault
+
+    """#
+}

@@ -1,0 +1,160 @@
+import Wire
+
+/// Chooses events by an expression such as `topic ~ "a/+" and qos > 0`.
+///
+/// A condition on a field that an event does not have is false, `!=` too. Evaluation allocates
+/// nothing per event; where the expression asks for client identifiers or topics, those of open
+/// connections are remembered.
+public struct SessionFilter: Sendable {
+  let expression: FilterExpression
+  private let usesClient: Bool
+  private let usesTopic: Bool
+  private var start: Timestamp?
+  private var clients: [Int: [UInt8]] = [:]
+  private var aliases: [TopicAlias: [UInt8]] = [:]
+
+  /// Creates a filter.
+  /// - Parameter expression: The expression, in the language of `reprise help filter`.
+  /// - Throws: ``FilterError`` with the place of the mistake.
+  public init(_ expression: String) throws(FilterError) {
+    self.expression = try FilterParser.parse(expression)
+    usesClient = self.expression.uses(.client)
+    usesTopic = self.expression.uses(.topic)
+  }
+
+  /// Forgets what belongs to a file: its connections and its first moment.
+  public mutating func beginFile() {
+    start = nil
+    clients.removeAll()
+    aliases.removeAll()
+  }
+
+  /// Tells whether an event is one of those that the expression chooses.
+  /// - Parameter event: The next event of the session; the filter must see all of them, in order.
+  /// - Returns: Whether it is.
+  public mutating func matches(_ event: borrowing EventView) -> Bool {
+    if start == nil { start = event.context.time }
+    if usesClient || usesTopic { learn(event) }
+    let result = evaluate(expression, event)
+    if case .closed = event.body { forget(event.context.connection) }
+    return result
+  }
+
+  // MARK: What outlives an event
+
+  private mutating func learn(_ event: borrowing EventView) {
+    guard case .mqtt(let packet) = event.body else { return }
+    let connection = event.context.connection
+    if usesClient, let client = packet.connect {
+      clients[connection] = Array(copying: client.clientID)
+    }
+    if usesClient, packet.type == .connack, let bytes = packet.assignedClientID {
+      clients[connection] = bytes
+    }
+    guard usesTopic, packet.type == .publish, !packet.topic.isEmpty,
+      let alias = packet.topicAlias
+    else { return }
+    let key = TopicAlias(connection: connection, sender: event.context.sender, alias: alias)
+    aliases[key] = Array(copying: packet.topic)
+  }
+
+  private mutating func forget(_ connection: Int) {
+    guard usesClient || usesTopic else { return }
+    clients[connection] = nil
+    for key in aliases.keys where key.connection == connection { aliases[key] = nil }
+  }
+
+  // MARK: Evaluation
+
+  private func evaluate(
+    _ expression: FilterExpression, _ event: borrowing EventView
+  ) -> Bool {
+    switch expression {
+    case .comparison(let field, let comparison, let value):
+      holds(field, comparison, value, event)
+    case .isAny(let field, let values): contains(values, field, event)
+    case .flag(let field, let wanted): flag(field, event) == wanted
+    case .and(let first, let second): evaluate(first, event) && evaluate(second, event)
+    case .or(let first, let second): evaluate(first, event) || evaluate(second, event)
+    case .not(let inner): !evaluate(inner, event)
+    }
+  }
+
+  private func contains(
+    _ values: [FilterValue], _ field: FilterField, _ event: borrowing EventView
+  ) -> Bool {
+    for value in values where holds(field, .equal, value, event) { return true }
+    return false
+  }
+
+  private func holds(
+    _ field: FilterField, _ comparison: FilterComparison, _ value: FilterValue,
+    _ event: borrowing EventView
+  ) -> Bool {
+    switch value {
+    case .type(let type): return type.isType(of: event) == (comparison == .equal)
+    case .peer(let peer): return (event.context.sender == peer) == (comparison == .equal)
+    case .version(let version):
+      let wire = event.context.wire
+      let actual: MQTTVersion? = wire.isCertain ? wire.version : nil
+      return (actual == version) == (comparison == .equal)
+    case .text(let text): return holds(field, comparison, text, event)
+    case .number(let number):
+      if field == .code, case .mqtt(let packet) = event.body, !packet.reasonCodes.isEmpty {
+        return packet.reasonCodes.contains { comparison.holds(Int($0), number) }
+      }
+      return event.number(field).map { comparison.holds($0, number) } ?? false
+    case .moment(let moment): return comparison.holds(event.context.time, moment)
+    case .sinceStart(let nanoseconds):
+      let since = event.context.time.nanoseconds(since: start ?? event.context.time)
+      return comparison.holds(since, nanoseconds)
+    case .timeOfDay(let nanoseconds):
+      return comparison.holds(event.context.time.nanosecondsOfDay, nanoseconds)
+    }
+  }
+
+  private func holds(
+    _ field: FilterField, _ comparison: FilterComparison, _ text: [UInt8],
+    _ event: borrowing EventView
+  ) -> Bool {
+    if field == .client {
+      guard let client = clients[event.context.connection] else { return false }
+      return comparison.holds(client.span.bytes, text.span.bytes)
+    }
+    guard case .mqtt(let packet) = event.body else { return false }
+    switch field {
+    case .topic:
+      guard packet.type == .publish else { return false }
+      if packet.topic.isEmpty, let alias = packet.topicAlias {
+        let key = TopicAlias(
+          connection: event.context.connection, sender: event.context.sender, alias: alias)
+        guard let topic = aliases[key] else { return false }
+        return comparison.holds(topic.span.bytes, text.span.bytes)
+      }
+      return comparison.holds(packet.topic, text.span.bytes)
+    case .payload:
+      return packet.type == .publish && comparison.holds(packet.payload, text.span.bytes)
+    case .filter:
+      var filters = packet.filters
+      while let filter = filters.next() {
+        if comparison.holds(filter.text, text.span.bytes) { return true }
+      }
+      return false
+    default: return false
+    }
+  }
+
+  /// The value of a flag; nil where the event has none.
+  private func flag(_ field: FilterField, _ event: borrowing EventView) -> Bool? {
+    if field == .fault { return event.hasFault }
+    guard case .mqtt(let packet) = event.body, packet.type == .publish else { return nil }
+    return field == .retain ? packet.retain : packet.dup
+  }
+}
+
+/// The number that a sender gave to a topic on a connection (5.0 section 3.3.2.3.4).
+private struct TopicAlias: Hashable {
+  var connection: Int
+  var sender: Peer
+  var alias: Int
+}

@@ -1,0 +1,120 @@
+import Wire
+
+extension Event {
+  /// Reads an event from the fields of a recording's line.
+  init(_ fields: RecordingFields) throws(RecordingError) {
+    let type = try fields.string("type")
+    let context = try EventContext(fields)
+    let body: Body
+    switch type {
+    case "OPEN": body = .opened(try ConnectionOpening(fields))
+    case "CLOSE": body = .closed(try ConnectionClosing(fields))
+    case "GAP": body = .gap(try Gap(fields))
+    case "MALFORMED": body = .malformed(try Malformation(fields))
+    default:
+      guard let packetType = MQTTPacketType(name: type) else {
+        throw RecordingError(
+          .unknownType, "\"type\" names no event that this program knows", line: fields.line,
+          column: fields.column(of: "type"),
+          remedy: "correct the line, or read it with the newer reprise that made it")
+      }
+      body = .mqtt(try PacketBytes(fields, type: packetType, version: context.wire.version))
+    }
+    self.init(context, body)
+  }
+}
+
+extension MQTTPacketType {
+  private static let byName: [String: MQTTPacketType] = Dictionary(
+    uniqueKeysWithValues: allCases.map { (String(describing: $0.name), $0) })
+
+  /// The type that the standard gives a name, in capitals.
+  init?(name: String) {
+    guard let type = Self.byName[name] else { return nil }
+    self = type
+  }
+}
+
+extension EventContext {
+  init(_ fields: RecordingFields) throws(RecordingError) {
+    guard let sender = Peer(rawValue: try fields.string("from")) else {
+      throw fields.wrong("from", "is neither \"client\" nor \"server\"")
+    }
+    self.init(
+      time: try fields.time("time"), frame: fields.line,
+      connection: try fields.integer("connection", in: 1...RecordingFields.maximumInteger),
+      sender: sender,
+      wire: try WireProtocol(fields))
+  }
+}
+
+extension WireProtocol {
+  init(_ fields: RecordingFields) throws(RecordingError) {
+    let name = try fields.string("protocol")
+    if let version = MQTTVersion(name: name) {
+      self = .mqtt(version)
+      return
+    }
+    guard name == "mqtt" else {
+      throw fields.wrong("protocol", "names no protocol that this program replays")
+    }
+    guard let inferred = try fields.optionalString("inferred") else {
+      self = .mqttInferred(.v3_1_1)
+      return
+    }
+    guard let version = MQTTVersion(name: inferred) else {
+      throw fields.wrong("inferred", "names no version of MQTT")
+    }
+    self = .mqttInferred(version)
+  }
+}
+
+extension MQTTVersion {
+  /// The version that a recording or a user gives a name such as `mqtt-5.0`.
+  init?(name: String) {
+    switch name {
+    case "mqtt-3.1": self = .v3_1
+    case "mqtt-3.1.1": self = .v3_1_1
+    case "mqtt-5.0": self = .v5_0
+    default: return nil
+    }
+  }
+}
+
+extension ConnectionOpening {
+  init(_ fields: RecordingFields) throws(RecordingError) {
+    self.init(
+      client: try fields.string("client"), server: try fields.string("server"),
+      isFromStart: try fields.bool("fromStart"), firstFrame: try fields.integer("firstFrame"),
+      firstTime: try fields.time("firstTime"), evidence: try fields.optionalString("evidence"))
+  }
+}
+
+extension ConnectionClosing {
+  init(_ fields: RecordingFields) throws(RecordingError) {
+    guard let how = How(rawValue: try fields.string("how")) else {
+      throw fields.wrong("how", "is none of \"fin\", \"reset\" and \"end-of-capture\"")
+    }
+    self.init(
+      how: how, firstFrame: try fields.integer("firstFrame"),
+      firstTime: try fields.time("firstTime"))
+  }
+}
+
+extension Gap {
+  init(_ fields: RecordingFields) throws(RecordingError) {
+    guard let reason = Reason(rawValue: try fields.string("reason")) else {
+      throw fields.wrong("reason", "is no reason for a gap that this program knows")
+    }
+    self.init(bytes: try fields.integer("bytes"), reason: reason)
+  }
+}
+
+extension Malformation {
+  init(_ fields: RecordingFields) throws(RecordingError) {
+    let error = try fields.object("error")
+    self.init(
+      code: try error.string("code"), offset: try error.integer("offset"),
+      message: try error.string("message"))
+  }
+}

@@ -1,0 +1,131 @@
+import Wire
+
+/// The pieces of JSON text, appended to a buffer without making strings (RFC 8259).
+extension [UInt8] {
+  @inline(__always)
+  mutating func append(_ literal: StaticString) {
+    literal.withUTF8Buffer { append(contentsOf: $0) }
+  }
+
+  mutating func append(_ bytes: RawSpan) {
+    bytes.withUnsafeBytes { append(contentsOf: $0) }
+  }
+
+  /// Appends a whole number in decimal.
+  mutating func append(decimal value: Int) {
+    if value >= 0, value < 10 { return append(UInt8(ascii: "0") + UInt8(value)) }
+    var rest = value.magnitude
+    if value < 0 { append(UInt8(ascii: "-")) }
+    let start = count
+    while rest > 0 {
+      append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+      rest /= 10
+    }
+    // Reversing a slice would copy it.
+    var low = start
+    var high = count - 1
+    while low < high {
+      swapAt(low, high)
+      low += 1
+      high -= 1
+    }
+  }
+
+  mutating func append(_ value: Bool) { append(value ? "true" : "false" as StaticString) }
+
+  /// Appends a JSON string; what is not well-formed UTF-8 becomes U+FFFD.
+  mutating func append(quoted bytes: RawSpan) {
+    append(UInt8(ascii: "\""))
+    if UTF8Text.isWellFormed(bytes) {
+      append(escaped: bytes)
+    } else {
+      let repaired = Array(String(copying: bytes).utf8)
+      append(escaped: repaired.span.bytes)
+    }
+    append(UInt8(ascii: "\""))
+  }
+
+  /// Appends a JSON string.
+  mutating func append(quoted text: String) {
+    var text = text
+    append(UInt8(ascii: "\""))
+    text.withUTF8 { append(escaped: UnsafeRawBufferPointer($0)) }
+    append(UInt8(ascii: "\""))
+  }
+
+  /// Appends well-formed UTF-8 with the escapes that JSON asks for.
+  mutating func append(escaped bytes: RawSpan) {
+    bytes.withUnsafeBytes { append(escaped: $0) }
+  }
+
+  /// Appends well-formed UTF-8 with the escapes that JSON asks for.
+  mutating func append(escaped bytes: UnsafeRawBufferPointer) {
+    var start = 0
+    for index in bytes.indices where JSONEscape.isNeeded(bytes[index]) {
+      if start < index {
+        append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start..<index]))
+      }
+      append(escape: bytes[index])
+      start = index + 1
+    }
+    if start < bytes.count {
+      append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start...]))
+    }
+  }
+
+  /// Appends the escape of one byte below U+0020, of a quotation mark or of a backslash.
+  mutating func append(escape byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""): append("\\\"")
+    case UInt8(ascii: "\\"): append("\\\\")
+    case UInt8(ascii: "\n"): append("\\n")
+    case UInt8(ascii: "\r"): append("\\r")
+    case UInt8(ascii: "\t"): append("\\t")
+    default:
+      append("\\u00")
+      append(JSONEscape.hexDigit(byte >> 4))
+      append(JSONEscape.hexDigit(byte & 0xF))
+    }
+  }
+
+  /// Appends base64 with padding (RFC 4648 section 4).
+  mutating func append(base64 bytes: RawSpan) {
+    bytes.withUnsafeBytes { bytes in
+      var index = 0
+      while index < bytes.count {
+        let rest = bytes.count - index
+        let second = rest > 1 ? bytes[index + 1] : 0
+        let third = rest > 2 ? bytes[index + 2] : 0
+        let word = UInt32(bytes[index]) << 16 | UInt32(second) << 8 | UInt32(third)
+        append(JSONEscape.base64Digit(word >> 18))
+        append(JSONEscape.base64Digit(word >> 12))
+        append(rest > 1 ? JSONEscape.base64Digit(word >> 6) : UInt8(ascii: "="))
+        append(rest > 2 ? JSONEscape.base64Digit(word) : UInt8(ascii: "="))
+        index += 3
+      }
+    }
+  }
+}
+
+/// Digits and the question which bytes a JSON string can't hold as they are.
+enum JSONEscape {
+  @inline(__always)
+  static func isNeeded(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  static func hexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + (value - 10)
+  }
+
+  @inline(__always)
+  static func base64Digit(_ word: UInt32) -> UInt8 {
+    switch UInt8(truncatingIfNeeded: word & 0x3F) {
+    case let value where value < 26: UInt8(ascii: "A") + value
+    case let value where value < 52: UInt8(ascii: "a") + (value - 26)
+    case let value where value < 62: UInt8(ascii: "0") + (value - 52)
+    case 62: UInt8(ascii: "+")
+    default: UInt8(ascii: "/")
+    }
+  }
+}

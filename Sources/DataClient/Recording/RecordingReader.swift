@@ -1,0 +1,75 @@
+import Wire
+
+/// Reads the lines of a recording, one by one, into events.
+///
+/// The first line is the header; ``read(line:number:)`` checks it and returns nil for it. What feeds
+/// the lines is not this type's business: ``RecordingStream`` cuts them out of bytes.
+public struct RecordingReader: Sendable {
+  /// The recording's header; nil until its line was read.
+  public private(set) var header: RecordingHeader?
+  /// The keys of the last event's line.
+  private var members: [JSONMember] = []
+
+  /// The keys of the last event's line that this program does not know, to be written back.
+  public var unknown: [JSONMember] { members.filter { !Self.knownKeys.contains($0.key) } }
+
+  /// Creates a reader.
+  public init() {}
+
+  /// Reads one line.
+  /// - Parameters:
+  ///   - line: The line's bytes, with or without its line end.
+  ///   - number: Its number in the file, from 1, which becomes the event's frame.
+  /// - Returns: The event; nil for the header and for an empty line.
+  /// - Throws: ``RecordingError`` with the place in the line.
+  public mutating func read(
+    line: RawSpan, number: Int
+  ) throws(RecordingError) -> Event? {
+    let value: JSONValue
+    if Self.isBlank(line) { return nil }
+    do {
+      value = try JSONParser.parse(line)
+    } catch {
+      throw syntaxError(error, line: number)
+    }
+    guard case .object(let members) = value else {
+      throw RecordingError(
+        header == nil ? .notRecording : .wrongValue, "the line is not a JSON object",
+        line: number, remedy: "name a recording that reprise made, or a capture")
+    }
+    let fields = RecordingFields(members, line: number)
+    guard header != nil else {
+      header = try RecordingHeader(fields)
+      return nil
+    }
+    self.members = members
+    return try Event(fields)
+  }
+
+  private func syntaxError(_ error: JSONSyntaxError, line: Int) -> RecordingError {
+    RecordingError(
+      header == nil ? .notRecording : .notJSON, error.message, line: line,
+      column: error.offset + 1,
+      remedy: header == nil
+        ? "name a recording that reprise made, or a capture" : "correct the line or record again")
+  }
+
+  private static func isBlank(_ line: RawSpan) -> Bool {
+    for offset in 0..<line.byteCount {
+      switch line.byte(at: offset) {
+      case 0x20, 0x09, 0x0A, 0x0D: continue
+      default: return false
+      }
+    }
+    return true
+  }
+
+  /// Every key that an event's line can have.
+  static let knownKeys: Set<String> = [
+    "file", "frame", "time", "connection", "from", "protocol", "inferred", "over", "type",
+    "length", "clientID", "cleanStart", "keepAlive", "bridge", "will", "username", "password",
+    "properties", "sessionPresent", "returnCode", "reasonCodes", "packetID", "qos", "retain",
+    "dup", "topic", "payload", "filters", "errors", "missing", "bytes", "client", "server",
+    "fromStart", "firstFrame", "firstTime", "evidence", "how", "reason", "error",
+  ]
+}

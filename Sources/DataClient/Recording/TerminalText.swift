@@ -1,0 +1,84 @@
+import Wire
+
+/// Text from outside, made safe to show at a terminal.
+///
+/// Control characters could move the cursor or rewrite the title, and marks of writing direction
+/// could show a text in another order than it has; both are shown by their numbers instead.
+public enum TerminalText {
+  /// Appends text for people.
+  /// - Parameters:
+  ///   - text: The text; what is not well-formed UTF-8 becomes U+FFFD.
+  ///   - buffer: Where to append UTF-8.
+  ///   - limit: The most characters to show; `…` stands for the rest.
+  public static func append(_ text: RawSpan, to buffer: inout [UInt8], limit: Int = .max) {
+    guard UTF8Text.isWellFormed(text) else {
+      let repaired = Array(String(copying: text).utf8)
+      return append(repaired.span.bytes, to: &buffer, limit: limit)
+    }
+    var offset = 0
+    var shown = 0
+    while offset < text.byteCount {
+      guard shown < limit else {
+        buffer.append("…")
+        return
+      }
+      shown += 1
+      let byte = text.byte(at: offset)
+      let size = size(lead: byte, rest: text.byteCount - offset)
+      if size == 1 {
+        append(ascii: byte, to: &buffer)
+      } else {
+        append(text.extracting(offset..<(offset + size)), lead: byte, to: &buffer)
+      }
+      offset += size
+    }
+  }
+
+  private static func size(lead: UInt8, rest: Int) -> Int {
+    switch lead {
+    case 0..<0xC0: 1
+    case 0xC0..<0xE0: min(2, rest)
+    case 0xE0..<0xF0: min(3, rest)
+    default: min(4, rest)
+    }
+  }
+
+  private static func append(ascii byte: UInt8, to buffer: inout [UInt8]) {
+    switch byte {
+    case 0x0A: buffer.append("\\n")
+    case 0x0D: buffer.append("\\r")
+    case 0x09: buffer.append("\\t")
+    case 0..<0x20, 0x7F: append(number: UInt32(byte), to: &buffer)
+    default: buffer.append(byte)
+    }
+  }
+
+  private static func append(_ sequence: RawSpan, lead: UInt8, to buffer: inout [UInt8]) {
+    var value = UInt32(lead) & (0xFF >> UInt32(sequence.byteCount + 1))
+    for index in 1..<sequence.byteCount {
+      value = value << 6 | UInt32(sequence.byte(at: index) & 0x3F)
+    }
+    if isUnsafe(value) {
+      append(number: value, to: &buffer)
+    } else {
+      buffer.append(sequence)
+    }
+  }
+
+  /// Whether a character is one of control, of direction, of no width, or an end of line.
+  private static func isUnsafe(_ value: UInt32) -> Bool {
+    switch value {
+    case 0x80..<0xA0, 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F,
+      0xFEFF,
+      0xFFF9...0xFFFB, 0xE0000...0xE007F:
+      true
+    default: false
+    }
+  }
+
+  private static func append(number: UInt32, to buffer: inout [UInt8]) {
+    buffer.append("\\u{")
+    buffer.append(contentsOf: String(number, radix: 16).utf8)
+    buffer.append("}")
+  }
+}

@@ -1,0 +1,65 @@
+/// What a command takes: the one source of its parser, its help and its completion.
+struct CommandSpec: Sendable {
+  /// The name as it is typed, such as `conform trace`.
+  var name: String
+  /// What it does, in half a line.
+  var summary: String
+  /// What it is given besides options, as the usage line shows it; empty if nothing.
+  var operands: String = ""
+  /// How many operands it takes.
+  var operandCount: ClosedRange<Int> = 0...0
+  /// The options of its own.
+  var options: [OptionSpec] = []
+  /// What else the help says, after the options.
+  var details: String = ""
+
+  /// The options of its own and those that every command has.
+  var allOptions: [OptionSpec] { options + OptionSpec.common }
+
+  /// How to see all of this.
+  var helpHint: String { name == "reprise" ? "type reprise help" : "type reprise help \(name)" }
+}
+
+/// An option of a command.
+struct OptionSpec: Sendable {
+  /// The name without its dashes.
+  var name: String
+  /// The one letter that stands for it, if there is one.
+  var letter: Character?
+  /// What its value is, as the help shows it; nil for a flag, which has none.
+  var value: String?
+  /// The only values that it takes; empty if others are possible.
+  var choices: [String] = []
+  /// Whether it may stand several times, and its value be a list with commas.
+  var isList = false
+  /// Whether a shell completes its value by file names.
+  var isFile = false
+  /// What it does.
+  var help: String
+}
+
+extension OptionSpec {
+  static let help = OptionSpec(name: "help", letter: "h", help: "Shows this help.")
+  static let version = OptionSpec(name: "version", help: "Shows the version.")
+  static let quiet = OptionSpec(
+    name: "quiet", letter: "q", help: "Shows no notes and no progress, only results and errors.")
+  static let color = OptionSpec(
+    name: "color", value: "WHEN", choices: ["auto", "always", "never"],
+    help: "Colours: auto (default: on a terminal, unless NO_COLOR is set), always or never.")
+
+  /// What every command takes.
+  static let common = [quiet, color, help]
+
+  static let output = OptionSpec(
+    name: "output", letter: "o", value: "FILE", isFile: true,
+    help: "Writes to FILE instead of standard output.")
+  static let bpf = OptionSpec(
+    name: "bpf", value: "EXPRESSION",
+    help: "Reads only the frames that match, in libpcap's language: 'tcp port 1883'.")
+  static let decode = OptionSpec(
+    name: "decode", value: "PORT=WHAT", isList: true,
+    help: "Takes the traffic of a port for WHAT: mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0 or none.")
+  static let spec = OptionSpec(
+    name: "spec", value: "NAME", isList: true,
+    help: "Only the clauses of these specifications, such as mqtt-3.1.1,mqtt-5.0.")
+}

@@ -1,0 +1,27 @@
+import DataClient
+
+/// `reprise help`: says what there is to type.
+enum HelpCommand: Command {
+  static let spec = CommandSpec(
+    name: "help", summary: "Shows what a command does and takes.",
+    operands: "[COMMAND | filter]", operandCount: 0...3)
+
+  static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+    try OutputFile.standard.write(try text(arguments.operands))
+    return .done
+  }
+
+  private static func text(_ words: [String]) throws(UsageError) -> String {
+    guard let first = words.first else { return HelpText.overview }
+    if words == ["filter"] { return FilterHelp.text }
+    if let (command, rest) = Commands.find(words[...]), rest.isEmpty {
+      return HelpText.text(of: command.spec)
+    }
+    let names = Commands.all.map { $0.spec.name } + ["filter"]
+    let typed = words.joined(separator: " ")
+    let nearest = NearestName.find(typed, in: names) ?? NearestName.find(first, in: names)
+    throw UsageError(
+      "there is no help about '\(typed)'",
+      (nearest.map { "did you mean reprise help \($0)? " } ?? "") + "type reprise help")
+  }
+}

@@ -1,0 +1,126 @@
+import Capture
+import DataClient
+import Glibc
+import Wire
+
+/// What takes the events of one file after the other.
+protocol SessionConsumer: EventConsumer {
+  /// Told before the first event of a file.
+  mutating func beginFile(_ name: String) throws
+  /// Told after the last event of a file.
+  mutating func endFile() throws
+}
+
+/// One pass over all files of a command.
+struct InputRun {
+  /// The files, as they were typed.
+  let files: [String]
+  private let options: InputOptions
+  private let console: Console
+  private let showsProgress: Bool
+
+  /// Prepares a pass.
+  /// - Parameters:
+  ///   - files: The files, as they were typed.
+  ///   - arguments: Where `--bpf` and `--decode` stand.
+  ///   - console: How to tell the user about errors and notes.
+  ///   - output: Where results go; to a terminal they are their own progress.
+  /// - Throws: ``UsageError`` for an option that can't be understood.
+  init(
+    _ files: [String], _ arguments: Arguments, _ console: Console, output: OutputFile?
+  ) throws(UsageError) {
+    self.files = files
+    self.console = console
+    options = try InputOptions(arguments)
+    showsProgress = !console.isQuiet && output?.isTerminal != true
+  }
+
+  /// Whether a file is a stream that someone may be writing to right now.
+  var isLive: Bool {
+    var status = stat()
+    return files.contains("-") && fstat(STDIN_FILENO, &status) == 0
+      && status.st_mode & S_IFMT != S_IFREG
+  }
+
+  /// Reads all files; one that can't be read is told and does not keep the others from it.
+  /// - Parameter consumer: What takes the events.
+  /// - Returns: How many of the files could not be read.
+  /// - Throws: What makes it pointless to go on: ``OutputError`` or ``Interrupted``.
+  func read(into consumer: inout some SessionConsumer) throws -> Int {
+    var unread = 0
+    for file in files {
+      try consumer.beginFile(file)
+      if try !read(file, into: &consumer) { unread += 1 }
+      try consumer.endFile()
+    }
+    return unread
+  }
+
+  private func read<Consumer: SessionConsumer>(
+    _ file: String, into consumer: inout Consumer
+  ) throws -> Bool {
+    var watched = WatchedConsumer(
+      base: consumer, file: file, progress: Progress(isWanted: showsProgress))
+    defer { consumer = watched.base }
+    do {
+      let summary = try SessionInput.read(file, options: options, into: &watched)
+      watched.progress.clear()
+      for note in summary.notes { console.note(file, note) }
+      return true
+    } catch {
+      watched.progress.clear()
+      if error is OutputError || error is Interrupted { throw error }
+      // A signal can end a read with an error of the system.
+      try Interruption.check()
+      console.error("\(file): \(error)")
+      return false
+    }
+  }
+}
+
+/// A consumer that shows progress and ends when the user wants it.
+private struct WatchedConsumer<Base: SessionConsumer>: EventConsumer {
+  var base: Base
+  let file: String
+  var progress: Progress
+
+  mutating func consume(_ event: borrowing EventView) throws {
+    try Interruption.check()
+    progress.advance(file)
+    try base.consume(event)
+  }
+}
+
+extension InputOptions {
+  /// Reads `--bpf` and `--decode`.
+  init(_ arguments: Arguments) throws(UsageError) {
+    self.init(bpf: arguments.value(.bpf))
+    for text in arguments.list(.decode) {
+      let (port, rule) = try Self.decodeRule(text)
+      decode[port] = rule
+    }
+  }
+
+  private static func decodeRule(_ text: String) throws(UsageError) -> (UInt16, DecodeRule) {
+    let parts = text.split(separator: "=", maxSplits: 1)
+    guard parts.count == 2, let port = UInt16(parts[0]), port > 0 else {
+      throw UsageError(
+        "--decode can't be '\(text)'", "type a port and what it carries: --decode 1884=mqtt")
+    }
+    switch parts[1] {
+    case "mqtt": return (port, .mqtt(version: nil))
+    case "mqtt-3.1": return (port, .mqtt(version: .v3_1))
+    case "mqtt-3.1.1": return (port, .mqtt(version: .v3_1_1))
+    case "mqtt-5.0": return (port, .mqtt(version: .v5_0))
+    case "none": return (port, .none)
+    case "websocket", "tls":
+      throw UsageError(
+        "--decode \(text): this version can't read \(parts[1]) yet",
+        "it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0 or none")
+    default:
+      throw UsageError(
+        "--decode can't be '\(text)'",
+        "behind the port it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0 or none")
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import DataClient
+
+/// `reprise inspect`: shows what happened in captures and recordings.
+enum InspectCommand: Command {
+  private static let format = OptionSpec(
+    name: "format", letter: "f", value: "FORMAT", choices: ["text", "jsonl"],
+    help: "text (default): a line for people; jsonl: a line of JSON for programs.")
+  private static let filter = OptionSpec(
+    name: "filter", value: "EXPRESSION",
+    help: "Shows only the events that match; see reprise help filter.")
+  private static let secrets = OptionSpec(
+    name: "show-secrets", help: "Shows passwords, tokens and signatures instead of ***.")
+
+  static let spec = CommandSpec(
+    name: "inspect", summary: "Shows the events in captures and recordings, one a line.",
+    operands: "FILE...", operandCount: 1...Int.max,
+    options: [format, filter, .output, secrets, .bpf, .decode],
+    details: """
+      FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl);
+      - is standard input. Files are recognised by what they hold, never by their names.
+
+      A line of text has the time (UTC), the frame, the connection, the direction
+      (→ from the client, ← from the server), the type and its fields; ! marks what
+      breaks a rule of the format or is missing.
+
+      Examples:
+        reprise inspect capture.pcap
+        reprise inspect --filter 'topic ~ "plant/+/alarm" and qos > 0' capture.pcap
+        reprise inspect --format jsonl capture.pcap | head
+        tcpdump -U -w - port 1883 | reprise inspect -
+      """)
+
+  static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+    let filter = try arguments.value(Self.filter).map(SessionFilter.init(typed:))
+    let showsSecrets = arguments.has(secrets)
+    let path = arguments.value(.output)
+    let run = try InputRun(arguments.operands, arguments, console, output: nil)
+    let output = try OutputFile(path, inputs: arguments.operands)
+    let lines = LineBuffer(output, threshold: output.isTerminal || run.isLive ? 0 : 1 << 16)
+    let isComplete: Bool
+    if arguments.value(format) == "jsonl" {
+      let printer = JSONPrinter(
+        lines: lines, writer: EventJSONWriter(showsSecrets: showsSecrets), filter: filter)
+      isComplete = try print(by: printer, run)
+    } else {
+      let writer = EventTextWriter(
+        usesColor: console.usesColor(on: output), showsSecrets: showsSecrets)
+      isComplete = try print(by: TextPrinter(lines: lines, writer: writer, filter: filter), run)
+    }
+    try output.close()
+    return isComplete ? .done : .unable
+  }
+
+  private static func print(by printer: some Printer, _ run: InputRun) throws -> Bool {
+    var printer = printer
+    let isComplete: Bool
+    do {
+      isComplete = try run.read(into: &printer) == 0
+    } catch let interrupted as Interrupted {
+      // What was seen so far stays, to its last complete line.
+      try printer.lines.flush()
+      throw interrupted
+    }
+    try printer.lines.flush()
+    return isComplete
+  }
+}
+
+/// A consumer that writes lines.
+private protocol Printer: SessionConsumer {
+  var lines: LineBuffer<OutputFile> { get set }
+}
+
+/// Writes events as lines of JSON.
+private struct JSONPrinter: Printer {
+  var lines: LineBuffer<OutputFile>
+  let writer: EventJSONWriter
+  var filter: SessionFilter?
+  private var file = ""
+
+  init(lines: LineBuffer<OutputFile>, writer: EventJSONWriter, filter: SessionFilter?) {
+    self.lines = lines
+    self.writer = writer
+    self.filter = filter
+  }
+
+  mutating func beginFile(_ name: String) {
+    file = name
+    filter?.beginFile()
+  }
+
+  mutating func consume(_ event: borrowing EventView) throws {
+    guard filter?.matches(event) ?? true else { return }
+    writer.append(event, file: file, to: &lines.bytes)
+    try lines.endLine()
+  }
+
+  mutating func endFile() throws { try lines.flush() }
+}
+
+/// Writes events as lines for people.
+private struct TextPrinter: Printer {
+  var lines: LineBuffer<OutputFile>
+  var writer: EventTextWriter
+  var filter: SessionFilter?
+
+  mutating func beginFile(_ name: String) {
+    writer.beginFile(name)
+    filter?.beginFile()
+  }
+
+  mutating func consume(_ event: borrowing EventView) throws {
+    guard filter?.matches(event) ?? true else { return }
+    writer.append(event, to: &lines.bytes)
+    try lines.endLine()
+  }
+
+  mutating func endFile() throws { try lines.flush() }
+}
+
+extension SessionFilter {
+  /// Reads the expression that a user typed.
+  fileprivate init(typed expression: String) throws(UsageError) {
+    do {
+      try self.init(expression)
+    } catch {
+      throw UsageError(
+        "--filter: \(error.message)", "type reprise help filter", excerpt: error.excerpt)
+    }
+  }
+}

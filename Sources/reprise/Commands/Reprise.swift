@@ -1,0 +1,86 @@
+import ConformanceKit
+import DataClient
+import Glibc
+
+/// The command line as a whole: finds the command, runs it, and says why it could not.
+enum Reprise {
+  /// The version of the product.
+  static let version = "0.1.0"
+
+  /// What stands in front of a command.
+  static let spec = CommandSpec(
+    name: "reprise", summary: "Reads network captures and judges MQTT conformance.",
+    operands: "COMMAND", operandCount: 0...Int.max, options: [.version])
+
+  /// Runs the command that words name.
+  /// - Parameter words: What was typed behind the program's name.
+  /// - Returns: What the process ends with.
+  static func run(_ words: [String]) -> ExitStatus {
+    Interruption.watch()
+    var console = Console()
+    do {
+      return try dispatch(words, &console)
+    } catch let error as UsageError {
+      console.error(error.description)
+      if let excerpt = error.excerpt { console.excerpt(excerpt) }
+      return .unable
+    } catch let error as ConformanceError {
+      console.error("\(error.message); type reprise conform list to see all clauses")
+      return .unable
+    } catch let error as OutputError where error.isClosedPipe {
+      // The reader has seen enough, as `head` has; that is no error.
+      return .done
+    } catch let interrupted as Interrupted {
+      return interrupted.status
+    } catch {
+      console.error("\(error)")
+      return .unable
+    }
+  }
+
+  private static func dispatch(
+    _ words: [String], _ console: inout Console
+  ) throws -> ExitStatus {
+    let (leading, rest) = splitLeadingOptions(words)
+    let global = try Arguments(leading, for: spec)
+    if global.has(.version) {
+      try OutputFile.standard.write("reprise \(version)\n")
+      return .done
+    }
+    if global.has(.help) {
+      try OutputFile.standard.write(HelpText.overview)
+      return .done
+    }
+    guard let first = rest.first else {
+      throw UsageError("a command is missing", "type reprise help to see them all")
+    }
+    guard let (command, behind) = Commands.find(rest) else { throw unknown(first) }
+    let arguments = try Arguments(leading + behind, for: command.spec)
+    if arguments.has(.help) {
+      try OutputFile.standard.write(HelpText.text(of: command.spec))
+      return .done
+    }
+    console = Console(arguments)
+    return try command.run(arguments, console)
+  }
+
+  /// Takes the options in front of the command's name apart from the rest.
+  private static func splitLeadingOptions(_ words: [String]) -> ([String], ArraySlice<String>) {
+    var leading: [String] = []
+    var rest = words[...]
+    while let word = rest.first, word.hasPrefix("-"), word != "-", word != "--" {
+      leading.append(word)
+      rest.removeFirst()
+      if word == "--\(OptionSpec.color.name)", let value = rest.popFirst() {
+        leading.append(value)
+      }
+    }
+    return (leading, rest)
+  }
+
+  private static func unknown(_ word: String) -> UsageError {
+    let names = Set(Commands.all.map { String($0.spec.name.prefix { $0 != " " }) }).sorted()
+    let nearest = NearestName.find(word, in: names).map { "did you mean reprise \($0)? " } ?? ""
+    return UsageError("unknown command '\(word)'", nearest + "type reprise help to see them all")
+  }
+}

@@ -1,0 +1,197 @@
+/// Scripts that make shells complete commands, options and values.
+enum CompletionScript {
+  private static var specs: [CommandSpec] { Commands.all.map { $0.spec } }
+
+  private static func words(_ spec: CommandSpec) -> String {
+    spec.allOptions.map { "--\($0.name)" }.joined(separator: " ")
+  }
+
+  /// The first words of commands, each once.
+  private static var names: [String] {
+    var result: [String] = []
+    for spec in specs {
+      let first = String(spec.name.prefix { $0 != " " })
+      if !result.contains(first) { result.append(first) }
+    }
+    return result
+  }
+
+  /// The second words of a command that has some.
+  private static func subcommands(of name: String) -> [String] {
+    specs.compactMap { spec in
+      let parts = spec.name.split(separator: " ")
+      return parts.count == 2 && parts[0] == name ? String(parts[1]) : nil
+    }
+  }
+
+  /// The words that may stand where no option does: a fixed choice, or nil for files.
+  private static func operandChoices(_ spec: CommandSpec) -> String? {
+    switch spec.name {
+    case "completion": "bash zsh fish"
+    case "help": (names + ["filter"]).joined(separator: " ")
+    case "conform": subcommands(of: "conform").joined(separator: " ")
+    default: spec.operands.hasPrefix("FILE") ? nil : ""
+    }
+  }
+
+  // MARK: bash
+
+  static var bash: String {
+    var cases = ""
+    for spec in specs {
+      cases += "    '\(spec.name)') options='\(words(spec))'; "
+      cases += operandChoices(spec).map { "operands='\($0)'" } ?? "files=1"
+      cases += " ;;\n"
+    }
+    var values = ""
+    for spec in specs {
+      for option in spec.allOptions where option.value != nil {
+        values +=
+          "    '\(spec.name):--\(option.name)') COMPREPLY=(\(bashValues(option))); return ;;\n"
+      }
+    }
+    var nested = ""
+    for name in names where !subcommands(of: name).isEmpty {
+      let words = subcommands(of: name).joined(separator: "|")
+      nested += "  if [[ $command == \(name) && ${COMP_WORDS[2]} =~ ^(\(words))$ "
+      nested += "&& $COMP_CWORD -gt 2 ]]; then command=\"\(name) ${COMP_WORDS[2]}\"; fi\n"
+    }
+    return """
+      # bash completion of reprise
+      _reprise() {
+        local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+        local command=${COMP_WORDS[1]} options= operands= files=
+        if [[ $COMP_CWORD -eq 1 ]]; then
+          COMPREPLY=($(compgen -W '\(names.joined(separator: " ")) --help --version' -- "$word"))
+          return
+        fi
+      \(nested)  case $command:$before in
+      \(values)  esac
+        case $command in
+      \(cases)  esac
+        if [[ $word == -* ]]; then
+          COMPREPLY=($(compgen -W "$options" -- "$word"))
+        elif [[ -n $files ]]; then
+          COMPREPLY=($(compgen -f -- "$word"))
+        else
+          COMPREPLY=($(compgen -W "$operands" -- "$word"))
+        fi
+      }
+      complete -o filenames -F _reprise reprise
+
+      """
+  }
+
+  /// What makes the candidates for the value of an option.
+  private static func bashValues(_ option: OptionSpec) -> String {
+    if option.isFile { return "$(compgen -f -- \"$word\")" }
+    if option.choices.isEmpty { return "" }
+    return "$(compgen -W '\(option.choices.joined(separator: " "))' -- \"$word\")"
+  }
+
+  // MARK: zsh
+
+  static var zsh: String {
+    var commands = ""
+    for name in names {
+      let summary = specs.first { $0.name == name }?.summary ?? ""
+      commands += "    '\(name):\(quoted(summary))'\n"
+    }
+    var cases = ""
+    for spec in specs {
+      cases += "    '\(spec.name)') _arguments -s \\\n"
+      for option in spec.allOptions { cases += "      \(zshArgument(option)) \\\n" }
+      let operands =
+        operandChoices(spec).map { $0.isEmpty ? "" : "'*: :(\($0))'" } ?? "'*:file:_files'"
+      cases += "      \(operands.isEmpty ? "'*: :'" : operands) ;;\n"
+    }
+    var nested = ""
+    for name in names where !subcommands(of: name).isEmpty {
+      let words = subcommands(of: name).joined(separator: "|")
+      nested += "  if [[ $command == \(name) && $words[2] == (\(words)) ]]; then\n"
+      nested += "    command=\"\(name) $words[2]\"; shift words; (( CURRENT-- ))\n  fi\n"
+    }
+    return """
+      #compdef reprise
+      _reprise() {
+        local -a commands=(
+      \(commands)  )
+        if (( CURRENT == 2 )); then
+          _describe command commands
+          return
+        fi
+        shift words; (( CURRENT-- ))
+        local command=$words[1]
+      \(nested)  case $command in
+      \(cases)  esac
+      }
+      _reprise "$@"
+
+      """
+  }
+
+  private static func zshArgument(_ option: OptionSpec) -> String {
+    var text = "'--\(option.name)"
+    if option.value != nil { text += "=" }
+    text += "[\(quoted(option.help))]"
+    if let value = option.value {
+      text += ":\(quoted(value)):"
+      if !option.choices.isEmpty { text += "(\(option.choices.joined(separator: " ")))" }
+      if option.isFile { text += "_files" }
+    }
+    return text + "'"
+  }
+
+  /// Takes the meaning off the signs that end a description of zsh, in single quotes.
+  private static func quoted(_ text: String) -> String {
+    var result = ""
+    for character in text {
+      switch character {
+      case "'": result += "'\\''"
+      case "[", "]", ":": result += "\\\(character)"
+      default: result.append(character)
+      }
+    }
+    return result
+  }
+
+  // MARK: fish
+
+  static var fish: String {
+    var text = "# fish completion of reprise\ncomplete -c reprise -f\n"
+    for name in names {
+      let summary = specs.first { $0.name == name }?.summary ?? ""
+      text += "complete -c reprise -n __fish_use_subcommand -a \(name) -d \(fishQuoted(summary))\n"
+    }
+    for spec in specs {
+      let condition = spec.name.split(separator: " ")
+        .map { "__fish_seen_subcommand_from \($0)" }.joined(separator: "; and ")
+      for option in spec.allOptions {
+        text += "complete -c reprise -n '\(condition)' -l \(option.name)"
+        if let letter = option.letter { text += " -s \(letter)" }
+        if option.value != nil { text += option.isFile ? " -r -F" : " -x" }
+        if !option.choices.isEmpty { text += " -a '\(option.choices.joined(separator: " "))'" }
+        text += " -d \(fishQuoted(option.help))\n"
+      }
+      if let choices = operandChoices(spec) {
+        if !choices.isEmpty { text += "complete -c reprise -n '\(condition)' -a '\(choices)'\n" }
+      } else {
+        text += "complete -c reprise -n '\(condition)' -F\n"
+      }
+    }
+    for name in names where !subcommands(of: name).isEmpty {
+      let words = subcommands(of: name).joined(separator: " ")
+      text += "complete -c reprise -n '__fish_seen_subcommand_from \(name)' -a '\(words)'\n"
+    }
+    return text
+  }
+
+  private static func fishQuoted(_ text: String) -> String {
+    var result = "'"
+    for character in text {
+      if character == "'" || character == "\\" { result.append("\\") }
+      result.append(character)
+    }
+    return result + "'"
+  }
+}

@@ -1,0 +1,79 @@
+import Capture
+import DataClient
+import Foundation
+import Testing
+import Wire
+
+/// Every recording gives the packets that tshark sees in it, frame by frame.
+@Suite struct TsharkTests {
+  @Test func recordingsAreThere() { #expect(Recordings.names.count >= 5) }
+
+  /// tshark has no MQTT over WebSocket, and neither have we yet: then both see nothing.
+  @Test(arguments: Recordings.names) func agreesWithTshark(_ name: String) throws {
+    let path = Recordings.path(name)
+    let events = try Collector.events(of: path).events
+    var ports: Set<String> = []
+    var ours: [Packet] = []
+    for event in events {
+      switch event.body {
+      case .opened(let opening):
+        ports.insert(opening.server.split(separator: ":").last.map(String.init) ?? "")
+      case .mqtt: ours.append(try Packet(event))
+      case .gap, .malformed: Issue.record("\(name): a recording of ours has no \(event.body)")
+      case .closed: break
+      }
+    }
+    let theirs = try Self.tshark(path, ports: ports)
+    #expect(ours == theirs)
+    #expect(!ours.isEmpty || name.contains("websocket"))
+  }
+
+  /// What both tools tell of a packet.
+  struct Packet: Equatable {
+    var frame: Int
+    var type: Int
+    var length: Int
+
+    init(frame: Int, type: Int, length: Int) {
+      self.frame = frame
+      self.type = type
+      self.length = length
+    }
+
+    init(_ event: Event) throws {
+      let line = try InspectLine(event)
+      let type = MQTTPacketType.allCases.first { "\($0.name)" == line.type }
+      self.init(
+        frame: event.context.frame, type: Int(try #require(type).rawValue),
+        length: try #require(line.int("length")))
+    }
+  }
+
+  private static func tshark(_ path: String, ports: Set<String>) throws -> [Packet] {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments =
+      ["tshark", "-n", "-r", path, "-Y", "mqtt"]
+      + ports.flatMap { ["-d", "tcp.port==\($0),mqtt"] }
+      + ["-T", "fields", "-e", "frame.number", "-e", "mqtt.msgtype", "-e", "mqtt.len"]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0, "tshark is needed: make setup installs it")
+    var packets: [Packet] = []
+    for line in String(decoding: output, as: UTF8.self).split(separator: "\n") {
+      let columns = line.split(separator: "\t")
+      let types = columns[1].split(separator: ",")
+      for (type, length) in zip(types, columns[2].split(separator: ",")) {
+        packets.append(
+          Packet(
+            frame: try #require(Int(columns[0])), type: try #require(Int(type)),
+            length: try #require(Int(length))))
+      }
+    }
+    return packets
+  }
+}

@@ -1,0 +1,50 @@
+import Capture
+import DataClient
+import Foundation
+import Wire
+
+/// Keeps every event that it is given.
+struct Collector: EventConsumer {
+  var events: [Event] = []
+
+  mutating func consume(_ event: borrowing EventView) {
+    events.append(Event(copying: event))
+  }
+
+  /// Reads a capture whole.
+  static func events(
+    of path: String, options: InputOptions = InputOptions()
+  ) throws -> (events: [Event], summary: InputSummary) {
+    var collector = Collector()
+    let summary = try SessionInput.read(path, options: options, into: &collector)
+    return (collector.events, summary)
+  }
+}
+
+/// An event as a tool outside reads it: the parsed line of `inspect --format jsonl`.
+struct InspectLine {
+  let fields: [String: Any]
+
+  init(_ event: Event, showsSecrets: Bool = true) throws {
+    var buffer: [UInt8] = []
+    event.withView { EventJSONWriter(showsSecrets: showsSecrets).append($0, to: &buffer) }
+    let object = try JSONSerialization.jsonObject(with: Data(buffer))
+    fields = object as? [String: Any] ?? [:]
+  }
+
+  init(json: some DataProtocol) throws {
+    let object = try JSONSerialization.jsonObject(with: Data(json))
+    fields = object as? [String: Any] ?? [:]
+  }
+
+  var type: String { string("type") ?? "" }
+  func string(_ key: String) -> String? { fields[key] as? String }
+  func int(_ key: String) -> Int? { (fields[key] as? NSNumber)?.intValue }
+
+  /// A payload's bytes, as text or base64.
+  static func data(_ value: Any?) -> Data? {
+    guard let object = value as? [String: String] else { return nil }
+    if let text = object["utf8"] { return Data(text.utf8) }
+    return object["base64"].flatMap { Data(base64Encoded: $0) }
+  }
+}
