@@ -50,11 +50,13 @@ struct ReportTests {
     let report = try report()
     let expected = """
       mqtt-3.1.1: 3 of 4 selected clauses checked
-          1  failed          violated
-          0  passed          kept wherever they apply
-          1  inconclusive    not decided
-          1  not-exercised   nothing happened that they speak of
-          1  not-applicable  not for this input, or not checked
+
+        section                         passed  failed  inconclusive  not-exercised  not-applicable
+        3.1   CONNECT                        ·       ·             ·              ·               1
+        3.3   PUBLISH                        ·       1             ·              ·               ·
+        3.10  UNSUBSCRIBE                    ·       ·             ·              1               ·
+        3.14  DISCONNECT                     ·       ·             1              ·               ·
+        all                                  0       1             1              1               1
 
       Failed
         MQTT-3.3.1-4  section 3.3.1.2, MUST, 1× violated, 1× kept
