@@ -45,8 +45,8 @@ extension SessionCase {
       $0.unsubscribe(2, "a")
       $0.subscribe(3, "a")
       $0.unsuback(2)
-      $0.suback(3, 2)
       $0.publish(.server, "a")
+      $0.suback(3, 2)
       $0.finish()
     },
     .isOpen("3.3.2-3", "unsubscribed", saying: "only a filter matches that was unsubscribed") {
