@@ -35,7 +35,7 @@ struct MQTTChain {
   private(set) var isFromServer = false
 
   /// No packet larger than this is believed where none is expected.
-  private static let largest = 16 << 20
+  static let largest = 16 << 20
   /// More packets than this prove no more, and hostile bytes could make the walk long.
   private static let mostPackets = 16
 

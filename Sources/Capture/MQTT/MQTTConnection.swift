@@ -39,6 +39,25 @@ final class MQTTConnection {
     return true
   }
 
+  /// Drops what is held, but for how much it was; false when it is too much to go on.
+  func forget(_ arrival: Arrival) -> Bool {
+    var lost: [HeldPiece] = []
+    for side in [Side.first, .second] {
+      let count = (held ?? []).reduce(0) { count, piece in
+        guard piece.side == side else { return count }
+        switch piece.content {
+        case .bytes(let bytes): return count + bytes.count
+        case .lost(let bytes, _): return count + bytes
+        }
+      }
+      guard count > 0 else { continue }
+      lost.append(HeldPiece(side: side, arrival: arrival, content: .lost(count, .limit)))
+      if count > MQTTChain.largest { return false }
+    }
+    held = lost
+    return true
+  }
+
   func peer(_ side: Side) -> Peer { side == client ? .client : .server }
 
   /// The layouts that the rest of the connection may have.

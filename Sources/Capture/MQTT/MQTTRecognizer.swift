@@ -21,6 +21,9 @@ struct MQTTRecognizer {
   enum Verdict {
     /// More bytes are needed.
     case undecided
+    /// More bytes are needed, but those that came are of no use any more: the connection may be in the
+    /// middle of a large packet.
+    case later
     case notMQTT
     case mqtt(client: Side, wire: WireProtocol, evidence: String?)
   }
@@ -38,21 +41,23 @@ struct MQTTRecognizer {
   /// - Returns: What the connection is taken for.
   func judge(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
     if case .none? = rule { return .notMQTT }
-    let isFinal = isFinal || Self.isOver(pieces)
+    let isOver = Self.isOver(pieces)
     for side in [Side.first, .second] {
       let start = Self.start(of: side, in: pieces)
       switch Self.connectLevel(start.bytes.span.bytes) {
       case .level(let level): return .mqtt(client: side, wire: wire(level), evidence: nil)
-      case .maybe where !isFinal && !start.isCut: return .undecided
+      case .maybe where !isFinal && !isOver && !start.isCut: return .undecided
       case .maybe, .no: break
       }
     }
     let first = run(of: .first, in: pieces)
     let second = run(of: .second, in: pieces)
     if case .mqtt(let version)? = rule {
-      return forced(version, first, second, isFinal: isFinal)
+      return forced(version, first, second, isFinal: isFinal || isOver)
     }
-    return weigh(first, second, pieces, isFinal: isFinal)
+    let verdict = weigh(first, second, pieces, isFinal: isFinal)
+    guard case .undecided = verdict, isOver else { return verdict }
+    return isWhole(pieces) ? .notMQTT : .later
   }
 
   /// Judges the first bytes of a connection where they lie, which is all that most connections need.
@@ -171,9 +176,8 @@ struct MQTTRecognizer {
       let proof = [first, second].map { $0.isBroken ? 0 : $0.weight }.max() ?? 0
       // In the middle of a stream a large packet may go on for a while before the next one starts;
       // it does not matter when the other side says enough.
-      let patience = isPortKnown ? Self.mostPieces : 4
       guard proof >= 8 else {
-        return isFinal || pieces.count > patience ? .notMQTT : .undecided
+        return isFinal || (!isPortKnown && pieces.count > 4) ? .notMQTT : .undecided
       }
     }
     let weight = first.weight + second.weight

@@ -72,6 +72,7 @@ struct MQTTTraffic: TCPConsumer {
     let recognizer = MQTTRecognizer(opening: connection.opening, rule: connection.rule)
     let verdict = recognizer.judge(held, isFinal: false)
     if case .undecided = verdict { return true }
+    if case .later = verdict, connection.forget(piece.arrival) { return true }
     guard settle(verdict, connection, piece.arrival) else { return false }
     replay(held, connection)
     return true

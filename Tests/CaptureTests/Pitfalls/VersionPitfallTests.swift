@@ -50,6 +50,30 @@ import Wire
     #expect(tap.malformations.map(\.code) == ["not-mqtt"])
   }
 
+  @Test("17: a capture that starts inside, or with, a packet of hundreds of segments")
+  func insideALargePacket() {
+    for version in [MQTTVersion.v3_1_1, .v5_0] {
+      let all = Session.all(version)
+      var session = Session()
+      let payload = [UInt8](repeating: 0x55, count: 400_000)
+      session.say(
+        .client, .publish(.init(topic: "a/b", payload: payload, qos: 1, packetID: 5)), version)
+      session.say(.server, .acknowledgement(.puback, packetID: 5, .init()), version)
+      session.turns += all.turns.dropFirst(2)
+      for skipped in [0, 1, 50] {
+        var dialogue = session.dialogue()
+        dialogue.segments.removeFirst(3 + skipped)
+        let tap = Tap(dialogue)
+        let comment: Comment = "\(version) from segment \(skipped)"
+        #expect(tap.packets(.client) == Array(session.packets(.client).dropFirst()), comment)
+        #expect(tap.packets(.server) == session.packets(.server), comment)
+        // What was looked at and given up is told.
+        let told = tap.gaps.reduce(0) { $0 + $1.bytes }
+        #expect(told > 200_000 && tap.gaps.allSatisfy { $0.reason == .limit }, comment)
+      }
+    }
+  }
+
   @Test(
     "26: the version of a late start is inferred where a packet tells it", arguments: [1, 2, 4])
   func infersVersion5(_ turn: Int) {
