@@ -85,7 +85,7 @@ struct RobustnessTests {
       bytes.insert(UInt8(count), at: 0)
       bytes.insert(UInt8(truncatingIfNeeded: random.next()), at: 0)
       let missing = random.next() % 4 == 0 ? Int(random.next() % UInt64(count + 1)) : 0
-      return .mqtt(PacketBytes(Array(bytes.dropLast(missing)), size: bytes.count))
+      return .mqtt(PacketBytes(Array(bytes.dropLast(missing))))
     }
   }
 }

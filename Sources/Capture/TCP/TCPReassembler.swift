@@ -68,7 +68,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     receive(segment, on: flow, from: side, arrival)
     if isDue, flow[side].isHoleAcknowledged { release(flow, side, .acknowledged, arrival) }
     if segment.flags.contains(.acknowledgment) {
-      flow[side.other].acknowledge(segment.acknowledgmentNumber)
+      flow[side.other].acknowledge(
+        segment.acknowledgmentNumber, isFromStart: flow.opening.isFromStart)
     }
     endIfOver(flow, arrival)
   }

@@ -39,7 +39,7 @@ import Wire
     let tap = Tap(dialogue)
     #expect(
       tap.packets(.client).suffix(2) == [
-        PacketBytes(Array(first.prefix(50)), size: first.count), PacketBytes(Self.publish("u", 1)),
+        PacketBytes(Array(first.prefix(50))), PacketBytes(Self.publish("u", 1)),
       ])
     #expect(tap.gaps.isEmpty && tap.malformations.isEmpty)
   }

@@ -44,6 +44,16 @@ import Wire
     }
   }
 
+  @Test("14: a server whose SYN and first packet are lost is known to have sent more")
+  func startOfServer() {
+    let segments = Session.all(.v3_1_1).dialogue().segments
+    let first = segments.firstIndex { $0.sender == .server && !$0.payload.isEmpty }
+    var cut = segments
+    cut.removeAll { $0.sender == .server && $0.flags.contains(.syn) }
+    cut.removeAll { $0.sender == .server && $0.payload == segments[first ?? 0].payload }
+    #expect(Tap(cut).gaps.first?.bytes == segments[first ?? 0].payload.count)
+  }
+
   /// The index among its sender's packets of the one whose bytes a segment carries.
   private static func touched(_ session: Session, _ segments: [Segment], _ index: Int) -> Int? {
     let sender = segments[index].sender

@@ -89,7 +89,7 @@ struct Script {
     let bytes = stride(from: 0, to: digits.count - 1, by: 2).map {
       digits[$0] << 4 | digits[$0 + 1]
     }
-    add(sender, .mqtt(PacketBytes(Array(bytes.dropLast(missing)), size: bytes.count)))
+    add(sender, .mqtt(PacketBytes(Array(bytes.dropLast(missing)))))
   }
 
   /// A CONNECT with flags and a payload of any kind.

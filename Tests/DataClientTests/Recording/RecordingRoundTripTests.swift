@@ -39,7 +39,7 @@ import Wire
     let version = try #require(Sample.oddBytes.first { $0.bytes == bytes }).version
     var bytes = bytes
     bytes[1] += UInt8(missing)
-    let event = Sample.event(bytes: bytes, version, missing: missing)
+    let event = Sample.event(bytes: bytes, version)
     let recording = try record([event])
     #expect(try read(recording) == [event], "\(String(decoding: recording, as: UTF8.self))")
   }
