@@ -118,6 +118,18 @@ import Wire
     #expect(tap.closings == [.fin])
   }
 
+  @Test(
+    "14: a FIN that was acknowledged and not captured is no lost byte", arguments: Peer.allCases)
+  func lostFIN(_ peer: Peer) {
+    let session = Session.all(.v5_0)
+    var segments = session.dialogue().segments
+    segments.removeAll { $0.flags.contains(.fin) && $0.sender == peer }
+    let tap = Tap(segments)
+    #expect(tap.gaps.isEmpty && tap.malformations.isEmpty)
+    #expect(tap.closings == [.fin])
+    #expect(tap.packets(peer) == session.packets(peer))
+  }
+
   @Test("14: a stream that ends inside a packet says so", arguments: 1...6)
   func endsInsideAPacket(_ count: Int) {
     let publish: [UInt8] = [0x30, 0x05, 0, 1, 0x74, 1, 2]
