@@ -162,6 +162,29 @@ import Wire
     #expect(tap.gaps.map(\.bytes) == [30, 42])
   }
 
+  @Test("14: what begins like a packet behind a loss is believed when it ends like one")
+  func falseBeginning() {
+    var dialogue = Dialogue()
+    dialogue.open()
+    for turn in Session.all(.v3_1_1).turns.prefix(4) { dialogue.send(turn.sender, turn.bytes) }
+    // The start of a large PUBLISH is lost; each segment of its payload could begin another.
+    dialogue.next[.client] = (dialogue.next[.client] ?? 0) &+ 1_000
+    let piece: [UInt8] = [0x30, 0xFF, 0xFF, 0x03] + [UInt8](repeating: 0x61, count: 996)
+    for _ in 0..<5 { dialogue.send(.client, piece, acknowledged: false) }
+    let next: [UInt8] = [0x30, 4, 0, 1, 0x74, 1]
+    dialogue.send(.client, next)
+    dialogue.send(.client, [0xC0, 0])
+    dialogue.send(.client, [0x30, 9])
+    dialogue.close()
+    let tap = Tap(dialogue)
+    #expect(tap.packets(.client).dropFirst(2).map(\.bytes) == [next, [0xC0, 0]])
+    #expect(tap.gaps.map(\.bytes) == [1_000])
+    #expect(tap.malformations.map(\.code) == ["not-mqtt", "incomplete-packet"])
+    // Places count from the stream's first byte, whatever was lost of it.
+    let start = tap.packets(.client).prefix(2).reduce(0) { $0 + $1.size }
+    #expect(tap.malformations.map(\.offset) == [start + 1_000, start + 6_000 + next.count + 2])
+  }
+
   @Test("14: what is found behind a loss and breaks off is searched again, not believed")
   func brokenFind() {
     var dialogue = Dialogue()
