@@ -7,6 +7,7 @@ extension MQTTPacketView {
   /// of encoding that no field shows: the size of a length, the order of properties, bits that
   /// MQTT 3.1 ignores.
   /// - Parameter version: The version that the line names; a CONNECT may name another.
+  /// - Returns: Whether the bytes may be left out.
   func isGivenByFields(as version: MQTTVersion) -> Bool {
     guard faults.isEmpty, missing == 0, header.isShortest else { return false }
     // Nearly all packets end here.

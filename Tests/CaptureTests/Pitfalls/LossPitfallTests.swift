@@ -128,6 +128,18 @@ import Wire
     #expect(tap.closings == [.fin])
   }
 
+  @Test(
+    "14: a FIN that was acknowledged and not captured is no lost byte", arguments: Peer.allCases)
+  func lostFIN(_ peer: Peer) {
+    let session = Session.all(.v5_0)
+    var segments = session.dialogue().segments
+    segments.removeAll { $0.flags.contains(.fin) && $0.sender == peer }
+    let tap = Tap(segments)
+    #expect(tap.gaps.isEmpty && tap.malformations.isEmpty)
+    #expect(tap.closings == [.fin])
+    #expect(tap.packets(peer) == session.packets(peer))
+  }
+
   @Test("14: a stream that ends inside a packet says so", arguments: 1...6)
   func endsInsideAPacket(_ count: Int) {
     let publish: [UInt8] = [0x30, 0x05, 0, 1, 0x74, 1, 2]
@@ -158,6 +170,29 @@ import Wire
     dialogue.send(.client, Array(publish[40..<60]))
     let tap = Tap(dialogue)
     #expect(tap.gaps.map(\.bytes) == [30, 42])
+  }
+
+  @Test("14: what begins like a packet behind a loss is believed when it ends like one")
+  func falseBeginning() {
+    var dialogue = Dialogue()
+    dialogue.open()
+    for turn in Session.all(.v3_1_1).turns.prefix(4) { dialogue.send(turn.sender, turn.bytes) }
+    // The start of a large PUBLISH is lost; each segment of its payload could begin another.
+    dialogue.next[.client] = (dialogue.next[.client] ?? 0) &+ 1_000
+    let piece: [UInt8] = [0x30, 0xFF, 0xFF, 0x03] + [UInt8](repeating: 0x61, count: 996)
+    for _ in 0..<5 { dialogue.send(.client, piece, acknowledged: false) }
+    let next: [UInt8] = [0x30, 4, 0, 1, 0x74, 1]
+    dialogue.send(.client, next)
+    dialogue.send(.client, [0xC0, 0])
+    dialogue.send(.client, [0x30, 9])
+    dialogue.close()
+    let tap = Tap(dialogue)
+    #expect(tap.packets(.client).dropFirst(2).map(\.bytes) == [next, [0xC0, 0]])
+    #expect(tap.gaps.map(\.bytes) == [1_000])
+    #expect(tap.malformations.map(\.code) == ["not-mqtt", "incomplete-packet"])
+    // Places count from the stream's first byte, whatever was lost of it.
+    let start = tap.packets(.client).prefix(2).reduce(0) { $0 + $1.size }
+    #expect(tap.malformations.map(\.offset) == [start + 1_000, start + 6_000 + next.count + 2])
   }
 
   @Test("14: what is found behind a loss and breaks off is searched again, not believed")

@@ -15,6 +15,24 @@ import Wire
     #expect(tap.closings == [closing], comment)
   }
 
+  @Test("5: times that go backwards, stand still or jump order nothing")
+  func times() {
+    let session = Session.all(.v3_1_1)
+    let segments = session.dialogue(pieces: 90).segments
+    for time in [{ -$0 }, { _ in 0 }, { $0 % 3 * 1_000_000_000 }] as [(Int) -> Int] {
+      Self.expectWhole(Tap(segments, time: time), session, "")
+    }
+  }
+
+  @Test("8: each segment several times, as a capture of all interfaces has it", arguments: 2...4)
+  func copies(_ count: Int) {
+    let session = Session.all(.v3_1_1)
+    let segments = session.dialogue(pieces: 333).segments
+    let tap = Tap(segments.flatMap { Array(repeating: $0, count: count) })
+    Self.expectWhole(tap, session, "\(count) copies")
+    #expect(tap.openings.count == 1)
+  }
+
   @Test("12: sequence numbers wrap at every byte of a session", arguments: MQTTVersion.allCases)
   func wraps(_ version: MQTTVersion) {
     let session = Session.all(version)

@@ -13,7 +13,8 @@ struct Tap {
   }
 
   init(
-    _ segments: [Segment], decode: [UInt16: DecodeRule] = [:], limits: TCPLimits = TCPLimits()
+    _ segments: [Segment], decode: [UInt16: DecodeRule] = [:], limits: TCPLimits = TCPLimits(),
+    time: (Int) -> Int = { $0 }
   ) {
     let box = Box()
     var reassembler = TCPReassembler(
@@ -26,7 +27,7 @@ struct Tap {
       if segment.acknowledgment != nil { flags.insert(.acknowledgment) }
       reassembler.take(
         TCPSegment(
-          frame: index + 1, time: Timestamp(nanoseconds: Int64(index)),
+          frame: index + 1, time: Timestamp(nanoseconds: Int64(time(index))),
           source: isClient ? client : server, destination: isClient ? server : client,
           sequenceNumber: segment.sequence, acknowledgmentNumber: segment.acknowledgment ?? 0,
           flags: flags, window: 65_535, payload: segment.payload.span.bytes,
