@@ -23,6 +23,7 @@ enum RepriseProcess {
   ///   - environment: What is set besides the path.
   ///   - directory: Where it runs.
   /// - Returns: Its status and what it wrote.
+  /// - Throws: What the system says when it can not be run.
   static func run(
     _ words: [String], input: [UInt8] = [], environment: [String: String] = [:],
     directory: URL? = nil

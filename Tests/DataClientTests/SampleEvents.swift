@@ -23,11 +23,11 @@ enum Sample {
   }
 
   static func event(
-    bytes: [UInt8], _ version: MQTTVersion, missing: Int = 0, sender: Peer = .client
+    bytes: [UInt8], _ version: MQTTVersion, sender: Peer = .client
   ) -> Event {
     Event(
       context(.mqtt(version), sender: sender),
-      .mqtt(PacketBytes(bytes, size: bytes.count + missing)))
+      .mqtt(PacketBytes(bytes)))
   }
 
   static func publish(

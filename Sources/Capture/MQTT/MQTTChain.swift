@@ -13,7 +13,7 @@ struct MQTTLayouts: OptionSet, Sendable, Hashable {
   init(_ version: MQTTVersion) { self = version == .v5_0 ? .v5 : .v3 }
 }
 
-/// A run of control packets without a fault, from a place in some bytes as far as it goes.
+/// A run of control packets without a fault, from a place in some bytes as far as it proves something.
 ///
 /// It is what tells MQTT from other traffic, and the start of a packet from its middle: random bytes
 /// hardly ever make one faultless packet after another.
@@ -35,7 +35,9 @@ struct MQTTChain {
   private(set) var isFromServer = false
 
   /// No packet larger than this is believed where none is expected.
-  private static let largest = 16 << 20
+  static let largest = 16 << 20
+  /// More packets than this prove no more, and hostile bytes could make the walk long.
+  private static let mostPackets = 16
 
   /// Walks along packets.
   /// - Parameters:
@@ -45,7 +47,7 @@ struct MQTTChain {
   init(_ bytes: RawSpan, from start: Int, layouts: MQTTLayouts = .both) {
     end = start
     self.layouts = layouts
-    while end < bytes.byteCount, !isBroken, step(bytes) {}
+    while end < bytes.byteCount, !isBroken, packets < Self.mostPackets, step(bytes) {}
   }
 
   /// Whether the run covers all bytes.

@@ -13,6 +13,8 @@ final class MQTTConnection {
   var client = Side.first
   var wire = WireProtocol.mqttInferred(.v3_1_1)
   var sawConnect = false
+  /// How many packets only one layout fits, for each: what an inferred version stands on.
+  private var proofs = (v3: 0, v5: 0)
   var first = MQTTDirection()
   var second = MQTTDirection()
 
@@ -24,6 +26,36 @@ final class MQTTConnection {
   subscript(side: Side) -> MQTTDirection {
     _read { if side == .first { yield first } else { yield second } }
     _modify { if side == .first { yield &first } else { yield &second } }
+  }
+
+  /// Takes a packet into account that only one layout fits; true if that changes the version.
+  func prove(_ layout: MQTTLayouts) -> Bool {
+    if layout == .v5 { proofs.v5 += 1 } else { proofs.v3 += 1 }
+    let isVersion5 = wire.version == .v5_0
+    guard !wire.isCertain, isVersion5 ? proofs.v3 > proofs.v5 : proofs.v5 > proofs.v3 else {
+      return false
+    }
+    wire = .mqttInferred(isVersion5 ? .v3_1_1 : .v5_0)
+    return true
+  }
+
+  /// Drops what is held, but for how much it was; false when it is too much to go on.
+  func forget(_ arrival: Arrival) -> Bool {
+    var lost: [HeldPiece] = []
+    for side in [Side.first, .second] {
+      let count = (held ?? []).reduce(0) { count, piece in
+        guard piece.side == side else { return count }
+        switch piece.content {
+        case .bytes(let bytes): return count + bytes.count
+        case .lost(let bytes, _): return count + bytes
+        }
+      }
+      guard count > 0 else { continue }
+      lost.append(HeldPiece(side: side, arrival: arrival, content: .lost(count, .limit)))
+      if count > MQTTChain.largest { return false }
+    }
+    held = lost
+    return true
   }
 
   func peer(_ side: Side) -> Peer { side == client ? .client : .server }

@@ -21,6 +21,9 @@ struct MQTTRecognizer {
   enum Verdict {
     /// More bytes are needed.
     case undecided
+    /// More bytes are needed, but those that came are of no use any more: the connection may be in the
+    /// middle of a large packet.
+    case later
     case notMQTT
     case mqtt(client: Side, wire: WireProtocol, evidence: String?)
   }
@@ -35,21 +38,26 @@ struct MQTTRecognizer {
   /// - Parameters:
   ///   - pieces: The pieces of both sides in the order of their coming.
   ///   - isFinal: Whether nothing more will come.
-  /// - Returns: What the connection speaks, or that it can't be told yet.
+  /// - Returns: What the connection is taken for.
   func judge(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
+    if case .none? = rule { return .notMQTT }
+    let isOver = Self.isOver(pieces)
     for side in [Side.first, .second] {
-      switch Self.connectLevel(Self.start(of: side, in: pieces).span.bytes) {
+      let start = Self.start(of: side, in: pieces)
+      switch Self.connectLevel(start.bytes.span.bytes) {
       case .level(let level): return .mqtt(client: side, wire: wire(level), evidence: nil)
-      case .maybe where !isFinal: return .undecided
+      case .maybe where !isFinal && !isOver && !start.isCut: return .undecided
       case .maybe, .no: break
       }
     }
     let first = run(of: .first, in: pieces)
     let second = run(of: .second, in: pieces)
     if case .mqtt(let version)? = rule {
-      return forced(version, first, second, isFinal: isFinal)
+      return forced(version, first, second, isFinal: isFinal || isOver)
     }
-    return weigh(first, second, pieces, isFinal: isFinal)
+    let verdict = weigh(first, second, pieces, isFinal: isFinal)
+    guard case .undecided = verdict, isOver else { return verdict }
+    return isWhole(pieces) ? .notMQTT : .later
   }
 
   /// Judges the first bytes of a connection where they lie, which is all that most connections need.
@@ -100,116 +108,133 @@ struct MQTTRecognizer {
     return .mqtt(version)
   }
 
-  // MARK: Runs of packets
+  // MARK: MQTTChains of packets
 
-  /// What one side shows.
-  private struct Run {
-    var chain: MQTTChain
-    var isExact: Bool
-    var isEmpty: Bool
-    /// Whether the run starts with the side's first captured byte.
-    var isFromFirstByte: Bool
-  }
-
-  /// The bytes of a side up to its first loss.
-  private static func start(of side: Side, in pieces: [HeldPiece]) -> [UInt8] {
+  /// The bytes of a side up to its first loss, and whether there is one.
+  private static func start(
+    of side: Side, in pieces: [HeldPiece]
+  ) -> (bytes: [UInt8], isCut: Bool) {
     var result: [UInt8] = []
     for piece in pieces where piece.side == side {
-      guard case .bytes(let bytes) = piece.content else { break }
+      guard case .bytes(let bytes) = piece.content else { return (result, true) }
       result += bytes
+    }
+    return (result, false)
+  }
+
+  /// Whether so much has come that nothing more is waited for.
+  private static func isOver(_ pieces: [HeldPiece]) -> Bool {
+    if pieces.count > mostPieces { return true }
+    let bytes = pieces.reduce(0) { count, piece in
+      if case .bytes(let bytes) = piece.content { count + bytes.count } else { count }
+    }
+    return bytes > mostBytes
+  }
+
+  /// Bytes of a side without a loss between them.
+  private struct Stretch {
+    var bytes: [UInt8] = []
+    /// Where its pieces start.
+    var starts: [Int] = []
+  }
+
+  private static func stretches(of side: Side, in pieces: [HeldPiece]) -> [Stretch] {
+    var result = [Stretch()]
+    for piece in pieces where piece.side == side {
+      guard case .bytes(let bytes) = piece.content else {
+        result.append(Stretch())
+        continue
+      }
+      result[result.count - 1].starts.append(result[result.count - 1].bytes.count)
+      result[result.count - 1].bytes += bytes
     }
     return result
   }
 
   /// Finds the best run of a side: from its first byte, or in a capture that starts in the middle,
   /// from the first piece that begins with a packet.
-  private func run(of side: Side, in pieces: [HeldPiece]) -> Run {
-    var starts: [[UInt8]] = []
-    for piece in pieces where piece.side == side {
-      switch piece.content {
-      case .bytes(let bytes): starts.append(bytes)
-      case .lost: starts.append([])
+  private func run(of side: Side, in pieces: [HeldPiece]) -> MQTTChain {
+    var best: MQTTChain?
+    for (index, stretch) in Self.stretches(of: side, in: pieces).enumerated() {
+      for start in stretch.starts {
+        let chain = MQTTChain(stretch.bytes.span.bytes, from: start)
+        if !chain.isBroken || chain.packets > 0 { return chain }
+        best = best ?? chain
+        if opening.isFromStart, index == 0, start == 0 { return chain }
       }
     }
-    var best: Run?
-    for index in starts.indices where !starts[index].isEmpty {
-      let bytes = Array(starts[index...].prefix { !$0.isEmpty }.joined())
-      let chain = MQTTChain(bytes.span.bytes, from: 0)
-      let run = Run(
-        chain: chain, isExact: chain.isExact(bytes.span.bytes), isEmpty: false,
-        isFromFirstByte: index == 0)
-      if !chain.isBroken || chain.packets > 0 { return run }
-      best = best ?? run
-      if opening.isFromStart, index == 0 { return run }
-    }
-    let nothing = MQTTChain([UInt8]().span.bytes, from: 0)
-    return best
-      ?? Run(chain: nothing, isExact: true, isEmpty: true, isFromFirstByte: true)
+    return best ?? MQTTChain([UInt8]().span.bytes, from: 0)
   }
 
   private func weigh(
-    _ first: Run, _ second: Run, _ pieces: [HeldPiece], isFinal: Bool
+    _ first: MQTTChain, _ second: MQTTChain, _ pieces: [HeldPiece], isFinal: Bool
   ) -> Verdict {
     let isPortKnown =
       Self.knownPorts.contains(opening.first.port) || Self.knownPorts.contains(opening.second.port)
-    if first.chain.isBroken || second.chain.isBroken {
-      // In the middle of a stream a large packet may go on for a while before the next one starts.
-      let patience = isPortKnown ? Self.mostPieces : 4
-      return opening.isFromStart || isFinal || pieces.count > patience ? .notMQTT : .undecided
+    if first.isBroken || second.isBroken {
+      guard !isWhole(pieces) else { return .notMQTT }
+      let proof = [first, second].map { $0.isBroken ? 0 : $0.weight }.max() ?? 0
+      // In the middle of a stream a large packet may go on for a while before the next one starts;
+      // it does not matter when the other side says enough.
+      guard proof >= 8 else {
+        return isFinal || (!isPortKnown && pieces.count > 4) ? .notMQTT : .undecided
+      }
     }
-    let weight = first.chain.weight + second.chain.weight
+    let weight = first.weight + second.weight
     if weight >= (isPortKnown ? 1 : 4), agree(first, second) {
       return .mqtt(
         client: client(first, second), wire: .mqttInferred(version(first, second)),
         evidence: evidence(first, second))
     }
-    let bytes = pieces.reduce(0) { count, piece in
-      if case .bytes(let bytes) = piece.content { count + bytes.count } else { count }
-    }
-    let isOver = bytes > Self.mostBytes || pieces.count > Self.mostPieces
-    return isFinal || isOver || !agree(first, second) ? .notMQTT : .undecided
+    return isFinal || !agree(first, second) ? .notMQTT : .undecided
+  }
+
+  /// Whether both sides are here from their first byte on.
+  private func isWhole(_ pieces: [HeldPiece]) -> Bool {
+    opening.isFromStart
+      && pieces.allSatisfy { if case .bytes = $0.content { true } else { false } }
   }
 
   /// Whether the sides do not contradict each other: one layout fits both, and one is the client.
-  private func agree(_ first: Run, _ second: Run) -> Bool {
-    !first.chain.layouts.isDisjoint(with: second.chain.layouts)
-      && !(first.chain.isFromClient && first.chain.isFromServer)
-      && !(second.chain.isFromClient && second.chain.isFromServer)
-      && !(first.chain.isFromClient && second.chain.isFromClient)
-      && !(first.chain.isFromServer && second.chain.isFromServer)
+  private func agree(_ first: MQTTChain, _ second: MQTTChain) -> Bool {
+    !first.layouts.isDisjoint(with: second.layouts)
+      && !(first.isFromClient && first.isFromServer)
+      && !(second.isFromClient && second.isFromServer)
+      && !(first.isFromClient && second.isFromClient)
+      && !(first.isFromServer && second.isFromServer)
   }
 
   /// Takes the connection for MQTT on the user's word.
   private func forced(
-    _ version: MQTTVersion?, _ first: Run, _ second: Run, isFinal: Bool
+    _ version: MQTTVersion?, _ first: MQTTChain, _ second: MQTTChain, isFinal: Bool
   ) -> Verdict {
     if let version {
       return .mqtt(
         client: client(first, second), wire: .mqtt(version), evidence: nil)
     }
-    guard isFinal || first.chain.packets + second.chain.packets > 0 else { return .undecided }
+    guard isFinal || first.packets + second.packets > 0 else { return .undecided }
     return .mqtt(
       client: client(first, second), wire: .mqttInferred(self.version(first, second)),
       evidence: evidence(first, second))
   }
 
   /// Tells which side is the client: by what it sends, else by the SYN, else by its port.
-  private func client(_ first: Run, _ second: Run) -> Side {
-    if first.chain.isFromClient || second.chain.isFromServer { return .first }
-    if second.chain.isFromClient || first.chain.isFromServer { return .second }
+  private func client(_ first: MQTTChain, _ second: MQTTChain) -> Side {
+    if first.isFromClient || second.isFromServer { return .first }
+    if second.isFromClient || first.isFromServer { return .second }
     if opening.isFromStart || Self.knownPorts.contains(opening.second.port) { return .first }
     if Self.knownPorts.contains(opening.first.port) { return .second }
     // Servers listen below the ports that systems give to clients.
     return opening.first.port >= opening.second.port ? .first : .second
   }
 
-  private func version(_ first: Run, _ second: Run) -> MQTTVersion {
-    first.chain.layouts.intersection(second.chain.layouts) == .v5 ? .v5_0 : .v3_1_1
+  private func version(_ first: MQTTChain, _ second: MQTTChain) -> MQTTVersion {
+    first.layouts.intersection(second.layouts) == .v5 ? .v5_0 : .v3_1_1
   }
 
-  private func evidence(_ first: Run, _ second: Run) -> String {
-    let layouts = first.chain.layouts.intersection(second.chain.layouts)
-    guard let type = first.chain.deciding ?? second.chain.deciding, layouts != .both else {
+  private func evidence(_ first: MQTTChain, _ second: MQTTChain) -> String {
+    let layouts = first.layouts.intersection(second.layouts)
+    guard let type = first.deciding ?? second.deciding, layouts != .both else {
       return "no packet so far tells the version; laid out as 3.1.1"
     }
     return layouts == .v5

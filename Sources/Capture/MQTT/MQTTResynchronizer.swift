@@ -10,13 +10,22 @@ struct MQTTResynchronizer {
     var bytes: [UInt8]
   }
 
+  /// Where a piece starts among the kept bytes, and what brought it.
+  private struct Start {
+    var position: Int
+    var arrival: Arrival
+  }
+
   /// Where the kept bytes start, in bytes from the start of the stream.
   private(set) var offset: Int
-  private var pieces: [Piece] = []
-  private var count = 0
+  private var bytes: [UInt8] = []
+  private var starts: [Start] = []
+  /// The starts of pieces that may still turn out to be packets; one that can't be never will.
+  private var candidates: [Int] = []
 
-  /// So many bytes are looked at, at the most; then the oldest are given up.
-  private static let limit = 64 << 10
+  /// So much is looked at, at the most; then it is searched byte by byte and given up.
+  private static let mostBytes = 64 << 10
+  private static let mostPieces = 1_024
 
   init(offset: Int) { self.offset = offset }
 
@@ -27,9 +36,11 @@ struct MQTTResynchronizer {
   }
 
   /// Takes the next bytes of the stream.
-  mutating func take(_ bytes: RawSpan, _ arrival: Arrival) {
-    pieces.append(Piece(arrival: arrival, bytes: Array(copying: bytes)))
-    count += bytes.byteCount
+  mutating func take(_ piece: RawSpan, _ arrival: Arrival) {
+    guard !piece.isEmpty else { return }
+    candidates.append(bytes.count)
+    starts.append(Start(position: bytes.count, arrival: arrival))
+    piece.withUnsafeBytes { bytes.append(contentsOf: $0) }
   }
 
   /// Looks for a packet.
@@ -38,38 +49,35 @@ struct MQTTResynchronizer {
   ///   - isFinal: Whether nothing more will come.
   /// - Returns: What was found, or how many bytes had to be given up; nil to wait for more.
   mutating func find(layouts: MQTTLayouts, isFinal: Bool) -> Found? {
-    let all = Array(pieces.map(\.bytes).joined())
-    let bytes = all.span.bytes
-    var start = 0
-    for piece in pieces {
-      let chain = MQTTChain(bytes, from: start, layouts: layouts)
-      let isProof = chain.weight >= 3 || (chain.weight >= 1 && chain.isExact(bytes))
-      if !chain.isBroken, isProof { return found(at: start) }
-      start += piece.bytes.count
+    var open: [Int] = []
+    for start in candidates {
+      let chain = MQTTChain(bytes.span.bytes, from: start, layouts: layouts)
+      if chain.isBroken { continue }
+      let isExact = chain.isExact(bytes.span.bytes)
+      if chain.weight >= 3 || (chain.weight >= 1 && isExact) { return found(at: start) }
+      open.append(start)
     }
-    guard isFinal || count > Self.limit else { return nil }
-    for start in 0..<bytes.byteCount {
-      let chain = MQTTChain(bytes, from: start, layouts: layouts)
+    candidates = open
+    let isOver = bytes.count > Self.mostBytes || starts.count > Self.mostPieces
+    guard isFinal || isOver else { return nil }
+    for start in bytes.indices {
+      let chain = MQTTChain(bytes.span.bytes, from: start, layouts: layouts)
       if !chain.isBroken, chain.packets >= 3 || (chain.packets == 2 && chain.weight >= 6) {
         return found(at: start)
       }
     }
-    return found(at: all.count)
+    return found(at: bytes.count)
   }
 
-  private mutating func found(at start: Int) -> Found {
+  private mutating func found(at place: Int) -> Found {
     var rest: [Piece] = []
-    var position = 0
-    for piece in pieces {
-      let from = Swift.max(0, start - position)
-      if from < piece.bytes.count {
-        rest.append(Piece(arrival: piece.arrival, bytes: Array(piece.bytes[from...])))
-      }
-      position += piece.bytes.count
+    for (index, start) in starts.enumerated() {
+      let end = index + 1 < starts.count ? starts[index + 1].position : bytes.count
+      guard place < end else { continue }
+      let part = bytes[max(place, start.position)..<end]
+      rest.append(Piece(arrival: start.arrival, bytes: Array(part)))
     }
-    pieces = []
-    offset += start
-    count = 0
-    return Found(skipped: start, pieces: rest)
+    self = MQTTResynchronizer(offset: offset + place)
+    return Found(skipped: place, pieces: rest)
   }
 }

@@ -72,6 +72,7 @@ struct MQTTTraffic: TCPConsumer {
     let recognizer = MQTTRecognizer(opening: connection.opening, rule: connection.rule)
     let verdict = recognizer.judge(held, isFinal: false)
     if case .undecided = verdict { return true }
+    if case .later = verdict, connection.forget(piece.arrival) { return true }
     guard settle(verdict, connection, piece.arrival) else { return false }
     replay(held, connection)
     return true
@@ -124,11 +125,13 @@ struct MQTTTraffic: TCPConsumer {
       connection[side].resynchronizer?.take(bytes, arrival)
       return resynchronize(side, arrival, connection, isFinal: false)
     }
-    cut(bytes, side, arrival, connection)
+    cut(bytes, endingAt: connection[side].offset, side, arrival, connection)
   }
 
+  /// Cuts a piece into packets; `end` is where it ends in the stream.
   private func cut(
-    _ bytes: RawSpan, _ side: Side, _ arrival: Arrival, _ connection: MQTTConnection
+    _ bytes: RawSpan, endingAt end: Int, _ side: Side, _ arrival: Arrival,
+    _ connection: MQTTConnection
   ) {
     // Read here, because the framer is being changed while it hands out packets.
     var lost = connection[side].lostInPacket
@@ -142,7 +145,7 @@ struct MQTTTraffic: TCPConsumer {
       emit(
         EventView(connection.context(side, arrival), .malformed(Malformation(error))))
       // The piece is given up from the bad packet on; what follows may begin with a packet again.
-      connection[side].resynchronizer = MQTTResynchronizer(offset: connection[side].offset)
+      connection[side].resynchronizer = MQTTResynchronizer(offset: end)
     }
   }
 
@@ -151,10 +154,10 @@ struct MQTTTraffic: TCPConsumer {
     _ connection: MQTTConnection, lost: Int
   ) {
     let view = MQTTPacketView(bytes, header: header, version: connection.wire.version)
-    if header.type == .connect, !connection.sawConnect {
-      connection.sawConnect = true
-    } else if !connection.wire.isCertain, !view.faults.isEmpty,
-      correctVersion(bytes, header, connection)
+    if header.type == .connect {
+      take(connect: view, connection)
+    } else if !connection.wire.isCertain, view.missing == 0,
+      correctVersion(bytes, header, isFaultless: view.faults.isEmpty, connection)
     {
       let corrected = MQTTPacketView(bytes, header: header, version: connection.wire.version)
       return emit(EventView(connection.context(side, arrival), .mqtt(corrected)))
@@ -167,14 +170,27 @@ struct MQTTTraffic: TCPConsumer {
     emit(EventView(connection.context(side, arrival), .mqtt(view)))
   }
 
-  /// Changes an inferred version when a packet has faults by it and none by the other layout.
+  /// Takes the version that the first CONNECT names, if none is certain: packets came before it.
+  private func take(connect view: borrowing MQTTPacketView, _ connection: MQTTConnection) {
+    guard !connection.sawConnect else { return }
+    connection.sawConnect = true
+    let isForeign = view.faults.contains {
+      $0.code == .unknownProtocolName || $0.code == .unknownProtocolLevel
+    }
+    guard !connection.wire.isCertain, !isForeign, let level = view.connect?.protocolLevel,
+      let version = MQTTVersion(rawValue: level)
+    else { return }
+    connection.wire = .mqtt(version)
+  }
+
+  /// Weighs a packet that only one layout fits; true when an inferred version changes.
   private func correctVersion(
-    _ bytes: RawSpan, _ header: MQTTFixedHeader, _ connection: MQTTConnection
+    _ bytes: RawSpan, _ header: MQTTFixedHeader, isFaultless: Bool, _ connection: MQTTConnection
   ) -> Bool {
     let other: MQTTVersion = connection.wire.version == .v5_0 ? .v3_1_1 : .v5_0
-    guard MQTTPacketView(bytes, header: header, version: other).faults.isEmpty else { return false }
-    connection.wire = .mqttInferred(other)
-    return true
+    let isOtherFaultless = MQTTPacketView(bytes, header: header, version: other).faults.isEmpty
+    guard isFaultless != isOtherFaultless else { return false }
+    return connection.prove(MQTTLayouts(isFaultless ? connection.wire.version : other))
   }
 
   // MARK: Losses
@@ -188,15 +204,13 @@ struct MQTTTraffic: TCPConsumer {
     if connection[side].resynchronizer != nil {
       resynchronize(side, arrival, connection, isFinal: true)
     }
-    // A packet that a snaplen cut says itself how much is missing.
-    let isInside = connection[side].resynchronizer == nil && !connection[side].framer.isAtBoundary
-    if reason != .snaplen || !isInside {
-      emitGap(count, reason, side, arrival, connection)
-    }
+    if reason != .snaplen { emitGap(count, reason, side, arrival, connection) }
     let loss = connection[side].framer.lose(count) { packet, header, _ in
       emitPacket(packet, header, side, arrival, connection, lost: count)
     }
-    if loss == .outOfStep {
+    if case .outOfStep(let past) = loss {
+      // A packet that a snaplen cut says itself how much of it is missing, but not what follows it.
+      if reason == .snaplen { emitGap(past, reason, side, arrival, connection) }
       connection[side].framer.restart(at: offset)
       connection[side].resynchronizer = MQTTResynchronizer(offset: offset)
     }
@@ -216,23 +230,30 @@ struct MQTTTraffic: TCPConsumer {
     _ side: Side, _ arrival: Arrival, _ connection: MQTTConnection, isFinal: Bool
   ) {
     let layouts = connection.layouts
-    guard var resynchronizer = connection[side].resynchronizer,
-      let found = resynchronizer.find(layouts: layouts, isFinal: isFinal)
+    guard let found = connection[side].resynchronizer?.find(layouts: layouts, isFinal: isFinal),
+      let offset = connection[side].resynchronizer?.offset
     else { return }
     if found.skipped > 0 {
       let malformation = Malformation(
-        code: MQTTFramingError.Code.notMQTT.rawValue, offset: resynchronizer.offset - found.skipped,
+        code: MQTTFramingError.Code.notMQTT.rawValue, offset: offset - found.skipped,
         message: "\(found.skipped) bytes could not be cut into packets")
       emit(EventView(connection.context(side, arrival), .malformed(malformation)))
     }
-    guard !found.pieces.isEmpty else {
-      connection[side].resynchronizer = MQTTResynchronizer(offset: resynchronizer.offset)
-      return
-    }
+    // Without anything found it goes on with the bytes to come.
+    guard !found.pieces.isEmpty else { return }
     connection[side].resynchronizer = nil
-    connection[side].framer.restart(at: resynchronizer.offset)
+    connection[side].framer.restart(at: offset)
+    var end = offset
     for piece in found.pieces {
-      cut(piece.bytes.span.bytes, side, piece.arrival, connection)
+      end += piece.bytes.count
+      if connection[side].resynchronizer == nil {
+        cut(piece.bytes.span.bytes, endingAt: end, side, piece.arrival, connection)
+      } else {
+        connection[side].resynchronizer?.take(piece.bytes.span.bytes, piece.arrival)
+      }
+    }
+    if connection[side].resynchronizer != nil {
+      resynchronize(side, arrival, connection, isFinal: isFinal)
     }
   }
 
@@ -244,17 +265,20 @@ struct MQTTTraffic: TCPConsumer {
     let framer = connection[side].framer
     guard connection[side].resynchronizer == nil, !framer.isAtBoundary else { return }
     let context = connection.context(side, closing.arrival)
-    connection[side].framer.flush { packet, header, offset in
-      if closing.how == .endOfCapture {
-        let gap = Gap(bytes: header.packetSize - packet.byteCount, reason: .unfilled)
-        return emit(EventView(context, .gap(gap)))
-      }
-      let malformation = Malformation(
-        code: "incomplete-packet", offset: offset,
-        message:
-          "the stream ends inside a \(header.type.name) of \(header.packetSize) bytes, after "
-          + "\(packet.byteCount) of them")
-      emit(EventView(context, .malformed(malformation)))
+    // Of a fixed header that is not whole, at least one byte is missing.
+    var missing = 1
+    var place = "a fixed header"
+    let known = connection[side].offset - framer.packetOffset
+    connection[side].framer.flush { _, header, _ in
+      missing = header.packetSize - known
+      place = "a \(header.type.name) of \(header.packetSize) bytes, after \(known) of them"
     }
+    if closing.how == .endOfCapture {
+      return emit(EventView(context, .gap(Gap(bytes: missing, reason: .unfilled))))
+    }
+    let malformation = Malformation(
+      code: "incomplete-packet", offset: framer.packetOffset,
+      message: "the stream ends inside \(place)")
+    emit(EventView(context, .malformed(malformation)))
   }
 }

@@ -44,10 +44,15 @@ struct TCPStream {
     return offset + distance
   }
 
-  mutating func acknowledge(_ sequence: UInt32) {
+  /// Takes an acknowledgement of the receiver.
+  /// - Parameters:
+  ///   - sequence: The number of the byte that the receiver expects.
+  ///   - isFromStart: Whether the capture has the start of the connection: then the first
+  ///     acknowledgement tells where the stream really starts, also if its SYN was not captured.
+  mutating func acknowledge(_ sequence: UInt32, isFromStart: Bool) {
     guard nextSequence != nil else {
       start(at: sequence)
-      isStartAssumed = true
+      isStartAssumed = !isFromStart
       return
     }
     if let target = offset(of: sequence) { acknowledged = max(acknowledged, target) }

@@ -28,7 +28,7 @@ extension Catalogue {
     guard let clause = self[id] ?? clauses.first(where: { $0.id.lowercased() == id.lowercased() })
     else { throw unknown(id, among: clauses) }
     var text = "\(clause.id)  (\(clause.spec), section \(clause.section))\n\n"
-    text += clause.summary.wrapped(indent: 2) + "\n"
+    text += clause.summary.wrapped(indent: 2) + "\n\n"
     func row(_ name: String, _ value: String?) {
       guard let value, !value.isEmpty else { return }
       text += name.padded(to: 14) + value.wrapped(indent: 14).drop { $0 == " " } + "\n"

@@ -20,6 +20,9 @@ struct ConnectionState {
   var connack: ConnackFacts?
   var disconnect: Moment?
   var offence: Offence?
+  var suspicions = Suspicions()
+  /// Whether the answer to the current request was captured before it.
+  var wasAnsweredEarly = false
 
   var subscribes = PacketIDTable<PendingSubscribe>(limit: maximumOpen)
   var unsubscribes = PacketIDTable<PendingUnsubscribe>(limit: maximumOpen)

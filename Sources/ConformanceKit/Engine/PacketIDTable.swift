@@ -14,8 +14,6 @@ struct PacketIDTable<Value> {
   /// Creates a table that takes at most so many entries.
   init(limit: Int) { self.limit = limit }
 
-  var isEmpty: Bool { count == 0 }
-
   private var mask: Int { slots.count - 1 }
 
   /// Spreads identifiers, which mostly count up, over the slots.
@@ -68,18 +66,6 @@ struct PacketIDTable<Value> {
     slots[hole].value = nil
     count -= 1
     return value
-  }
-
-  /// Takes out everything that fits.
-  mutating func removeAll(where fits: (Value) -> Bool) {
-    guard count > 0 else { return }
-    let kept = slots.filter { slot in slot.value.map { !fits($0) } ?? false }
-    guard kept.count < count else { return }
-    for index in slots.indices { slots[index].value = nil }
-    for slot in kept {
-      if let value = slot.value { place(value, for: slot.id) }
-    }
-    count = kept.count
   }
 
   /// The entries, in no order.

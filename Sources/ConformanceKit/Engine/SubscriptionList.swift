@@ -39,6 +39,10 @@ struct SubscriptionList {
 
   private var text: [UInt8] = []
   private var entries: [Entry] = []
+  /// The place of each filter by a hash of its text; a second filter of the same hash is not kept.
+  private var places: [UInt64: Int] = [:]
+  /// The places of the filters with wildcards, which must be tried one by one.
+  private var wildcards: [Int] = []
   private var serial = 0
   /// Messages often come for one filter in a row, so the last match is tried first.
   private var lastMatch = 0
@@ -56,7 +60,9 @@ struct SubscriptionList {
       entries[index].serial = serial
       return Reference(index: index, serial: serial)
     }
-    guard entries.count < Self.maximumCount, text.count + inner.byteCount <= Self.maximumBytes
+    let key = Self.hash(inner)
+    guard entries.count < Self.maximumCount, places[key] == nil,
+      text.count + inner.byteCount <= Self.maximumBytes
     else {
       isOverfull = true
       return nil
@@ -64,6 +70,8 @@ struct SubscriptionList {
     if Self.isExtension(inner) { hasExtension = true }
     let start = text.count
     inner.withUnsafeBytes { text.append(contentsOf: $0) }
+    places[key] = entries.count
+    if Self.hasWildcard(inner) { wildcards.append(entries.count) }
     entries.append(Entry(text: start..<text.count, standing: .requested, serial: serial))
     return Reference(index: entries.count - 1, serial: serial)
   }
@@ -98,15 +106,21 @@ struct SubscriptionList {
       return .subscribed
     }
     var wasUnsubscribed = false
-    for index in entries.indices where entries[index].standing != .refused {
+    if let index = find(topic), entries[index].standing != .refused {
+      if isLive(index) { return take(index) }
+      wasUnsubscribed = true
+    }
+    for index in wildcards where entries[index].standing != .refused {
       guard matches(index, topic) else { continue }
-      if isLive(index) {
-        lastMatch = index
-        return .subscribed
-      }
+      if isLive(index) { return take(index) }
       wasUnsubscribed = true
     }
     return wasUnsubscribed ? .unsubscribed : .none
+  }
+
+  private mutating func take(_ index: Int) -> Match {
+    lastMatch = index
+    return .subscribed
   }
 
   private func isLive(_ index: Int) -> Bool {
@@ -121,10 +135,22 @@ struct SubscriptionList {
   }
 
   private func find(_ filter: RawSpan) -> Int? {
-    entries.firstIndex { entry in
-      guard entry.text.count == filter.byteCount else { return false }
-      return filter.withUnsafeBytes { $0.elementsEqual(text[entry.text]) }
+    guard let index = places[Self.hash(filter)] else { return nil }
+    let range = entries[index].text
+    guard range.count == filter.byteCount else { return nil }
+    let isEqual = filter.withUnsafeBytes { $0.elementsEqual(text[range]) }
+    return isEqual ? index : nil
+  }
+
+  /// Hashes text (FNV-1a), eight bits at a time: filters and topics are short.
+  private static func hash(_ text: RawSpan) -> UInt64 {
+    text.withUnsafeBytes { bytes in
+      bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0100_0000_01B3 }
     }
+  }
+
+  private static func hasWildcard(_ filter: RawSpan) -> Bool {
+    filter.withUnsafeBytes { $0.contains(UInt8(ascii: "+")) || $0.contains(UInt8(ascii: "#")) }
   }
 
   private static func isExtension(_ filter: RawSpan) -> Bool {

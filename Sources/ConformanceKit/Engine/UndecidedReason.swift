@@ -34,6 +34,8 @@ enum UndecidedReason: Int, CaseIterable {
   case answeredBefore
   case faultyRequest
   case unknownSubscriptions
+  case clientNotSeenOn
+  case capturedLate
 
   var text: String {
     switch self {
@@ -71,6 +73,9 @@ enum UndecidedReason: Int, CaseIterable {
     case .answeredBefore: "the identifier was answered before"
     case .faultyRequest: "the request has faults of its own"
     case .unknownSubscriptions: "it is not known which subscriptions the session had"
+    case .clientNotSeenOn:
+      "the request may be missing from the capture: no packet of the client was captured behind it"
+    case .capturedLate: "answer and request may have been captured in the wrong order"
     }
   }
 

@@ -29,7 +29,7 @@ public struct ClauseResult: Sendable, Hashable {
   /// How often the input did not decide.
   public let undecided: Int
   /// The violations, up to the limit.
-  public let findings: [Finding]
+  public internal(set) var findings: [Finding]
 
   init(_ clause: Clause, _ counts: RuleCounts?, _ seen: SeenProtocols, isStrict: Bool) {
     self.clause = clause

@@ -23,23 +23,43 @@ extension ConformanceReport {
     return text
   }
 
+  /// The verdicts of a standard, a row a section, and their sums.
   private func table(of spec: String, _ paint: Paint) -> String {
     let rows = results.filter { $0.clause.spec == spec }
     let checked = rows.count { $0.clause.status == .checked }
     let selected = isComplete ? "" : " selected"
     var text = paint.heading("\(spec): \(checked) of \(rows.count)\(selected) clauses checked")
-    let reasons: [Verdict: String] = [
-      .failed: "violated", .passed: "kept wherever they apply", .inconclusive: "not decided",
-      .notExercised: "nothing happened that they speak of",
-      .notApplicable: "not for this input, or not checked",
-    ]
-    for verdict in [Verdict.failed, .passed, .inconclusive, .notExercised, .notApplicable] {
-      let count = rows.count { $0.verdict == verdict }
-      let number = String(repeating: " ", count: max(0, 5 - "\(count)".count)) + "\(count)"
-      let label = paint.verdict(verdict, count > 0, verdict.rawValue.padded(to: 15))
-      text += "\(number)  \(label) \(reasons[verdict] ?? "")\n"
+    text += "\n  " + "section".padded(to: Self.titleWidth)
+    for verdict in Self.columns { text += "  " + verdict.rawValue }
+    text += "\n"
+    let sections = rows.reduce(into: [String]()) {
+      let section = SectionTitle.group(of: $1.clause.section)
+      if !$0.contains(section) { $0.append(section) }
     }
-    return text
+    for section in sections {
+      let title = section.padded(to: 6) + SectionTitle.of(section, in: spec)
+      let group = rows.filter { SectionTitle.group(of: $0.clause.section) == section }
+      text += Self.row(title, group, zero: "·", paint)
+    }
+    return text + Self.row("all", rows, zero: "0", paint)
+  }
+
+  private static let titleWidth = 30
+  private static let columns: [Verdict] = [
+    .passed, .failed, .inconclusive, .notExercised, .notApplicable,
+  ]
+
+  private static func row(
+    _ title: String, _ results: [ClauseResult], zero: String, _ paint: Paint
+  ) -> String {
+    var text = "  " + title.padded(to: titleWidth)
+    for verdict in columns {
+      let count = results.count { $0.verdict == verdict }
+      let number = count == 0 ? zero : "\(count)"
+      let space = String(repeating: " ", count: max(0, verdict.rawValue.count - number.count))
+      text += "  " + space + paint.verdict(verdict, count > 0, number)
+    }
+    return text + "\n"
   }
 
   private static func failure(_ result: ClauseResult, _ paint: Paint) -> String {

@@ -21,13 +21,14 @@ struct FaultJudge {
   /// - Returns: The rules, a bit each, by which its receiver must close the connection.
   @inline(__always)
   mutating func take(
-    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
+    _ packet: borrowing MQTTPacketView, isFaultless: Bool, _ event: borrowing EventView,
+    _ tally: inout Tally
   ) -> UInt64 {
     let isWhole = packet.missing == 0 || Self.isWholeButForPayload(packet)
     let kind = (tally.mode == .judged ? 0 : 2) + (isWhole ? 0 : 1)
     cells[kind << 8 | Int(packet.header.firstByte)] += 1
     let type = packet.type
-    guard type == .connect || type == .connack || !packet.faults.isEmpty else { return 0 }
+    guard !isFaultless || type == .connect || type == .connack else { return 0 }
     return judge(packet, event, isWhole: isWhole, &tally)
   }
 

@@ -1,8 +1,10 @@
 import Wire
 
 extension EventJSONWriter {
-  /// Appends the fields of a packet, the type's name first.
-  func appendPacket(_ packet: borrowing MQTTPacketView, to buffer: inout [UInt8]) {
+  /// Appends the fields of a packet of a connection, the type's name first.
+  func appendPacket(
+    _ packet: borrowing MQTTPacketView, as version: MQTTVersion, to buffer: inout [UInt8]
+  ) {
     let type = packet.type
     let start = buffer.count
     buffer.append(type.name)
@@ -25,9 +27,8 @@ extension EventJSONWriter {
     if type != .publish, packet.dup, !packet.version.rules.fixesHeaderFlags {
       buffer.append(",\"dup\":true")
     }
-    let properties = append(
-      packet.properties, of: packet, name: ",\"properties\":{", to: &buffer)
-    appendExceptions(packet, areFieldsEnough: properties, fieldsStart: start, to: &buffer)
+    append(packet.properties, of: packet, name: ",\"properties\":{", to: &buffer)
+    appendExceptions(packet, as: version, fieldsStart: start, to: &buffer)
   }
 
   private func appendPublish(_ packet: borrowing MQTTPacketView, to buffer: inout [UInt8]) {
@@ -76,8 +77,7 @@ extension EventJSONWriter {
     buffer.append(decimal: Int(connect.willQoS))
     buffer.append(",\"retain\":")
     buffer.append(connect.willRetain)
-    _ = append(
-      connect.willProperties, of: packet, name: ",\"properties\":{", to: &buffer)
+    append(connect.willProperties, of: packet, name: ",\"properties\":{", to: &buffer)
     buffer.append("}")
   }
 
@@ -135,7 +135,7 @@ extension EventJSONWriter {
 
   /// Appends what is wrong with a packet or lacking of it, and its bytes where the fields don't tell.
   private func appendExceptions(
-    _ packet: borrowing MQTTPacketView, areFieldsEnough: Bool, fieldsStart: Int,
+    _ packet: borrowing MQTTPacketView, as version: MQTTVersion, fieldsStart: Int,
     to buffer: inout [UInt8]
   ) {
     let faults = packet.faults
@@ -152,9 +152,7 @@ extension EventJSONWriter {
       buffer.append(",\"missing\":")
       buffer.append(decimal: missing)
     }
-    guard !faults.isEmpty || missing > 0 || !areFieldsEnough || !packet.header.isShortest else {
-      return
-    }
+    guard !packet.isGivenByFields(as: version) else { return }
     // The bytes must not tell what the fields hide.
     guard showsSecrets || !Self.isSecretHidden(in: buffer[fieldsStart...]) else { return }
     buffer.append(",\"bytes\":\"")

@@ -1,23 +1,15 @@
 import Wire
 
 extension EventJSONWriter {
-  /// Appends an object of properties, if there are any.
-  /// - Returns: Whether the object tells the order on the wire: ascending identifiers, those that may
-  ///   repeat side by side.
+  /// Appends an object of properties in the order of their identifiers, if there are any.
   func append(
     _ properties: consuming MQTTPropertiesView, of packet: borrowing MQTTPacketView,
     name: StaticString, to buffer: inout [UInt8]
-  ) -> Bool {
+  ) {
     var inWireOrder = copy properties
-    var isCanonical = true
-    var last: UInt8 = 0
     var seen: UInt64 = 0
-    while let property = inWireOrder.next() {
-      seen |= 1 << UInt64(property.id.rawValue)
-      if property.id.rawValue < last { isCanonical = false }
-      last = property.id.rawValue
-    }
-    guard seen != 0 else { return true }
+    while let property = inWireOrder.next() { seen |= 1 << UInt64(property.id.rawValue) }
+    guard seen != 0 else { return }
     buffer.append(name)
     var isFirst = true
     while seen != 0 {
@@ -27,7 +19,6 @@ extension EventJSONWriter {
       append(id, from: properties, of: packet, isFirst: &isFirst, to: &buffer)
     }
     buffer.append("}")
-    return isCanonical
   }
 
   private func append(

@@ -20,7 +20,8 @@ public struct EventJSONWriter: Sendable {
   public func append(_ event: borrowing EventView, file: String? = nil, to buffer: inout [UInt8]) {
     appendContext(event.context, file: file, to: &buffer)
     switch event.body {
-    case .mqtt(let packet): appendPacket(packet, to: &buffer)
+    case .mqtt(let packet):
+      appendPacket(packet, as: event.context.wire.version, to: &buffer)
     case .opened(let opening): append(opening, to: &buffer)
     case .closed(let closing):
       buffer.append("CLOSE\",\"how\":\"")

@@ -39,7 +39,7 @@ extension PacketBytes {
     guard missing == header.packetSize - bytes.count else {
       throw fields.wrong("bytes", "and \"missing\" do not add up to its remaining length")
     }
-    self.init(bytes, size: header.packetSize)
+    self.init(bytes)
   }
 
   private static func message(_ error: MQTTEncodingError) -> String {

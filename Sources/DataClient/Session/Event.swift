@@ -22,7 +22,7 @@ public struct Event: Sendable, Hashable {
     case .gap(let gap): body = .gap(gap)
     case .malformed(let malformation): body = .malformed(malformation)
     case .mqtt(let packet):
-      body = .mqtt(PacketBytes(Array(copying: packet.bytes), size: packet.header.packetSize))
+      body = .mqtt(PacketBytes(Array(copying: packet.bytes)))
     }
   }
 
@@ -73,13 +73,16 @@ public struct Event: Sendable, Hashable {
 public struct PacketBytes: Sendable, Hashable {
   /// The bytes from the first of the fixed header on.
   public var bytes: [UInt8]
-  /// The packet's size on the wire in bytes; larger than the count of ``bytes`` when some are missing.
-  public var size: Int
 
   /// Creates a packet's bytes.
-  public init(_ bytes: [UInt8], size: Int? = nil) {
-    self.bytes = bytes
-    self.size = size ?? bytes.count
+  public init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// The packet's size on the wire in bytes; larger than the count of ``bytes`` when some are missing.
+  public var size: Int {
+    guard case .header(let header) = MQTTFixedHeader.read(bytes.span.bytes) else {
+      return bytes.count
+    }
+    return header.packetSize
   }
 }
 

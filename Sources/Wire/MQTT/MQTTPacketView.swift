@@ -75,6 +75,9 @@ public struct MQTTPacketView: ~Escapable {
   /// The reason code only if it stands in the packet.
   public var explicitReasonCode: UInt8? { layout.reasonCode }
 
+  /// The Connect Acknowledge Flags of CONNACK; 0 in other packets.
+  public var acknowledgeFlags: UInt8 { layout.acknowledgeFlags }
+
   /// The Session Present flag of CONNACK.
   public var sessionPresent: Bool { layout.acknowledgeFlags & 1 != 0 }
 

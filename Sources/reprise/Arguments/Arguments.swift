@@ -6,6 +6,16 @@ struct Arguments: Sendable, Equatable {
   private(set) var operands: [String] = []
   private var values: [String: [String]] = [:]
 
+  /// The first of the operands; empty without one.
+  var operand: String { operands.first ?? "" }
+
+  /// The same without the first operand.
+  var droppingFirstOperand: Arguments {
+    var copy = self
+    copy.operands = Array(operands.dropFirst())
+    return copy
+  }
+
   /// Whether a flag was given.
   func has(_ option: OptionSpec) -> Bool { values[option.name] != nil }
 
@@ -37,7 +47,9 @@ struct Arguments: Sendable, Equatable {
     if !has(.help) { try checkOperands(spec) }
   }
 
-  private func checkOperands(_ spec: CommandSpec) throws(UsageError) {
+  /// Checks the number of operands.
+  /// - Throws: ``UsageError`` for too few or too many.
+  func checkOperands(_ spec: CommandSpec) throws(UsageError) {
     if operands.count < spec.operandCount.lowerBound {
       throw UsageError(
         "\(spec.name) needs \(spec.operands)",

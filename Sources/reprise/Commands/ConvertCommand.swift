@@ -25,7 +25,7 @@ enum ConvertCommand: Command {
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     let path = try target(arguments)
-    let input = arguments.operands[0]
+    let input = arguments.operand
     let run = try InputRun([input], arguments, console, output: nil)
     let output = try OutputFile(
       path, inputs: [input], isPrivate: true, replaces: arguments.has(force))
@@ -35,7 +35,7 @@ enum ConvertCommand: Command {
         output, header: header, showsSecrets: true, flushesEveryLine: run.isLive))
     let isComplete: Bool
     do {
-      isComplete = try run.read(into: &converter)
+      isComplete = try run.read(into: &converter) == 0
     } catch let interrupted as Interrupted {
       try converter.writer.finish()
       throw interrupted

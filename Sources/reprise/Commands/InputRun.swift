@@ -44,16 +44,16 @@ struct InputRun {
 
   /// Reads all files; one that can't be read is told and does not keep the others from it.
   /// - Parameter consumer: What takes the events.
-  /// - Returns: Whether every file could be read.
+  /// - Returns: How many of the files could not be read.
   /// - Throws: What makes it pointless to go on: ``OutputError`` or ``Interrupted``.
-  func read(into consumer: inout some SessionConsumer) throws -> Bool {
-    var isComplete = true
+  func read(into consumer: inout some SessionConsumer) throws -> Int {
+    var unread = 0
     for file in files {
       try consumer.beginFile(file)
-      if try !read(file, into: &consumer) { isComplete = false }
+      if try !read(file, into: &consumer) { unread += 1 }
       try consumer.endFile()
     }
-    return isComplete
+    return unread
   }
 
   private func read<Consumer: SessionConsumer>(

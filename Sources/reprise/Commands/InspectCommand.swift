@@ -55,7 +55,7 @@ enum InspectCommand: Command {
     var printer = printer
     let isComplete: Bool
     do {
-      isComplete = try run.read(into: &printer)
+      isComplete = try run.read(into: &printer) == 0
     } catch let interrupted as Interrupted {
       // What was seen so far stays, to its last complete line.
       try printer.lines.flush()

@@ -57,7 +57,7 @@ import Wire
       line(event).hasSuffix(
         "qos 3  id 0  0 B    ! QoS 3 does not exist (fixedHeader, byte 0)  "
           + "! the packet identifier is 0 (packetID, byte 5)"))
-    let cut = Sample.event(bytes: [0x30, 9, 0, 1, 0x61, 0x62], .v3_1_1, missing: 5)
+    let cut = Sample.event(bytes: [0x30, 9, 0, 1, 0x61, 0x62], .v3_1_1)
     #expect(line(cut).hasSuffix("\"b\"  ! 5 bytes missing"))
   }
 

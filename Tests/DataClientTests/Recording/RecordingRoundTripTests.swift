@@ -39,7 +39,7 @@ import Wire
     let version = try #require(Sample.oddBytes.first { $0.bytes == bytes }).version
     var bytes = bytes
     bytes[1] += UInt8(missing)
-    let event = Sample.event(bytes: bytes, version, missing: missing)
+    let event = Sample.event(bytes: bytes, version)
     let recording = try record([event])
     #expect(try read(recording) == [event], "\(String(decoding: recording, as: UTF8.self))")
   }
@@ -88,6 +88,34 @@ import Wire
       let isLastComplete = bytes[end] == 0x0A
       #expect(list.events.count == wholeLines - 1 + (isLastComplete ? 1 : 0))
       #expect(stream.notes.isEmpty == (isLastComplete || cut.last == 0x0A))
+    }
+  }
+
+  @Test(arguments: [UInt8](#""{0\,"#.utf8) + [0x0A, 0xFF])
+  func survivesDamageAtAnyByte(damage: UInt8) throws {
+    let bytes = try record([
+      Sample.opening, Sample.closing,
+      try Sample.event(
+        MQTTPacket(
+          .connack(.init(properties: [.init(.userProperty, .pair("a", "b"))])), version: .v5_0)),
+      Sample.event(bytes: [0x36, 5, 0, 1, 0x61, 0, 1], .v3_1_1),
+    ])
+    for index in bytes.indices {
+      var damaged = bytes
+      damaged[index] = damage
+      var stream = RecordingStream()
+      var list = EventList()
+      do {
+        try stream.consume(damaged.span.bytes, into: &list)
+        try stream.finish(into: &list)
+      } catch let error as RecordingError {
+        #expect(error.column >= 1)
+        #expect(error.line <= stream.lineCount)
+      }
+      // What was read all the same can be shown.
+      var writer = EventTextWriter()
+      var shown: [UInt8] = []
+      for event in list.events { event.withView { writer.append($0, to: &shown) } }
     }
   }
 

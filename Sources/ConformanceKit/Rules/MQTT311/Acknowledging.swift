@@ -48,11 +48,11 @@ extension Exchanges {
     _ exchange: Exchange, _ rule: MQTT311Rule, _ place: Int, after last: inout Int,
     _ isAlone: Bool, _ event: borrowing EventView, _ tally: inout Tally
   ) {
-    guard place < last else {
+    guard place < last, exchange.lost == nil else {
       // What was repeated may have come first in an earlier connection, so it sets no order.
-      if !exchange.isRepeated { last = place }
+      if !exchange.isRepeated, place > last { last = place }
       // With one message open there is no order to keep.
-      if !isAlone { tally.satisfy(rule) }
+      if !isAlone, exchange.lost == nil { tally.satisfy(rule) }
       return
     }
     guard !exchange.isRepeated else { return tally.leave(rule, .repeatedMessage) }
@@ -74,8 +74,8 @@ extension Exchanges {
     let right = exchange.phase == .puback ? "PUBACK" : "PUBREC"
     for rule in rules {
       // In a resumed session it may be the answer to an older message of the same identifier.
-      if exchange.isRepeated || !isNewSession {
-        tally.leave(rule, exchange.isRepeated ? .repeatedMessage : .sessionResumed)
+      if let reason = exchange.doubt(isNewSession: isNewSession) {
+        tally.leave(rule, reason)
         continue
       }
       tally.violate(
@@ -101,6 +101,15 @@ extension Exchanges {
     released.phase = .pubcomp
     released.moment = Moment(event.context)
     _ = open.insert(released, for: id)
+  }
+}
+
+extension Exchanges.Exchange {
+  /// Why an answer may belong to another message of the same identifier, or nil.
+  func doubt(isNewSession: Bool) -> UndecidedReason? {
+    if let lost { return .gap(of: lost) }
+    if isRepeated { return .repeatedMessage }
+    return isNewSession ? nil : .sessionResumed
   }
 }
 
@@ -143,6 +152,10 @@ extension ConnectionState {
     _ answer: String, _ rules: [MQTT311Rule], _ event: borrowing EventView, _ tally: inout Tally
   ) {
     for rule in rules {
+      if let lost = exchange.lost {
+        tally.leave(rule, .gap(of: lost))
+        continue
+      }
       switch absence {
       case .undecided(let reason): tally.leave(rule, reason)
       case .violation where exchange.isRepeated: tally.leave(rule, .repeatedMessage)

@@ -8,7 +8,6 @@ extension ConnectionState {
     _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
   ) {
     let sender = event.context.sender
-    if sender == .server { matchTopic(packet, event, &tally) }
     guard packet.qos == 1 || packet.qos == 2, let id = packet.packetID else { return }
     let isKept =
       sender == .client
@@ -19,13 +18,14 @@ extension ConnectionState {
     }
   }
 
+  /// Matches the topic of a message to the client with the filters that the client has.
   @inline(__always)
-  private mutating func matchTopic(
+  mutating func matchTopic(
     _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
   ) {
     let topic = packet.topic
-    // A topic that is bad in itself is for other clauses.
-    guard topic.byteCount > 0, packet.faults.isEmpty else { return }
+    // Nothing is left of it when the capture cut it off.
+    guard topic.byteCount > 0 else { return }
     switch subscriptions.match(topic) {
     case .subscribed: tally.satisfy(.topicMatchesFilter)
     case .unsubscribed: tally.leave(.topicMatchesFilter, .unsubscribed)
@@ -33,7 +33,7 @@ extension ConnectionState {
     }
   }
 
-  private func judgeStray(
+  private mutating func judgeStray(
     _ topic: RawSpan, _ event: borrowing EventView, _ tally: inout Tally
   ) {
     let rule = MQTT311Rule.topicMatchesFilter
@@ -43,8 +43,8 @@ extension ConnectionState {
     guard !subscriptions.isOverfull else { return tally.leave(rule, .tooMany) }
     guard !subscriptions.hasExtension else { return tally.leave(rule, .extensionFilter) }
     let name = String(copying: topic)
-    tally.violate(
-      rule.index, event,
+    suspicions.add(
+      rule, event, &tally,
       FindingText(
         "the server sent a message that matches no filter of the client",
         expected: "a topic that matches a subscribed filter", actual: "topic \(name)"))

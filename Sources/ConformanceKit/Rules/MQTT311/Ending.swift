@@ -52,7 +52,7 @@ extension ConnectionState {
   mutating func offend(
     _ packet: borrowing MQTTPacketView, _ context: EventContext, rules: UInt64
   ) {
-    guard rules != 0, offence == nil else { return }
+    guard offence == nil else { return }
     offence = Offence(
       rules: rules, moment: Moment(context), sender: context.sender, type: packet.type,
       packetID: packet.packetID)

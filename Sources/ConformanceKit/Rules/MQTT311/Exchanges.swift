@@ -16,6 +16,8 @@ struct Exchanges {
     var isRepeated: Bool
     /// Whether the client unsubscribed from something while it was open.
     var outlivesUnsubscribe = false
+    /// The side of which bytes are missing, in which an answer or a new message may be.
+    var lost: Peer?
   }
 
   /// What is awaited.
@@ -37,7 +39,7 @@ struct Exchanges {
   /// Takes a PUBLISH above QoS 0; false when there are too many to keep it.
   @inline(__always)
   mutating func publish(_ id: UInt16, qos: UInt8, dup: Bool, _ context: EventContext) -> Bool {
-    if var exchange = open[id] {
+    if var exchange = open[id], exchange.lost == nil {
       exchange.isRepeated = true
       return open.insert(exchange, for: id)
     }
@@ -57,6 +59,9 @@ struct Exchanges {
     nextReceivedOrder += 1
     _ = open.insert(exchange, for: id)
   }
+
+  /// Notes that bytes of a side are missing while messages are open.
+  mutating func lose(_ peer: Peer) { open.updateAll { $0.lost = $0.lost ?? peer } }
 
   /// Notes that the client unsubscribes while messages are open.
   mutating func markOpen() { open.updateAll { $0.outlivesUnsubscribe = true } }

@@ -31,7 +31,8 @@ struct PendingPings {
     return true
   }
 
-  mutating func removeAll() {
+  /// Forgets what missing bytes may have answered.
+  mutating func lose() {
     open.removeAll()
     passed.removeAll()
   }

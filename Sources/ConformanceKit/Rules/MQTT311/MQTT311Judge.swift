@@ -18,9 +18,12 @@ struct MQTT311Judge {
     _ state: inout ConnectionState, _ tally: inout Tally
   ) {
     let sender = event.context.sender
-    let rules = faults.take(packet, event, &tally)
+    // Asked once, because the list is copied to be looked at.
+    let isFaultless = packet.faults.isEmpty
+    let rules = faults.take(packet, isFaultless: isFaultless, event, &tally)
     if state.offence != nil { state.judgeReceiver(packet, event, &tally) }
     if sender == .client {
+      if !state.suspicions.isEmpty { state.confirmSuspicions(by: packet, &tally) }
       if state.client.lastTime == nil { state.begin(packet, event, &tally) }
       if state.disconnect != nil {
         state.client.sentAfterDisconnect = true
@@ -34,11 +37,11 @@ struct MQTT311Judge {
     } else {
       if state.server.lastTime == nil { state.begin(packet, event, &tally) }
       if state.connack?.isRefusalOpen == true { state.serverGoesOnAfterRefusal(event, &tally) }
-      takeFromServer(packet, event, &state, &tally)
+      takeFromServer(packet, isFaultless: isFaultless, event, &state, &tally)
       state.server.lastTime = event.context.time
       state.server.isDeaf = false
     }
-    state.offend(packet, event.context, rules: rules)
+    if rules != 0 { state.offend(packet, event.context, rules: rules) }
   }
 
   @inline(__always)
@@ -63,11 +66,14 @@ struct MQTT311Judge {
 
   @inline(__always)
   private func takeFromServer(
-    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, isFaultless: Bool, _ event: borrowing EventView,
     _ state: inout ConnectionState, _ tally: inout Tally
   ) {
     switch packet.type {
-    case .publish: state.publishes(packet, event, &tally)
+    case .publish:
+      // A topic that is bad in itself is for other clauses.
+      if isFaultless { state.matchTopic(packet, event, &tally) }
+      state.publishes(packet, event, &tally)
     case .puback, .pubrec, .pubcomp:
       let isNew = state.isFromStart && state.isNewSession == true
       state.fromClient.acknowledge(packet, isNewSession: isNew, event, &tally)
@@ -88,8 +94,13 @@ struct MQTT311Judge {
       for rule in offence.ruleIndices { tally.leave(rule, .gap(of: peer)) }
       state.offence = nil
     }
-    state.loseExchanges(of: peer, &tally)
-    if peer == .client { state.silence.lose() } else { state.loseAnswers(&tally) }
+    state.loseExchanges(of: peer)
+    if peer == .client {
+      state.silence.lose()
+      state.suspicions.drop(.clientGap, &tally)
+    } else {
+      state.loseAnswers(&tally)
+    }
   }
 
   /// Judges what was left open when a connection is over.
@@ -97,6 +108,7 @@ struct MQTT311Judge {
     _ close: Closing, _ event: borrowing EventView, _ state: inout ConnectionState,
     _ tally: inout Tally
   ) {
+    state.closeSuspicions(close, &tally)
     state.closeOffence(close, &tally)
     state.closeConnect(close, event, &tally)
     state.closeRefusal(close, event, &tally)

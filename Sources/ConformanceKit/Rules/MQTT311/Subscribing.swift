@@ -9,6 +9,8 @@ struct PendingSubscribe {
   /// The filters in the list of subscriptions, as far as they are kept.
   var filters: [SubscriptionList.Reference?]
   var isFaulty: Bool
+  /// Whether bytes of the server are missing in which the answer may be.
+  var isLost = false
 }
 
 // SUBSCRIBE and SUBACK: sections 3.8 and 3.9.
@@ -26,10 +28,16 @@ extension ConnectionState {
     }
     // Bytes that are missing may hold filters: what comes for them can't be told from what must not.
     if packet.missing > 0 { client.hasGap = true }
-    guard let id = packet.packetID else { return }
+    guard let id = packet.packetID, !takeEarlyAnswer() else { return }
     guard subscribes.insert(request, for: id) else {
       return tally.leave(.subscribeIsAnswered, .tooMany)
     }
+  }
+
+  /// Tells whether the answer to the current request was captured before it.
+  mutating func takeEarlyAnswer() -> Bool {
+    defer { wasAnsweredEarly = false }
+    return wasAnsweredEarly
   }
 
   mutating func serverAnswersSubscribe(
@@ -102,7 +110,7 @@ extension ConnectionState {
   }
 
   /// Judges a SUBACK or UNSUBACK whose request is not open.
-  func unmatched(
+  mutating func unmatched(
     _ type: MQTTPacketType, _ id: UInt16, _ event: borrowing EventView, _ tally: inout Tally
   ) {
     let rules: [MQTT311Rule] =
@@ -116,8 +124,8 @@ extension ConnectionState {
     }
     let request = type == .suback ? "SUBSCRIBE" : "UNSUBSCRIBE"
     for rule in rules {
-      tally.violate(
-        rule.index, event,
+      suspicions.add(
+        rule, event, &tally, id: id,
         FindingText(
           "the server's \(type.name) has identifier \(id), but no open \(request) of the client has",
           expected: "the identifier of an open \(request)", actual: "identifier \(id)"))
@@ -127,8 +135,8 @@ extension ConnectionState {
   /// Judges the SUBSCRIBEs that were never answered.
   func closeSubscribes(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
     for (id, request) in subscribes.entries.sorted(by: { $0.id < $1.id }) {
-      guard !request.isFaulty else {
-        tally.leave(.subscribeIsAnswered, .faultyRequest)
+      guard !request.isFaulty, !request.isLost else {
+        tally.leave(.subscribeIsAnswered, request.isLost ? .serverGap : .faultyRequest)
         continue
       }
       switch absence(since: request.moment.time, by: .server, at: close) {

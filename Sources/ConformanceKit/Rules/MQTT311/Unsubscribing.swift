@@ -10,6 +10,8 @@ struct PendingUnsubscribe {
   var isFaulty: Bool
   /// The rules that ask for its answer.
   var rules: [MQTT311Rule]
+  /// Whether bytes of the server are missing in which the answer may be.
+  var isLost = false
 }
 
 /// The last identifiers that were answered, so that a second answer is known for one.
@@ -52,7 +54,7 @@ extension ConnectionState {
       if let reference = subscriptions.reference(to: filter.text) { ended.append(reference) }
     }
     fromServer.markOpen()
-    guard let id = packet.packetID else { return }
+    guard let id = packet.packetID, !takeEarlyAnswer() else { return }
     var rules: [MQTT311Rule] = [.unsubscribeIsAnswered]
     if ended.isEmpty {
       if subscriptionsAreKnown {
@@ -87,10 +89,12 @@ extension ConnectionState {
     for reference in request.subscriptions { subscriptions.remove(reference) }
   }
 
-  private func answersAgain(_ id: UInt16, _ event: borrowing EventView, _ tally: inout Tally) {
+  private mutating func answersAgain(
+    _ id: UInt16, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
     if lossReason(of: .client) == nil, answered.containsMultiple(.unsuback, id) {
-      return tally.violate(
-        MQTT311Rule.unsubscribeIsAnsweredOnce.index, event,
+      return suspicions.add(
+        .unsubscribeIsAnsweredOnce, event, &tally, id: id,
         FindingText(
           "the server answered UNSUBSCRIBE \(id), which has several filters, more than once",
           expected: "one UNSUBACK \(id)", actual: "another UNSUBACK \(id)"))
@@ -103,8 +107,8 @@ extension ConnectionState {
     for (id, request) in unsubscribes.entries.sorted(by: { $0.id < $1.id }) {
       let absence = absence(since: request.moment.time, by: .server, at: close)
       for rule in request.rules {
-        if request.isFaulty {
-          tally.leave(rule, .faultyRequest)
+        if request.isFaulty || request.isLost {
+          tally.leave(rule, request.isLost ? .serverGap : .faultyRequest)
         } else if case .undecided(let reason) = absence {
           tally.leave(rule, reason)
         } else {

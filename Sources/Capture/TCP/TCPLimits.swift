@@ -1,0 +1,24 @@
+/// How much is kept, at the most.
+struct TCPLimits: Sendable {
+  /// Bytes of one direction that wait behind a hole.
+  var pendingBytes = 1 << 20
+  /// Segments of one direction that wait behind a hole.
+  var pendingSegments = 4_096
+  /// Bytes of all connections together that wait behind holes.
+  var allPendingBytes = 16 << 20
+  /// Connections that are known at once; beyond it those that are over, of no interest or idle go.
+  var flows = 65_536
+  /// Frames after its end for which a connection is still known.
+  var framesAfterEnd = 50_000
+}
+
+/// What happened to the segments of a capture.
+struct TCPStatistics: Sendable, Hashable {
+  var retransmissions = 0
+  var earlySegments = 0
+  var gaps = 0
+  var gapBytes = 0
+  /// Segments too far from what was expected to belong to their connection, and resets not believed.
+  var strayedSegments = 0
+  var evictedFlows = 0
+}

@@ -1,0 +1,59 @@
+import DataClient
+
+// How connections end, and what is told then.
+extension TCPReassembler {
+  mutating func end(_ flow: Flow, _ side: Side, at offset: Int, _ arrival: Arrival) {
+    // A stream can't end before bytes that were delivered: that FIN is of an earlier connection.
+    guard offset >= flow[side].offset else {
+      statistics.strayedSegments += 1
+      return
+    }
+    if flow[side].finOffset == nil { flow[side].finOffset = offset }
+    if flow.closing == nil { flow.closing = (.fin, side, arrival) }
+  }
+
+  mutating func reset(
+    _ flow: Flow, _ side: Side, _ sequence: UInt32, _ arrival: Arrival
+  ) {
+    // A receiver believes only a reset inside its window (RFC 5961 section 3); others are injected.
+    if flow[side].nextSequence != nil {
+      let distance = flow[side].offset(of: sequence).map { $0 - flow[side].offset }
+      guard let distance, (-1...limits.pendingBytes).contains(distance) else {
+        statistics.strayedSegments += 1
+        return
+      }
+    }
+    close(flow, flow.closing?.how ?? .reset, arrival, endedBy: side)
+  }
+
+  mutating func endIfOver(_ flow: Flow, _ arrival: Arrival) {
+    guard flow.closing != nil, flow.first.isFinished, flow.second.isFinished else { return }
+    close(flow, .fin, arrival)
+  }
+
+  mutating func close(
+    _ flow: Flow, _ how: ConnectionClosing.How, _ arrival: Arrival, endedBy: Side = .first
+  ) {
+    guard !flow.isClosed else { return }
+    flow.isClosed = true
+    guard flow.isWanted else { return drop(flow) }
+    for side in [Side.first, .second] { settle(flow, side, arrival) }
+    if flow.isWanted, let connection = flow.connection {
+      let began = flow.closing ?? (how, endedBy, arrival)
+      consumer.closed(
+        FlowClosing(how: how, side: began.side, began: began.arrival, arrival: arrival),
+        on: connection)
+    }
+    drop(flow)
+  }
+
+  /// Delivers what waits behind holes, and tells what the other side acknowledged but nobody saw.
+  mutating func settle(_ flow: Flow, _ side: Side, _ arrival: Arrival) {
+    while let next = flow[side].pending.first {
+      let isAcknowledged = flow[side].acknowledged >= next.offset
+      release(flow, side, isAcknowledged ? .acknowledged : .unfilled, arrival)
+    }
+    guard flow.isWanted, flow.connection != nil else { return }
+    lose(flow[side].acknowledgedUnseen, .acknowledged, flow, side, arrival)
+  }
+}

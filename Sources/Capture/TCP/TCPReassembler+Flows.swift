@@ -1,0 +1,84 @@
+import DataClient
+
+// Which connection a segment belongs to, and which connections are worth remembering.
+extension TCPReassembler {
+  /// Returns the flow of a segment: the known one, or a new one where a connection begins.
+  @inline(__always)
+  mutating func flow(
+    _ known: Flow?, _ key: FlowKey, _ isFromLower: Bool, _ segment: borrowing TCPSegment,
+    _ arrival: Arrival
+  ) -> Flow? {
+    guard let known else { return newFlow(key, isFromLower, segment, arrival) }
+    guard segment.flags.contains(.syn), isNewConnection(segment, on: known, isFromLower) else {
+      return known
+    }
+    if known.isWanted, !known.isClosed {
+      close(known, known.closing?.how ?? .endOfCapture, arrival)
+    }
+    return newFlow(key, isFromLower, segment, arrival)
+  }
+
+  /// Tells whether a SYN begins another connection between the same ports.
+  func isNewConnection(
+    _ segment: borrowing TCPSegment, on flow: Flow, _ isFromLower: Bool
+  ) -> Bool {
+    let side: Side = isFromLower == flow.isFirstLower ? .first : .second
+    guard flow[side].nextSequence != nil else { return false }
+    let isAnswer = segment.flags.contains(.acknowledgment)
+    // The same number again is a retransmission, unless all was over.
+    let offset = flow[side].offset(of: segment.sequenceNumber &+ 1)
+    if offset == 0 { return flow.isClosed && !isAnswer }
+    guard flow.opening.isFromStart, isAnswer, !flow.isClosed else { return true }
+    // An answer that the capture saw late, behind the first bytes, acknowledges this connection's SYN.
+    let acknowledged = flow[side.other].offset(of: segment.acknowledgmentNumber)
+    return acknowledged.map { !(0...Self.largestWindow).contains($0) } ?? true
+  }
+
+  /// The largest window without scaling: so many bytes may follow a SYN at once.
+  static var largestWindow: Int { 65_535 }
+
+  mutating func newFlow(
+    _ key: FlowKey, _ isFromLower: Bool, _ segment: borrowing TCPSegment, _ arrival: Arrival
+  ) -> Flow? {
+    let flags = segment.flags
+    // A reset or a bare acknowledgement of a connection that nobody saw says nothing.
+    guard flags.contains(.syn) || segment.payloadWireLength > 0, !flags.contains(.reset) else {
+      return nil
+    }
+    if flows.count >= nextSweep { makeRoom(arrival) }
+    let isAnswer = flags.contains(.syn) && flags.contains(.acknowledgment)
+    let opening = FlowOpening(
+      first: isAnswer ? segment.destination : segment.source,
+      second: isAnswer ? segment.source : segment.destination,
+      isFromStart: flags.contains(.syn), arrival: arrival)
+    let flow = Flow(
+      key: key, isFirstLower: isAnswer ? !isFromLower : isFromLower, opening: opening)
+    if isAnswer { flow.first.start(at: segment.acknowledgmentNumber) }
+    flows.insert(flow, for: key)
+    return flow
+  }
+
+  /// Forgets connections that are over; if too many are left those of no interest, and then the idlest.
+  mutating func makeRoom(_ arrival: Arrival) {
+    // Late retransmissions are still to be known as such, and not as another connection.
+    let recent = arrival.frame - limits.framesAfterEnd
+    flows.keep { !$0.isClosed || $0.lastFrame > recent }
+    if flows.count >= limits.flows { flows.keep { !$0.isClosed && $0.isWanted } }
+    // An eighth must be free, or every new connection would come back here.
+    if flows.count > limits.flows - limits.flows / 8 { giveUpIdle(arrival) }
+    nextSweep = min(limits.flows, max(4_096, flows.count * 2))
+  }
+
+  mutating func giveUpIdle(_ arrival: Arrival) {
+    var frames: [Int] = []
+    flows.forEach { frames.append($0.lastFrame) }
+    guard !frames.isEmpty else { return }
+    frames.sort()
+    let bound = frames[frames.count / 2]
+    var idle: [Flow] = []
+    flows.forEach { if $0.lastFrame <= bound, !$0.isClosed, $0.isWanted { idle.append($0) } }
+    for flow in idle { close(flow, flow.closing?.how ?? .endOfCapture, arrival) }
+    statistics.evictedFlows += idle.count
+    flows.keep { !$0.isClosed && $0.isWanted }
+  }
+}

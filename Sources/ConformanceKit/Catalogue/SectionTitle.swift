@@ -1,0 +1,23 @@
+/// The titles of the standards' sections, for tables that people read.
+enum SectionTitle {
+  /// Returns the title of a section of two numbers, such as `3.8`; empty if it is not known.
+  static func of(_ section: String, in spec: String) -> String {
+    titles[spec]?[section] ?? ""
+  }
+
+  /// Returns the first two numbers of a section: `3.8` of `3.8.3.1`.
+  static func group(of section: String) -> String {
+    section.split(separator: ".").prefix(2).joined(separator: ".")
+  }
+
+  private static let titles = [
+    "mqtt-3.1.1": [
+      "1.5": "Data representations", "2.2": "Fixed header", "2.3": "Variable header",
+      "3.1": "CONNECT", "3.2": "CONNACK", "3.3": "PUBLISH", "3.6": "PUBREL", "3.8": "SUBSCRIBE",
+      "3.9": "SUBACK", "3.10": "UNSUBSCRIBE", "3.12": "PINGREQ", "3.14": "DISCONNECT",
+      "4.1": "Storing state", "4.3": "Quality of Service", "4.4": "Delivery retry",
+      "4.5": "Message receipt", "4.6": "Message ordering", "4.7": "Topic names and filters",
+      "4.8": "Handling errors", "6": "WebSocket", "7": "Conformance", "7.1": "Conformance targets",
+    ]
+  ]
+}

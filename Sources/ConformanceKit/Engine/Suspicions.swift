@@ -1,0 +1,72 @@
+internal import DataClient
+internal import Wire
+
+/// Violations that hold only if no packet of the client was lost before them.
+///
+/// That a request is missing is known for sure when the client's stream goes on without a gap: a
+/// loss shows only when something behind it comes. Until then the violation waits here.
+struct Suspicions {
+  private struct Suspicion {
+    var rule: RuleIndex
+    var event: Event
+    var text: FindingText
+    /// The identifier whose request is missing.
+    var packetID: UInt16?
+  }
+
+  private var waiting: [Suspicion] = []
+  private static let maximum = 64
+
+  var isEmpty: Bool { waiting.isEmpty }
+
+  /// Keeps a violation until it is confirmed; beyond a limit it is left undecided.
+  mutating func add(
+    _ rule: MQTT311Rule, _ event: borrowing EventView, _ tally: inout Tally, id: UInt16? = nil,
+    _ text: @autoclosure () -> FindingText
+  ) {
+    guard waiting.count < Self.maximum else { return tally.leave(rule, .tooMany) }
+    waiting.append(
+      Suspicion(rule: rule.index, event: Event(copying: event), text: text(), packetID: id))
+  }
+
+  /// Reports the violations: the client's stream went on without a gap.
+  mutating func confirm(_ tally: inout Tally) {
+    for suspicion in waiting {
+      suspicion.event.withView { tally.violate(suspicion.rule, $0, suspicion.text) }
+    }
+    waiting.removeAll()
+  }
+
+  /// Gives up on the violations: bytes of the client are missing, or it was not seen to go on.
+  mutating func drop(_ reason: UndecidedReason, _ tally: inout Tally) {
+    for suspicion in waiting { tally.leave(suspicion.rule, reason) }
+    waiting.removeAll()
+  }
+
+  /// Tells whether an answer with an identifier came whose request was not seen.
+  func await(_ id: UInt16) -> Bool { waiting.contains { $0.packetID == id } }
+}
+
+extension ConnectionState {
+  /// Takes the client's next packet, before which nothing can be missing any more.
+  ///
+  /// If that is a request itself, answer and request may have been captured in the wrong order.
+  mutating func confirmSuspicions(by packet: borrowing MQTTPacketView, _ tally: inout Tally) {
+    switch packet.type {
+    case .subscribe, .unsubscribe:
+      wasAnsweredEarly = packet.packetID.map { suspicions.await($0) } ?? false
+      suspicions.drop(.capturedLate, &tally)
+    default: suspicions.confirm(&tally)
+    }
+  }
+
+  /// Judges what still waits when the connection is over.
+  mutating func closeSuspicions(_ close: Closing, _ tally: inout Tally) {
+    // A FIN of the client has its place behind everything that the client sent.
+    if close.how == .fin, close.first == .client {
+      suspicions.confirm(&tally)
+    } else {
+      suspicions.drop(.clientNotSeenOn, &tally)
+    }
+  }
+}

@@ -1,0 +1,269 @@
+import DataClient
+import Testing
+import Wire
+
+@testable import Capture
+
+/// Pitfalls 15, 16 and 18 to 20: retransmissions, and where connections begin and end.
+@Suite struct ConnectionPitfallTests {
+  private static let session = Session.all(.v3_1_1)
+
+  private static func expectWhole(_ tap: Tap, _ comment: Comment = "") {
+    #expect(tap.packets(.client) == session.packets(.client), comment)
+    #expect(tap.packets(.server) == session.packets(.server), comment)
+    #expect(tap.gaps == [] && tap.malformations == [] && tap.faults == [], comment)
+  }
+
+  /// Puts a segment behind every place of a dialogue that a closure wants.
+  private static func inserting(
+    into dialogue: Dialogue, _ make: (_ before: [Segment]) -> Segment?
+  ) -> [Segment] {
+    var result: [Segment] = []
+    for segment in dialogue.segments {
+      result.append(segment)
+      if let more = make(result) { result.append(more) }
+    }
+    return result
+  }
+
+  // MARK: Retransmissions
+
+  @Test("15: of overlapping segments with other content the first wins")
+  func firstWins() {
+    let segments = Self.inserting(into: Self.session.dialogue(pieces: 200)) { before in
+      guard var again = before.last, !again.payload.isEmpty else { return nil }
+      again.payload = again.payload.map { ~$0 }
+      return again
+    }
+    Self.expectWhole(Tap(segments))
+  }
+
+  @Test("15: the first wins among segments that wait behind a hole, too")
+  func firstWinsBehindAHole() {
+    var dialogue = Dialogue()
+    dialogue.open()
+    for turn in Self.session.turns.prefix(4) { dialogue.send(turn.sender, turn.bytes) }
+    let start = dialogue.next[.client] ?? 0
+    func piece(_ from: Int, _ bytes: [UInt8]) -> Segment {
+      Segment(
+        sender: .client, sequence: start &+ UInt32(from), acknowledgment: nil, flags: .push,
+        payload: bytes)
+    }
+    let publish: [UInt8] = [0x30, 13, 0, 1, 0x74, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    // The end, something that overlaps it on both sides, and the missing start at last.
+    dialogue.segments += [
+      piece(8, Array(publish[8..<12])), piece(5, [1, 2, 3, 99, 99, 99, 99, 8, 9, 10]),
+      piece(0, Array(publish[..<5]) + [77, 77, 77]),
+    ]
+    let tap = Tap(dialogue)
+    #expect(tap.packets(.client).last?.bytes == publish)
+    #expect(tap.gaps.isEmpty)
+  }
+
+  @Test("15: retransmissions in a real capture")
+  func duplicatesForReal() throws {
+    let path = SharedCaptures.path("made-here/g17c_duplicated_segments.pcap")
+    let twice = try Collector.events(of: path).events
+    let once = try Collector.events(of: SharedCaptures.path("made-here/g17_src.pcap")).events
+    #expect(twice.count == once.count)
+    #expect(Set(twice.map(\.body)).isSuperset(of: once.map(\.body).filter(Self.isPacket)))
+  }
+
+  private static func isPacket(_ body: Event.Body) -> Bool {
+    if case .mqtt = body { true } else { false }
+  }
+
+  @Test(
+    "16: keep-alive probes with and without a byte of garbage",
+    arguments: [[], [0xAA]] as [[UInt8]])
+  func probes(_ garbage: [UInt8]) {
+    for start: UInt32 in [1_000, .max &- 300] {
+      let dialogue = Self.session.dialogue(pieces: 100, client: start, server: start)
+      let segments = Self.inserting(into: dialogue) { before in
+        guard let last = before.last, before.count > 3, last.flags.isDisjoint(with: [.fin, .syn])
+        else { return nil }
+        return Segment(
+          sender: last.sender, sequence: last.end &- 1, acknowledgment: last.acknowledgment,
+          flags: [], payload: garbage)
+      }
+      Self.expectWhole(Tap(segments))
+    }
+  }
+
+  @Test("16: a probe in front of the first captured byte of a stream that began earlier")
+  func probeBeforeTheStart() {
+    var dialogue = Self.session.dialogue()
+    dialogue.segments.removeFirst(3)
+    let first = dialogue.segments[0]
+    dialogue.segments.insert(
+      Segment(
+        sender: .client, sequence: first.sequence &- 1, acknowledgment: first.acknowledgment,
+        flags: [], payload: [0]), at: 0)
+    let tap = Tap(dialogue)
+    #expect(tap.packets(.server) == Self.session.packets(.server))
+    #expect(tap.packets(.client) == Self.session.packets(.client))
+  }
+
+  // MARK: Beginnings
+
+  @Test("18: a SYN that carries the CONNECT")
+  func synWithData() {
+    var dialogue = Dialogue()
+    dialogue.add(.client, .syn, Self.session.turns[0].bytes, acknowledges: false)
+    dialogue.add(.server, .syn)
+    dialogue.add(.client, [])
+    for turn in Self.session.turns.dropFirst() { dialogue.send(turn.sender, turn.bytes) }
+    dialogue.close()
+    Self.expectWhole(Tap(dialogue))
+    // The answer once more, as a capture of several interfaces has it.
+    dialogue.segments.insert(dialogue.segments[1], at: 2)
+    Self.expectWhole(Tap(dialogue))
+  }
+
+  @Test("18: data of a SYN that the server did not take comes again")
+  func synWithRefusedData() {
+    var dialogue = Dialogue()
+    let connect = Self.session.turns[0].bytes
+    dialogue.add(.client, .syn, connect, acknowledges: false)
+    dialogue.next[.client] = 1_001
+    dialogue.add(.server, .syn)
+    for turn in Self.session.turns { dialogue.send(turn.sender, turn.bytes) }
+    dialogue.close()
+    Self.expectWhole(Tap(dialogue))
+  }
+
+  @Test(
+    "19: the same ports again are another connection",
+    arguments: [1_000, 900_000, 0x8000_0000, 0xFFFF_0000] as [UInt32])
+  func portReuse(_ start: UInt32) {
+    for isClosed in [true, false] {
+      var first = Self.session.dialogue()
+      if !isClosed { first.segments.removeLast(3) }
+      // The very same numbers are no exception once the first connection is closed.
+      let isSame = start == 1_000
+      guard isClosed || !isSame else { continue }
+      let second = Self.session.dialogue(client: start, server: isSame ? 5_000 : start &+ 77)
+      let tap = Tap(first.segments + second.segments)
+      let comment: Comment = "closed: \(isClosed)"
+      for connection in 1...2 {
+        for peer in Peer.allCases {
+          #expect(
+            tap.packets(peer, connection: connection) == Self.session.packets(peer), comment)
+        }
+      }
+      #expect(tap.openings.count == 2 && tap.gaps.isEmpty, comment)
+      #expect(tap.closings == [isClosed ? .fin : .endOfCapture, .fin], comment)
+    }
+  }
+
+  @Test(
+    "19: port reuse where only the server's direction was captured",
+    arguments: [6_000_000, 0x2000_0000, 0x9000_0000] as [UInt32])
+  func portReuseFromOneSide(_ start: UInt32) {
+    let first = Self.session.dialogue()
+    let second = Self.session.dialogue(client: start &+ 99, server: start)
+    let segments = (first.segments + second.segments).filter { $0.sender == .server }
+    let tap = Tap(segments)
+    for connection in 1...2 {
+      #expect(tap.packets(.server, connection: connection) == Self.session.packets(.server))
+    }
+    // All that is missing is the client's: nothing between the connections.
+    let serverGaps = tap.events.filter { event in
+      if case .gap = event.body { event.context.sender == .server } else { false }
+    }
+    #expect(serverGaps.isEmpty)
+  }
+
+  @Test("19: the last FIN of a connection comes again inside the next one")
+  func lateFIN() throws {
+    let first = Self.session.dialogue(client: 500_000, server: 600_000)
+    let fin = try #require(first.segments.last { $0.flags.contains(.fin) && $0.sender == .server })
+    var second = Self.session.dialogue(client: 9_000_000, server: 8_000_000)
+    second.segments.insert(fin, at: 6)
+    let tap = Tap(first.segments + second.segments)
+    #expect(tap.packets(.server, connection: 2) == Self.session.packets(.server))
+    #expect(tap.packets(.client, connection: 2) == Self.session.packets(.client))
+    #expect(tap.closings == [.fin, .fin])
+    // The end is that of the second connection's own FIN.
+    let last = tap.events.last
+    guard case .closed(let closing)? = last?.body else {
+      Issue.record("no end")
+      return
+    }
+    #expect(closing.firstFrame > first.segments.count + 7)
+  }
+
+  @Test("19: port reuse in a real capture")
+  func portReuseForReal() throws {
+    let path = SharedCaptures.path("made-here/g12_port_reuse.pcap")
+    let (events, summary) = try Collector.events(of: path)
+    let openings = events.compactMap { event in
+      if case .opened(let opening) = event.body { opening.client } else { nil }
+    }
+    #expect(summary.connections == openings.count)
+    #expect(Set(openings).count < openings.count)
+    #expect(!events.contains { if case .gap = $0.body { true } else { false } })
+  }
+
+  // MARK: Ends
+
+  @Test("20: a reset ends the connection, and its text is not data")
+  func reset() {
+    var dialogue = Self.session.dialogue()
+    dialogue.segments.removeLast(3)
+    dialogue.next[.client] = dialogue.segments.last { $0.sender == .client }?.end
+    dialogue.add(.client, .reset, Array("go away".utf8))
+    let tap = Tap(dialogue)
+    Self.expectWhole(tap)
+    #expect(tap.closings == [.reset])
+  }
+
+  @Test(
+    "20: a reset outside the window is not believed",
+    arguments: [-2, -5_000, 10_000_000, 0x7FFF_FFFF, -0x8000_0000])
+  func injectedReset(_ distance: Int) {
+    var dialogue = Self.session.dialogue()
+    let middle = dialogue.segments.count / 2
+    let sent = dialogue.segments[..<middle].last { $0.sender == .client }?.end ?? 0
+    dialogue.segments.insert(
+      Segment(
+        sender: .client, sequence: sent &+ UInt32(truncatingIfNeeded: distance),
+        acknowledgment: nil, flags: .reset), at: middle)
+    let tap = Tap(dialogue)
+    Self.expectWhole(tap)
+    #expect(tap.closings == [.fin])
+    #expect(tap.statistics.strayedSegments == 1)
+  }
+
+  @Test("20: one side closes, the other goes on")
+  func halfClosed() {
+    var dialogue = Self.session.dialogue()
+    dialogue.segments.removeLast(3)
+    dialogue.next = [.client: 0, .server: 0]
+    for peer in Peer.allCases {
+      dialogue.next[peer] = dialogue.segments.last { $0.sender == peer && !$0.payload.isEmpty }?.end
+    }
+    dialogue.add(.client, .fin)
+    dialogue.send(.server, [0xD0, 0])
+    dialogue.add(.server, .fin)
+    let tap = Tap(dialogue)
+    #expect(tap.packets(.server) == Self.session.packets(.server) + [PacketBytes([0xD0, 0])])
+    #expect(tap.closings == [.fin] && tap.gaps.isEmpty)
+  }
+
+  @Test("20: a refused SYN leaves nothing behind")
+  func closedPort() {
+    var segments: [Segment] = []
+    for port in UInt16(1)...5_000 {
+      segments.append(
+        Segment(sender: .client, sequence: 7, flags: .syn, clientPort: port))
+      segments.append(
+        Segment(
+          sender: .server, sequence: 0, acknowledgment: 8, flags: .reset, clientPort: port))
+    }
+    var limits = TCPLimits()
+    limits.flows = 100
+    let tap = Tap(segments, limits: limits)
+    #expect(tap.events.isEmpty && tap.statistics.evictedFlows == 0)
+  }
+}

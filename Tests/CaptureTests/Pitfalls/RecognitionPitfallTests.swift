@@ -1,0 +1,154 @@
+import DataClient
+import Testing
+import Wire
+
+@testable import Capture
+
+/// Pitfall 28: the port is not the protocol, in either direction.
+@Suite struct RecognitionPitfallTests {
+  @Test(
+    "28: MQTT is recognised on any port",
+    arguments: [1, 80, 443, 1_337, 8_884, 17_501, 65_535]
+      as [UInt16], MQTTVersion.allCases)
+  func anyPort(_ port: UInt16, _ version: MQTTVersion) {
+    let session = Session.all(version)
+    for pieces in [1, 1_460] {
+      let tap = Tap(session.dialogue(pieces: pieces, port: port))
+      #expect(tap.packets(.client) == session.packets(.client))
+      #expect(tap.packets(.server) == session.packets(.server))
+      #expect(tap.openings.map(\.server) == ["10.0.0.2:\(port)"])
+    }
+  }
+
+  /// What other protocols send first, from the client and from the server.
+  static let others: [(name: String, client: String, server: String)] = [
+    ("HTTP", "GET /index.html HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\nhello"),
+    (
+      "HTTP POST", "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 90\r\n\r\n0123456789",
+      "HTTP/1.1 204\r\n"
+    ),
+    ("HTTP PUT", "PUT /0 HTTP/1.0\r\n\r\n", "HTTP/1.0 404 Not Found\r\n\r\n"),
+    ("HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\u{12}\u{4}\0\0\0\0\0", "\0\0\u{6}\u{4}\0"),
+    ("SSH", "SSH-2.0-OpenSSH_9.2\r\n", "SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n"),
+    ("SMTP", "EHLO a\r\nMAIL FROM:<a@b>\r\n", "220 mail.example ESMTP Postfix\r\n250-SIZE\r\n"),
+    ("FTP", "USER anonymous\r\n", "220 (vsFTPd 3.0.3)\r\n331 Please specify the password.\r\n"),
+    ("Redis", "*1\r\n$4\r\nPING\r\n", "+PONG\r\n"),
+    ("IRC", "NICK a\r\nUSER a 0 * :a\r\n", ":irc.example NOTICE * :*** Looking up\r\n"),
+    ("SIP", "REGISTER sip:a SIP/2.0\r\n", "SIP/2.0 200 OK\r\n"),
+    ("digits", "0123456789 0123456789 0123456789\n", "2222222222222222222222222222\n"),
+  ]
+
+  /// A dialogue of other bytes, with or without its handshake, turn by turn.
+  private static func dialogue(
+    _ client: [UInt8], _ server: [UInt8], port: UInt16, isFromStart: Bool, pieces: Int
+  ) -> Dialogue {
+    var dialogue = Dialogue(serverPort: port)
+    if isFromStart { dialogue.open() }
+    for _ in 0..<6 {
+      dialogue.send(.client, client, pieces: pieces)
+      dialogue.send(.server, server, pieces: pieces)
+    }
+    dialogue.close()
+    return dialogue
+  }
+
+  @Test(
+    "28: other protocols give no event, not even on the port of MQTT", arguments: others.indices)
+  func otherText(_ index: Int) {
+    let other = Self.others[index]
+    for port: UInt16 in [1_883, 8_883, 5_555] {
+      for isFromStart in [true, false] {
+        for pieces in [1, 5, 1_460] {
+          let dialogue = Self.dialogue(
+            Array(other.client.utf8), Array(other.server.utf8), port: port,
+            isFromStart: isFromStart, pieces: pieces)
+          let comment: Comment = "\(other.name) \(port) from start: \(isFromStart), \(pieces)"
+          #expect(Tap(dialogue).events.isEmpty, comment)
+        }
+      }
+    }
+  }
+
+  @Test("28: TLS gives no event, from its start or from its middle", arguments: [UInt64](1...40))
+  func tls(_ seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    func record(_ type: UInt8, _ count: Int) -> [UInt8] {
+      [type, 3, 3, UInt8(count >> 8), UInt8(count & 0xFF)] + random.bytes(count)
+    }
+    for isFromStart in [true, false] {
+      var dialogue = Dialogue(serverPort: 8_883)
+      if isFromStart {
+        dialogue.open()
+        dialogue.send(.client, record(0x16, 240))
+        dialogue.send(.server, record(0x16, 90) + record(0x14, 1))
+      }
+      for _ in 0..<12 {
+        dialogue.send(.client, record(0x17, random.int(20...3_000)))
+        dialogue.send(.server, record(0x17, random.int(20...3_000)))
+      }
+      // A capture from the middle starts inside a record.
+      if !isFromStart { dialogue.segments.removeFirst(random.int(0...4)) }
+      #expect(Tap(dialogue).events.isEmpty, "seed \(seed) from start: \(isFromStart)")
+    }
+  }
+
+  @Test("28: random bytes give no event", arguments: [UInt64](1...8))
+  func randomBytes(_ seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var recognised = 0
+    for index in 0..<150 {
+      let dialogue = Self.dialogue(
+        random.bytes(random.int(1...400)), random.bytes(random.int(1...400)),
+        port: index % 2 == 0 ? 1_883 : 7_777, isFromStart: true, pieces: 200)
+      if !Tap(dialogue).events.isEmpty { recognised += 1 }
+    }
+    #expect(recognised == 0)
+  }
+
+  @Test("28: what begins like a CONNECT and never goes on is given up, not kept")
+  func halfAConnect() {
+    for rule in [nil, DecodeRule.mqtt(version: nil)] {
+      var dialogue = Dialogue(serverPort: 7_777)
+      dialogue.open()
+      dialogue.send(.client, [0x10])
+      for _ in 0..<3_000 { dialogue.send(.server, [UInt8](repeating: 0x41, count: 1_000)) }
+      let tap = Tap(dialogue, decode: rule.map { [7_777: $0] } ?? [:])
+      // On the user's word it is MQTT that can't be cut; else it is nothing.
+      #expect(tap.openings.count == (rule == nil ? 0 : 1))
+    }
+  }
+
+  // MARK: The user's word
+
+  @Test("28: a port that is not to be decoded is left alone, whatever it carries")
+  func decodeNone() {
+    let session = Session.all(.v3_1_1)
+    var lost = session.dialogue()
+    lost.segments.removeAll { $0.payload == session.turns[0].bytes }
+    for dialogue in [session.dialogue(), session.dialogue(pieces: 1), lost] {
+      #expect(Tap(dialogue, decode: [1_883: .none]).events.isEmpty)
+      #expect(!Tap(dialogue, decode: [1_884: .none]).events.isEmpty)
+    }
+  }
+
+  @Test("28: on the user's word anything is MQTT, and what is not is told")
+  func decodeAnything() {
+    for version in [nil] + MQTTVersion.allCases.map(Optional.some) {
+      let dialogue = Self.dialogue(
+        Array("SSH-2.0-a\r\n".utf8), Array("SSH-2.0-b\r\n".utf8), port: 22, isFromStart: true,
+        pieces: 100)
+      let tap = Tap(dialogue, decode: [22: .mqtt(version: version)])
+      #expect(tap.openings.count == 1)
+      #expect(!tap.faults.isEmpty || !tap.malformations.isEmpty)
+      #expect(tap.closings == [.fin])
+    }
+  }
+
+  @Test("28: a rule for the client's port holds, too")
+  func decodeClientPort() {
+    let session = Session.all(.v5_0)
+    let tap = Tap(session.dialogue(port: 9), decode: [40_000: .mqtt(version: nil)])
+    #expect(tap.packets(.client) == session.packets(.client))
+    #expect(Tap(session.dialogue(port: 9), decode: [40_000: .none]).events.isEmpty)
+  }
+}

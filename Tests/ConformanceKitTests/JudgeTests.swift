@@ -1,0 +1,139 @@
+import DataClient
+import Testing
+import Wire
+
+@testable import ConformanceKit
+
+@Suite("The judge")
+struct JudgeTests {
+  private func result(_ id: String, _ report: ConformanceReport) throws -> ClauseResult {
+    try #require(report.results.first { $0.clause.id == "MQTT-" + id })
+  }
+
+  @Test("A connection of another version is not judged, and the report says why")
+  func otherVersions() throws {
+    let report = try judge {
+      $0.wire = .mqtt(.v5_0)
+      $0.open()
+      $0.client(hex: "C1 00")
+    }
+    #expect(!report.hasFailed)
+    #expect(report.results.allSatisfy { $0.verdict == .notApplicable })
+    let reason = try result("2.2.2-1", report).reason
+    #expect(reason == "no MQTT 3.1.1 in the input; there is mqtt-5.0 on 1 connection")
+  }
+
+  @Test("Without input nothing is applicable")
+  func nothing() throws {
+    let report = try judge([])
+    #expect(report.results.allSatisfy { $0.verdict == .notApplicable && $0.reason != nil })
+  }
+
+  @Test("On a connection whose version is inferred nothing is decided", arguments: SessionCase.all)
+  func inferred(_ session: SessionCase) throws {
+    var script = Script()
+    session.script(&script)
+    let events = script.events.map { event in
+      var event = event
+      event.context.wire = .mqttInferred(.v3_1_1)
+      return event
+    }
+    let report = try judge(events)
+    #expect(report.count(.failed) == 0 && report.count(.passed) == 0)
+  }
+
+  @Test("Connections are judged apart, however their events are mixed")
+  func interleaved() throws {
+    var scripts = (1...50).map { Script(connection: $0) }
+    for index in scripts.indices {
+      scripts[index].start()
+      scripts[index].subscribe(1, "only/\(index)")
+      scripts[index].suback(1, 0)
+      scripts[index].publish(.server, index == 7 ? "only/8" : "only/\(index)")
+      scripts[index].finish()
+    }
+    let longest = scripts.map(\.events.count).max() ?? 0
+    let mixed = (0..<longest).flatMap { step in
+      scripts.compactMap { step < $0.events.count ? $0.events[step] : nil }
+    }
+    let report = try judge(mixed)
+    let stray = try result("3.3.2-3", report)
+    #expect(stray.violated == 1 && stray.satisfied == 49)
+    #expect(stray.findings.map(\.connection) == [8])
+    #expect(report.count(.failed) == 1)
+  }
+
+  @Test("The next file counts its connections anew, and what was open is left undecided")
+  func files() throws {
+    var first = Script()
+    first.start()
+    first.subscribe(1, "a")
+    var second = Script()
+    second.start()
+    second.finish()
+    var judge = try ConformanceJudge(catalogue: .bundled())
+    for (name, script) in [("one.pcap", first), ("two.pcap", second)] {
+      judge.begin(file: name)
+      for event in script.events { event.withView { judge.consume($0) } }
+      judge.endFile()
+    }
+    let report = judge.report(toolVersion: "1")
+    #expect(report.inputs == ["one.pcap", "two.pcap"])
+    let answers = try result("3.8.4-1", report)
+    #expect(answers.verdict == .inconclusive && answers.undecided == 1)
+    #expect(try result("3.1.0-1", report).satisfied == 2)
+  }
+
+  @Test("Findings are kept up to the limit, and counted beyond it")
+  func limit() throws {
+    let report = try judge(options: ConformanceOptions(maximumFindings: 3)) {
+      $0.start()
+      for _ in 0..<1_000 { $0.client(hex: "C1 00") }
+      $0.close(.server)
+    }
+    let flags = try result("2.2.2-1", report)
+    #expect(flags.violated == 1_000 && flags.findings.count == 3)
+    #expect(flags.findings.map(\.frame) == [4, 5, 6])
+  }
+
+  @Test("Selected clauses alone are reported")
+  func selection() throws {
+    let options = ConformanceOptions(clauses: ["3.8.3", "mqtt-3.1.1/3.1.2.10", "mqtt-3.9.3-2"])
+    let report = try judge(options: options) { $0.start() }
+    #expect(
+      report.results.map(\.clause.id) == [
+        "MQTT-3.1.2-23", "MQTT-3.1.2-24", "MQTT-3.8.3-1", "MQTT-3.8.3-2", "MQTT-3.8.3-3",
+        "MQTT-3.8.3-4", "MQTT-3.9.3-2",
+      ])
+    #expect(report.text(color: false).hasPrefix("mqtt-3.1.1: 4 of 7 selected clauses checked\n"))
+  }
+
+  @Test("What is not in the catalogue is an error with the nearest that is")
+  func unknown() throws {
+    let error = #expect(throws: ConformanceError.self) {
+      _ = try judge([], options: ConformanceOptions(clauses: ["MQTT-3.8.3-9"]))
+    }
+    #expect(error?.code == .unknownClause)
+    #expect(error?.message.contains("MQTT-3.8.3-1") == true)
+    let spec = #expect(throws: ConformanceError.self) {
+      _ = try judge([], options: ConformanceOptions(specs: ["mqtt-9"]))
+    }
+    #expect(spec?.code == .unknownSpec)
+    #expect(spec?.message == "there is no catalogue of mqtt-9; there is: mqtt-3.1.1")
+  }
+
+  @Test("A catalogue that contradicts the rules is refused")
+  func contradiction() throws {
+    var clauses = try Catalogue.bundled().clauses
+    clauses.removeAll { $0.status != .active }
+    let json = #"""
+      {"id": "MQTT-2.2.2-1", "section": "2.2.2", "level": "MUST", "actor": "both",
+       "status": "planned", "summary": "s", "observable": "trace", "scope": "frame",
+       "passive": "direct", "source": "s"}
+      """#
+    let clause = try decodeClause(json)
+    #expect(throws: ConformanceError.self) {
+      _ = try ConformanceJudge(catalogue: Catalogue(clauses + [clause]))
+    }
+  }
+}
