@@ -23,6 +23,7 @@ let package = Package(
     .library(name: "Wire", targets: ["Wire"]),
     .library(name: "DataClient", targets: ["DataClient"]),
     .library(name: "Capture", targets: ["Capture"]),
+    .library(name: "LiveClient", targets: ["LiveClient"]),
     .library(name: "ConformanceKit", targets: ["ConformanceKit"]),
   ],
   targets: [
@@ -32,12 +33,17 @@ let package = Package(
     .systemLibrary(
       name: "CZlib", pkgConfig: "zlib",
       providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    .systemLibrary(
+      name: "CMosquitto", pkgConfig: "libmosquitto",
+      providers: [.apt(["libmosquitto-dev"]), .brew(["mosquitto"])]),
 
     .target(name: "Wire", swiftSettings: settings),
     .target(name: "DataClient", dependencies: ["Wire"], swiftSettings: settings),
     .target(
       name: "Capture", dependencies: ["DataClient", "Wire", "CPcap", "CZlib"],
       swiftSettings: settings),
+    .target(
+      name: "LiveClient", dependencies: ["DataClient", "CMosquitto"], swiftSettings: settings),
     .target(
       name: "ConformanceKit", dependencies: ["DataClient", "Wire"], swiftSettings: settings),
     .executableTarget(
@@ -49,6 +55,9 @@ let package = Package(
       name: "DataClientTests", dependencies: ["DataClient", "Wire"], swiftSettings: settings),
     .testTarget(
       name: "CaptureTests", dependencies: ["Capture", "DataClient", "Wire"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "LiveClientTests", dependencies: ["LiveClient", "DataClient"],
       swiftSettings: settings),
     .testTarget(
       name: "ConformanceKitTests",
