@@ -67,13 +67,14 @@ import Testing
     var sent: [ClientAction.ID: [UInt8]] = [:]
     var received: [[UInt8]] = []
     for round in 0..<20 {
-      for number in 0..<40 {
+      // No more than the 20 that mosquitto 2.0.11 has under way: it muddles more in its file.
+      for number in 0..<15 {
         let payload = [UInt8(round), UInt8(number)]
         let message = Message(topic: "n", payload: payload, qos: .exactlyOnce)
         sent[try await sender.perform(.publish(message))] = payload
       }
       // The broker goes down in the middle of it, at another place each time.
-      for _ in 0..<(round * 2) {
+      for _ in 0..<(round % 15) {
         if case .published(let id) = try await sender.event() { acknowledged.insert(id) }
       }
       broker.stop(SIGTERM)
@@ -82,15 +83,63 @@ import Testing
       try broker.start()
       #expect(try await sender.connect(sending) == true)
       #expect(try await receiver.connect(receiving) == true)
+      while received.count < sent.count { received.append(try await receiver.message().payload) }
     }
     while acknowledged.count < sent.count {
       if case .published(let id) = try await sender.event() { acknowledged.insert(id) }
     }
-    while received.count < sent.count { received.append(try await receiver.message().payload) }
     try await sender.publish("n", [], qos: .exactlyOnce)
     #expect(try await receiver.message().payload == [])
+    #expect(received.count == sent.count)
     #expect(Set(received) == Set(sent.values))
-    #expect(received.count == Set(received).count)
+  }
+
+  /// The library keeps a copy of a message that is sent again, and hands it out instead of another.
+  @Test func handsOutNoCopies() async throws {
+    let connections = Counter()
+    let server = try ScriptedServer { socket in
+      func publish(_ flags: UInt8, _ payload: UInt8) {
+        socket.write([0x34 | flags, 6, 0, 1, 0x61, 0, 1, payload])
+      }
+      func release() {
+        socket.write([0x62, 2, 0, 1])
+        #expect(socket.readPacket()?.first == 0x70)
+      }
+      _ = socket.readPacket()
+      connections.add()
+      socket.write([0x20, 2, connections.count == 1 ? 0 : 1, 0])
+      switch connections.count {
+      case 1: publish(0, 1)
+      case 2:
+        publish(8, 1)
+        #expect(socket.readPacket()?.first == 0x50)
+        release()
+        release()
+        publish(0, 2)
+      case 3:
+        publish(8, 2)
+        #expect(socket.readPacket()?.first == 0x50)
+        release()
+        // The packet identifier is free again, but the library still has a copy under it.
+        publish(0, 3)
+        #expect(socket.readPacket() == nil)
+        return
+      default:
+        publish(8, 3)
+        #expect(socket.readPacket()?.first == 0x50)
+        release()
+        return
+      }
+      #expect(socket.readPacket()?.first == 0x50)
+    }
+    let client = try TestClient("mqtt://127.0.0.1:\(server.port)")
+    var payloads: [[UInt8]] = []
+    while payloads.last != [3] {
+      #expect(connections.count < 10)
+      try await client.connect(ConnectOptions(clientID: "a", cleanStart: false))
+      payloads += try await drain(client).payloads
+    }
+    #expect(payloads == [[1], [2], [3]])
   }
 
   @Test(arguments: Version.allCases) func leavesAWill(_ version: Version) async throws {

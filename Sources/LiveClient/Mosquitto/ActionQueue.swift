@@ -143,15 +143,16 @@ final class ActionQueue: Sendable {
   /// Says whether the thread is about to do what can take long.
   func setBlocked(_ isBlocked: Bool) { state.withLock { $0.isBlocked = isBlocked } }
 
-  /// Takes the next action, unless it is a message above QoS 0 and there is no quota for it.
-  func take(hasQuota: Bool) -> Action? {
+  /// Takes the next action, unless it has to wait for answers to those before it.
+  ///
+  /// A message above QoS 0 waits for a quota, and a DISCONNECT until all that went before is settled.
+  func take(hasQuota: Bool, isSettled: Bool) -> Action? {
     state.withLock { state in
-      if !hasQuota, case .publish(_, let message) = state.actions.first,
-        message.qos > .atMostOnce
-      {
-        return nil
+      switch state.actions.first {
+      case .publish(_, let message) where message.qos > .atMostOnce && !hasQuota: nil
+      case .disconnect where !isSettled: nil
+      default: state.actions.popFirst()
       }
-      return state.actions.popFirst()
     }
   }
 

@@ -33,7 +33,8 @@ public import DataClient
 ///
 /// ## The end
 ///
-/// A client that is let go cuts an open connection, so the server sends its will; `disconnect` first
+/// `disconnect` brings all that was accepted to the server first, and waits for the answers to messages
+/// above QoS 0 unless the session keeps them; after 5 seconds the connection is cut. A client that is let go cuts an open connection, so the server sends its will; `disconnect` first
 /// when that is not meant.
 public final class MosquittoClient: DataClient {
   /// The versions of MQTT.

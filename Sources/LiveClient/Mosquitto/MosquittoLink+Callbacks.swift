@@ -27,12 +27,28 @@ extension MosquittoLink {
     }
   }
 
-  /// Makes the library tell its complaints, until the connection is open: it writes a line a packet.
+  /// Makes the library tell what it does, which costs it a line a packet.
+  ///
+  /// That is for its complaints until the connection is open, and for the ledger while it is kept.
   func setLog() {
     mosquitto_log_callback_set(handle) { _, user, level, text in
-      guard level == MOSQ_LOG_ERR, let text, let link = MosquittoLink.of(user) else { return }
-      if link.complaints.count < 8 { link.complaints.append(String(cString: text)) }
+      guard let text, let link = MosquittoLink.of(user) else { return }
+      switch level {
+      case MOSQ_LOG_ERR:
+        if link.complaints.count < 8 { link.complaints.append(String(cString: text)) }
+      case MOSQ_LOG_DEBUG where link.isResumable: link.noted(String(cString: text))
+      default: break
+      }
     }
+  }
+
+  /// Keeps the ledger; a message that would be hidden by a copy is not answered, so it comes again.
+  private func noted(_ line: String) {
+    guard
+      let mid = ExactlyOnceLedger.packetIdentifier(in: line, clientID: options.clientID),
+      !ledger.received(mid)
+    else { return }
+    drop(.lost("libmosquitto holds an old message under the packet identifier \(mid)."))
   }
 
   private static func of(_ user: UnsafeMutableRawPointer?) -> MosquittoLink? {
@@ -50,7 +66,7 @@ extension MosquittoLink {
       return
     }
     limits = ServerLimits(reading: properties)
-    mosquitto_log_callback_set(handle, nil)
+    if !isResumable { mosquitto_log_callback_set(handle, nil) }
     let isPresent = flags & 1 != 0
     if hasSession, !isPresent {
       hasLostSession = true
@@ -68,7 +84,8 @@ extension MosquittoLink {
   }
 
   private func received(_ message: mosquitto_message) {
-    guard let topic = message.topic else { return }
+    guard let topic = message.topic, ending == nil else { return }
+    if message.qos == 2, !ledger.handsOut(message.mid) { return }
     let payload = UnsafeRawBufferPointer(
       start: message.payload, count: message.payload == nil ? 0 : Int(max(0, message.payloadlen)))
     add(

@@ -24,6 +24,23 @@ extension MosquittoLink {
     try Mosquitto.check(code, "will")
   }
 
+  /// Makes the properties of a CONNECT; 3.1.1 has none.
+  /// - Parameter properties: The list to add them to.
+  /// - Returns: The library's code when that fails.
+  func connectProperties(_ properties: inout OpaquePointer?) -> Int32? {
+    guard setup.version == .v5_0 else { return nil }
+    // The library takes 20 unanswered messages at a time and gives up at one more, which some
+    // brokers send to a session that is taken up: mosquitto 2.0.11 does. So no limit is told.
+    var code = mosquitto_property_add_int16(
+      &properties, Int32(MQTT_PROP_RECEIVE_MAXIMUM.rawValue), .max)
+    if code == 0, !options.cleanStart {
+      // As in 3.1.1, where a session that is kept is kept for good.
+      code = mosquitto_property_add_int32(
+        &properties, Int32(MQTT_PROP_SESSION_EXPIRY_INTERVAL.rawValue), .max)
+    }
+    return code == 0 ? nil : code
+  }
+
   /// Sets what TLS trusts and shows.
   func setTLS() throws(DataClientError) {
     let tls = setup.tls

@@ -50,10 +50,13 @@ final class MosquittoLink {
   /// The UNSUBSCRIBEs without an answer, by packet identifier.
   var unsubscribes: [Int32: ClientAction.ID] = [:]
 
+  /// The messages of QoS 2 that are under way to here, in a session that can be taken up.
+  var ledger = ExactlyOnceLedger()
+
   /// Whether the session of an earlier connection is remembered here.
   private(set) var hasSession = false
   /// Whether the server's answer about the session is known to be about another connection.
-  private let hidesSession: Bool
+  private var hidesSession: Bool
   private var isDisconnecting = false
 
   /// Makes a handle.
@@ -88,11 +91,17 @@ final class MosquittoLink {
   /// Whether a later connection may take up the session.
   var isResumable: Bool { !options.cleanStart }
 
+  /// Whether the library remembers anything that a later connection needs, and can go on with it.
+  var hasUnfinishedMessages: Bool { !ledger.isStuck && (!ledger.isEmpty || inFlight > 0) }
+
   /// The socket; -1 when there is none.
   var socket: Int32 { mosquitto_socket(handle) }
 
   /// Whether there is something to write.
   var wantsWrite: Bool { mosquitto_want_write(handle) }
+
+  /// Whether a DISCONNECT would cut nothing off: a session keeps what is under way.
+  var isSettled: Bool { inFlight == 0 || isResumable }
 
   /// Whether one more message above QoS 0 may be sent.
   var hasQuota: Bool { inFlight < (limits?.receiveMaximum ?? 0) }
@@ -106,7 +115,7 @@ final class MosquittoLink {
   ///   - attempt: The number of the connection.
   ///   - options: How to open it.
   func connect(_ attempt: UInt64, _ options: ConnectOptions) {
-    hasSession = hasSession || limits != nil
+    if limits != nil { (hasSession, hidesSession) = (true, false) }
     (self.attempt, self.options) = (attempt, options)
     (limits, refusal, disconnectReason, ending) = (nil, nil, nil, nil)
     (isDisconnecting, hasLostSession, complaints) = (false, false, [])
@@ -120,12 +129,7 @@ final class MosquittoLink {
     }
     var properties: OpaquePointer?
     defer { mosquitto_property_free_all(&properties) }
-    if setup.version == .v5_0, !options.cleanStart {
-      // As in 3.1.1, where a session that is kept is kept for good.
-      note(
-        mosquitto_property_add_int32(
-          &properties, Int32(MQTT_PROP_SESSION_EXPIRY_INTERVAL.rawValue), .max))
-    }
+    if let code = connectProperties(&properties) { return note(code) }
     note(
       mosquitto_connect_bind_v5(
         handle, setup.url.host, Int32(setup.url.port), Int32(options.keepAlive), nil, properties))

@@ -55,7 +55,9 @@ final class MosquittoLoop {
     let earlier = resting.take()
     do throws(DataClientError) {
       let link: MosquittoLink
-      if let earlier, !options.cleanStart, earlier.options.clientID == options.clientID {
+      if let earlier, earlier.hasUnfinishedMessages, !options.cleanStart,
+        earlier.options.clientID == options.clientID
+      {
         link = earlier
       } else {
         if let earlier { release(earlier) }
@@ -148,7 +150,7 @@ final class MosquittoLoop {
     repeat {
       count = 0
       while link.limits != nil, link.ending == nil, count < Self.bytesAtOnce,
-        let action = actions.take(hasQuota: link.hasQuota)
+        let action = actions.take(hasQuota: link.hasQuota, isSettled: link.isSettled)
       {
         count += max(1, link.perform(action))
       }
