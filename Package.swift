@@ -57,7 +57,7 @@ let package = Package(
       name: "CaptureTests", dependencies: ["Capture", "DataClient", "Wire"],
       swiftSettings: settings),
     .testTarget(
-      name: "LiveClientTests", dependencies: ["LiveClient", "DataClient"],
+      name: "LiveClientTests", dependencies: ["LiveClient", "DataClient"], exclude: ["README.md"],
       swiftSettings: settings),
     .testTarget(
       name: "ConformanceKitTests",

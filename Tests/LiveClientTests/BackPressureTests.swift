@@ -55,6 +55,22 @@ import Testing
     }
   }
 
+  @Test func staysConnectedWhileTheUserIsSlow() async throws {
+    let broker = try Broker(globals: ["max_queued_messages 0"])
+    let reader = try await TestClient.connected(
+      broker, limits: MosquittoClient.Limits(events: 10), ConnectOptions(keepAlive: 5))
+    try await reader.subscribe("a", qos: .atMostOnce)
+    let writer = try await TestClient.connected(broker)
+    let message = Message(topic: "a", payload: [UInt8](repeating: 0, count: 65_536))
+    for _ in 0..<300 { try await writer.perform(.publish(message)) }
+    try await writer.publish("b", [])
+    // Longer than the one and a half times 5 seconds after which the broker gives up.
+    let deadline = Timestamp(nanoseconds: writer.client.now.nanoseconds + 10_000_000_000)
+    while try await writer.client.next(before: deadline) != .deadline {}
+    for _ in 0..<300 { _ = try await reader.message() }
+    try await reader.publish("still/there", [])
+  }
+
   @Test func refusesMessagesWhenTooManyWait() async throws {
     let broker = try Broker()
     let limits = MosquittoClient.Limits(messages: 10, messageBytes: 1_000_000)

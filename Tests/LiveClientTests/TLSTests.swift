@@ -65,7 +65,8 @@ import Testing
     let broker = try broker("server", ["require_certificate true"])
     var tls = TLSOptions(authorityFile: certificates.authority)
     let text = try await outcome(broker, tls)
-    #expect(text.contains("certificate required"), "\(text)")
+    // The alert is lost when the server closes before our CONNECT comes.
+    #expect(text.contains("certificate required") || text.contains("client certificate"), "\(text)")
     tls.certificateFile = certificates.certificate("client")
     tls.keyFile = certificates.key("client")
     #expect(try await outcome(broker, tls) == "connected")

@@ -1,11 +1,12 @@
 import DataClient
 import Synchronization
 
-/// What happened and was not asked for yet, and whoever waits for it: the receiving half of a live client.
+/// What happened and was not asked for yet, and whoever waits for it: the receiving half of a live
+/// client.
 ///
-/// It keeps what ``DataClient`` promises about ``DataClient/next(before:)``: order, time, waking and
-/// cancellation. Events carry the time at which they came, so a deadline that was reached before an
-/// event came is told before it, however late the user asks.
+/// It keeps what ``DataClient`` promises about ``DataClient/next(before:)``: order, time, waking
+/// and cancellation. Events carry the time at which they came, so a deadline that was reached
+/// before an event came is told before it, however late the user asks.
 final class EventQueue: Sendable {
   /// The clock that events are timed by.
   let clock = LiveClock()
@@ -19,7 +20,8 @@ final class EventQueue: Sendable {
   /// - Parameters:
   ///   - limit: How many events may wait before ``takeRoom()`` says that there is none.
   ///   - byteLimit: How many bytes may wait.
-  ///   - whenThereIsRoom: Called after somebody was told that there is no room, when half of it is free.
+  ///   - whenThereIsRoom: Called after somebody was told that there is no room, when half of it is
+  ///     free.
   /// - Throws: ``DataClientError`` when there are no file descriptors left.
   init(
     limit: Int, byteLimit: Int, whenThereIsRoom: @escaping @Sendable () -> Void
@@ -123,7 +125,8 @@ final class EventQueue: Sendable {
     if let (waiter, event) = handedOver { waiter.continuation.resume(returning: event) }
   }
 
-  /// How many events and bytes may still be added; once there is none, `whenThereIsRoom` tells of the next.
+  /// How many events and bytes may still be added; once there is none, `whenThereIsRoom` tells of
+  /// the next.
   func takeRoom() -> (events: Int, bytes: Int) {
     state.withLock { state in
       let events = limit - state.events.count

@@ -8,10 +8,11 @@ import Synchronization
 
 /// A server of HTTP as a world: it answers requests and does nothing else.
 ///
-/// The path of a request is appended to the base URL. `GET` and `HEAD` carry the parameters in the query,
-/// sorted by name; every other method carries them as a JSON object. Every answer of the server is a
-/// ``ClientEvent/response(_:_:)`` with its status, 404 too. A request that gets no answer is told by a
-/// response too, with the ``Failure`` as its status, always negative, and a text as its body.
+/// The path of a request is appended to the base URL. `GET` and `HEAD` carry the parameters in the
+/// query, sorted by name; every other method carries them as a JSON object. Every answer of the
+/// server is a ``ClientEvent/response(_:_:)`` with its status, 404 too. A request that gets no
+/// answer is told by a response too, with the ``Failure`` as its status, always negative, and a
+/// text as its body.
 ///
 /// There is no connection to open: `connect`, like everything but `send`, is not supported.
 ///

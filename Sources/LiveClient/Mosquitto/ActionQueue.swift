@@ -1,9 +1,11 @@
 import DataClient
 import Synchronization
 
-/// What the user of a ``MosquittoClient`` asked for and its thread has not done yet: the sending half.
+/// What the user of a ``MosquittoClient`` asked for and its thread has not done yet: the sending
+/// half.
 ///
-/// It also knows whether there is a connection, so that what needs one fails at once when there is none.
+/// It also knows whether there is a connection, so that what needs one fails at once when there is
+/// none.
 final class ActionQueue: Sendable {
   /// An action that needs a connection, checked.
   enum Action: Sendable {
@@ -73,7 +75,8 @@ final class ActionQueue: Sendable {
 
   /// Adds an action.
   /// - Parameter action: The action, checked.
-  /// - Throws: ``DataClientError`` when there is no connection, the server can't do it, or too much waits.
+  /// - Throws: ``DataClientError`` when there is no connection, the server can't do it, or too much
+  ///   waits.
   func add(_ action: Action) throws(DataClientError) {
     let failure = state.withLock { [limit] state -> DataClientError? in
       guard state.phase == .connected else {
@@ -145,7 +148,8 @@ final class ActionQueue: Sendable {
 
   /// Takes the next action, unless it has to wait for answers to those before it.
   ///
-  /// A message above QoS 0 waits for a quota, and a DISCONNECT until all that went before is settled.
+  /// A message above QoS 0 waits for a quota, and a DISCONNECT until all that went before is
+  /// settled.
   func take(hasQuota: Bool, isSettled: Bool) -> Action? {
     state.withLock { state in
       switch state.actions.first {

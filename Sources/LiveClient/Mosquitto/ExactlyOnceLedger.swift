@@ -1,8 +1,9 @@
 /// Which messages of QoS 2 the library holds until their PUBREL, and how many copies of each.
 ///
-/// A server sends a message again after a connection broke. libmosquitto (2.0.11) then keeps a second
-/// copy under the same packet identifier, and hands it out at the next PUBREL with that identifier: the
-/// message comes twice, or instead of another one. The ledger tells these copies from the messages.
+/// A server sends a message again after a connection broke. libmosquitto (2.0.11) then keeps a
+/// second copy under the same packet identifier, and hands it out at the next PUBREL with that
+/// identifier: the message comes twice, or instead of another one. The ledger tells these copies
+/// from the messages.
 struct ExactlyOnceLedger {
   private var awaited: Set<Int32> = []
   private var copies: [Int32: Int] = [:]
@@ -16,7 +17,8 @@ struct ExactlyOnceLedger {
 
   /// Notes a PUBLISH of QoS 2.
   /// - Parameter mid: Its packet identifier.
-  /// - Returns: Whether the library will hand it out; not while it holds a copy of an earlier message.
+  /// - Returns: Whether the library will hand it out; not while it holds a copy of an earlier
+  ///   message.
   mutating func received(_ mid: Int32) -> Bool {
     if awaited.contains(mid) {
       copies[mid, default: 0] += 1

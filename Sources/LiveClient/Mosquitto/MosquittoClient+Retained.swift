@@ -1,11 +1,12 @@
 public import DataClient
 
 extension MosquittoClient {
-  /// Clears the retained messages of every topic that a filter matches, over a connection of its own.
+  /// Clears the retained messages of every topic that a filter matches, over a connection of its
+  /// own.
   ///
-  /// MQTT can't clear by filter: the messages are collected first, and each topic gets an empty retained
-  /// message. Since a server may leave out what it has too much of, that is repeated until none is left.
-  /// To clear one topic, publish an empty retained message to it.
+  /// MQTT can't clear by filter: the messages are collected first, and each topic gets an empty
+  /// retained message. Since a server may leave out what it has too much of, that is repeated until
+  /// none is left. To clear one topic, publish an empty retained message to it.
   /// - Parameters:
   ///   - filter: The topic filter.
   ///   - options: How to open the connection; its session starts and ends with it.

@@ -2,40 +2,45 @@ public import DataClient
 
 /// A broker as a world: MQTT 3.1.1 and 5.0 over TCP and TLS, by libmosquitto.
 ///
-/// A client has one connection at a time and opens another one after ``ClientEvent/closed(_:)`` when
-/// it is asked to; it never reconnects on its own. While a connection is opened the server's name is
-/// looked up and its addresses are tried, which can take minutes; `disconnect` gives that up at once.
+/// A client has one connection at a time and opens another one after ``ClientEvent/closed(_:)``
+/// when it is asked to; it never reconnects on its own. While a connection is opened the server's
+/// name is looked up and its addresses are tried, which can take minutes; `disconnect` gives that
+/// up at once.
 ///
 /// ## Sessions
 ///
-/// `cleanStart: false` with the same client identifier takes up the session of the connection before:
-/// what was accepted above QoS 0 and not published is sent again, and ``ClientEvent/published(_:)`` comes on
-/// the later connection. When the server has forgotten the session, what was under way is forgotten
-/// here too; the connection is opened once more for that. Under MQTT 5.0 such a session never expires.
+/// `cleanStart: false` with the same client identifier takes up the session of the connection
+/// before: what was accepted above QoS 0 and not published is sent again, and
+/// ``ClientEvent/published(_:)`` comes on the later connection. When the server has forgotten the
+/// session, what was under way is forgotten here too; the connection is opened once more for that.
+/// Under MQTT 5.0 such a session never expires. Without a client identifier the library makes one
+/// under MQTT 3.1.1, the server under 5.0.
 ///
 /// ## Back-pressure
 ///
-/// When ``Limits/events`` events, or ``Limits/eventBytes`` bytes, wait for ``next(before:)``, the socket is
-/// read no further until half of them are taken (one read may go beyond by what one TLS record holds).
-/// TCP then stops the server. What a server does is its own affair: mosquitto keeps up to
-/// `max_queued_messages` (1,000) for the client and drops those that come after. No PINGREQ is sent
-/// meanwhile, so a server may close the connection when the pause is longer than one and a
-/// half times the keep-alive time; what had arrived is then still read first.
+/// When ``Limits/events`` events, or ``Limits/eventBytes`` bytes, wait for ``next(before:)``, the
+/// socket is read no further until half of them are taken (one read may go beyond by what one TLS
+/// record holds, and messages of QoS 2 wait in the library for their PUBREL). TCP then stops the
+/// server. What a server does is its own affair: mosquitto keeps up to `max_queued_messages`
+/// (1,000) for the client and drops those that come after. One PINGREQ is sent meanwhile and no
+/// second one before its answer is reached, so a server may close the connection when the pause is
+/// longer than twice the keep-alive time; what had arrived is then still read first.
 ///
 /// In the other direction a message is refused, with ``DataClientError/Code/transport``, when
 /// ``Limits/messages`` messages, or ``Limits/messageBytes`` bytes, are not published yet.
 ///
-/// ## Limits of the protocol's versions
+/// ## What MQTT and the library make different
 ///
-/// The port has no event for a server that does not want a message (MQTT 5.0 reason codes from 128):
-/// no ``ClientEvent/published(_:)`` comes for it. Filters of different QoS in one `subscribe` go in
-/// several SUBSCRIBE packets and are answered by one event.
+/// The port has no event for a server that does not want a message (MQTT 5.0 reason codes from
+/// 128): no ``ClientEvent/published(_:)`` comes for it. Filters of different QoS in one `subscribe`
+/// go in several SUBSCRIBE packets and are answered by one event.
 ///
 /// ## The end
 ///
-/// `disconnect` brings all that was accepted to the server first, and waits for the answers to messages
-/// above QoS 0 unless the session keeps them; after 5 seconds the connection is cut. A client that is let go cuts an open connection, so the server sends its will; `disconnect` first
-/// when that is not meant.
+/// `disconnect` brings all that was accepted to the server first, and waits for the answers to
+/// messages above QoS 0 unless the session keeps them; after 5 seconds the connection is cut. A
+/// client that is let go cuts an open connection too, so the server sends its will: `disconnect`
+/// first when that is not meant.
 public final class MosquittoClient: DataClient {
   /// The versions of MQTT.
   public enum Version: Sendable, Hashable, CaseIterable {
@@ -95,7 +100,8 @@ public final class MosquittoClient: DataClient {
   ///   - tls: Whom to trust, and how to show who one is; not looked at with `mqtt://`.
   ///   - limits: How much may wait.
   ///   - lacking: What this broker is known not to do; such actions fail before they are sent.
-  /// - Throws: ``DataClientError`` when the URL or a file can't be read, or the system is out of threads.
+  /// - Throws: ``DataClientError`` when the URL or a file can't be read, or the system is out of
+  ///   threads.
   public convenience init(
     url: String, version: Version = .v3_1_1, tls: TLSOptions = TLSOptions(),
     limits: Limits = Limits(), lacking: Capabilities = []

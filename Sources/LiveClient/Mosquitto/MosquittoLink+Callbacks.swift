@@ -27,27 +27,37 @@ extension MosquittoLink {
     }
   }
 
-  /// Makes the library tell what it does, which costs it a line a packet.
+  /// Makes the library tell what it does when somebody listens; it costs a line a packet.
   ///
-  /// That is for its complaints until the connection is open, and for the ledger while it is kept.
+  /// These are its complaints until the connection is open, the messages of QoS 2 for the ledger of
+  /// a session that can be taken up, and PINGREQs during a backlog.
   func setLog() {
+    guard limits == nil || isResumable || hasBacklog else {
+      mosquitto_log_callback_set(handle, nil)
+      return
+    }
     mosquitto_log_callback_set(handle) { _, user, level, text in
       guard let text, let link = MosquittoLink.of(user) else { return }
       switch level {
       case MOSQ_LOG_ERR:
         if link.complaints.count < 8 { link.complaints.append(String(cString: text)) }
-      case MOSQ_LOG_DEBUG where link.isResumable: link.noted(String(cString: text))
+      case MOSQ_LOG_DEBUG where link.limits != nil: link.noted(String(cString: text))
       default: break
       }
     }
   }
 
-  /// Keeps the ledger; a message that would be hidden by a copy is not answered, so it comes again.
   private func noted(_ line: String) {
+    if hasBacklog {
+      if line.hasSuffix(" sending PINGREQ") { isPingOpen = true }
+      if line.hasSuffix(" received PINGRESP") { isPingOpen = false }
+    }
     guard
+      isResumable,
       let mid = ExactlyOnceLedger.packetIdentifier(in: line, clientID: options.clientID),
       !ledger.received(mid)
     else { return }
+    // A message that would be hidden by a copy is not answered, so it comes again.
     drop(.lost("libmosquitto holds an old message under the packet identifier \(mid)."))
   }
 
@@ -66,7 +76,7 @@ extension MosquittoLink {
       return
     }
     limits = ServerLimits(reading: properties)
-    if !isResumable { mosquitto_log_callback_set(handle, nil) }
+    setLog()
     let isPresent = flags & 1 != 0
     if hasSession, !isPresent {
       hasLostSession = true

@@ -4,9 +4,9 @@ import Glibc
 
 /// The one owner of a handle of libmosquitto: one connection after another in the same session.
 ///
-/// Everything in it happens on the thread that made it, so it needs no lock; the library is told not to
-/// write by itself, so that no callback comes before the call that causes it has returned. The
-/// handle keeps an unretained reference to the link, which outlives it.
+/// Everything in it happens on the thread that made it, so it needs no lock; the library is told
+/// not to write by itself, so that no callback comes before the call that causes it has returned.
+/// The handle keeps an unretained reference to the link, which outlives it.
 final class MosquittoLink {
   /// Where to connect to, and how.
   struct Setup: Sendable {
@@ -50,6 +50,16 @@ final class MosquittoLink {
   /// The UNSUBSCRIBEs without an answer, by packet identifier.
   var unsubscribes: [Int32: ClientAction.ID] = [:]
 
+  /// Whether the socket may hold what the buffer had no room for: the answer to a PINGREQ, for one.
+  var hasBacklog = false {
+    didSet {
+      guard hasBacklog != oldValue else { return }
+      isPingOpen = false
+      setLog()
+    }
+  }
+  /// Whether a PINGREQ of the time since then has no answer yet.
+  var isPingOpen = false
   /// The messages of QoS 2 that are under way to here, in a session that can be taken up.
   var ledger = ExactlyOnceLedger()
 
@@ -118,7 +128,7 @@ final class MosquittoLink {
     if limits != nil { (hasSession, hidesSession) = (true, false) }
     (self.attempt, self.options) = (attempt, options)
     (limits, refusal, disconnectReason, ending) = (nil, nil, nil, nil)
-    (isDisconnecting, hasLostSession, complaints) = (false, false, [])
+    (isDisconnecting, hasLostSession, hasBacklog, complaints) = (false, false, false, [])
     setLog()
     do throws(DataClientError) {
       try setCredentials()
@@ -176,7 +186,11 @@ final class MosquittoLink {
   func write() { note(mosquitto_loop_write(handle, 1)) }
 
   /// Sends a PINGREQ when it is time, and notices when none is answered.
-  func keepAlive() { note(mosquitto_loop_misc(handle)) }
+  ///
+  /// An answer that may stand behind a backlog is not missed.
+  func keepAlive() {
+    if !isPingOpen { note(mosquitto_loop_misc(handle)) }
+  }
 
   /// Looks at a return code, and at whether the connection is over.
   private func note(_ code: Int32) {
@@ -191,7 +205,7 @@ final class MosquittoLink {
       ending = .lost("\(place): the server disconnected: \(reason)")
     } else if code == 0 {
       ending = .lost("\(place): the server disconnected")
-    } else if let problem = securityProblem {
+    } else if let problem = securityProblem(errno: number) {
       ending = .lost("\(place): TLS: \(problem)")
     } else {
       ending = .lost("\(place): \(Mosquitto.text(of: code, errno: number))")
@@ -201,17 +215,21 @@ final class MosquittoLink {
   /// The server, for people.
   private var place: String { "\(setup.url.host) port \(setup.url.port)" }
 
-  /// What TLS complained of, for people.
-  private var securityProblem: String? {
-    guard setup.url.isSecure, !complaints.isEmpty else { return nil }
+  /// What TLS complained of, for people; it says nothing when the server cuts the connection.
+  private func securityProblem(errno number: Int32) -> String? {
+    guard setup.url.isSecure, limits == nil else { return nil }
     if complaints.contains(where: { $0.contains("host name verification failed") }) {
       return "the server's certificate is not for the host \(setup.url.host)"
     }
     if complaints.contains(where: { $0.contains("certificate verify failed") }) {
       return "the server's certificate is not trusted (certificate verify failed)"
     }
-    return complaints.map { line in
-      line.split(separator: "::").last.map(String.init) ?? line
-    }.joined(separator: "; ")
+    guard complaints.isEmpty else {
+      return complaints.map { line in
+        line.split(separator: "::").last.map(String.init) ?? line
+      }.joined(separator: "; ")
+    }
+    guard number == EPROTO else { return nil }
+    return "the server broke off; it may want another client certificate"
   }
 }

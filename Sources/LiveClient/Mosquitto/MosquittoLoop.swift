@@ -1,7 +1,8 @@
 import DataClient
 import Glibc
 
-/// What the thread of a ``MosquittoClient`` does: it carries actions to the library and events back.
+/// What the thread of a ``MosquittoClient`` does: it carries actions to the library and events
+/// back.
 final class MosquittoLoop {
   private let setup: MosquittoLink.Setup
   private let actions: ActionQueue
@@ -12,8 +13,6 @@ final class MosquittoLoop {
   private var link: MosquittoLink?
   /// The last connection, when its session may be taken up again.
   private var resting: MosquittoLink?
-  /// Whether the socket may hold what the buffer had no room for: an answer to a PINGREQ, for one.
-  private var hasBacklog = false
 
   /// How many packets are read before actions get their turn.
   private static let packetsAtOnce = 64
@@ -74,7 +73,6 @@ final class MosquittoLoop {
     link.connect(attempt, options)
     actions.setBlocked(false)
     self.link = link
-    hasBacklog = false
     deliver()
   }
 
@@ -88,7 +86,8 @@ final class MosquittoLoop {
     self.link = nil
   }
 
-  /// Starts the session anew at this end too, when the server has forgotten it (MQTT 5.0 section 3.2.2.1.1).
+  /// Starts the session anew at this end too, when the server has forgotten it (MQTT 5.0 section
+  /// 3.2.2.1.1).
   ///
   /// The library would go on with what it remembers, and take new packet identifiers for old ones.
   /// It can only forget together with the connection, so the connection is opened once more.
@@ -167,21 +166,21 @@ final class MosquittoLoop {
     let room = events.takeRoom()
     let isPaused = room.events == 0
     let interest = (isPaused ? 0 : Int32(POLLIN)) | (link.wantsWrite ? Int32(POLLOUT) : 0)
-    let keepAlive: Int32 = link.options.keepAlive == 0 || isPaused ? -1 : 1_000
+    let keepAlive: Int32 = link.options.keepAlive == 0 ? -1 : 1_000
     let closing = deadline.map(clock.milliseconds)
     let happened = waker.wait(
       on: interest == 0 ? -1 : link.socket, events: interest,
       milliseconds: closing.map { keepAlive < 0 ? $0 : min($0, keepAlive) } ?? keepAlive)
     let isCut = happened & Int32(POLLHUP | POLLERR) != 0
     if isPaused {
-      hasBacklog = true
+      link.hasBacklog = true
     } else if isCut || happened & Int32(POLLIN) != 0 || link.limits == nil && happened != 0 {
       read(link, room: room, isCut: isCut)
     } else {
-      hasBacklog = false
+      link.hasBacklog = false
     }
     if link.ending == nil, isCut || happened & Int32(POLLOUT) != 0 { link.write() }
-    if link.ending == nil, !hasBacklog { link.keepAlive() }
+    if link.ending == nil { link.keepAlive() }
   }
 
   private func read(_ link: MosquittoLink, room: (events: Int, bytes: Int), isCut: Bool) {
@@ -190,12 +189,12 @@ final class MosquittoLoop {
       link.read()
       guard link.ending == nil, !link.hasLostSession else { return }
       guard link.events.count < room.events, link.eventBytes < room.bytes else {
-        hasBacklog = true
+        link.hasBacklog = true
         return
       }
       if link.events.count == count, !isCut || link.limits != nil { return }
     }
-    // In a handshake the library takes some ends of a connection for a pause, and would wait for ever.
+    // In a handshake the library takes some ends of a connection for a pause, and waits for ever.
     if isCut, link.limits == nil { link.drop(.lost("The server closed the connection.")) }
   }
 }

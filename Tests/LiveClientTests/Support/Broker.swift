@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// A mosquitto of a test's own, on a free port of loopback, with its own configuration and directory.
+/// A mosquitto of a test's own, on a free port of loopback, with its own configuration and
+/// directory.
 final class Broker: Sendable {
   let port: UInt16
   let directory: Scratch

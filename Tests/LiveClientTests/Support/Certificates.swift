@@ -8,7 +8,8 @@ struct Certificates {
   func certificate(_ name: String) -> String { directory.file("\(name).pem") }
   func key(_ name: String) -> String { directory.file("\(name).key") }
 
-  /// Makes two authorities; the first issues for `localhost`, for `elsewhere.test` and for a client.
+  /// Makes two authorities; the first issues for `localhost`, for `elsewhere.test` and for a
+  /// client.
   init() throws {
     directory = try Scratch()
     for name in ["ca", "other"] {

@@ -79,7 +79,8 @@ final class Socket: Sendable {
   }
 }
 
-/// A server on a free port that does what a test says with the connections it gets, one after another.
+/// A server on a free port that does what a test says with the connections it gets, one after
+/// another.
 final class ScriptedServer: Sendable {
   let port: UInt16
   private let listener: Socket
