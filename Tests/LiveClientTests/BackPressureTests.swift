@@ -28,7 +28,7 @@ import Testing
     let client = try TestClient(
       "mqtt://127.0.0.1:\(server.port)", limits: MosquittoClient.Limits(events: 100))
     try await client.connect(ConnectOptions(keepAlive: 0))
-    #expect(eventually { sent.hasEnded })
+    #expect(try await eventually { sent.hasEnded })
     // 100 events wait here; what is beyond stands in the buffers of the sockets.
     #expect(sent.count >= 100 && sent.count < 400, "\(sent.count)")
     for _ in 0..<sent.count { #expect(try await client.message().payload.count == 65_536) }
@@ -56,19 +56,32 @@ import Testing
   }
 
   @Test func staysConnectedWhileTheUserIsSlow() async throws {
-    let broker = try Broker(globals: ["max_queued_messages 0"])
-    let reader = try await TestClient.connected(
-      broker, limits: MosquittoClient.Limits(events: 10), ConnectOptions(keepAlive: 5))
-    try await reader.subscribe("a", qos: .atMostOnce)
-    let writer = try await TestClient.connected(broker)
-    let message = Message(topic: "a", payload: [UInt8](repeating: 0, count: 65_536))
-    for _ in 0..<300 { try await writer.perform(.publish(message)) }
-    try await writer.publish("b", [])
-    // Longer than the one and a half times 5 seconds after which the broker gives up.
-    let deadline = Timestamp(nanoseconds: writer.client.now.nanoseconds + 10_000_000_000)
-    while try await writer.client.next(before: deadline) != .deadline {}
-    for _ in 0..<300 { _ = try await reader.message() }
-    try await reader.publish("still/there", [])
+    let pings = Counter()
+    let server = try ScriptedServer { socket in
+      _ = socket.readPacket()
+      socket.write([0x20, 2, 0, 0])
+      for _ in 0..<20 { socket.write([0x30, 4, 0, 1, 0x61, 1]) }
+      if socket.readPacket()?.first == 0xc0 { pings.add() }
+      // No second one, and no end either, although the answer to the first is not read.
+      socket.write([0xd0, 0])
+      var timeout = timeval(tv_sec: 6, tv_usec: 500_000)
+      setsockopt(
+        socket.number, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+      var byte: UInt8 = 0
+      if recv(socket.number, &byte, 1, 0) < 0 { pings.end() }
+      timeout = timeval()
+      setsockopt(
+        socket.number, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+      while let packet = socket.readPacket(), packet.first == 0xc0 { socket.write([0xd0, 0]) }
+    }
+    let client = try TestClient(
+      "mqtt://127.0.0.1:\(server.port)", limits: MosquittoClient.Limits(events: 10))
+    try await client.connect(ConnectOptions(keepAlive: 5))
+    #expect(try await eventually(within: 40) { pings.hasEnded })
+    #expect(pings.count == 1)
+    for _ in 0..<20 { _ = try await client.message() }
+    let later = Timestamp(nanoseconds: client.client.now.nanoseconds + 7_000_000_000)
+    #expect(try await client.client.next(before: later) == .deadline)
   }
 
   @Test func refusesMessagesWhenTooManyWait() async throws {
@@ -88,8 +101,10 @@ import Testing
     }
     var large = small
     large.payload = [UInt8](repeating: 1, count: 999_990)
+    broker.pause(true)
     try await client.perform(.publish(large))
     #expect(await client.refusal(.publish(small)) == .transport)
+    broker.pause(false)
     guard case .published = try await client.event() else {
       Issue.record("not published")
       return

@@ -61,14 +61,14 @@ import Testing
     let fixture = try Fixture()
     let start = fixture.queue.now
     let deadline = Timestamp(nanoseconds: start.nanoseconds + 1)
-    #expect(eventually { fixture.queue.clock.now > deadline })
+    #expect(try await eventually { fixture.queue.clock.now > deadline })
     fixture.queue.append([Self.event(1)])
     // The time stands where the user left it, as long as an event waits.
     let moment = fixture.queue.now
     #expect(try await fixture.queue.next(before: moment) == Self.event(1))
     let other = try Fixture()
     let early = Timestamp(nanoseconds: other.queue.now.nanoseconds + 1_000_000)
-    #expect(eventually { other.queue.clock.now > early })
+    #expect(try await eventually { other.queue.clock.now > early })
     other.queue.append([Self.event(2)])
     #expect(try await other.queue.next(before: early) == .deadline)
     #expect(other.queue.now == early)
@@ -83,7 +83,7 @@ import Testing
     _ = try await fixture.queue.next(before: nil)
     let moment = fixture.queue.now
     let later = fixture.queue.clock.now
-    #expect(eventually { fixture.queue.clock.now > later })
+    #expect(try await eventually { fixture.queue.clock.now > later })
     #expect(fixture.queue.now == moment)
     _ = try await fixture.queue.next(before: nil)
     #expect(fixture.queue.now >= moment)

@@ -171,7 +171,7 @@ import Testing
       ], output: output)
     let client = try await TestClient.connected(broker)
     try await client.publish("ready", [1], retained: true)
-    #expect(eventually { Child.text(of: output).contains("ready") })
+    #expect(try await eventually { Child.text(of: output).contains("ready") })
     try await client.publish("ours/1", [0xff, 0], qos: qos)
     try await client.publish("ours/2", [], qos: qos)
     #expect(subscriber.wait() == 0)

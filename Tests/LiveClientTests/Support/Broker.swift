@@ -39,7 +39,12 @@ final class Broker: Sendable {
   func start() throws {
     let log = directory.file("mosquitto.log")
     let child = try Child(["mosquitto", "-c", directory.file("mosquitto.conf")], output: log)
-    guard try eventually({ try child.hasEnded || Socket.answers(port) }), !child.hasEnded else {
+    var attempts = 0
+    while try !child.hasEnded && !Socket.answers(port) && attempts < 4_000 {
+      usleep(5_000)
+      attempts += 1
+    }
+    guard try Socket.answers(port), !child.hasEnded else {
       throw Child.Failure(description: "mosquitto does not start: \(Child.text(of: log))")
     }
     self.child.withLock { $0 = child }

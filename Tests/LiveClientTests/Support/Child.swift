@@ -120,11 +120,11 @@ final class Scratch: Sendable {
   }
 }
 
-/// Asks again and again, 5 ms apart, whether something is so.
-func eventually(within seconds: Double = 20, _ isSo: () throws -> Bool) rethrows -> Bool {
-  for _ in 0..<Int(seconds / 0.005) {
-    if try isSo() { return true }
-    usleep(5_000)
+/// Asks again and again, 5 ms apart, whether something is so, and lets others work meanwhile.
+func eventually(within seconds: Int = 20, _ isSo: () -> Bool) async throws -> Bool {
+  for _ in 0..<(seconds * 200) {
+    if isSo() { return true }
+    try await Task.sleep(for: .milliseconds(5))
   }
-  return try isSo()
+  return isSo()
 }
