@@ -41,9 +41,10 @@ for round in $(seq "$rounds"); do
   measure "$build/swift/release/receive" >>"$directory/swift"
 done
 python3 - "$count" "$directory/c" "$directory/swift" <<'PYTHON'
-import statistics, sys
+import sys
 count = int(sys.argv[1])
-c, swift = (statistics.median(float(line) for line in open(path)) for path in sys.argv[2:])
+# The best of the rounds: what else the machine does only ever makes one slower.
+c, swift = (min(float(line) for line in open(path)) for path in sys.argv[2:])
 ratio = c / swift
 print(f"libmosquitto {count / c:,.0f} messages a second, MosquittoClient {count / swift:,.0f}: {ratio:.2f} times as fast")
 sys.exit(0 if ratio >= 0.9 else 1)
