@@ -24,6 +24,7 @@ let package = Package(
     .library(name: "DataClient", targets: ["DataClient"]),
     .library(name: "DeviceSDK", targets: ["DeviceSDK"]),
     .library(name: "Capture", targets: ["Capture"]),
+    .library(name: "LiveClient", targets: ["LiveClient"]),
     .library(name: "ConformanceKit", targets: ["ConformanceKit"]),
   ],
   targets: [
@@ -33,6 +34,9 @@ let package = Package(
     .systemLibrary(
       name: "CZlib", pkgConfig: "zlib",
       providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    .systemLibrary(
+      name: "CMosquitto", pkgConfig: "libmosquitto",
+      providers: [.apt(["libmosquitto-dev"]), .brew(["mosquitto"])]),
 
     .target(name: "Wire", swiftSettings: settings),
     .target(name: "DataClient", dependencies: ["Wire"], swiftSettings: settings),
@@ -40,6 +44,8 @@ let package = Package(
       name: "Capture", dependencies: ["DataClient", "Wire", "CPcap", "CZlib"],
       swiftSettings: settings),
     .target(name: "DeviceSDK", dependencies: ["DataClient"], swiftSettings: settings),
+    .target(
+      name: "LiveClient", dependencies: ["DataClient", "CMosquitto"], swiftSettings: settings),
     // The files of the folder Conformance as bytes, so that the command is one file and needs no other.
     .target(name: "CConformance"),
     .target(
@@ -56,6 +62,9 @@ let package = Package(
       name: "DeviceSDKTests", dependencies: ["DeviceSDK", "DataClient"], swiftSettings: settings),
     .testTarget(
       name: "CaptureTests", dependencies: ["Capture", "DataClient", "Wire"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "LiveClientTests", dependencies: ["LiveClient", "DataClient"], exclude: ["README.md"],
       swiftSettings: settings),
     .testTarget(
       name: "ConformanceKitTests",

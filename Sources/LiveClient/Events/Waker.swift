@@ -1,0 +1,61 @@
+import DataClient
+import Glibc
+
+/// Gets a thread out of `poll`: a pipe to itself.
+final class Waker: Sendable {
+  private let reader: Int32
+  private let writer: Int32
+
+  /// Opens the pipe.
+  /// - Throws: ``DataClientError`` when there are no file descriptors left.
+  init() throws(DataClientError) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else {
+      throw DataClientError(.transport, "No pipe could be opened: \(systemText(errno))")
+    }
+    for end in ends {
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    }
+    reader = ends[0]
+    writer = ends[1]
+  }
+
+  deinit {
+    close(reader)
+    close(writer)
+  }
+
+  /// Makes the pending, or the next, ``wait(on:events:milliseconds:)`` return.
+  func wake() {
+    var byte: UInt8 = 1
+    // A full pipe wakes as well as one byte more.
+    _ = write(writer, &byte, 1)
+  }
+
+  /// Waits until woken, until something happens on a socket, or until time is up.
+  /// - Parameters:
+  ///   - socket: The socket; -1 for none.
+  ///   - events: What to wait for on it.
+  ///   - milliseconds: How long to wait; negative is for ever.
+  /// - Returns: What happened on the socket.
+  func wait(on socket: Int32 = -1, events: Int32 = 0, milliseconds: Int32) -> Int32 {
+    var files = [
+      pollfd(fd: reader, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: socket, events: Int16(truncatingIfNeeded: events), revents: 0),
+    ]
+    guard poll(&files, nfds_t(files.count), milliseconds) > 0 else { return 0 }
+    if files[0].revents != 0 {
+      var bytes = [UInt8](repeating: 0, count: 64)
+      while read(reader, &bytes, bytes.count) == bytes.count {}
+    }
+    return Int32(files[1].revents)
+  }
+}
+
+/// What the system says about an error number.
+func systemText(_ number: Int32) -> String {
+  var text = [CChar](repeating: 0, count: 256)
+  guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
+  return text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+}

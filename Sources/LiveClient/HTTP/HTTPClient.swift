@@ -1,0 +1,206 @@
+public import DataClient
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// A server of HTTP as a world: it answers requests and does nothing else.
+///
+/// The path of a request is appended to the base URL. `GET` and `HEAD` carry the parameters in the
+/// query, sorted by name; every other method carries them as a JSON object. Every answer of the
+/// server is a ``ClientEvent/response(_:_:)`` with its status, 404 too. A request that gets no
+/// answer is told by a response too, with the ``Failure`` as its status, always negative, and a
+/// text as its body.
+///
+/// There is no connection to open: `connect`, like everything but `send`, is not supported.
+///
+/// At most ``maximumOpenRequests`` requests may be unanswered or have their answer waiting for
+/// ``next(before:)``; another one is refused with ``DataClientError/Code/transport``.
+public final class HTTPClient: DataClient {
+  /// Why a request got no answer; the raw value stands as its status.
+  public enum Failure: Int, Sendable, Hashable, CaseIterable {
+    /// The server can't be reached.
+    case unreachable = -1
+    /// The server's name can't be resolved.
+    case nameNotResolved = -2
+    /// The server took too long.
+    case timedOut = -3
+    /// The server could not show who it is.
+    case notTrusted = -4
+    /// The connection was lost.
+    case lost = -5
+    /// What came is not HTTP.
+    case notHTTP = -6
+    /// Something else.
+    case other = -7
+  }
+
+  /// How many requests may be open or unread.
+  public static let maximumOpenRequests = 256
+
+  private let base: URLComponents
+  private let session: URLSession
+  private let events: EventQueue
+  private let timer: WorkerThread
+  private let openRequests: OpenRequests
+
+  /// Creates a client.
+  /// - Parameters:
+  ///   - url: What the paths of requests are relative to: `https://host:port/path`.
+  ///   - timeout: How many seconds a request may take without anything coming.
+  /// - Throws: ``DataClientError`` when the URL can't be read, or the system is out of threads.
+  public init(url: String, timeout: Double = 60) throws(DataClientError) {
+    guard
+      let base = URLComponents(string: url), let scheme = base.scheme?.lowercased(),
+      ["http", "https"].contains(scheme), base.host?.isEmpty == false, base.query == nil
+    else {
+      throw DataClientError(.unreadable, "The server's URL is not http://host or https://host.")
+    }
+    self.base = base
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = timeout
+    configuration.urlCache = nil
+    session = URLSession(configuration: configuration)
+    let events = try EventQueue(limit: Self.maximumOpenRequests, byteLimit: .max) {}
+    self.events = events
+    openRequests = OpenRequests()
+    timer = try WorkerThread { events.runTimer() }
+  }
+
+  deinit {
+    session.invalidateAndCancel()
+    events.stop()
+    timer.join()
+  }
+
+  /// Requests, and nothing else.
+  public var capabilities: Capabilities { [.requests, .binary] }
+
+  /// The time: that of the day when the client was created, then of the monotonic clock.
+  ///
+  /// It stands still while events wait; each event takes it to the moment at which it came.
+  public var now: Timestamp { events.now }
+
+  /// Sends a request.
+  /// - Parameter action: A `send` action.
+  /// - Throws: ``DataClientError`` when nothing was sent.
+  public func perform(_ action: ClientAction) async throws {
+    guard case .send(let message) = action.kind else {
+      throw DataClientError(.unsupported, "A server of HTTP takes requests only.")
+    }
+    let request = try urlRequest(message)
+    guard openRequests.begin(atMost: Self.maximumOpenRequests) else {
+      throw DataClientError(
+        .transport, "\(Self.maximumOpenRequests) requests are unanswered or unread.")
+    }
+    let id = action.id
+    let task = session.dataTask(with: request) { [events] data, response, error in
+      let answer = Self.answer(data, response, error)
+      events.append([.response(id, answer)])
+    }
+    task.resume()
+  }
+
+  /// Returns the next event, or the passing of a deadline.
+  /// - Parameter deadline: When to stop waiting; nil waits however long it takes.
+  /// - Returns: The event.
+  /// - Throws: `CancellationError`, and ``DataClientError`` when another task is waiting.
+  public func next(before deadline: Timestamp?) async throws -> ClientEvent {
+    let event = try await events.next(before: deadline)
+    if case .response = event { openRequests.end() }
+    return event
+  }
+
+  /// Makes a pending call of ``next(before:)``, or the next one, return ``ClientEvent/woken``.
+  public func wake() { events.wake() }
+
+  // MARK: - Requests and answers
+
+  private func urlRequest(_ message: RequestMessage) throws(DataClientError) -> URLRequest {
+    let method = message.method.uppercased()
+    guard !method.isEmpty, method.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) else {
+      throw DataClientError(.invalidAction, "\(message.method) is no method of HTTP.")
+    }
+    var components = base
+    let path = message.path.drop { $0 == "/" }
+    let prefix = base.percentEncodedPath
+    let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? ""
+    components.percentEncodedPath = (prefix.hasSuffix("/") ? prefix : prefix + "/") + encoded
+    let isInQuery = ["GET", "HEAD"].contains(method)
+    if isInQuery, !message.parameters.isEmpty {
+      components.percentEncodedQuery =
+        message.parameters.sorted { $0.key < $1.key }
+        .map { "\(Self.escape($0.key))=\(Self.escape($0.value))" }.joined(separator: "&")
+    }
+    guard let url = components.url else {
+      throw DataClientError(.invalidAction, "\(message.path) makes no URL.")
+    }
+    var request = URLRequest(url: url)
+    request.httpMethod = method
+    if !isInQuery {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      do { request.httpBody = try encoder.encode(message.parameters) } catch {
+        throw DataClientError(.invalidAction, "The parameters make no JSON: \(error)")
+      }
+      request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+    }
+    return request
+  }
+
+  /// Escapes all but the characters that never mean anything in a URL (RFC 3986 section 2.3).
+  private static func escape(_ text: String) -> String {
+    var unreserved = CharacterSet(charactersIn: "-._~")
+    unreserved.insert(charactersIn: "a"..."z")
+    unreserved.insert(charactersIn: "A"..."Z")
+    unreserved.insert(charactersIn: "0"..."9")
+    return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+  }
+
+  private static func answer(
+    _ data: Data?, _ response: URLResponse?, _ error: (any Error)?
+  ) -> ResponseMessage {
+    if let error {
+      return ResponseMessage(
+        status: failure(error).rawValue, body: [UInt8](error.localizedDescription.utf8))
+    }
+    guard let response = response as? HTTPURLResponse else {
+      return ResponseMessage(
+        status: Failure.notHTTP.rawValue, body: [UInt8]("The answer is not HTTP.".utf8))
+    }
+    return ResponseMessage(status: response.statusCode, body: data.map { [UInt8]($0) } ?? [])
+  }
+
+  private static func failure(_ error: any Error) -> Failure {
+    guard let code = (error as? URLError)?.code else { return .other }
+    switch code {
+    case .cannotConnectToHost, .notConnectedToInternet: return .unreachable
+    case .cannotFindHost, .dnsLookupFailed: return .nameNotResolved
+    case .timedOut: return .timedOut
+    case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
+      .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,
+      .clientCertificateRejected, .clientCertificateRequired:
+      return .notTrusted
+    case .networkConnectionLost, .cancelled: return .lost
+    case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData: return .notHTTP
+    default: return .other
+    }
+  }
+}
+
+/// How many requests have not been answered to the user yet.
+private final class OpenRequests: Sendable {
+  private let count = Mutex(0)
+
+  func begin(atMost limit: Int) -> Bool {
+    count.withLock { count in
+      guard count < limit else { return false }
+      count += 1
+      return true
+    }
+  }
+
+  func end() { count.withLock { $0 -= 1 } }
+}

@@ -1,0 +1,154 @@
+import CMosquitto
+import DataClient
+
+/// Everything here is called by the library, on the link's thread, out of the link's own calls.
+extension MosquittoLink {
+  /// Makes the library tell the link.
+  func setCallbacks() {
+    mosquitto_connect_v5_callback_set(handle) { _, user, code, flags, properties in
+      MosquittoLink.of(user)?.receivedConnack(code, flags: flags, properties)
+    }
+    mosquitto_disconnect_v5_callback_set(handle) { _, user, reason, _ in
+      MosquittoLink.of(user)?.disconnectReason = reason
+    }
+    mosquitto_publish_v5_callback_set(handle) { _, user, mid, reason, _ in
+      MosquittoLink.of(user)?.published(mid, reason: reason)
+    }
+    mosquitto_message_v5_callback_set(handle) { _, user, message, _ in
+      guard let message else { return }
+      MosquittoLink.of(user)?.received(message.pointee)
+    }
+    mosquitto_subscribe_v5_callback_set(handle) { _, user, mid, count, codes, _ in
+      let codes = UnsafeBufferPointer(start: codes, count: max(0, Int(count)))
+      MosquittoLink.of(user)?.subscribed(mid, codes)
+    }
+    mosquitto_unsubscribe_v5_callback_set(handle) { _, user, mid, _ in
+      MosquittoLink.of(user)?.unsubscribed(mid)
+    }
+  }
+
+  /// Makes the library tell what it does when somebody listens; it costs a line a packet.
+  ///
+  /// These are its complaints until the connection is open, the messages of QoS 2 for the ledger of
+  /// a session that can be taken up, and PINGREQs during a backlog.
+  func setLog() {
+    guard limits == nil || isResumable || hasBacklog else {
+      mosquitto_log_callback_set(handle, nil)
+      return
+    }
+    mosquitto_log_callback_set(handle) { _, user, level, text in
+      guard let text, let link = MosquittoLink.of(user) else { return }
+      switch level {
+      case MOSQ_LOG_ERR:
+        if link.complaints.count < 8 { link.complaints.append(String(cString: text)) }
+      case MOSQ_LOG_DEBUG where link.limits != nil: link.noted(String(cString: text))
+      default: break
+      }
+    }
+  }
+
+  private func noted(_ line: String) {
+    if hasBacklog {
+      if line.hasSuffix(" sending PINGREQ") { isPingOpen = true }
+      if line.hasSuffix(" received PINGRESP") { isPingOpen = false }
+    }
+    guard
+      isResumable,
+      let mid = ExactlyOnceLedger.packetIdentifier(in: line, clientID: options.clientID),
+      !ledger.received(mid)
+    else { return }
+    // A message that would be hidden by a copy is not answered, so it comes again.
+    drop(.lost("libmosquitto holds an old message under the packet identifier \(mid)."))
+  }
+
+  private static func of(_ user: UnsafeMutableRawPointer?) -> MosquittoLink? {
+    user.map { Unmanaged<MosquittoLink>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private func add(_ event: ClientEvent) {
+    events.append(event)
+    eventBytes += event.weight
+  }
+
+  private func receivedConnack(_ code: Int32, flags: Int32, _ properties: OpaquePointer?) {
+    guard code == 0 else {
+      refusal = UInt8(truncatingIfNeeded: code)
+      return
+    }
+    limits = ServerLimits(reading: properties)
+    setLog()
+    let isPresent = flags & 1 != 0
+    if hasSession, !isPresent {
+      hasLostSession = true
+    } else {
+      add(.connected(ClientEvent.Connected(isSessionPresent: isSessionPresent(isPresent))))
+    }
+  }
+
+  private func published(_ mid: Int32, reason: Int32) {
+    guard let publish = publishes.removeValue(forKey: mid) else { return }
+    if publish.qos > .atMostOnce { inFlight -= 1 }
+    released.add(publish.message)
+    // From 128 on the server says that it does not want the message (MQTT 5.0 section 3.4.2.1).
+    if reason < 128 { add(.published(publish.id)) }
+  }
+
+  private func received(_ message: mosquitto_message) {
+    guard let topic = message.topic, ending == nil else { return }
+    if message.qos == 2, !ledger.handsOut(message.mid) { return }
+    let payload = UnsafeRawBufferPointer(
+      start: message.payload, count: message.payload == nil ? 0 : Int(max(0, message.payloadlen)))
+    add(
+      .message(
+        Message(
+          topic: String(cString: topic), payload: [UInt8](payload),
+          qos: QoS(rawValue: UInt8(truncatingIfNeeded: message.qos)) ?? .atMostOnce,
+          isRetained: message.retain)))
+  }
+
+  private func subscribed(_ mid: Int32, _ codes: UnsafeBufferPointer<Int32>) {
+    guard
+      let subscribe = subscribes.removeValue(forKey: mid), var answer = grants[subscribe.id]
+    else { return }
+    for (index, code) in zip(subscribe.range, codes) where answer.granted.indices.contains(index) {
+      answer.granted[index] = UInt8(exactly: code).flatMap(QoS.init(rawValue:))
+    }
+    answer.missing -= subscribe.range.count
+    grants[subscribe.id] = answer.missing > 0 ? answer : nil
+    if answer.missing <= 0 { add(.subscribed(subscribe.id, answer.granted)) }
+  }
+
+  private func unsubscribed(_ mid: Int32) {
+    if let id = unsubscribes.removeValue(forKey: mid) { add(.unsubscribed(id)) }
+  }
+}
+
+extension ServerLimits {
+  /// Reads the properties of a CONNACK; 3.1.1 has none.
+  fileprivate init(reading properties: OpaquePointer?) {
+    guard properties != nil else { return }
+    var byte: UInt8 = 0
+    var word: UInt16 = 0
+    var long: UInt32 = 0
+    if mosquitto_property_read_byte(
+      properties, Int32(MQTT_PROP_MAXIMUM_QOS.rawValue), &byte, false) != nil
+    {
+      highestQoS = QoS(rawValue: byte) ?? .exactlyOnce
+    }
+    if mosquitto_property_read_byte(
+      properties, Int32(MQTT_PROP_RETAIN_AVAILABLE.rawValue), &byte, false) != nil
+    {
+      takesRetained = byte != 0
+    }
+    if mosquitto_property_read_int16(
+      properties, Int32(MQTT_PROP_RECEIVE_MAXIMUM.rawValue), &word, false) != nil
+    {
+      receiveMaximum = max(1, min(receiveMaximum, Int(word)))
+    }
+    if mosquitto_property_read_int32(
+      properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), &long, false) != nil, long > 0
+    {
+      largestPacket = min(largestPacket, Int(long))
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import CMosquitto
+import DataClient
+
+extension MosquittoLink {
+  /// Sets user name and password, those of the URL when the options have none.
+  func setCredentials() throws(DataClientError) {
+    let (username, password) = options.credentials(or: setup.url)
+    let terminated = password.map { $0.map(CChar.init(bitPattern:)) + [0] }
+    try Mosquitto.check(
+      mosquitto_username_pw_set(handle, username, terminated), "user name and password")
+  }
+
+  /// Sets the will, or takes back that of an earlier connection.
+  func setWill() throws(DataClientError) {
+    guard let will = options.will else {
+      try Mosquitto.check(mosquitto_will_clear(handle), "will")
+      return
+    }
+    let code = will.payload.withUnsafeBytes { payload in
+      mosquitto_will_set(
+        handle, will.topic, Int32(clamping: payload.count),
+        payload.isEmpty ? nil : payload.baseAddress, Int32(will.qos.rawValue), will.isRetained)
+    }
+    try Mosquitto.check(code, "will")
+  }
+
+  /// Makes the properties of a CONNECT; 3.1.1 has none.
+  /// - Parameter properties: The list to add them to.
+  /// - Returns: The library's code when that fails.
+  func connectProperties(_ properties: inout OpaquePointer?) -> Int32? {
+    guard setup.version == .v5_0 else { return nil }
+    // The library takes 20 unanswered messages at a time and gives up at one more, which some
+    // brokers send to a session that is taken up: mosquitto 2.0.11 does. So no limit is told.
+    var code = mosquitto_property_add_int16(
+      &properties, Int32(MQTT_PROP_RECEIVE_MAXIMUM.rawValue), .max)
+    if code == 0, !options.cleanStart {
+      // As in 3.1.1, where a session that is kept is kept for good.
+      code = mosquitto_property_add_int32(
+        &properties, Int32(MQTT_PROP_SESSION_EXPIRY_INTERVAL.rawValue), .max)
+    }
+    return code == 0 ? nil : code
+  }
+
+  /// Sets what TLS trusts and shows.
+  func setTLS() throws(DataClientError) {
+    let tls = setup.tls
+    if tls.authorityFile == nil, tls.authorityDirectory == nil {
+      try Mosquitto.check(mosquitto_int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1), "TLS")
+    } else {
+      // Without this, OpenSSL asks at the terminal for the password of a key that has one.
+      let noPassword:
+        @convention(c) (
+          UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?
+        ) -> Int32 = { _, _, _, _ in 0 }
+      try Mosquitto.check(
+        mosquitto_tls_set(
+          handle, tls.authorityFile, tls.authorityDirectory, tls.certificateFile, tls.keyFile,
+          noPassword), "TLS files")
+    }
+    try Mosquitto.check(
+      mosquitto_tls_opts_set(handle, tls.verifiesCertificate ? 1 : 0, nil, nil), "TLS verification")
+    try Mosquitto.check(
+      mosquitto_tls_insecure_set(handle, !tls.verifiesHostName), "TLS host name verification")
+  }
+}
+
+extension ConnectOptions {
+  /// User name and password, those of a URL when there are none here.
+  func credentials(or url: BrokerURL) -> (username: String?, password: [UInt8]?) {
+    username == nil && password == nil ? (url.username, url.password) : (username, password)
+  }
+}

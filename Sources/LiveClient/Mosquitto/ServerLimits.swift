@@ -1,0 +1,44 @@
+import DataClient
+
+/// What a server said of itself when it accepted a connection (MQTT 5.0 section 3.2.2.3).
+struct ServerLimits: Sendable, Hashable {
+  /// The highest QoS that it takes.
+  var highestQoS = QoS.exactlyOnce
+  /// Whether it keeps retained messages.
+  var takesRetained = true
+  /// How many messages above QoS 0 may be unanswered at a time.
+  var receiveMaximum = 20
+  /// The largest packet that it takes.
+  var largestPacket = Mosquitto.largestPacket
+
+  /// What it can't do.
+  var missing: Capabilities {
+    var missing: Capabilities = []
+    if highestQoS < .exactlyOnce { missing.insert(.exactlyOnce) }
+    if !takesRetained { missing.insert(.retain) }
+    return missing
+  }
+
+  /// Checks a message against the limits.
+  ///
+  /// The library checks too, but later, and it drops a retain flag without a word.
+  /// - Parameter message: The message.
+  /// - Throws: ``DataClientError`` that names the limit.
+  func check(_ message: Message) throws(DataClientError) {
+    guard !message.isRetained || takesRetained else {
+      throw DataClientError(.unsupported, "The server keeps no retained messages.")
+    }
+    guard message.qos <= highestQoS else {
+      throw DataClientError(
+        .unsupported, "The server takes messages up to QoS \(highestQoS.rawValue) only.")
+    }
+    // Fixed header, length of the topic, packet identifier, length of the properties.
+    let overhead = 5 + 2 + 2 + 1
+    let size = overhead + message.topic.utf8.count + message.payload.count
+    guard size <= largestPacket else {
+      throw DataClientError(
+        .invalidAction, "The message makes a packet of \(size) bytes; \(largestPacket) are allowed."
+      )
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import DataClient
+import Glibc
+
+/// Whom a live client trusts, and how it shows who it is, when it speaks TLS.
+public struct TLSOptions: Sendable, Hashable {
+  /// A file with the certificates of the authorities to trust, PEM; nil trusts those of the system.
+  public var authorityFile: String?
+  /// A directory with such certificates, named by their hash.
+  public var authorityDirectory: String?
+  /// A file with the client's own certificate, PEM.
+  public var certificateFile: String?
+  /// A file with the key of the client's own certificate, PEM, without a password.
+  public var keyFile: String?
+  /// Whether the server's certificate must come from an authority that is trusted.
+  public var verifiesCertificate: Bool
+  /// Whether the server's certificate must be for the host that was asked for.
+  public var verifiesHostName: Bool
+
+  /// Creates options.
+  /// - Parameters:
+  ///   - authorityFile: A file with the certificates of the authorities to trust.
+  ///   - authorityDirectory: A directory with such certificates.
+  ///   - certificateFile: A file with the client's own certificate.
+  ///   - keyFile: A file with its key.
+  ///   - verifiesCertificate: Whether the server's certificate must be trusted.
+  ///   - verifiesHostName: Whether it must be for the host that was asked for.
+  public init(
+    authorityFile: String? = nil, authorityDirectory: String? = nil,
+    certificateFile: String? = nil, keyFile: String? = nil,
+    verifiesCertificate: Bool = true, verifiesHostName: Bool = true
+  ) {
+    self.authorityFile = authorityFile
+    self.authorityDirectory = authorityDirectory
+    self.certificateFile = certificateFile
+    self.keyFile = keyFile
+    self.verifiesCertificate = verifiesCertificate
+    self.verifiesHostName = verifiesHostName
+  }
+}
+
+extension TLSOptions {
+  /// Checks that the files can be read, and that they are enough.
+  /// - Throws: ``DataClientError`` that names the file.
+  func check() throws(DataClientError) {
+    for path in [authorityFile, authorityDirectory, certificateFile, keyFile] {
+      guard let path, access(path, R_OK) != 0 else { continue }
+      throw DataClientError(.unreadable, "\(path): \(systemText(errno))")
+    }
+    guard (certificateFile == nil) == (keyFile == nil) else {
+      throw DataClientError(
+        .unreadable, "A client certificate needs its key, and the other way round.")
+    }
+    guard certificateFile == nil || authorityFile != nil || authorityDirectory != nil else {
+      throw DataClientError(
+        .unreadable, "libmosquitto takes a client certificate only with the authorities to trust.")
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import DataClient
+import Testing
+
+@testable import LiveClient
+
+/// Where brokers are said to be.
+@Suite struct BrokerURLTests {
+  @Test(
+    arguments: [
+      ("mqtt://host", "host", 1883, nil, nil), ("MQTTS://host/", "host", 8883, nil, nil),
+      ("mqtt://[::1]:99", "::1", 99, nil, nil), ("mqtt://u@h:1", "h", 1, "u", nil),
+      ("mqtt://u:p@w@h", "h", 1883, "u", "p@w"), ("mqtt://a%40b:%25:@h", "h", 1883, "a@b", "%:"),
+      ("mqtt://u:@h", "h", 1883, "u", ""),
+    ] as [(String, String, UInt16, String?, String?)])
+  func reads(
+    _ text: String, _ host: String, _ port: UInt16, _ username: String?, _ password: String?
+  ) throws {
+    let url = try BrokerURL(text)
+    #expect(url.host == host)
+    #expect(url.port == port)
+    #expect(url.username == username)
+    #expect(url.password == password.map { [UInt8]($0.utf8) })
+    #expect(url.isSecure == text.lowercased().hasPrefix("mqtts"))
+  }
+
+  @Test(arguments: [
+    "", "host", "http://host", "mqtt://", "mqtt://:1883", "mqtt://host:", "mqtt://host:0",
+    "mqtt://host:65536", "mqtt://host:x", "mqtt://host/path", "mqtt://host?q", "mqtt://[::1",
+    "mqtt://[::1]x", "mqtt://u%4:secret@h", "mqtt://u:secret%zz@h", "mqtt://a b",
+    "mqtt://h\u{0}", "mqtt://[]:1",
+  ])
+  func refuses(_ text: String) throws {
+    let error = #expect(throws: DataClientError.self) { try BrokerURL(text) }
+    #expect(error?.code == .unreadable)
+    #expect(error?.message.contains("secret") == false)
+  }
+}

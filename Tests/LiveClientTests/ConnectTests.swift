@@ -1,0 +1,166 @@
+import DataClient
+import Glibc
+import LiveClient
+import Testing
+
+/// Opening and closing connections, and every way in which that fails.
+@Suite struct ConnectTests {
+  typealias Version = MosquittoClient.Version
+
+  @Test(arguments: Version.allCases) func opensAndCloses(_ version: Version) async throws {
+    let broker = try Broker()
+    let client = try TestClient(broker.url, version: version)
+    for _ in 0..<3 {
+      #expect(try await client.connect() == false)
+      try await client.disconnect()
+    }
+    #expect(await client.refusal(.disconnect) == .notConnected)
+  }
+
+  @Test(arguments: Version.allCases) func takesUserNameAndPassword(_ version: Version) async throws
+  {
+    let directory = try Scratch()
+    try Child.run(["mosquitto_passwd", "-b", "-c", directory.file("users"), "ann", "p@:/ü"])
+    let broker = try Broker(
+      ["allow_anonymous false", "password_file \(directory.file("users"))"])
+    let client = try TestClient(broker.url, version: version)
+    let right = ConnectOptions(username: "ann", password: [UInt8]("p@:/ü".utf8))
+    let wrong = ConnectOptions(username: "ann", password: [UInt8]("p".utf8))
+    let code: UInt8 = version == .v3_1_1 ? 5 : 135
+    #expect(try await client.failure(wrong) == .refused(code: code))
+    #expect(try await client.failure() == .refused(code: code))
+    try await client.connect(right)
+    try await client.disconnect()
+    let byURL = try TestClient(
+      "mqtt://ann:p%40%3a%2F%C3%BC@127.0.0.1:\(broker.port)", version: version)
+    try await byURL.connect()
+    try await byURL.disconnect()
+  }
+
+  @Test(arguments: [1, 2, 3, 4, 5] as [UInt8]) func tellsRefusals(_ code: UInt8) async throws {
+    let server = try ScriptedServer { socket in
+      _ = socket.readPacket()
+      socket.write([0x20, 2, 0, code])
+    }
+    let client = try TestClient("mqtt://127.0.0.1:\(server.port)")
+    for _ in 0..<2 { #expect(try await client.failure() == .refused(code: code)) }
+  }
+
+  @Test(arguments: Array(128...159).filter { ![130, 139, 141, 142, 143].contains($0) } as [UInt8])
+  func tellsRefusalsOfVersion5(_ code: UInt8) async throws {
+    let server = try ScriptedServer { socket in
+      _ = socket.readPacket()
+      socket.write([0x20, 3, 0, code, 0])
+    }
+    let client = try TestClient("mqtt://127.0.0.1:\(server.port)", version: .v5_0)
+    #expect(try await client.failure() == .refused(code: code))
+  }
+
+  @Test func tellsThatNobodyListens() async throws {
+    let client = try TestClient("mqtt://127.0.0.1:\(Socket.freePort())")
+    let why = try await client.failure()
+    guard case .lost(let text) = why else {
+      Issue.record("\(String(describing: why))")
+      return
+    }
+    #expect(text.contains("127.0.0.1") && text.contains("Connection refused"), "\(text)")
+  }
+
+  @Test func tellsThatANameDoesNotResolve() async throws {
+    let why = try await TestClient("mqtt://no-such-host.invalid").failure()
+    guard case .lost(let text) = why else {
+      Issue.record("\(String(describing: why))")
+      return
+    }
+    #expect(text.contains("no-such-host.invalid") && text.contains("ame"), "\(text)")
+  }
+
+  @Test(arguments: [[], [0x20], [0x30, 2, 0, 0], [0xff, 0xff, 0xff, 0xff, 0xff]] as [[UInt8]])
+  func tellsAnswersThatAreNone(_ answer: [UInt8]) async throws {
+    let server = try ScriptedServer { socket in
+      _ = socket.readPacket()
+      socket.write(answer)
+    }
+    let why = try await TestClient("mqtt://127.0.0.1:\(server.port)").failure()
+    guard case .lost = why else {
+      Issue.record("\(String(describing: why))")
+      return
+    }
+  }
+
+  @Test func givesUpAConnectionAtOnce() async throws {
+    let server = try ScriptedServer { socket in _ = socket.read(1_000_000) }
+    let client = try TestClient("mqtt://127.0.0.1:\(server.port)")
+    for _ in 0..<5 {
+      try await client.perform(.connect(ConnectOptions()))
+      #expect(await client.refusal(.connect(ConnectOptions())) == .invalidAction)
+      try await client.perform(.disconnect)
+      #expect(try await client.event() == .closed(.byUser))
+    }
+    let broker = try Broker()
+    let other = try TestClient(broker.url)
+    try await other.perform(.connect(ConnectOptions()))
+    try await other.perform(.disconnect)
+    #expect(try await other.event() == .closed(.byUser))
+    try await other.connect()
+    try await other.disconnect()
+  }
+
+  @Test func noticesThatTheBrokerIsGone() async throws {
+    let broker = try Broker()
+    let client = try await TestClient.connected(broker)
+    broker.stop(SIGKILL)
+    guard case .closed(.lost) = try await client.event() else {
+      Issue.record("not lost")
+      return
+    }
+    try broker.start()
+    try await client.connect()
+  }
+
+  @Test func noticesThatTheBrokerIsSilent() async throws {
+    let broker = try Broker()
+    let client = try await TestClient.connected(broker, ConnectOptions(keepAlive: 5))
+    broker.pause(true)
+    guard case .closed(.lost(let text)) = try await client.event(within: 60) else {
+      Issue.record("not lost")
+      return
+    }
+    broker.pause(false)
+    #expect(text.contains("keep-alive"), "\(text)")
+  }
+
+  @Test func staysAliveWithoutTraffic() async throws {
+    let broker = try Broker()
+    let client = try await TestClient.connected(broker, ConnectOptions(keepAlive: 5))
+    let deadline = Timestamp(nanoseconds: client.client.now.nanoseconds + 12_000_000_000)
+    #expect(try await client.client.next(before: deadline) == .deadline)
+    try await client.publish("still/there", [])
+  }
+
+  @Test func saysWhyTheServerDisconnected() async throws {
+    let server = try ScriptedServer { socket in
+      _ = socket.readPacket()
+      socket.write([0x20, 3, 0, 0, 0, 0xe0, 1, 0x8e])
+    }
+    let client = try TestClient("mqtt://127.0.0.1:\(server.port)", version: .v5_0)
+    try await client.connect()
+    guard case .closed(.lost(let text)) = try await client.event() else {
+      Issue.record("not lost")
+      return
+    }
+    #expect(text.contains("taken over"), "\(text)")
+  }
+
+  @Test(arguments: [
+    ConnectOptions(keepAlive: 1), ConnectOptions(keepAlive: 4), ConnectOptions(cleanStart: false),
+    ConnectOptions(clientID: "a\u{0}b"), ConnectOptions(username: "a\u{0}b"),
+    ConnectOptions(password: [1]), ConnectOptions(username: "u", password: [1, 0, 2]),
+    ConnectOptions(will: Message(topic: "a/+", payload: [])),
+    ConnectOptions(will: Message(topic: "", payload: [])),
+    ConnectOptions(will: Message(topic: "a", payload: .init(repeating: 0, count: 65_536))),
+  ]) func refusesOptions(_ options: ConnectOptions) async throws {
+    let client = try TestClient("mqtt://127.0.0.1:1")
+    #expect(await client.refusal(.connect(options)) == .invalidAction)
+  }
+}

@@ -1,0 +1,127 @@
+import DataClient
+import Foundation
+import LiveClient
+import Testing
+
+/// Requests over HTTP, against a server of the test's own.
+@Suite struct HTTPClientTests {
+  /// Answers by the path: the status in it, and the request itself as the body.
+  private static func serve(_ socket: Socket) {
+    var head: [UInt8] = []
+    while !head.suffix(4).elementsEqual([13, 10, 13, 10]), let byte = socket.read(1).first {
+      head.append(byte)
+    }
+    let lines = String(decoding: head, as: UTF8.self).components(separatedBy: "\r\n")
+    let length =
+      lines.first { $0.lowercased().hasPrefix("content-length:") }
+      .flatMap { $0.split(separator: " ").last.flatMap { Int($0) } } ?? 0
+    let body = socket.read(length)
+    let line = lines.first ?? ""
+    let status = line.contains("/missing") ? "404 Not Found" : "200 OK"
+    let answer = [UInt8]("\(line)|".utf8) + body + [0xff]
+    socket.write(
+      [UInt8](
+        "HTTP/1.1 \(status)\r\nContent-Length: \(answer.count)\r\nConnection: close\r\n\r\n".utf8)
+        + (line.hasPrefix("HEAD") ? [] : answer))
+  }
+
+  private func ask(_ client: HTTPClient, _ request: RequestMessage) async throws -> ResponseMessage
+  {
+    let id = ClientAction.ID(rawValue: 1)
+    try await client.perform(ClientAction(id, .send(request)))
+    let deadline = Timestamp(nanoseconds: client.now.nanoseconds + 30_000_000_000)
+    guard case .response(id, let answer) = try await client.next(before: deadline) else {
+      throw Child.Failure(description: "no response")
+    }
+    return answer
+  }
+
+  @Test(
+    arguments: [
+      (
+        "GET", "suggestion/", ["k": "a b&c", "é": "+"], 200,
+        "GET /v1/suggestion/?k=a%20b%26c&%C3%A9=%2B HTTP/1.1|"
+      ),
+      ("get", "/a", [:], 200, "GET /v1/a HTTP/1.1|"),
+      ("HEAD", "a", ["x": "1"], 200, ""),
+      (
+        "POST", "a ü", ["b": "/", "a": "1"], 200,
+        "POST /v1/a%20%C3%BC HTTP/1.1|{\"a\":\"1\",\"b\":\"/\"}"
+      ),
+      ("PUT", "a", [:], 200, "PUT /v1/a HTTP/1.1|{}"),
+      ("DELETE", "missing", ["x": "1"], 404, "DELETE /v1/missing HTTP/1.1|{\"x\":\"1\"}"),
+    ] as [(String, String, [String: String], Int, String)])
+  func asks(
+    _ method: String, _ path: String, _ parameters: [String: String], _ status: Int,
+    _ echo: String
+  ) async throws {
+    let server = try ScriptedServer(Self.serve)
+    let client = try HTTPClient(url: "http://127.0.0.1:\(server.port)/v1/")
+    let answer = try await ask(
+      client, RequestMessage(path: path, method: method, parameters: parameters))
+    #expect(answer.status == status)
+    #expect(answer.body == (method == "HEAD" ? [] : [UInt8](echo.utf8) + [0xff]))
+  }
+
+  @Test func tellsFailures() async throws {
+    let port = try Socket.freePort()
+    let client = try HTTPClient(url: "http://127.0.0.1:\(port)")
+    let request = RequestMessage(path: "a", method: "GET")
+    let answer = try await ask(client, request)
+    #expect(HTTPClient.Failure(rawValue: answer.status) == .unreachable)
+    #expect(!answer.body.isEmpty)
+    let nowhere = try await ask(HTTPClient(url: "http://no-such-host.invalid"), request)
+    #expect(HTTPClient.Failure(rawValue: nowhere.status) == .nameNotResolved)
+    let silent = try ScriptedServer { socket in _ = socket.read(100_000) }
+    let late = try await ask(
+      HTTPClient(url: "http://127.0.0.1:\(silent.port)", timeout: 1), request)
+    #expect(HTTPClient.Failure(rawValue: late.status) == .timedOut)
+    let rude = try ScriptedServer { socket in socket.write([UInt8]("what?\r\n\r\n".utf8)) }
+    let nonsense = try await ask(HTTPClient(url: "http://127.0.0.1:\(rude.port)"), request)
+    #expect(HTTPClient.Failure(rawValue: nonsense.status) != nil, "\(nonsense)")
+  }
+
+  @Test func takesRequestsOnly() async throws {
+    let client = try HTTPClient(url: "http://127.0.0.1:1")
+    #expect(client.capabilities == [.requests, .binary])
+    for kind: ClientAction.Kind in [
+      .connect(ConnectOptions()), .disconnect, .subscribe([Subscription("a")]),
+      .publish(Message(topic: "a", payload: [])),
+    ] {
+      let error = await #expect(throws: DataClientError.self) {
+        try await client.perform(ClientAction(ClientAction.ID(rawValue: 1), kind))
+      }
+      #expect(error?.code == .unsupported)
+    }
+    let error = await #expect(throws: DataClientError.self) {
+      let request = RequestMessage(path: "a", method: "GET / HTTP/1.1\r\nX: y")
+      try await client.perform(ClientAction(ClientAction.ID(rawValue: 1), .send(request)))
+    }
+    #expect(error?.code == .invalidAction)
+  }
+
+  @Test func refusesTooManyRequests() async throws {
+    let server = try ScriptedServer(Self.serve)
+    let client = try HTTPClient(url: "http://127.0.0.1:\(server.port)")
+    let request = RequestMessage(path: "a", method: "GET")
+    for number in 0..<UInt32(HTTPClient.maximumOpenRequests) {
+      try await client.perform(ClientAction(ClientAction.ID(rawValue: number), .send(request)))
+    }
+    let error = await #expect(throws: DataClientError.self) {
+      try await client.perform(ClientAction(ClientAction.ID(rawValue: 999), .send(request)))
+    }
+    #expect(error?.code == .transport)
+    var answered: Set<UInt32> = []
+    while answered.count < HTTPClient.maximumOpenRequests {
+      guard case .response(let id, let answer) = try await client.next(before: nil) else { break }
+      #expect(answer.status == 200)
+      answered.insert(id.rawValue)
+    }
+    #expect(answered.count == HTTPClient.maximumOpenRequests)
+  }
+
+  @Test(arguments: ["", "host", "ftp://host", "http://", "http://h?q=1"])
+  func refusesURLs(_ url: String) {
+    #expect(throws: DataClientError.self) { try HTTPClient(url: url) }
+  }
+}

@@ -1,0 +1,190 @@
+import DataClient
+import Glibc
+import LiveClient
+import Testing
+
+/// Publishing and subscribing.
+@Suite struct MessageTests {
+  typealias Version = MosquittoClient.Version
+
+  @Test(arguments: Version.allCases, QoS.allCases)
+  func carriesMessages(_ version: Version, _ qos: QoS) async throws {
+    let client = try await TestClient.connected(Broker(), version: version)
+    #expect(try await client.subscribe("a/+", qos: qos) == [qos])
+    var expected: [Message] = []
+    for number in 0..<200 {
+      let message = Message(topic: "a/b", payload: [UInt8(number)], qos: qos)
+      try await client.perform(.publish(message))
+      expected.append(message)
+    }
+    var received: [Message] = []
+    var published: [ClientAction.ID] = []
+    while received.count < 200 || published.count < 200 {
+      switch try await client.event() {
+      case .message(let message): received.append(message)
+      case .published(let id): published.append(id)
+      case let other: Issue.record("\(other)")
+      }
+    }
+    #expect(received == expected)
+    #expect(published.map(\.rawValue) == Array(3...202))
+    let id = try await client.perform(.unsubscribe(["a/+"]))
+    #expect(try await client.event() == .unsubscribed(id))
+    try await client.disconnect()
+  }
+
+  @Test(arguments: Version.allCases) func grantsEachFilterItsQoS(_ version: Version) async throws {
+    let broker = try Broker(["allow_anonymous true", "max_qos 1"])
+    let client = try await TestClient.connected(broker, version: version)
+    let id = try await client.perform(
+      .subscribe([
+        Subscription("a", qos: .atMostOnce), Subscription("b", qos: .atMostOnce),
+        Subscription("c", qos: .atLeastOnce), Subscription("d", qos: .atMostOnce),
+      ]))
+    #expect(
+      try await client.event()
+        == .subscribed(id, [.atMostOnce, .atMostOnce, .atLeastOnce, .atMostOnce]))
+    if version == .v5_0 {
+      #expect(!client.client.capabilities.contains(.exactlyOnce))
+      let message = Message(topic: "a", payload: [], qos: .exactlyOnce)
+      #expect(await client.refusal(.publish(message)) == .unsupported)
+    }
+  }
+
+  @Test(
+    arguments: [
+      [], [0], [0xff, 0xfe, 0xc0], .init(repeating: 7, count: 4_194_304), .init(0...255),
+    ] as [[UInt8]])
+  func carriesAnyBytes(_ payload: [UInt8]) async throws {
+    let client = try await TestClient.connected(Broker())
+    try await client.subscribe("x")
+    for qos in QoS.allCases {
+      try await client.perform(.publish(Message(topic: "x", payload: payload, qos: qos)))
+      #expect(try await client.message() == Message(topic: "x", payload: payload, qos: qos))
+    }
+  }
+
+  @Test(arguments: Version.allCases) func keepsRetained(_ version: Version) async throws {
+    let broker = try Broker()
+    let publisher = try await TestClient.connected(broker, version: version)
+    try await publisher.subscribe("r/#")
+    try await publisher.publish("r/1", [1], retained: true)
+    for topic in ["r/1", "r/2", "r/sub/3", "other"] {
+      try await publisher.publish(topic, [9], qos: .exactlyOnce, retained: true)
+    }
+    // Who is subscribed already gets them as new.
+    let reader = try await TestClient.connected(broker, version: version)
+    try await reader.subscribe("r/1")
+    #expect(
+      try await reader.message()
+        == Message(topic: "r/1", payload: [9], qos: .exactlyOnce, isRetained: true))
+    try await publisher.publish("r/1", [], retained: true)
+    #expect(try await reader.message() == Message(topic: "r/1", payload: [], qos: .atLeastOnce))
+    #expect(
+      try await publisher.client.clearRetained(matching: "r/#") == ["r/2", "r/sub/3"])
+    #expect(try await publisher.client.clearRetained(matching: "r/#") == [])
+    let last = try await TestClient.connected(broker, version: version)
+    try await last.subscribe("#")
+    #expect(try await last.message().topic == "other")
+    try await last.publish("end", [])
+    #expect(try await last.message().topic == "end")
+  }
+
+  @Test func clearsThousandsOfRetained() async throws {
+    let broker = try Broker()
+    let client = try await TestClient.connected(broker)
+    for number in 0..<3_000 {
+      try await client.perform(
+        .publish(Message(topic: "many/\(number)", payload: [1], isRetained: true)))
+    }
+    try await client.publish("done", [])
+    #expect(try await client.client.clearRetained(matching: "many/#").count == 3_000)
+  }
+
+  @Test(
+    arguments: [
+      (.publish(Message(topic: "a/#", payload: [])), .invalidAction),
+      (.publish(Message(topic: "", payload: [])), .invalidAction),
+      (.publish(Message(topic: "a\u{0}", payload: [])), .invalidAction),
+      (.subscribe([]), .invalidAction), (.subscribe([Subscription("")]), .invalidAction),
+      (.subscribe([Subscription("a"), Subscription("a/#/b")]), .invalidAction),
+      (.subscribe([Subscription("a/b#")]), .invalidAction),
+      (.unsubscribe([]), .invalidAction), (.unsubscribe(["a+"]), .invalidAction),
+      (.send(RequestMessage(path: "", method: "GET")), .unsupported),
+      (.publish(Message(topic: "a", payload: [1])), .notConnected),
+      (.subscribe([Subscription("a")]), .notConnected), (.unsubscribe(["a"]), .notConnected),
+      (.disconnect, .notConnected),
+    ] as [(ClientAction.Kind, DataClientError.Code)])
+  func refusesActions(_ action: ClientAction.Kind, _ code: DataClientError.Code) async throws {
+    #expect(try await TestClient("mqtt://127.0.0.1:1").refusal(action) == code)
+  }
+
+  @Test func refusesWhatABrokerLacks() async throws {
+    let client = try TestClient(
+      "mqtt://127.0.0.1:1", lacking: [.will, .retain, .exactlyOnce])
+    #expect(client.client.capabilities == [.messages, .push, .binary])
+    for action: ClientAction.Kind in [
+      .connect(ConnectOptions(will: Message(topic: "w", payload: []))),
+      .publish(Message(topic: "a", payload: [], isRetained: true)),
+      .publish(Message(topic: "a", payload: [], qos: .exactlyOnce)),
+      .subscribe([Subscription("a", qos: .exactlyOnce)]),
+    ] {
+      #expect(await client.refusal(action) == .unsupported)
+    }
+  }
+
+  @Test func refusesAPayloadThatNoPacketHolds() async throws {
+    let client = try await TestClient.connected(Broker())
+    let message = Message(topic: "a", payload: [UInt8](repeating: 0, count: 268_435_456))
+    #expect(await client.refusal(.publish(message)) == .invalidAction)
+  }
+
+  @Test func sendsNothingLaterThatWasRefused() async throws {
+    let broker = try Broker()
+    let witness = try await TestClient.connected(broker)
+    try await witness.subscribe("#")
+    let client = try TestClient(broker.url)
+    let options = ConnectOptions(clientID: "early", cleanStart: false)
+    for qos in QoS.allCases {
+      let message = Message(topic: "early", payload: [], qos: qos)
+      #expect(await client.refusal(.publish(message)) == .notConnected)
+    }
+    try await client.perform(.connect(options))
+    #expect(
+      await client.refusal(.publish(Message(topic: "early", payload: [], qos: .atLeastOnce)))
+        == .notConnected)
+    guard case .connected = try await client.event() else {
+      Issue.record("not connected")
+      return
+    }
+    try await client.publish("late", [])
+    #expect(try await witness.message().topic == "late")
+  }
+
+  @Test(arguments: QoS.allCases) func agreesWithTheCommands(_ qos: QoS) async throws {
+    let broker = try Broker()
+    let output = broker.directory.file("sub.txt")
+    let subscriber = try Child(
+      [
+        "mosquitto_sub", "-p", "\(broker.port)", "-t", "ours/#", "-t", "ready", "-q",
+        "\(qos.rawValue)", "-C", "3", "-W", "20", "-F", "%t %q %r %x",
+      ], output: output)
+    let client = try await TestClient.connected(broker)
+    try await client.publish("ready", [1], retained: true)
+    #expect(try await eventually { Child.text(of: output).contains("ready") })
+    try await client.publish("ours/1", [0xff, 0], qos: qos)
+    try await client.publish("ours/2", [], qos: qos)
+    #expect(subscriber.wait() == 0)
+    #expect(
+      Child.text(of: output).split(separator: "\n").dropFirst().map { $0.lowercased() }
+        == ["ours/1 \(qos.rawValue) 0 ff00", "ours/2 \(qos.rawValue) 0 "])
+    try await client.subscribe("theirs", qos: qos)
+    try Child.run([
+      "mosquitto_pub", "-p", "\(broker.port)", "-t", "theirs", "-q", "\(qos.rawValue)", "-m",
+      "grüß",
+    ])
+    #expect(
+      try await client.message()
+        == Message(topic: "theirs", payload: [UInt8]("grüß".utf8), qos: qos))
+  }
+}

@@ -1,0 +1,108 @@
+import DataClient
+import LiveClient
+import Testing
+
+/// TLS, and every way in which it must not work.
+@Suite struct TLSTests {
+  private let certificates: Certificates
+
+  init() throws { certificates = try Certificates() }
+
+  private func broker(_ certificate: String, _ settings: [String] = []) throws -> Broker {
+    try Broker(
+      [
+        "allow_anonymous true", "cafile \(certificates.authority)",
+        "certfile \(certificates.certificate(certificate))",
+        "keyfile \(certificates.key(certificate))",
+      ] + settings)
+  }
+
+  private func outcome(
+    _ broker: Broker, host: String = "localhost", _ tls: TLSOptions
+  ) async throws -> String {
+    let client = try TestClient("mqtts://\(host):\(broker.port)", tls: tls)
+    try await client.perform(.connect(ConnectOptions()))
+    switch try await client.event() {
+    case .connected:
+      try await client.subscribe("a")
+      let payload = [UInt8](repeating: 9, count: 100_000)
+      try await client.publish("a", payload)
+      #expect(try await client.message().payload == payload)
+      try await client.disconnect()
+      return "connected"
+    case .closed(.lost(let text)): return text
+    case let other: return "\(other)"
+    }
+  }
+
+  @Test(arguments: ["localhost", "127.0.0.1"]) func trustsTheAuthority(_ host: String) async throws
+  {
+    let tls = TLSOptions(authorityFile: certificates.authority)
+    #expect(try await outcome(broker("server"), host: host, tls) == "connected")
+  }
+
+  @Test func trustsNoOtherAuthority() async throws {
+    let broker = try broker("server")
+    for tls in [TLSOptions(authorityFile: certificates.otherAuthority), TLSOptions()] {
+      let text = try await outcome(broker, tls)
+      #expect(text.contains("not trusted"), "\(text)")
+    }
+    let careless = TLSOptions(
+      authorityFile: certificates.otherAuthority, verifiesCertificate: false)
+    #expect(try await outcome(broker, careless) == "connected")
+  }
+
+  @Test func trustsNoOtherHost() async throws {
+    let broker = try broker("wrong")
+    let text = try await outcome(broker, TLSOptions(authorityFile: certificates.authority))
+    #expect(text.contains("not for the host localhost"), "\(text)")
+    let careless = TLSOptions(
+      authorityFile: certificates.authority, verifiesHostName: false)
+    #expect(try await outcome(broker, careless) == "connected")
+  }
+
+  @Test func showsAClientCertificate() async throws {
+    let broker = try broker("server", ["require_certificate true"])
+    var tls = TLSOptions(authorityFile: certificates.authority)
+    let text = try await outcome(broker, tls)
+    // The alert is lost when the server closes before our CONNECT comes.
+    #expect(text.contains("certificate required") || text.contains("client certificate"), "\(text)")
+    tls.certificateFile = certificates.certificate("client")
+    tls.keyFile = certificates.key("client")
+    #expect(try await outcome(broker, tls) == "connected")
+  }
+
+  @Test func tellsOfAServerWithoutTLS() async throws {
+    let tls = TLSOptions(authorityFile: certificates.authority)
+    #expect(try await outcome(Broker(), tls) != "connected")
+    let client = try TestClient("mqtt://localhost:\(broker("server").port)")
+    guard case .lost? = try await client.failure() else {
+      Issue.record("not lost")
+      return
+    }
+  }
+
+  @Test(arguments: [0, 5, 100]) func endsWhenTheServerLeavesTheHandshake(_ count: Int) async throws
+  {
+    let server = try ScriptedServer { socket in _ = socket.read(count) }
+    let tls = TLSOptions(authorityFile: certificates.authority)
+    let client = try TestClient("mqtts://localhost:\(server.port)", tls: tls)
+    for keepAlive: UInt16 in [0, 60] {
+      guard case .lost? = try await client.failure(ConnectOptions(keepAlive: keepAlive)) else {
+        Issue.record("not lost")
+        return
+      }
+    }
+  }
+
+  @Test func refusesFilesThatAreNotThere() throws {
+    let missing = TLSOptions(authorityFile: "/nowhere/ca.pem")
+    let half = TLSOptions(
+      authorityFile: certificates.authority, certificateFile: certificates.certificate("client"))
+    for tls in [missing, half] {
+      #expect(throws: DataClientError.self) {
+        try MosquittoClient(url: "mqtts://localhost", tls: tls)
+      }
+    }
+  }
+}
