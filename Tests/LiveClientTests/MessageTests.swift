@@ -167,7 +167,7 @@ import Testing
     let subscriber = try Child(
       [
         "mosquitto_sub", "-p", "\(broker.port)", "-t", "ours/#", "-t", "ready", "-q",
-        "\(qos.rawValue)", "-C", "3", "-W", "20", "-F", "%t %q %r %x",
+        "\(qos.rawValue)", "-C", "3", "-h", "127.0.0.1", "-W", "120", "-F", "%t %q %r %x",
       ], output: output)
     let client = try await TestClient.connected(broker)
     try await client.publish("ready", [1], retained: true)

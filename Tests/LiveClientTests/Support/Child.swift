@@ -121,7 +121,7 @@ final class Scratch: Sendable {
 }
 
 /// Asks again and again, 5 ms apart, whether something is so, and lets others work meanwhile.
-func eventually(within seconds: Int = 20, _ isSo: () -> Bool) async throws -> Bool {
+func eventually(within seconds: Int = 120, _ isSo: () -> Bool) async throws -> Bool {
   for _ in 0..<(seconds * 200) {
     if isSo() { return true }
     try await Task.sleep(for: .milliseconds(5))

@@ -59,7 +59,7 @@ final class TestClient: Sendable {
     let index = skipped.withLock { $0.firstIndex { wanted($0) != nil } }
     if let index, let value = wanted(skipped.withLock({ $0.remove(at: index) })) { return value }
     while true {
-      let event = try await newEvent(within: 30)
+      let event = try await newEvent(within: 120)
       if let value = wanted(event) { return value }
       if case .closed(let why) = event { throw Child.Failure(description: "closed: \(why)") }
       skipped.withLock { $0.append(event) }
