@@ -38,8 +38,11 @@ let package = Package(
     .target(
       name: "Capture", dependencies: ["DataClient", "Wire", "CPcap", "CZlib"],
       swiftSettings: settings),
+    // The files of the folder Conformance as bytes, so that the command is one file and needs no other.
+    .target(name: "CConformance"),
     .target(
-      name: "ConformanceKit", dependencies: ["DataClient", "Wire"], swiftSettings: settings),
+      name: "ConformanceKit", dependencies: ["CConformance", "DataClient", "Wire"],
+      swiftSettings: settings),
     .executableTarget(
       name: "reprise", dependencies: ["Capture", "ConformanceKit", "DataClient", "Wire"],
       swiftSettings: settings),
@@ -54,6 +57,10 @@ let package = Package(
       name: "ConformanceKitTests",
       dependencies: ["ConformanceKit", "Capture", "DataClient", "Wire"],
       swiftSettings: settings),
-    .testTarget(name: "CommandTests", dependencies: ["reprise"], swiftSettings: settings),
-  ]
+    .testTarget(
+      name: "CommandTests", dependencies: ["reprise"], exclude: ["Golden"],
+      swiftSettings: settings),
+  ],
+  // #embed, which CConformance is made of, is of C23.
+  cLanguageStandard: .c2x
 )

@@ -35,12 +35,15 @@ struct MQTTRecognizer {
   /// - Parameters:
   ///   - pieces: The pieces of both sides in the order of their coming.
   ///   - isFinal: Whether nothing more will come.
-  /// - Returns: What the connection speaks, or that it can't be told yet.
+  /// - Returns: What the connection is taken for.
   func judge(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
+    if case .none? = rule { return .notMQTT }
+    let isFinal = isFinal || Self.isOver(pieces)
     for side in [Side.first, .second] {
-      switch Self.connectLevel(Self.start(of: side, in: pieces).span.bytes) {
+      let start = Self.start(of: side, in: pieces)
+      switch Self.connectLevel(start.bytes.span.bytes) {
       case .level(let level): return .mqtt(client: side, wire: wire(level), evidence: nil)
-      case .maybe where !isFinal: return .undecided
+      case .maybe where !isFinal && !start.isCut: return .undecided
       case .maybe, .no: break
       }
     }
@@ -111,14 +114,25 @@ struct MQTTRecognizer {
     var isFromFirstByte: Bool
   }
 
-  /// The bytes of a side up to its first loss.
-  private static func start(of side: Side, in pieces: [HeldPiece]) -> [UInt8] {
+  /// The bytes of a side up to its first loss, and whether there is one.
+  private static func start(
+    of side: Side, in pieces: [HeldPiece]
+  ) -> (bytes: [UInt8], isCut: Bool) {
     var result: [UInt8] = []
     for piece in pieces where piece.side == side {
-      guard case .bytes(let bytes) = piece.content else { break }
+      guard case .bytes(let bytes) = piece.content else { return (result, true) }
       result += bytes
     }
-    return result
+    return (result, false)
+  }
+
+  /// Whether so much has come that nothing more is waited for.
+  private static func isOver(_ pieces: [HeldPiece]) -> Bool {
+    if pieces.count > mostPieces { return true }
+    let bytes = pieces.reduce(0) { count, piece in
+      if case .bytes(let bytes) = piece.content { count + bytes.count } else { count }
+    }
+    return bytes > mostBytes
   }
 
   /// Finds the best run of a side: from its first byte, or in a capture that starts in the middle,
@@ -153,9 +167,14 @@ struct MQTTRecognizer {
     let isPortKnown =
       Self.knownPorts.contains(opening.first.port) || Self.knownPorts.contains(opening.second.port)
     if first.chain.isBroken || second.chain.isBroken {
-      // In the middle of a stream a large packet may go on for a while before the next one starts.
+      guard !isWhole(pieces) else { return .notMQTT }
+      let proof = [first.chain, second.chain].map { $0.isBroken ? 0 : $0.weight }.max() ?? 0
+      // In the middle of a stream a large packet may go on for a while before the next one starts;
+      // it does not matter when the other side says enough.
       let patience = isPortKnown ? Self.mostPieces : 4
-      return opening.isFromStart || isFinal || pieces.count > patience ? .notMQTT : .undecided
+      guard proof >= 8 else {
+        return isFinal || pieces.count > patience ? .notMQTT : .undecided
+      }
     }
     let weight = first.chain.weight + second.chain.weight
     if weight >= (isPortKnown ? 1 : 4), agree(first, second) {
@@ -163,11 +182,13 @@ struct MQTTRecognizer {
         client: client(first, second), wire: .mqttInferred(version(first, second)),
         evidence: evidence(first, second))
     }
-    let bytes = pieces.reduce(0) { count, piece in
-      if case .bytes(let bytes) = piece.content { count + bytes.count } else { count }
-    }
-    let isOver = bytes > Self.mostBytes || pieces.count > Self.mostPieces
-    return isFinal || isOver || !agree(first, second) ? .notMQTT : .undecided
+    return isFinal || !agree(first, second) ? .notMQTT : .undecided
+  }
+
+  /// Whether both sides are here from their first byte on.
+  private func isWhole(_ pieces: [HeldPiece]) -> Bool {
+    opening.isFromStart
+      && pieces.allSatisfy { if case .bytes = $0.content { true } else { false } }
   }
 
   /// Whether the sides do not contradict each other: one layout fits both, and one is the client.

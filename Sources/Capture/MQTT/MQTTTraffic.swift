@@ -196,7 +196,7 @@ struct MQTTTraffic: TCPConsumer {
     let loss = connection[side].framer.lose(count) { packet, header, _ in
       emitPacket(packet, header, side, arrival, connection, lost: count)
     }
-    if loss == .outOfStep {
+    if case .outOfStep = loss {
       connection[side].framer.restart(at: offset)
       connection[side].resynchronizer = MQTTResynchronizer(offset: offset)
     }
@@ -244,17 +244,20 @@ struct MQTTTraffic: TCPConsumer {
     let framer = connection[side].framer
     guard connection[side].resynchronizer == nil, !framer.isAtBoundary else { return }
     let context = connection.context(side, closing.arrival)
-    connection[side].framer.flush { packet, header, offset in
-      if closing.how == .endOfCapture {
-        let gap = Gap(bytes: header.packetSize - packet.byteCount, reason: .unfilled)
-        return emit(EventView(context, .gap(gap)))
-      }
-      let malformation = Malformation(
-        code: "incomplete-packet", offset: offset,
-        message:
-          "the stream ends inside a \(header.type.name) of \(header.packetSize) bytes, after "
-          + "\(packet.byteCount) of them")
-      emit(EventView(context, .malformed(malformation)))
+    // Of a fixed header that is not whole, at least one byte is missing.
+    var missing = 1
+    var place = "a fixed header"
+    let known = connection[side].offset - framer.packetOffset
+    connection[side].framer.flush { _, header, _ in
+      missing = header.packetSize - known
+      place = "a \(header.type.name) of \(header.packetSize) bytes, after \(known) of them"
     }
+    if closing.how == .endOfCapture {
+      return emit(EventView(context, .gap(Gap(bytes: missing, reason: .unfilled))))
+    }
+    let malformation = Malformation(
+      code: "incomplete-packet", offset: framer.packetOffset,
+      message: "the stream ends inside \(place)")
+    emit(EventView(context, .malformed(malformation)))
   }
 }

@@ -62,10 +62,11 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     guard flow.isWanted, !flow.isClosed else { return }
     let side: Side = isFromLower == flow.isFirstLower ? .first : .second
     // A hole that was acknowledged by the time of the last segment: neighbours that only changed
-    // places have had their chance.
+    // places have had their chance, unless this segment is the one that was missed.
     if flow[side.other].isHoleAcknowledged { release(flow, side.other, .acknowledged, arrival) }
-    if flow[side].isHoleAcknowledged { release(flow, side, .acknowledged, arrival) }
+    let isDue = flow[side].isHoleAcknowledged
     receive(segment, on: flow, from: side, arrival)
+    if isDue, flow[side].isHoleAcknowledged { release(flow, side, .acknowledged, arrival) }
     if segment.flags.contains(.acknowledgment) {
       flow[side.other].acknowledge(segment.acknowledgmentNumber)
     }

@@ -9,7 +9,10 @@ public enum NearestName {
     let typed = Array(typed.lowercased().utf8.prefix(64))
     var best: (name: String, distance: Int)?
     for name in names {
-      let distance = distance(typed, Array(name.lowercased().utf8))
+      let letters = Array(name.lowercased().utf8)
+      // The start of a name is as near as one slip.
+      let isStart = typed.count > 2 && letters.starts(with: typed)
+      let distance = isStart ? min(1, letters.count - typed.count) : distance(typed, letters)
       if distance < best?.distance ?? .max { best = (name, distance) }
     }
     // One slip in a short name, two or three in a long one; more is another word.

@@ -42,7 +42,8 @@ extension EventContext {
     }
     self.init(
       time: try fields.time("time"), frame: fields.line,
-      connection: try fields.integer("connection", in: 1...Int.max), sender: sender,
+      connection: try fields.integer("connection", in: 1...RecordingFields.maximumInteger),
+      sender: sender,
       wire: try WireProtocol(fields))
   }
 }

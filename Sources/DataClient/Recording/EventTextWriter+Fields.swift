@@ -2,7 +2,7 @@ import Wire
 
 extension EventTextWriter {
   /// Appends the fields of a packet that matter to a reader.
-  func appendFields(
+  mutating func appendFields(
     _ packet: borrowing MQTTPacketView, _ context: EventContext, to buffer: inout [UInt8]
   ) {
     switch packet.type {
@@ -28,7 +28,8 @@ extension EventTextWriter {
     append(packet.properties, of: packet, to: &buffer)
   }
 
-  private func appendPublish(_ packet: borrowing MQTTPacketView, to buffer: inout [UInt8]) {
+  private mutating func appendPublish(_ packet: borrowing MQTTPacketView, to buffer: inout [UInt8])
+  {
     append(text: packet.topic, to: &buffer)
     buffer.append("  qos ")
     buffer.append(UInt8(ascii: "0") + packet.qos)
@@ -42,7 +43,8 @@ extension EventTextWriter {
     buffer.append("  ")
   }
 
-  private func appendConnect(_ packet: borrowing MQTTPacketView, to buffer: inout [UInt8]) {
+  private mutating func appendConnect(_ packet: borrowing MQTTPacketView, to buffer: inout [UInt8])
+  {
     guard let connect = packet.connect else { return }
     append(text: connect.clientID, to: &buffer)
     buffer.append("  ")

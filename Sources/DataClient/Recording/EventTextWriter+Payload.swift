@@ -5,25 +5,24 @@ extension EventTextWriter {
   private static let preview = 60
 
   /// Appends the start of a payload: as text in quotes if it is text, else in hexadecimal.
-  func append(payload: RawSpan, to buffer: inout [UInt8]) {
+  mutating func append(payload: RawSpan, to buffer: inout [UInt8]) {
     guard payload.byteCount > 0 else { return }
     let start = payload.extracting(first: Self.textPrefix(of: payload))
     guard UTF8Text.isWellFormed(start), !start.contains(where: Self.isBinary) else {
       return appendHexadecimal(payload, to: &buffer)
     }
-    // Secrets are hidden in what JSON would show; its escapes of quotes are of no use here.
-    var text: [UInt8] = []
+    scratch.removeAll(keepingCapacity: true)
     if showsSecrets {
-      text.append(start)
+      scratch.append(start)
     } else {
-      var escaped: [UInt8] = []
-      escaped.append(escapedHidingSecrets: start)
-      text = Self.unescaped(escaped)
+      // Secrets are hidden in what JSON would show; its escapes of quotes are of no use here.
+      scratch.append(escapedHidingSecrets: start)
+      Self.unescape(&scratch)
     }
     buffer.append("\"")
-    TerminalText.append(text.span.bytes, to: &buffer, limit: Self.preview)
+    TerminalText.append(scratch.span.bytes, to: &buffer, limit: Self.preview)
     let isCut = start.byteCount < payload.byteCount
-    if isCut, text.count <= Self.preview { buffer.append("…") }
+    if isCut, scratch.count <= Self.preview { buffer.append("…") }
     buffer.append("\"")
   }
 
@@ -43,22 +42,34 @@ extension EventTextWriter {
     }
   }
 
-  private static func unescaped(_ text: [UInt8]) -> [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(text.count)
-    var isEscaped = false
-    for byte in text {
-      if !isEscaped, byte == UInt8(ascii: "\\") {
-        isEscaped = true
-        continue
+  /// Takes the escapes of a JSON string back, in place: nothing gets longer by it.
+  private static func unescape(_ text: inout [UInt8]) {
+    var count = 0
+    var index = 0
+    while index < text.count {
+      var byte = text[index]
+      index += 1
+      if byte == UInt8(ascii: "\\"), index < text.count {
+        byte = unescaped(text[index...])
+        // Only control characters are written by their numbers, of four digits.
+        index += text[index] == UInt8(ascii: "u") ? 5 : 1
       }
-      if isEscaped, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
-        result.append(UInt8(ascii: "\\"))
-      }
-      result.append(byte)
-      isEscaped = false
+      text[count] = byte
+      count += 1
     }
-    return result
+    text.removeLast(text.count - count)
+  }
+
+  /// The byte that the text behind a backslash stands for.
+  private static func unescaped(_ escape: ArraySlice<UInt8>) -> UInt8 {
+    switch escape.first {
+    case UInt8(ascii: "n"): 0x0A
+    case UInt8(ascii: "r"): 0x0D
+    case UInt8(ascii: "t"): 0x09
+    case UInt8(ascii: "u"):
+      escape.dropFirst(3).prefix(2).reduce(0) { $0 << 4 | (Hexadecimal.value(of: $1) ?? 0) }
+    default: escape.first ?? 0
+    }
   }
 
   private func appendHexadecimal(_ payload: RawSpan, to buffer: inout [UInt8]) {
@@ -75,7 +86,7 @@ extension EventTextWriter {
   // MARK: Properties
 
   /// Appends the properties of a packet or a will, in braces.
-  func append(
+  mutating func append(
     _ properties: consuming MQTTPropertiesView, of packet: borrowing MQTTPacketView,
     to buffer: inout [UInt8]
   ) {
@@ -90,7 +101,7 @@ extension EventTextWriter {
     if !isFirst { buffer.append("}  ") }
   }
 
-  private func append(
+  private mutating func append(
     _ property: MQTTPropertyView, in bytes: RawSpan, to buffer: inout [UInt8]
   ) {
     switch property.id.kind {

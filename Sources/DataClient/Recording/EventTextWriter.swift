@@ -12,6 +12,8 @@ public struct EventTextWriter: Sendable {
   public let showsSecrets: Bool
   private var file: String?
   private var day: Int64?
+  /// Bytes in the making, kept so that a line needs no memory of its own.
+  var scratch: [UInt8] = []
 
   /// Creates a writer.
   /// - Parameters:

@@ -20,12 +20,12 @@ extension JSONParser {
   }
 
   private func validated(_ range: Range<Int>) throws(JSONSyntaxError) -> String {
-    let text = bytes.extracting(range).withUnsafeBytes { String(validating: $0, as: UTF8.self) }
-    guard let text else {
+    let text = bytes.extracting(range)
+    guard UTF8Text.isWellFormed(text) else {
       throw JSONSyntaxError(
         message: "the string is not well-formed UTF-8", offset: range.lowerBound)
     }
-    return text
+    return String(copying: text)
   }
 
   /// Reads a string that has escapes; the place of reading is the first of them.

@@ -21,7 +21,14 @@ extension [UInt8] {
       append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
       rest /= 10
     }
-    self[start...].reverse()
+    // Reversing a slice would copy it.
+    var low = start
+    var high = count - 1
+    while low < high {
+      swapAt(low, high)
+      low += 1
+      high -= 1
+    }
   }
 
   mutating func append(_ value: Bool) { append(value ? "true" : "false" as StaticString) }

@@ -5,6 +5,10 @@ struct RecordingFields {
   /// Where the object starts in the line, in bytes from 0.
   let offset: Int
 
+  /// The largest number that every reader of JSON takes exactly (RFC 8259 section 6), and small
+  /// enough for whoever adds such numbers up.
+  static let maximumInteger = 1 << 53
+
   init(_ members: [JSONMember], line: Int, offset: Int = 0) {
     self.members = members
     self.line = line
@@ -52,7 +56,7 @@ struct RecordingFields {
   }
 
   func integer(
-    _ key: String, in range: ClosedRange<Int> = 0...Int.max
+    _ key: String, in range: ClosedRange<Int> = 0...maximumInteger
   ) throws(RecordingError) -> Int {
     guard let value = try required(key).value.integer else {
       throw wrong(key, "is \(kind(key)), not a whole number")

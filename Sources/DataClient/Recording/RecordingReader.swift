@@ -7,8 +7,11 @@ import Wire
 public struct RecordingReader: Sendable {
   /// The recording's header; nil until its line was read.
   public private(set) var header: RecordingHeader?
+  /// The keys of the last event's line.
+  private var members: [JSONMember] = []
+
   /// The keys of the last event's line that this program does not know, to be written back.
-  public private(set) var unknown: [JSONMember] = []
+  public var unknown: [JSONMember] { members.filter { !Self.knownKeys.contains($0.key) } }
 
   /// Creates a reader.
   public init() {}
@@ -39,9 +42,8 @@ public struct RecordingReader: Sendable {
       header = try RecordingHeader(fields)
       return nil
     }
-    let event = try Event(fields)
-    unknown = members.filter { !Self.knownKeys.contains($0.key) }
-    return event
+    self.members = members
+    return try Event(fields)
   }
 
   private func syntaxError(_ error: JSONSyntaxError, line: Int) -> RecordingError {

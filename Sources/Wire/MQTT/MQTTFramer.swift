@@ -31,8 +31,8 @@ public struct MQTTFramer: Sendable {
   public enum Loss: Sendable, Hashable {
     /// The lost bytes all belong to the current packet; the next one will be found.
     case insidePacket
-    /// The lost bytes reach past what is known; where the next packet starts is unknown.
-    case outOfStep
+    /// So many of the lost bytes lie past the current packet; where the next one starts is unknown.
+    case outOfStep(past: Int)
   }
 
   /// Takes the next piece of the stream.
@@ -70,13 +70,13 @@ public struct MQTTFramer: Sendable {
     _ count: Int, _ packet: (RawSpan, MQTTFixedHeader, Int) -> Void
   ) -> Loss {
     guard passed > 0, case .header(let header) = MQTTFixedHeader.read(kept.span.bytes) else {
-      return .outOfStep
+      return .outOfStep(past: count)
     }
     let rest = header.packetSize - passed
     isBroken = true
     passed += min(count, rest)
     if passed == header.packetSize { finish(header, packet) }
-    return count <= rest ? .insidePacket : .outOfStep
+    return count <= rest ? .insidePacket : .outOfStep(past: count - rest)
   }
 
   /// Forgets the current packet and starts with a new one.

@@ -182,9 +182,7 @@ public struct MQTTPacket: Sendable, Hashable {
   public struct Reason: Sendable, Hashable {
     /// The reason code; nil leaves it out, which means success.
     public var code: UInt8?
-    /// The properties; nil leaves their length out.
-    ///
-    /// Without a code they are not written.
+    /// The properties, which need a code; nil leaves their length out.
     public var properties: [MQTTProperty]?
 
     /// Creates a reason.

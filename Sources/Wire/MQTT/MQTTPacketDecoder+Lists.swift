@@ -84,6 +84,11 @@ extension MQTTPacketDecoder {
         note(.repeatedProperty, field, at: offset)
       }
       seen |= bit
+      if property.id.kind == .variableByteInteger,
+        properties.offset - offset - 1 != VariableByteInteger.size(of: property.integer)
+      {
+        note(.lengthNotShortest, field, at: offset)
+      }
       check(property, field)
     }
   }

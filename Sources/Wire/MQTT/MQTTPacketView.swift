@@ -24,6 +24,8 @@ public struct MQTTPacketView: ~Escapable {
     self.header = header
     var decoder = MQTTPacketDecoder(bytes, header: header, version: version)
     decoder.decode()
+    // Some rules need a later field than the one that breaks them.
+    if decoder.layout.faults.count > 1 { decoder.layout.faults.sort { $0.offset < $1.offset } }
     self.layout = decoder.layout
     self.version = decoder.version
   }

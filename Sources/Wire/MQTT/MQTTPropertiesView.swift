@@ -15,9 +15,9 @@ public struct MQTTPropertiesView: ~Escapable {
     MQTTPropertyView(&cursor)
   }
 
-  /// Looks for a property.
+  /// Returns the integer value of a property, or nil when it does not stand here.
   /// - Parameter id: A property whose value is an integer.
-  /// - Returns: Its value, or nil when it does not stand here.
+  /// - Returns: The value where the property first stands.
   public func integer(_ id: MQTTPropertyID) -> Int? {
     var rest = self
     while let property = rest.next() {

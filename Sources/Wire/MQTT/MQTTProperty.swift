@@ -151,7 +151,7 @@ public enum MQTTPropertyID: UInt8, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Tells whether the property may stand more than once in a packet.
+  /// Whether the property may stand more than once in a packet that a sender of a kind writes.
   ///
   /// A server may name several subscriptions in one PUBLISH (5.0 section 3.3.2.3.8); a SUBSCRIBE has
   /// one subscription identifier at most.
@@ -179,9 +179,8 @@ public enum MQTTPropertyID: UInt8, Sendable, Hashable, CaseIterable {
 
   /// A set of places where properties stand: a packet of a type, or a will.
   public struct Places: OptionSet, Sendable, Hashable {
-    /// One bit a packet type, and one for the will.
+    /// One bit a place.
     public let rawValue: UInt32
-
     /// Creates a set from its bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     init(_ type: MQTTPacketType) { rawValue = 1 << UInt32(type.rawValue) }

@@ -52,7 +52,7 @@ public enum MQTTTopicFilter {
   /// - Parameters:
   ///   - filter: A valid filter, without `$share`.
   ///   - topic: A topic name.
-  /// - Returns: Whether a subscriber to the filter gets messages with the topic.
+  /// - Returns: Whether a subscription to the filter gets the topic's messages.
   public static func matches(_ filter: RawSpan, topic: RawSpan) -> Bool {
     var position = 0
     var index = 0

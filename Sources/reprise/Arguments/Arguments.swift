@@ -6,6 +6,16 @@ struct Arguments: Sendable, Equatable {
   private(set) var operands: [String] = []
   private var values: [String: [String]] = [:]
 
+  /// The first of the operands; empty without one.
+  var operand: String { operands.first ?? "" }
+
+  /// The same without the first operand.
+  var droppingFirstOperand: Arguments {
+    var copy = self
+    copy.operands = Array(operands.dropFirst())
+    return copy
+  }
+
   /// Whether a flag was given.
   func has(_ option: OptionSpec) -> Bool { values[option.name] != nil }
 
@@ -37,16 +47,18 @@ struct Arguments: Sendable, Equatable {
     if !has(.help) { try checkOperands(spec) }
   }
 
-  private func checkOperands(_ spec: CommandSpec) throws(UsageError) {
+  /// Checks the number of operands.
+  /// - Throws: ``UsageError`` for too few or too many.
+  func checkOperands(_ spec: CommandSpec) throws(UsageError) {
     if operands.count < spec.operandCount.lowerBound {
       throw UsageError(
         "\(spec.name) needs \(spec.operands)",
-        "type reprise help \(spec.name)")
+        spec.helpHint)
     }
     guard operands.count > spec.operandCount.upperBound, let extra = operands.last else { return }
     throw UsageError(
       "\(spec.name) takes no further word, but there is '\(extra)'",
-      "type reprise help \(spec.name)")
+      spec.helpHint)
   }
 
   // MARK: Options
@@ -60,8 +72,8 @@ struct Arguments: Sendable, Equatable {
       let names = spec.allOptions.map(\.name)
       let nearest = NearestName.find(String(name), in: names).map { "did you mean --\($0)? " }
       throw UsageError(
-        "unknown option --\(name) for \(spec.name)",
-        (nearest ?? "") + "type reprise help \(spec.name)")
+        "unknown option --\(name)",
+        (nearest ?? "") + spec.helpHint)
     }
     if option.value == nil, attached != nil {
       throw UsageError("--\(name) takes no value", "type --\(name) alone")
@@ -77,7 +89,7 @@ struct Arguments: Sendable, Equatable {
     while let letter = letters.popFirst() {
       guard let option = spec.allOptions.first(where: { $0.letter == letter }) else {
         throw UsageError(
-          "unknown option -\(letter) for \(spec.name)", "type reprise help \(spec.name)")
+          "unknown option -\(letter)", spec.helpHint)
       }
       guard option.value != nil else {
         try set(option, as: "-\(letter)", nil, &rest)

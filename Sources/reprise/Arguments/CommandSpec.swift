@@ -15,6 +15,9 @@ struct CommandSpec: Sendable {
 
   /// The options of its own and those that every command has.
   var allOptions: [OptionSpec] { options + OptionSpec.common }
+
+  /// How to see all of this.
+  var helpHint: String { name == "reprise" ? "type reprise help" : "type reprise help \(name)" }
 }
 
 /// An option of a command.

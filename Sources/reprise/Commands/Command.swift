@@ -15,7 +15,8 @@ protocol Command: SendableMetatype {
 enum Commands {
   /// The commands, in the order of the help.
   static let all: [any Command.Type] = [
-    InspectCommand.self, ConvertCommand.self, CompletionCommand.self, HelpCommand.self,
+    InspectCommand.self, ConformCommand.self, ConformTraceCommand.self, ConformListCommand.self,
+    ConformExplainCommand.self, ConvertCommand.self, CompletionCommand.self, HelpCommand.self,
   ]
 
   /// The command whose name the words begin with, and the words behind the name.

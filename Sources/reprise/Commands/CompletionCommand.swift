@@ -11,7 +11,7 @@ enum CompletionCommand: Command {
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
-    let shell = arguments.operands[0]
+    let shell = arguments.operand
     let script: String
     switch shell {
     case "bash": script = CompletionScript.bash

@@ -25,7 +25,7 @@ enum ConvertCommand: Command {
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     let path = try target(arguments)
-    let input = arguments.operands[0]
+    let input = arguments.operand
     let run = try InputRun([input], arguments, console, output: nil)
     let output = try OutputFile(
       path, inputs: [input], isPrivate: true, replaces: arguments.has(force))
@@ -35,7 +35,7 @@ enum ConvertCommand: Command {
         output, header: header, showsSecrets: true, flushesEveryLine: run.isLive))
     let isComplete: Bool
     do {
-      isComplete = try run.read(into: &converter)
+      isComplete = try run.read(into: &converter) == 0
     } catch let interrupted as Interrupted {
       try converter.writer.finish()
       throw interrupted
@@ -51,7 +51,7 @@ enum ConvertCommand: Command {
     }
     for ending in [".pcap", ".pcapng"] where path.hasSuffix(ending) {
       throw UsageError(
-        "reprise can't write \(ending) files yet", "name a recording: -o FILE.jsonl")
+        "this version can't write \(ending) files yet", "name a recording: -o FILE.jsonl")
     }
     return path
   }

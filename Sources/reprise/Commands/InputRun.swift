@@ -44,16 +44,16 @@ struct InputRun {
 
   /// Reads all files; one that can't be read is told and does not keep the others from it.
   /// - Parameter consumer: What takes the events.
-  /// - Returns: Whether every file could be read.
+  /// - Returns: How many of the files could not be read.
   /// - Throws: What makes it pointless to go on: ``OutputError`` or ``Interrupted``.
-  func read(into consumer: inout some SessionConsumer) throws -> Bool {
-    var isComplete = true
+  func read(into consumer: inout some SessionConsumer) throws -> Int {
+    var unread = 0
     for file in files {
       try consumer.beginFile(file)
-      if try !read(file, into: &consumer) { isComplete = false }
+      if try !read(file, into: &consumer) { unread += 1 }
       try consumer.endFile()
     }
-    return isComplete
+    return unread
   }
 
   private func read<Consumer: SessionConsumer>(
@@ -115,7 +115,7 @@ extension InputOptions {
     case "none": return (port, .none)
     case "websocket", "tls":
       throw UsageError(
-        "--decode \(text): reprise can't read \(parts[1]) yet",
+        "--decode \(text): this version can't read \(parts[1]) yet",
         "it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0 or none")
     default:
       throw UsageError(

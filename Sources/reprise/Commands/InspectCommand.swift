@@ -27,7 +27,7 @@ enum InspectCommand: Command {
         reprise inspect capture.pcap
         reprise inspect --filter 'topic ~ "plant/+/alarm" and qos > 0' capture.pcap
         reprise inspect --format jsonl capture.pcap | head
-        tcpdump -w - port 1883 | reprise inspect -
+        tcpdump -U -w - port 1883 | reprise inspect -
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
@@ -55,7 +55,7 @@ enum InspectCommand: Command {
     var printer = printer
     let isComplete: Bool
     do {
-      isComplete = try run.read(into: &printer)
+      isComplete = try run.read(into: &printer) == 0
     } catch let interrupted as Interrupted {
       // What was seen so far stays, to its last complete line.
       try printer.lines.flush()

@@ -1,3 +1,4 @@
+import ConformanceKit
 import DataClient
 import Glibc
 
@@ -22,6 +23,9 @@ enum Reprise {
     } catch let error as UsageError {
       console.error(error.description)
       if let excerpt = error.excerpt { console.excerpt(excerpt) }
+      return .unable
+    } catch let error as ConformanceError {
+      console.error("\(error.message); type reprise conform list to see all clauses")
       return .unable
     } catch let error as OutputError where error.isClosedPipe {
       // The reader has seen enough, as `head` has; that is no error.

@@ -12,23 +12,40 @@ enum Interruption {
   static func watch() {
     // The first use initialises it here, because a handler may run no initialiser.
     signal.store(0, ordering: .relaxed)
-    for number in [SIGINT, SIGTERM] {
-      var action = sigaction()
-      action.__sigaction_handler.sa_handler = { number in
+    for number in [SIGINT, SIGTERM] where !isIgnored(number) {
+      handle(number) { number in
         Interruption.signal.store(number, ordering: .relaxed)
         // Whoever signals twice, or waits for input that does not come, is not kept waiting.
         _ = Glibc.signal(number, SIG_DFL)
         alarm(Interruption.grace)
       }
-      sigaction(number, &action, nil)
     }
-    var alarmed = sigaction()
-    alarmed.__sigaction_handler.sa_handler = { _ in
-      _exit(128 + Interruption.signal.load(ordering: .relaxed))
-    }
-    sigaction(SIGALRM, &alarmed, nil)
+    handle(SIGALRM) { _ in _exit(128 + Interruption.signal.load(ordering: .relaxed)) }
     // A closed pipe is an error of write(2) then, and ends the command quietly.
     _ = Glibc.signal(SIGPIPE, SIG_IGN)
+    unblock()
+  }
+
+  private static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
+    var action = sigaction()
+    action.__sigaction_handler.sa_handler = handler
+    sigaction(number, &action, nil)
+  }
+
+  /// Whether the caller wants a signal to do nothing, as a shell does for commands behind `&`.
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    guard sigaction(number, nil, &action) == 0, let handler = action.__sigaction_handler.sa_handler
+    else { return false }
+    return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
+
+  /// A program that starts this one from a thread that blocks signals hands its mask on.
+  private static func unblock() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for number in [SIGINT, SIGTERM, SIGALRM] { sigaddset(&signals, number) }
+    sigprocmask(SIG_UNBLOCK, &signals, nil)
   }
 
   /// What to end with if a signal has come.

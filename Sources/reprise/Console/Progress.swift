@@ -1,3 +1,4 @@
+import DataClient
 import Glibc
 
 /// A line on standard error that shows how far a long work has come, if someone is looking.
@@ -37,8 +38,10 @@ struct Progress {
     isDrawn = true
     let seconds = now - start
     let rate = Int(Double(count) / seconds)
-    Console.write(
-      Array("\r\u{1B}[K\(file): \(count) events, \(rate) a second, \(Int(seconds)) s".utf8))
+    var line = Array("\r\u{1B}[K".utf8)
+    let text = Array("\(file): \(count) events, \(rate) a second, \(Int(seconds)) s".utf8)
+    TerminalText.append(text.span.bytes, to: &line)
+    Console.write(line)
   }
 
   /// Takes the line away, before anything else is shown.

@@ -29,6 +29,7 @@ enum CompletionScript {
     switch spec.name {
     case "completion": "bash zsh fish"
     case "help": (names + ["filter"]).joined(separator: " ")
+    case "conform": subcommands(of: "conform").joined(separator: " ")
     default: spec.operands.hasPrefix("FILE") ? nil : ""
     }
   }
@@ -43,13 +44,11 @@ enum CompletionScript {
       cases += " ;;\n"
     }
     var values = ""
-    for option in valueOptions {
-      values += "    --\(option.name)) "
-      values +=
-        option.choices.isEmpty
-        ? (option.isFile ? "COMPREPLY=($(compgen -f -- \"$word\"))" : "COMPREPLY=()")
-        : "COMPREPLY=($(compgen -W '\(option.choices.joined(separator: " "))' -- \"$word\"))"
-      values += "; return ;;\n"
+    for spec in specs {
+      for option in spec.allOptions where option.value != nil {
+        values +=
+          "    '\(spec.name):--\(option.name)') COMPREPLY=(\(bashValues(option))); return ;;\n"
+      }
     }
     var nested = ""
     for name in names where !subcommands(of: name).isEmpty {
@@ -62,13 +61,13 @@ enum CompletionScript {
       _reprise() {
         local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
         local command=${COMP_WORDS[1]} options= operands= files=
-        case $before in
-      \(values)  esac
         if [[ $COMP_CWORD -eq 1 ]]; then
           COMPREPLY=($(compgen -W '\(names.joined(separator: " ")) --help --version' -- "$word"))
           return
         fi
-      \(nested)  case $command in
+      \(nested)  case $command:$before in
+      \(values)  esac
+        case $command in
       \(cases)  esac
         if [[ $word == -* ]]; then
           COMPREPLY=($(compgen -W "$options" -- "$word"))
@@ -83,17 +82,11 @@ enum CompletionScript {
       """
   }
 
-  private static var valueOptions: [OptionSpec] {
-    var result: [OptionSpec] = []
-    for option in specs.flatMap(\.allOptions) where option.value != nil {
-      // An option of one name takes the same in every command, or the union of it.
-      if let index = result.firstIndex(where: { $0.name == option.name }) {
-        result[index].choices += option.choices.filter { !result[index].choices.contains($0) }
-      } else {
-        result.append(option)
-      }
-    }
-    return result
+  /// What makes the candidates for the value of an option.
+  private static func bashValues(_ option: OptionSpec) -> String {
+    if option.isFile { return "$(compgen -f -- \"$word\")" }
+    if option.choices.isEmpty { return "" }
+    return "$(compgen -W '\(option.choices.joined(separator: " "))' -- \"$word\")"
   }
 
   // MARK: zsh

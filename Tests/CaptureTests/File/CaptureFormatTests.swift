@@ -21,7 +21,7 @@ import Testing
 
   private static let strangers: [([UInt8], String)] = [
     ([], "the file is empty; name a capture or a recording"),
-    ([0x89, 0x50, 0x4e, 0x47, 0x0d], "this is a PNG image\(neither)"),
+    ([0x89, 0x50, 0x4e, 0x47, 0x0d], "this is a PNG image\(neither); \(name)"),
     (Array("Dear diary".utf8), "this is text\(neither); \(name)"),
     (
       [0x28, 0xb5, 0x2f, 0xfd, 0],

@@ -1,0 +1,11 @@
+#include "CConformance.h"
+
+// SwiftPM's embedInCode makes an array literal of a file, for which the Swift compiler takes a minute
+// a catalogue; #embed takes no time, and the binary needs no file beside it all the same.
+static const unsigned char mqtt_3_1_1[] = {
+#embed "../../Conformance/mqtt-3.1.1.json"
+};
+
+struct conformance_data conformance_mqtt_3_1_1(void) {
+  return (struct conformance_data){mqtt_3_1_1, sizeof mqtt_3_1_1};
+}

@@ -1,0 +1,15 @@
+#ifndef CCONFORMANCE_H
+#define CCONFORMANCE_H
+
+#include <stddef.h>
+
+/// The bytes of a file of the folder Conformance, as they were when this was compiled.
+struct conformance_data {
+  const unsigned char *bytes;
+  size_t count;
+};
+
+/// Returns the catalogue of MQTT 3.1.1.
+struct conformance_data conformance_mqtt_3_1_1(void);
+
+#endif

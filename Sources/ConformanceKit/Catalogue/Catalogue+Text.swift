@@ -1,0 +1,86 @@
+extension Catalogue {
+  /// Returns a table of clauses: identifier, level, status, scope and summary.
+  /// - Parameters:
+  ///   - specs: The standards; nil is all of them.
+  ///   - section: A section, with or without its standard; nil is all of them.
+  /// - Returns: One line a clause, and a line of totals; empty when nothing fits.
+  public func listing(specs: Set<String>? = nil, section: String? = nil) -> String {
+    let known = specs.map { $0.intersection(self.specs) }
+    // What does not exist is an empty table here; running clauses that do not exist is an error.
+    let rows = (try? select(specs: known, section.map { [$0] } ?? [])) ?? []
+    guard !rows.isEmpty else { return "" }
+    let width = rows.map(\.id.count).max() ?? 0
+    var text = ""
+    for clause in rows {
+      text += clause.id.padded(to: width) + "  " + clause.level.rawValue.padded(to: 6) + "  "
+      text += clause.status.rawValue.padded(to: 12) + "  "
+      text += clause.scope.rawValue.padded(to: 10) + "  " + clause.summary + "\n"
+    }
+    let checked = rows.count { $0.status == .checked }
+    return text + "\(checked) of \(rows.count) clauses checked\n"
+  }
+
+  /// Returns what there is to say about a clause.
+  /// - Parameter id: Its identifier.
+  /// - Returns: What it says, who must keep it, how it is checked, and when it is inconclusive.
+  /// - Throws: ``ConformanceError`` when there is no such clause, with the nearest that there are.
+  public func explanation(of id: String) throws(ConformanceError) -> String {
+    guard let clause = self[id] ?? clauses.first(where: { $0.id.lowercased() == id.lowercased() })
+    else { throw unknown(id, among: clauses) }
+    var text = "\(clause.id)  (\(clause.spec), section \(clause.section))\n\n"
+    text += clause.summary.wrapped(indent: 2) + "\n"
+    func row(_ name: String, _ value: String?) {
+      guard let value, !value.isEmpty else { return }
+      text += name.padded(to: 14) + value.wrapped(indent: 14).drop { $0 == " " } + "\n"
+    }
+    row("level", clause.level.rawValue)
+    row("actor", clause.actor == .both ? "client and server" : clause.actor.rawValue)
+    row("scope", clause.scope.rawValue)
+    row("status", clause.status.explanation)
+    row("how checked", clause.check)
+    row("inconclusive", clause.inconclusive.map { Self.always + $0 })
+    row("violation", clause.example)
+    row("same detector", clause.aliases?.joined(separator: ", "))
+    row("note", clause.note)
+    row("printed as", clause.printedAs)
+    return text
+  }
+
+  private static let always =
+    "Always when the version is inferred, the CONNECT not being captured. "
+}
+
+extension Clause.Status {
+  /// The status in words.
+  var explanation: String {
+    switch self {
+    case .checked: "checked on captures and recordings"
+    case .planned: "planned: traffic would tell, but there is no rule yet"
+    case .active: "active: a driver has to provoke it"
+    case .unobservable: "unobservable: nothing on the wire can tell"
+    }
+  }
+}
+
+extension String {
+  /// Returns the text with blanks behind it up to a width.
+  func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(0, width - count))
+  }
+
+  /// Returns the text in lines of at most 100 characters, each behind an indentation.
+  func wrapped(indent: Int) -> String {
+    let margin = String(repeating: " ", count: indent)
+    var lines: [String] = []
+    var line = ""
+    for word in split(separator: " ") {
+      if !line.isEmpty, indent + line.count + 1 + word.count > 100 {
+        lines.append(margin + line)
+        line = ""
+      }
+      line += (line.isEmpty ? "" : " ") + word
+    }
+    if !line.isEmpty { lines.append(margin + line) }
+    return lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,119 @@
+/// One requirement of a standard, as the catalogue has it.
+public struct Clause: Sendable, Hashable, Decodable {
+  /// The standard's own identifier, such as `MQTT-3.8.3-3`.
+  public let id: String
+  /// The standard, such as `mqtt-3.1.1`.
+  public internal(set) var spec: String
+  /// The section of the standard that states it.
+  public let section: String
+  /// How strongly the standard asks for it.
+  public let level: Level
+  /// Who has to keep it.
+  public let actor: Actor
+  /// Whether and how this suite judges it.
+  public let status: Status
+  /// What it says, in our own words.
+  public let summary: String
+  /// What it takes to see whether it is kept.
+  public let observable: Observability
+  /// The state that a check needs.
+  public let scope: Scope
+  /// Whether ordinary traffic is enough to judge it: `direct`, `reactive` or `no`.
+  public let passive: String
+  /// How it is checked, if it is.
+  public let check: String?
+  /// When a capture does not decide it, if it is checked.
+  public let inconclusive: String?
+  /// A violation, in one sentence.
+  public let example: String?
+  /// The clauses that the same detector judges.
+  public let aliases: [String]?
+  /// What else is to be known about it.
+  public let note: String?
+  /// The edition that it was taken from.
+  public let source: String
+  /// How the standard prints the identifier, where it differs.
+  public let printedAs: String?
+
+  /// How strongly a standard asks for something.
+  public enum Level: String, Sendable, Hashable, CaseIterable, Decodable {
+    /// Without it nothing conforms.
+    case must = "MUST"
+    /// There may be reasons not to.
+    case should = "SHOULD"
+  }
+
+  /// Who has to keep a clause.
+  public enum Actor: String, Sendable, Hashable, CaseIterable, Decodable {
+    /// The one who opens connections.
+    case client
+    /// The one who listens.
+    case server
+    /// Whoever sends or receives.
+    case both
+  }
+
+  /// Whether and how a clause is judged.
+  public enum Status: String, Sendable, Hashable, CaseIterable, Decodable {
+    /// A rule judges it from what was on the wire.
+    case checked
+    /// What was on the wire would tell, but there is no rule yet.
+    case planned
+    /// A driver has to provoke it.
+    case active
+    /// Nothing from outside can tell.
+    case unobservable
+  }
+
+  /// What it takes to see whether a clause is kept.
+  public enum Observability: String, Sendable, Hashable, CaseIterable, Decodable {
+    /// Ordinary traffic.
+    case trace
+    /// A driver that provokes it.
+    case active
+    /// Nothing from outside.
+    case none
+  }
+
+  /// The state that a check needs, from cheap to dear.
+  public enum Scope: String, Sendable, Hashable, CaseIterable, Decodable {
+    /// One packet.
+    case frame
+    /// One connection.
+    case connection
+    /// All connections of one client identifier.
+    case session
+    /// All clients.
+    case broker
+    /// None: it can't be checked.
+    case none
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case id, section, level, actor, status, summary, observable, scope, passive, check
+    case inconclusive, example, aliases, note, source
+    case printedAs = "printed_as"
+  }
+
+  /// Reads an entry of a catalogue file; its standard is that of the file.
+  public init(from decoder: any Decoder) throws {
+    let entry = try decoder.container(keyedBy: CodingKeys.self)
+    id = try entry.decode(String.self, forKey: .id)
+    spec = ""
+    section = try entry.decode(String.self, forKey: .section)
+    level = try entry.decode(Level.self, forKey: .level)
+    actor = try entry.decode(Actor.self, forKey: .actor)
+    status = try entry.decode(Status.self, forKey: .status)
+    summary = try entry.decode(String.self, forKey: .summary)
+    observable = try entry.decode(Observability.self, forKey: .observable)
+    scope = try entry.decode(Scope.self, forKey: .scope)
+    passive = try entry.decode(String.self, forKey: .passive)
+    check = try entry.decodeIfPresent(String.self, forKey: .check)
+    inconclusive = try entry.decodeIfPresent(String.self, forKey: .inconclusive)
+    example = try entry.decodeIfPresent(String.self, forKey: .example)
+    aliases = try entry.decodeIfPresent([String].self, forKey: .aliases)
+    note = try entry.decodeIfPresent(String.self, forKey: .note)
+    source = try entry.decode(String.self, forKey: .source)
+    printedAs = try entry.decodeIfPresent(String.self, forKey: .printedAs)
+  }
+}

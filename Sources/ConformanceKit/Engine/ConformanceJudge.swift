@@ -1,0 +1,128 @@
+public import DataClient
+internal import Wire
+
+/// Judges sessions by the clauses of the catalogue, in one pass and in memory that does not grow.
+///
+/// Events are handed over file by file: ``begin(file:)``, any number of ``consume(_:)``,
+/// ``endFile()``; at the end ``report(toolVersion:)`` tells the verdicts over all files.
+public struct ConformanceJudge: EventConsumer {
+  private let clauses: [Clause]
+  private let options: ConformanceOptions
+  private var tally: Tally
+  private var table = ConnectionTable()
+  private var mqtt311 = MQTT311Judge()
+  private var files: [String] = []
+  private var seen = SeenProtocols()
+  /// Where the current file ended, as far as is known.
+  private var lastContext: EventContext?
+
+  /// Creates a judge.
+  /// - Parameters:
+  ///   - catalogue: The clauses.
+  ///   - options: Which of them to report, and how.
+  /// - Throws: ``ConformanceError`` for clauses and standards that the catalogue does not have, and
+  ///   for a catalogue that does not fit the rules.
+  public init(
+    catalogue: Catalogue, options: ConformanceOptions = ConformanceOptions()
+  ) throws(ConformanceError) {
+    clauses = try catalogue.select(specs: options.specs, options.clauses)
+    self.options = options
+    let rules = Set(MQTT311Judge.clauses)
+    for clause in clauses where (clause.status == .checked) != rules.contains(clause.id) {
+      throw ConformanceError(
+        .badCatalogue, "\(clause.id) is called \(clause.status.rawValue), which its rules deny")
+    }
+    tally = Tally(
+      ruleCount: MQTT311Judge.clauses.count, maximumFindings: options.maximumFindings)
+  }
+
+  /// Starts a file, whose connections are counted anew.
+  public mutating func begin(file: String) {
+    endFile()
+    files.append(file)
+    tally.file = file
+  }
+
+  /// Takes the next event of the file.
+  public mutating func consume(_ event: borrowing EventView) {
+    switch event.context.wire {
+    case .mqtt(.v3_1_1): tally.mode = .judged
+    case .mqttInferred(.v3_1_1): tally.mode = .inferred
+    case .mqtt, .mqttInferred: return note(event)
+    }
+    let place = table.place(of: event.context.connection)
+    table[place].wire = event.context.wire
+    switch event.body {
+    case .mqtt(let packet): mqtt311.take(packet, event, &table[place], &tally)
+    case .opened(let opening):
+      note(event)
+      table[place].isFromStart = opening.isFromStart
+    case .gap, .malformed: mqtt311.lose(from: event.context.sender, &table[place], &tally)
+    case .closed(let closing):
+      let close = Closing(
+        how: closing.how, first: event.context.sender, time: closing.firstTime)
+      mqtt311.close(close, event, &table[place], &tally)
+      table.remove(at: place)
+    }
+    lastContext = event.context
+  }
+
+  private mutating func note(_ event: borrowing EventView) {
+    if case .opened = event.body { seen.add(event.context.wire) }
+  }
+
+  /// Ends the file: what is still open is left undecided.
+  public mutating func endFile() {
+    guard let last = lastContext else { return }
+    for number in table.numbers {
+      var context = last
+      context.connection = number
+      context.wire = table[table.place(of: number)].wire
+      let closing = ConnectionClosing(
+        how: .endOfCapture, firstFrame: last.frame, firstTime: last.time)
+      Event(context, .closed(closing)).withView { consume($0) }
+    }
+    lastContext = nil
+  }
+
+  /// Tells the verdicts over everything that was consumed.
+  /// - Parameter toolVersion: The version that the report names.
+  /// - Returns: The report.
+  public consuming func report(toolVersion: String) -> ConformanceReport {
+    endFile()
+    mqtt311.finish(&tally)
+    let ranks = Dictionary(
+      MQTT311Judge.clauses.enumerated().map { ($1, RuleIndex(value: $0)) },
+      uniquingKeysWith: { first, _ in first })
+    let results = clauses.map { clause in
+      ClauseResult(clause, ranks[clause.id].map { tally[$0] }, seen, isStrict: options.isStrict)
+    }
+    return ConformanceReport(
+      toolVersion: toolVersion, inputs: files, results: results,
+      isComplete: options.clauses.isEmpty)
+  }
+}
+
+/// What the input speaks, to say why a standard was not judged.
+struct SeenProtocols: Sendable {
+  private(set) var counts: [(wire: WireProtocol, connections: Int)] = []
+
+  mutating func add(_ wire: WireProtocol) {
+    if let index = counts.firstIndex(where: { $0.wire == wire }) {
+      counts[index].connections += 1
+    } else {
+      counts.append((wire, 1))
+    }
+  }
+
+  func has(_ version: MQTTVersion) -> Bool { counts.contains { $0.wire.version == version } }
+
+  /// What there was, for a reader.
+  var description: String {
+    guard !counts.isEmpty else { return "nothing that is decoded" }
+    return counts.map { entry in
+      let name = entry.wire.isCertain ? "\(entry.wire.name)" : "MQTT of a version that is not named"
+      return "\(name) on \(entry.connections) connection\(entry.connections == 1 ? "" : "s")"
+    }.joined(separator: ", ")
+  }
+}

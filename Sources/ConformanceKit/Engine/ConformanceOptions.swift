@@ -1,0 +1,27 @@
+/// What a user asks of a conformance run.
+public struct ConformanceOptions: Sendable, Hashable {
+  /// The standards to judge by; nil is all that there are.
+  public var specs: Set<String>?
+  /// Identifiers and sections of the clauses to report; none is all.
+  public var clauses: [String]
+  /// Whether a violated SHOULD fails the run as a violated MUST does.
+  public var isStrict: Bool
+  /// The most findings to keep of a clause; the others are counted.
+  public var maximumFindings: Int
+
+  /// Creates options.
+  /// - Parameters:
+  ///   - specs: The standards to judge by; nil is all that there are.
+  ///   - clauses: Identifiers and sections of the clauses to report; none is all.
+  ///   - isStrict: Whether a violated SHOULD fails the run.
+  ///   - maximumFindings: The most findings to keep of a clause.
+  public init(
+    specs: Set<String>? = nil, clauses: [String] = [], isStrict: Bool = false,
+    maximumFindings: Int = 100
+  ) {
+    self.specs = specs
+    self.clauses = clauses
+    self.isStrict = isStrict
+    self.maximumFindings = max(0, maximumFindings)
+  }
+}

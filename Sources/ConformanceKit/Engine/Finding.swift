@@ -1,0 +1,34 @@
+public import DataClient
+
+/// A place where a clause is violated.
+public struct Finding: Sendable, Hashable {
+  /// The file that it was found in.
+  public var file: String
+  /// The frame that completed the packet, or the line of a recording.
+  public var frame: Int
+  /// The number of the connection in the file.
+  public var connection: Int
+  /// When it was captured.
+  public var time: Timestamp
+  /// What happened, and who is at fault, in one sentence.
+  public var message: String
+  /// The event as `inspect` prints it: a JSON object in UTF-8.
+  public var packet: [UInt8]
+  /// What the clause asks for.
+  public var expected: String
+  /// What was there.
+  public var actual: String
+}
+
+/// What a rule says of a violation; the engine adds where and when.
+struct FindingText {
+  var message: String
+  var expected: String
+  var actual: String
+
+  init(_ message: String, expected: String, actual: String) {
+    self.message = message
+    self.expected = expected
+    self.actual = actual
+  }
+}

@@ -1,0 +1,79 @@
+internal import DataClient
+
+/// Why a capture does not decide a clause.
+enum UndecidedReason: Int, CaseIterable {
+  case inferredVersion
+  case startNotCaptured
+  case clientGap
+  case serverGap
+  case incompletePacket
+  case endOfCapture
+  case requesterLeft
+  case answererClosed
+  case shortlySeen
+  case connectNotSeen
+  case sessionResumed
+  case sessionGoesOn
+  case unsubscribed
+  case extensionFilter
+  case tooMany
+  case repeatedMessage
+  case sameRequest
+  case loweredQoS
+  case noOrderFits
+  case keepAliveMargin
+  case longPacket
+  case connackInSilence
+  case serverClosedFirst
+  case clientClosedFirst
+  case senderClosedFirst
+  case closedLate
+  case earlierFieldCut
+  case leftOverBytes
+  case oddFields
+  case answeredBefore
+  case faultyRequest
+  case unknownSubscriptions
+
+  var text: String {
+    switch self {
+    case .inferredVersion: "the CONNECT is not in the capture, so the version is only inferred"
+    case .startNotCaptured: "the start of the connection is not in the capture"
+    case .clientGap: "bytes of the client are missing from the capture"
+    case .serverGap: "bytes of the server are missing from the capture"
+    case .incompletePacket: "bytes of the packet are missing from the capture"
+    case .endOfCapture: "the capture ends before the connection does"
+    case .requesterLeft: "the one who waited for the answer ended the connection"
+    case .answererClosed: "the connection was closed instead of an answer, which may be legal"
+    case .shortlySeen: "the one who owes the answer was not seen to go on for more than 30 s"
+    case .connectNotSeen: "the CONNECT that it depends on is not in the capture"
+    case .sessionResumed: "the session began before the capture"
+    case .sessionGoesOn: "the session outlives the connection, and the answer may come in the next"
+    case .unsubscribed:
+      "only a filter matches that was unsubscribed, and messages may have been on their way"
+    case .extensionFilter: "the client uses filters of a broker's own extension"
+    case .tooMany: "more is open at once than is kept"
+    case .repeatedMessage: "a message was repeated, so it is not known which time counts"
+    case .sameRequest: "all filters of the SUBSCRIBE ask for the same QoS"
+    case .loweredQoS: "the server lowered a QoS, so the order of the codes does not show"
+    case .noOrderFits: "no order of the codes fits the request"
+    case .keepAliveMargin:
+      "the silence is between 1.0 and 1.5 times the Keep Alive, which a distant capture may explain"
+    case .longPacket: "the packet that ends the silence is long and may have been begun in time"
+    case .connackInSilence: "CONNACK came within the silence"
+    case .serverClosedFirst: "the server ended the connection first"
+    case .clientClosedFirst: "the client ended the connection first"
+    case .senderClosedFirst: "the sender of the bad packet ended the connection first"
+    case .closedLate: "the client ended the connection, but took more than 30 s"
+    case .earlierFieldCut: "an earlier field of the packet is cut"
+    case .leftOverBytes: "bytes are left over in the CONNECT whose field can't be told"
+    case .oddFields: "fields hold what they should not, which another order may explain"
+    case .answeredBefore: "the identifier was answered before"
+    case .faultyRequest: "the request has faults of its own"
+    case .unknownSubscriptions: "it is not known which subscriptions the session had"
+    }
+  }
+
+  /// The reason that bytes of a peer are missing.
+  static func gap(of peer: Peer) -> UndecidedReason { peer == .client ? .clientGap : .serverGap }
+}

@@ -1,0 +1,89 @@
+internal import Wire
+
+/// What is said of a clause in the end.
+public enum Verdict: String, Sendable, Hashable, CaseIterable {
+  /// It was kept, and nowhere violated.
+  case passed
+  /// It was violated.
+  case failed
+  /// What there was to judge it by does not decide.
+  case inconclusive
+  /// It can't be judged by this input or by this suite.
+  case notApplicable = "not-applicable"
+  /// Nothing happened that it speaks of.
+  case notExercised = "not-exercised"
+}
+
+/// The verdict on one clause, and what it rests on.
+public struct ClauseResult: Sendable, Hashable {
+  /// The clause.
+  public let clause: Clause
+  /// The verdict.
+  public let verdict: Verdict
+  /// Why the verdict is no better known; nil when it says everything.
+  public let reason: String?
+  /// How often the clause was kept.
+  public let satisfied: Int
+  /// How often it was violated.
+  public let violated: Int
+  /// How often the input did not decide.
+  public let undecided: Int
+  /// The violations, up to the limit.
+  public let findings: [Finding]
+
+  init(_ clause: Clause, _ counts: RuleCounts?, _ seen: SeenProtocols, isStrict: Bool) {
+    self.clause = clause
+    satisfied = counts?.satisfied ?? 0
+    violated = counts?.violated ?? 0
+    undecided = counts?.reasons.reduce(0) { $0 + $1.count } ?? 0
+    findings = counts?.findings ?? []
+    (verdict, reason) = Self.judge(clause, counts, seen, isStrict: isStrict)
+  }
+
+  private static func judge(
+    _ clause: Clause, _ counts: RuleCounts?, _ seen: SeenProtocols, isStrict: Bool
+  ) -> (Verdict, String?) {
+    guard let counts else { return (.notApplicable, whyUnchecked(clause)) }
+    if counts.violated > 0 {
+      if clause.level == .must || isStrict { return (.failed, nil) }
+      return (.inconclusive, "a SHOULD is not followed; --strict makes it a failure")
+    }
+    if counts.satisfied > 0 { return (.passed, nil) }
+    if let first = counts.reasons.first {
+      let others = counts.reasons.dropFirst().prefix(2).map { "\($0.reason.text) (\($0.count)×)" }
+      guard !others.isEmpty else { return (.inconclusive, first.reason.text) }
+      let texts = ["\(first.reason.text) (\(first.count)×)"] + others
+      return (.inconclusive, texts.joined(separator: "; "))
+    }
+    guard seen.has(.v3_1_1) else {
+      return (.notApplicable, "no MQTT 3.1.1 in the input; there is \(seen.description)")
+    }
+    return (.notExercised, nil)
+  }
+
+  private static func whyUnchecked(_ clause: Clause) -> String {
+    switch clause.status {
+    case .checked: "it has no rule"
+    case .planned where clause.section == "6": "MQTT over WebSocket is not decoded yet"
+    case .planned: "there is no rule yet: it takes the traffic of a whole \(clause.scope.rawValue)"
+    case .active: "a driver has to provoke it"
+    case .unobservable: "nothing on the wire can tell"
+    }
+  }
+}
+
+/// What was reported for one rule.
+struct RuleCounts {
+  var satisfied: Int
+  var violated: Int
+  var reasons: [(reason: UndecidedReason, count: Int)]
+  var findings: [Finding]
+}
+
+extension Tally {
+  subscript(rule: RuleIndex) -> RuleCounts {
+    RuleCounts(
+      satisfied: satisfied[rule.value], violated: violated[rule.value], reasons: reasons(of: rule),
+      findings: findings[rule.value])
+  }
+}

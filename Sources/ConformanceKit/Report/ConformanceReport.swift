@@ -1,0 +1,115 @@
+internal import DataClient
+
+/// The verdicts of a run.
+public struct ConformanceReport: Sendable, Hashable {
+  /// The version of the tool that judged.
+  public let toolVersion: String
+  /// The files that were judged.
+  public let inputs: [String]
+  /// The clauses, in the catalogue's order.
+  public let results: [ClauseResult]
+  /// Whether all clauses of the standards are in it, not a selection.
+  let isComplete: Bool
+
+  init(toolVersion: String, inputs: [String], results: [ClauseResult], isComplete: Bool) {
+    self.toolVersion = toolVersion
+    self.inputs = inputs
+    self.results = results
+    self.isComplete = isComplete
+  }
+
+  /// Whether any clause failed, which fails the run.
+  public var hasFailed: Bool { results.contains { $0.verdict == .failed } }
+
+  /// Returns how many clauses have a verdict.
+  public func count(_ verdict: Verdict) -> Int { results.count { $0.verdict == verdict } }
+
+  /// Returns the report as JSON, on one line and in a stable order of keys.
+  public func json() -> [UInt8] {
+    var json = JSONText()
+    json.raw(#"{"tool":{"name":"reprise","version":"#)
+    json.string(toolVersion)
+    json.raw(#"},"inputs":"#)
+    json.strings(inputs)
+    json.raw(#","clauses":["#)
+    for (index, result) in results.enumerated() {
+      if index > 0 { json.raw(",") }
+      json.append(result)
+    }
+    json.raw(#"],"totals":{"#)
+    for (index, verdict) in Verdict.allCases.enumerated() {
+      json.raw("\(index > 0 ? "," : "")\"\(verdict.rawValue)\":\(count(verdict))")
+    }
+    json.raw("}}\n")
+    return json.bytes
+  }
+}
+
+/// JSON in the making.
+private struct JSONText {
+  private(set) var bytes: [UInt8] = []
+
+  mutating func raw(_ text: String) { bytes += text.utf8 }
+
+  mutating func string(_ text: String) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+      case ..<0x20: raw("\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))")
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  mutating func strings(_ texts: [String]) {
+    raw("[")
+    for (index, text) in texts.enumerated() {
+      if index > 0 { raw(",") }
+      string(text)
+    }
+    raw("]")
+  }
+
+  mutating func field(_ name: String, _ value: String, isFirst: Bool = false) {
+    raw("\(isFirst ? "" : ",")\"\(name)\":")
+    string(value)
+  }
+
+  mutating func append(_ result: ClauseResult) {
+    let clause = result.clause
+    raw("{")
+    field("id", clause.id, isFirst: true)
+    field("spec", clause.spec)
+    field("section", clause.section)
+    field("level", clause.level.rawValue)
+    field("actor", clause.actor.rawValue)
+    field("verdict", result.verdict.rawValue)
+    if let reason = result.reason { field("reason", reason) }
+    if let aliases = clause.aliases {
+      raw(#","aliases":"#)
+      strings(aliases)
+    }
+    raw(#","counts":{"satisfied":\#(result.satisfied),"violated":\#(result.violated)"#)
+    raw(#","undecided":\#(result.undecided)},"findings":["#)
+    for (index, finding) in result.findings.enumerated() {
+      if index > 0 { raw(",") }
+      append(finding)
+    }
+    raw("]}")
+  }
+
+  mutating func append(_ finding: Finding) {
+    raw("{")
+    field("file", finding.file, isFirst: true)
+    raw(",\"frame\":\(finding.frame),\"connection\":\(finding.connection)")
+    field("time", finding.time.description)
+    field("message", finding.message)
+    raw(#","packet":"#)
+    if finding.packet.isEmpty { raw("null") } else { bytes += finding.packet }
+    field("expected", finding.expected)
+    field("actual", finding.actual)
+    raw("}")
+  }
+}

@@ -1,0 +1,116 @@
+internal import DataClient
+internal import Wire
+
+/// Judges the format of packets by the rules that are data.
+struct FaultJudge {
+  let rules: [FaultRule]
+  /// The place of the first rule in the tally.
+  let base: Int
+  /// Packets by kind (judged or inferred, whole or not) and first byte.
+  private var cells = [Int](repeating: 0, count: 4 * 256)
+  /// By rule, the whole and the incomplete packets among those in the cells that violated it.
+  private var violations: [(whole: Int, incomplete: Int)]
+
+  init(_ rules: [FaultRule], base: Int) {
+    self.rules = rules
+    self.base = base
+    violations = Array(repeating: (0, 0), count: rules.count)
+  }
+
+  /// Counts a packet, and judges it if it has faults or is one that counts do not describe.
+  /// - Returns: The rules, a bit each, by which its receiver must close the connection.
+  @inline(__always)
+  mutating func take(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
+  ) -> UInt64 {
+    let isWhole = packet.missing == 0 || Self.isWholeButForPayload(packet)
+    let kind = (tally.mode == .judged ? 0 : 2) + (isWhole ? 0 : 1)
+    cells[kind << 8 | Int(packet.header.firstByte)] += 1
+    let type = packet.type
+    guard type == .connect || type == .connack || !packet.faults.isEmpty else { return 0 }
+    return judge(packet, event, isWhole: isWhole, &tally)
+  }
+
+  private static func isWholeButForPayload(_ packet: borrowing MQTTPacketView) -> Bool {
+    packet.type == .publish && packet.topic.byteCount > 0
+      && (packet.qos == 0 || packet.packetID != nil)
+  }
+
+  private mutating func judge(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, isWhole: Bool,
+    _ tally: inout Tally
+  ) -> UInt64 {
+    let faults = packet.faults
+    var reactions: UInt64 = 0
+    for (index, rule) in rules.enumerated() {
+      let rank = RuleIndex(value: base + index)
+      if packet.type == .connect {
+        judgeConnect(rule, rank, packet, event, &tally)
+      } else if packet.type == .connack, rule.clause == "MQTT-3.2.2-4" {
+        judgeRefusal(rule, rank, packet, event, &tally)
+      }
+      guard let fault = rule.match(faults), Self.applies(rule, packet, fault) else { continue }
+      if rule.mustClose(event.context.sender.other) { reactions |= 1 << UInt64(index) }
+      guard rule.speaks(of: packet.header.firstByte), tally.mode == .judged else { continue }
+      if isWhole { violations[index].whole += 1 } else { violations[index].incomplete += 1 }
+      tally.violate(rank, event, .init(rule, packet, fault, event.context.sender))
+    }
+    return reactions
+  }
+
+  private static func applies(
+    _ rule: FaultRule, _ packet: borrowing MQTTPacketView, _ fault: MQTTFault
+  ) -> Bool {
+    guard packet.type != .connect else { return rule.connect != nil }
+    guard rule.needsNoFilter, fault.code == .fieldCut else { return true }
+    var filters = packet.filters
+    return filters.next() == nil
+  }
+
+  private func judgeRefusal(
+    _ rule: FaultRule, _ rank: RuleIndex, _ packet: borrowing MQTTPacketView,
+    _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let code = packet.reasonCode, code != 0 else { return }
+    guard let fault = rule.match(packet.faults) else { return tally.satisfy(rank) }
+    tally.violate(rank, event, .init(rule, packet, fault, event.context.sender))
+  }
+
+  /// Reports what the counts of first bytes say; called once, when everything was taken.
+  func finish(_ tally: inout Tally) {
+    for (index, rule) in rules.enumerated() {
+      let rank = RuleIndex(value: base + index)
+      var counts = [0, 0, 0, 0]
+      for byte in 0..<256 where rule.speaks(of: UInt8(byte)) {
+        for kind in 0..<4 { counts[kind] += cells[kind << 8 | byte] }
+      }
+      let whole = counts[0] - violations[index].whole
+      let incomplete = counts[1] - violations[index].incomplete
+      tally.mode = .judged
+      tally.satisfy(rank, times: whole + (rule.isOfFirstByte ? incomplete : 0))
+      if !rule.isOfFirstByte { tally.leave(rank, .incompletePacket, times: incomplete) }
+      tally.leave(rank, .inferredVersion, times: counts[2] + counts[3])
+    }
+  }
+}
+
+extension FaultRule {
+  /// Tells whether a peer that receives a violation must close the connection.
+  func mustClose(_ receiver: Peer) -> Bool {
+    switch reaction {
+    case .none: false
+    case .receiverCloses: true
+    case .serverCloses: receiver == .server
+    }
+  }
+}
+
+extension FindingText {
+  init(
+    _ rule: FaultRule, _ packet: borrowing MQTTPacketView, _ fault: MQTTFault, _ sender: Peer
+  ) {
+    self.init(
+      "the \(sender.rawValue) sent a bad \(packet.type.name): \(fault.code.message)",
+      expected: rule.expected, actual: fault.description)
+  }
+}

@@ -1,0 +1,160 @@
+internal import DataClient
+internal import Wire
+
+// PUBACK, PUBREC, PUBREL and PUBCOMP: sections 3.3.4, 3.10.4, 4.5 and 4.6.
+extension Exchanges {
+  /// Takes an acknowledgement of one of these messages.
+  @inline(__always)
+  mutating func acknowledge(
+    _ packet: borrowing MQTTPacketView, isNewSession: Bool, _ event: borrowing EventView,
+    _ tally: inout Tally
+  ) {
+    guard let id = packet.packetID, let exchange = open[id] else { return }
+    switch (packet.type, exchange.phase) {
+    case (.puback, .puback):
+      let isAlone = open.count == 1
+      Self.answer(exchange, .pubacksInOrder, after: &lastPuback, isAlone, event, &tally)
+      if exchange.outlivesUnsubscribe { tally.satisfy(.unsubscribeCompletesDelivery) }
+      _ = open.remove(id)
+    case (.pubrec, .pubrec):
+      let isAlone = open.count == 1
+      Self.answer(exchange, .pubrecsInOrder, after: &lastPubrec, isAlone, event, &tally)
+      receive(exchange, id, event.context)
+    case (.puback, .pubrec), (.pubrec, .puback):
+      answerWrongly(exchange, id, isNewSession: isNewSession, packet, event, &tally)
+      _ = open.remove(id)
+    case (.pubrec, .pubrel), (.pubrec, .pubcomp):
+      var repeated = exchange
+      repeated.isRepeated = true
+      _ = open.insert(repeated, for: id)
+    case (.pubrel, .pubrel): release(exchange, id, event, &tally)
+    case (.pubcomp, _): _ = open.remove(id)
+    default: break
+    }
+  }
+
+  /// Reports the first answer to a message, and whether a client kept the order.
+  private static func answer(
+    _ exchange: Exchange, _ order: MQTT311Rule, after last: inout Int, _ isAlone: Bool,
+    _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    tally.satisfy(.publishIsAnswered)
+    guard event.context.sender == .client else { return }
+    tally.satisfy(.clientAnswersPublish)
+    judgeOrder(exchange, order, exchange.order, after: &last, isAlone, event, &tally)
+  }
+
+  private static func judgeOrder(
+    _ exchange: Exchange, _ rule: MQTT311Rule, _ place: Int, after last: inout Int,
+    _ isAlone: Bool, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard place < last else {
+      // What was repeated may have come first in an earlier connection, so it sets no order.
+      if !exchange.isRepeated { last = place }
+      // With one message open there is no order to keep.
+      if !isAlone { tally.satisfy(rule) }
+      return
+    }
+    guard !exchange.isRepeated else { return tally.leave(rule, .repeatedMessage) }
+    tally.violate(
+      rule.index, event,
+      FindingText(
+        "the client acknowledged out of order: a message that came after that of frame "
+          + "\(exchange.moment.frame) was acknowledged before it",
+        expected: "acknowledgements in the order of frames", actual: "this one comes late"))
+  }
+
+  private func answerWrongly(
+    _ exchange: Exchange, _ id: UInt16, isNewSession: Bool, _ packet: borrowing MQTTPacketView,
+    _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    let sender = event.context.sender
+    let rules: [MQTT311Rule] =
+      sender == .client ? [.publishIsAnswered, .clientAnswersPublish] : [.publishIsAnswered]
+    let right = exchange.phase == .puback ? "PUBACK" : "PUBREC"
+    for rule in rules {
+      // In a resumed session it may be the answer to an older message of the same identifier.
+      if exchange.isRepeated || !isNewSession {
+        tally.leave(rule, exchange.isRepeated ? .repeatedMessage : .sessionResumed)
+        continue
+      }
+      tally.violate(
+        rule.index, event,
+        FindingText(
+          "the \(sender.rawValue) gave PUBLISH \(id) of frame \(exchange.moment.frame) the answer of "
+            + "another QoS", expected: "\(right) \(id)", actual: "\(packet.type.name) \(id)"))
+    }
+  }
+
+  private mutating func release(
+    _ exchange: Exchange, _ id: UInt16, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    if event.context.sender == .client {
+      let isAlone = open.count == 1
+      Self.judgeOrder(
+        exchange, .pubrelsInOrder, exchange.receivedOrder, after: &lastPubrel, isAlone, event,
+        &tally)
+    } else if exchange.outlivesUnsubscribe {
+      tally.satisfy(.unsubscribeCompletesDelivery)
+    }
+    var released = exchange
+    released.phase = .pubcomp
+    released.moment = Moment(event.context)
+    _ = open.insert(released, for: id)
+  }
+}
+
+extension ConnectionState {
+  /// Judges the messages that were never answered.
+  func closeExchanges(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
+    closeAll(fromClient, of: .client, close, event, &tally)
+    closeAll(fromServer, of: .server, close, event, &tally)
+  }
+
+  private func closeAll(
+    _ exchanges: Exchanges, of sender: Peer, _ close: Closing, _ event: borrowing EventView,
+    _ tally: inout Tally
+  ) {
+    let open = exchanges.open.entries.sorted { $0.value.order < $1.value.order }
+    for (id, exchange) in open {
+      switch exchange.phase {
+      case .puback, .pubrec:
+        let last = exchange.phase == .puback ? exchanges.lastPuback : exchanges.lastPubrec
+        // A client answers in order, so a later answer shows that this one was left out.
+        let isPassed = sender == .server && last > exchange.order && close.how != .endOfCapture
+        var absence = absence(since: exchange.moment.time, by: sender.other, at: close)
+        if isPassed { absence = .violation }
+        let rules: [MQTT311Rule] =
+          sender == .server ? [.publishIsAnswered, .clientAnswersPublish] : [.publishIsAnswered]
+        let answer = exchange.phase == .puback ? "PUBACK" : "PUBREC"
+        report(exchange, id, absence, by: sender.other, answer, rules, event, &tally)
+      case .pubrel where sender == .server && exchange.outlivesUnsubscribe:
+        let absence = absence(since: exchange.moment.time, by: .server, at: close)
+        report(
+          exchange, id, absence, by: .server, "PUBREL", [.unsubscribeCompletesDelivery], event,
+          &tally)
+      case .pubrel, .pubcomp: break
+      }
+    }
+  }
+
+  private func report(
+    _ exchange: Exchanges.Exchange, _ id: UInt16, _ absence: Absence, by answerer: Peer,
+    _ answer: String, _ rules: [MQTT311Rule], _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    for rule in rules {
+      switch absence {
+      case .undecided(let reason): tally.leave(rule, reason)
+      case .violation where exchange.isRepeated: tally.leave(rule, .repeatedMessage)
+      case .violation where !sessionEndsHere: tally.leave(rule, .sessionGoesOn)
+      case .violation:
+        tally.violate(
+          rule.index, event,
+          FindingText(
+            "the \(answerer.rawValue) never sent \(answer) \(id) for the packet of frame "
+              + "\(exchange.moment.frame), though it went on and the session ended",
+            expected: "\(answer) \(id)", actual: "no \(answer)"))
+      }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+internal import DataClient
+internal import Wire
+
+// PUBLISH and its acknowledgements: sections 3.3, 4.3, 4.5 and 4.6.
+extension ConnectionState {
+  @inline(__always)
+  mutating func publishes(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    let sender = event.context.sender
+    if sender == .server { matchTopic(packet, event, &tally) }
+    guard packet.qos == 1 || packet.qos == 2, let id = packet.packetID else { return }
+    let isKept =
+      sender == .client
+      ? fromClient.publish(id, qos: packet.qos, dup: packet.dup, event.context)
+      : fromServer.publish(id, qos: packet.qos, dup: packet.dup, event.context)
+    guard isKept else {
+      return tally.leave(.publishIsAnswered, .tooMany)
+    }
+  }
+
+  @inline(__always)
+  private mutating func matchTopic(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    let topic = packet.topic
+    // A topic that is bad in itself is for other clauses.
+    guard topic.byteCount > 0, packet.faults.isEmpty else { return }
+    switch subscriptions.match(topic) {
+    case .subscribed: tally.satisfy(.topicMatchesFilter)
+    case .unsubscribed: tally.leave(.topicMatchesFilter, .unsubscribed)
+    case .none: judgeStray(topic, event, &tally)
+    }
+  }
+
+  private func judgeStray(
+    _ topic: RawSpan, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    let rule = MQTT311Rule.topicMatchesFilter
+    if let reason = lossReason(of: .client) { return tally.leave(rule, reason) }
+    guard connect != nil else { return tally.leave(rule, .connectNotSeen) }
+    guard isNewSession == true else { return tally.leave(rule, .sessionResumed) }
+    guard !subscriptions.isOverfull else { return tally.leave(rule, .tooMany) }
+    guard !subscriptions.hasExtension else { return tally.leave(rule, .extensionFilter) }
+    let name = String(copying: topic)
+    tally.violate(
+      rule.index, event,
+      FindingText(
+        "the server sent a message that matches no filter of the client",
+        expected: "a topic that matches a subscribed filter", actual: "topic \(name)"))
+  }
+}

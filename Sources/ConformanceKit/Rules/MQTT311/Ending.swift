@@ -1,0 +1,116 @@
+internal import DataClient
+internal import Wire
+
+// DISCONNECT (section 3.14), and what a bad packet must lead to.
+extension ConnectionState {
+  mutating func clientDisconnects(_ context: EventContext) {
+    if disconnect == nil { disconnect = Moment(context) }
+  }
+
+  /// Looks at a packet of the client behind its DISCONNECT.
+  func judgeAfterDisconnect(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let disconnect else { return }
+    let name = packet.type.name
+    tally.violate(
+      MQTT311Rule.nothingAfterDisconnect.index, event,
+      FindingText(
+        "the client sent \(name) after its DISCONNECT of frame \(disconnect.frame)",
+        expected: "nothing after DISCONNECT", actual: "\(name)"))
+  }
+
+  /// Judges what the client did after its DISCONNECT when the connection is over.
+  func closeDisconnect(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
+    guard let disconnect else { return }
+    let rules: [MQTT311Rule] = [.clientClosesAfterDisconnect, .nothingAfterDisconnect]
+    guard close.how != .endOfCapture, !client.isDeaf else {
+      let reason: UndecidedReason = client.isDeaf ? .clientGap : .endOfCapture
+      for rule in rules { tally.leave(rule, reason) }
+      return
+    }
+    if !client.sentAfterDisconnect { tally.satisfy(.nothingAfterDisconnect) }
+    let rule = MQTT311Rule.clientClosesAfterDisconnect
+    let isPrompt = close.time.nanoseconds(since: disconnect.time) <= Self.patience
+    switch (close.first, isPrompt) {
+    case (.client, true): tally.satisfy(rule)
+    case (.client, false): tally.leave(rule, .closedLate)
+    case (.server, true): tally.leave(rule, .serverClosedFirst)
+    case (.server, false):
+      tally.violate(
+        rule.index, event,
+        FindingText(
+          "the client left the connection open for more than 30 s after its DISCONNECT of frame "
+            + "\(disconnect.frame), until the server closed it",
+          expected: "the client closes after DISCONNECT", actual: "the server closed"))
+    }
+  }
+
+  // MARK: Receivers of bad packets
+
+  /// Notes a bad packet whose receiver must close the connection; the first one counts.
+  mutating func offend(
+    _ packet: borrowing MQTTPacketView, _ context: EventContext, rules: UInt64
+  ) {
+    guard rules != 0, offence == nil else { return }
+    offence = Offence(
+      rules: rules, moment: Moment(context), sender: context.sender, type: packet.type,
+      packetID: packet.packetID)
+  }
+
+  /// Looks whether the receiver of a bad packet goes on.
+  mutating func judgeReceiver(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let offence, event.context.sender != offence.sender else { return }
+    let late = event.context.time.nanoseconds(since: offence.moment.time) > Self.patience
+    guard late || offence.isAccepted(by: packet) else { return }
+    self.offence = nil
+    let receiver = offence.sender.other.rawValue
+    let name = packet.type.name
+    for rule in offence.ruleIndices {
+      tally.violate(
+        rule, event,
+        FindingText(
+          "the \(receiver) goes on after the bad \(offence.type.name) of frame "
+            + "\(offence.moment.frame) that the \(offence.sender.rawValue) sent",
+          expected: "the \(receiver) closes the connection", actual: "the \(receiver) sends \(name)"
+        ))
+    }
+  }
+
+  /// Judges the receiver of a bad packet when the connection is over.
+  mutating func closeOffence(_ close: Closing, _ tally: inout Tally) {
+    guard let offence else { return }
+    self.offence = nil
+    for rule in offence.ruleIndices {
+      if close.how == .endOfCapture {
+        tally.leave(rule, .endOfCapture)
+      } else if close.first == offence.sender {
+        tally.leave(rule, .senderClosedFirst)
+      } else {
+        tally.satisfy(rule)
+      }
+    }
+  }
+}
+
+extension Offence {
+  /// Tells whether a packet of the receiver shows that it took the bad one for good, or lives on.
+  func isAccepted(by packet: borrowing MQTTPacketView) -> Bool {
+    switch (type, packet.type) {
+    case (.connect, .connack): packet.reasonCode == 0
+    case (.publish, .puback), (.publish, .pubrec), (.subscribe, .suback),
+      (.unsubscribe, .unsuback), (.pubrel, .pubcomp):
+      packetID != nil && packetID == packet.packetID
+    case (_, .pingresp): isPinged
+    default: false
+    }
+  }
+
+  /// The places of the rules that ask for the close.
+  var ruleIndices: [RuleIndex] {
+    (0..<64).filter { rules & (1 << UInt64($0)) != 0 }
+      .map { RuleIndex(value: MQTT311Rule.allCases.count + $0) }
+  }
+}

@@ -1,0 +1,63 @@
+internal import DataClient
+internal import Wire
+
+/// The open messages above QoS 0 of one sender on one connection.
+struct Exchanges {
+  /// One message on its way.
+  struct Exchange {
+    var phase: Phase
+    /// The place of the message among those of its sender.
+    var order: Int
+    /// The place of its PUBREC among the PUBRECs.
+    var receivedOrder = 0
+    /// The packet that the other side has to answer next.
+    var moment: Moment
+    /// Whether the message or its PUBREC came more than once, or its identifier was used again.
+    var isRepeated: Bool
+    /// Whether the client unsubscribed from something while it was open.
+    var outlivesUnsubscribe = false
+  }
+
+  /// What is awaited.
+  enum Phase {
+    case puback
+    case pubrec
+    case pubrel
+    case pubcomp
+  }
+
+  var open = PacketIDTable<Exchange>(limit: ConnectionState.maximumOpen)
+  private var nextOrder = 0
+  private var nextReceivedOrder = 0
+  /// The latest message of QoS 1 that was acknowledged, and of QoS 2 that was received and released.
+  var lastPuback = -1
+  var lastPubrec = -1
+  var lastPubrel = -1
+
+  /// Takes a PUBLISH above QoS 0; false when there are too many to keep it.
+  @inline(__always)
+  mutating func publish(_ id: UInt16, qos: UInt8, dup: Bool, _ context: EventContext) -> Bool {
+    if var exchange = open[id] {
+      exchange.isRepeated = true
+      return open.insert(exchange, for: id)
+    }
+    let exchange = Exchange(
+      phase: qos == 1 ? .puback : .pubrec, order: nextOrder, moment: Moment(context),
+      isRepeated: dup)
+    nextOrder += 1
+    return open.insert(exchange, for: id)
+  }
+
+  /// Takes the PUBREC of an exchange that awaits it.
+  mutating func receive(_ exchange: Exchange, _ id: UInt16, _ context: EventContext) {
+    var exchange = exchange
+    exchange.phase = .pubrel
+    exchange.receivedOrder = nextReceivedOrder
+    exchange.moment = Moment(context)
+    nextReceivedOrder += 1
+    _ = open.insert(exchange, for: id)
+  }
+
+  /// Notes that the client unsubscribes while messages are open.
+  mutating func markOpen() { open.updateAll { $0.outlivesUnsubscribe = true } }
+}

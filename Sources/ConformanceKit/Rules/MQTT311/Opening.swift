@@ -1,0 +1,126 @@
+internal import DataClient
+internal import Wire
+
+// CONNECT and CONNACK: sections 3.1 and 3.2.
+extension ConnectionState {
+  /// Looks at the first packet of a peer.
+  mutating func begin(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    let sender = event.context.sender
+    let rule: MQTT311Rule = sender == .client ? .firstIsConnect : .firstIsConnack
+    let required: MQTTPacketType = sender == .client ? .connect : .connack
+    if packet.type == required {
+      // A CONNECT that is not the first is another matter; one that is seen first is one anyway.
+      if let reason = lossReason(of: sender) { return tally.leave(rule, reason) }
+      return tally.satisfy(rule)
+    }
+    if let reason = lossReason(of: sender) { return tally.leave(rule, reason) }
+    let name = packet.type.name
+    tally.violate(
+      rule.index, event,
+      FindingText(
+        "the \(sender.rawValue)'s first packet on the connection is \(name)",
+        expected: "\(required.name)", actual: "\(name)"))
+  }
+
+  mutating func clientConnects(_ packet: borrowing MQTTPacketView, _ context: EventContext) {
+    // A second CONNECT is a violation of its own and must not change what the first one said.
+    guard connect == nil, let fields = packet.connect else { return }
+    connect = ConnectFacts(
+      moment: Moment(context), cleanStart: fields.cleanStart, keepAlive: fields.keepAlive,
+      isFaulty: !packet.faults.isEmpty || packet.missing > 0)
+    silence.start(at: context.time)
+  }
+
+  mutating func serverAccepts(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard connack == nil, let code = packet.reasonCode else { return }
+    connack = ConnackFacts(
+      moment: Moment(event.context), code: code, sessionPresent: packet.sessionPresent,
+      isRefusalOpen: code != 0)
+    connect?.isOpen = false
+    silence.noteConnack()
+    guard code == 0 else { return }
+    guard let connect else { return tally.leave(.cleanSessionIsNew, .connectNotSeen) }
+    tally.satisfy(.connectIsAnswered)
+    guard connect.cleanStart else { return }
+    guard packet.sessionPresent else { return tally.satisfy(.cleanSessionIsNew) }
+    tally.violate(
+      MQTT311Rule.cleanSessionIsNew.index, event,
+      FindingText(
+        "the server says that a session is present to a client that asked for a clean one",
+        expected: "Session Present 0", actual: "Session Present 1"))
+  }
+
+  /// Looks at a packet that the server sends behind a refusal.
+  mutating func serverGoesOnAfterRefusal(_ event: borrowing EventView, _ tally: inout Tally) {
+    guard let refusal = takeRefusal() else { return }
+    violateRefusal(
+      refusal, event,
+      "the server goes on sending after the refusal of frame \(refusal.moment.frame)", &tally)
+  }
+
+  /// Judges what followed a refusal when the connection is over.
+  mutating func closeRefusal(
+    _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let refusal = takeRefusal() else { return }
+    let rules = Self.refusalRules(refusal.code)
+    if close.how == .endOfCapture {
+      for rule in rules { tally.leave(rule, .endOfCapture) }
+    } else if server.isDeaf {
+      for rule in rules { tally.leave(rule, .serverGap) }
+    } else if close.first == .server {
+      for rule in rules { tally.satisfy(rule) }
+    } else if close.time.nanoseconds(since: refusal.moment.time) <= Self.patience {
+      for rule in rules { tally.leave(rule, .clientClosedFirst) }
+    } else {
+      violateRefusal(
+        refusal, event,
+        "the server left the connection open after the refusal of frame \(refusal.moment.frame), "
+          + "until the client closed it", &tally)
+    }
+  }
+
+  private mutating func takeRefusal() -> ConnackFacts? {
+    guard let refusal = connack, refusal.isRefusalOpen else { return nil }
+    connack?.isRefusalOpen = false
+    return refusal
+  }
+
+  static func refusalRules(_ code: UInt8) -> [MQTT311Rule] {
+    code == 2 ? [.refusalCloses, .refusedIdentifierCloses] : [.refusalCloses]
+  }
+
+  private func violateRefusal(
+    _ refusal: ConnackFacts, _ event: borrowing EventView, _ message: String, _ tally: inout Tally
+  ) {
+    for rule in Self.refusalRules(refusal.code) {
+      tally.violate(
+        rule.index, event,
+        FindingText(
+          message, expected: "the server closes after CONNACK code \(refusal.code)",
+          actual: "the server did not close"))
+    }
+  }
+
+  /// Judges a CONNECT that was never answered.
+  func closeConnect(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
+    guard let connect, connect.isOpen, !server.hasGap else {
+      if connect?.isOpen == true { tally.leave(.connectIsAnswered, .serverGap) }
+      return
+    }
+    guard !connect.isFaulty else { return tally.leave(.connectIsAnswered, .faultyRequest) }
+    switch absence(since: connect.moment.time, by: .server, at: close) {
+    case .undecided(let reason): tally.leave(.connectIsAnswered, reason)
+    case .violation:
+      tally.violate(
+        MQTT311Rule.connectIsAnswered.index, event,
+        FindingText(
+          "the server never answered the CONNECT of frame \(connect.moment.frame), though it went "
+            + "on sending for more than 30 s", expected: "CONNACK", actual: "no CONNACK"))
+    }
+  }
+}

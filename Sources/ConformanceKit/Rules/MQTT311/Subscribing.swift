@@ -1,0 +1,146 @@
+internal import DataClient
+internal import Wire
+
+/// A SUBSCRIBE without its SUBACK.
+struct PendingSubscribe {
+  var moment: Moment
+  /// The requested QoS of each filter.
+  var requested: [UInt8]
+  /// The filters in the list of subscriptions, as far as they are kept.
+  var filters: [SubscriptionList.Reference?]
+  var isFaulty: Bool
+}
+
+// SUBSCRIBE and SUBACK: sections 3.8 and 3.9.
+extension ConnectionState {
+  mutating func clientSubscribes(
+    _ packet: borrowing MQTTPacketView, _ context: EventContext, _ tally: inout Tally
+  ) {
+    var request = PendingSubscribe(
+      moment: Moment(context), requested: [], filters: [],
+      isFaulty: !packet.faults.isEmpty || packet.missing > 0)
+    var filters = packet.filters
+    while let filter = filters.next() {
+      request.requested.append(filter.qos)
+      request.filters.append(subscriptions.request(filter.text))
+    }
+    // Bytes that are missing may hold filters: what comes for them can't be told from what must not.
+    if packet.missing > 0 { client.hasGap = true }
+    guard let id = packet.packetID else { return }
+    guard subscribes.insert(request, for: id) else {
+      return tally.leave(.subscribeIsAnswered, .tooMany)
+    }
+  }
+
+  mutating func serverAnswersSubscribe(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let id = packet.packetID else { return }
+    guard let request = subscribes.remove(id) else {
+      return unmatched(.suback, id, event, &tally)
+    }
+    answered.add(.suback, id)
+    for rule in [.answersKeepIdentifiers, .subackKeepsIdentifier, .subscribeIsAnswered]
+      as [MQTT311Rule]
+    { tally.satisfy(rule) }
+    let codes = [UInt8](copying: packet.reasonCodes)
+    for (code, filter) in zip(codes, request.filters) {
+      if let filter { subscriptions.settle(filter, isGranted: code < 0x80) }
+    }
+    if packet.missing > 0 {
+      tally.leave(.subackHasCodePerFilter, .incompletePacket)
+    } else if request.isFaulty {
+      tally.leave(.subackHasCodePerFilter, .faultyRequest)
+    } else {
+      judge(codes, request, event, &tally)
+    }
+  }
+
+  private func judge(
+    _ codes: [UInt8], _ request: PendingSubscribe, _ event: borrowing EventView,
+    _ tally: inout Tally
+  ) {
+    let requested = request.requested
+    let isDefined = codes.allSatisfy { $0 <= 2 || $0 == 0x80 }
+    guard codes.count == requested.count, isDefined else {
+      return tally.violate(
+        MQTT311Rule.subackHasCodePerFilter.index, event,
+        FindingText(
+          "the server's SUBACK does not answer each filter of the SUBSCRIBE of frame "
+            + "\(request.moment.frame)",
+          expected: "\(requested.count) codes, each 0x00, 0x01, 0x02 or 0x80",
+          actual: "\(codes.count) codes: \(Self.hex(codes))"))
+    }
+    tally.satisfy(.subackHasCodePerFilter)
+    guard requested.count > 1 else { return }
+    guard Set(requested).count > 1 else { return tally.leave(.subackKeepsOrder, .sameRequest) }
+    if codes == requested { return tally.satisfy(.subackKeepsOrder) }
+    let granted = zip(codes, requested).filter { $0.0 != 0x80 }
+    guard granted.contains(where: { $0.0 > $0.1 }) else {
+      return tally.leave(.subackKeepsOrder, .loweredQoS)
+    }
+    guard Self.someOrderFits(codes, requested) else {
+      return tally.leave(.subackKeepsOrder, .noOrderFits)
+    }
+    tally.violate(
+      MQTT311Rule.subackKeepsOrder.index, event,
+      FindingText(
+        "the server's SUBACK grants more than was asked for; its codes fit in another order only",
+        expected: "codes no higher than \(Self.hex(requested)), in that order",
+        actual: Self.hex(codes)))
+  }
+
+  /// Tells whether the codes can be dealt to the requests so that none grants too much.
+  private static func someOrderFits(_ codes: [UInt8], _ requested: [UInt8]) -> Bool {
+    let codes = codes.map { $0 == 0x80 ? 0 : $0 }.sorted()
+    return zip(codes, requested.sorted()).allSatisfy { $0 <= $1 }
+  }
+
+  private static func hex(_ codes: [UInt8]) -> String {
+    codes.prefix(16).map { ($0 < 16 ? "0x0" : "0x") + String($0, radix: 16) }
+      .joined(separator: " ") + (codes.count > 16 ? " …" : "")
+  }
+
+  /// Judges a SUBACK or UNSUBACK whose request is not open.
+  func unmatched(
+    _ type: MQTTPacketType, _ id: UInt16, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    let rules: [MQTT311Rule] =
+      type == .suback
+      ? [.answersKeepIdentifiers, .subackKeepsIdentifier]
+      : [.answersKeepIdentifiers, .unsubscribeIsAnswered]
+    let loss = lossReason(of: .client)
+    if let reason = loss ?? (answered.contains(type, id) ? .answeredBefore : nil) {
+      for rule in rules { tally.leave(rule, reason) }
+      return
+    }
+    let request = type == .suback ? "SUBSCRIBE" : "UNSUBSCRIBE"
+    for rule in rules {
+      tally.violate(
+        rule.index, event,
+        FindingText(
+          "the server's \(type.name) has identifier \(id), but no open \(request) of the client has",
+          expected: "the identifier of an open \(request)", actual: "identifier \(id)"))
+    }
+  }
+
+  /// Judges the SUBSCRIBEs that were never answered.
+  func closeSubscribes(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
+    for (id, request) in subscribes.entries.sorted(by: { $0.id < $1.id }) {
+      guard !request.isFaulty else {
+        tally.leave(.subscribeIsAnswered, .faultyRequest)
+        continue
+      }
+      switch absence(since: request.moment.time, by: .server, at: close) {
+      case .undecided(let reason): tally.leave(.subscribeIsAnswered, reason)
+      case .violation:
+        tally.violate(
+          MQTT311Rule.subscribeIsAnswered.index, event,
+          FindingText(
+            "the server never answered SUBSCRIBE \(id) of frame \(request.moment.frame), though it "
+              + "went on sending for more than 30 s",
+            expected: "SUBACK \(id)", actual: "no SUBACK"))
+      }
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import ConformanceKit
+
+/// `reprise conform explain`: says what a clause means and how it is judged.
+enum ConformExplainCommand: Command {
+  static let spec = CommandSpec(
+    name: "conform explain", summary: "Says what a clause means and how it is judged.",
+    operands: "ID", operandCount: 1...1,
+    details: """
+      Example:
+        reprise conform explain MQTT-3.8.3-3
+      """)
+
+  static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+    let catalogue = try Catalogue.bundled()
+    try OutputFile.standard.write(try catalogue.explanation(of: arguments.operand))
+    return .done
+  }
+}

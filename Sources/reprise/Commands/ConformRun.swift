@@ -1,0 +1,65 @@
+import ConformanceKit
+import DataClient
+
+/// What the conform commands have in common: options, the pass over the files, the report.
+enum ConformRun {
+  private static let clause = OptionSpec(
+    name: "clause", value: "ID-OR-SECTION", isList: true,
+    help: "Only these clauses: MQTT-3.8.3-3, or a section with its subsections: 3.8.")
+  private static let strict = OptionSpec(
+    name: "strict", help: "Lets a violated SHOULD fail as a violated MUST does.")
+  private static let format = OptionSpec(
+    name: "format", letter: "f", value: "FORMAT", choices: ["text", "json"],
+    help: "text (default): a report for people; json: one for programs.")
+
+  /// The options of a judging command.
+  static let options: [OptionSpec] = [.spec, clause, strict, format, .output, .bpf, .decode]
+
+  /// Judges files and writes the report.
+  /// - Parameters:
+  ///   - files: The files.
+  ///   - arguments: The options.
+  ///   - console: How to tell the user about errors and notes.
+  /// - Returns: Whether a clause is violated, or a file could not be read.
+  /// - Throws: ``UsageError`` for clauses that do not exist, ``OutputError`` or ``Interrupted``.
+  static func judge(
+    _ files: [String], _ arguments: Arguments, _ console: Console
+  ) throws -> ExitStatus {
+    let specs = arguments.list(.spec)
+    let judging = ConformanceOptions(
+      specs: specs.isEmpty ? nil : Set(specs), clauses: arguments.list(clause),
+      isStrict: arguments.has(strict))
+    var consumer = JudgingConsumer(
+      judge: try ConformanceJudge(catalogue: Catalogue.bundled(), options: judging))
+    let run = try InputRun(files, arguments, console, output: nil)
+    let output = try OutputFile(arguments.value(.output), inputs: files)
+    let unread = try run.read(into: &consumer)
+    // A report on nothing would look as if nothing were violated.
+    guard unread < files.count else { return .unable }
+    let report = consumer.judge.report(toolVersion: Reprise.version)
+    let status: ExitStatus = unread > 0 ? .unable : report.hasFailed ? .failed : .done
+    do {
+      if arguments.value(format) == "json" {
+        let bytes = report.json()
+        try output.write(bytes.span.bytes)
+        if bytes.last != UInt8(ascii: "\n") { try output.write("\n") }
+      } else {
+        try output.write(report.text(color: console.usesColor(on: output)))
+      }
+      try output.close()
+    } catch let error as OutputError where error.isClosedPipe {
+      // The verdict stands, whoever has stopped reading it.
+      return status
+    }
+    return status
+  }
+}
+
+/// Hands the events of the files to the judge.
+private struct JudgingConsumer: SessionConsumer {
+  var judge: ConformanceJudge
+
+  mutating func beginFile(_ name: String) { judge.begin(file: name) }
+  mutating func consume(_ event: borrowing EventView) { judge.consume(event) }
+  mutating func endFile() { judge.endFile() }
+}

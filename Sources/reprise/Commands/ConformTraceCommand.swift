@@ -1,0 +1,22 @@
+/// `reprise conform trace`: judges captures and recordings.
+enum ConformTraceCommand: Command {
+  static let spec = CommandSpec(
+    name: "conform trace", summary: "Judges captures and recordings by the clauses of MQTT.",
+    operands: "FILE...", operandCount: 1...Int.max, options: ConformRun.options,
+    details: """
+      FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl);
+      - is standard input. All files together are judged in one report.
+
+      Verdicts: passed, failed, inconclusive, not-applicable, not-exercised. Only failed
+      fails the run (status 1), and only passed counts as passed.
+
+      Examples:
+        reprise conform trace capture.pcap
+        reprise conform trace --clause 3.8,MQTT-4.7.1-2 --strict *.pcapng
+        reprise conform trace --format json -o report.json capture.pcap
+      """)
+
+  static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+    try ConformRun.judge(arguments.operands, arguments, console)
+  }
+}

@@ -1,0 +1,81 @@
+import DataClient
+import Wire
+
+@testable import Capture
+
+/// What the reader makes of segments, in memory.
+struct Tap {
+  var events: [Event] = []
+  var statistics = TCPStatistics()
+
+  private final class Box {
+    var events: [Event] = []
+  }
+
+  init(
+    _ segments: [Segment], decode: [UInt16: DecodeRule] = [:], limits: TCPLimits = TCPLimits()
+  ) {
+    let box = Box()
+    var reassembler = TCPReassembler(
+      MQTTTraffic(decode: decode) { box.events.append(Event(copying: $0)) }, limits: limits)
+    for (index, segment) in segments.enumerated() {
+      let client = Endpoint(address: IPAddress(ipv4: 0x0A00_0001), port: segment.clientPort)
+      let server = Endpoint(address: IPAddress(ipv4: 0x0A00_0002), port: segment.serverPort)
+      let isClient = segment.sender == .client
+      var flags = segment.flags
+      if segment.acknowledgment != nil { flags.insert(.acknowledgment) }
+      reassembler.take(
+        TCPSegment(
+          frame: index + 1, time: Timestamp(nanoseconds: Int64(index)),
+          source: isClient ? client : server, destination: isClient ? server : client,
+          sequenceNumber: segment.sequence, acknowledgmentNumber: segment.acknowledgment ?? 0,
+          flags: flags, window: 65_535, payload: segment.payload.span.bytes,
+          payloadWireLength: segment.wireLength ?? segment.payload.count))
+    }
+    reassembler.finish()
+    statistics = reassembler.statistics
+    events = box.events
+  }
+
+  init(_ dialogue: Dialogue, decode: [UInt16: DecodeRule] = [:]) {
+    self.init(dialogue.segments, decode: decode)
+  }
+
+  /// The bytes of all packets of a peer, in order, on one connection or on all.
+  func packets(_ peer: Peer, connection: Int? = nil) -> [PacketBytes] {
+    events.compactMap { event in
+      guard case .mqtt(let packet) = event.body, event.context.sender == peer,
+        connection == nil || event.context.connection == connection
+      else { return nil }
+      return packet
+    }
+  }
+
+  var gaps: [Gap] {
+    events.compactMap { if case .gap(let gap) = $0.body { gap } else { nil } }
+  }
+
+  var malformations: [Malformation] {
+    events.compactMap {
+      if case .malformed(let malformation) = $0.body { malformation } else { nil }
+    }
+  }
+
+  var openings: [ConnectionOpening] {
+    events.compactMap { if case .opened(let opening) = $0.body { opening } else { nil } }
+  }
+
+  var closings: [ConnectionClosing.How] {
+    events.compactMap { if case .closed(let closing) = $0.body { closing.how } else { nil } }
+  }
+
+  /// The faults of all packets, as the packets' own version has them.
+  var faults: [MQTTFault.Code] {
+    events.flatMap { event in
+      event.withView { view -> [MQTTFault.Code] in
+        guard case .mqtt(let packet) = view.body else { return [] }
+        return packet.faults.map(\.code)
+      }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+
+@Suite struct ConformCommandTests {
+  private static let wildcard = SampleRecording.line(
+    #""type":"PUBLISH","qos":0,"topic":"a/#","payload":{"utf8":""}"#, second: 3)
+
+  private let scratch: Scratch
+  private let good: String
+  private let bad: String
+
+  init() throws {
+    scratch = try Scratch()
+    good = try scratch.write(SampleRecording.text, to: "good.jsonl").path
+    bad = try scratch.write(SampleRecording.text + Self.wildcard + "\n", to: "bad.jsonl").path
+  }
+
+  @Test func endsWithTheVerdict() throws {
+    let passed = try RepriseProcess.run(["conform", "trace", good])
+    #expect(passed.status == 0, "\(passed.output)")
+    #expect(passed.errors == "")
+    let failed = try RepriseProcess.run(["conform", "trace", good, bad])
+    #expect(failed.status == 1)
+    #expect(failed.output.contains("MQTT-3.3.2-2"))
+  }
+
+  @Test func writesJSON() throws {
+    let report = scratch.path("report.json")
+    let words = [
+      "conform", "trace", "--clause=MQTT-3.3.2-2", "--format", "json", bad, "-o", report,
+    ]
+    #expect(try RepriseProcess.run(words).status == 1)
+    let data = try Data(contentsOf: URL(fileURLWithPath: report))
+    let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    #expect((object["tool"] as? [String: String])?["version"] == "0.1.0")
+    #expect(object["inputs"] as? [String] == [bad])
+    let clauses = try #require(object["clauses"] as? [[String: Any]])
+    #expect(clauses.map { $0["verdict"] as? String } == ["failed"])
+  }
+
+  @Test func reportsOnTheOtherFilesWhenOneCannotBeRead() throws {
+    let result = try RepriseProcess.run(["conform", "trace", "/nowhere", good])
+    #expect(result.status == 2)
+    #expect(result.output != "")
+    #expect(result.errors == "reprise: /nowhere: no such file; check the path\n")
+  }
+
+  @Test func reportsNothingWhenNoFileCanBeRead() throws {
+    let result = try RepriseProcess.run(["conform", "trace", "/nowhere"])
+    #expect(result.status == 2)
+    #expect(result.output == "")
+  }
+
+  @Test func judgesAllRecordingsOfADirectory() throws {
+    let nothing = try RepriseProcess.run(["conform"], directory: scratch.directory)
+    #expect(nothing.status == 2)
+    #expect(nothing.errors.hasPrefix("reprise: there is no directory Recordings here; "))
+    try scratch.write("notes", to: "Recordings/b/README.md")
+    let empty = try RepriseProcess.run(["conform"], directory: scratch.directory)
+    #expect(empty.errors.hasPrefix("reprise: there is no recording in Recordings/; "))
+    try scratch.write(SampleRecording.text, to: "Recordings/b/capture.jsonl")
+    try scratch.write(SampleRecording.text + Self.wildcard, to: "Recordings/a.jsonl")
+    let result = try RepriseProcess.run(
+      ["conform", "--format=json"], directory: scratch.directory)
+    #expect(result.status == 1)
+    #expect(
+      result.output.contains(#""inputs":["Recordings/a.jsonl","Recordings/b/capture.jsonl"]"#))
+  }
+
+  @Test func keepsItsVerdictWhenItsReaderGoes() throws {
+    let file = RepriseProcess.quoted(bad)
+    let result = try RepriseProcess.shell(
+      "$reprise conform trace --format json \(file) | true; echo ${PIPESTATUS[0]}")
+    #expect(result.output == "1\n")
+    #expect(result.errors == "")
+  }
+
+  @Test func listsAndExplains() throws {
+    let list = try RepriseProcess.run(["conform", "list", "--spec", "mqtt-3.1.1", "3.8"])
+    #expect(list.status == 0)
+    #expect(list.output.hasPrefix("MQTT-3.8.1-1 "))
+    let explanation = try RepriseProcess.run(["conform", "explain", "mqtt-3.8.3-3"])
+    #expect(explanation.status == 0)
+    #expect(explanation.output.hasPrefix("MQTT-3.8.3-3 "))
+  }
+
+  @Test(arguments: [
+    (["explain", "MQTT-3.8.3-33"], "no clause or section is called MQTT-3.8.3-33; nearest: "),
+    (["list", "--spec", "mqtt-9"], "there is no catalogue of mqtt-9; "),
+    (["list", "9.9"], "no clause or section is called 9.9; "),
+    (["trace", "--clause", "9.9", "file"], "no clause or section is called 9.9; "),
+    (["trcae", "x"], "unknown command 'conform trcae'; did you mean reprise conform trace? "),
+    (["broker", "mqtt://x"], "this version can't do 'conform broker' yet; "),
+    (["--strict", "trace"], "conform trace needs FILE...; "),
+  ])
+  func saysInOneLineWhatIsWrong(words: [String], start: String) throws {
+    let result = try RepriseProcess.run(["conform"] + words)
+    #expect(result.status == 2)
+    #expect(result.output == "")
+    #expect(result.errors.hasPrefix("reprise: " + start))
+    #expect(result.errors.count { $0 == "\n" } == 1)
+  }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+@Suite struct ConvertCommandTests {
+  private let scratch: Scratch
+  private let file: String
+
+  init() throws {
+    scratch = try Scratch()
+    file = try scratch.write(SampleRecording.text, to: "a.jsonl").path
+  }
+
+  @Test func losesNothing() throws {
+    let first = try RepriseProcess.run(["convert", file, "-o", "-"])
+    #expect(first.status == 0)
+    let again = try RepriseProcess.run(
+      ["convert", "-", "-o", "-"], input: Array(first.output.utf8))
+    #expect(first.output.split(separator: "\n").count == 4)
+    #expect(
+      first.output.split(separator: "\n").dropFirst()
+        == again.output.split(separator: "\n").dropFirst())
+    #expect(first.output.contains("geheim"))
+  }
+
+  @Test func writesAPrivateFileAndReplacesNone() throws {
+    let output = scratch.path("b.jsonl")
+    #expect(try RepriseProcess.run(["convert", file, "-o", output]).status == 0)
+    let attributes = try FileManager.default.attributesOfItem(atPath: output)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    let refused = try RepriseProcess.run(["convert", file, "-o", output])
+    #expect(refused.status == 2)
+    #expect(refused.errors == "reprise: \(output): it exists; name another file or add --force\n")
+    #expect(try RepriseProcess.run(["convert", file, "-o", output, "--force"]).status == 0)
+  }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+@Suite struct InspectCommandTests {
+  private let scratch: Scratch
+  private let file: String
+
+  init() throws {
+    scratch = try Scratch()
+    file = try scratch.write(SampleRecording.text, to: "a.jsonl").path
+  }
+
+  @Test func showsALineAnEvent() throws {
+    let result = try RepriseProcess.run(["inspect", file])
+    #expect(result.status == 0)
+    #expect(result.errors == "")
+    #expect(
+      result.output == """
+        # \(file), 2026-11-21 (UTC)
+        07:39:01.000000      2  #1   → CONNECT     c  mqtt-3.1.1  clean  keep-alive 60 s  \
+        user u  password ***
+        07:39:01.000000      3  #1   ← CONNACK     accepted
+        07:39:02.000000      4  #1   → PUBLISH     a/b  qos 0  4 B  "21.5"
+
+        """)
+  }
+
+  @Test func writesTheSameEventsAsLinesOfJSON() throws {
+    let result = try RepriseProcess.run(
+      ["inspect", "--format", "jsonl", "-", "--show-secrets"],
+      input: Array(SampleRecording.text.utf8))
+    let lines = result.output.split(separator: "\n").map(String.init)
+    // What inspect adds is the file, and the line as the frame.
+    let shown = [SampleRecording.connect, SampleRecording.connack, SampleRecording.publish]
+    for (index, line) in shown.enumerated() {
+      let expected =
+        "{\"file\":\"-\",\"frame\":\(index + 2)," + line.dropFirst("{\"frame\":1,".count)
+      #expect(index < lines.count && lines[index] == expected)
+    }
+  }
+
+  @Test func choosesByFilter() throws {
+    let words = ["inspect", "--format=jsonl", "--filter", "client == c and topic ~ a/+", file]
+    let result = try RepriseProcess.run(words)
+    #expect(result.output.split(separator: "\n").count == 1)
+    #expect(result.output.contains("\"PUBLISH\""))
+  }
+
+  @Test func readsTheOtherFilesWhenOneFails() throws {
+    let bad = try scratch.write(SampleRecording.header + "\n{\"frame\":1,\n{}\n", to: "bad.jsonl")
+      .path
+    let result = try RepriseProcess.run(["inspect", "--format=jsonl", "/nowhere", bad, file])
+    #expect(result.status == 2)
+    #expect(result.output.split(separator: "\n").count == 3)
+    let errors = result.errors.split(separator: "\n")
+    #expect(errors.count == 2)
+    #expect(errors.first == "reprise: /nowhere: no such file; check the path")
+    #expect(errors.last?.hasPrefix("reprise: \(bad): ") == true)
+    #expect(errors.last?.contains("line 2, column 12") == true)
+  }
+
+  @Test func notesACutUnlessQuiet() throws {
+    let cut = try scratch.write(String(SampleRecording.text.dropLast(20)), to: "cut.jsonl").path
+    let result = try RepriseProcess.run(["inspect", "--format=jsonl", cut])
+    #expect(result.status == 0)
+    #expect(result.output.split(separator: "\n").count == 2)
+    #expect(result.errors.hasPrefix("reprise: \(cut): note: "))
+    #expect(try RepriseProcess.run(["-q", "inspect", cut]).errors == "")
+  }
+
+  @Test func writesToAFile() throws {
+    let output = scratch.path("out.txt")
+    let result = try RepriseProcess.run(["inspect", file, "-o", output])
+    #expect(result.status == 0)
+    #expect(result.output == "")
+    #expect(try scratch.read("out.txt").contains("PUBLISH"))
+  }
+
+  @Test func overwritesNoFileThatItReads() throws {
+    let result = try RepriseProcess.run(["inspect", file, "-o", file])
+    #expect(result.status == 2)
+    #expect(result.errors == "reprise: \(file): it is one of the files to read; name another\n")
+    #expect(try scratch.read("a.jsonl") == SampleRecording.text)
+  }
+
+  @Test func tellsThatADiskIsFull() throws {
+    let result = try RepriseProcess.run(["inspect", file, "-o", "/dev/full"])
+    #expect(result.status == 2)
+    #expect(
+      result.errors
+        == "reprise: /dev/full: can't be written on: no space left on device; "
+        + "what was written before stays\n")
+  }
+
+  @Test func endsQuietlyWhenItsReaderGoes() throws {
+    let long = try scratch.write(SampleRecording.long(20_000), to: "long.jsonl").path
+    let result = try RepriseProcess.shell(
+      "$reprise inspect \(RepriseProcess.quoted(long)) | head -n 1; echo ${PIPESTATUS[0]}")
+    #expect(result.output == "# \(long), 2026-11-21 (UTC)\n0\n")
+    #expect(result.errors == "")
+  }
+
+  @Test func usesColoursWhenAskedAndNeverInAFile() throws {
+    let escape: Character = "\u{1B}"
+    #expect(try RepriseProcess.run(["inspect", "--color=always", file]).output.contains(escape))
+    #expect(try !RepriseProcess.run(["inspect", file]).output.contains(escape))
+    let asked = try RepriseProcess.run(
+      ["inspect", "--color=always", file], environment: ["NO_COLOR": "1"])
+    #expect(asked.output.contains(escape))
+  }
+
+  @Test(arguments: [("INT", Int32(130)), ("TERM", 143)])
+  func keepsWhatWasWrittenWhenInterrupted(signal: String, status: Int32) throws {
+    // The writer of the pipe stays, so that the command waits for more when the signal comes.
+    let output = RepriseProcess.quoted(scratch.path("out.txt"))
+    let result = try RepriseProcess.shell(
+      """
+      set -m
+      mkfifo \(RepriseProcess.quoted(scratch.path("pipe")))
+      exec 9<>\(RepriseProcess.quoted(scratch.path("pipe")))
+      cat \(RepriseProcess.quoted(file)) >&9
+      $reprise inspect - -o \(output) <&9 9>&- &
+      until grep -q PUBLISH \(output) 2>/dev/null; do sleep 0.02; done
+      kill -\(signal) $!
+      wait $!
+      echo $?
+      """)
+    #expect(result.output == "\(status)\n")
+    #expect(try scratch.read("out.txt").split(separator: "\n").count == 4)
+  }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+/// The built command, run as users run it.
+enum RepriseProcess {
+  /// What a run left behind.
+  struct Result {
+    var status: Int32
+    var output: String
+    var errors: String
+  }
+
+  /// The command beside the tests' own program.
+  private static var executable: URL {
+    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    return program.deletingLastPathComponent().appendingPathComponent("reprise")
+  }
+
+  /// Runs the command to its end.
+  /// - Parameters:
+  ///   - words: What is typed behind its name.
+  ///   - input: What stands at its standard input.
+  ///   - environment: What is set besides the path.
+  ///   - directory: Where it runs.
+  /// - Returns: Its status and what it wrote.
+  /// - Throws: What the system says when it can not be run.
+  static func run(
+    _ words: [String], input: [UInt8] = [], environment: [String: String] = [:],
+    directory: URL? = nil
+  ) throws -> Result {
+    // Files instead of pipes: none of them can fill up and block.
+    let scratch = try Scratch()
+    let inputFile = try scratch.write(input, to: "input")
+    let process = Process()
+    process.executableURL = executable
+    process.arguments = words
+    process.environment = environment
+    if let directory { process.currentDirectoryURL = directory }
+    process.standardInput = try FileHandle(forReadingFrom: inputFile)
+    let output = try scratch.write([], to: "output")
+    let errors = try scratch.write([], to: "errors")
+    process.standardOutput = try FileHandle(forWritingTo: output)
+    process.standardError = try FileHandle(forWritingTo: errors)
+    try process.run()
+    process.waitUntilExit()
+    return Result(
+      status: process.terminationStatus,
+      output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
+      errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+  }
+
+  /// Runs lines of the shell in which `$reprise` is the command.
+  static func shell(_ line: String) throws -> Result {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/bash")
+    process.arguments = ["-c", line]
+    process.environment = ["PATH": "/usr/bin:/bin", "reprise": executable.path]
+    let output = Pipe()
+    let errors = Pipe()
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let written = output.fileHandleForReading.readDataToEndOfFile()
+    let said = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Result(
+      status: process.terminationStatus, output: String(decoding: written, as: UTF8.self),
+      errors: String(decoding: said, as: UTF8.self))
+  }
+
+  static func quoted(_ text: String) -> String {
+    "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
+  }
+}
+
+/// A directory of a test's own, gone when the test is.
+final class Scratch {
+  let directory: URL
+
+  init() throws {
+    directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("reprise-tests-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: directory) }
+
+  func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
+
+  @discardableResult
+  func write(_ bytes: [UInt8], to name: String) throws -> URL {
+    let file = directory.appendingPathComponent(name)
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(bytes).write(to: file)
+    return file
+  }
+
+  @discardableResult
+  func write(_ text: String, to name: String) throws -> URL {
+    try write(Array(text.utf8), to: name)
+  }
+
+  func read(_ name: String) throws -> String {
+    String(decoding: try Data(contentsOf: directory.appendingPathComponent(name)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,144 @@
+import ConformanceKit
+import DataClient
+import Wire
+
+/// One connection, written down step by step; a step takes a millisecond.
+struct Script {
+  private(set) var events: [Event] = []
+  private var time: Int64 = 1_790_000_000_000_000_000
+  private var frame = 0
+  private let connection: Int
+  var wire = WireProtocol.mqtt(.v3_1_1)
+
+  init(connection: Int = 1) { self.connection = connection }
+
+  private mutating func add(_ sender: Peer, _ body: Event.Body) {
+    frame += 1
+    time += 1_000_000
+    let context = EventContext(
+      time: Timestamp(nanoseconds: time), frame: frame, connection: connection, sender: sender,
+      wire: wire)
+    events.append(Event(context, body))
+  }
+
+  mutating func wait(_ seconds: Double) { time += Int64(seconds * 1e9) }
+
+  // MARK: Connections
+
+  mutating func open(isFromStart: Bool = true) {
+    add(
+      .client,
+      .opened(
+        ConnectionOpening(
+          client: "10.0.0.1:50000", server: "10.0.0.2:1883", isFromStart: isFromStart,
+          firstFrame: 1, firstTime: Timestamp(nanoseconds: time))))
+  }
+
+  mutating func close(_ sender: Peer, _ how: ConnectionClosing.How = .fin) {
+    let closing = ConnectionClosing(
+      how: how, firstFrame: frame + 1, firstTime: Timestamp(nanoseconds: time + 1_000_000))
+    add(sender, .closed(closing))
+  }
+
+  mutating func endCapture() { close(.client, .endOfCapture) }
+
+  mutating func gap(_ sender: Peer) { add(sender, .gap(Gap(bytes: 10, reason: .acknowledged))) }
+
+  mutating func garbage(_ sender: Peer) {
+    add(sender, .malformed(Malformation(MQTTFramingError(.notMQTT, at: 0))))
+  }
+
+  /// A connection whose client is accepted.
+  mutating func start(
+    cleanStart: Bool = true, keepAlive: UInt16 = 0, sessionPresent: Bool = false,
+    isFromStart: Bool = true
+  ) {
+    open(isFromStart: isFromStart)
+    client(.connect(.init(clientID: "c", cleanStart: cleanStart, keepAlive: keepAlive)))
+    server(.connack(.init(sessionPresent: sessionPresent)))
+  }
+
+  /// The usual end.
+  mutating func finish() {
+    client(.disconnect(.init()))
+    close(.client)
+  }
+
+  // MARK: Packets
+
+  mutating func client(_ content: MQTTPacket.Content, dup: Bool = false) {
+    send(.client, content, dup)
+  }
+
+  mutating func server(_ content: MQTTPacket.Content, dup: Bool = false) {
+    send(.server, content, dup)
+  }
+
+  private mutating func send(_ sender: Peer, _ content: MQTTPacket.Content, _ dup: Bool) {
+    let packet = MQTTPacket(content, version: wire.version, dup: dup)
+    // Nothing here is longer than the format can say; an empty packet would fail its test.
+    add(sender, .mqtt(PacketBytes((try? packet.encoded()) ?? [])))
+  }
+
+  /// A packet as its bytes in hexadecimal, of which the capture may have lost the end.
+  mutating func client(hex: String, missing: Int = 0) { send(.client, hex, missing) }
+  mutating func server(hex: String, missing: Int = 0) { send(.server, hex, missing) }
+
+  private mutating func send(_ sender: Peer, _ hex: String, _ missing: Int) {
+    let digits = hex.filter { $0 != " " }.map { UInt8($0.hexDigitValue ?? 0) }
+    let bytes = stride(from: 0, to: digits.count - 1, by: 2).map {
+      digits[$0] << 4 | digits[$0 + 1]
+    }
+    add(sender, .mqtt(PacketBytes(Array(bytes.dropLast(missing)), size: bytes.count)))
+  }
+
+  /// A CONNECT with flags and a payload of any kind.
+  mutating func connect(flags: UInt8, payload: [UInt8]) {
+    let body: [UInt8] = [0, 4] + Array("MQTT".utf8) + [4, flags, 0, 0] + payload
+    add(.client, .mqtt(PacketBytes([0x10, UInt8(body.count)] + body)))
+  }
+
+  mutating func publish(_ sender: Peer, _ topic: String, qos: UInt8 = 0, id: UInt16 = 0) {
+    send(sender, .publish(.init(topic: topic, payload: [1], qos: qos, packetID: id)), false)
+  }
+
+  mutating func republish(_ sender: Peer, _ topic: String, qos: UInt8, id: UInt16) {
+    send(sender, .publish(.init(topic: topic, payload: [1], qos: qos, packetID: id)), true)
+  }
+
+  mutating func acknowledge(_ sender: Peer, _ type: MQTTPacketType, _ id: UInt16) {
+    send(sender, .acknowledgement(type, packetID: id, .init()), false)
+  }
+
+  mutating func subscribe(_ id: UInt16, _ filters: String..., qos: UInt8 = 2) {
+    client(.subscribe(packetID: id, filters.map { .init($0, options: qos) }, []))
+  }
+
+  mutating func suback(_ id: UInt16, _ codes: UInt8...) {
+    server(.suback(packetID: id, codes: codes, []))
+  }
+
+  mutating func unsubscribe(_ id: UInt16, _ filters: String...) {
+    client(.unsubscribe(packetID: id, filters, []))
+  }
+
+  mutating func unsuback(_ id: UInt16) { server(.unsuback(packetID: id, codes: [], [])) }
+
+  mutating func ping() { client(.pingreq) }
+  mutating func pong() { server(.pingresp) }
+
+  /// The connection goes on for a minute, with traffic of both sides.
+  mutating func goOn() {
+    for _ in 0..<4 {
+      wait(15)
+      ping()
+      pong()
+    }
+  }
+}
+
+/// Bytes of a string field.
+func field(_ text: String) -> [UInt8] { field(Array(text.utf8)) }
+
+/// Bytes of a field with its length.
+func field(_ bytes: [UInt8]) -> [UInt8] { [0, UInt8(bytes.count)] + bytes }

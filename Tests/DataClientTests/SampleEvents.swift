@@ -1,0 +1,70 @@
+import DataClient
+import Wire
+
+/// Events for tests, made of packets or of bytes.
+enum Sample {
+  static let time = Timestamp(nanoseconds: 1_795_246_741_123_456_000)
+
+  static func context(
+    _ wire: WireProtocol = .mqtt(.v3_1_1), sender: Peer = .client, frame: Int = 2,
+    connection: Int = 1, at seconds: Int64 = 0
+  ) -> EventContext {
+    EventContext(
+      time: Timestamp(nanoseconds: time.nanoseconds + seconds * 1_000_000_000), frame: frame,
+      connection: connection, sender: sender, wire: wire)
+  }
+
+  static func event(_ packet: MQTTPacket, sender: Peer = .client, at seconds: Int64 = 0) throws
+    -> Event
+  {
+    Event(
+      context(.mqtt(packet.version), sender: sender, at: seconds),
+      .mqtt(PacketBytes(try packet.encoded())))
+  }
+
+  static func event(
+    bytes: [UInt8], _ version: MQTTVersion, missing: Int = 0, sender: Peer = .client
+  ) -> Event {
+    Event(
+      context(.mqtt(version), sender: sender),
+      .mqtt(PacketBytes(bytes, size: bytes.count + missing)))
+  }
+
+  static func publish(
+    _ topic: String, _ payload: String = "", qos: UInt8 = 0, retain: Bool = false,
+    version: MQTTVersion = .v3_1_1, at seconds: Int64 = 0
+  ) throws -> Event {
+    try event(
+      MQTTPacket(
+        .publish(
+          .init(
+            topic: topic, payload: Array(payload.utf8), qos: qos, retain: retain, packetID: 7)),
+        version: version), at: seconds)
+  }
+
+  static let opening = Event(
+    context(),
+    .opened(
+      ConnectionOpening(
+        client: "10.0.0.1:5000", server: "10.0.0.2:1883", isFromStart: true, firstFrame: 1,
+        firstTime: time)))
+
+  static let closing = Event(
+    context(at: 60), .closed(ConnectionClosing(how: .reset, firstFrame: 9, firstTime: time)))
+
+  static let gap = Event(context(), .gap(Gap(bytes: 1_448, reason: .acknowledged)))
+
+  static let malformed = Event(
+    context(),
+    .malformed(Malformation(code: "not-mqtt", offset: 17, message: "no control packet starts here"))
+  )
+}
+
+/// A consumer that keeps what it gets.
+struct EventList: EventConsumer {
+  var events: [Event] = []
+
+  mutating func consume(_ event: borrowing EventView) {
+    events.append(Event(copying: event))
+  }
+}

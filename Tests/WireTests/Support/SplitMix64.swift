@@ -1,0 +1,26 @@
+/// A generator of numbers that a seed repeats (Steele, Lea and Flood, 2014).
+struct SplitMix64: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  mutating func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
+  mutating func bool() -> Bool { Bool.random(using: &self) }
+
+  mutating func pick<Element>(_ choices: [Element]) -> Element {
+    choices[int(0...choices.count - 1)]
+  }
+
+  mutating func bytes(_ counts: ClosedRange<Int>) -> [UInt8] {
+    let count = int(counts)
+    return (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+  }
+}
