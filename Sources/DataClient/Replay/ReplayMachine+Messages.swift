@@ -99,8 +99,7 @@ enum ReplayEventRole {
 }
 
 extension Event {
-  /// What the event is for a replay.
-  /// - Parameter implied: The connections whose CONNECT was not captured.
+  /// Tells what the event is for a replay that knows which connections lack their CONNECT.
   @inline(__always)
   func role(_ implied: Set<Int>) -> ReplayEventRole {
     switch body {
