@@ -161,7 +161,7 @@ struct ReplayMachine: Sendable {
     }
     if case .closed(let closing) = event.body {
       position += 1
-      return take(closing)
+      return take(closing, by: event.context.sender)
     }
     if case .mqtt(let packet) = event.body, packet.size > packet.bytes.count {
       throw fail(incomplete(event, "\(packet.size - packet.bytes.count) bytes of a packet"))
@@ -173,12 +173,12 @@ struct ReplayMachine: Sendable {
     }
   }
 
-  private mutating func take(_ closing: ConnectionClosing) -> ClientEvent? {
+  private mutating func take(_ closing: ConnectionClosing, by peer: Peer) -> ClientEvent? {
     let isLeaving = link == .leaving
     // The end of a capture does not end the connection.
     if closing.how == .endOfCapture, !isLeaving { return nil }
     close()
-    if isLeaving { return .closed(.byUser) }
+    if isLeaving, peer == .client || closing.reason == nil { return .closed(.byUser) }
     if let reason = closing.reason { return .closed(.lost(reason)) }
     return .closed(
       .lost(closing.how == .fin ? "the peer closed the connection" : "the connection was reset"))
