@@ -235,7 +235,7 @@ public final class ReplayClient: DataClient {
         guard let index = machine.nextAction, machine.failure == nil, !state.isFinished else {
           return (true, ReplayExpectation?.none, state.changes)
         }
-        let due = state.isReaderWaiting ? ReplayExpectation(machine.events[index]) : nil
+        let due = state.isReaderWaiting ? machine.expectation(at: index) : nil
         return (due != nil, due, state.changes)
       }
       if isDone { return due }

@@ -10,8 +10,16 @@ public struct ReplayExpectation: Sendable, Hashable {
   public let summary: String
   /// The recorded event.
   public let event: Event
+  /// The kind of action that is expected, with the recorded values; nil for what the server sends.
+  public let action: ClientAction.Kind?
 
-  init(_ event: Event) {
+  init(_ event: Event, aliases: TopicAliases = TopicAliases()) {
+    if case .opened = event.body {
+      // A connection that was open before the capture began may be opened anyhow.
+      action = .connect(ConnectOptions())
+    } else {
+      action = RecordedAction(event, aliases: aliases)?.kind
+    }
     place = ReplayPlace(event.context)
     sender = event.context.sender
     self.event = event
@@ -22,9 +30,6 @@ public struct ReplayExpectation: Sendable, Hashable {
     let start = text.firstRange(ofText: "\"type\":")?.lowerBound ?? text.startIndex
     summary = String("{\(text[start...])".prefix(400))
   }
-
-  /// The kind of action that is expected, with the recorded values; nil for what the server sends.
-  public var action: ClientAction.Kind? { RecordedAction(event)?.kind }
 }
 
 /// Where something stands in a session.

@@ -94,7 +94,14 @@ public struct ReplayEvents: EventConsumer, Sendable {
         "the session has \(clients.count) connections of several clients; choose one by client "
           + "identifier or connection: \(candidates)")
     }
-    return ReplayLife(events, connected: connected)
+    let life = ReplayLife(events, connected: connected)
+    if let connection = life.unanswered {
+      throw DataClientError(
+        .unreadable,
+        "connection \(connection) has no CONNACK although its client goes on: what the server sent is "
+          + "not in the session; capture both directions")
+    }
+    return life
   }
 
   private func notFound() -> DataClientError {
@@ -130,6 +137,10 @@ struct ReplayLife: Sendable {
   private(set) var events: [Event] = []
   /// The connections whose CONNECT was not captured.
   let implied: Set<Int>
+  /// A connection that lacks its CONNACK although its client went on; nil when there is none.
+  private(set) var unanswered: Int?
+  /// What a client sent between CONNECT and CONNACK, which no user of the port can do.
+  private var early: [Event]?
 
   init(_ all: [Event], connected: Set<Int>) {
     implied = Set(all.lazy.map(\.context.connection)).subtracting(connected)
@@ -148,7 +159,7 @@ struct ReplayLife: Sendable {
         close(previous, before: event, "another connection of the client took its place")
       }
       current = connection
-      events.append(event)
+      if append(event) { continue }
       switch event.body {
       case .closed:
         over.insert(connection)
@@ -161,6 +172,35 @@ struct ReplayLife: Sendable {
       case .opened, .gap, .malformed: continue
       }
     }
+    endHolding(current ?? 0)
+  }
+
+  /// Appends an event; actions between CONNECT and CONNACK are held back behind the CONNACK.
+  ///
+  /// A client may go on before it is accepted (MQTT 3.1.1 section 3.1.4); the CONNACK does not depend on it.
+  /// - Returns: Whether the event is held back.
+  private mutating func append(_ event: Event) -> Bool {
+    let type = event.packetType
+    let isEnd = type == .connect || event.isClosing
+    if isEnd { endHolding(event.context.connection) }
+    if early != nil, event.context.sender == .client, let type, type != .disconnect {
+      early?.append(event)
+      return true
+    }
+    events.append(event)
+    if type == .connect {
+      early = []
+    } else if type == .connack, let held = early {
+      events += held
+      early = nil
+    }
+    return false
+  }
+
+  /// Notes a connection whose CONNACK never came although there are actions behind it.
+  private mutating func endHolding(_ connection: Int) {
+    if early?.isEmpty == false { unanswered = unanswered ?? connection }
+    early = nil
   }
 
   /// Begins a connection that the events may not open, so that there is a place to connect at.
@@ -194,6 +234,10 @@ extension Event {
 
   func isFromClient(_ type: MQTTPacketType) -> Bool {
     context.sender == .client && packetType == type
+  }
+
+  fileprivate var isClosing: Bool {
+    if case .closed = body { true } else { false }
   }
 
   fileprivate var isClosingOnTheWire: Bool {

@@ -105,7 +105,11 @@ extension Event {
     switch body {
     case .mqtt(let packet):
       guard let first = packet.bytes.first else { return .hole }
-      return role(MQTTPacketType(firstByte: first), isRepeated: first & 0b1000 != 0)
+      let role = role(MQTTPacketType(firstByte: first), isRepeated: first & 0b1000 != 0)
+      if packet.size == packet.bytes.count { return role }
+      // What nobody waits for may be cut.
+      if case .nothing = role { return .nothing }
+      return .hole
     case .opened: return implied.contains(context.connection) ? .action : .nothing
     case .closed: return .closing
     case .gap, .malformed: return .hole

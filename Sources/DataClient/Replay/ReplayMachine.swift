@@ -83,7 +83,7 @@ struct ReplayMachine: Sendable {
         if let event = takeAction() { return .event(event) }
       case .fromServer, .closing:
         if let step = passTime(to: time(of: events[position]), deadline) { return step }
-        if let event = try takeFromServer() { return .event(event) }
+        if let event = takeFromServer() { return .event(event) }
       case .hole:
         try takeHole()
       }
@@ -153,7 +153,7 @@ struct ReplayMachine: Sendable {
     return nil
   }
 
-  private mutating func takeFromServer() throws(DataClientError) -> ClientEvent? {
+  private mutating func takeFromServer() -> ClientEvent? {
     let event = events[position]
     guard event.context.connection == openConnection else {
       position += 1
@@ -162,9 +162,6 @@ struct ReplayMachine: Sendable {
     if case .closed(let closing) = event.body {
       position += 1
       return take(closing, by: event.context.sender)
-    }
-    if case .mqtt(let packet) = event.body, packet.size > packet.bytes.count {
-      throw fail(incomplete(event, "\(packet.size - packet.bytes.count) bytes of a packet"))
     }
     position += 1
     return event.withView { view in
@@ -246,7 +243,9 @@ struct ReplayMachine: Sendable {
     case .gap(let gap): throw fail(incomplete(event, "\(gap.bytes) bytes"))
     case .malformed(let malformation):
       throw fail(incomplete(event, "what can't be read (\(malformation.message))"))
-    case .opened, .closed, .mqtt: position += 1
+    case .mqtt(let packet):
+      throw fail(incomplete(event, "\(packet.size - packet.bytes.count) bytes of a packet"))
+    case .opened, .closed: position += 1
     }
   }
 
@@ -325,6 +324,11 @@ struct ReplayMachine: Sendable {
       return incomplete(event, "bytes")
     }
     return nil
+  }
+
+  /// What is expected at a place.
+  func expectation(at index: Int) -> ReplayExpectation {
+    ReplayExpectation(events[index], aliases: clientAliases)
   }
 
   /// Where the next action stands that was not performed; nil at the end.
