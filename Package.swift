@@ -57,7 +57,8 @@ let package = Package(
 
     .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
     .testTarget(
-      name: "DataClientTests", dependencies: ["DataClient", "Wire"], swiftSettings: settings),
+      name: "DataClientTests", dependencies: ["DataClient", "Wire"],
+      exclude: ["LocalFiles/Answers"], swiftSettings: settings),
     .testTarget(
       name: "DeviceSDKTests", dependencies: ["DeviceSDK", "DataClient"], swiftSettings: settings),
     .testTarget(

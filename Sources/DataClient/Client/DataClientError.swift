@@ -15,6 +15,7 @@ public struct DataClientError: Error, Sendable, Hashable {
   public struct Code: Sendable, Hashable {
     private enum Value: Hashable, Sendable {
       case notConnected, unsupported, invalidAction, transport, diverged, noAnswer, unreadable
+      case timedOut, rejected, undecodable, notRecorded
     }
 
     private let value: Value
@@ -33,6 +34,14 @@ public struct DataClientError: Error, Sendable, Hashable {
     public static let noAnswer = Code(value: .noAnswer)
     /// What the client lives from can't be read.
     public static let unreadable = Code(value: .unreadable)
+    /// No answer to a request came in time.
+    public static let timedOut = Code(value: .timedOut)
+    /// A request was answered by a status that is not success.
+    public static let rejected = Code(value: .rejected)
+    /// The answer to a request is not of the type that the request names.
+    public static let undecodable = Code(value: .undecodable)
+    /// The recording of what happens can't be written.
+    public static let notRecorded = Code(value: .notRecorded)
   }
 }
 

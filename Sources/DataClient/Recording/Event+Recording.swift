@@ -97,7 +97,7 @@ extension ConnectionClosing {
     }
     self.init(
       how: how, firstFrame: try fields.integer("firstFrame"),
-      firstTime: try fields.time("firstTime"))
+      firstTime: try fields.time("firstTime"), reason: try fields.optionalString("reason"))
   }
 }
 

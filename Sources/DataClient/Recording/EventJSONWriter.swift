@@ -28,6 +28,10 @@ public struct EventJSONWriter: Sendable {
       buffer.append(contentsOf: closing.how.rawValue.utf8)
       buffer.append("\"")
       append(firstFrame: closing.firstFrame, closing.firstTime, to: &buffer)
+      if let reason = closing.reason {
+        buffer.append(",\"reason\":")
+        buffer.append(quoted: reason)
+      }
     case .gap(let gap):
       buffer.append("GAP\",\"bytes\":")
       buffer.append(decimal: gap.bytes)

@@ -140,12 +140,15 @@ public struct ConnectionClosing: Sendable, Hashable {
   public var firstFrame: Int
   /// The time of the first FIN or RST.
   public var firstTime: Timestamp
+  /// What a client that was recorded said of the loss; nil in captures, which can't know.
+  public var reason: String?
 
   /// Creates a closing.
-  public init(how: How, firstFrame: Int, firstTime: Timestamp) {
+  public init(how: How, firstFrame: Int, firstTime: Timestamp, reason: String? = nil) {
     self.how = how
     self.firstFrame = firstFrame
     self.firstTime = firstTime
+    self.reason = reason
   }
 
   /// The ways in which a connection ends.

@@ -1,0 +1,117 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What to ask for, and what comes back; it knows neither the host nor how it gets there.
+///
+/// The same request goes through any ``DataClient`` that has ``Capabilities/requests``: a live one, or
+/// a folder of files.
+public protocol Request<Response>: Sendable {
+  /// What the answer's JSON is decoded to.
+  associatedtype Response: Decodable & Sendable
+
+  /// Where the resource is, relative to the client's base.
+  var path: String { get }
+  /// What to do with the resource.
+  var method: RequestMethod { get }
+  /// The parameters, by name.
+  var parameters: [String: String] { get }
+}
+
+extension Request {
+  /// GET, unless a request says otherwise.
+  public var method: RequestMethod { .get }
+  /// None, unless a request says otherwise.
+  public var parameters: [String: String] { [:] }
+}
+
+/// The methods of requests, by their names in HTTP (RFC 9110 section 9).
+public enum RequestMethod: String, Sendable, Hashable, CaseIterable {
+  /// Ask for the resource.
+  case get = "GET"
+  /// Have the resource process the parameters.
+  case post = "POST"
+  /// Put the parameters in the resource's place.
+  case put = "PUT"
+  /// Change a part of the resource.
+  case patch = "PATCH"
+  /// Remove the resource.
+  case delete = "DELETE"
+}
+
+extension DataClient {
+  /// Sends a request and waits for its answer.
+  ///
+  /// It is the one reader of the client while it runs: other events that come meanwhile are gone. An
+  /// application that also wants those performs the action itself and reads in one place.
+  /// - Parameters:
+  ///   - request: What to ask for.
+  ///   - timeout: How long to wait for the answer, in the client's time.
+  /// - Returns: The decoded answer.
+  /// - Throws: ``DataClientError`` (``DataClientError/Code/timedOut``,
+  ///   ``DataClientError/Code/rejected`` with the status, ``DataClientError/Code/undecodable`` with the
+  ///   place in the answer, and what ``perform(_:)`` throws), and `CancellationError`.
+  public func send<R: Request>(
+    _ request: R, timeout: Duration = .seconds(10)
+  ) async throws -> R.Response {
+    // The largest number is no application's own, which count up.
+    let id = ClientAction.ID(rawValue: .max)
+    let deadline = now.advanced(by: timeout)
+    let message = RequestMessage(
+      path: request.path, method: request.method.rawValue, parameters: request.parameters)
+    try await perform(ClientAction(id, .send(message)))
+    while true {
+      switch try await next(before: deadline) {
+      case .response(id, let response): return try response.decoded(for: request)
+      case .deadline:
+        throw DataClientError(
+          .timedOut, "\(request.path) was not answered within \(timeout); try again or wait longer")
+      case .closed(let reason):
+        throw DataClientError(
+          .transport, "the connection was closed (\(reason)) before \(request.path) was answered")
+      case .ended:
+        throw DataClientError(.noAnswer, "this world ends without an answer to \(request.path)")
+      case .connected, .subscribed, .unsubscribed, .published, .message, .response, .woken: continue
+      }
+    }
+  }
+}
+
+extension ResponseMessage {
+  /// Decodes the body as the type that a request asks for.
+  fileprivate func decoded<R: Request>(for request: R) throws(DataClientError) -> R.Response {
+    guard (200..<300).contains(status) else {
+      throw DataClientError(.rejected, "\(request.path) was answered by status \(status)")
+    }
+    do {
+      return try JSONDecoder().decode(R.Response.self, from: Data(body))
+    } catch let error as DecodingError {
+      throw DataClientError(
+        .undecodable, "the answer to \(request.path) is no \(R.Response.self): \(error.shown)")
+    } catch {
+      throw DataClientError(
+        .undecodable, "the answer to \(request.path) is no \(R.Response.self): \(error)")
+    }
+  }
+}
+
+extension DecodingError {
+  /// What is wrong, and at which place of the JSON.
+  fileprivate var shown: String {
+    switch self {
+    case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+      "\(context.debugDescription) at \(Self.path(context.codingPath))"
+    case .keyNotFound(let key, let context):
+      "the key \"\(key.stringValue)\" is missing at \(Self.path(context.codingPath))"
+    @unknown default: "\(self)"
+    }
+  }
+
+  private static func path(_ keys: [any CodingKey]) -> String {
+    keys.reduce("$") { path, key in
+      key.intValue.map { "\(path)[\($0)]" } ?? "\(path).\(key.stringValue)"
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/// One thing that goes wrong, and when.
+public struct Fault: Sendable, Hashable {
+  /// When it goes wrong.
+  public var trigger: Trigger
+  /// What goes wrong.
+  public var effect: Effect
+
+  /// Creates a fault.
+  public init(_ effect: Effect, _ trigger: Trigger) {
+    self.effect = effect
+    self.trigger = trigger
+  }
+
+  /// The occasions of faults.
+  public enum Trigger: Sendable, Hashable {
+    /// Once, at the n-th occurrence, from 1.
+    case at(Int, Kind)
+    /// At each n-th occurrence.
+    case every(Int, Kind)
+    /// At each occurrence with a probability, drawn from the injector's seed.
+    case chance(Double, Kind)
+
+    /// What is counted.
+    var kind: Kind {
+      switch self {
+      case .at(_, let kind), .every(_, let kind), .chance(_, let kind): kind
+      }
+    }
+  }
+
+  /// What can be counted: the actions and events of the port.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// The user publishes.
+    case publish
+    /// The user subscribes.
+    case subscribe
+    /// A connection was opened.
+    case connected
+    /// A SUBSCRIBE was answered.
+    case subscribed
+    /// A message of the user is where it should be.
+    case published
+    /// A message came.
+    case message
+    /// A request was answered.
+    case response
+
+    /// Whether the user does it.
+    var isAction: Bool { self == .publish || self == .subscribe }
+  }
+
+  /// The ways to go wrong.
+  public enum Effect: Sendable, Hashable {
+    /// The event, and all behind it, comes later.
+    case delay(Duration)
+    /// The event never comes; a message of QoS 0 that is published never goes out.
+    case drop
+    /// The event comes twice; for messages of QoS 0 and 1.
+    case duplicate
+    /// The message changes places with the next one; for messages of QoS 0.
+    case reorder
+    /// The connection is lost right after it.
+    case disconnect
+  }
+
+  /// Why a fault makes no sense; nil when it does.
+  var objection: String? {
+    switch trigger {
+    case .at(let count, _) where count < 1, .every(let count, _) where count < 1:
+      return "occurrences are counted from 1"
+    case .chance(let probability, _) where !(0...1).contains(probability):
+      return "a probability is in 0...1"
+    case .at, .every, .chance: break
+    }
+    let kind = trigger.kind
+    switch effect {
+    case .disconnect: return nil
+    case .drop: return kind == .subscribe ? "a SUBSCRIBE can't be dropped, only its answer" : nil
+    case .delay(let duration):
+      if duration < .zero { return "a delay is not negative" }
+      return kind.isAction ? "only events can be delayed" : nil
+    case .duplicate, .reorder: return kind == .message ? nil : "only messages can be"
+    }
+  }
+}
+
+/// A generator of pseudo-random numbers that gives the same ones for the same seed, on any machine.
+struct SeededGenerator: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  // SplitMix64: a Weyl sequence whose values are mixed by two multiplications.
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var value = state
+    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+    return value ^ (value >> 31)
+  }
+}

@@ -1,0 +1,173 @@
+/// What becomes of the events of a client when some of them go wrong; a value without clock and tasks.
+struct FaultMachine: Sendable {
+  /// What becomes of an action.
+  enum ActionFate {
+    case perform, drop, performAndLose
+  }
+
+  private struct Held {
+    let event: ClientEvent
+    let release: Timestamp
+  }
+
+  private let faults: [Fault]
+  private var random: SeededGenerator
+  private var counts: [Fault.Kind: Int] = [:]
+  /// What is to be handed out, in this order; what is delayed holds up all behind it.
+  private var queue: [Held] = []
+  /// A message that lets the next one go first.
+  private var swapped: ClientEvent?
+  /// Whether the connection was cut and its closing did not come yet.
+  private(set) var isLosing = false
+  /// The wakes of the injector's own making, which no user sees.
+  private var ownWakes = 0
+
+  init(_ faults: [Fault], seed: UInt64) {
+    self.faults = faults
+    random = SeededGenerator(seed: seed)
+  }
+
+  /// When the first event that is held may go.
+  var release: Timestamp? { queue.first?.release }
+
+  /// Returns the first event whose time has come.
+  mutating func pop(at now: Timestamp) -> ClientEvent? {
+    guard let first = queue.first, first.release <= now else { return nil }
+    return queue.removeFirst().event
+  }
+
+  /// Returns what is held although its time has not come, because nothing else ever will.
+  mutating func popLast() -> ClientEvent? {
+    if queue.isEmpty, let message = swapped {
+      swapped = nil
+      return message
+    }
+    return queue.isEmpty ? nil : queue.removeFirst().event
+  }
+
+  /// Returns the message that let another one go first when none came until the deadline.
+  mutating func popSwapped() -> ClientEvent? {
+    defer { swapped = nil }
+    return swapped
+  }
+
+  // MARK: Actions
+
+  mutating func take(_ action: ClientAction, at now: Timestamp) -> ActionFate {
+    let kind: Fault.Kind
+    var isQoS0 = false
+    switch action.kind {
+    case .publish(let message): (kind, isQoS0) = (.publish, message.qos == .atMostOnce)
+    case .subscribe: kind = .subscribe
+    case .connect, .unsubscribe, .send, .disconnect: return .perform
+    }
+    for effect in effects(at: kind) {
+      switch effect {
+      case .disconnect:
+        isLosing = true
+        return .performAndLose
+      case .drop where isQoS0:
+        // Whoever writes at QoS 0 is told that it is written, whatever becomes of it.
+        hold(.published(action.id), at: now)
+        ownWakes += 1
+        return .drop
+      case .drop, .delay, .duplicate, .reorder: continue
+      }
+    }
+    return .perform
+  }
+
+  // MARK: Events
+
+  /// Takes a wake; tells whether it is the user's.
+  mutating func takeWake() -> Bool {
+    guard ownWakes > 0 else { return true }
+    ownWakes -= 1
+    return false
+  }
+
+  /// Takes an event of the client.
+  /// - Returns: Whether the connection is to be cut now.
+  mutating func take(_ event: ClientEvent, at now: Timestamp) -> Bool {
+    if isLosing {
+      guard case .closed = event else { return false }
+      isLosing = false
+      hold(.closed(.lost("a fault was injected: the connection was cut")), at: now)
+      return false
+    }
+    guard let kind = event.faultKind else {
+      flushSwapped(now)
+      hold(event, at: now)
+      return false
+    }
+    var (delay, copies, isSwapped, isCut) = (Duration.zero, 1, false, false)
+    for effect in effects(at: kind) {
+      switch effect {
+      case .delay(let duration): delay = max(delay, duration)
+      case .drop: copies = 0
+      case .duplicate: if event.mayBeDoubled, copies > 0 { copies = 2 }
+      case .reorder: isSwapped = event.isQoS0
+      case .disconnect: isCut = true
+      }
+    }
+    if isSwapped, swapped == nil, copies > 0, !isCut {
+      swapped = event
+    } else {
+      if !event.isQoS0 { flushSwapped(now) }
+      for _ in 0..<copies { hold(event, at: now.advanced(by: delay)) }
+      flushSwapped(now)
+    }
+    guard isCut else { return false }
+    isLosing = true
+    return true
+  }
+
+  private mutating func flushSwapped(_ now: Timestamp) {
+    if let message = popSwapped() { hold(message, at: now) }
+  }
+
+  /// Puts an event behind those that are held: a connection keeps the order of its bytes.
+  private mutating func hold(_ event: ClientEvent, at time: Timestamp) {
+    let release = max(time, queue.last?.release ?? time)
+    queue.append(Held(event: event, release: release))
+  }
+
+  private mutating func effects(at kind: Fault.Kind) -> [Fault.Effect] {
+    let count = (counts[kind] ?? 0) + 1
+    counts[kind] = count
+    var effects: [Fault.Effect] = []
+    for fault in faults where fault.trigger.kind == kind {
+      let occurs =
+        switch fault.trigger {
+        case .at(let number, _): count == number
+        case .every(let number, _): count.isMultiple(of: number)
+        case .chance(let probability, _): Double.random(in: 0..<1, using: &random) < probability
+        }
+      if occurs { effects.append(fault.effect) }
+    }
+    return effects
+  }
+}
+
+extension ClientEvent {
+  fileprivate var faultKind: Fault.Kind? {
+    switch self {
+    case .connected: .connected
+    case .subscribed: .subscribed
+    case .published: .published
+    case .message: .message
+    case .response: .response
+    case .unsubscribed, .closed, .deadline, .woken, .ended: nil
+    }
+  }
+
+  fileprivate var isQoS0: Bool {
+    guard case .message(let message) = self else { return false }
+    return message.qos == .atMostOnce
+  }
+
+  fileprivate var mayBeDoubled: Bool {
+    guard case .message(let message) = self else { return false }
+    return message.qos < .exactlyOnce
+  }
+}

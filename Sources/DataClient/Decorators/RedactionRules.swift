@@ -1,0 +1,66 @@
+import Wire
+
+/// What a recording must not tell, applied before a byte reaches the disk.
+public struct RedactionRules: Sendable, Hashable {
+  /// What stands in the place of what is hidden; a replay takes it for any value.
+  public static let mark = "***"
+
+  /// Whether passwords, and JSON members named like secrets (`token`, `sign`, `…Secret`), are hidden.
+  public var hidesSecrets: Bool
+  /// Whether user names are hidden.
+  public var hidesUsernames: Bool
+  /// Further names of JSON members whose values are hidden, whatever their case.
+  public var keys: Set<String>
+  /// Topic filters; the payloads of messages that match one are hidden as a whole.
+  public var topics: [String]
+
+  /// Creates rules.
+  public init(
+    hidesSecrets: Bool = true, hidesUsernames: Bool = false, keys: Set<String> = [],
+    topics: [String] = []
+  ) {
+    self.hidesSecrets = hidesSecrets
+    self.hidesUsernames = hidesUsernames
+    self.keys = Set(keys.map { $0.lowercased() })
+    self.topics = topics
+  }
+
+  /// The names of the rules, for the header of a recording.
+  var names: [String] {
+    (hidesSecrets ? ["password", "secrets"] : []) + (hidesUsernames ? ["username"] : [])
+      + keys.sorted().map { "key:\($0)" } + topics.map { "topic:\($0)" }
+  }
+
+  /// Returns a message as the recording may tell it.
+  func applied(to message: Message) -> Message {
+    guard !message.payload.isEmpty else { return message }
+    var message = message
+    let topic = Array(message.topic.utf8)
+    let isHidden = topics.contains { filter in
+      let filter = Array(filter.utf8)
+      return MQTTTopicFilter.matches(filter.span.bytes, topic: topic.span.bytes)
+    }
+    if isHidden {
+      message.payload = Array(Self.mark.utf8)
+    } else if !keys.isEmpty, let json = try? JSONParser.parse(message.payload.span.bytes) {
+      let hidden = hiding(json)
+      guard hidden != json else { return message }
+      message.payload.removeAll()
+      hidden.append(to: &message.payload)
+    }
+    return message
+  }
+
+  private func hiding(_ value: JSONValue) -> JSONValue {
+    switch value {
+    case .array(let elements): .array(elements.map(hiding))
+    case .object(let members):
+      .object(
+        members.map { member in
+          let isHidden = keys.contains(member.key.lowercased())
+          return JSONMember(member.key, isHidden ? .string(Self.mark) : hiding(member.value))
+        })
+    case .null, .bool, .number, .string: value
+    }
+  }
+}

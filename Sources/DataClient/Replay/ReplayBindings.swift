@@ -1,0 +1,158 @@
+import Wire
+
+/// Which recorded values stand for which values of this run, role by role.
+struct ReplayBindings: Sendable {
+  /// A value of this run in the place of a recorded one.
+  struct Binding: Sendable, Hashable {
+    let role: String
+    let recorded: String
+    let actual: String
+  }
+
+  private struct Key: Hashable {
+    let role: String
+    let recorded: String
+  }
+
+  private struct Value {
+    let actual: String
+    /// Where the action stands that it came with; earlier messages can't know of it.
+    let position: Int
+  }
+
+  private var values: [Key: Value] = [:]
+
+  /// Keeps what a matched action bound; a later binding of the same value takes its place.
+  mutating func bind(_ bindings: [Binding], at position: Int) {
+    for binding in bindings {
+      let key = Key(role: binding.role, recorded: binding.recorded)
+      if binding.recorded == binding.actual {
+        values[key] = nil
+      } else {
+        values[key] = Value(actual: binding.actual, position: position)
+      }
+    }
+  }
+
+  /// The value of this run for a recorded one, as a message at a position of the session knows it.
+  func actual(_ role: String, _ recorded: String, at position: Int) -> String? {
+    guard let value = values[Key(role: role, recorded: recorded)], value.position < position else {
+      return nil
+    }
+    return value.actual
+  }
+
+  /// Rewrites a recorded message of the server as this run's user has to get it.
+  /// - Parameters:
+  ///   - message: The message; changed only where a bound value stands.
+  ///   - roles: Where values have roles.
+  ///   - position: Where the message stands in the session.
+  func rewrite(_ message: inout Message, by roles: ReplayRoles, at position: Int) {
+    guard !values.isEmpty else { return }
+    if !roles.topics.isEmpty { rewriteTopic(&message.topic, roles, position) }
+    guard let first = message.payload.first,
+      first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
+      let json = try? JSONParser.parse(message.payload.span.bytes)
+    else { return }
+    var splices: [Splice] = []
+    collect(json, path: "", roles, position, into: &splices)
+    Splice.apply(splices, to: &message.payload)
+  }
+
+  private func rewriteTopic(_ topic: inout String, _ roles: ReplayRoles, _ position: Int) {
+    let levels = topic.split(separator: "/", omittingEmptySubsequences: false)
+    let places = roles.roles(inTopic: levels)
+    guard !places.isEmpty else { return }
+    let rewritten = levels.enumerated().map { index, level in
+      places[index].flatMap { actual($0, String(level), at: position) } ?? String(level)
+    }
+    topic = rewritten.joined(separator: "/")
+  }
+
+  private func collect(
+    _ value: JSONValue, path: String, _ roles: ReplayRoles, _ position: Int,
+    into splices: inout [Splice]
+  ) {
+    switch value {
+    case .array(let elements):
+      for element in elements { collect(element, path: path, roles, position, into: &splices) }
+    case .object(let members):
+      for member in members {
+        let path = path.isEmpty ? member.key : "\(path).\(member.key)"
+        guard let role = roles.role(key: member.key, path: path),
+          let recorded = member.value.scalarText
+        else {
+          collect(member.value, path: path, roles, position, into: &splices)
+          continue
+        }
+        guard let actual = actual(role, recorded, at: position) else { continue }
+        splices.append(Splice(member, actual))
+      }
+    case .null, .bool, .number, .string: return
+    }
+  }
+}
+
+/// A value to be put in the place of another one in JSON text.
+private struct Splice {
+  let offset: Int
+  let text: [UInt8]
+
+  init(_ member: JSONMember, _ actual: String) {
+    offset = member.offset
+    var text: [UInt8] = []
+    // What the server answered with stays what it is: a number or a string.
+    if case .number = member.value, JSONValue.isNumber(actual) {
+      text.append(contentsOf: actual.utf8)
+    } else {
+      text.append(quoted: actual)
+    }
+    self.text = text
+  }
+
+  static func apply(_ splices: [Splice], to payload: inout [UInt8]) {
+    for splice in splices.sorted(by: { $0.offset > $1.offset }) {
+      payload.replaceSubrange(
+        splice.offset..<end(of: payload, from: splice.offset), with: splice.text)
+    }
+  }
+
+  /// Where the string or number ends that starts at an offset.
+  private static func end(of payload: [UInt8], from offset: Int) -> Int {
+    var index = offset
+    guard index < payload.count else { return offset }
+    guard payload[index] == UInt8(ascii: "\"") else {
+      while index < payload.count, !isDelimiter(payload[index]) { index += 1 }
+      return index
+    }
+    index += 1
+    while index < payload.count, payload[index] != UInt8(ascii: "\"") {
+      index += payload[index] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    return min(index + 1, payload.count)
+  }
+
+  private static func isDelimiter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), 0x20, 0x09, 0x0A, 0x0D: true
+    default: false
+    }
+  }
+}
+
+extension JSONValue {
+  /// The text of a string or of a number; nil for what has none that could be bound.
+  var scalarText: String? {
+    switch self {
+    case .string(let text), .number(let text): text
+    case .null, .bool, .array, .object: nil
+    }
+  }
+
+  /// Whether a text is a number of JSON.
+  static func isNumber(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard case .number = try? JSONParser.parse(bytes.span.bytes) else { return false }
+    return true
+  }
+}

@@ -1,0 +1,269 @@
+import Synchronization
+
+/// A recorded session as a world: the server says again what it said, when the user does again what it did.
+///
+/// The session is that of one client, from a capture or a recording. It is replayed by these rules.
+///
+/// - **Causality.** What the server sent is handed out when every action before it in the session has
+///   been performed. Actions may be performed earlier than recorded, never in another order.
+/// - **Matching.** An action has to be the next one of the session, by ``ReplayOptions/match``. Values
+///   that every run makes anew are matched by ``ReplayRoles`` and put into what the server answers.
+///   An action that does not match breaks this world: ``perform(_:)`` and ``next(before:)`` throw
+///   ``DataClientError/Code/diverged`` from then on, and ``divergence`` tells all about it.
+/// - **Time** is recorded time. It jumps to the next event or to the deadline, whichever is first; of
+///   two at the same moment the event is first. An action happens at its recorded time, unless there
+///   is something to hand out before it.
+/// - **Timers and other actions.** When the session has next an action that was not performed, the
+///   user's deadline decides. A deadline not later than the recorded time (but for
+///   ``ReplayOptions/timerTolerance``) passes: it may be the timer that the action waits for. A timer
+///   started by something recorded is never later than what it brought about, because whoever replays
+///   needs no time for its own work. A later deadline does not pass, as time would pass the action:
+///   ``next(before:)`` waits for some task to perform it (``nextDueAction()`` tells that it does), or
+///   throws when ``ReplayOptions/actors`` says that there is none.
+/// - **What is no action.** PINGREQ, acknowledgements and messages that are sent again are the work of
+///   a library; nobody has to perform them.
+/// - **Holes.** Where bytes are missing from the session it ends with
+///   ``DataClientError/Code/unreadable``.
+/// - **The end.** Behind the last event comes ``ClientEvent/ended``; a connection that was open when
+///   the capture ended is not closed. ``finish()`` throws when anything is left over.
+///
+/// All events are in the session already, so a slow user costs no memory.
+public final class ReplayClient: DataClient {
+  private struct State {
+    var machine: ReplayMachine
+    /// Counts everything that a waiting task may want to look at.
+    var changes: UInt64 = 0
+    /// Whether the reader waits for an action, be it suspended already or not.
+    var isReaderWaiting = false
+    var isFinished = false
+    private var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    private var tickets: UInt64 = 0
+
+    init(_ machine: ReplayMachine) { self.machine = machine }
+
+    /// Notes a change.
+    /// - Returns: Who waits for one, to be resumed outside the lock.
+    mutating func change() -> [CheckedContinuation<Void, Never>] {
+      changes &+= 1
+      isReaderWaiting = false
+      guard !waiters.isEmpty else { return [] }
+      defer { waiters.removeAll() }
+      return Array(waiters.values)
+    }
+
+    mutating func makeTicket() -> UInt64 {
+      tickets &+= 1
+      return tickets
+    }
+
+    mutating func add(_ waiter: CheckedContinuation<Void, Never>, _ ticket: UInt64) {
+      waiters[ticket] = waiter
+    }
+
+    mutating func remove(_ ticket: UInt64) -> CheckedContinuation<Void, Never>? {
+      waiters.removeValue(forKey: ticket)
+    }
+  }
+
+  private enum Found {
+    case event(ClientEvent)
+    case failed(DataClientError, [CheckedContinuation<Void, Never>])
+    case sleep(from: Timestamp, until: Timestamp)
+    case wait(since: UInt64, [CheckedContinuation<Void, Never>])
+  }
+
+  private let state: Mutex<State>
+  private let pace: ReplayPace
+
+  /// Creates a world from the events of one client that were gathered.
+  /// - Parameters:
+  ///   - events: What ``ReplayEvents`` kept of a session.
+  ///   - options: How to compare, to wait and to tell the time.
+  /// - Throws: ``DataClientError`` when the session does not have the client, or several.
+  public init(_ events: ReplayEvents, options: ReplayOptions = ReplayOptions())
+    throws(DataClientError)
+  {
+    if case .scaled(let factor, _) = options.pace, !(factor > 0 && factor.isFinite) {
+      throw DataClientError(.invalidAction, "a replay's speed is greater than 0, not \(factor)")
+    }
+    pace = options.pace
+    state = Mutex(State(ReplayMachine(try events.life(), options)))
+  }
+
+  /// Creates a world from the events of a session.
+  /// - Parameters:
+  ///   - events: The events, in the order in which they were captured.
+  ///   - selection: Whose part is replayed.
+  ///   - options: How to compare, to wait and to tell the time.
+  /// - Throws: ``DataClientError`` when the session does not have the client, or several.
+  public convenience init(
+    _ events: [Event], of selection: ReplaySelection = .only,
+    options: ReplayOptions = ReplayOptions()
+  ) throws(DataClientError) {
+    var kept = ReplayEvents(of: selection)
+    for event in events { kept.append(event) }
+    try self.init(kept, options: options)
+  }
+
+  // MARK: The port
+
+  /// All that MQTT can do.
+  public var capabilities: Capabilities {
+    [.messages, .retain, .will, .exactlyOnce, .push, .binary]
+  }
+
+  /// The time of the session.
+  public var now: Timestamp { state.withLock { $0.machine.now } }
+
+  /// Performs the next action of the session.
+  /// - Parameter action: What to do.
+  /// - Throws: ``DataClientError``, ``DataClientError/Code/diverged`` for any other action.
+  public func perform(_ action: ClientAction) async throws {
+    let (result, waiting) = state.withLock { state in
+      let result = Result { () throws(DataClientError) in try state.machine.perform(action) }
+      return (result, state.change())
+    }
+    for continuation in waiting { continuation.resume() }
+    try result.get()
+  }
+
+  /// Returns the next event of the session, or the passing of a deadline.
+  /// - Parameter deadline: When to stop waiting.
+  /// - Returns: The event.
+  /// - Throws: ``DataClientError`` when the replay has diverged, and `CancellationError`.
+  public func next(before deadline: Timestamp?) async throws -> ClientEvent {
+    while true {
+      try Task.checkCancellation()
+      switch state.withLock({ Self.find(&$0, deadline) }) {
+      case .event(let event): return event
+      case .failed(let error, let observers):
+        for observer in observers { observer.resume() }
+        throw error
+      case .sleep(let start, let end): try await sleep(from: start, until: end)
+      case .wait(let change, let observers):
+        for observer in observers { observer.resume() }
+        await wait(since: change)
+        state.withLock { $0.isReaderWaiting = false }
+      }
+    }
+  }
+
+  /// Makes a pending call of ``next(before:)``, or the next one, return ``ClientEvent/woken``.
+  public func wake() {
+    let waiting = state.withLock { state in
+      state.machine.wake()
+      return state.change()
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  private static func find(_ state: inout State, _ deadline: Timestamp?) -> Found {
+    do throws(DataClientError) {
+      let start = state.machine.now
+      switch try state.machine.advance(to: deadline) {
+      case .event(let event): return .event(event)
+      case .sleep(let end): return .sleep(from: start, until: end)
+      case .wait:
+        let observers = state.change()
+        state.isReaderWaiting = true
+        return .wait(since: state.changes, observers)
+      }
+    } catch { return .failed(error, state.change()) }
+  }
+
+  // MARK: Waiting
+
+  /// Suspends the task until something changes or it is cancelled.
+  private func wait(since change: UInt64) async {
+    let ticket = state.withLock { $0.makeTicket() }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        // Cancellation before this point is seen here, and after it by the handler.
+        let isOver = state.withLock { state in
+          guard state.changes == change, !Task.isCancelled else { return true }
+          state.add(continuation, ticket)
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.remove(ticket) }?.resume()
+    }
+  }
+
+  /// Lets real time pass, as much as the pace says, or less when something changes.
+  private func sleep(from start: Timestamp, until end: Timestamp) async throws {
+    guard case .scaled(let factor, let clock) = pace else { return }
+    let (change, duration) = state.withLock { state in
+      (state.changes, Duration.nanoseconds(end.nanoseconds(since: start)) / factor)
+    }
+    let slept = try await withThrowingTaskGroup(of: Duration?.self) { group in
+      group.addTask { try await Self.sleep(duration, by: clock) }
+      group.addTask {
+        await self.wait(since: change)
+        return nil
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? nil
+    }
+    try Task.checkCancellation()
+    // Woken early, time stays: what had passed of it is slept again.
+    guard slept != nil else { return }
+    state.withLock { $0.machine.elapse(to: end) }
+  }
+
+  private static func sleep(
+    _ duration: Duration, by clock: some Clock<Duration>
+  ) async throws -> Duration {
+    try await clock.sleep(until: clock.now.advanced(by: duration), tolerance: nil)
+    return duration
+  }
+
+  // MARK: Scripts, divergence and the end
+
+  /// Waits until the reader waits for an action that is due.
+  ///
+  /// That is the moment for whoever plays the people that the recorded application had: no timer of
+  /// the application can perform the action, so one of its users did.
+  /// - Returns: What is expected; nil when the replay is over, failed, or the session has no more actions.
+  /// - Throws: `CancellationError`.
+  public func nextDueAction() async throws -> ReplayExpectation? {
+    while true {
+      try Task.checkCancellation()
+      let (isDone, due, change) = state.withLock { state in
+        let machine = state.machine
+        guard let index = machine.nextAction, machine.failure == nil, !state.isFinished else {
+          return (true, ReplayExpectation?.none, state.changes)
+        }
+        let due = state.isReaderWaiting ? machine.expectation(at: index) : nil
+        return (due != nil, due, state.changes)
+      }
+      if isDone { return due }
+      await wait(since: change)
+    }
+  }
+
+  /// What broke this world; nil while nothing did.
+  public var divergence: ReplayDivergence? { state.withLock { $0.machine.divergence } }
+
+  /// What the session has and this run has not had, oldest first, at most 1,000.
+  public var leftOvers: [ReplayExpectation] {
+    state.withLock { $0.machine.leftOvers(limit: 1_000) }
+  }
+
+  /// Ends the replay; a reader that still waits gets the same error.
+  /// - Throws: ``DataClientError`` when the replay has diverged, or when the session has actions that
+  ///   were not performed or events that were not handed out.
+  public func finish() throws(DataClientError) {
+    let (failure, waiting) = state.withLock { state in
+      state.isFinished = true
+      let left = state.machine.leftOvers(limit: 1_000)
+      if state.machine.failure == nil, let divergence = state.machine.leftOver(left) {
+        _ = state.machine.fail(divergence)
+      }
+      return (state.machine.failure, state.change())
+    }
+    for continuation in waiting { continuation.resume() }
+    if let failure { throw failure }
+  }
+}

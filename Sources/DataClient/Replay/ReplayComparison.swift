@@ -1,0 +1,223 @@
+import Wire
+
+/// What differs between a recorded action and the one that was performed.
+struct ReplayComparison {
+  private(set) var differences: [ReplayDifference] = []
+  /// The values that were made anew.
+  private(set) var bindings: [ReplayBindings.Binding] = []
+  private let options: ReplayOptions
+  /// How a secret stands in a recording; it may have been anything.
+  private static let hidden = "***"
+
+  init(_ options: ReplayOptions) { self.options = options }
+
+  /// Compares two actions; nothing in ``differences`` means that they match.
+  mutating func compare(_ expected: ClientAction.Kind, _ actual: ClientAction.Kind) {
+    switch (expected, actual) {
+    case (.connect(let expected), .connect(let actual)): compare(expected, actual)
+    case (.subscribe(let expected), .subscribe(let actual)): compare(expected, actual)
+    case (.unsubscribe(let expected), .unsubscribe(let actual)): compareFilters(expected, actual)
+    case (.publish(let expected), .publish(let actual)): compare(expected, actual)
+    case (.disconnect, .disconnect): return
+    case (.connect, _), (.subscribe, _), (.unsubscribe, _), (.publish, _), (.send, _),
+      (.disconnect, _):
+      note("kind", expected.name, actual.name)
+    }
+  }
+
+  private mutating func note(_ place: String, _ expected: String?, _ actual: String?) {
+    let key = Array(place.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.reversed())
+    let isSecret = key.withUnsafeBytes { SecretKeys.contain($0) }
+    differences.append(
+      ReplayDifference(
+        place: place, expected: isSecret ? expected.map { _ in Self.hidden } : expected,
+        actual: isSecret ? actual.map { _ in Self.hidden } : actual))
+  }
+
+  private mutating func compare(
+    _ place: String, _ expected: some Equatable, _ actual: some Equatable
+  ) {
+    let (expected, actual) = ("\(expected)", "\(actual)")
+    if expected != actual { note(place, expected, actual) }
+  }
+
+  // MARK: CONNECT
+
+  private mutating func compare(_ expected: ConnectOptions, _ actual: ConnectOptions) {
+    guard options.match != .topic else { return }
+    let anew = options.match == .strict ? [] : options.roles.connectFields
+    if !anew.contains(.clientID) { compare("clientID", expected.clientID, actual.clientID) }
+    if anew.contains(.clientID), expected.clientID != actual.clientID {
+      bindings.append(
+        .init(role: "clientID", recorded: expected.clientID, actual: actual.clientID))
+    }
+    compare("cleanStart", expected.cleanStart, actual.cleanStart)
+    compare("keepAlive", expected.keepAlive, actual.keepAlive)
+    if !anew.contains(.username), expected.username != actual.username {
+      note("username", expected.username, actual.username)
+    }
+    let isHidden = expected.password == Array(Self.hidden.utf8)
+    if !anew.contains(.password), !isHidden, expected.password != actual.password {
+      // A password is never shown, not even when it is wrong.
+      note("password", expected.password.map { _ in "" }, actual.password.map { _ in "" })
+    }
+    switch (expected.will, actual.will) {
+    case (nil, nil): return
+    case (let expected?, let actual?): compare(expected, actual, prefix: "will.")
+    case (let expected, let actual): note("will", expected?.topic, actual?.topic)
+    }
+  }
+
+  // MARK: Topics and filters
+
+  private mutating func compare(_ expected: [Subscription], _ actual: [Subscription]) {
+    compareFilters(expected.map(\.filter), actual.map(\.filter))
+    guard options.match != .topic, expected.count == actual.count else { return }
+    for (index, (expected, actual)) in zip(expected, actual).enumerated() {
+      compare("filters[\(index)].qos", expected.qos.rawValue, actual.qos.rawValue)
+    }
+  }
+
+  private mutating func compareFilters(_ expected: [String], _ actual: [String]) {
+    for index in 0..<max(expected.count, actual.count) {
+      let place = "filters[\(index)]"
+      guard index < expected.count else {
+        note(place, nil, actual[index])
+        continue
+      }
+      guard index < actual.count else {
+        note(place, expected[index], nil)
+        continue
+      }
+      compareTopics(place, expected[index], actual[index])
+    }
+  }
+
+  private mutating func compareTopics(_ place: String, _ expected: String, _ actual: String) {
+    guard expected != actual else { return }
+    let recorded = expected.split(separator: "/", omittingEmptySubsequences: false)
+    let performed = actual.split(separator: "/", omittingEmptySubsequences: false)
+    guard recorded.count == performed.count else { return note(place, expected, actual) }
+    let roles = options.match == .strict ? [:] : options.roles.roles(inTopic: recorded)
+    for (index, (level, other)) in zip(recorded, performed).enumerated() where level != other {
+      if let role = roles[index] {
+        bindings.append(.init(role: role, recorded: String(level), actual: String(other)))
+      } else {
+        note("\(place) level \(index + 1)", String(level), String(other))
+      }
+    }
+  }
+
+  // MARK: Messages
+
+  private mutating func compare(_ expected: Message, _ actual: Message, prefix: String = "") {
+    compareTopics("\(prefix)topic", expected.topic, actual.topic)
+    if options.match != .topic {
+      compare("\(prefix)qos", expected.qos.rawValue, actual.qos.rawValue)
+      compare("\(prefix)retain", expected.isRetained, actual.isRetained)
+    }
+    comparePayloads("\(prefix)payload", expected.payload, actual.payload)
+  }
+
+  private mutating func comparePayloads(_ place: String, _ expected: [UInt8], _ actual: [UInt8]) {
+    if options.match == .strict {
+      if expected != actual { differences += ReplayDifference.ofBytes(place, expected, actual) }
+      return
+    }
+    guard expected != actual, expected != Array(Self.hidden.utf8) else { return }
+    guard let recorded = try? JSONParser.parse(expected.span.bytes),
+      let performed = try? JSONParser.parse(actual.span.bytes)
+    else {
+      if options.match == .json {
+        differences += ReplayDifference.ofBytes(place, expected, actual)
+      }
+      return
+    }
+    let before = differences
+    compareJSON(place, path: "", recorded, performed)
+    // Only what has a role counts then.
+    if options.match == .topic { differences = before }
+  }
+
+  private mutating func compareJSON(
+    _ place: String, path: String, _ expected: JSONValue, _ actual: JSONValue
+  ) {
+    switch (expected, actual) {
+    case (.object(let members), .object(let others)):
+      compareMembers(place, path: path, members, others)
+    case (.array(let elements), .array(let others)):
+      for index in 0..<max(elements.count, others.count) {
+        let place = "\(place)[\(index)]"
+        guard index < elements.count else {
+          note(place, nil, others[index].shown)
+          continue
+        }
+        guard index < others.count else {
+          note(place, elements[index].shown, nil)
+          continue
+        }
+        compareJSON(place, path: path, elements[index], others[index])
+      }
+    case (.string(Self.hidden), _): return
+    default:
+      if !expected.isEqual(to: actual) { note(place, expected.shown, actual.shown) }
+    }
+  }
+
+  private mutating func compareMembers(
+    _ place: String, path: String, _ expected: [JSONMember], _ actual: [JSONMember]
+  ) {
+    for member in expected {
+      let place = "\(place).\(member.key)"
+      guard let other = actual.first(where: { $0.key == member.key }) else {
+        note(place, member.value.shown, nil)
+        continue
+      }
+      let path = path.isEmpty ? member.key : "\(path).\(member.key)"
+      if let role = options.roles.role(key: member.key, path: path),
+        let recorded = member.value.scalarText, let performed = other.value.scalarText
+      {
+        if recorded != Self.hidden {
+          bindings.append(.init(role: role, recorded: recorded, actual: performed))
+        }
+      } else {
+        compareJSON(place, path: path, member.value, other.value)
+      }
+    }
+    for other in actual where !expected.contains(where: { $0.key == other.key }) {
+      note("\(place).\(other.key)", nil, other.value.shown)
+    }
+  }
+}
+
+extension JSONValue {
+  /// The value as JSON, cut where it is long.
+  fileprivate var shown: String {
+    var bytes: [UInt8] = []
+    append(to: &bytes)
+    return String(String(decoding: bytes, as: UTF8.self).prefix(200))
+  }
+
+  /// Whether two values that are neither both objects nor both arrays mean the same.
+  fileprivate func isEqual(to other: JSONValue) -> Bool {
+    if case .number(let digits) = self, case .number(let others) = other {
+      // 1, 1.0 and 1e0 are one number; integers too large for a Double are compared by their digits.
+      return digits == others || (Double(digits) == Double(others) && digits.utf8.count < 16)
+    }
+    return self == other
+  }
+}
+
+extension ClientAction.Kind {
+  /// The packet or request that the action stands for, as messages name it.
+  var name: String {
+    switch self {
+    case .connect: "CONNECT"
+    case .subscribe: "SUBSCRIBE"
+    case .unsubscribe: "UNSUBSCRIBE"
+    case .publish: "PUBLISH"
+    case .send: "request"
+    case .disconnect: "DISCONNECT"
+    }
+  }
+}

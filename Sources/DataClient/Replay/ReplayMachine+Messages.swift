@@ -1,0 +1,201 @@
+import Wire
+
+/// What the machine says when a replay leaves the session.
+extension ReplayMachine {
+  func other(
+    _ event: Event, _ action: ClientAction, _ differences: [ReplayDifference], later: ReplayPlace?
+  ) -> ReplayDivergence {
+    let expectation = ReplayExpectation(event)
+    return ReplayDivergence(
+      kind: .otherAction, place: expectation.place, expected: expectation.summary,
+      actual: action.kind.summary, differences: differences, laterPlace: later,
+      remedy: inspect(expectation.place))
+  }
+
+  func extra(_ action: ClientAction) -> ReplayDivergence {
+    ReplayDivergence(
+      kind: .extraAction, place: events.last.map { ReplayPlace($0.context) }, expected: nil,
+      actual: action.kind.summary, differences: [], laterPlace: nil,
+      remedy: "end the run here, or record a longer session")
+  }
+
+  func missing(_ event: Event, _ deadline: Timestamp?) -> ReplayDivergence {
+    let expectation = ReplayExpectation(event)
+    let waits = deadline.map { "until \($0)" } ?? "without a deadline"
+    return ReplayDivergence(
+      kind: .missingAction, place: expectation.place, expected: expectation.summary,
+      actual: "the reader waits \(waits) and has not performed it", differences: [],
+      laterPlace: nil, remedy: inspect(expectation.place))
+  }
+
+  func incomplete(_ event: Event, _ what: String) -> DataClientError {
+    let place = ReplayPlace(event.context)
+    let sender = event.context.sender.rawValue
+    return DataClientError(
+      .unreadable,
+      "the session is incomplete at \(place): \(what) of the \(sender) are missing, so that nobody "
+        + "can say what happened; capture it again without loss, or replay a connection without "
+        + "gaps (\(inspect(place)))")
+  }
+
+  /// What the session has and the run has not had, oldest first.
+  /// - Parameter limit: The most to return.
+  /// - Returns: Actions that were not performed and events that were not handed out.
+  func leftOvers(limit: Int) -> [ReplayExpectation] {
+    var result: [ReplayExpectation] = []
+    for (index, event) in events.enumerated().dropFirst(min(acted, position)) {
+      let isLeft =
+        switch event.role(implied) {
+        case .action: index >= acted
+        case .fromServer: index >= position && event.isForUser
+        case .closing: index >= position && event.endsConnection
+        case .hole, .nothing: false
+        }
+      guard isLeft, !over.contains(event.context.connection) else { continue }
+      result.append(ReplayExpectation(event))
+      if result.count == limit { break }
+    }
+    return result
+  }
+
+  func leftOver(_ left: [ReplayExpectation]) -> ReplayDivergence? {
+    guard let first = left.first else { return nil }
+    let more = left.count > 1 ? "\(left.count) events are left over, the first is this" : nil
+    return ReplayDivergence(
+      kind: .leftOver, place: first.place, expected: first.summary, actual: more, differences: [],
+      laterPlace: nil, remedy: inspect(first.place))
+  }
+
+  /// The command that shows a place.
+  private func inspect(_ place: ReplayPlace) -> String {
+    let from = max(1, place.frame - 5)
+    let file = options.source ?? "FILE"
+    return
+      "reprise inspect \(file) --filter 'connection == \(place.connection) and frame >= \(from) "
+      + "and frame <= \(place.frame + 5)'"
+  }
+}
+
+/// What an event of the life is for a replay.
+enum ReplayEventRole {
+  /// An action of the user.
+  case action
+  /// Something that the server sent.
+  case fromServer
+  /// The end of a connection.
+  case closing
+  /// Missing bytes.
+  case hole
+  /// What the protocol does by itself.
+  case nothing
+
+  /// Whether handing it out needs its time to have come.
+  var hasTime: Bool {
+    switch self {
+    case .fromServer, .closing: true
+    case .action, .hole, .nothing: false
+    }
+  }
+}
+
+extension Event {
+  /// Tells what the event is for a replay that knows which connections lack their CONNECT.
+  @inline(__always)
+  func role(_ implied: Set<Int>) -> ReplayEventRole {
+    switch body {
+    case .mqtt(let packet):
+      guard let first = packet.bytes.first else { return .hole }
+      let role = role(MQTTPacketType(firstByte: first), isRepeated: first & 0b1000 != 0)
+      if packet.size == packet.bytes.count { return role }
+      // What nobody waits for may be cut.
+      if case .nothing = role { return .nothing }
+      return .hole
+    case .opened: return implied.contains(context.connection) ? .action : .nothing
+    case .closed: return .closing
+    case .gap, .malformed: return .hole
+    }
+  }
+
+  private func role(_ type: MQTTPacketType, isRepeated: Bool) -> ReplayEventRole {
+    switch (type, context.sender) {
+    case (.publish, .client), (.subscribe, .client), (.unsubscribe, .client):
+      // What is sent again is the work of the library, not of its user.
+      isRepeated ? .nothing : .action
+    case (.connect, .client), (.disconnect, .client): .action
+    case (.connack, .server), (.publish, .server), (.puback, .server), (.pubcomp, .server),
+      (.suback, .server), (.unsuback, .server), (.disconnect, .server):
+      .fromServer
+    // It has no time of its own, but frees the identifier of a message.
+    case (.pubrel, .server): .fromServer
+    default: .nothing
+    }
+  }
+
+  /// Whether an event of the server is one that users get.
+  fileprivate var isForUser: Bool { packetType != .pubrel }
+
+  fileprivate var endsConnection: Bool {
+    guard case .closed(let closing) = body else { return false }
+    return closing.how != .endOfCapture
+  }
+
+  /// The packet identifier of a packet that the server answers by it.
+  var packetID: UInt16? {
+    withView { view in
+      guard case .mqtt(let packet) = view.body else { return nil }
+      return packet.packetID
+    }
+  }
+}
+
+extension ClientAction.Kind {
+  /// The action in one line, with secrets hidden.
+  var summary: String {
+    switch self {
+    case .connect(let options):
+      "CONNECT as \"\(options.clientID)\", cleanStart \(options.cleanStart), keepAlive "
+        + "\(options.keepAlive)"
+    case .subscribe(let subscriptions):
+      "SUBSCRIBE "
+        + subscriptions.map { "\($0.filter) (QoS \($0.qos.rawValue))" }.joined(separator: ", ")
+    case .unsubscribe(let filters): "UNSUBSCRIBE " + filters.joined(separator: ", ")
+    case .publish(let message):
+      "PUBLISH \(message.topic), QoS \(message.qos.rawValue)\(message.isRetained ? ", retained" : "")"
+        + ", payload \(message.shownPayload)"
+    case .send(let request): "\(request.method) \(request.path)"
+    case .disconnect: "DISCONNECT"
+    }
+  }
+}
+
+extension Message {
+  /// The payload as recordings show it, with secrets hidden and cut where it is long.
+  fileprivate var shownPayload: String {
+    var bytes: [UInt8] = []
+    let shown = Array(payload.prefix(1_000))
+    EventJSONWriter().append(data: shown.span.bytes, to: &bytes)
+    return String(String(decoding: bytes, as: UTF8.self).prefix(400))
+  }
+}
+
+extension Duration {
+  /// The duration in nanoseconds, clamped.
+  var inNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, sumOverflow) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+    guard overflow || sumOverflow else { return sum }
+    return seconds < 0 ? .min : .max
+  }
+}
+
+extension Timestamp {
+  /// Returns a later moment; clamped, never overflowing.
+  /// - Parameter duration: How much later.
+  /// - Returns: The moment.
+  public func advanced(by duration: Duration) -> Timestamp {
+    let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.inNanoseconds)
+    guard overflow else { return Timestamp(nanoseconds: sum) }
+    return Timestamp(nanoseconds: duration < .zero ? .min : .max)
+  }
+}

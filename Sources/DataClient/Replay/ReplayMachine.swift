@@ -1,0 +1,383 @@
+import Wire
+
+/// The world of one recorded client, as a value without a clock and without tasks.
+///
+/// Two positions walk through the life. `acted` stands behind the last action that was performed, and
+/// `position` behind the last event that was handed out. What the server sent is handed out only when
+/// `acted` is beyond every action before it: that is causality. Performing may run ahead of handing out.
+struct ReplayMachine: Sendable {
+  /// What ``advance(to:)`` found.
+  enum Step {
+    /// Something for the user.
+    case event(ClientEvent)
+    /// Time has to pass first; asked again at that time there is something.
+    case sleep(until: Timestamp)
+    /// An action is due that somebody else may perform.
+    case wait
+  }
+
+  /// The connection as the user knows it.
+  enum Link: Sendable {
+    case closed, connecting, open, leaving
+  }
+
+  let events: [Event]
+  let implied: Set<Int>
+  let options: ReplayOptions
+  private let tolerance: Int64
+  private let isPaced: Bool
+
+  private(set) var now: Timestamp
+  /// Where the next event to hand out stands.
+  private(set) var position = 0
+  /// Every action before this place is performed.
+  private(set) var acted = 0
+  /// The actions that were performed and that `position` has not reached, oldest first.
+  private var performed: [ClientAction.ID] = []
+  private(set) var link = Link.closed
+  /// The connection whose CONNECT `position` has passed and that is not closed.
+  private var openConnection: Int?
+  /// The connections that are closed for the user, whatever the session still has of them.
+  private(set) var over: Set<Int> = []
+  private var isWoken = false
+  /// Why the world is broken.
+  private(set) var failure: DataClientError?
+  private(set) var divergence: ReplayDivergence?
+
+  /// Which open action the server's packet identifiers answer.
+  private var open: [UInt16: ClientAction.ID] = [:]
+  /// The messages of QoS 2 that the server has not released; to repeat one is no second message.
+  private var unreleased: Set<UInt16> = []
+  private var serverAliases = TopicAliases()
+  private var clientAliases = TopicAliases()
+  private var bindings = ReplayBindings()
+
+  init(_ life: ReplayLife, _ options: ReplayOptions) {
+    events = life.events
+    implied = life.implied
+    self.options = options
+    tolerance = max(0, options.timerTolerance.inNanoseconds)
+    now = events.first?.context.time ?? Timestamp(nanoseconds: 0)
+    if case .scaled = options.pace { isPaced = true } else { isPaced = false }
+  }
+
+  // MARK: Handing out
+
+  mutating func wake() { isWoken = true }
+
+  /// Lets time pass that the caller has slept.
+  mutating func elapse(to time: Timestamp) { now = max(now, time) }
+
+  /// Returns the next event, or what it waits for.
+  mutating func advance(to deadline: Timestamp?) throws(DataClientError) -> Step {
+    if let failure { throw failure }
+    if isWoken {
+      isWoken = false
+      return .event(.woken)
+    }
+    while position < events.count {
+      switch events[position].role(implied) {
+      case .nothing: position += 1
+      case .action:
+        guard position < acted else { return try due(events[position], deadline) }
+        if let event = takeAction() { return .event(event) }
+      case .fromServer, .closing:
+        if let step = passTime(to: time(of: events[position]), deadline) { return step }
+        if let event = takeFromServer() { return .event(event) }
+      case .hole:
+        try takeHole()
+      }
+    }
+    return .event(.ended)
+  }
+
+  /// When an event happened; a closing when it began.
+  private func time(of event: Event) -> Timestamp {
+    guard case .closed(let closing) = event.body else { return event.context.time }
+    return closing.how == .endOfCapture ? now : min(event.context.time, closing.firstTime)
+  }
+
+  /// Moves time to an event, or to the deadline if that is first.
+  /// - Returns: What to tell instead of the event; nil if the event's time has come.
+  private mutating func passTime(to time: Timestamp, _ deadline: Timestamp?) -> Step? {
+    guard time > now else { return nil }
+    if let deadline, deadline < time {
+      return expire(deadline)
+    }
+    if isPaced { return .sleep(until: time) }
+    now = time
+    return nil
+  }
+
+  private mutating func expire(_ deadline: Timestamp) -> Step {
+    if isPaced, deadline > now { return .sleep(until: deadline) }
+    now = max(now, deadline)
+    return .event(.deadline)
+  }
+
+  /// What to do before an action that was not performed: time never passes it, but for the tolerance.
+  private mutating func due(
+    _ event: Event, _ deadline: Timestamp?
+  ) throws(DataClientError) -> Step {
+    let time = event.context.time
+    if let deadline, deadline <= now || deadline.nanoseconds(since: time) <= tolerance {
+      return expire(deadline)
+    }
+    if isPaced, time > now { return .sleep(until: time) }
+    now = max(now, time)
+    guard options.actors == .readerOnly else { return .wait }
+    throw fail(missing(event, deadline))
+  }
+
+  /// Passes an action that was performed, which some answer at once.
+  private mutating func takeAction() -> ClientEvent? {
+    let event = events[position]
+    position += 1
+    guard !performed.isEmpty else { return nil }
+    let id = performed.removeFirst()
+    if case .opened = event.body {
+      openConnection = event.context.connection
+      link = .open
+      // The session goes on in which the capture began.
+      return .connected(.init(isSessionPresent: true))
+    }
+    guard let type = event.packetType else { return nil }
+    if type == .connect {
+      openConnection = event.context.connection
+      serverAliases.removeAll()
+    }
+    guard let packetID = event.packetID else {
+      return type == .publish ? .published(id) : nil
+    }
+    open[packetID] = id
+    return nil
+  }
+
+  private mutating func takeFromServer() -> ClientEvent? {
+    let event = events[position]
+    guard event.context.connection == openConnection else {
+      position += 1
+      return nil
+    }
+    if case .closed(let closing) = event.body {
+      position += 1
+      return take(closing, by: event.context.sender)
+    }
+    position += 1
+    return event.withView { view in
+      guard case .mqtt(let packet) = view.body else { return nil }
+      return take(packet)
+    }
+  }
+
+  private mutating func take(_ closing: ConnectionClosing, by peer: Peer) -> ClientEvent? {
+    let isLeaving = link == .leaving
+    // The end of a capture does not end the connection.
+    if closing.how == .endOfCapture, !isLeaving { return nil }
+    close()
+    if isLeaving, peer == .client || closing.reason == nil { return .closed(.byUser) }
+    if let reason = closing.reason { return .closed(.lost(reason)) }
+    return .closed(
+      .lost(closing.how == .fin ? "the peer closed the connection" : "the connection was reset"))
+  }
+
+  private mutating func close() {
+    link = .closed
+    if let openConnection { over.insert(openConnection) }
+    openConnection = nil
+  }
+
+  private mutating func take(_ packet: borrowing MQTTPacketView) -> ClientEvent? {
+    switch packet.type {
+    case .publish: return takeMessage(packet)
+    case .connack:
+      let code = packet.reasonCode ?? 0
+      guard code == 0 else {
+        close()
+        return .closed(.refused(code: code))
+      }
+      if !packet.sessionPresent {
+        open.removeAll()
+        unreleased.removeAll()
+      }
+      if link == .connecting { link = .open }
+      return .connected(.init(isSessionPresent: packet.sessionPresent))
+    case .suback:
+      guard let id = packet.packetID.flatMap({ open.removeValue(forKey: $0) }) else { return nil }
+      return .subscribed(id, Array(copying: packet.reasonCodes).map(QoS.init(rawValue:)))
+    case .unsuback:
+      return packet.packetID.flatMap { open.removeValue(forKey: $0) }.map { .unsubscribed($0) }
+    case .puback, .pubcomp:
+      guard let id = packet.packetID.flatMap({ open.removeValue(forKey: $0) }) else { return nil }
+      // The port has no event for a message that the server refused.
+      return packet.reasonCode ?? 0 < 0x80 ? .published(id) : nil
+    case .pubrel:
+      if let id = packet.packetID { unreleased.remove(id) }
+      return nil
+    case .disconnect:
+      close()
+      let code = String(packet.reasonCode ?? 0, radix: 16, uppercase: true)
+      return .closed(.lost("the server disconnected with reason code 0x\(code)"))
+    case .reserved, .connect, .pubrec, .subscribe, .unsubscribe, .pingreq, .pingresp, .auth:
+      return nil
+    }
+  }
+
+  private mutating func takeMessage(_ packet: borrowing MQTTPacketView) -> ClientEvent? {
+    let topic = serverAliases.topic(of: packet)
+    if packet.qos == 2, let id = packet.packetID, !unreleased.insert(id).inserted { return nil }
+    var message = Message(topic: topic, packet)
+    bindings.rewrite(&message, by: options.roles, at: position)
+    return .message(message)
+  }
+
+  /// Bytes are missing: nobody can say what was in them.
+  private mutating func takeHole() throws(DataClientError) {
+    let event = events[position]
+    // Behind the end of a connection nobody asks.
+    guard !over.contains(event.context.connection) else {
+      position += 1
+      return
+    }
+    switch event.body {
+    case .gap(let gap): throw fail(incomplete(event, "\(gap.bytes) bytes"))
+    case .malformed(let malformation):
+      throw fail(incomplete(event, "what can't be read (\(malformation.message))"))
+    case .mqtt(let packet):
+      throw fail(incomplete(event, "\(packet.size - packet.bytes.count) bytes of a packet"))
+    case .opened, .closed: position += 1
+    }
+  }
+
+  // MARK: Performing
+
+  /// Takes an action if it is the one that the session has next.
+  mutating func perform(_ action: ClientAction) throws(DataClientError) {
+    if let failure { throw failure }
+    try check(action)
+    guard let index = nextAction else {
+      if mayLeave(before: events.count, action.kind) { return link = .leaving }
+      throw fail(extra(action))
+    }
+    if mayLeave(before: index, action.kind) { return link = .leaving }
+    if let hole = hole(before: index) { throw fail(hole) }
+    let event = events[index]
+    if case .opened = event.body, case .connect = action.kind {
+      return accept(action, at: index)
+    }
+    guard let recorded = RecordedAction(event, aliases: clientAliases) else {
+      throw fail(other(event, action, [], later: nil))
+    }
+    var comparison = ReplayComparison(options)
+    comparison.compare(recorded.kind, action.kind)
+    guard comparison.differences.isEmpty else {
+      throw fail(other(event, action, comparison.differences, later: find(action, from: index + 1)))
+    }
+    bindings.bind(comparison.bindings, at: index)
+    accept(action, at: index)
+  }
+
+  /// The connection has to be as the port asks, whatever the session says.
+  private func check(_ action: ClientAction) throws(DataClientError) {
+    switch (action.kind, link) {
+    case (.send, _):
+      throw DataClientError(
+        .unsupported, "a session of MQTT has no requests; replay publish and subscribe only")
+    case (.connect, .closed), (.disconnect, .open), (.disconnect, .connecting): return
+    case (.subscribe, .open), (.unsubscribe, .open), (.publish, .open): return
+    case (.connect, _):
+      throw DataClientError(
+        .invalidAction, "there is a connection already; wait for its closed event first")
+    case (.disconnect, _), (.subscribe, _), (.unsubscribe, _), (.publish, _):
+      throw DataClientError(
+        .notConnected, "\(action.kind.name) needs a connection; wait for the connected event first")
+    }
+  }
+
+  private mutating func accept(_ action: ClientAction, at index: Int) {
+    let event = events[index]
+    switch action.kind {
+    case .connect:
+      link = .connecting
+      clientAliases.removeAll()
+    case .disconnect: link = .leaving
+    case .publish:
+      event.withView { view in
+        guard case .mqtt(let packet) = view.body else { return }
+        _ = clientAliases.topic(of: packet)
+      }
+    case .subscribe, .unsubscribe, .send: break
+    }
+    performed.append(action.id)
+    // An action happens at its recorded time, unless there is something to hand out before it.
+    let isNext = !events[min(position, index)..<index].contains { $0.role(implied).hasTime }
+    if isNext, !isPaced { now = max(now, event.context.time) }
+    acted = index + 1
+  }
+
+  /// What is missing of the client before an action: perhaps the very one that is performed.
+  private func hole(before index: Int) -> DataClientError? {
+    for event in events[min(max(acted, position), index)..<index] {
+      guard case .hole = event.role(implied), event.context.sender == .client,
+        !over.contains(event.context.connection)
+      else { continue }
+      return incomplete(event, "bytes")
+    }
+    return nil
+  }
+
+  /// What is expected at a place.
+  func expectation(at index: Int) -> ReplayExpectation {
+    ReplayExpectation(events[index], aliases: clientAliases)
+  }
+
+  /// Where the next action stands that was not performed; nil at the end.
+  var nextAction: Int? {
+    var index = max(acted, position)
+    while index < events.count {
+      if case .action = events[index].role(implied) { return index }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Whether the recorded client left the open connection without a DISCONNECT, so that the user may.
+  private func mayLeave(before index: Int, _ kind: ClientAction.Kind) -> Bool {
+    guard case .disconnect = kind, let openConnection else { return false }
+    for event in events[min(position, index)..<index] {
+      guard case .closed(let closing) = event.body, event.context.connection == openConnection
+      else { continue }
+      return closing.how == .endOfCapture || event.context.sender == .client
+    }
+    // A session without a closing breaks off like a capture.
+    return index == events.count
+  }
+
+  /// Where the session has an action, looked for among the next ones.
+  private func find(_ action: ClientAction, from index: Int) -> ReplayPlace? {
+    var looked = 0
+    for event in events[min(index, events.count)...] {
+      guard case .action = event.role(implied) else { continue }
+      looked += 1
+      guard looked < 200 else { return nil }
+      guard let recorded = RecordedAction(event, aliases: clientAliases) else { continue }
+      var comparison = ReplayComparison(options)
+      comparison.compare(recorded.kind, action.kind)
+      if comparison.differences.isEmpty { return ReplayPlace(event.context) }
+    }
+    return nil
+  }
+
+  // MARK: Failing
+
+  /// Breaks the world: from now on every call gets the same error.
+  mutating func fail(_ divergence: ReplayDivergence) -> DataClientError {
+    self.divergence = divergence
+    return fail(DataClientError(.diverged, divergence.description))
+  }
+
+  mutating func fail(_ error: DataClientError) -> DataClientError {
+    failure = error
+    return error
+  }
+}

@@ -1,0 +1,79 @@
+/// Which values an application makes anew in every run, and so differ from the recorded ones.
+///
+/// A value is recognised by its **role**: the key of a JSON member, a path, or a level of a topic. When
+/// an action has another value than the recorded one in such a place, the two are bound to each other,
+/// and the recorded answer reaches the user with the value that the user sent: the reply to the
+/// recorded id 17 carries the id 3.
+public struct ReplayRoles: Sendable, Hashable {
+  /// The role of each JSON key, wherever it stands; keys in lower case.
+  public var keys: [String: String]
+  /// The role of each place in a JSON payload, such as `params.session`.
+  public var paths: [String: String]
+  /// Topic filters with a role in braces in place of a level: `rpc/+/response/{id}`.
+  public var topics: [String]
+  /// The fields of a CONNECT that are made anew.
+  public var connectFields: Set<ConnectField>
+
+  /// Creates roles.
+  public init(
+    keys: [String: String] = [:], paths: [String: String] = [:], topics: [String] = [],
+    connectFields: Set<ConnectField> = []
+  ) {
+    self.keys = keys
+    self.paths = paths
+    self.topics = topics
+    self.connectFields = connectFields
+  }
+
+  /// The fields of a CONNECT that an application can make anew.
+  public enum ConnectField: String, Sendable, Hashable, CaseIterable {
+    /// The client identifier.
+    case clientID
+    /// The user name.
+    case username
+    /// The password, often a signature of the other two.
+    case password
+  }
+
+  /// No roles: every value has to be the recorded one.
+  public static let none = ReplayRoles()
+
+  /// The names that identifiers, times and signatures commonly have.
+  public static let standard = ReplayRoles(
+    keys: [
+      "id": "id", "msgid": "id", "messageid": "id", "requestid": "id", "request_id": "id",
+      "reqid": "id", "correlationid": "id", "clienttoken": "id",
+      "time": "time", "timestamp": "time", "ts": "time", "sendtime": "time",
+      "sign": "signature", "signature": "signature", "nonce": "nonce",
+    ],
+    connectFields: [.password])
+
+  /// The role of a member of a JSON payload.
+  func role(key: String, path: String) -> String? {
+    if let role = paths[path] { return role }
+    return keys[key] ?? keys[key.lowercased()]
+  }
+
+  /// The roles of the levels of a topic or filter, by the number of the level from 0.
+  func roles(inTopic levels: [Substring]) -> [Int: String] {
+    for pattern in topics {
+      let parts = pattern.split(separator: "/", omittingEmptySubsequences: false)
+      if let roles = Self.roles(of: levels, by: parts) { return roles }
+    }
+    return [:]
+  }
+
+  private static func roles(of levels: [Substring], by parts: [Substring]) -> [Int: String]? {
+    var roles: [Int: String] = [:]
+    for (index, part) in parts.enumerated() {
+      if part == "#" { return roles }
+      guard index < levels.count else { return nil }
+      if part.hasPrefix("{"), part.hasSuffix("}"), part.count > 2 {
+        roles[index] = String(part.dropFirst().dropLast())
+      } else if part != "+", part != levels[index] {
+        return nil
+      }
+    }
+    return parts.count == levels.count ? roles : nil
+  }
+}

@@ -1,0 +1,98 @@
+import DataClient
+import Testing
+
+@Suite struct FaultInjectorTests {
+  /// A broker that answers each publication by three messages.
+  private static func broker() throws -> LocalFileClient {
+    let topics = #"""
+      {"publish": [{"topic": "#", "answers": [{"topic": "n", "payload": "1", "after": 1},
+        {"topic": "n", "payload": "2", "after": 2}, {"topic": "n", "payload": "3", "after": 3}]}]}
+      """#
+    return try LocalFileClient(files: ["topics.json": Array(topics.utf8)])
+  }
+
+  /// What a user sees who connects, subscribes, publishes once and reads for 100 s.
+  private static func seen(
+    _ faults: [Fault], seed: UInt64 = 0
+  ) async throws -> [(String, Duration)] {
+    let client = try FaultInjector(broker(), faults, seed: seed)
+    var user = Actor(client)
+    let start = client.now
+    try await user.connect()
+    _ = try await client.next(before: nil)
+    try await user.subscribe("n")
+    _ = try await client.next(before: nil)
+    try await user.publish("p")
+    var seen: [(String, Duration)] = []
+    while true {
+      let event = try await client.next(before: start.advanced(by: .seconds(100)))
+      let time = Duration.nanoseconds(client.now.nanoseconds(since: start))
+      switch event {
+      case .published: seen.append(("published", time))
+      case .message(let message):
+        seen.append((String(decoding: message.payload, as: UTF8.self), time))
+      case .closed(.lost): seen.append(("lost", time))
+      case .deadline: return seen
+      default: seen.append(("\(event)", time))
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ([], ["published", "1", "2", "3"]),
+    ([Fault(.drop, .at(2, .message))], ["published", "1", "3"]),
+    ([Fault(.duplicate, .at(2, .message))], ["published", "1", "2", "2", "3"]),
+    ([Fault(.reorder, .at(1, .message))], ["published", "2", "1", "3"]),
+    ([Fault(.reorder, .at(3, .message))], ["published", "1", "2", "3"]),
+    ([Fault(.disconnect, .at(2, .message))], ["published", "1", "2", "lost"]),
+    ([Fault(.disconnect, .at(1, .publish))], ["lost"]),
+    ([Fault(.drop, .at(1, .publish))], ["published"]),
+    ([Fault(.drop, .at(1, .published))], ["1", "2", "3"]),
+    (
+      [Fault(.drop, .every(2, .message)), Fault(.duplicate, .at(3, .message))],
+      ["published", "1", "3", "3"]
+    ),
+  ])
+  func goesWrongAsAsked(_ faults: [Fault], _ expected: [String]) async throws {
+    #expect(try await Self.seen(faults).map(\.0) == expected)
+  }
+
+  @Test func delayHoldsUpWhatComesBehind() async throws {
+    let seen = try await Self.seen([Fault(.delay(.seconds(10)), .at(1, .message))])
+    #expect(seen.map(\.0) == ["published", "1", "2", "3"])
+    #expect(seen.map(\.1) == [.zero, .seconds(11), .seconds(11), .seconds(11)])
+  }
+
+  @Test func equalSeedsAreEqual() async throws {
+    let faults = [Fault(.drop, .chance(0.5, .message)), Fault(.duplicate, .chance(0.5, .message))]
+    var different: Set<[String]> = []
+    for seed in 0..<20 as Range<UInt64> {
+      let first = try await Self.seen(faults, seed: seed)
+      let second = try await Self.seen(faults, seed: seed)
+      #expect(first.map(\.0) == second.map(\.0))
+      different.insert(first.map(\.0))
+    }
+    #expect(different.count > 4)
+  }
+
+  @Test func droppedPublicationWakesNobodyTwice() async throws {
+    let client = try FaultInjector(Self.broker(), [Fault(.drop, .at(1, .publish))])
+    var user = Actor(client)
+    try await user.connect()
+    _ = try await client.next(before: nil)
+    async let event = client.next(before: nil)
+    let id = try await user.publish("p")
+    #expect(try await event == .published(id))
+    client.wake()
+    #expect(try await client.next(before: nil) == .woken)
+  }
+
+  @Test(arguments: [
+    Fault(.drop, .at(0, .message)), Fault(.drop, .chance(2, .message)),
+    Fault(.delay(.seconds(-1)), .at(1, .message)), Fault(.delay(.seconds(1)), .at(1, .publish)),
+    Fault(.reorder, .at(1, .subscribed)), Fault(.drop, .at(1, .subscribe)),
+  ])
+  func nonsenseIsRefused(_ fault: Fault) {
+    #expect(throws: DataClientError.self) { try FaultInjector(Self.broker(), [fault]) }
+  }
+}

@@ -1,0 +1,158 @@
+import DataClient
+import Testing
+import Wire
+
+/// Keeps the events of a recording.
+private struct Kept: EventConsumer {
+  var events: [Event] = []
+  mutating func consume(_ event: borrowing EventView) { events.append(Event(copying: event)) }
+}
+
+extension MemorySink {
+  /// The recording's events, read back.
+  func events() throws -> [Event] {
+    var stream = RecordingStream()
+    var kept = Kept()
+    try stream.consume(bytes.span.bytes, into: &kept)
+    try stream.finish(into: &kept)
+    return kept.events
+  }
+
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// A disk with room for some lines.
+private struct FullSink: ByteSink, Sendable {
+  var room: Int
+  var memory = MemorySink()
+  mutating func write(_ bytes: RawSpan) throws {
+    guard room > 0 else { throw DataClientError(.transport, "no space left on device") }
+    room -= 1
+    memory.write(bytes)
+  }
+}
+
+@Suite struct RecordingClientTests {
+  @Test(arguments: Array(0..<60) as [UInt64])
+  func replayGivesTheSameEvents(_ seed: UInt64) async throws {
+    let recorder = try RecordingClient(
+      ScriptedClient(seed: seed, losses: Int(seed % 4)), to: MemorySink(), url: "mqtt://test")
+    let live = try await RandomUser.run(recorder, seed: seed)
+    try recorder.finish()
+    #expect(live.count > 20)
+    let events = try recorder.sink.events()
+    let replay = try ReplayClient(
+      events, options: ReplayOptions(match: .strict, actors: .readerOnly))
+    let replayed = try await RandomUser.run(replay, seed: seed)
+    #expect(replayed == live)
+    try replay.finish()
+
+    // A replay that is recorded again gives the same recording.
+    let again = try RecordingClient(
+      ReplayClient(events, options: ReplayOptions(actors: .readerOnly)), to: MemorySink(),
+      url: "mqtt://test")
+    #expect(try await RandomUser.run(again, seed: seed) == live)
+    try again.finish()
+    let lines = recorder.sink.text.split(separator: "\n").dropFirst().dropLast()
+    let others = again.sink.text.split(separator: "\n").dropFirst().dropLast()
+    #expect(lines.elementsEqual(others))
+  }
+
+  @Test func packetsAreWithoutFaults() async throws {
+    let recorder = try RecordingClient(ScriptedClient(seed: 3, losses: 2), to: MemorySink())
+    _ = try await RandomUser.run(recorder, seed: 3)
+    for (index, event) in try recorder.sink.events().enumerated() {
+      #expect(event.context.frame == index + 2)
+      let faults = event.withView { view -> [MQTTFault] in
+        if case .mqtt(let packet) = view.body { packet.faults } else { [] }
+      }
+      #expect(faults.isEmpty)
+    }
+  }
+
+  @Test func secretsNeverReachTheSink() async throws {
+    let rules = RedactionRules(hidesUsernames: true, keys: ["ssid"], topics: ["private/#"])
+    let recorder = try RecordingClient(
+      ScriptedClient(seed: 1), to: MemorySink(), redaction: rules)
+    var user = Actor(recorder)
+    try await user.do(
+      .connect(
+        ConnectOptions(
+          clientID: "c", username: "hush-user", password: Array("hush-password".utf8),
+          will: Message("private/will", "hush-will"))))
+    _ = try await recorder.next(before: nil)
+    try await user.publish("a", #"{"iotToken":"hush-token","net":{"SSID":"hush-net"},"n":1}"#)
+    try await user.publish("private/x", "hush-payload")
+    let text = recorder.sink.text
+    #expect(!text.contains("hush-"))
+    #expect(
+      text.contains(#""redacted":["password","secrets","username","key:ssid","topic:private/#"]"#))
+    // What is hidden may be anything in a replay.
+    let replay = try ReplayClient(try recorder.sink.events())
+    user = Actor(replay)
+    let error = await #expect(throws: DataClientError.self) { try await user.connect() }
+    #expect(error?.message.contains("username") == true)
+  }
+
+  @Test func secretsAreKeptWhenThatIsWanted() async throws {
+    let rules = RedactionRules(hidesSecrets: false)
+    let recorder = try RecordingClient(
+      ScriptedClient(seed: 1), to: MemorySink(), redaction: rules)
+    var user = Actor(recorder)
+    try await user.publish("a", #"{"token":"t-1"}"#)
+    #expect(recorder.sink.text.contains("t-1"))
+  }
+
+  @Test(arguments: 1...6) func fullDiskIsTold(_ room: Int) async throws {
+    let recorder = try RecordingClient(ScriptedClient(seed: 5), to: FullSink(room: room))
+    let error = await #expect(throws: DataClientError.self) {
+      try await RandomUser.run(recorder, seed: 5)
+    }
+    #expect(error?.code == .notRecorded)
+    #expect(error?.message.contains("no space left on device") == true)
+    await #expect(throws: DataClientError.self) { try await recorder.next(before: nil) }
+    // What is there is valid to its last event.
+    #expect(try recorder.sink.memory.events().count == room - 1)
+  }
+
+  @Test func whatIsRefusedIsNotRecorded() async throws {
+    let recorder = try RecordingClient(LocalFileClient(files: [:]), to: MemorySink())
+    var user = Actor(recorder)
+    await #expect(throws: DataClientError.self) { try await user.publish("t") }
+    let request = RequestMessage(path: "p", method: "GET")
+    let error = await #expect(throws: DataClientError.self) { try await user.do(.send(request)) }
+    #expect(error?.code == .unsupported)
+    #expect(!recorder.capabilities.contains(.requests))
+    #expect(try recorder.sink.events().isEmpty)
+  }
+
+  @Test func everyChangedByteOfAnActionIsADivergence() async throws {
+    let recorder = try RecordingClient(ScriptedClient(seed: 11), to: MemorySink())
+    let live = try await RandomUser.run(recorder, seed: 11, steps: 30)
+    try recorder.finish()
+    let events = try recorder.sink.events()
+    let publications = events.indices.filter { index in
+      events[index].context.sender == .client && events[index].packet?.publish != nil
+    }
+    #expect(publications.count > 3)
+    for index in publications {
+      guard case .mqtt(var packet) = events[index].body else { continue }
+      packet.bytes[packet.bytes.count - 2] ^= 1
+      var changed = events
+      changed[index].body = .mqtt(packet)
+      let replay = try ReplayClient(changed, options: ReplayOptions(actors: .readerOnly))
+      await #expect(throws: DataClientError.self) {
+        let events = try await RandomUser.run(replay, seed: 11, steps: 30)
+        #expect(events != live)
+      }
+      #expect(replay.divergence?.place?.frame == changed[index].context.frame)
+      #expect(replay.divergence?.kind == .otherAction)
+    }
+  }
+}
+
+extension MQTTPacket {
+  var publish: Publish? {
+    if case .publish(let publish) = content { publish } else { nil }
+  }
+}
