@@ -12,14 +12,6 @@ extension Duration {
   }
 }
 
-extension Timestamp {
-  /// Returns the moment that is a duration later; clamped, never overflowing.
-  func advanced(by duration: Duration) -> Timestamp {
-    let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.clampedNanoseconds)
-    return Timestamp(nanoseconds: overflow ? .max : sum)
-  }
-}
-
 /// Returns the earlier of two moments, of which nil is never.
 func earlier(_ first: Timestamp?, _ second: Timestamp?) -> Timestamp? {
   guard let first else { return second }
