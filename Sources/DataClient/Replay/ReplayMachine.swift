@@ -25,32 +25,32 @@ struct ReplayMachine: Sendable {
   let implied: Set<Int>
   let options: ReplayOptions
   private let tolerance: Int64
-  private let isPaced: Bool
+  let isPaced: Bool
 
-  private(set) var now: Timestamp
+  var now: Timestamp
   /// Where the next event to hand out stands.
-  private(set) var position = 0
+  var position = 0
   /// Every action before this place is performed.
-  private(set) var acted = 0
+  var acted = 0
   /// The actions that were performed and that `position` has not reached, oldest first.
-  private var performed: [ClientAction.ID] = []
-  private(set) var link = Link.closed
+  var performed: [ClientAction.ID] = []
+  var link = Link.closed
   /// The connection whose CONNECT `position` has passed and that is not closed.
-  private var openConnection: Int?
+  var openConnection: Int?
   /// The connections that are closed for the user, whatever the session still has of them.
-  private(set) var over: Set<Int> = []
-  private var isWoken = false
+  var over: Set<Int> = []
+  var isWoken = false
   /// Why the world is broken.
-  private(set) var failure: DataClientError?
-  private(set) var divergence: ReplayDivergence?
+  var failure: DataClientError?
+  var divergence: ReplayDivergence?
 
   /// Which open action the server's packet identifiers answer.
-  private var open: [UInt16: ClientAction.ID] = [:]
+  var open: [UInt16: ClientAction.ID] = [:]
   /// The messages of QoS 2 that the server has not released; to repeat one is no second message.
-  private var unreleased: Set<UInt16> = []
-  private var serverAliases = TopicAliases()
-  private var clientAliases = TopicAliases()
-  private var bindings = ReplayBindings()
+  var unreleased: Set<UInt16> = []
+  var serverAliases = TopicAliases()
+  var clientAliases = TopicAliases()
+  var bindings = ReplayBindings()
 
   init(_ life: ReplayLife, _ options: ReplayOptions) {
     events = life.events
@@ -181,7 +181,7 @@ struct ReplayMachine: Sendable {
       .lost(closing.how == .fin ? "the peer closed the connection" : "the connection was reset"))
   }
 
-  private mutating func close() {
+  mutating func close() {
     link = .closed
     if let openConnection { over.insert(openConnection) }
     openConnection = nil
@@ -247,125 +247,6 @@ struct ReplayMachine: Sendable {
       throw fail(incomplete(event, "\(packet.size - packet.bytes.count) bytes of a packet"))
     case .opened, .closed: position += 1
     }
-  }
-
-  // MARK: Performing
-
-  /// Takes an action if it is the one that the session has next.
-  mutating func perform(_ action: ClientAction) throws(DataClientError) {
-    if let failure { throw failure }
-    try check(action)
-    guard let index = nextAction else {
-      if mayLeave(before: events.count, action.kind) { return link = .leaving }
-      throw fail(extra(action))
-    }
-    if mayLeave(before: index, action.kind) { return link = .leaving }
-    if let hole = hole(before: index) { throw fail(hole) }
-    let event = events[index]
-    if case .opened = event.body, case .connect = action.kind {
-      return accept(action, at: index)
-    }
-    guard let recorded = RecordedAction(event, aliases: clientAliases) else {
-      throw fail(other(event, action, [], later: nil))
-    }
-    var comparison = ReplayComparison(options)
-    comparison.compare(recorded.kind, action.kind)
-    guard comparison.differences.isEmpty else {
-      throw fail(other(event, action, comparison.differences, later: find(action, from: index + 1)))
-    }
-    bindings.bind(comparison.bindings, at: index)
-    accept(action, at: index)
-  }
-
-  /// The connection has to be as the port asks, whatever the session says.
-  private func check(_ action: ClientAction) throws(DataClientError) {
-    switch (action.kind, link) {
-    case (.send, _):
-      throw DataClientError(
-        .unsupported, "a session of MQTT has no requests; replay publish and subscribe only")
-    case (.connect, .closed), (.disconnect, .open), (.disconnect, .connecting): return
-    case (.subscribe, .open), (.unsubscribe, .open), (.publish, .open): return
-    case (.connect, _):
-      throw DataClientError(
-        .invalidAction, "there is a connection already; wait for its closed event first")
-    case (.disconnect, _), (.subscribe, _), (.unsubscribe, _), (.publish, _):
-      throw DataClientError(
-        .notConnected, "\(action.kind.name) needs a connection; wait for the connected event first")
-    }
-  }
-
-  private mutating func accept(_ action: ClientAction, at index: Int) {
-    let event = events[index]
-    switch action.kind {
-    case .connect:
-      link = .connecting
-      clientAliases.removeAll()
-    case .disconnect: link = .leaving
-    case .publish:
-      event.withView { view in
-        guard case .mqtt(let packet) = view.body else { return }
-        _ = clientAliases.topic(of: packet)
-      }
-    case .subscribe, .unsubscribe, .send: break
-    }
-    performed.append(action.id)
-    // An action happens at its recorded time, unless there is something to hand out before it.
-    let isNext = !events[min(position, index)..<index].contains { $0.role(implied).hasTime }
-    if isNext, !isPaced { now = max(now, event.context.time) }
-    acted = index + 1
-  }
-
-  /// What is missing of the client before an action: perhaps the very one that is performed.
-  private func hole(before index: Int) -> DataClientError? {
-    for event in events[min(max(acted, position), index)..<index] {
-      guard case .hole = event.role(implied), event.context.sender == .client,
-        !over.contains(event.context.connection)
-      else { continue }
-      return incomplete(event, "bytes")
-    }
-    return nil
-  }
-
-  /// What is expected at a place.
-  func expectation(at index: Int) -> ReplayExpectation {
-    ReplayExpectation(events[index], aliases: clientAliases)
-  }
-
-  /// Where the next action stands that was not performed; nil at the end.
-  var nextAction: Int? {
-    var index = max(acted, position)
-    while index < events.count {
-      if case .action = events[index].role(implied) { return index }
-      index += 1
-    }
-    return nil
-  }
-
-  /// Whether the recorded client left the open connection without a DISCONNECT, so that the user may.
-  private func mayLeave(before index: Int, _ kind: ClientAction.Kind) -> Bool {
-    guard case .disconnect = kind, let openConnection else { return false }
-    for event in events[min(position, index)..<index] {
-      guard case .closed(let closing) = event.body, event.context.connection == openConnection
-      else { continue }
-      return closing.how == .endOfCapture || event.context.sender == .client
-    }
-    // A session without a closing breaks off like a capture.
-    return index == events.count
-  }
-
-  /// Where the session has an action, looked for among the next ones.
-  private func find(_ action: ClientAction, from index: Int) -> ReplayPlace? {
-    var looked = 0
-    for event in events[min(index, events.count)...] {
-      guard case .action = event.role(implied) else { continue }
-      looked += 1
-      guard looked < 200 else { return nil }
-      guard let recorded = RecordedAction(event, aliases: clientAliases) else { continue }
-      var comparison = ReplayComparison(options)
-      comparison.compare(recorded.kind, action.kind)
-      if comparison.differences.isEmpty { return ReplayPlace(event.context) }
-    }
-    return nil
   }
 
   // MARK: Failing

@@ -4,6 +4,9 @@
 /// an action has another value than the recorded one in such a place, the two are bound to each other,
 /// and the recorded answer reaches the user with the value that the user sent: the reply to the
 /// recorded id 17 carries the id 3.
+///
+/// Such a value itself is not compared, so that a wrong one goes unnoticed where the application should
+/// have repeated what the server sent; ``ReplayMatch/strict`` compares all of them.
 public struct ReplayRoles: Sendable, Hashable {
   /// The role of each JSON key, wherever it stands; keys in lower case.
   public var keys: [String: String]

@@ -1,0 +1,27 @@
+import DataClient
+import Testing
+import Wire
+
+/// Not a benchmark: it holds what would make a replay slower than linear.
+@Suite struct ReplaySpeedTests {
+  @Test(.timeLimit(.minutes(1))) func manyMessagesComeWithoutSuspension() async throws {
+    let count = 20_000
+    var session = SessionBuilder()
+    session.connect(0)
+    session.publish(1, .client, "up", #"{"id":"7"}"#)
+    for number in 0..<count {
+      session.publish(
+        2, .server, "plant/line/\(number % 4)/temperature",
+        #"{"sensor":"t1","value":21.5,"unit":"C"}"#, qos: 1, id: 9)
+    }
+    let client = try ReplayClient(session.events)
+    var user = Actor(client)
+    try await user.connect()
+    _ = try await user.next()
+    try await user.publish("up", #"{"id":"8"}"#)
+    _ = try await user.next()
+    var messages = 0
+    while case .message = try await client.next(before: nil) { messages += 1 }
+    #expect(messages == count)
+  }
+}
