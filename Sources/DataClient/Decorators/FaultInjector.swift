@@ -73,7 +73,10 @@ public final class FaultInjector<Client: DataClient>: DataClient {
   }
 
   /// Wakes the client.
-  public func wake() { client.wake() }
+  public func wake() {
+    state.withLock { $0.noteWake() }
+    client.wake()
+  }
 
   private func cut() async throws {
     try await client.perform(ClientAction(.init(rawValue: .max - 1), .disconnect))

@@ -19,8 +19,10 @@ struct FaultMachine: Sendable {
   private var swapped: ClientEvent?
   /// Whether the connection was cut and its closing did not come yet.
   private(set) var isLosing = false
-  /// The wakes of the injector's own making, which no user sees.
-  private var ownWakes = 0
+  /// Whether the user asked to be woken, and was not yet.
+  ///
+  /// The client makes one of several wakes, so those of the injector's own making can't be counted off.
+  private var isWakeDue = false
 
   init(_ faults: [Fault], seed: UInt64) {
     self.faults = faults
@@ -69,7 +71,6 @@ struct FaultMachine: Sendable {
       case .drop where isQoS0:
         // Whoever writes at QoS 0 is told that it is written, whatever becomes of it.
         hold(.published(action.id), at: now)
-        ownWakes += 1
         return .drop
       case .drop, .delay, .duplicate, .reorder: continue
       }
@@ -79,11 +80,13 @@ struct FaultMachine: Sendable {
 
   // MARK: Events
 
-  /// Takes a wake; tells whether it is the user's.
+  /// Notes that the user asks to be woken.
+  mutating func noteWake() { isWakeDue = true }
+
+  /// Takes a wake of the client; tells whether the user asked for it.
   mutating func takeWake() -> Bool {
-    guard ownWakes > 0 else { return true }
-    ownWakes -= 1
-    return false
+    defer { isWakeDue = false }
+    return isWakeDue
   }
 
   /// Takes an event of the client.
