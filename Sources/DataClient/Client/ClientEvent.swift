@@ -1,0 +1,80 @@
+/// What a ``DataClient`` tells its user.
+public enum ClientEvent: Sendable, Hashable {
+  /// The connection is open.
+  case connected(Connected)
+  /// A SUBSCRIBE was answered: the granted QoS of each filter, nil for one that was refused.
+  case subscribed(ClientAction.ID, [QoS?])
+  /// An UNSUBSCRIBE was answered.
+  case unsubscribed(ClientAction.ID)
+  /// A message is where its QoS wants it.
+  case published(ClientAction.ID)
+  /// A message came.
+  case message(Message)
+  /// A request was answered.
+  case response(ClientAction.ID, ResponseMessage)
+  /// The connection is closed, or could not be opened.
+  case closed(Closed)
+  /// The deadline passed before anything happened.
+  case deadline
+  /// ``DataClient/wake()`` was called.
+  case woken
+  /// This world has no more events.
+  case ended
+
+  /// What the server says when it accepts a connection.
+  public struct Connected: Sendable, Hashable {
+    /// Whether the server kept the session of an earlier connection.
+    public var isSessionPresent: Bool
+
+    /// Creates an answer.
+    public init(isSessionPresent: Bool = false) { self.isSessionPresent = isSessionPresent }
+  }
+
+  /// Why a connection is closed.
+  public enum Closed: Sendable, Hashable {
+    /// The user disconnected.
+    case byUser
+    /// The server refused the connection, with the code of its CONNACK.
+    case refused(code: UInt8)
+    /// The connection was lost, or there never was one; the text is for people.
+    case lost(String)
+  }
+}
+
+/// The answer to a request.
+public struct ResponseMessage: Sendable, Hashable {
+  /// The status; 200 is success, as in HTTP.
+  public var status: Int
+  /// The body.
+  public var body: [UInt8]
+
+  /// Creates an answer.
+  public init(status: Int = 200, body: [UInt8]) {
+    self.status = status
+    self.body = body
+  }
+}
+
+/// What a transport and a peer can do.
+public struct Capabilities: OptionSet, Sendable, Hashable {
+  /// One bit a capability.
+  public let rawValue: UInt32
+
+  /// Creates a set from its bits.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// Messages can be retained.
+  public static let retain = Capabilities(rawValue: 1)
+  /// A will can be left.
+  public static let will = Capabilities(rawValue: 2)
+  /// QoS 2.
+  public static let exactlyOnce = Capabilities(rawValue: 4)
+  /// The peer sends on its own.
+  public static let push = Capabilities(rawValue: 8)
+  /// Payloads may be any bytes.
+  public static let binary = Capabilities(rawValue: 16)
+  /// Messages can be published and subscribed to.
+  public static let messages = Capabilities(rawValue: 32)
+  /// Requests are answered.
+  public static let requests = Capabilities(rawValue: 64)
+}
