@@ -23,6 +23,7 @@ let package = Package(
     .library(name: "Wire", targets: ["Wire"]),
     .library(name: "DataClient", targets: ["DataClient"]),
     .library(name: "Capture", targets: ["Capture"]),
+    .library(name: "CloudSimulator", targets: ["CloudSimulator"]),
     .library(name: "ConformanceKit", targets: ["ConformanceKit"]),
   ],
   targets: [
@@ -35,6 +36,7 @@ let package = Package(
 
     .target(name: "Wire", swiftSettings: settings),
     .target(name: "DataClient", dependencies: ["Wire"], swiftSettings: settings),
+    .target(name: "CloudSimulator", dependencies: ["DataClient"], swiftSettings: settings),
     .target(
       name: "Capture", dependencies: ["DataClient", "Wire", "CPcap", "CZlib"],
       swiftSettings: settings),
@@ -50,6 +52,9 @@ let package = Package(
     .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
     .testTarget(
       name: "DataClientTests", dependencies: ["DataClient", "Wire"], swiftSettings: settings),
+    .testTarget(
+      name: "CloudSimulatorTests", dependencies: ["CloudSimulator", "DataClient"],
+      swiftSettings: settings),
     .testTarget(
       name: "CaptureTests", dependencies: ["Capture", "DataClient", "Wire"],
       swiftSettings: settings),
