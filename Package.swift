@@ -53,14 +53,14 @@ let package = Package(
     .testTarget(
       name: "DataClientTests", dependencies: ["DataClient", "Wire"], swiftSettings: settings),
     .testTarget(
-      name: "CloudSimulatorTests", dependencies: ["CloudSimulator", "DataClient"],
-      swiftSettings: settings),
-    .testTarget(
       name: "CaptureTests", dependencies: ["Capture", "DataClient", "Wire"],
       swiftSettings: settings),
     .testTarget(
       name: "ConformanceKitTests",
       dependencies: ["ConformanceKit", "Capture", "DataClient", "Wire"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CloudSimulatorTests", dependencies: ["CloudSimulator", "DataClient"],
       swiftSettings: settings),
     .testTarget(
       name: "CommandTests", dependencies: ["reprise"], exclude: ["Golden"],

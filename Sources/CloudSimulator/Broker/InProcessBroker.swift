@@ -27,6 +27,7 @@ import Synchronization
 ///    all of the next. `published` comes before what the message causes, retained messages after
 ///    `subscribed`. A message goes to its subscribers in the order in which they were made.
 /// 3. Then the oldest event of all is handed to its client, and the others wait for its next turn.
+///    A call of `wake()` alone is told at once.
 /// 4. When there is no event, the clock jumps to the earliest deadline; of two equal ones, that of the
 ///    client made first is told first. No time passes in any other way.
 ///
@@ -89,7 +90,9 @@ public final class InProcessBroker: Sendable {
 
   /// Runs something while the clock stands; events go on.
   ///
-  /// What the body waits for must not need time.
+  /// The task of an application that uses an SDK is no client, and the clock does not wait for what it
+  /// does between two calls: held, it finds the time unchanged. What the body waits for must not need
+  /// time, or it waits for ever.
   /// - Parameter body: What is run.
   /// - Returns: What the body returns.
   /// - Throws: What the body throws.
