@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "DeviceSDK", targets: ["DeviceSDK"]),
     .library(name: "Capture", targets: ["Capture"]),
     .library(name: "LiveClient", targets: ["LiveClient"]),
+    .library(name: "CloudSimulator", targets: ["CloudSimulator"]),
     .library(name: "ConformanceKit", targets: ["ConformanceKit"]),
   ],
   targets: [
@@ -40,6 +41,7 @@ let package = Package(
 
     .target(name: "Wire", swiftSettings: settings),
     .target(name: "DataClient", dependencies: ["Wire"], swiftSettings: settings),
+    .target(name: "CloudSimulator", dependencies: ["DataClient"], swiftSettings: settings),
     .target(
       name: "Capture", dependencies: ["DataClient", "Wire", "CPcap", "CZlib"],
       swiftSettings: settings),
@@ -70,6 +72,9 @@ let package = Package(
     .testTarget(
       name: "ConformanceKitTests",
       dependencies: ["ConformanceKit", "Capture", "DataClient", "Wire"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CloudSimulatorTests", dependencies: ["CloudSimulator", "DataClient"],
       swiftSettings: settings),
     .testTarget(
       name: "CommandTests", dependencies: ["reprise"], exclude: ["Golden"],

@@ -1,11 +1,11 @@
 import Wire
 
 /// Why a text is not JSON, and where.
-struct JSONSyntaxError: Error, Sendable, Hashable {
+public struct JSONSyntaxError: Error, Sendable, Hashable {
   /// What is wrong.
-  var message: String
+  public var message: String
   /// Where, in bytes from the start of the text.
-  var offset: Int
+  public var offset: Int
 }
 
 /// Reads one JSON text (RFC 8259) from borrowed bytes, strictly.

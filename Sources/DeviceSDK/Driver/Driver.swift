@@ -274,7 +274,9 @@ extension Driver.State {
 
   mutating func prepareToWait() throws -> (Timestamp?, isLeaving: Bool) {
     if let failure { throw failure }
-    awaitedDeadline = machine.deadline
+    // While somebody else performs what the machine wants, its deadlines are those of actions that the
+    // client does not have yet: time must not pass to them. Who performs wakes the client when done.
+    awaitedDeadline = isAttended || !queue.isEmpty ? nil : machine.deadline
     return (awaitedDeadline, isLeaving)
   }
 }

@@ -1,0 +1,43 @@
+import DataClient
+
+/// What a device asks for; both forms of the envelope have what is needed in the same place.
+struct CloudRequest {
+  let device: CloudDevice
+  /// The short topic, such as `/account/bind`.
+  let path: String
+  /// The identifier as it came, a string or a number.
+  let id: JSONValue
+  let params: JSONValue?
+
+  /// Reads a request; nil when the message is none that could be answered.
+  init?(_ message: Message) {
+    guard let (device, path) = Self.place(message.topic),
+      case .object(let members)? = JSONValue(parsing: message.payload),
+      let id = members.first(where: { $0.key == "id" })?.value
+    else { return nil }
+    switch id {
+    case .string, .number: break
+    case .null, .bool, .array, .object: return nil
+    }
+    self.device = device
+    self.path = path
+    self.id = id
+    params = members.first { $0.key == "params" }?.value
+  }
+
+  /// The device and the short topic of a full topic; nil for a topic that is not a device's.
+  static func place(_ topic: String) -> (CloudDevice, path: String)? {
+    let levels = topic.split(separator: "/", maxSplits: 6, omittingEmptySubsequences: false)
+    guard levels.count == 7, levels[0].isEmpty, levels[1] == "sys", levels[4] == "app",
+      levels[5] == "up", !levels[2].isEmpty, !levels[3].isEmpty, !levels[6].isEmpty
+    else { return nil }
+    let device = CloudDevice(productKey: String(levels[2]), deviceName: String(levels[3]))
+    return (device, "/\(levels[6])")
+  }
+
+  /// The text of a parameter; nil when there is none.
+  func text(_ key: String) -> String? {
+    guard case .object(let members)? = params else { return nil }
+    return members.first { $0.key == key }?.value.text
+  }
+}

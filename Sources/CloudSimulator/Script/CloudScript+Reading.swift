@@ -1,0 +1,178 @@
+import DataClient
+
+extension CloudScript {
+  /// Reads a script.
+  /// - Parameter json: The script in JSON.
+  /// - Throws: ``CloudError`` that names the key, or the line and the column where it is no JSON.
+  public init(parsing json: [UInt8]) throws(CloudError) {
+    let value: JSONValue
+    do {
+      value = try JSONValue.read(json)
+    } catch {
+      let before = json.prefix(error.offset)
+      let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+      let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+      throw ScriptFields.error(
+        "the script",
+        "is no JSON at line \(line), column \(error.offset - start + 1): \(error.message)")
+    }
+    let fields = try ScriptFields(
+      value, path: "", keys: ["tokens", "replies", "pushes", "refusedSubscriptions"])
+    self.init()
+    tokens = try Self.tokens(fields)
+    for element in try fields.elements("replies") {
+      replies.append(try Reply(element.value, path: element.path))
+    }
+    for element in try fields.elements("pushes") {
+      pushes.append(try ScheduledPush(element.value, path: element.path))
+    }
+    for element in try fields.elements("refusedSubscriptions") {
+      guard let filter = element.value.text else {
+        throw ScriptFields.error(element.path, "must be a string")
+      }
+      try ScriptFields.check(filter: filter, element.path)
+      refusedSubscriptions.append(filter)
+    }
+  }
+
+  private static func tokens(_ fields: ScriptFields) throws(CloudError) -> [String: TokenRefusal] {
+    guard let value = fields.value("tokens") else { return [:] }
+    guard case .object(let members) = value else {
+      throw fields.error("tokens", "must be an object")
+    }
+    var tokens: [String: TokenRefusal] = [:]
+    for member in members {
+      let path = "tokens.\(member.key)"
+      let refusal = try ScriptFields(member.value, path: path, keys: ["code", "message"])
+      guard let code = try refusal.code("code") else { throw refusal.error("code", "is missing") }
+      guard tokens[member.key] == nil else { throw ScriptFields.error(path, "is there twice") }
+      tokens[member.key] = TokenRefusal(code: code, message: try refusal.text("message"))
+    }
+    return tokens
+  }
+}
+
+extension CloudScript.Reply {
+  init(_ value: JSONValue, path: String) throws(CloudError) {
+    let fields = try ScriptFields(
+      value, path: path,
+      keys: ["topic", "request", "faults", "after", "code", "message", "data"])
+    self.init(
+      topic: try fields.filter("topic") ?? "/#", delay: try fields.seconds("after") ?? .zero,
+      code: try fields.code("code"), message: try fields.text("message"),
+      data: fields.value("data"))
+    requests = try Self.requests(fields)
+    for element in try fields.elements("faults") {
+      let names = CloudFault.allCases.map(\.rawValue)
+      guard let name = element.value.text else {
+        throw ScriptFields.error(element.path, "must be a string")
+      }
+      guard let fault = CloudFault(rawValue: name) else {
+        let near = NearestName.find(name, in: names)
+        let hint =
+          near.map { "did you mean \"\($0)\"?" } ?? "known are \(names.joined(separator: ", "))"
+        throw ScriptFields.error(element.path, "is no fault: \"\(name)\"; \(hint)")
+      }
+      faults.append(fault)
+    }
+  }
+
+  /// One number, or several in an array.
+  private static func requests(_ fields: ScriptFields) throws(CloudError) -> [Int] {
+    guard case .array = fields.value("request") else {
+      return try fields.integer("request", in: 1...(.max)).map { [$0] } ?? []
+    }
+    var requests: [Int] = []
+    for element in try fields.elements("request") {
+      guard let number = element.value.integer, number >= 1 else {
+        throw ScriptFields.error(element.path, "must be a whole number, 1 or more")
+      }
+      requests.append(number)
+    }
+    guard !requests.isEmpty else { throw fields.error("request", "must have a number") }
+    return requests
+  }
+}
+
+extension CloudScript.ScheduledPush {
+  private static let contents = ["properties", "event", "status", "binding", "params", "payload"]
+
+  init(_ value: JSONValue, path: String) throws(CloudError) {
+    let keys = ["topic", "method", "qos", "after", "every", "times", "on", "device"]
+    let fields = try ScriptFields(value, path: path, keys: Self.contents + keys)
+    self.init(
+      CloudPush(try Self.content(fields), qos: try fields.qos()),
+      delay: try fields.seconds("after") ?? .zero,
+      interval: try fields.seconds("every", least: 0.001),
+      count: try fields.integer("times", in: 1...(.max)),
+      trigger: try fields.filter("on"), device: try Self.device(fields))
+    if count ?? 1 > 1, interval == nil {
+      throw fields.error("times", "needs the key every")
+    }
+    if trigger != nil, device != nil {
+      throw fields.error("on", "is a device's request, and can't stand beside the key device")
+    }
+  }
+
+  private static func content(_ fields: ScriptFields) throws(CloudError) -> CloudPush.Content {
+    let given = contents.filter { fields.value($0) != nil }
+    guard given.count == 1, let key = given.first, let value = fields.value(key) else {
+      throw ScriptFields.error(
+        fields.path, "must have one of the keys \(contents.joined(separator: ", "))")
+    }
+    if key != "params", key != "payload" {
+      guard fields.value("topic") == nil else {
+        throw fields.error("topic", "is known already by the key \(key)")
+      }
+    }
+    if key != "params", fields.value("method") != nil {
+      throw fields.error("method", "stands beside the key params only")
+    }
+    switch key {
+    case "properties":
+      guard case .object(let members) = value else { throw fields.error(key, "must be an object") }
+      return .properties(members)
+    case "event": return .event(try event(value, path: fields.name(key)))
+    case "status":
+      return .status(isOnline: try choice(fields, key, yes: "online", no: "offline"))
+    case "binding": return .binding(isBound: try choice(fields, key, yes: "Bind", no: "Unbind"))
+    case "params":
+      return .params(value, topic: try fields.topic("topic"), method: try fields.text("method"))
+    default:
+      let text = try fields.requiredText(key)
+      return .payload(Array(text.utf8), topic: try fields.topic("topic"))
+    }
+  }
+
+  private static func event(
+    _ value: JSONValue, path: String
+  ) throws(CloudError) -> CloudPush.Event {
+    let fields = try ScriptFields(value, path: path, keys: ["identifier", "name", "type", "value"])
+    let type = try fields.text("type") ?? "info"
+    guard ["info", "alert", "error"].contains(type) else {
+      throw fields.error("type", "must be info, alert or error")
+    }
+    return CloudPush.Event(
+      identifier: try fields.requiredText("identifier"), name: try fields.text("name"), type: type,
+      value: fields.value("value") ?? .object([]))
+  }
+
+  private static func choice(
+    _ fields: ScriptFields, _ key: String, yes: String, no: String
+  ) throws(CloudError) -> Bool {
+    switch try fields.requiredText(key) {
+    case yes: return true
+    case no: return false
+    default: throw fields.error(key, "must be \(yes) or \(no)")
+    }
+  }
+
+  private static func device(_ fields: ScriptFields) throws(CloudError) -> CloudDevice? {
+    guard let text = try fields.text("device") else { return nil }
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty,
+      !text.contains("+"), !text.contains("#")
+    else { throw fields.error("device", "must be productKey/deviceName") }
+    return CloudDevice(productKey: String(parts[0]), deviceName: String(parts[1]))
+  }
+}

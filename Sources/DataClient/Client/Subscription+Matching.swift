@@ -1,0 +1,19 @@
+import Wire
+
+extension Subscription {
+  /// Whether the filter is one: not empty, and every wildcard where it may stand.
+  public var isWellFormed: Bool {
+    let bytes = Array(filter.utf8)
+    guard !bytes.isEmpty, bytes.count <= 65_535, !bytes.contains(0) else { return false }
+    return MQTTTopicFilter.check(bytes.span.bytes) == .valid
+  }
+
+  /// Tells whether a topic name matches the filter (MQTT 3.1.1 section 4.7).
+  /// - Parameter topic: A topic name.
+  /// - Returns: Whether a subscriber gets messages on the topic.
+  public func matches(_ topic: String) -> Bool {
+    let filter = Array(filter.utf8)
+    let topic = Array(topic.utf8)
+    return MQTTTopicFilter.matches(filter.span.bytes, topic: topic.span.bytes)
+  }
+}

@@ -1,0 +1,188 @@
+import CloudSimulator
+import DataClient
+import Testing
+
+/// A device beside a cloud, event by event.
+@Suite struct CloudSimulatorTests {
+  @Test func answersBindAndRequestsAndPushes() async throws {
+    let script = """
+      {
+        "tokens": {"stale": {"code": 2043}},
+        "pushes": [{"topic": "/p", "payload": "tick", "after": 5, "every": 5, "times": 2}]
+      }
+      """
+    let lines = try await withCloud(script) { device, cloud, _ in
+      try await device.publish(up + "/account/bind", #"{"id":"1","params":{"iotToken":"stale"}}"#)
+      var lines = try await device.lines()
+      #expect(cloud.boundDevices.isEmpty)
+      try await device.publish(up + "/account/bind", #"{"id":"2","params":{"iotToken":"good"}}"#)
+      lines += try await device.lines()
+      #expect(cloud.boundDevices == [lamp])
+      try await device.publish(up + "/light/get", #"{"id":3,"params":{"a":1}}"#)
+      lines += try await device.lines(for: .seconds(60))
+      cloud.push(CloudPush(.payload(Array("now".utf8), topic: "/p")), to: lamp)
+      return lines + (try await device.lines())
+    }
+    let bind = down + "/account/bind_reply "
+    #expect(
+      lines == [
+        "published", bind + #"{"id":"1","code":2043,"message":"check iotToken failed"} q1"#,
+        "published", bind + #"{"id":"2","code":200,"message":"success","data":{}} q1"#,
+        "published",
+        down + #"/light/get_reply {"id":3,"code":200,"message":"success","data":{"a":1}} q1"#,
+        down + "/p tick q1", down + "/p tick q1", down + "/p now q1",
+      ])
+  }
+
+  @Test(arguments: [
+    (#""faults":["no-reply"]"#, []),
+    (#""faults":["empty-payload"]"#, [down + "/x_reply  q1"]),
+    (#""faults":["empty-payload","duplicate"]"#, [down + "/x_reply  q1", down + "/x_reply  q1"]),
+    (#""faults":["empty-payload","wrong-topic"]"#, [down + "/x  q1"]),
+    (#""faults":["not-json"]"#, [down + "/x_reply <html>503 Service Unavailable</html> q1"]),
+    (#""faults":["drop-connection"]"#, ["lost: the broker has dropped the connection"]),
+    (#""code":"500""#, [down + #"/x_reply {"id":"1","code":"500","message":"error"} q1"#]),
+  ])
+  func misbehavesAsTheScriptSays(rule: String, expected: [String]) async throws {
+    let lines = try await withCloud(#"{"replies":[{\#(rule)}]}"#) { device, _, _ in
+      try await device.publish(up + "/x", #"{"id":"1"}"#)
+      return try await device.lines()
+    }
+    #expect(lines == ["published"] + expected)
+  }
+
+  @Test func answersLateInVirtualTime() async throws {
+    let script = #"{"replies":[{"after":90,"faults":["empty-payload"]}]}"#
+    try await withCloud(script) { device, _, _ in
+      try await device.publish(up + "/x", #"{"id":"1"}"#)
+      #expect(try await device.lines(for: .milliseconds(89_999)) == ["published"])
+      #expect(try await device.client.next(before: nil) != .deadline)
+      #expect(device.seconds == 90)
+    }
+  }
+
+  @Test func refusesSubscriptions() async throws {
+    let script = #"{"refusedSubscriptions":["/account/bind_reply"]}"#
+    let lines = try await withCloud(script) { device, _, _ in
+      try await device.subscribe(down + "/account/bind_reply")
+      return try await device.lines()
+    }
+    #expect(lines == ["subscribed refused"])
+  }
+
+  @Test func connectsAgainAfterALoss() async throws {
+    try await withCloud { device, _, broker in
+      broker.refuseConnections(of: "cloud-simulator", code: 3, count: 2)
+      broker.drop("cloud")
+      try await device.publish(up + "/x", #"{"id":"1"}"#)
+      // 1, 2 and 4 seconds; what was sent meanwhile is lost.
+      #expect(try await device.lines(for: .milliseconds(7_001)) == ["published"])
+      try await device.publish(up + "/x", #"{"id":"2"}"#)
+      #expect(try await device.lines(for: .seconds(1)).count == 2)
+    }
+  }
+
+  @Test(arguments: [UInt8(1), 2, 4, 5])
+  func givesUpWhenItIsRefusedForGood(code: UInt8) async throws {
+    let broker = InProcessBroker()
+    broker.refuseConnections(code: code)
+    let error = await #expect(throws: CloudError.self) {
+      try await CloudSimulator().run(on: broker.client(named: "cloud"))
+    }
+    #expect(error?.code == .refused)
+  }
+
+  @Test func givesUpAfterAsManyAttemptsAsAreAllowed() async throws {
+    let broker = InProcessBroker()
+    broker.refuseConnections(code: 3, count: 100)
+    let start = broker.now
+    let cloud = CloudSimulator(backOff: CloudBackOff(limit: 8))
+    let error = await #expect(throws: CloudError.self) {
+      try await cloud.run(on: broker.client(named: "cloud"))
+    }
+    #expect(error?.code == .unreachable)
+    // 1, 2, 4, 8, 16, 32, 60 and 60 seconds.
+    #expect(broker.now.nanoseconds(since: start) == 183_000_000_000)
+  }
+
+  @Test func needsToSeeWhatDevicesSend() async throws {
+    let broker = InProcessBroker()
+    broker.refuseSubscriptions(to: "#")
+    let error = await #expect(throws: CloudError.self) {
+      try await CloudSimulator().run(on: broker.client(named: "cloud"))
+    }
+    #expect(error?.code == .notSubscribed)
+  }
+
+  @Test(arguments: [
+    (#"{"replies":[{},{"faults":["drop-connection"]}]}"#, "replies[1].faults"),
+    (#"{"refusedSubscriptions":["/x"]}"#, "refusedSubscriptions"),
+  ])
+  func saysWhatARealBrokerCannotDo(json: String, key: String) async throws {
+    let broker = InProcessBroker()
+    let cloud = CloudSimulator(try CloudScript(json))
+    let error = await #expect(throws: CloudError.self) {
+      try await cloud.run(on: broker.client(named: "cloud"))
+    }
+    #expect(error?.code == .needsBroker)
+    #expect(error?.message.hasPrefix(key) == true)
+  }
+
+  @Test func endsWithItsWorld() async throws {
+    let broker = InProcessBroker()
+    let watcher = Peer(broker, "watcher")
+    let client = broker.client(named: "cloud")
+    let cloud = CloudSimulator()
+    async let run: Void = cloud.run(on: client)
+    #expect(try await watcher.lines(for: .seconds(1)) == [])
+    let error = await #expect(throws: CloudError.self) { try await cloud.run(on: client) }
+    #expect(error?.code == .running)
+    broker.end()
+    try await run
+  }
+
+  @Test func saysGoodbyeWhenItIsCancelled() async throws {
+    let broker = InProcessBroker()
+    let watcher = Peer(broker, "watcher")
+    try await watcher.connect("watcher")
+    #expect(try await watcher.lines() == ["connected"])
+    try await watcher.subscribe("will")
+    let client = broker.client(named: "cloud")
+    let will = Message(topic: "will", payload: [])
+    let cloud = CloudSimulator(options: ConnectOptions(clientID: "cloud", will: will))
+    await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await cloud.run(on: client) }
+      group.cancelAll()
+      await #expect(throws: CancellationError.self) { try await group.next() }
+    }
+    #expect(try await watcher.lines(for: .seconds(1)) == ["subscribed 1"])
+  }
+
+  @Test func givesTheSameTranscriptEveryTime() async throws {
+    let script = """
+      {
+        "replies": [
+          {"topic": "/a", "after": 0.5}, {"topic": "/b", "faults": ["duplicate"]},
+          {"request": 40, "faults": ["wrong-id"]}
+        ],
+        "pushes": [{"properties": {"A": 1}, "every": 0.75}, {"status": "offline", "on": "/a"}]
+      }
+      """
+    var transcripts: Set<[String]> = []
+    for _ in 0..<10 {
+      let lines = try await withCloud(script) { device, _, _ in
+        var lines: [String] = []
+        for number in 0..<50 {
+          let path = ["/a", "/b", "/c"][number % 3]
+          try await device.publish(up + path, #"{"id":"\#(number)"}"#)
+          lines += try await device.lines(for: .milliseconds(300))
+          lines.append("\(device.seconds)")
+        }
+        return lines
+      }
+      transcripts.insert(lines)
+    }
+    #expect(transcripts.count == 1)
+    #expect(transcripts.first?.count ?? 0 > 200)
+  }
+}
