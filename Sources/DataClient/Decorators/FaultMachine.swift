@@ -19,8 +19,10 @@ struct FaultMachine: Sendable {
   private var swapped: ClientEvent?
   /// Whether the connection was cut and its closing did not come yet.
   private(set) var isLosing = false
-  /// The wakes of the injector's own making, which no user sees.
-  private var ownWakes = 0
+  /// Whether the user woke the reader.
+  private var isWokenByUser = false
+  /// Whether the injector did, which no user sees; a client joins the two to one.
+  private var isNudged = false
 
   init(_ faults: [Fault], seed: UInt64) {
     self.faults = faults
@@ -69,7 +71,7 @@ struct FaultMachine: Sendable {
       case .drop where isQoS0:
         // Whoever writes at QoS 0 is told that it is written, whatever becomes of it.
         hold(.published(action.id), at: now)
-        ownWakes += 1
+        isNudged = true
         return .drop
       case .drop, .delay, .duplicate, .reorder: continue
       }
@@ -79,11 +81,26 @@ struct FaultMachine: Sendable {
 
   // MARK: Events
 
-  /// Takes a wake; tells whether it is the user's.
+  /// Notes that the user wakes the reader.
+  mutating func wake() { isWokenByUser = true }
+
+  /// Tells, once, whether the user woke the reader, before the client does.
+  mutating func takeWakeEarly() -> Bool {
+    guard isWokenByUser else { return false }
+    // The client's own telling of the same is still to come.
+    (isWokenByUser, isNudged) = (false, true)
+    return true
+  }
+
+  /// Takes a wake that the client tells of.
+  /// - Returns: Whether it is for the user.
   mutating func takeWake() -> Bool {
-    guard ownWakes > 0 else { return true }
-    ownWakes -= 1
-    return false
+    if isWokenByUser {
+      isWokenByUser = false
+      return true
+    }
+    defer { isNudged = false }
+    return !isNudged
   }
 
   /// Takes an event of the client.
