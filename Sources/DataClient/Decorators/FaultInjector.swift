@@ -50,6 +50,7 @@ public final class FaultInjector<Client: DataClient>: DataClient {
   /// - Throws: What the client throws.
   public func next(before deadline: Timestamp?) async throws -> ClientEvent {
     while true {
+      if state.withLock({ $0.takeWakeEarly() }) { return .woken }
       let (ready, limit) = state.withLock { machine in
         let ready = machine.pop(at: client.now)
         let release = machine.release
@@ -74,7 +75,7 @@ public final class FaultInjector<Client: DataClient>: DataClient {
 
   /// Wakes the client.
   public func wake() {
-    state.withLock { $0.noteWake() }
+    state.withLock { $0.wake() }
     client.wake()
   }
 

@@ -19,10 +19,10 @@ struct FaultMachine: Sendable {
   private var swapped: ClientEvent?
   /// Whether the connection was cut and its closing did not come yet.
   private(set) var isLosing = false
-  /// Whether the user asked to be woken, and was not yet.
-  ///
-  /// The client makes one of several wakes, so those of the injector's own making can't be counted off.
-  private var isWakeDue = false
+  /// Whether the user woke the reader.
+  private var isWokenByUser = false
+  /// Whether the injector did, which no user sees; a client joins the two to one.
+  private var isNudged = false
 
   init(_ faults: [Fault], seed: UInt64) {
     self.faults = faults
@@ -71,6 +71,7 @@ struct FaultMachine: Sendable {
       case .drop where isQoS0:
         // Whoever writes at QoS 0 is told that it is written, whatever becomes of it.
         hold(.published(action.id), at: now)
+        isNudged = true
         return .drop
       case .drop, .delay, .duplicate, .reorder: continue
       }
@@ -80,13 +81,26 @@ struct FaultMachine: Sendable {
 
   // MARK: Events
 
-  /// Notes that the user asks to be woken.
-  mutating func noteWake() { isWakeDue = true }
+  /// Notes that the user wakes the reader.
+  mutating func wake() { isWokenByUser = true }
 
-  /// Takes a wake of the client; tells whether the user asked for it.
+  /// Tells, once, whether the user woke the reader, before the client does.
+  mutating func takeWakeEarly() -> Bool {
+    guard isWokenByUser else { return false }
+    // The client's own telling of the same is still to come.
+    (isWokenByUser, isNudged) = (false, true)
+    return true
+  }
+
+  /// Takes a wake that the client tells of.
+  /// - Returns: Whether it is for the user.
   mutating func takeWake() -> Bool {
-    defer { isWakeDue = false }
-    return isWakeDue
+    if isWokenByUser {
+      isWokenByUser = false
+      return true
+    }
+    defer { isNudged = false }
+    return !isNudged
   }
 
   /// Takes an event of the client.

@@ -160,6 +160,10 @@ struct ReplayLife: Sendable {
       }
       current = connection
       if append(event) { continue }
+      if event.isRefusal {
+        over.insert(connection)
+        current = nil
+      }
       switch event.body {
       case .closed:
         over.insert(connection)
@@ -191,7 +195,8 @@ struct ReplayLife: Sendable {
     if type == .connect {
       early = []
     } else if type == .connack, let held = early {
-      events += held
+      // What a client sent that was then refused, nobody took.
+      if !event.isRefusal { events += held }
       early = nil
     }
     return false
@@ -234,6 +239,15 @@ extension Event {
 
   func isFromClient(_ type: MQTTPacketType) -> Bool {
     context.sender == .client && packetType == type
+  }
+
+  /// Whether the event is a CONNACK that does not accept.
+  fileprivate var isRefusal: Bool {
+    guard packetType == .connack else { return false }
+    return withView { view in
+      guard case .mqtt(let packet) = view.body else { return false }
+      return packet.reasonCode ?? 0 != 0
+    }
   }
 
   fileprivate var isClosing: Bool {

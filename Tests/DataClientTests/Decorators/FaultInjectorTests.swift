@@ -85,6 +85,8 @@ import Testing
     #expect(try await event == .published(id))
     client.wake()
     #expect(try await client.next(before: nil) == .woken)
+    let end = client.now.advanced(by: .seconds(60))
+    #expect(try await client.next(before: end) == .deadline)
   }
 
   @Test(arguments: [

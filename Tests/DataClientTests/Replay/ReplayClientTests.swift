@@ -216,3 +216,47 @@ import Wire
     #expect(error?.message.contains("incomplete at frame 5, connection 1") == true)
   }
 }
+
+/// Clients that do not wait to be accepted, as MQTT lets them.
+@Suite struct ReplayImpatienceTests {
+  private static func session(code: UInt8) -> [Event] {
+    var session = SessionBuilder()
+    session.open(0)
+    session.add(0, .client, .connect(.init(clientID: "c")))
+    session.publish(0.1, .client, "t", "1")
+    session.add(0.2, .server, .connack(.init(code: code)))
+    session.publish(0.3, .client, "t", "2")
+    session.disconnect(0.4)
+    return session.events
+  }
+
+  @Test func theAnswerToConnectDependsOnNothingElse() async throws {
+    let client = try ReplayClient(Self.session(code: 0))
+    var user = Actor(client)
+    try await user.connect()
+    #expect(try await user.next() == .connected(.init()))
+    for payload in ["1", "2"] {
+      let id = try await user.publish("t", payload)
+      #expect(try await user.next() == .published(id))
+    }
+    try await user.do(.disconnect)
+    #expect(try await user.next() == .closed(.byUser))
+    try client.finish()
+  }
+
+  @Test func whatNobodyTookIsNotAskedFor() async throws {
+    let client = try ReplayClient(Self.session(code: 5))
+    var user = Actor(client)
+    try await user.connect()
+    #expect(try await user.next() == .closed(.refused(code: 5)))
+    #expect(try await user.next() == .ended)
+    try client.finish()
+  }
+
+  @Test func oneDirectionIsNotEnough() {
+    let events = Self.session(code: 0).filter { $0.context.sender == .client }
+    let error = #expect(throws: DataClientError.self) { try ReplayClient(events) }
+    #expect(error?.code == .unreadable)
+    #expect(error?.message.contains("connection 1 has no CONNACK") == true)
+  }
+}
