@@ -41,6 +41,7 @@ final class Broker: Sendable {
     let child = try Child(["mosquitto", "-c", directory.file("mosquitto.conf")], output: log)
     var attempts = 0
     while try !child.hasEnded && !Socket.answers(port) && attempts < 4_000 {
+      // A foreign process does not say when it listens; it is asked until it answers.
       usleep(5_000)
       attempts += 1
     }

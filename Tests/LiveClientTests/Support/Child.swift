@@ -120,7 +120,9 @@ final class Scratch: Sendable {
   }
 }
 
-/// Asks again and again, 5 ms apart, whether something is so, and lets others work meanwhile.
+/// Asks again and again, 5 ms apart, whether something of another process or of a C thread is so.
+///
+/// Nothing announces it, so it has to be asked for; the limit only keeps a broken test from hanging.
 func eventually(within seconds: Int = 120, _ isSo: () -> Bool) async throws -> Bool {
   for _ in 0..<(seconds * 200) {
     if isSo() { return true }
