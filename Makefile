@@ -13,7 +13,7 @@ help:
 	@echo "make build       the command, for release"
 	@echo "make test        arrows between the targets, tests, lint"
 	@echo "make lint        format of the sources, syntax of the scripts"
-	@echo "make bench       speed and memory beside tshark and tcpdump"
+	@echo "make bench       speed and memory beside tshark, tcpdump and libmosquitto"
 	@echo "make docs        documentation pages in .build/docs"
 	@echo "make recordings  record everything in Recordings anew"
 	@echo "make setup       install the Debian packages that are missing"
@@ -29,6 +29,8 @@ build: setup
 demo: build
 	@echo "== Every recording against the clauses of MQTT"
 	$(reprise) conform trace Recordings/*/capture.pcap
+	@echo "== The SDK against its own clauses, on recordings and captures of its scenarios"
+	$(reprise) conform sdk
 
 test: setup
 	@echo "== Build; no import that the manifest does not declare"
@@ -46,7 +48,7 @@ lint:
 	@for script in $(scripts); do bash -n "$$script"; done
 
 bench: setup
-	@echo "== Speed and memory beside tshark and tcpdump"
+	@echo "== Speed and memory"
 	Tests/Benchmarks/bench.sh
 
 docs: setup

@@ -38,47 +38,81 @@ let package = Package(
     .systemLibrary(
       name: "CMosquitto", pkgConfig: "libmosquitto",
       providers: [.apt(["libmosquitto-dev"]), .brew(["mosquitto"])]),
+    .systemLibrary(
+      name: "CWebSockets", pkgConfig: "libwebsockets",
+      providers: [.apt(["libwebsockets-dev"]), .brew(["libwebsockets"])]),
+    .systemLibrary(
+      name: "CCrypto", pkgConfig: "openssl",
+      providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
 
-    .target(name: "Wire", swiftSettings: settings),
+    .target(name: "Wire", dependencies: ["CCrypto", "CZlib"], swiftSettings: settings),
     .target(name: "DataClient", dependencies: ["Wire"], swiftSettings: settings),
     .target(name: "CloudSimulator", dependencies: ["DataClient"], swiftSettings: settings),
     .target(
       name: "Capture", dependencies: ["DataClient", "Wire", "CPcap", "CZlib"],
       swiftSettings: settings),
-    .target(name: "DeviceSDK", dependencies: ["DataClient"], swiftSettings: settings),
     .target(
-      name: "LiveClient", dependencies: ["DataClient", "CMosquitto"], swiftSettings: settings),
+      name: "DeviceSDK", dependencies: ["DataClient", "CCrypto"], swiftSettings: settings),
+    .target(
+      name: "LiveClient", dependencies: ["DataClient", "Wire", "CMosquitto", "CWebSockets"],
+      swiftSettings: settings),
     // The files of the folder Conformance as bytes, so that the command is one file and needs no other.
     .target(name: "CConformance"),
     .target(
-      name: "ConformanceKit", dependencies: ["CConformance", "DataClient", "Wire"],
+      name: "ConformanceKit", dependencies: ["CConformance", "DataClient", "DeviceSDK", "Wire"],
       swiftSettings: settings),
     .executableTarget(
-      name: "reprise", dependencies: ["Capture", "ConformanceKit", "DataClient", "Wire"],
+      name: "reprise",
+      dependencies: [
+        "Capture", "CloudSimulator", "ConformanceKit", "DataClient", "DeviceSDK", "LiveClient",
+        "Wire",
+      ],
       swiftSettings: settings),
 
-    .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
+    // Sessions that the tests of several targets replay.
+    .target(
+      name: "AppSessions", dependencies: ["CloudSimulator", "DataClient", "DeviceSDK"],
+      path: "Tests/AppSessions", swiftSettings: settings),
+    // What tests of several targets share, and a client that tests kill.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+    .executableTarget(
+      name: "live-publisher", dependencies: ["DataClient", "LiveClient"],
+      path: "Tests/LivePublisher", swiftSettings: settings),
+    .testTarget(
+      name: "WireTests", dependencies: ["TestSupport", "Wire"],
+      exclude: ["WebSocket/peer.py"], swiftSettings: settings),
     .testTarget(
       name: "DataClientTests", dependencies: ["DataClient", "Wire"],
       exclude: ["LocalFiles/Answers"], swiftSettings: settings),
     .testTarget(
-      name: "DeviceSDKTests", dependencies: ["DeviceSDK", "DataClient"], swiftSettings: settings),
-    .testTarget(
-      name: "CaptureTests", dependencies: ["Capture", "DataClient", "Wire"],
+      name: "DeviceSDKTests",
+      dependencies: [
+        "AppSessions", "CloudSimulator", "ConformanceKit", "DeviceSDK", "DataClient",
+      ],
       swiftSettings: settings),
     .testTarget(
-      name: "LiveClientTests", dependencies: ["LiveClient", "DataClient"], exclude: ["README.md"],
+      name: "CaptureTests", dependencies: ["Capture", "DataClient", "TestSupport", "Wire"],
       swiftSettings: settings),
+    .testTarget(
+      name: "LiveClientTests",
+      dependencies: [
+        "LiveClient", "Capture", "CloudSimulator", "ConformanceKit", "DataClient", "DeviceSDK",
+        "TestSupport", "Wire", "live-publisher", "reprise",
+      ],
+      exclude: ["README.md", "WebSocket/server.py"], swiftSettings: settings),
     .testTarget(
       name: "ConformanceKitTests",
-      dependencies: ["ConformanceKit", "Capture", "DataClient", "Wire"],
+      dependencies: ["ConformanceKit", "Capture", "DataClient", "DeviceSDK", "Wire"],
       swiftSettings: settings),
     .testTarget(
       name: "CloudSimulatorTests", dependencies: ["CloudSimulator", "DataClient"],
       swiftSettings: settings),
     .testTarget(
-      name: "CommandTests", dependencies: ["reprise"], exclude: ["Golden"],
-      swiftSettings: settings),
+      name: "CommandTests",
+      dependencies: [
+        "reprise", "AppSessions", "CloudSimulator", "DataClient", "DeviceSDK", "Wire",
+      ],
+      exclude: ["Golden"], swiftSettings: settings),
   ],
   // #embed, which CConformance is made of, is of C23.
   cLanguageStandard: .c2x

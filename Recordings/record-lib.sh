@@ -4,12 +4,14 @@
 #   broker_options=(LINE…)       what the broker's configuration needs besides, if anything
 #   listen_on=lo                 how this listener wants to be told the loopback interface, if not by address
 #   decode_as=http               what tshark has to take the port for, if not for MQTT
+#   captured='tcp'               what is captured beside the broker's port, in tcpdump's language, if anything
 #   start_recording              broker and tcpdump, both ready
 #   publish ARG…  subscribe …    mosquitto_pub and mosquitto_sub against that broker
 #   kill_abruptly NAME           kills a subscriber, so that it cannot say DISCONNECT
 #   scenario                     runs scenario.py, which stands beside record.sh, with paho-mqtt
 #   await_log COUNT TEXT         until the broker's log holds TEXT in COUNT lines
 #   stop_recording               until every connection is closed and on disk
+#   stop_capture                 the same, but for the check that nothing is lost: the capture is $work/raw.pcap
 #   must_show COUNT FILTER WHAT  a display filter of tshark that has to match so many frames ("N" or "N+")
 #   keep_recording               puts the capture in its place; nothing is overwritten before
 #
@@ -31,6 +33,7 @@ tcpdump_pid=
 broker_options=("allow_anonymous true")
 listen_on=127.0.0.1
 decode_as=mqtt
+captured=
 children=()
 
 say() { printf '%s: %s\n' "${here##*/}" "$*" >&2; }
@@ -89,7 +92,7 @@ start_recording() {
   } >"$work/broker.conf"
 
   tcpdump -i lo -U -s 0 -B 16384 -Z "$(id -un)" -w "$work/raw.pcap" \
-    "(tcp or udp) and port $port" 2>"$work/tcpdump.log" &
+    "((tcp or udp) and port $port)${captured:+ or ($captured)}" 2>"$work/tcpdump.log" &
   tcpdump_pid=$!
   await "tcpdump listens" tcpdump_listens
 
@@ -157,10 +160,10 @@ scenario() {
 
 # A datagram to the same port is the last thing captured: once it is on disk, so is all before it.
 marker_on_disk() {
-  [ -n "$(tcpdump -n -r "$work/raw.pcap" udp 2>/dev/null)" ]
+  [ -n "$(tcpdump -n -r "$work/raw.pcap" "udp port $port" 2>/dev/null)" ]
 }
 
-stop_recording() {
+stop_capture() {
   await "every connection closed" all_closed
   printf 'end' >"/dev/udp/127.0.0.1/$port"
   await "the capture is on disk" marker_on_disk
@@ -171,6 +174,10 @@ stop_recording() {
   kill "$broker_pid"
   wait "$broker_pid" || true
   broker_pid=
+}
+
+stop_recording() {
+  stop_capture
   tcpdump -Z "$(id -un)" -r "$work/raw.pcap" -w "$work/capture.pcap" tcp 2>/dev/null
   must_show 0 '_ws.malformed || tcp.analysis.lost_segment' "nothing malformed or lost"
 }

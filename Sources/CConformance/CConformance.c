@@ -6,6 +6,14 @@ static const unsigned char mqtt_3_1_1[] = {
 #embed "../../Conformance/mqtt-3.1.1.json"
 };
 
+static const unsigned char sdk_channel[] = {
+#embed "../../Conformance/sdk/channel.json"
+};
+
 struct conformance_data conformance_mqtt_3_1_1(void) {
   return (struct conformance_data){mqtt_3_1_1, sizeof mqtt_3_1_1};
+}
+
+struct conformance_data conformance_sdk_channel(void) {
+  return (struct conformance_data){sdk_channel, sizeof sdk_channel};
 }

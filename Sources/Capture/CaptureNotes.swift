@@ -25,7 +25,8 @@ enum CaptureNotes {
     note(secretsDropped, "blocks of decryption secrets are more than are kept")
     if connections == 0 {
       notes.append(
-        "no MQTT was found in \(frames.frames) frames; --decode PORT=mqtt takes a port's traffic for it"
+        "no MQTT or WebSocket was found in \(frames.frames) frames; --decode PORT=mqtt or "
+          + "PORT=websocket takes a port's traffic for it"
       )
     }
     return notes

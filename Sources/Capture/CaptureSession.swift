@@ -15,7 +15,7 @@ enum CaptureSession {
     var filter: PacketFilter? = nil
     if let bpf = options.bpf { filter = try PacketFilter(bpf) }
     let outcome = Outcome()
-    let traffic = MQTTTraffic(decode: options.decode) { event in
+    let traffic = SessionTraffic(decode: options.decode) { event in
       guard outcome.failure == nil else { return }
       do { try emit(event) } catch { outcome.failure = error }
     }

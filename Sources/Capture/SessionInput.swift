@@ -21,6 +21,8 @@ public struct InputOptions: Sendable {
 public enum DecodeRule: Sendable, Hashable {
   /// MQTT, of the version that the CONNECT names or evidence favours, or of a stated one.
   case mqtt(version: MQTTVersion?)
+  /// WebSocket, with or without its handshake, and MQTT in it if there is any.
+  case webSocket
   /// Nothing that is decoded.
   case none
 }

@@ -17,6 +17,8 @@ public struct ConformanceError: Error, Sendable, Hashable {
     case badCatalogue = "bad-catalogue"
     /// No catalogue entry has the identifier, or lies in the section, that was asked for.
     case unknownClause = "unknown-clause"
+    /// No scenario has the name that was asked for.
+    case unknownScenario = "unknown-scenario"
     /// There is no catalogue of the standard that was asked for.
     case unknownSpec = "unknown-spec"
   }

@@ -1,3 +1,3 @@
 import Glibc
 
-exit(Reprise.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+exit(await Reprise.run(Array(CommandLine.arguments.dropFirst())).rawValue)

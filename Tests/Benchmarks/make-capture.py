@@ -18,6 +18,10 @@ import struct
 import sys
 from collections import deque
 
+from wire import (
+    CONNACK, CONNECT, DISCONNECT, PINGREQ, PINGRESP, PUBACK, PUBCOMP, PUBLISH, PUBREC, PUBREL, SUBACK, SUBSCRIBE,
+    acknowledgement, checksum, field, packet, properties, publish)
+
 SECOND = 1_000_000
 SLICE = 10 * SECOND
 SHORTEST_LIFE, LONGEST_LIFE = 60 * SECOND, 80 * SECOND
@@ -29,43 +33,6 @@ CELL = DASHBOARDS + DEVICES
 
 # Stands for the four digits of the generation until frames are laid out; not UTF-8, so nothing else contains it.
 GENERATION = b"\xf8\xf9\xfa\xfb"
-
-
-# MQTT
-
-CONNECT, CONNACK, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP = 1, 2, 3, 4, 5, 6, 7
-SUBSCRIBE, SUBACK, PINGREQ, PINGRESP, DISCONNECT = 8, 9, 12, 13, 14
-
-
-def variable_length(number):
-    encoded = bytearray()
-    while True:
-        number, digit = divmod(number, 128)
-        encoded.append(digit | (128 if number else 0))
-        if not number:
-            return bytes(encoded)
-
-
-def field(content):
-    return struct.pack(">H", len(content)) + content
-
-
-def packet(kind, flags, body=b""):
-    return bytes([kind << 4 | flags]) + variable_length(len(body)) + body
-
-
-def properties(encoded=b""):
-    return variable_length(len(encoded)) + encoded
-
-
-def publish(version5, topic, payload, qos, retain=False, identifier=0, props=b""):
-    body = field(topic) + (struct.pack(">H", identifier) if qos else b"")
-    return packet(
-        PUBLISH, qos << 1 | retain, body + (properties(props) if version5 else b"") + payload)
-
-
-def acknowledgement(kind, identifier):
-    return packet(kind, 2 if kind == PUBREL else 0, struct.pack(">H", identifier))
 
 
 # One cell: a few devices and the dashboards that watch them, all of one generation.
@@ -383,12 +350,6 @@ class Connection:
             if self.unanswered[other] >= 2 or self.owed[other] is None:
                 wait = 0 if self.unanswered[other] >= 2 else DELAYED_ACK
                 self.owed[other] = min(self.owed[other] or arrival + wait, arrival + wait)
-
-
-def checksum(header):
-    total = sum(struct.unpack(">10H", header))
-    total = (total & 0xFFFF) + (total >> 16)
-    return ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
 
 
 # From one generation to a file

@@ -22,6 +22,24 @@ import Testing
     #expect(first.output.contains("geheim"))
   }
 
+  @Test func tellsOfAFileThatMayNotGrow() throws {
+    let long = try scratch.write(SampleRecording.long(100), to: "long.jsonl").path
+    let output = scratch.path("b.jsonl")
+    let result = try RepriseProcess.shell(
+      "ulimit -f 4; env --default-signal=XFSZ $reprise convert \(RepriseProcess.quoted(long)) "
+        + "-o \(RepriseProcess.quoted(output))")
+    #expect(result.status == 2)
+    #expect(result.errors.hasPrefix("reprise: \(output): can't be written on: file too large; "))
+  }
+
+  @Test func replacesTheModeOfAFileToo() throws {
+    let output = try scratch.write("mine", to: "b.jsonl").path
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: output)
+    #expect(try RepriseProcess.run(["convert", file, "-o", output, "--force"]).status == 0)
+    let attributes = try FileManager.default.attributesOfItem(atPath: output)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+  }
+
   @Test func writesAPrivateFileAndReplacesNone() throws {
     let output = scratch.path("b.jsonl")
     #expect(try RepriseProcess.run(["convert", file, "-o", output]).status == 0)

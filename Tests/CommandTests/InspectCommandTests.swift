@@ -46,6 +46,41 @@ import Testing
     #expect(result.output.contains("\"PUBLISH\""))
   }
 
+  private static let webSocket = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Recordings/mqtt-over-websocket/capture.pcap").path
+
+  @Test(arguments: [
+    ("UPGRADE or UPGRADED", 4), ("over == websocket", 20), ("BINARY and not masked", 9),
+    ("protocol == websocket and CLOSE", 2), ("PUBLISH and topic ~ web/+", 4),
+  ])
+  func showsWebSocketAndWhatItCarries(filter: String, count: Int) throws {
+    let words = ["inspect", "--format=jsonl", "--filter", filter, Self.webSocket]
+    let result = try RepriseProcess.run(words)
+    #expect(result.status == 0 && result.errors == "")
+    #expect(result.output.split(separator: "\n").count == count)
+  }
+
+  @Test func convertsWebSocketThereAndBack() throws {
+    let recording = try scratch.write("", to: "ws.jsonl").path
+    let convert = try RepriseProcess.run(["convert", Self.webSocket, "-o", recording, "--force"])
+    #expect(convert.status == 0)
+    let shown = try [Self.webSocket, recording].map { file in
+      try RepriseProcess.run(["inspect", file]).output.split(separator: "\n").dropFirst()
+        // In a recording the frame is the line.
+        .map { $0.prefix(15) + $0.dropFirst(23) }
+    }
+    #expect(shown[0] == shown[1] && shown[0].count > 40)
+  }
+
+  @Test func takesAPortForWebSocketOrForNothing() throws {
+    for (rule, isShown) in [("websocket", true), ("none", false)] {
+      let words = ["inspect", "--quiet", "--decode", "39259=\(rule)", Self.webSocket]
+      let result = try RepriseProcess.run(words)
+      #expect(result.status == 0 && result.output.contains("UPGRADED") == isShown)
+    }
+  }
+
   @Test func readsTheOtherFilesWhenOneFails() throws {
     let bad = try scratch.write(SampleRecording.header + "\n{\"frame\":1,\n{}\n", to: "bad.jsonl")
       .path

@@ -42,6 +42,51 @@ struct JudgeTests {
     #expect(report.count(.failed) == 0 && report.count(.passed) == 0)
   }
 
+  @Test("Packets in WebSocket frames are judged as others are", arguments: SessionCase.all)
+  func overWebSocket(_ session: SessionCase) throws {
+    var script = Script()
+    session.script(&script)
+    guard script.wire == .mqtt(.v3_1_1) else { return }
+    let carried = script.events.flatMap { event -> [Event] in
+      var event = event
+      guard case .mqtt(let packet) = event.body else {
+        event.context.wire = .webSocket
+        return [event]
+      }
+      var frame = event
+      frame.context.wire = .webSocket
+      frame.body = .webSocket(WebSocketFrame(.binary, packet.bytes))
+      event.context.over = .webSocket
+      return [frame, event]
+    }
+    let plain = try judge(script.events)
+    let report = try judge(carried)
+    for (over, result) in zip(report.results, plain.results) where result.clause.status == .checked
+    {
+      #expect(over.verdict == result.verdict, "\(over.clause.id)")
+      #expect(over.violated == result.violated && over.undecided == result.undecided)
+      #expect(over.satisfied == result.satisfied)
+    }
+  }
+
+  @Test("A report on WebSocket says what it carries")
+  func carriers() throws {
+    let context = EventContext(
+      time: Timestamp(nanoseconds: 0), frame: 1, connection: 1, sender: .client, wire: .webSocket)
+    let opening = ConnectionOpening(
+      client: "a", server: "b", isFromStart: true, firstFrame: 1, firstTime: context.time)
+    var packet = context
+    packet.wire = .mqtt(.v5_0)
+    packet.over = .webSocket
+    let ping = Event(packet, .mqtt(PacketBytes([0xC0, 0])))
+    let report = try judge([Event(context, .opened(opening)), ping, ping])
+    let reason = try result("2.2.2-1", report).reason
+    #expect(
+      reason
+        == "no MQTT 3.1.1 in the input; there is websocket on 1 connection, mqtt-5.0 on 1 connection"
+    )
+  }
+
   @Test("Connections are judged apart, however their events are mixed")
   func interleaved() throws {
     var scripts = (1...50).map { Script(connection: $0) }

@@ -49,6 +49,14 @@ enum Sample {
         client: "10.0.0.1:5000", server: "10.0.0.2:1883", isFromStart: true, firstFrame: 1,
         firstTime: time)))
 
+  /// An opening that a client's own recording has.
+  static let ownOpening = Event(
+    context(),
+    .opened(
+      ConnectionOpening(
+        client: "client", server: "mqtt://host:1883", isFromStart: false, firstFrame: 2,
+        firstTime: time, hasPings: false)))
+
   static let closing = Event(
     context(at: 60), .closed(ConnectionClosing(how: .reset, firstFrame: 9, firstTime: time)))
 
@@ -58,6 +66,29 @@ enum Sample {
     context(),
     .malformed(Malformation(code: "not-mqtt", offset: 17, message: "no control packet starts here"))
   )
+}
+
+extension Sample {
+  /// An event of WebSocket.
+  static func webSocket(_ body: Event.Body, sender: Peer = .client) -> Event {
+    Event(context(.webSocket, sender: sender), body)
+  }
+
+  static func request(target: String = "/ws", _ more: [HTTPHead.Field] = []) -> WebSocketRequest {
+    WebSocketRequest(
+      target: target,
+      fields: [
+        .init("Host", "a"), .init("Upgrade", "websocket"), .init("Connection", "Upgrade"),
+        .init("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        .init("Sec-WebSocket-Version", "13"), .init("Sec-WebSocket-Protocol", "mqtt"),
+      ] + more)
+  }
+
+  static func response(subprotocol: String? = "mqtt", extensions: String? = nil)
+    -> WebSocketResponse
+  {
+    WebSocketResponse(accepting: request(), subprotocol: subprotocol, extensions: extensions)
+  }
 }
 
 /// A consumer that keeps what it gets.

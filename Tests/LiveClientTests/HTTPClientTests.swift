@@ -63,22 +63,54 @@ import Testing
     #expect(answer.body == (method == "HEAD" ? [] : [UInt8](echo.utf8) + [0xff]))
   }
 
-  @Test func tellsFailures() async throws {
+  @Test func tellsThatNobodyListens() async throws {
     let port = try Socket.freePort()
-    let client = try HTTPClient(url: "http://127.0.0.1:\(port)")
-    let request = RequestMessage(path: "a", method: "GET")
-    let answer = try await ask(client, request)
-    #expect(HTTPClient.Failure(rawValue: answer.status) == .unreachable)
-    #expect(!answer.body.isEmpty)
-    let nowhere = try await ask(HTTPClient(url: "http://no-such-host.invalid"), request)
-    #expect(HTTPClient.Failure(rawValue: nowhere.status) == .nameNotResolved)
+    #expect(try await cause(HTTPClient(url: "http://127.0.0.1:\(port)")) == .unreachable)
+  }
+
+  @Test func tellsThatANameDoesNotResolve() async throws {
+    #expect(try await cause(HTTPClient(url: "http://no-such-host.invalid")) == .nameNotResolved)
+  }
+
+  @Test func tellsThatNoAnswerComesInTime() async throws {
     let silent = try ScriptedServer { socket in _ = socket.read(100_000) }
-    let late = try await ask(
-      HTTPClient(url: "http://127.0.0.1:\(silent.port)", timeout: 1), request)
-    #expect(HTTPClient.Failure(rawValue: late.status) == .timedOut)
-    let rude = try ScriptedServer { socket in socket.write([UInt8]("what?\r\n\r\n".utf8)) }
-    let nonsense = try await ask(HTTPClient(url: "http://127.0.0.1:\(rude.port)"), request)
-    #expect(HTTPClient.Failure(rawValue: nonsense.status) != nil, "\(nonsense)")
+    let client = try HTTPClient(url: "http://127.0.0.1:\(silent.port)", timeout: 1)
+    #expect(try await cause(client) == .timedOut)
+  }
+
+  @Test(arguments: ["what?\r\n\r\n", "", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort"])
+  func tellsAnswersThatAreNone(_ answer: String) async throws {
+    let rude = try ScriptedServer { socket in socket.write([UInt8](answer.utf8)) }
+    #expect(try await cause(HTTPClient(url: "http://127.0.0.1:\(rude.port)")) != nil)
+  }
+
+  @Test func requestsThrowWhatFailed() async throws {
+    let client = try HTTPClient(url: "http://127.0.0.1:\(Socket.freePort())")
+    let error = await #expect(throws: DataClientError.self) { try await client.send(Place()) }
+    #expect(error?.code == .transport)
+    #expect(error?.message.contains("; start it, or correct host and port") == true)
+  }
+
+  private struct Place: Request {
+    typealias Response = [String: String]
+    let path = "place"
+  }
+
+  /// Why a request failed; nil when it was answered.
+  private func cause(_ client: HTTPClient) async throws -> ActionFailure.Cause? {
+    let id = ClientAction.ID(rawValue: 1)
+    let request = RequestMessage(path: "a", method: "GET")
+    for _ in 0..<3 { try await client.perform(ClientAction(id, .send(request))) }
+    var cause: ActionFailure.Cause?
+    for _ in 0..<3 {
+      let deadline = Timestamp(nanoseconds: client.now.nanoseconds + 30_000_000_000)
+      guard
+        case .failed(id, .unanswered(let why, let text)) = try await client.next(before: deadline)
+      else { return nil }
+      #expect(!text.isEmpty)
+      cause = why
+    }
+    return cause
   }
 
   @Test func takesRequestsOnly() async throws {
@@ -118,6 +150,20 @@ import Testing
       answered.insert(id.rawValue)
     }
     #expect(answered.count == HTTPClient.maximumOpenRequests)
+  }
+
+  /// What failed is not open any more.
+  @Test func countsFailedRequestsAsClosed() async throws {
+    let client = try HTTPClient(url: "http://127.0.0.1:\(Socket.freePort())")
+    let request = RequestMessage(path: "a", method: "GET")
+    for number in 0...UInt32(HTTPClient.maximumOpenRequests) {
+      let id = ClientAction.ID(rawValue: number)
+      try await client.perform(ClientAction(id, .send(request)))
+      guard case .failed(id, _) = try await client.next(before: nil) else {
+        Issue.record("not failed")
+        return
+      }
+    }
   }
 
   @Test(arguments: ["", "host", "ftp://host", "http://", "http://h?q=1"])

@@ -98,7 +98,8 @@ import Testing
         .publish(Message(topic: "many/\(number)", payload: [1], isRetained: true)))
     }
     try await client.publish("done", [])
-    #expect(try await client.client.clearRetained(matching: "many/#").count == 3_000)
+    #expect(
+      try await client.client.clearRetained(matching: "many/#", within: 120).count == 3_000)
   }
 
   @Test(

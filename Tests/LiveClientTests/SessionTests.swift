@@ -52,48 +52,6 @@ import Testing
     #expect(try await keeper.connect(options) == true)
   }
 
-  @Test(arguments: Version.allCases) func losesNothingThatIsAcknowledged(_ version: Version)
-    async throws
-  {
-    let broker = try Broker.persistent()
-    let receiver = try TestClient(broker.url, version: version)
-    let sender = try TestClient(broker.url, version: version)
-    let receiving = ConnectOptions(clientID: "receiver", cleanStart: false)
-    let sending = ConnectOptions(clientID: "sender", cleanStart: false)
-    try await receiver.connect(receiving)
-    try await receiver.subscribe("n", qos: .exactlyOnce)
-    try await sender.connect(sending)
-    var acknowledged: Set<ClientAction.ID> = []
-    var sent: [ClientAction.ID: [UInt8]] = [:]
-    var received: [[UInt8]] = []
-    for round in 0..<20 {
-      // No more than the 20 that mosquitto 2.0.11 has under way: it muddles more in its file.
-      for number in 0..<15 {
-        let payload = [UInt8(round), UInt8(number)]
-        let message = Message(topic: "n", payload: payload, qos: .exactlyOnce)
-        sent[try await sender.perform(.publish(message))] = payload
-      }
-      // The broker goes down in the middle of it, at another place each time.
-      for _ in 0..<(round % 15) {
-        if case .published(let id) = try await sender.event() { acknowledged.insert(id) }
-      }
-      broker.stop(SIGTERM)
-      acknowledged.formUnion(try await drain(sender).published)
-      received += try await drain(receiver).payloads
-      try broker.start()
-      #expect(try await sender.connect(sending) == true)
-      #expect(try await receiver.connect(receiving) == true)
-      while received.count < sent.count { received.append(try await receiver.message().payload) }
-    }
-    while acknowledged.count < sent.count {
-      if case .published(let id) = try await sender.event() { acknowledged.insert(id) }
-    }
-    try await sender.publish("n", [], qos: .exactlyOnce)
-    #expect(try await receiver.message().payload == [])
-    #expect(received.count == sent.count)
-    #expect(Set(received) == Set(sent.values))
-  }
-
   /// The library keeps a copy of a message that is sent again, and hands it out instead of another.
   @Test func handsOutNoCopies() async throws {
     let connections = Counter()

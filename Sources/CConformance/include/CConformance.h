@@ -12,4 +12,10 @@ struct conformance_data {
 /// Returns the catalogue of MQTT 3.1.1.
 struct conformance_data conformance_mqtt_3_1_1(void);
 
+/// Returns the catalogue of the SDK's channel.
+struct conformance_data conformance_sdk_channel(void);
+
+/// Returns the scenarios of the SDK's channel, an array of what stands in their files.
+struct conformance_data conformance_sdk_channel_scenarios(void);
+
 #endif

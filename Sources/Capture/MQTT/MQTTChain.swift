@@ -17,7 +17,7 @@ struct MQTTLayouts: OptionSet, Sendable, Hashable {
 ///
 /// It is what tells MQTT from other traffic, and the start of a packet from its middle: random bytes
 /// hardly ever make one faultless packet after another.
-struct MQTTChain {
+struct MQTTChain: StreamChain {
   /// The number of complete packets.
   private(set) var packets = 0
   /// How much the packets prove: a ping hardly anything, a message with a topic a good deal.
@@ -44,14 +44,17 @@ struct MQTTChain {
   ///   - bytes: The bytes of one direction.
   ///   - start: Where the first packet would start.
   ///   - layouts: The layouts that come into question.
-  init(_ bytes: RawSpan, from start: Int, layouts: MQTTLayouts = .both) {
+  init(_ bytes: RawSpan, from start: Int, hint layouts: MQTTLayouts = .both) {
     end = start
     self.layouts = layouts
     while end < bytes.byteCount, !isBroken, packets < Self.mostPackets, step(bytes) {}
   }
 
-  /// Whether the run covers all bytes.
   func isExact(_ bytes: RawSpan) -> Bool { !isBroken && end == bytes.byteCount }
+
+  func proves(isExact: Bool) -> Bool { weight >= 3 || (weight >= 1 && isExact) }
+
+  var provesAnywhere: Bool { packets >= 3 || (packets == 2 && weight >= 6) }
 
   /// Takes the packet at the end; false when there is no complete one.
   private mutating func step(_ bytes: RawSpan) -> Bool {

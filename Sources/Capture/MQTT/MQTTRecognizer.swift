@@ -1,18 +1,6 @@
 import DataClient
 import Wire
 
-/// A piece of a connection that is kept until it is known what the connection speaks.
-struct HeldPiece {
-  enum Content {
-    case bytes([UInt8])
-    case lost(Int, Gap.Reason)
-  }
-
-  var side: Side
-  var arrival: Arrival
-  var content: Content
-}
-
 /// Tells from the bytes of a connection, on whatever port, whether they are MQTT, and of which version.
 struct MQTTRecognizer {
   let opening: FlowOpening
@@ -40,10 +28,13 @@ struct MQTTRecognizer {
   ///   - isFinal: Whether nothing more will come.
   /// - Returns: What the connection is taken for.
   func judge(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
-    if case .none? = rule { return .notMQTT }
+    switch rule {
+    case .some(.none), .webSocket: return .notMQTT
+    case .mqtt, nil: break
+    }
     let isOver = Self.isOver(pieces)
     for side in [Side.first, .second] {
-      let start = Self.start(of: side, in: pieces)
+      let start = pieces.start(of: side)
       switch Self.connectLevel(start.bytes.span.bytes) {
       case .level(let level): return .mqtt(client: side, wire: wire(level), evidence: nil)
       case .maybe where !isFinal && !isOver && !start.isCut: return .undecided
@@ -63,21 +54,20 @@ struct MQTTRecognizer {
   /// Judges the first bytes of a connection where they lie, which is all that most connections need.
   /// - Returns: Nil when that is not enough to tell.
   func judge(firstBytes bytes: RawSpan, of side: Side) -> Verdict? {
-    if case .none? = rule { return .notMQTT }
     guard case .level(let level) = Self.connectLevel(bytes) else { return nil }
     return .mqtt(client: side, wire: wire(level), evidence: nil)
   }
 
   // MARK: CONNECT
 
-  private enum ConnectReading {
+  enum ConnectReading {
     case level(UInt8)
     case maybe
     case no
   }
 
   /// Reads the protocol name and level of a CONNECT (MQTT 3.1.1 section 3.1.2).
-  private static func connectLevel(_ bytes: RawSpan) -> ConnectReading {
+  static func connectLevel(_ bytes: RawSpan) -> ConnectReading {
     guard bytes.byteCount > 0 else { return .no }
     guard bytes.unsafeLoad(fromByteOffset: 0, as: UInt8.self) >> 4 == 1 else { return .no }
     guard case .header(let header) = MQTTFixedHeader.read(bytes) else {
@@ -108,54 +98,18 @@ struct MQTTRecognizer {
     return .mqtt(version)
   }
 
-  // MARK: MQTTChains of packets
-
-  /// The bytes of a side up to its first loss, and whether there is one.
-  private static func start(
-    of side: Side, in pieces: [HeldPiece]
-  ) -> (bytes: [UInt8], isCut: Bool) {
-    var result: [UInt8] = []
-    for piece in pieces where piece.side == side {
-      guard case .bytes(let bytes) = piece.content else { return (result, true) }
-      result += bytes
-    }
-    return (result, false)
-  }
+  // MARK: Chains of packets
 
   /// Whether so much has come that nothing more is waited for.
   private static func isOver(_ pieces: [HeldPiece]) -> Bool {
-    if pieces.count > mostPieces { return true }
-    let bytes = pieces.reduce(0) { count, piece in
-      if case .bytes(let bytes) = piece.content { count + bytes.count } else { count }
-    }
-    return bytes > mostBytes
-  }
-
-  /// Bytes of a side without a loss between them.
-  private struct Stretch {
-    var bytes: [UInt8] = []
-    /// Where its pieces start.
-    var starts: [Int] = []
-  }
-
-  private static func stretches(of side: Side, in pieces: [HeldPiece]) -> [Stretch] {
-    var result = [Stretch()]
-    for piece in pieces where piece.side == side {
-      guard case .bytes(let bytes) = piece.content else {
-        result.append(Stretch())
-        continue
-      }
-      result[result.count - 1].starts.append(result[result.count - 1].bytes.count)
-      result[result.count - 1].bytes += bytes
-    }
-    return result
+    pieces.count > mostPieces || pieces.byteCount > mostBytes
   }
 
   /// Finds the best run of a side: from its first byte, or in a capture that starts in the middle,
   /// from the first piece that begins with a packet.
   private func run(of side: Side, in pieces: [HeldPiece]) -> MQTTChain {
     var best: MQTTChain?
-    for (index, stretch) in Self.stretches(of: side, in: pieces).enumerated() {
+    for (index, stretch) in pieces.stretches(of: side).enumerated() {
       for start in stretch.starts {
         let chain = MQTTChain(stretch.bytes.span.bytes, from: start)
         if !chain.isBroken || chain.packets > 0 { return chain }
@@ -191,8 +145,7 @@ struct MQTTRecognizer {
 
   /// Whether both sides are here from their first byte on.
   private func isWhole(_ pieces: [HeldPiece]) -> Bool {
-    opening.isFromStart
-      && pieces.allSatisfy { if case .bytes = $0.content { true } else { false } }
+    opening.isFromStart && pieces.isComplete
   }
 
   /// Whether the sides do not contradict each other: one layout fits both, and one is the client.

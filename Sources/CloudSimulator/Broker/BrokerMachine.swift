@@ -42,6 +42,7 @@ struct BrokerMachine: Sendable {
   private var publishers: [String: Seat] = [:]
   private var connectRefusals: [ConnectRefusal] = []
   private var refusedFilters: [Subscription] = []
+  private var refusedTopics: [(filter: Subscription, code: UInt8)] = []
 
   // MARK: Rules
 
@@ -50,6 +51,10 @@ struct BrokerMachine: Sendable {
   }
 
   mutating func refuse(filter: Subscription) { refusedFilters.append(filter) }
+
+  mutating func refuseMessages(to filter: Subscription, code: UInt8) {
+    refusedTopics.append((filter, max(code, 0x80)))
+  }
 
   /// The connected client that sent to a topic last.
   func publisher(of topic: String) -> Seat? { publishers[topic] }
@@ -164,9 +169,16 @@ struct BrokerMachine: Sendable {
   // MARK: Messages
 
   mutating func publish(
-    _ seat: Seat, _ id: ClientAction.ID, _ message: Message
+    _ seat: Seat, _ id: ClientAction.ID, _ message: Message, hearsRefusals: Bool
   ) -> [Output] {
     guard clientIDs[seat] != nil else { return [] }
+    if let refusal = refusedTopics.first(where: { $0.filter.matches(message.topic) }) {
+      guard hearsRefusals, message.qos > .atMostOnce else {
+        return [Output(seat: seat, event: .published(id))]
+      }
+      let failure = ActionFailure.refused(code: refusal.code, reason: nil)
+      return [Output(seat: seat, event: .failed(id, failure))]
+    }
     publishers[message.topic] = seat
     return [Output(seat: seat, event: .published(id))] + route(message)
   }

@@ -26,6 +26,8 @@ struct BrokerWorld: Sendable {
 
   private struct Place {
     let name: String
+    /// Whether the client speaks MQTT 5.0, as far as refusals go.
+    let hearsRefusals: Bool
     let isAwaited: Bool
     var link = Link.closed
     var actions: [ClientAction] = []
@@ -53,8 +55,8 @@ struct BrokerWorld: Sendable {
 
   // MARK: Clients
 
-  mutating func addPlace(named name: String, isAwaited: Bool) -> Seat {
-    places.append(Place(name: name, isAwaited: isAwaited))
+  mutating func addPlace(named name: String, hearsRefusals: Bool, isAwaited: Bool) -> Seat {
+    places.append(Place(name: name, hearsRefusals: hearsRefusals, isAwaited: isAwaited))
     return places.count - 1
   }
 
@@ -152,6 +154,10 @@ struct BrokerWorld: Sendable {
 
   mutating func refuse(filter: String) { broker.refuse(filter: Subscription(filter)) }
 
+  mutating func refuseMessages(to filter: String, code: UInt8) {
+    broker.refuseMessages(to: Subscription(filter), code: code)
+  }
+
   mutating func hold() { holds += 1 }
 
   mutating func release() -> [Resumption] {
@@ -206,9 +212,10 @@ struct BrokerWorld: Sendable {
     case .connect(let options): broker.connect(seat, options)
     case .subscribe(let subscriptions): broker.subscribe(seat, action.id, subscriptions)
     case .unsubscribe(let filters): broker.unsubscribe(seat, action.id, filters)
-    case .publish(let message): broker.publish(seat, action.id, message)
+    case .publish(let message):
+      broker.publish(seat, action.id, message, hearsRefusals: places[seat]?.hearsRefusals ?? false)
     case .disconnect: broker.disconnect(seat)
-    case .send: []
+    case .send, .sendText, .sendBinary: []
     }
   }
 
@@ -239,7 +246,8 @@ struct BrokerWorld: Sendable {
     switch event {
     case .connected: if places[seat]?.link == .connecting { places[seat]?.link = .open }
     case .closed: places[seat]?.link = .closed
-    case .subscribed, .unsubscribed, .published, .message, .response, .deadline, .woken, .ended:
+    case .subscribed, .unsubscribed, .published, .message, .text, .binary, .response, .failed,
+      .deadline, .woken, .ended:
       break
     }
     return Self.resume(reader, event)

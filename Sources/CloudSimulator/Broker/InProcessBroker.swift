@@ -53,14 +53,18 @@ public final class InProcessBroker: Sendable {
   /// Makes a client.
   /// - Parameters:
   ///   - name: What ``drop(_:)`` calls it; it is not its client identifier.
-  ///   - capabilities: What it can do; fewer for a broker that knows no wills, say.
+  ///   - capabilities: What it can do; fewer for a broker that knows no wills, say, and
+  ///     `Capabilities.refusals` besides for one that hears of refused messages, as under MQTT 5.0.
   ///   - isAwaited: Whether the world stands still while nobody reads the client's events.
   /// - Returns: The client.
   public func client(
     named name: String, capabilities: Capabilities = InProcessClient.allCapabilities,
     isAwaited: Bool = true
   ) -> InProcessClient {
-    let seat = world.withLock { $0.addPlace(named: name, isAwaited: isAwaited) }
+    let hearsRefusals = capabilities.contains(.refusals)
+    let seat = world.withLock {
+      $0.addPlace(named: name, hearsRefusals: hearsRefusals, isAwaited: isAwaited)
+    }
     return InProcessClient(broker: self, seat: seat, capabilities: capabilities)
   }
 
@@ -86,6 +90,17 @@ public final class InProcessBroker: Sendable {
   /// - Parameter filter: A filter with or without wildcards, which matches the filters refused.
   public func refuseSubscriptions(to filter: String) {
     world.withLock { $0.refuse(filter: filter) }
+  }
+
+  /// Refuses messages from now on: nobody gets them.
+  ///
+  /// A client with `Capabilities.refusals` hears of it above QoS 0, as under MQTT 5.0; any other is told
+  /// that they are published, as 3.1.1 has no other answer (section 3.3.5).
+  /// - Parameters:
+  ///   - filter: A filter that matches the topics of the messages.
+  ///   - code: The reason code, 0x80 or more; as it is, "not authorized".
+  public func refuseMessages(to filter: String, code: UInt8 = 0x87) {
+    world.withLock { $0.refuseMessages(to: filter, code: code) }
   }
 
   /// Runs something while the clock stands; events go on.

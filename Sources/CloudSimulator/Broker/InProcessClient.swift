@@ -58,7 +58,8 @@ public final class InProcessClient: DataClient {
       for subscription in subscriptions { try check(subscription.qos) }
       try check(subscriptions)
     case .unsubscribe(let filters): try check(filters.map { Subscription($0) })
-    case .send: throw DataClientError(.unsupported, "a broker answers no requests")
+    case .send, .sendText, .sendBinary:
+      throw DataClientError(.unsupported, "a broker takes messages with topics only")
     case .disconnect: break
     }
   }

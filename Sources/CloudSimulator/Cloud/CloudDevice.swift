@@ -38,5 +38,7 @@ enum CloudTopic {
     return path.hasPrefix("/") ? prefix + path : "\(prefix)/\(path)"
   }
 
-  static func isFull(_ path: String) -> Bool { path.hasPrefix("/sys/") }
+  static func isFull(_ path: String) -> Bool {
+    path.hasPrefix("/sys/") || path.hasPrefix("/ext/")
+  }
 }

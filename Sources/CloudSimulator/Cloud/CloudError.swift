@@ -14,7 +14,8 @@ public struct CloudError: Error, Sendable, Hashable {
   /// The kinds of error; new ones may be added.
   public struct Code: Sendable, Hashable {
     private enum Value: Hashable, Sendable {
-      case unreadableScript, needsBroker, refused, notSubscribed, unreachable, running
+      case unreadableScript, needsBroker, refused, notSubscribed, notPublished, unreachable
+      case running
     }
 
     private let value: Value
@@ -27,6 +28,8 @@ public struct CloudError: Error, Sendable, Hashable {
     public static let refused = Code(value: .refused)
     /// The broker does not let the simulator see what devices send.
     public static let notSubscribed = Code(value: .notSubscribed)
+    /// The broker does not let the simulator send to devices.
+    public static let notPublished = Code(value: .notPublished)
     /// The broker could not be reached in as many attempts as are allowed.
     public static let unreachable = Code(value: .unreachable)
     /// The simulator runs already.

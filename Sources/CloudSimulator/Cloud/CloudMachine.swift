@@ -15,6 +15,10 @@ public struct CloudMachine: Sendable {
     case received(Message)
     /// Somebody wants something pushed now.
     case commanded(CloudPush, to: CloudDevice)
+    /// Somebody wants a gateway told something now.
+    case told(GatewayPush)
+    /// Somebody says that a gateway's connection is lost, and its sub-devices' sessions with it.
+    case lost(CloudDevice)
     /// Time has passed, and nothing else happened.
     case timePassed
   }
@@ -27,8 +31,9 @@ public struct CloudMachine: Sendable {
     case dropPublisher(of: String)
   }
 
-  private enum Work {
+  enum Work {
     case output(Output)
+    case tell(GatewayPush)
     case push(CloudScript.ScheduledPush, CloudDevice, left: Int?)
   }
 
@@ -46,6 +51,8 @@ public struct CloudMachine: Sendable {
   private let tokens: [String: CloudScript.TokenRefusal]
   private let pushes: [(schedule: CloudScript.ScheduledPush, filter: Subscription?)]
   private var rules: [Rule]
+  /// What is known of gateways; nil when the script has none.
+  var gateways: GatewayCloud?
   private var knownDevices: Set<CloudDevice> = []
   private var isStarted = false
   private var lastPushID: UInt64 = 0
@@ -65,6 +72,12 @@ public struct CloudMachine: Sendable {
     pushes = script.pushes.map {
       ($0, $0.trigger.map { Subscription(CloudTopic.upFilter($0)) })
     }
+    gateways = script.gateway.map { GatewayCloud($0) }
+  }
+
+  /// What the cloud subscribes to.
+  var filters: [String] {
+    [CloudTopic.everythingUp] + (gateways == nil ? [] : GatewayRequest.everythingUp)
   }
 
   /// When the cloud has something to say; nil is when it is asked.
@@ -82,6 +95,8 @@ public struct CloudMachine: Sendable {
     case .received(let message): receive(message, now)
     case .commanded(let push, let device):
       plan(.push(CloudScript.ScheduledPush(push), device, left: 1), at: now)
+    case .told(let push): plan(.tell(push), at: now)
+    case .lost(let gateway): gateways?.endSessions(of: gateway)
     case .timePassed: break
     }
     outputs += release(now)
@@ -91,7 +106,9 @@ public struct CloudMachine: Sendable {
   // MARK: Requests
 
   private mutating func receive(_ message: Message, _ now: Timestamp) {
-    guard let (device, _) = CloudRequest.place(message.topic) else { return }
+    guard let (device, _) = CloudRequest.place(message.topic) else {
+      return receiveFromGateway(message, now)
+    }
     if let request = CloudRequest(message) { answer(request, topic: message.topic, now) }
     let isNew = knownDevices.insert(device).inserted
     for (schedule, filter) in pushes where schedule.device == nil {
@@ -139,7 +156,7 @@ public struct CloudMachine: Sendable {
   }
 
   /// The first rule for a request; every rule counts the requests on its topic.
-  private mutating func takeRule(_ topic: String) -> CloudScript.Reply? {
+  mutating func takeRule(_ topic: String) -> CloudScript.Reply? {
     var taken: CloudScript.Reply?
     for index in rules.indices where rules[index].filter.matches(topic) {
       rules[index].requestCount += 1
@@ -169,7 +186,7 @@ public struct CloudMachine: Sendable {
     plan(.push(schedule, device, left: left), at: now.advanced(by: schedule.delay))
   }
 
-  private mutating func plan(_ work: Work, at time: Timestamp) {
+  mutating func plan(_ work: Work, at time: Timestamp) {
     let index = planned.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
     planned.insert(Planned(time: time, work: work), at: index)
   }
@@ -181,6 +198,11 @@ public struct CloudMachine: Sendable {
       planned.removeFirst()
       switch first.work {
       case .output(let output): outputs.append(output)
+      case .tell(let push):
+        lastPushID += 1
+        if let message = gateways?.message(push, id: lastPushID) {
+          outputs.append(.publish(message))
+        }
       case .push(let schedule, let device, let left):
         lastPushID += 1
         outputs.append(

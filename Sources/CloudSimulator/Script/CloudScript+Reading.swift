@@ -17,7 +17,7 @@ extension CloudScript {
         "is no JSON at line \(line), column \(error.offset - start + 1): \(error.message)")
     }
     let fields = try ScriptFields(
-      value, path: "", keys: ["tokens", "replies", "pushes", "refusedSubscriptions"])
+      value, path: "", keys: ["tokens", "replies", "pushes", "refusedSubscriptions", "gateway"])
     self.init()
     tokens = try Self.tokens(fields)
     for element in try fields.elements("replies") {
@@ -33,6 +33,7 @@ extension CloudScript {
       try ScriptFields.check(filter: filter, element.path)
       refusedSubscriptions.append(filter)
     }
+    if let value = fields.value("gateway") { gateway = try GatewayScript(value, path: "gateway") }
   }
 
   private static func tokens(_ fields: ScriptFields) throws(CloudError) -> [String: TokenRefusal] {

@@ -26,7 +26,9 @@ public import DataClient
 /// }
 /// ```
 ///
-/// Topics are short (`/account/bind`) or full (`/sys/…`), and may have wildcards where they are
+/// What gateways are answered stands in ``GatewayScript``.
+///
+/// Topics are short (`/account/bind`) or full (`/sys/…`, `/ext/…`), and may have wildcards where they are
 /// compared. Of the replies, the first that fits is taken; each counts the requests on its topic.
 /// Times are in seconds. The names of faults are those of ``CloudFault``.
 public struct CloudScript: Sendable, Hashable {
@@ -133,6 +135,8 @@ public struct CloudScript: Sendable, Hashable {
   public var pushes: [ScheduledPush]
   /// Topic filters, short or full: subscriptions to them are refused; in process only.
   public var refusedSubscriptions: [String]
+  /// What is known of gateways and sub-devices; nil does not answer gateways.
+  public var gateway: GatewayScript?
 
   /// Creates a script.
   /// - Parameters:
@@ -140,14 +144,16 @@ public struct CloudScript: Sendable, Hashable {
   ///   - replies: How requests are answered.
   ///   - pushes: What is pushed.
   ///   - refusedSubscriptions: Filters whose subscriptions are refused.
+  ///   - gateway: What is known of gateways and sub-devices.
   public init(
     tokens: [String: TokenRefusal] = [:], replies: [Reply] = [], pushes: [ScheduledPush] = [],
-    refusedSubscriptions: [String] = []
+    refusedSubscriptions: [String] = [], gateway: GatewayScript? = nil
   ) {
     self.tokens = tokens
     self.replies = replies
     self.pushes = pushes
     self.refusedSubscriptions = refusedSubscriptions
+    self.gateway = gateway
   }
 
   /// The first key that only ``InProcessBroker`` can obey; nil when a real broker will do.

@@ -35,7 +35,7 @@ struct CloudLink: Sendable {
   private var lastID: UInt32 = 0
   private var failures = 0
   /// What is to be pushed as soon as there is a connection.
-  private var commands: [(push: CloudPush, device: CloudDevice)] = []
+  private var commands: [CloudMachine.Input] = []
 
   init(_ cloud: CloudMachine, options: ConnectOptions, backOff: CloudBackOff) {
     self.cloud = cloud
@@ -54,9 +54,10 @@ struct CloudLink: Sendable {
 
   var boundDevices: Set<CloudDevice> { cloud.boundDevices }
 
-  mutating func command(_ push: CloudPush, to device: CloudDevice) {
-    commands.append((push, device))
-  }
+  /// What is known of gateways; nil when the script has none.
+  var gateways: GatewayCloud? { cloud.gateways }
+
+  mutating func command(_ command: CloudMachine.Input) { commands.append(command) }
 
   mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
     switch input {
@@ -73,8 +74,8 @@ struct CloudLink: Sendable {
     case .connected:
       let id = nextID()
       phase = .subscribing(id)
-      let all = Subscription(CloudTopic.everythingUp)
-      return [.perform(ClientAction(id, .subscribe([all])))]
+      let all = cloud.filters.map { Subscription($0) }
+      return [.perform(ClientAction(id, .subscribe(all)))]
     case .subscribed(let id, let granted):
       guard case .subscribing(let expected) = phase, id == expected else { return [] }
       guard granted.first.flatMap({ $0 }) != nil else {
@@ -89,7 +90,10 @@ struct CloudLink: Sendable {
     case .closed(let reason): return closed(reason, now)
     case .deadline, .woken: return pass(now)
     case .ended: return [.finish]
-    case .unsubscribed, .published, .response: return []
+    case .failed(_, let failure):
+      // Going on, a device would wait for answers that never come, and nobody would know why.
+      return [.fail(CloudError(.notPublished, "what the cloud sends does not arrive: \(failure)"))]
+    case .unsubscribed, .published, .text, .binary, .response: return []
     }
   }
 
@@ -100,10 +104,7 @@ struct CloudLink: Sendable {
     case .backingOff(let time): return time <= now ? connect() : []
     case .online:
       var outputs = perform(cloud.handle(.timePassed, now: now))
-      for command in commands {
-        let input = CloudMachine.Input.commanded(command.push, to: command.device)
-        outputs += perform(cloud.handle(input, now: now))
-      }
+      for command in commands { outputs += perform(cloud.handle(command, now: now)) }
       commands = []
       return outputs
     }
@@ -117,16 +118,11 @@ struct CloudLink: Sendable {
   }
 
   private mutating func closed(_ reason: ClientEvent.Closed, _ now: Timestamp) -> [Output] {
-    switch reason {
-    case .refused(let code) where code != 3:
-      // Any other code says the same the next time.
+    if case .refused = reason, !reason.mayPass {
       phase = .idle
-      let message = "the broker refuses the connection with code \(code)"
-      return [.fail(CloudError(.refused, message))]
-    case .refused(let code): return wait("it is not available (code \(code))", now)
-    case .lost(let text): return wait(text, now)
-    case .byUser: return wait("the connection was closed", now)
+      return [.fail(CloudError(.refused, "\(reason)"))]
     }
+    return wait("\(reason)", now)
   }
 
   private mutating func wait(_ reason: String, _ now: Timestamp) -> [Output] {

@@ -53,12 +53,19 @@ public final class CloudSimulator: Sendable {
   ///   - push: What it says.
   ///   - device: Whom it is for.
   public func push(_ push: CloudPush, to device: CloudDevice) {
+    command(.commanded(push, to: device))
+  }
+
+  func command(_ command: CloudMachine.Input) {
     let client = state.withLock { state in
-      state.link.command(push, to: device)
+      state.link.command(command)
       return state.client
     }
     client?.wake()
   }
+
+  /// What is known of gateways; nil when the script has none.
+  var gateways: GatewayCloud? { state.withLock { $0.link.gateways } }
 
   /// Connects, subscribes to what devices send, and answers until the client's world ends.
   ///

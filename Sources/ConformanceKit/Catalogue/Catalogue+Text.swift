@@ -16,7 +16,7 @@ extension Catalogue {
       text += clause.status.rawValue.padded(to: 12) + "  "
       text += clause.scope.rawValue.padded(to: 10) + "  " + clause.summary + "\n"
     }
-    let checked = rows.count { $0.status == .checked }
+    let checked = rows.count { $0.status.isChecked }
     return text + "\(checked) of \(rows.count) clauses checked\n"
   }
 
@@ -51,10 +51,20 @@ extension Catalogue {
 }
 
 extension Clause.Status {
+  /// Whether a run of this suite can come to a verdict.
+  var isChecked: Bool {
+    switch self {
+    case .checked, .driven: true
+    case .tested, .planned, .active, .unobservable: false
+    }
+  }
+
   /// The status in words.
   var explanation: String {
     switch self {
     case .checked: "checked on captures and recordings"
+    case .driven: "checked by scenarios, see reprise conform sdk"
+    case .tested: "checked by unit tests of the SDK only"
     case .planned: "planned: traffic would tell, but there is no rule yet"
     case .active: "active: a driver has to provoke it"
     case .unobservable: "unobservable: nothing on the wire can tell"

@@ -41,6 +41,8 @@ public struct Clause: Sendable, Hashable, Decodable {
     case must = "MUST"
     /// There may be reasons not to.
     case should = "SHOULD"
+    /// It is allowed; who does it does it as stated.
+    case may = "MAY"
   }
 
   /// Who has to keep a clause.
@@ -57,6 +59,10 @@ public struct Clause: Sendable, Hashable, Decodable {
   public enum Status: String, Sendable, Hashable, CaseIterable, Decodable {
     /// A rule judges it from what was on the wire.
     case checked
+    /// A scenario provokes it and judges what comes of it.
+    case driven
+    /// A unit test of the subject has it.
+    case tested
     /// What was on the wire would tell, but there is no rule yet.
     case planned
     /// A driver has to provoke it.
@@ -115,5 +121,25 @@ public struct Clause: Sendable, Hashable, Decodable {
     note = try entry.decodeIfPresent(String.self, forKey: .note)
     source = try entry.decode(String.self, forKey: .source)
     printedAs = try entry.decodeIfPresent(String.self, forKey: .printedAs)
+  }
+
+  /// Creates a clause of the SDK, which its client keeps.
+  init(
+    sdk id: String, section: String, level: Level, summary: String, status: Status, check: String,
+    source: String
+  ) {
+    self.id = id
+    spec = "sdk"
+    self.section = section
+    self.level = level
+    actor = .client
+    self.status = status
+    self.summary = summary
+    observable = .active
+    scope = .session
+    passive = "no"
+    self.check = check
+    (inconclusive, example, aliases, note, printedAs) = (nil, nil, nil, nil, nil)
+    self.source = source
   }
 }

@@ -10,6 +10,11 @@ enum SectionTitle {
     section.split(separator: ".").prefix(2).joined(separator: ".")
   }
 
+  /// Returns the numbers of a section, by which sections stand in order: 3.10 behind 3.9.
+  static func numbers(of section: String) -> [Int] {
+    section.split(separator: ".").map { Int($0) ?? .max }
+  }
+
   private static let titles = [
     "mqtt-3.1.1": [
       "1.5": "Data representations", "2.2": "Fixed header", "2.3": "Variable header",
@@ -18,6 +23,11 @@ enum SectionTitle {
       "4.1": "Storing state", "4.3": "Quality of Service", "4.4": "Delivery retry",
       "4.5": "Message receipt", "4.6": "Message ordering", "4.7": "Topic names and filters",
       "4.8": "Handling errors", "6": "WebSocket", "7": "Conformance", "7.1": "Conformance targets",
-    ]
+    ],
+    "sdk": [
+      "1.2": "Channel: configuration", "1.3": "Channel: connection", "1.4": "Channel: topics",
+      "1.5": "Channel: requests", "1.6": "Channel: account", "1.10": "Channel: in the field",
+      "5.2": "Messages",
+    ],
   ]
 }

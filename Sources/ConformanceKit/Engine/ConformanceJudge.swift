@@ -49,26 +49,62 @@ public struct ConformanceJudge: EventConsumer {
     case .mqtt(.v3_1_1): tally.mode = .judged
     case .mqttInferred(.v3_1_1): tally.mode = .inferred
     case .mqtt, .mqttInferred: return note(event)
+    case .webSocket: return consumeCarrier(event)
     }
     let place = table.place(of: event.context.connection)
+    note(event)
     table[place].wire = event.context.wire
     switch event.body {
     case .mqtt(let packet): mqtt311.take(packet, event, &table[place], &tally)
     case .opened(let opening):
-      note(event)
       table[place].isFromStart = opening.isFromStart
+      table[place].hasPings = opening.hasPings
     case .gap, .malformed: mqtt311.lose(from: event.context.sender, &table[place], &tally)
-    case .closed(let closing):
-      let close = Closing(
-        how: closing.how, first: event.context.sender, time: closing.firstTime)
-      mqtt311.close(close, event, &table[place], &tally)
-      table.remove(at: place)
+    case .closed(let closing): close(closing, event, at: place)
+    case .handshake, .webSocket: break
     }
     lastContext = event.context
   }
 
+  /// Takes an event of a WebSocket connection, which is news of the MQTT in its frames as well.
+  private mutating func consumeCarrier(_ event: borrowing EventView) {
+    let place = table.place(of: event.context.connection)
+    let wire = table[place].wire
+    let isJudged = wire.version == .v3_1_1
+    switch event.body {
+    case .opened(let opening):
+      note(event)
+      table[place].isFromStart = opening.isFromStart
+      table[place].hasPings = opening.hasPings
+      table[place].wire = .webSocket
+    // What is lost before the first packet may have been packets.
+    case .gap where isJudged || wire == .webSocket, .malformed where isJudged || wire == .webSocket:
+      mqtt311.lose(from: event.context.sender, &table[place], &tally)
+    case .closed(let closing) where isJudged:
+      tally.mode = wire.isCertain ? .judged : .inferred
+      close(closing, event, at: place)
+    case .closed: table.remove(at: place)
+    case .gap, .malformed, .mqtt, .handshake, .webSocket: break
+    }
+    lastContext = event.context
+  }
+
+  private mutating func close(
+    _ closing: ConnectionClosing, _ event: borrowing EventView, at place: Int
+  ) {
+    let close = Closing(how: closing.how, first: event.context.sender, time: closing.firstTime)
+    mqtt311.close(close, event, &table[place], &tally)
+    table.remove(at: place)
+  }
+
+  /// Notes what a connection speaks: where it opens, and where it turns out to carry MQTT.
   private mutating func note(_ event: borrowing EventView) {
-    if case .opened = event.body { seen.add(event.context.wire) }
+    if case .opened = event.body { return seen.add(event.context.wire) }
+    guard event.context.over != nil else { return }
+    let place = table.place(of: event.context.connection)
+    guard table[place].wire == .webSocket else { return }
+    seen.add(event.context.wire)
+    table[place].wire = event.context.wire
   }
 
   /// Ends the file: what is still open is left undecided.

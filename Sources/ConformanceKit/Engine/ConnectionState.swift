@@ -13,6 +13,8 @@ struct ConnectionState {
   var wire = WireProtocol.mqtt(.v3_1_1)
   /// Whether the start of the connection is in the capture.
   var isFromStart = false
+  /// Whether PINGREQ and PINGRESP are told.
+  var hasPings = true
   var client = PeerState()
   var server = PeerState()
 

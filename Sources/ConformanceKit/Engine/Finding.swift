@@ -4,7 +4,9 @@ public import DataClient
 public struct Finding: Sendable, Hashable {
   /// The file that it was found in.
   public var file: String
-  /// The frame that completed the packet, or the line of a recording.
+  /// The step of a scenario; nil for a finding on the wire, which has a frame instead.
+  public var scenario: ScenarioPlace?
+  /// The frame that completed the packet, or the line of a recording; 0 in a scenario.
   public var frame: Int
   /// The number of the connection in the file.
   public var connection: Int
@@ -18,6 +20,19 @@ public struct Finding: Sendable, Hashable {
   public var expected: String
   /// What was there.
   public var actual: String
+}
+
+/// A step of a scenario.
+public struct ScenarioPlace: Sendable, Hashable, CustomStringConvertible {
+  /// The name of the scenario.
+  public var name: String
+  /// The number of the step, from 1.
+  public var step: Int
+  /// What the step does.
+  public var action: String
+
+  /// The scenario, and the step with what it does.
+  public var description: String { "scenario \(name), step \(step), \(action)" }
 }
 
 /// What a rule says of a violation; the engine adds where and when.

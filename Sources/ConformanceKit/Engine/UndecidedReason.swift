@@ -22,6 +22,7 @@ enum UndecidedReason: Int, CaseIterable {
   case loweredQoS
   case noOrderFits
   case keepAliveMargin
+  case pingsNotRecorded
   case longPacket
   case connackInSilence
   case serverClosedFirst
@@ -61,6 +62,7 @@ enum UndecidedReason: Int, CaseIterable {
     case .noOrderFits: "no order of the codes fits the request"
     case .keepAliveMargin:
       "the silence is between 1.0 and 1.5 times the Keep Alive, which a distant capture may explain"
+    case .pingsNotRecorded: "PINGREQs are not in a recording that a client makes of itself"
     case .longPacket: "the packet that ends the silence is long and may have been begun in time"
     case .connackInSilence: "CONNACK came within the silence"
     case .serverClosedFirst: "the server ended the connection first"

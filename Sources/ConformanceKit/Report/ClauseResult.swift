@@ -40,6 +40,30 @@ public struct ClauseResult: Sendable, Hashable {
     (verdict, reason) = Self.judge(clause, counts, seen, isStrict: isStrict)
   }
 
+  /// Judges a clause of the SDK by what came of the scenarios that are bound to it.
+  init(_ clause: Clause, satisfied: Int, findings: [Finding], isStrict: Bool) {
+    self.clause = clause
+    self.satisfied = satisfied
+    violated = findings.count
+    undecided = 0
+    self.findings = findings
+    switch (clause.status, findings.first) {
+    case (.driven, nil): (verdict, reason) = (satisfied > 0 ? .passed : .notExercised, nil)
+    case (.driven, let first?):
+      guard clause.level != .must, !isStrict else {
+        (verdict, reason) = (.failed, nil)
+        break
+      }
+      let place = first.scenario.map { " (\($0))" } ?? ""
+      (verdict, reason) = (
+        .inconclusive,
+        "a \(clause.level.rawValue) is not followed\(place); --strict makes it a failure"
+      )
+    case (.checked, _), (.tested, _), (.planned, _), (.active, _), (.unobservable, _):
+      (verdict, reason) = (.notApplicable, Self.whyUnchecked(clause))
+    }
+  }
+
   private static func judge(
     _ clause: Clause, _ counts: RuleCounts?, _ seen: SeenProtocols, isStrict: Bool
   ) -> (Verdict, String?) {
@@ -64,7 +88,9 @@ public struct ClauseResult: Sendable, Hashable {
   private static func whyUnchecked(_ clause: Clause) -> String {
     switch clause.status {
     case .checked: "it has no rule"
-    case .planned where clause.section == "6": "MQTT over WebSocket is not decoded yet"
+    case .driven: "a scenario has to be run, see reprise conform sdk"
+    case .tested: "a unit test of the SDK has it, and no scenario"
+    case .planned where clause.section == "6": "there is no rule for MQTT over WebSocket yet"
     case .planned: "there is no rule yet: it takes the traffic of a whole \(clause.scope.rawValue)"
     case .active: "a driver has to provoke it"
     case .unobservable: "nothing on the wire can tell"

@@ -26,15 +26,14 @@ extension ConformanceReport {
   /// The verdicts of a standard, a row a section, and their sums.
   private func table(of spec: String, _ paint: Paint) -> String {
     let rows = results.filter { $0.clause.spec == spec }
-    let checked = rows.count { $0.clause.status == .checked }
+    let checked = rows.count { $0.clause.status.isChecked }
     let selected = isComplete ? "" : " selected"
     var text = paint.heading("\(spec): \(checked) of \(rows.count)\(selected) clauses checked")
     text += "\n  " + "section".padded(to: Self.titleWidth)
     for verdict in Self.columns { text += "  " + verdict.rawValue }
     text += "\n"
-    let sections = rows.reduce(into: [String]()) {
-      let section = SectionTitle.group(of: $1.clause.section)
-      if !$0.contains(section) { $0.append(section) }
+    let sections = Set(rows.map { SectionTitle.group(of: $0.clause.section) }).sorted {
+      SectionTitle.numbers(of: $0).lexicographicallyPrecedes(SectionTitle.numbers(of: $1))
     }
     for section in sections {
       let title = section.padded(to: 6) + SectionTitle.of(section, in: spec)
@@ -68,14 +67,18 @@ extension ConformanceReport {
     text += ", \(clause.level.rawValue), \(result.violated)× violated"
     text += ", \(result.satisfied)× kept\n" + clause.summary.wrapped(indent: 4) + "\n"
     for finding in result.findings.prefix(3) {
-      text += "    \(printable(finding.file)) frame \(finding.frame)"
-      text += ", connection \(finding.connection), \(finding.time)\n"
+      text += "    \(printable(finding.file)) \(place(of: finding))\n"
       text += "      " + printable(finding.message) + "\n"
       text += "      expected: " + printable(finding.expected) + "\n"
       text += "      actual:   " + printable(finding.actual) + "\n"
     }
     if result.violated > 3 { text += "    and \(result.violated - 3) more\n" }
     return text
+  }
+
+  private static func place(of finding: Finding) -> String {
+    if let place = finding.scenario { return "\(place)" }
+    return "frame \(finding.frame), connection \(finding.connection), \(finding.time)"
   }
 
   /// Text from the wire must not steer the terminal.

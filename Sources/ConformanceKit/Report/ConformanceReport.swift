@@ -103,8 +103,14 @@ private struct JSONText {
   mutating func append(_ finding: Finding) {
     raw("{")
     field("file", finding.file, isFirst: true)
-    raw(",\"frame\":\(finding.frame),\"connection\":\(finding.connection)")
-    field("time", finding.time.description)
+    if let place = finding.scenario {
+      field("scenario", place.name)
+      raw(",\"step\":\(place.step)")
+      field("action", place.action)
+    } else {
+      raw(",\"frame\":\(finding.frame),\"connection\":\(finding.connection)")
+      field("time", finding.time.description)
+    }
     field("message", finding.message)
     raw(#","packet":"#)
     if finding.packet.isEmpty { raw("null") } else { bytes += finding.packet }

@@ -26,12 +26,17 @@ public struct ClientAction: Sendable, Hashable {
     case connect(ConnectOptions)
     /// Ask for messages; answered by `subscribed`.
     case subscribe([Subscription])
-    /// Ask no longer for messages; answered by `unsubscribed`.
+    /// Ask no longer for messages; answered by `unsubscribed` or `failed`.
     case unsubscribe([String])
-    /// Send a message; answered by `published` when the receiver has it, at QoS 0 when it is written.
+    /// Send a message; answered by `published` when the receiver has it, at QoS 0 when it is written,
+    /// or by `failed` when the receiver does not want it.
     case publish(Message)
-    /// Ask for a resource; answered by `response`.
+    /// Ask for a resource; answered by `response`, or by `failed` when no answer comes.
     case send(RequestMessage)
+    /// Send one text message over a connection without topics; nothing answers it (RFC 6455 section 5.6).
+    case sendText(String)
+    /// Send one binary message over a connection without topics; nothing answers it (RFC 6455 section 5.6).
+    case sendBinary([UInt8])
     /// Close the connection in good order; answered by `closed`.
     case disconnect
   }

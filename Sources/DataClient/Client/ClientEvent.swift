@@ -10,8 +10,14 @@ public enum ClientEvent: Sendable, Hashable {
   case published(ClientAction.ID)
   /// A message came.
   case message(Message)
+  /// A text message came over a connection without topics.
+  case text(String)
+  /// A binary message came over a connection without topics.
+  case binary([UInt8])
   /// A request was answered.
   case response(ClientAction.ID, ResponseMessage)
+  /// An UNSUBSCRIBE, a message or a request came to nothing after it was handed over.
+  case failed(ClientAction.ID, ActionFailure)
   /// The connection is closed, or could not be opened.
   case closed(Closed)
   /// The deadline passed before anything happened.
@@ -77,4 +83,8 @@ public struct Capabilities: OptionSet, Sendable, Hashable {
   public static let messages = Capabilities(rawValue: 32)
   /// Requests are answered.
   public static let requests = Capabilities(rawValue: 64)
+  /// Text and binary messages without topics can be sent, as over a WebSocket.
+  public static let frames = Capabilities(rawValue: 128)
+  /// The peer says which message or UNSUBSCRIBE it refuses, as servers do under MQTT 5.0.
+  public static let refusals = Capabilities(rawValue: 256)
 }

@@ -18,6 +18,15 @@
 ///   each exactly once. Every `connect` is answered by exactly one ``ClientEvent/connected(_:)`` or
 ///   ``ClientEvent/closed(_:)``, every connection ends with exactly one ``ClientEvent/closed(_:)``, and
 ///   after it no event of that connection comes.
+/// - **Answers.** Every other action is answered at most once: by its own event, or by
+///   ``ClientEvent/failed(_:_:)`` when it came to nothing after it was handed over. Each answer of a
+///   server that refuses an UNSUBSCRIBE or a message (MQTT 5.0: any reason code from 0x80 on in UNSUBACK,
+///   PUBACK or PUBREC) is told as ``ActionFailure/refused(code:reason:)``, never as success; a
+///   SUBSCRIBE's are told by ``ClientEvent/subscribed(_:_:)``, filter by filter. A request that gets no
+///   answer is told as ``ActionFailure/unanswered(_:_:)``. What was open on a connection that is closed
+///   gets no event of its own, unless a later connection takes up its session and brings the answer.
+///   A server of MQTT 3.1.1 has no way to refuse a message (section 3.3.5); its `published` says that
+///   it has it, and ``Capabilities/refusals`` is missing.
 /// - **Time.** ``now`` never runs backwards and does not move between two calls of ``next(before:)``
 ///   that find an event waiting. When the deadline is reached first, ``next(before:)`` returns
 ///   ``ClientEvent/deadline`` and `now` is not before it.

@@ -15,7 +15,7 @@ public struct DataClientError: Error, Sendable, Hashable {
   public struct Code: Sendable, Hashable {
     private enum Value: Hashable, Sendable {
       case notConnected, unsupported, invalidAction, transport, diverged, noAnswer, unreadable
-      case timedOut, rejected, undecodable, notRecorded
+      case timedOut, rejected, undecodable, notRecorded, recordingFull
     }
 
     private let value: Value
@@ -42,6 +42,8 @@ public struct DataClientError: Error, Sendable, Hashable {
     public static let undecodable = Code(value: .undecodable)
     /// The recording of what happens can't be written.
     public static let notRecorded = Code(value: .notRecorded)
+    /// The recording has reached its size, and is not to go on in another file.
+    public static let recordingFull = Code(value: .recordingFull)
   }
 }
 

@@ -39,6 +39,14 @@ public enum RequestMethod: String, Sendable, Hashable, CaseIterable {
   case patch = "PATCH"
   /// Remove the resource.
   case delete = "DELETE"
+  /// Ask for the resource's header only.
+  case head = "HEAD"
+  /// Ask what can be done with the resource.
+  case options = "OPTIONS"
+  /// Have the request sent back.
+  case trace = "TRACE"
+  /// Open a tunnel.
+  case connect = "CONNECT"
 }
 
 extension DataClient {
@@ -65,17 +73,34 @@ extension DataClient {
     while true {
       switch try await next(before: deadline) {
       case .response(id, let response): return try response.decoded(for: request)
+      case .failed(id, let failure): throw failure.error(for: request)
       case .deadline:
         throw DataClientError(
           .timedOut, "\(request.path) was not answered within \(timeout); try again or wait longer")
       case .closed(let reason):
         throw DataClientError(
-          .transport, "the connection was closed (\(reason)) before \(request.path) was answered")
+          .transport, "\(request.path) was not answered: \(reason)")
       case .ended:
         throw DataClientError(.noAnswer, "this world ends without an answer to \(request.path)")
-      case .connected, .subscribed, .unsubscribed, .published, .message, .response, .woken: continue
+      case .connected, .subscribed, .unsubscribed, .published, .message, .text, .binary, .response,
+        .failed,
+        .woken:
+        continue
       }
     }
+  }
+}
+
+extension ActionFailure {
+  /// The failure as an error of a request.
+  fileprivate func error(for request: some Request) -> DataClientError {
+    let code: DataClientError.Code =
+      switch self {
+      case .refused: .rejected
+      case .unanswered(.timedOut, _): .timedOut
+      case .unanswered: .transport
+      }
+    return DataClientError(code, "\(request.path) was not answered: \(self)")
   }
 }
 
@@ -99,7 +124,7 @@ extension ResponseMessage {
 
 extension DecodingError {
   /// What is wrong, and at which place of the JSON.
-  fileprivate var shown: String {
+  package var shown: String {
     switch self {
     case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
       "\(context.debugDescription) at \(Self.path(context.codingPath))"

@@ -1,18 +1,20 @@
 import Wire
 
-/// Writes down what a client does and gets as the packets of MQTT 3.1.1 that it stands for.
+/// Writes down what a client does and gets as the packets of MQTT that it stands for.
 ///
-/// Packet identifiers are the transcript's own: the port has none. An exchange of QoS 2 stands where
-/// its message came, or where it was complete.
+/// What the port does not tell is not there: most properties of MQTT 5.0, and the packets that keep an idle
+/// connection alive. Packet identifiers are the transcript's own: the port has none. An exchange of QoS 2
+/// stands where its message came, or where it was complete.
 struct ClientTranscript: Sendable {
   private enum Open {
     case subscribe(UInt16)
-    case unsubscribe(UInt16)
+    case unsubscribe(UInt16, filters: Int)
     case publish(UInt16, QoS)
   }
 
   private let client: String
   private let server: String
+  private let version: MQTTVersion
   private let redaction: RedactionRules
   private var frame = 1
   private var connection = 0
@@ -23,9 +25,12 @@ struct ClientTranscript: Sendable {
   private var lastClientID: UInt16 = 0
   private var lastServerID: UInt16 = 0
 
-  init(client: String, server: String, _ redaction: RedactionRules) {
+  init(
+    client: String, server: String, version: MQTTVersion, _ redaction: RedactionRules
+  ) {
     self.client = client
     self.server = server
+    self.version = version
     self.redaction = redaction
   }
 
@@ -44,14 +49,14 @@ struct ClientTranscript: Sendable {
       return [make(time, .client, .subscribe(packetID: id, filters, []))]
     case .unsubscribe(let filters):
       let id = makeClientID()
-      open[action.id] = .unsubscribe(id)
+      open[action.id] = .unsubscribe(id, filters: filters.count)
       return [make(time, .client, .unsubscribe(packetID: id, filters, []))]
     case .publish(let message):
       let id = message.qos == .atMostOnce ? 0 : makeClientID()
       if message.qos > .atMostOnce { open[action.id] = .publish(id, message.qos) }
       return [make(time, .client, publish(message, id))]
     case .disconnect: return [make(time, .client, .disconnect(.init()))]
-    case .send: return []
+    case .send, .sendText, .sendBinary: return []
     }
   }
 
@@ -60,8 +65,7 @@ struct ClientTranscript: Sendable {
     (isOpen, isAnswered) = (true, false)
     open.removeAll()
     used.removeAll()
-    let opening = ConnectionOpening(
-      client: client, server: server, isFromStart: true, firstFrame: frame + 1, firstTime: time)
+    let opening = opening(isFromStart: true, time)
     let will = options.will.map(redaction.applied).map { will in
       MQTTPacket.Will(
         topic: will.topic, payload: will.payload, qos: will.qos.rawValue, retain: will.isRetained)
@@ -70,8 +74,14 @@ struct ClientTranscript: Sendable {
     let connect = MQTTPacket.Connect(
       clientID: options.clientID, cleanStart: options.cleanStart, keepAlive: options.keepAlive,
       will: will, username: hidesName ? RedactionRules.mark : options.username,
-      password: options.password)
-    return [make(time, .client, .opened(opening)), make(time, .client, .connect(connect))]
+      password: options.password, properties: connectProperties(options))
+    return [opening, make(time, .client, .connect(connect))]
+  }
+
+  /// A session that is kept is kept for good, as in 3.1.1.
+  private func connectProperties(_ options: ConnectOptions) -> [MQTTProperty] {
+    guard version.rules.hasProperties, !options.cleanStart else { return [] }
+    return [MQTTProperty(.sessionExpiryInterval, .integer(0xFFFF_FFFF))]
   }
 
   // MARK: Events
@@ -89,8 +99,9 @@ struct ClientTranscript: Sendable {
       let codes = granted.map { $0?.rawValue ?? 0x80 }
       return [make(time, .server, .suback(packetID: packetID, codes: codes, []))]
     case .unsubscribed(let id):
-      guard case .unsubscribe(let packetID) = end(id) else { return [] }
-      return [make(time, .server, .unsuback(packetID: packetID, codes: [], []))]
+      guard case .unsubscribe(let packetID, let count) = end(id) else { return [] }
+      let codes = [UInt8](repeating: 0, count: version == .v5_0 ? count : 0)
+      return [make(time, .server, .unsuback(packetID: packetID, codes: codes, []))]
     case .published(let id):
       guard case .publish(let packetID, let qos) = end(id) else { return [] }
       return acknowledgements(of: packetID, qos, by: .server, time)
@@ -98,8 +109,36 @@ struct ClientTranscript: Sendable {
       let id = message.qos == .atMostOnce ? 0 : makeServerID()
       return [make(time, .server, publish(message, id))]
         + acknowledgements(of: id, message.qos, by: .client, time)
+    case .failed(let id, let failure): return fail(id, failure, time)
     case .closed(let closed): return close(closed, time)
-    case .response, .deadline, .woken, .ended: return []
+    case .text, .binary, .response, .deadline, .woken, .ended: return []
+    }
+  }
+
+  /// A refusal by its reason code; what was not answered at all leaves no packet.
+  private mutating func fail(
+    _ id: ClientAction.ID, _ failure: ActionFailure, _ time: Timestamp
+  ) -> [Event] {
+    guard case .refused(let code, let reason) = failure, let ended = end(id) else { return [] }
+    guard version.rules.hasProperties else {
+      let message = "a refusal (\(failure)) that MQTT 3.1.1 has no packet for"
+      return [
+        make(
+          time, .server,
+          .malformed(Malformation(code: "not-encodable", offset: 0, message: message)))
+      ]
+    }
+    let properties = reason.map { [MQTTProperty(.reasonString, .string($0))] }
+    switch ended {
+    case .unsubscribe(let packetID, let filters):
+      let codes = [UInt8](repeating: code, count: filters)
+      return [make(time, .server, .unsuback(packetID: packetID, codes: codes, properties ?? []))]
+    case .publish(let packetID, let qos):
+      let type: MQTTPacketType = qos == .exactlyOnce ? .pubrec : .puback
+      let reason = MQTTPacket.Reason(code, properties: properties)
+      return [make(time, .server, .acknowledgement(type, packetID: packetID, reason))]
+    case .subscribe(let packetID):
+      return [make(time, .server, .suback(packetID: packetID, codes: [code], properties ?? []))]
     }
   }
 
@@ -122,12 +161,31 @@ struct ClientTranscript: Sendable {
     return [closing(.endOfCapture, .client, nil, time)]
   }
 
+  /// Lets the recording go on in another file, whose lines and connections are counted anew.
+  /// - Parameter time: When the one file ends and the other begins.
+  /// - Returns: The last events of the one, and the first ones of the other.
+  mutating func divide(at time: Timestamp) -> (end: [Event], start: [Event]) {
+    let wasOpen = isOpen
+    let end = finish(at: time)
+    isOpen = wasOpen
+    frame = 1
+    connection = wasOpen ? 1 : 0
+    return (end, wasOpen ? [opening(isFromStart: false, time)] : [])
+  }
+
   // MARK: Pieces
+
+  private mutating func opening(isFromStart: Bool, _ time: Timestamp) -> Event {
+    let opening = ConnectionOpening(
+      client: client, server: server, isFromStart: isFromStart, firstFrame: frame + 1,
+      firstTime: time, hasPings: false)
+    return make(time, .client, .opened(opening))
+  }
 
   private mutating func make(_ time: Timestamp, _ sender: Peer, _ body: Event.Body) -> Event {
     frame += 1
     let context = EventContext(
-      time: time, frame: frame, connection: connection, sender: sender, wire: .mqtt(.v3_1_1))
+      time: time, frame: frame, connection: connection, sender: sender, wire: .mqtt(version))
     return Event(context, body)
   }
 
@@ -135,7 +193,7 @@ struct ClientTranscript: Sendable {
     _ time: Timestamp, _ sender: Peer, _ content: MQTTPacket.Content
   ) -> Event {
     do {
-      let bytes = try MQTTPacket(content, version: .v3_1_1).encoded()
+      let bytes = try MQTTPacket(content, version: version).encoded()
       return make(time, sender, .mqtt(PacketBytes(bytes)))
     } catch {
       // What no packet can say was not sent by one either.
@@ -177,7 +235,7 @@ struct ClientTranscript: Sendable {
   private mutating func end(_ id: ClientAction.ID) -> Open? {
     guard let ended = open.removeValue(forKey: id) else { return nil }
     switch ended {
-    case .subscribe(let packetID), .unsubscribe(let packetID), .publish(let packetID, _):
+    case .subscribe(let packetID), .unsubscribe(let packetID, _), .publish(let packetID, _):
       used.remove(packetID)
     }
     return ended
@@ -196,4 +254,9 @@ struct ClientTranscript: Sendable {
     lastServerID = lastServerID == .max ? 1 : lastServerID + 1
     return lastServerID
   }
+}
+
+extension DataClient {
+  /// The version of MQTT that a client's packets are written as: only 5.0 has words for refusals.
+  var spokenVersion: MQTTVersion { capabilities.contains(.refusals) ? .v5_0 : .v3_1_1 }
 }

@@ -34,6 +34,8 @@ public struct Fault: Sendable, Hashable {
     case publish
     /// The user subscribes.
     case subscribe
+    /// The user sends a request.
+    case request
     /// A connection was opened.
     case connected
     /// A SUBSCRIBE was answered.
@@ -44,15 +46,28 @@ public struct Fault: Sendable, Hashable {
     case message
     /// A request was answered.
     case response
+    /// A message, a request or an UNSUBSCRIBE came to nothing.
+    case failed
+    /// The user sends a text or binary message.
+    case send
+    /// A text or binary message came.
+    case frame
 
     /// Whether the user does it.
-    var isAction: Bool { self == .publish || self == .subscribe }
+    var isAction: Bool {
+      switch self {
+      case .publish, .subscribe, .request, .send: true
+      case .connected, .subscribed, .published, .message, .response, .failed, .frame: false
+      }
+    }
   }
 
   /// The ways to go wrong.
   public enum Effect: Sendable, Hashable {
     /// The event, and all behind it, comes later.
     case delay(Duration)
+    /// The action never goes out, and this comes of it; for requests and messages above QoS 0.
+    case fail(ActionFailure)
     /// The event never comes; a message of QoS 0 that is published never goes out.
     case drop
     /// The event comes twice; for messages of QoS 0 and 1.
@@ -74,28 +89,17 @@ public struct Fault: Sendable, Hashable {
     }
     let kind = trigger.kind
     switch effect {
-    case .disconnect: return nil
-    case .drop: return kind == .subscribe ? "a SUBSCRIBE can't be dropped, only its answer" : nil
+    case .disconnect:
+      return kind == .request ? "a request has no connection that could be cut" : nil
+    case .drop:
+      guard kind == .subscribe || kind == .request else { return nil }
+      return "a SUBSCRIBE or a request can't be dropped, only its answer"
+    case .fail:
+      return kind == .publish || kind == .request ? nil : "only messages and requests can fail"
     case .delay(let duration):
       if duration < .zero { return "a delay is not negative" }
       return kind.isAction ? "only events can be delayed" : nil
     case .duplicate, .reorder: return kind == .message ? nil : "only messages can be"
     }
-  }
-}
-
-/// A generator of pseudo-random numbers that gives the same ones for the same seed, on any machine.
-struct SeededGenerator: RandomNumberGenerator, Sendable {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  // SplitMix64: a Weyl sequence whose values are mixed by two multiplications.
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
   }
 }

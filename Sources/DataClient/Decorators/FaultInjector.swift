@@ -7,6 +7,7 @@ import Synchronization
 /// ``ClientEvent/Closed/lost(_:)``.
 public final class FaultInjector<Client: DataClient>: DataClient {
   private let client: Client
+  private let refusesMessages: Bool
   private let state: Mutex<FaultMachine>
 
   /// Wraps a client.
@@ -21,11 +22,16 @@ public final class FaultInjector<Client: DataClient>: DataClient {
       throw DataClientError(.invalidAction, "the fault \(fault) can't be injected: \(objection)")
     }
     self.client = client
+    refusesMessages = faults.contains { fault in
+      if case .fail(.refused) = fault.effect { true } else { false }
+    }
     state = Mutex(FaultMachine(faults, seed: seed))
   }
 
-  /// Those of the client.
-  public var capabilities: Capabilities { client.capabilities }
+  /// Those of the client, and refusals if some are injected.
+  public var capabilities: Capabilities {
+    refusesMessages ? client.capabilities.union(.refusals) : client.capabilities
+  }
 
   /// The time of the client.
   public var now: Timestamp { client.now }
@@ -67,7 +73,9 @@ public final class FaultInjector<Client: DataClient>: DataClient {
       case .woken:
         if state.withLock({ $0.takeWake() }) { return .woken }
       case .ended: return state.withLock { $0.popLast() } ?? .ended
-      case .connected, .subscribed, .unsubscribed, .published, .message, .response, .closed:
+      case .connected, .subscribed, .unsubscribed, .published, .message, .text, .binary, .response,
+        .failed,
+        .closed:
         if state.withLock({ $0.take(event, at: now) }) { try await cut() }
       }
     }

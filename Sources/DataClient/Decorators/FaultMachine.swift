@@ -17,6 +17,8 @@ struct FaultMachine: Sendable {
   private var queue: [Held] = []
   /// A message that lets the next one go first.
   private var swapped: ClientEvent?
+  /// Whether there is a connection; what needs one is nothing that happens without it.
+  private var isOpen = false
   /// Whether the connection was cut and its closing did not come yet.
   private(set) var isLosing = false
   /// Whether the user woke the reader.
@@ -61,8 +63,11 @@ struct FaultMachine: Sendable {
     switch action.kind {
     case .publish(let message): (kind, isQoS0) = (.publish, message.qos == .atMostOnce)
     case .subscribe: kind = .subscribe
-    case .connect, .unsubscribe, .send, .disconnect: return .perform
+    case .send: kind = .request
+    case .sendText, .sendBinary: kind = .send
+    case .connect, .unsubscribe, .disconnect: return .perform
     }
+    guard isOpen || kind == .request else { return .perform }
     for effect in effects(at: kind) {
       switch effect {
       case .disconnect:
@@ -73,7 +78,11 @@ struct FaultMachine: Sendable {
         hold(.published(action.id), at: now)
         isNudged = true
         return .drop
-      case .drop, .delay, .duplicate, .reorder: continue
+      case .fail(let failure) where !isQoS0:
+        hold(.failed(action.id, failure), at: now)
+        isNudged = true
+        return .drop
+      case .fail, .drop, .delay, .duplicate, .reorder: continue
       }
     }
     return .perform
@@ -106,6 +115,11 @@ struct FaultMachine: Sendable {
   /// Takes an event of the client.
   /// - Returns: Whether the connection is to be cut now.
   mutating func take(_ event: ClientEvent, at now: Timestamp) -> Bool {
+    switch event {
+    case .connected: isOpen = true
+    case .closed: isOpen = false
+    default: break
+    }
     if isLosing {
       guard case .closed = event else { return false }
       isLosing = false
@@ -125,6 +139,8 @@ struct FaultMachine: Sendable {
       case .duplicate: if event.mayBeDoubled, copies > 0 { copies = 2 }
       case .reorder: isSwapped = event.isQoS0
       case .disconnect: isCut = true
+      // Only actions fail.
+      case .fail: continue
       }
     }
     if isSwapped, swapped == nil, copies > 0, !isCut {
@@ -173,7 +189,9 @@ extension ClientEvent {
     case .subscribed: .subscribed
     case .published: .published
     case .message: .message
+    case .text, .binary: .frame
     case .response: .response
+    case .failed: .failed
     case .unsubscribed, .closed, .deadline, .woken, .ended: nil
     }
   }

@@ -1,10 +1,14 @@
 import Synchronization
+public import Wire
 
 /// Records what a client does and gets, so that a ``ReplayClient`` can be that world again.
 ///
 /// Every action that was handed over and every event becomes the packets that it stands for, each a
 /// line that is complete on the disk before the user gets the event. Killed at any moment, the
 /// recording is readable to its last event. What must not be told is hidden before it is written.
+///
+/// In packets of MQTT 5.0 a message that the server refused is recorded with the server's reason code; 3.1.1
+/// has none.
 ///
 /// Requests can't be recorded, as they are no packets: the client says so by its capabilities. The
 /// order of a message and of the `published` of QoS 0 is not recorded either: in the replay a message
@@ -13,27 +17,18 @@ import Synchronization
 /// When the recording can't be written, ``perform(_:)`` and ``next(before:)`` throw
 /// ``DataClientError/Code/notRecorded`` from then on: a run that is to be recorded does not go on
 /// unrecorded.
+///
+/// A recording with a size never becomes larger. The event that finds no room is the first one of the
+/// next file, if there is one; otherwise it is not handed out, and from then on
+/// ``DataClientError/Code/recordingFull`` is thrown.
 public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable>: DataClient {
   private struct State {
-    var writer: RecordingWriter<Sink>
+    var lines: RecordingLines<Sink>
     var transcript: ClientTranscript
     var failure: DataClientError?
     /// Whether somebody performs or records; the others wait in a row.
     var isBusy = false
     var row: [CheckedContinuation<Void, Never>] = []
-
-    mutating func write(_ events: [Event]) throws(DataClientError) {
-      if let failure { throw failure }
-      do {
-        for event in events { try event.withView { view throws in try writer.consume(view) } }
-      } catch {
-        let failure = DataClientError(
-          .notRecorded,
-          "the recording can't be written: \(error); it is complete up to the last event before")
-        self.failure = failure
-        throw failure
-      }
-    }
   }
 
   private let client: Client
@@ -43,40 +38,50 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
   /// - Parameters:
   ///   - client: The client to record.
   ///   - sink: Where the recording goes.
-  ///   - url: What the client talks to, for the header.
+  ///   - url: What the client talks to, for the header; without a password.
+  ///   - version: The version of MQTT that the client speaks; nil tells it from what the client can do.
   ///   - redaction: What is not written.
+  ///   - limit: How many bytes a file may have, if there is a limit; an event that is larger alone gets
+  ///     a file of its own.
+  ///   - nextSink: Where the recording goes on when the sink that it is given is complete.
   /// - Throws: What the sink throws.
   public init(
-    _ client: Client, to sink: Sink, url: String? = nil,
-    redaction: RedactionRules = RedactionRules()
+    _ client: Client, to sink: Sink, url: String? = nil, version: MQTTVersion? = nil,
+    redaction: RedactionRules = RedactionRules(), limit: Int? = nil,
+    nextSink: (@Sendable (Sink) throws -> Sink)? = nil
   ) throws {
     self.client = client
     let details = url.map { [JSONMember("url", .string($0))] } ?? []
     let header = RecordingHeader(
       created: client.now, source: .init(kind: "client", details: details),
       redacted: redaction.names)
-    let transcript = ClientTranscript(client: "client", server: url ?? "server", redaction)
-    let writer = try RecordingWriter(
-      sink, header: header, showsSecrets: !redaction.hidesSecrets, flushesEveryLine: true)
-    state = Mutex(State(writer: writer, transcript: transcript))
+    let transcript = ClientTranscript(
+      client: "client", server: url ?? "server", version: version ?? client.spokenVersion, redaction
+    )
+    let lines = try RecordingLines(
+      sink, header, showsSecrets: !redaction.hidesSecrets, limit: limit, nextSink: nextSink)
+    state = Mutex(State(lines: lines, transcript: transcript))
   }
 
   /// Those of the client, but for requests.
-  public var capabilities: Capabilities { client.capabilities.subtracting(.requests) }
+  public var capabilities: Capabilities { client.capabilities.subtracting([.requests, .frames]) }
 
   /// The time of the client.
   public var now: Timestamp { client.now }
 
   /// What the recording goes to.
-  public var sink: Sink { state.withLock { $0.writer.sink } }
+  public var sink: Sink { state.withLock { $0.lines.sink } }
 
   /// Performs an action and records it when it was handed over.
   /// - Parameter action: What to do.
   /// - Throws: What the client throws, and ``DataClientError/Code/notRecorded``.
   public func perform(_ action: ClientAction) async throws {
-    if case .send = action.kind {
+    switch action.kind {
+    case .send, .sendText, .sendBinary:
       throw DataClientError(
-        .unsupported, "requests can't be recorded; send them through a client that is not recorded")
+        .unsupported,
+        "\(action.kind.name) can't be recorded; send it through a client that is not recorded")
+    case .connect, .subscribe, .unsubscribe, .publish, .disconnect: break
     }
     await enter()
     defer { leave() }
@@ -102,20 +107,54 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
   /// Wakes the client.
   public func wake() { client.wake() }
 
+  /// Records an event that was read from the client itself, past this recorder.
+  /// - Parameter event: The event.
+  /// - Throws: ``DataClientError/Code/notRecorded``.
+  public func note(_ event: ClientEvent) throws(DataClientError) {
+    try record { $0.take(event, at: $1) }
+  }
+
+  /// Lets the recording go on in the next file, if it has a way to get one.
+  /// - Throws: ``DataClientError/Code/notRecorded``.
+  public func startNextFile() throws(DataClientError) {
+    let time = client.now
+    try change { try $0.lines.startNextFile(&$0.transcript, at: time) }
+  }
+
   /// Ends the recording; a connection that is open is recorded as one that went on.
   /// - Throws: ``DataClientError/Code/notRecorded``.
   public func finish() throws(DataClientError) {
-    try record { $0.finish(at: $1) }
+    let time = client.now
+    if let failure = state.withLock({ $0.failure }), failure.code != .recordingFull {
+      throw failure
+    }
+    state.withLock { $0.failure = nil }
+    try change { try $0.lines.write($0.transcript.finish(at: time)) }
   }
 
   private func record(
     _ take: (inout ClientTranscript, Timestamp) -> [Event]
   ) throws(DataClientError) {
     let time = client.now
-    let failure: DataClientError? = state.withLock { state in
-      let events = take(&state.transcript, time)
-      do throws(DataClientError) { try state.write(events) } catch { return error }
-      return nil
+    try change { state in
+      try state.lines.add(&state.transcript, at: time) { take(&$0, time) }
+    }
+  }
+
+  /// Writes something, and remembers when that fails.
+  private func change(_ body: (inout State) throws -> Void) throws(DataClientError) {
+    let failure = state.withLock { state -> DataClientError? in
+      if let failure = state.failure { return failure }
+      do {
+        try body(&state)
+      } catch let error as DataClientError where error.code == .recordingFull {
+        state.failure = error
+      } catch {
+        state.failure = DataClientError(
+          .notRecorded,
+          "the recording can't be written: \(error); it is complete up to the last event before")
+      }
+      return state.failure
     }
     if let failure { throw failure }
   }

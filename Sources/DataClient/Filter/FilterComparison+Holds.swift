@@ -69,6 +69,13 @@ extension EventView {
     case .frame: return context.frame
     default: break
     }
+    switch body {
+    case .webSocket(let frame):
+      if field == .length { return Int(clamping: frame.header.payloadLength) }
+      return field == .code ? frame.closeCode.map(Int.init) : nil
+    case .handshake(.response(let response)): return field == .code ? response.status : nil
+    default: break
+    }
     guard case .mqtt(let packet) = body else { return nil }
     switch field {
     case .qos: return packet.type == .publish ? Int(packet.qos) : nil
@@ -85,6 +92,8 @@ extension EventView {
     case .opened, .closed: false
     case .gap, .malformed: true
     case .mqtt(let packet): !packet.faults.isEmpty || packet.missing > 0
+    case .webSocket(let frame): !frame.faults.isEmpty || frame.missing > 0
+    case .handshake(let handshake): !handshake.faults.isEmpty
     }
   }
 }

@@ -4,18 +4,19 @@ import Wire
 enum FilterField: String, Sendable, Equatable, CaseIterable {
   case type, from, connection, topic, filter, client, time
   case version = "protocol"
-  case qos, retain, dup, id, length, frame, payload, code, fault
+  case qos, retain, dup, id, length, frame, payload, code, over, fin, masked, fault
 
   /// The kind of values that the field is compared with.
   var kind: Kind {
     switch self {
     case .type: .name(FilterEventType.names)
     case .from: .name(Peer.allCases.map(\.rawValue))
-    case .version: .name(["mqtt", "mqtt-3.1", "mqtt-3.1.1", "mqtt-5.0"])
+    case .version: .name(["mqtt", "mqtt-3.1", "mqtt-3.1.1", "mqtt-5.0", "websocket"])
+    case .over: .name(Carrier.allCases.map(\.rawValue))
     case .topic, .filter, .client, .payload: .text
     case .time: .time
     case .connection, .qos, .id, .length, .frame, .code: .number
-    case .retain, .dup, .fault: .flag
+    case .retain, .dup, .fin, .masked, .fault: .flag
     }
   }
 
@@ -47,11 +48,17 @@ enum FilterField: String, Sendable, Equatable, CaseIterable {
 enum FilterEventType: Sendable, Equatable {
   case opened, closed, gap, malformed
   case packet(MQTTPacketType)
+  case frame(WebSocketOpcode)
+  case handshake(String)
+  /// A packet or frame of a type that has no meaning.
+  case reserved
+
+  private static let handshakes = ["UPGRADE", "UPGRADED", "REFUSED"]
 
   static let names: [String] =
-    MQTTPacketType.allCases.map { String(describing: $0.name) } + [
-      "OPEN", "CLOSE", "GAP", "MALFORMED",
-    ]
+    MQTTPacketType.allCases.map { String(describing: $0.name) }
+    + WebSocketOpcode.named.filter { $0 != .close }.map { String(describing: $0.name) }
+    + handshakes + ["OPEN", "CLOSE", "GAP", "MALFORMED"]
 
   init?(name: String) {
     switch name {
@@ -59,9 +66,17 @@ enum FilterEventType: Sendable, Equatable {
     case "CLOSE": self = .closed
     case "GAP": self = .gap
     case "MALFORMED": self = .malformed
+    case "RESERVED": self = .reserved
     default:
-      guard let type = MQTTPacketType(name: name) else { return nil }
-      self = .packet(type)
+      if let type = MQTTPacketType(name: name) {
+        self = .packet(type)
+      } else if let opcode = WebSocketOpcode.named.first(where: { "\($0.name)" == name }) {
+        self = .frame(opcode)
+      } else if Self.handshakes.contains(name) {
+        self = .handshake(name)
+      } else {
+        return nil
+      }
     }
   }
 
@@ -71,8 +86,19 @@ enum FilterEventType: Sendable, Equatable {
     case .closed: self == .closed
     case .gap: self == .gap
     case .malformed: self == .malformed
-    case .mqtt(let packet): self == .packet(packet.type)
+    case .mqtt(let packet): self == (packet.type == .reserved ? .reserved : .packet(packet.type))
+    case .webSocket(let frame): isType(of: frame.opcode)
+    case .handshake(let handshake):
+      if case .handshake(let name) = self { name == "\(handshake.name)" } else { false }
     }
+  }
+}
+
+extension FilterEventType {
+  /// CLOSE is what it says, be it a frame or the end of a connection.
+  private func isType(of opcode: WebSocketOpcode) -> Bool {
+    if opcode == .close { return self == .closed }
+    return self == (opcode.isDefined ? .frame(opcode) : .reserved)
   }
 }
 
@@ -82,6 +108,8 @@ enum FilterValue: Sendable, Equatable {
   case peer(Peer)
   /// A version, or MQTT of an unknown one.
   case version(MQTTVersion?)
+  case webSocket
+  case carrier(Carrier)
   case text([UInt8])
   case number(Int)
   case moment(Timestamp)

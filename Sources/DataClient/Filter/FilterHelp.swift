@@ -5,22 +5,28 @@ public enum FilterHelp {
     Chooses events: reprise inspect --filter EXPRESSION
 
     Fields:
-      type         PUBLISH, CONNECT, ... or OPEN, CLOSE, GAP, MALFORMED
+      type         PUBLISH, CONNECT, ... or OPEN, CLOSE, GAP, MALFORMED; of WebSocket
+                   UPGRADE, UPGRADED, REFUSED, TEXT, BINARY, CONTINUATION, PING,
+                   PONG, and again CLOSE
       from         client or server
       connection   the number of the connection
       client       the client identifier of the connection
       topic        the topic of a PUBLISH, also where an alias stands for it
       filter       a filter of a SUBSCRIBE or UNSUBSCRIBE
-      payload      the payload of a PUBLISH
+      payload      the payload of a PUBLISH or of a WebSocket frame
       qos          the QoS of a PUBLISH
       id           the packet identifier
-      length       the remaining length
-      code         a return or reason code
+      length       the remaining length, or the length of a frame's payload
+      code         a return or reason code, the code of a WebSocket CLOSE,
+                   or the status of UPGRADED and REFUSED
       frame        the number of the frame, or of a recording's line
       time         2026-11-21T07:39:01Z, 07:39:01.5 (time of day, UTC),
                    +2s (since the first event of the file; ms, s, m, h)
-      protocol     mqtt-3.1, mqtt-3.1.1, mqtt-5.0, or mqtt where no CONNECT was seen
+      protocol     mqtt-3.1, mqtt-3.1.1, mqtt-5.0, or mqtt where no CONNECT was seen;
+                   websocket
+      over         websocket, of MQTT that comes in its frames
       retain, dup  whether a PUBLISH has the flag
+      fin, masked  whether a WebSocket frame ends a message, and whether it is masked
       fault        whether the event breaks a rule of the format, or lacks bytes
 
     Comparisons:

@@ -96,6 +96,9 @@ extension FilterParser {
     if let name = names.first(where: { $0.lowercased() == text.lowercased() }) {
       if let type = FilterEventType(name: name), field == .type { return .type(type) }
       if let peer = Peer(rawValue: name), field == .from { return .peer(peer) }
+      if let carrier = Carrier(rawValue: name) {
+        return field == .over ? .carrier(carrier) : .webSocket
+      }
       return .version(MQTTVersion(name: name))
     }
     let nearest = NearestName.find(text, in: names).map { "did you mean \($0)? " } ?? ""

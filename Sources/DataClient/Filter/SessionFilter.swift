@@ -97,7 +97,11 @@ public struct SessionFilter: Sendable {
     case .version(let version):
       let wire = event.context.wire
       let actual: MQTTVersion? = wire.isCertain ? wire.version : nil
-      return (actual == version) == (comparison == .equal)
+      let isEqual = wire != .webSocket && actual == version
+      return isEqual == (comparison == .equal)
+    case .webSocket: return (event.context.wire == .webSocket) == (comparison == .equal)
+    case .carrier(let carrier):
+      return event.context.over.map { ($0 == carrier) == (comparison == .equal) } ?? false
     case .text(let text): return holds(field, comparison, text, event)
     case .number(let number):
       if field == .code, case .mqtt(let packet) = event.body, !packet.reasonCodes.isEmpty {
@@ -120,6 +124,9 @@ public struct SessionFilter: Sendable {
     if field == .client {
       guard let client = clients[event.context.connection] else { return false }
       return comparison.holds(client.span.bytes, text.span.bytes)
+    }
+    if case .webSocket(let frame) = event.body {
+      return field == .payload && comparison.holds(frame.data, text.span.bytes)
     }
     guard case .mqtt(let packet) = event.body else { return false }
     switch field {
@@ -146,9 +153,16 @@ public struct SessionFilter: Sendable {
 
   /// The value of a flag; nil where the event has none.
   private func flag(_ field: FilterField, _ event: borrowing EventView) -> Bool? {
-    if field == .fault { return event.hasFault }
-    guard case .mqtt(let packet) = event.body, packet.type == .publish else { return nil }
-    return field == .retain ? packet.retain : packet.dup
+    switch event.body {
+    case _ where field == .fault: return event.hasFault
+    case .mqtt(let packet) where packet.type == .publish:
+      if field == .retain { return packet.retain }
+      return field == .dup ? packet.dup : nil
+    case .webSocket(let frame):
+      if field == .fin { return frame.header.isFinal }
+      return field == .masked ? frame.header.isMasked : nil
+    default: return nil
+    }
   }
 }
 

@@ -28,6 +28,8 @@ struct AnswerBook: Sendable {
   /// What a folder says of a PUBLISH.
   struct Publishing: Sendable {
     let filter: String
+    /// The reason code by which a message above QoS 0 is refused; nil takes it.
+    let refusal: UInt8?
     let answers: [AnswerTemplate]
   }
 
@@ -39,6 +41,9 @@ struct AnswerBook: Sendable {
   private(set) var publishing: [Publishing] = []
   /// The answers by path, without slashes at its ends.
   private(set) var responses: [String: [Response]] = [:]
+
+  /// Whether any message is refused.
+  var refusesMessages: Bool { publishing.contains { $0.refusal != nil } }
 
   /// The name of the file about topics.
   static let topics = "topics.json"
@@ -181,9 +186,8 @@ struct AnswerBook: Sendable {
     let root = try AnswerFields(
       value, file: Self.topics, path: "", keys: ["connect", "subscribe", "publish"])
     if let connect = try root.object("connect", keys: ["refuse", "sessionPresent", "after"]) {
-      if connect.value("refuse") != nil {
-        refusal = UInt8(truncatingIfNeeded: try connect.integer("refuse", in: 1...255, default: 1))
-      }
+      refusal = try connect.optionalInteger("refuse", in: 1...255)
+        .map(UInt8.init(truncatingIfNeeded:))
       isSessionPresent = try connect.flag("sessionPresent")
       connectDelay = try connect.delay()
     }
@@ -194,13 +198,18 @@ struct AnswerBook: Sendable {
           qos: try fields.qos(default: .exactlyOnce),
           messages: try Self.templates("messages", fields)))
     }
-    for fields in try root.objects("publish", keys: ["topic", "answers"]) {
-      guard fields.value("answers") != nil else {
+    for fields in try root.objects("publish", keys: ["topic", "refuse", "answers"]) {
+      let refusal = try fields.optionalInteger("refuse", in: 0x80...0xFF)
+      guard refusal != nil || fields.value("answers") != nil else {
         throw fields.error("answers", "is missing; [] says that nothing is answered")
+      }
+      guard refusal == nil || fields.value("answers") == nil else {
+        throw fields.error("answers", "stands beside refuse; what is refused is not answered")
       }
       publishing.append(
         Publishing(
           filter: try Self.filter("topic", fields),
+          refusal: refusal.map(UInt8.init(truncatingIfNeeded:)),
           answers: try Self.templates("answers", fields)))
     }
   }

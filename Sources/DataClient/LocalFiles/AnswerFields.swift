@@ -59,6 +59,11 @@ struct AnswerFields {
     return number
   }
 
+  func optionalInteger(_ key: String, in range: ClosedRange<Int>) throws(DataClientError) -> Int? {
+    guard value(key) != nil else { return nil }
+    return try integer(key, in: range, default: range.lowerBound)
+  }
+
   func qos(default: QoS = .atMostOnce) throws(DataClientError) -> QoS {
     let number = try integer("qos", in: 0...2, default: Int(`default`.rawValue))
     return QoS(rawValue: UInt8(truncatingIfNeeded: number)) ?? `default`

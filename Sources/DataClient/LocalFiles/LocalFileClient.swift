@@ -31,12 +31,14 @@ import Synchronization
 ///                   "answers": [{"topic": "/sys/{{topic.3}}/{{topic.4}}/app/down/account/bind_reply",
 ///                                "payload": {"id": "{{id}}", "code": 200}, "qos": 1, "after": 0.1}]}]}
 ///
-/// `connect` may have `refuse`, the code of a CONNACK. A `payload` is sent as JSON, a string as it is;
-/// `base64` stands for other bytes. In topics and payloads `{{id}}` is the member `id` of the published
-/// payload, `{{payload.a.b}}` any member, `{{topic}}` the topic, `{{topic.3}}` its third level (of a
-/// topic that begins with a slash the first is empty) and `{{now}}` the time in milliseconds; a string
-/// that is just one of these becomes the value itself, with its type. Answers reach the user when they
-/// are subscribed to, as with a broker.
+/// `connect` may have `refuse`, the code of a CONNACK; an entry of `publish` may have `refuse` in place of
+/// `answers`, the reason code (128 to 255) by which a server of MQTT 5.0 refuses messages above QoS 0.
+///
+/// A `payload` is sent as JSON, a string as it is; `base64` stands for other bytes. In topics and payloads
+/// `{{id}}` is the member `id` of the published payload, `{{payload.a.b}}` any member, `{{topic}}` the
+/// topic, `{{topic.3}}` its third level (of a topic that begins with a slash the first is empty) and
+/// `{{now}}` the time in milliseconds; a string that is just one of these becomes the value itself, with
+/// its type. Answers reach the user when they are subscribed to, as with a broker.
 ///
 /// What has no answer is not handed over: ``perform(_:)`` throws ``DataClientError/Code/noAnswer``. When
 /// nothing is going to happen and there is no deadline, ``next(before:)`` waits for an action; this world
@@ -56,6 +58,9 @@ public final class LocalFileClient: DataClient {
 
   private let state: Mutex<State>
 
+  /// All there is; refusals only if the folder has any.
+  public let capabilities: Capabilities
+
   /// The beginning of the year 2026, where time starts unless it is said otherwise.
   public static let defaultStart = Timestamp(nanoseconds: 1_767_225_600_000_000_000)
 
@@ -64,10 +69,10 @@ public final class LocalFileClient: DataClient {
   ///   - folder: The path of the folder.
   ///   - start: The time at which this world begins.
   /// - Throws: ``DataClientError/Code/unreadable`` with the file and the key.
-  public init(
+  public convenience init(
     folder: String, start: Timestamp = LocalFileClient.defaultStart
   ) throws(DataClientError) {
-    state = Mutex(State(machine: LocalFileMachine(try AnswerBook(folder: folder), start: start)))
+    self.init(try AnswerBook(folder: folder), start: start)
   }
 
   /// Takes answers from memory.
@@ -75,15 +80,16 @@ public final class LocalFileClient: DataClient {
   ///   - files: The bytes of the files, by their paths in the folder.
   ///   - start: The time at which this world begins.
   /// - Throws: ``DataClientError/Code/unreadable`` with the file and the key.
-  public init(
+  public convenience init(
     files: [String: [UInt8]], start: Timestamp = LocalFileClient.defaultStart
   ) throws(DataClientError) {
-    state = Mutex(State(machine: LocalFileMachine(try AnswerBook(files: files), start: start)))
+    self.init(try AnswerBook(files: files), start: start)
   }
 
-  /// All there is.
-  public var capabilities: Capabilities {
-    [.messages, .requests, .retain, .will, .exactlyOnce, .push, .binary]
+  private init(_ book: AnswerBook, start: Timestamp) {
+    state = Mutex(State(machine: LocalFileMachine(book, start: start)))
+    let all: Capabilities = [.messages, .requests, .retain, .will, .exactlyOnce, .push, .binary]
+    capabilities = book.refusesMessages ? all.union(.refusals) : all
   }
 
   /// The time of this world.

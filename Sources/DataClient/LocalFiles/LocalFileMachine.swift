@@ -53,7 +53,9 @@ struct LocalFileMachine: Sendable {
       var message = message
       message.qos = min(message.qos, granted)
       return .message(message)
-    case .subscribed, .unsubscribed, .published, .response, .deadline, .woken, .ended: break
+    case .subscribed, .unsubscribed, .published, .text, .binary, .response, .failed, .deadline,
+      .woken, .ended:
+      break
     }
     return event
   }
@@ -94,6 +96,9 @@ struct LocalFileMachine: Sendable {
       guard link == .open else { throw notConnected(action) }
       try publish(action.id, message)
     case .send(let request): try send(action.id, request)
+    case .sendText, .sendBinary:
+      throw DataClientError(
+        .unsupported, "a folder of answers has no messages without topics; send a request")
     }
   }
 
@@ -152,6 +157,10 @@ struct LocalFileMachine: Sendable {
         .noAnswer,
         "\(AnswerBook.topics) has no answer to the topic \"\(message.topic)\"\(near ?? ""); add "
           + "{\"topic\":\"\(message.topic)\",\"answers\":[]} to its key publish")
+    }
+    let refusal = rules.lazy.compactMap(\.refusal).first
+    if let refusal, message.qos > .atMostOnce {
+      return plan(.failed(id, .refused(code: refusal, reason: nil)))
     }
     let source = AnswerTemplate.Source(message, now: now)
     var answers: [(Message, Duration)] = []

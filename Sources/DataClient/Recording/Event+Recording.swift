@@ -8,19 +8,30 @@ extension Event {
     let body: Body
     switch type {
     case "OPEN": body = .opened(try ConnectionOpening(fields))
-    case "CLOSE": body = .closed(try ConnectionClosing(fields))
+    case "CLOSE" where fields.value("how") != nil || context.wire != .webSocket:
+      body = .closed(try ConnectionClosing(fields))
     case "GAP": body = .gap(try Gap(fields))
     case "MALFORMED": body = .malformed(try Malformation(fields))
+    case _ where context.wire == .webSocket:
+      guard let event = try Body(webSocket: fields, type: type, sender: context.sender) else {
+        throw Self.unknownType(fields)
+      }
+      body = event
     default:
       guard let packetType = MQTTPacketType(name: type) else {
-        throw RecordingError(
-          .unknownType, "\"type\" names no event that this program knows", line: fields.line,
-          column: fields.column(of: "type"),
-          remedy: "correct the line, or read it with the newer reprise that made it")
+        throw Self.unknownType(fields)
       }
-      body = .mqtt(try PacketBytes(fields, type: packetType, version: context.wire.version))
+      let version = context.wire.version ?? .v3_1_1
+      body = .mqtt(try PacketBytes(fields, type: packetType, version: version))
     }
     self.init(context, body)
+  }
+
+  private static func unknownType(_ fields: RecordingFields) -> RecordingError {
+    RecordingError(
+      .unknownType, "\"type\" names no event that this program knows", line: fields.line,
+      column: fields.column(of: "type"),
+      remedy: "correct the line, or read it with the newer reprise that made it")
   }
 }
 
@@ -43,8 +54,7 @@ extension EventContext {
     self.init(
       time: try fields.time("time"), frame: fields.line,
       connection: try fields.integer("connection", in: 1...RecordingFields.maximumInteger),
-      sender: sender,
-      wire: try WireProtocol(fields))
+      sender: sender, wire: try WireProtocol(fields), over: try Carrier(fields))
   }
 }
 
@@ -53,6 +63,10 @@ extension WireProtocol {
     let name = try fields.string("protocol")
     if let version = MQTTVersion(name: name) {
       self = .mqtt(version)
+      return
+    }
+    if name == "websocket" {
+      self = .webSocket
       return
     }
     guard name == "mqtt" else {
@@ -66,6 +80,16 @@ extension WireProtocol {
       throw fields.wrong("inferred", "names no version of MQTT")
     }
     self = .mqttInferred(version)
+  }
+}
+
+extension Carrier {
+  fileprivate init?(_ fields: RecordingFields) throws(RecordingError) {
+    guard let name = try fields.optionalString("over") else { return nil }
+    guard let carrier = Carrier(rawValue: name) else {
+      throw fields.wrong("over", "names nothing that this program knows to carry a protocol")
+    }
+    self = carrier
   }
 }
 
@@ -86,7 +110,8 @@ extension ConnectionOpening {
     self.init(
       client: try fields.string("client"), server: try fields.string("server"),
       isFromStart: try fields.bool("fromStart"), firstFrame: try fields.integer("firstFrame"),
-      firstTime: try fields.time("firstTime"), evidence: try fields.optionalString("evidence"))
+      firstTime: try fields.time("firstTime"), evidence: try fields.optionalString("evidence"),
+      hasPings: fields.value("pings") == nil ? true : try fields.bool("pings"))
   }
 }
 

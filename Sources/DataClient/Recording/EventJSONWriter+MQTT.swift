@@ -3,7 +3,7 @@ import Wire
 extension EventJSONWriter {
   /// Appends the fields of a packet of a connection, the type's name first.
   func appendPacket(
-    _ packet: borrowing MQTTPacketView, as version: MQTTVersion, to buffer: inout [UInt8]
+    _ packet: borrowing MQTTPacketView, as version: MQTTVersion?, to buffer: inout [UInt8]
   ) {
     let type = packet.type
     let start = buffer.count
@@ -135,7 +135,7 @@ extension EventJSONWriter {
 
   /// Appends what is wrong with a packet or lacking of it, and its bytes where the fields don't tell.
   private func appendExceptions(
-    _ packet: borrowing MQTTPacketView, as version: MQTTVersion, fieldsStart: Int,
+    _ packet: borrowing MQTTPacketView, as version: MQTTVersion?, fieldsStart: Int,
     to buffer: inout [UInt8]
   ) {
     let faults = packet.faults
@@ -160,7 +160,8 @@ extension EventJSONWriter {
     buffer.append("\"")
   }
 
-  private static func isSecretHidden(in fields: ArraySlice<UInt8>) -> Bool {
+  /// Whether `***` stands in the place of something.
+  static func isSecretHidden(in fields: ArraySlice<UInt8>) -> Bool {
     let star = UInt8(ascii: "*")
     return zip(fields, zip(fields.dropFirst(), fields.dropFirst(2))).contains {
       $0 == star && $1.0 == star && $1.1 == star
@@ -181,8 +182,11 @@ extension EventJSONWriter {
 
   // MARK: Values
 
-  /// Appends a payload: text if it is UTF-8, base64 if not.
-  func append(data: RawSpan, to buffer: inout [UInt8]) {
+  /// Appends a payload as events have it: `{"utf8":…}` if it is UTF-8, `{"base64":…}` if not.
+  /// - Parameters:
+  ///   - data: The payload.
+  ///   - buffer: Where to append UTF-8.
+  public func append(data: RawSpan, to buffer: inout [UInt8]) {
     guard UTF8Text.isWellFormed(data) else {
       buffer.append("{\"base64\":\"")
       buffer.append(base64: data)

@@ -22,6 +22,8 @@ public struct EventJSONWriter: Sendable {
     switch event.body {
     case .mqtt(let packet):
       appendPacket(packet, as: event.context.wire.version, to: &buffer)
+    case .webSocket(let frame): append(frame, to: &buffer)
+    case .handshake(let handshake): append(handshake, to: &buffer)
     case .opened(let opening): append(opening, to: &buffer)
     case .closed(let closing):
       buffer.append("CLOSE\",\"how\":\"")
@@ -68,9 +70,13 @@ public struct EventJSONWriter: Sendable {
       context.sender == .client
         ? ",\"from\":\"client\",\"protocol\":\"" : ",\"from\":\"server\",\"protocol\":\"")
     buffer.append(context.wire.name)
-    if !context.wire.isCertain {
+    if case .mqttInferred(let version) = context.wire {
       buffer.append("\",\"inferred\":\"")
-      buffer.append(WireProtocol.mqtt(context.wire.version).name)
+      buffer.append(WireProtocol.mqtt(version).name)
+    }
+    if let carrier = context.over {
+      buffer.append("\",\"over\":\"")
+      buffer.append(contentsOf: carrier.rawValue.utf8)
     }
     buffer.append("\",\"type\":\"")
   }
@@ -83,6 +89,7 @@ public struct EventJSONWriter: Sendable {
     buffer.append(",\"fromStart\":")
     buffer.append(opening.isFromStart)
     append(firstFrame: opening.firstFrame, opening.firstTime, to: &buffer)
+    if !opening.hasPings { buffer.append(",\"pings\":false") }
     guard let evidence = opening.evidence else { return }
     buffer.append(",\"evidence\":")
     buffer.append(quoted: evidence)

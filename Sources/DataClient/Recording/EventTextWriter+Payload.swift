@@ -1,13 +1,13 @@
 import Wire
 
 extension EventTextWriter {
-  /// The most characters of a payload that a line shows.
+  /// The most characters of a text that a line shows, other than of a payload.
   private static let preview = 60
 
   /// Appends the start of a payload: as text in quotes if it is text, else in hexadecimal.
   mutating func append(payload: RawSpan, to buffer: inout [UInt8]) {
     guard payload.byteCount > 0 else { return }
-    let start = payload.extracting(first: Self.textPrefix(of: payload))
+    let start = payload.extracting(first: textPrefix(of: payload))
     guard UTF8Text.isWellFormed(start), !start.contains(where: Self.isBinary) else {
       return appendHexadecimal(payload, to: &buffer)
     }
@@ -20,15 +20,15 @@ extension EventTextWriter {
       Self.unescape(&scratch)
     }
     buffer.append("\"")
-    TerminalText.append(scratch.span.bytes, to: &buffer, limit: Self.preview)
+    TerminalText.append(scratch.span.bytes, to: &buffer, limit: payloadLimit)
     let isCut = start.byteCount < payload.byteCount
-    if isCut, scratch.count <= Self.preview { buffer.append("…") }
+    if isCut, scratch.count <= payloadLimit { buffer.append("…") }
     buffer.append("\"")
   }
 
   /// The length of a start of the payload that is enough to show and cuts no character.
-  private static func textPrefix(of payload: RawSpan) -> Int {
-    var count = min(payload.byteCount, 4 * preview)
+  private func textPrefix(of payload: RawSpan) -> Int {
+    var count = min(payload.byteCount, 4 * payloadLimit)
     guard count < payload.byteCount else { return count }
     while count > 0, payload.byte(at: count) & 0xC0 == 0x80 { count -= 1 }
     return count

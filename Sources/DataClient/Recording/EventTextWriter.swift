@@ -10,6 +10,8 @@ public struct EventTextWriter: Sendable {
   public let usesColor: Bool
   /// Whether passwords, tokens and signatures are shown; `***` stands for them if not.
   public let showsSecrets: Bool
+  /// The most characters of a payload that a line shows.
+  let payloadLimit: Int
   private var file: String?
   private var day: Int64?
   /// Bytes in the making, kept so that a line needs no memory of its own.
@@ -19,7 +21,9 @@ public struct EventTextWriter: Sendable {
   /// - Parameters:
   ///   - usesColor: Whether types and faults are coloured.
   ///   - showsSecrets: Whether passwords, tokens and signatures are shown.
-  public init(usesColor: Bool = false, showsSecrets: Bool = false) {
+  ///   - payloadLimit: The most characters of a payload that a line shows, up to 65,536.
+  public init(usesColor: Bool = false, showsSecrets: Bool = false, payloadLimit: Int = 60) {
+    self.payloadLimit = min(max(1, payloadLimit), 65_536)
     self.usesColor = usesColor
     self.showsSecrets = showsSecrets
   }
@@ -67,7 +71,15 @@ public struct EventTextWriter: Sendable {
     case .mqtt(let packet):
       append(type: packet.type.name, Style(packet.type), to: &buffer)
       appendFields(packet, context, to: &buffer)
-      appendFaults(packet, to: &buffer)
+      append(packet.faults, missing: packet.missing, to: &buffer)
+    case .webSocket(let frame):
+      append(type: frame.opcode.name, Style(frame.opcode), to: &buffer)
+      appendFields(frame, to: &buffer)
+      append(frame.faults, missing: frame.missing, to: &buffer)
+    case .handshake(let handshake):
+      append(type: handshake.name, handshake.isRefusal ? .fault : .request, to: &buffer)
+      appendFields(handshake, to: &buffer)
+      append(handshake.faults, missing: 0, to: &buffer)
     }
     while buffer.last == UInt8(ascii: " ") { buffer.removeLast() }
   }
@@ -110,8 +122,9 @@ public struct EventTextWriter: Sendable {
     begin(style, to: &buffer)
     buffer.append(type)
     end(to: &buffer)
-    let width = 12
-    for _ in min(type.utf8CodeUnitCount, width)..<width { buffer.append(UInt8(ascii: " ")) }
+    // At least one space: the longest name fills its column.
+    let width = max(12, type.utf8CodeUnitCount + 1)
+    for _ in type.utf8CodeUnitCount..<width { buffer.append(UInt8(ascii: " ")) }
   }
 
   // MARK: Events that are no packets
@@ -127,23 +140,26 @@ public struct EventTextWriter: Sendable {
     if !opening.isFromStart { buffer.append("  begun before the capture") }
     guard let evidence = opening.evidence else { return }
     buffer.append("  (")
-    buffer.append(WireProtocol.mqtt(context.wire.version).name)
-    buffer.append("? ")
+    if let version = context.wire.version {
+      buffer.append(WireProtocol.mqtt(version).name)
+      buffer.append("? ")
+    }
     buffer.appendShown(evidence)
     buffer.append(")")
   }
 
   // MARK: Faults
 
-  private func appendFaults(_ packet: borrowing MQTTPacketView, to buffer: inout [UInt8]) {
-    let faults = packet.faults
-    guard !faults.isEmpty || packet.missing > 0 else { return }
+  private func append<Fault: ShownFault>(
+    _ faults: [Fault], missing: Int, to buffer: inout [UInt8]
+  ) {
+    guard !faults.isEmpty || missing > 0 else { return }
     begin(.fault, to: &buffer)
     for fault in faults.prefix(8) {
       buffer.append("! ")
-      buffer.append(contentsOf: fault.code.message.utf8)
+      buffer.append(contentsOf: fault.shownMessage.utf8)
       buffer.append(" (")
-      buffer.append(contentsOf: fault.field.rawValue.utf8)
+      buffer.append(contentsOf: fault.shownField.utf8)
       buffer.append(", byte ")
       buffer.append(decimal: fault.offset)
       buffer.append(")  ")
@@ -153,10 +169,10 @@ public struct EventTextWriter: Sendable {
       buffer.append(decimal: faults.count - 8)
       buffer.append(" more faults  ")
     }
-    if packet.missing > 0 {
+    if missing > 0 {
       buffer.append("! ")
-      buffer.append(decimal: packet.missing)
-      buffer.append(packet.missing == 1 ? " byte missing" : " bytes missing")
+      buffer.append(decimal: missing)
+      buffer.append(missing == 1 ? " byte missing" : " bytes missing")
     }
     while buffer.last == UInt8(ascii: " ") { buffer.removeLast() }
     end(to: &buffer)
@@ -178,6 +194,15 @@ public struct EventTextWriter: Sendable {
       }
     }
 
+    init(_ opcode: WebSocketOpcode) {
+      switch opcode {
+      case .text, .binary, .continuation: self = .message
+      case .ping, .pong: self = .quiet
+      case .close: self = .request
+      default: self = .fault
+      }
+    }
+
     var code: StaticString {
       switch self {
       case .request: "\u{1B}[36m"
@@ -196,6 +221,23 @@ public struct EventTextWriter: Sendable {
   func end(to buffer: inout [UInt8]) {
     if usesColor { buffer.append("\u{1B}[0m") }
   }
+}
+
+/// What a line shows of a fault.
+private protocol ShownFault {
+  var shownMessage: String { get }
+  var shownField: String { get }
+  var offset: Int { get }
+}
+
+extension MQTTFault: ShownFault {
+  fileprivate var shownMessage: String { code.message }
+  fileprivate var shownField: String { field.rawValue }
+}
+
+extension WebSocketFault: ShownFault {
+  fileprivate var shownMessage: String { code.message }
+  fileprivate var shownField: String { field.rawValue }
 }
 
 extension [UInt8] {

@@ -8,13 +8,13 @@ extension MQTTPacketView {
   /// MQTT 3.1 ignores.
   /// - Parameter version: The version that the line names; a CONNECT may name another.
   /// - Returns: Whether the bytes may be left out.
-  func isGivenByFields(as version: MQTTVersion) -> Bool {
+  func isGivenByFields(as version: MQTTVersion?) -> Bool {
     guard faults.isEmpty, missing == 0, header.isShortest else { return false }
     // Nearly all packets end here.
     if type == .publish { return !hasProperties || properties.areInOrder }
     guard hasRegularFlags, acknowledgeFlags <= 1, properties.areInOrder else { return false }
     guard let connect else { return true }
-    return connect.protocolLevel == version.rawValue && connect.flags & 1 == 0
+    return connect.protocolLevel == version?.rawValue && connect.flags & 1 == 0
       && connect.willProperties.areInOrder
   }
 

@@ -70,6 +70,9 @@ public struct RecordingReader: Sendable {
     "length", "clientID", "cleanStart", "keepAlive", "bridge", "will", "username", "password",
     "properties", "sessionPresent", "returnCode", "reasonCodes", "packetID", "qos", "retain",
     "dup", "topic", "payload", "filters", "errors", "missing", "bytes", "client", "server",
-    "fromStart", "firstFrame", "firstTime", "evidence", "how", "reason", "error",
+    "fromStart", "firstFrame", "firstTime", "evidence", "pings", "how", "reason", "error",
+    "opcode", "fin", "masked", "maskingKey", "rsv", "compressed", "notInflated", "carries",
+    "concealed", "closeCode", "closeReason", "method", "target", "http", "status", "headers",
+    "subprotocol", "subprotocols", "extensions",
   ]
 }

@@ -7,6 +7,7 @@ enum SecretKeys {
   /// Endings, because names are put together: `iotToken`, `access_token`, `deviceSecret`.
   private static let endings: [StaticString] = [
     "token", "password", "passwd", "secret", "signature", "sign", "authorization", "apikey",
+    "api-key", "cookie",
   ]
 
   /// Tells whether a name ends as the names of secrets do, whatever its case.
@@ -18,6 +19,21 @@ enum SecretKeys {
       UInt8(ascii: "y"):
       return endings.contains { hasEnding($0, name) }
     default: return false
+    }
+  }
+
+  /// Tells whether a name of a secret stands anywhere in some bytes, whatever its case.
+  static func stand(in bytes: RawSpan) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      for end in bytes.indices {
+        switch bytes[end] | 0x20 {
+        case UInt8(ascii: "n"), UInt8(ascii: "d"), UInt8(ascii: "t"), UInt8(ascii: "e"),
+          UInt8(ascii: "y"):
+          if contain(UnsafeRawBufferPointer(rebasing: bytes[...end])) { return true }
+        default: continue
+        }
+      }
+      return false
     }
   }
 

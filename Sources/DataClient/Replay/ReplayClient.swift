@@ -28,6 +28,33 @@ import Synchronization
 ///   the capture ended is not closed. ``finish()`` throws when anything is left over.
 ///
 /// All events are in the session already, so a slow user costs no memory.
+///
+/// ## In a test of one's own
+///
+/// The events come from a file (`ReplayClient(contentsOf:)` of the module Capture reads captures and
+/// recordings), or from a ``RecordingStream``. The code under test gets the client as its world, and the test
+/// ends with ``finish()``, which throws what was recorded and did not happen:
+///
+/// ```swift
+/// @Test func lampAnswers() async throws {
+///   let client = try ReplayClient(contentsOf: "lamp.pcap", options: ReplayOptions(actors: .readerOnly))
+///   try await runLamp(on: client)          // performs, and reads next(before:) until .ended
+///   try client.finish()
+/// }
+/// ```
+///
+/// ``ReplayActors/readerOnly`` is for code that acts only on events and deadlines. Where other tasks act, as
+/// the users of an application do, a task of the test plays them, by itself:
+///
+/// ```swift
+/// while let due = try await client.nextDueAction() {
+///   guard case .publish(let message) = due.action else { break }
+///   await app.press(message.topic)         // what brings the recorded action about
+/// }
+/// ```
+///
+/// Who has to look ahead for that, as a call may begin with another packet than its own, has the whole
+/// session as ``ReplayDialogue``.
 public final class ReplayClient: DataClient {
   private struct State {
     var machine: ReplayMachine
@@ -72,6 +99,8 @@ public final class ReplayClient: DataClient {
     case wait(since: UInt64, [CheckedContinuation<Void, Never>])
   }
 
+  /// All that MQTT can do; refusals only if the session is one of MQTT 5.0.
+  public let capabilities: Capabilities
   private let state: Mutex<State>
   private let pace: ReplayPace
 
@@ -87,7 +116,10 @@ public final class ReplayClient: DataClient {
       throw DataClientError(.invalidAction, "a replay's speed is greater than 0, not \(factor)")
     }
     pace = options.pace
-    state = Mutex(State(ReplayMachine(try events.life(), options)))
+    let life = try events.life()
+    let all: Capabilities = [.messages, .retain, .will, .exactlyOnce, .push, .binary]
+    capabilities = life.hasRefusals ? all.union(.refusals) : all
+    state = Mutex(State(ReplayMachine(life, options)))
   }
 
   /// Creates a world from the events of a session.
@@ -106,11 +138,6 @@ public final class ReplayClient: DataClient {
   }
 
   // MARK: The port
-
-  /// All that MQTT can do.
-  public var capabilities: Capabilities {
-    [.messages, .retain, .will, .exactlyOnce, .push, .binary]
-  }
 
   /// The time of the session.
   public var now: Timestamp { state.withLock { $0.machine.now } }
@@ -242,6 +269,30 @@ public final class ReplayClient: DataClient {
       await wait(since: change)
     }
   }
+
+  /// Breaks this world, as nobody performs the action that is due.
+  ///
+  /// Whoever plays the recorded application's people says so when the action can't be brought about.
+  /// - Parameter reason: What was done instead and why, for people.
+  public func giveUp(because reason: String) {
+    let waiting = state.withLock { state in
+      if state.machine.failure == nil, let index = state.machine.nextAction {
+        let event = state.machine.events[index]
+        _ = state.machine.fail(state.machine.notPerformed(event, because: reason))
+      }
+      return state.change()
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// What the user is at: what the next thing that it does comes from.
+  ///
+  /// An application that is told something, or whose call is answered, finds here where that stands in
+  /// the session, as long as the reader does not ask for the next event.
+  public var cause: ReplayCause { state.withLock { $0.machine.cause } }
+
+  /// Whether the reader was told that the session has no more events.
+  public var isOver: Bool { state.withLock { $0.machine.isOver } }
 
   /// What broke this world; nil while nothing did.
   public var divergence: ReplayDivergence? { state.withLock { $0.machine.divergence } }

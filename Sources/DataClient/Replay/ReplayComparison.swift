@@ -20,7 +20,7 @@ struct ReplayComparison {
     case (.publish(let expected), .publish(let actual)): compare(expected, actual)
     case (.disconnect, .disconnect): return
     case (.connect, _), (.subscribe, _), (.unsubscribe, _), (.publish, _), (.send, _),
-      (.disconnect, _):
+      (.sendText, _), (.sendBinary, _), (.disconnect, _):
       note("kind", expected.name, actual.name)
     }
   }
@@ -53,7 +53,9 @@ struct ReplayComparison {
     }
     compare("cleanStart", expected.cleanStart, actual.cleanStart)
     compare("keepAlive", expected.keepAlive, actual.keepAlive)
-    if !anew.contains(.username), expected.username != actual.username {
+    if !anew.contains(.username), expected.username != Self.hidden,
+      expected.username != actual.username
+    {
       note("username", expected.username, actual.username)
     }
     let isHidden = expected.password == Array(Self.hidden.utf8)
@@ -169,11 +171,11 @@ struct ReplayComparison {
   ) {
     for member in expected {
       let place = "\(place).\(member.key)"
+      let path = path.isEmpty ? member.key : "\(path).\(member.key)"
       guard let other = actual.first(where: { $0.key == member.key }) else {
-        note(place, member.value.shown, nil)
+        if !options.roles.optionalPaths.contains(path) { note(place, member.value.shown, nil) }
         continue
       }
-      let path = path.isEmpty ? member.key : "\(path).\(member.key)"
       if let role = options.roles.role(key: member.key, path: path),
         let recorded = member.value.scalarText, let performed = other.value.scalarText
       {
@@ -185,6 +187,8 @@ struct ReplayComparison {
       }
     }
     for other in actual where !expected.contains(where: { $0.key == other.key }) {
+      let path = path.isEmpty ? other.key : "\(path).\(other.key)"
+      if options.roles.optionalPaths.contains(path) { continue }
       note("\(place).\(other.key)", nil, other.value.shown)
     }
   }
@@ -217,6 +221,8 @@ extension ClientAction.Kind {
     case .unsubscribe: "UNSUBSCRIBE"
     case .publish: "PUBLISH"
     case .send: "request"
+    case .sendText: "TEXT"
+    case .sendBinary: "BINARY"
     case .disconnect: "DISCONNECT"
     }
   }

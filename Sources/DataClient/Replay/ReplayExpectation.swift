@@ -12,8 +12,12 @@ public struct ReplayExpectation: Sendable, Hashable {
   public let event: Event
   /// The kind of action that is expected, with the recorded values; nil for what the server sends.
   public let action: ClientAction.Kind?
+  /// Which of the session's actions it is, from 0, as ``ReplayDialogue`` counts them; only an action that
+  /// is due has one.
+  public let ordinal: Int?
 
-  init(_ event: Event, aliases: TopicAliases = TopicAliases()) {
+  init(_ event: Event, ordinal: Int? = nil, aliases: TopicAliases = TopicAliases()) {
+    self.ordinal = ordinal
     if case .opened = event.body {
       // A connection that was open before the capture began may be opened anyhow.
       action = .connect(ConnectOptions())
@@ -30,6 +34,15 @@ public struct ReplayExpectation: Sendable, Hashable {
     let start = text.firstRange(ofText: "\"type\":")?.lowerBound ?? text.startIndex
     summary = String("{\(text[start...])".prefix(400))
   }
+}
+
+/// What a user of a replay is at, for whoever tells what it did and why.
+public struct ReplayCause: Sendable, Hashable {
+  /// The place of the event that was handed out last; after a deadline or a wake, and at first, that of the
+  /// first action that was performed since, nil as long as there is none.
+  public var place: ReplayPlace?
+  /// The time of it, in the session.
+  public var time: Timestamp
 }
 
 /// Where something stands in a session.

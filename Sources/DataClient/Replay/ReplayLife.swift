@@ -13,6 +13,17 @@ public enum ReplaySelection: Sendable, Hashable {
 /// Gathers the events of one client from a session that is being read.
 ///
 /// Only the chosen client's events are kept, so that a large capture of many clients needs little memory.
+/// It takes the events of any reader: `SessionInput.read` of the module Capture, a ``RecordingStream``, or
+/// ``append(_:)`` one by one. What is gathered is a ``ReplayDialogue`` to look at and a ``ReplayClient`` to
+/// live in:
+///
+/// ```swift
+/// var events = ReplayEvents(of: .client("dev1&a1pk"))
+/// var stream = RecordingStream()
+/// try stream.consume(bytes.span.bytes, into: &events)
+/// try stream.finish(into: &events)
+/// let client = try ReplayClient(events)
+/// ```
 public struct ReplayEvents: EventConsumer, Sendable {
   private enum Fate {
     /// No packet told yet whose connection it is.
@@ -22,6 +33,7 @@ public struct ReplayEvents: EventConsumer, Sendable {
   }
 
   private let selection: ReplaySelection
+  private var window: ReplayWindow
   private var fates: [Int: Fate] = [:]
   private var events: [Event] = []
   /// Who was seen, by connection, for the message that somebody is not there.
@@ -30,42 +42,53 @@ public struct ReplayEvents: EventConsumer, Sendable {
   private var connected: Set<Int> = []
 
   /// Creates an empty collection.
-  /// - Parameter selection: Whose events to keep.
-  public init(of selection: ReplaySelection = .only) { self.selection = selection }
+  /// - Parameters:
+  ///   - selection: Whose events to keep.
+  ///   - window: When they happened; earlier ones only tell whose connection it is.
+  public init(of selection: ReplaySelection = .only, within window: ReplayWindow = ReplayWindow()) {
+    self.selection = selection
+    self.window = window
+  }
 
   /// Takes the next event of the session.
   public mutating func consume(_ event: borrowing EventView) {
-    append(event.context) { Event(copying: event) }
+    switch event.body {
+    // What carries packets is not replayed, and a connection without packets may have much of it.
+    case .handshake, .webSocket: return
+    case .opened, .closed, .gap, .malformed, .mqtt:
+      append(event.context) { Event(copying: event) }
+    }
   }
 
   /// Takes the next event of the session.
   /// - Parameter event: The event.
   public mutating func append(_ event: Event) {
-    append(event.context) { event }
+    switch event.body {
+    case .handshake, .webSocket: return
+    case .opened, .closed, .gap, .malformed, .mqtt: append(event.context) { event }
+    }
   }
 
   private mutating func append(_ context: EventContext, _ make: () -> Event) {
+    let isInside = window.contains(context.time)
     switch fates[context.connection] {
-    case .kept: events.append(make())
+    case .kept: if isInside { events.append(make()) }
     case .dropped: return
-    case .undecided(var held):
-      held.append(make())
-      decide(context.connection, held)
-    case nil:
-      decide(context.connection, [make()])
+    case .undecided(let held): decide(make(), isInside, held)
+    case nil: decide(make(), isInside, [])
     }
   }
 
-  private mutating func decide(_ connection: Int, _ held: [Event]) {
-    guard let last = held.last, case .mqtt(let packet) = last.body else {
+  private mutating func decide(_ event: Event, _ isInside: Bool, _ earlier: [Event]) {
+    let connection = event.context.connection
+    let held = isInside ? earlier + [event] : earlier
+    guard case .mqtt = event.body else {
       fates[connection] = .undecided(held)
       return
     }
-    let clientID = last.connectClientID
+    let clientID = event.connectClientID
     if clients.count < 10_000 { clients.append((connection, clientID)) }
-    if packet.bytes.first.map({ $0 >> 4 }) == MQTTPacketType.connect.rawValue {
-      connected.insert(connection)
-    }
+    if isInside, event.isFromClient(.connect) { connected.insert(connection) }
     let isChosen =
       switch selection {
       case .only: true
@@ -87,8 +110,7 @@ public struct ReplayEvents: EventConsumer, Sendable {
   /// - Throws: ``DataClientError`` when there is no such client, or more than one.
   func life() throws(DataClientError) -> ReplayLife {
     guard !events.isEmpty else { throw notFound() }
-    let names = Set(clients.map(\.clientID))
-    if selection == .only, names.count > 1 || (names == [nil] && clients.count > 1) {
+    guard !isAmbiguous else {
       throw DataClientError(
         .unreadable,
         "the session has \(clients.count) connections of several clients; choose one by client "
@@ -104,10 +126,33 @@ public struct ReplayEvents: EventConsumer, Sendable {
     return life
   }
 
+  /// Whether the events seem to be those of several clients, of which one has to be chosen.
+  ///
+  /// A connection whose CONNECT was not captured is taken for one of the client that connects when it is over.
+  public var isAmbiguous: Bool {
+    guard selection == .only else { return false }
+    var connections: [Int] = []
+    var isInterleaved = false
+    for event in events where event.context.connection != connections.last {
+      isInterleaved = isInterleaved || connections.contains(event.context.connection)
+      connections.append(event.context.connection)
+    }
+    let kept = Set(connections)
+    let names = clients.filter { kept.contains($0.connection) }.map(\.clientID)
+    let unknown = names.count { $0 == nil }
+    if Set(names).count > 2 || (unknown == 0 && Set(names).count > 1) { return true }
+    return unknown > 1 || (unknown == 1 && isInterleaved)
+  }
+
   private func notFound() -> DataClientError {
     guard !clients.isEmpty else {
       return DataClientError(
         .unreadable, "the session has no MQTT packets, so there is nothing to replay")
+    }
+    let isChosen = fates.values.contains { if case .kept = $0 { true } else { false } }
+    guard !isChosen else {
+      return DataClientError(
+        .unreadable, "the session has nothing of the client in the time that was asked for")
     }
     var message = "the session has no MQTT packets"
     switch selection {
@@ -173,11 +218,14 @@ struct ReplayLife: Sendable {
         close(connection, before: event, "")
         over.insert(connection)
         current = nil
-      case .opened, .gap, .malformed: continue
+      case .opened, .gap, .malformed, .handshake, .webSocket: continue
       }
     }
     endHolding(current ?? 0)
   }
+
+  /// Whether the server can say what it refuses, as only MQTT 5.0 lets it.
+  var hasRefusals: Bool { events.contains { $0.context.wire.version == .v5_0 } }
 
   /// Appends an event; actions between CONNECT and CONNACK are held back behind the CONNACK.
   ///

@@ -28,6 +28,13 @@ extension ReplayMachine {
       laterPlace: nil, remedy: inspect(expectation.place))
   }
 
+  func notPerformed(_ event: Event, because reason: String) -> ReplayDivergence {
+    let expectation = ReplayExpectation(event)
+    return ReplayDivergence(
+      kind: .missingAction, place: expectation.place, expected: expectation.summary,
+      actual: reason, differences: [], laterPlace: nil, remedy: inspect(expectation.place))
+  }
+
   func incomplete(_ event: Event, _ what: String) -> DataClientError {
     let place = ReplayPlace(event.context)
     let sender = event.context.sender.rawValue
@@ -106,11 +113,13 @@ extension Event {
     case .mqtt(let packet):
       guard let first = packet.bytes.first else { return .hole }
       let role = role(MQTTPacketType(firstByte: first), isRepeated: first & 0b1000 != 0)
-      if packet.size == packet.bytes.count { return role }
+      if packet.size == packet.bytes.count { return isRefusedMessage ? .fromServer : role }
       // What nobody waits for may be cut.
       if case .nothing = role { return .nothing }
       return .hole
     case .opened: return implied.contains(context.connection) ? .action : .nothing
+    // What carries packets is the work of the library; the packets come behind it.
+    case .handshake, .webSocket: return .nothing
     case .closed: return .closing
     case .gap, .malformed: return .hole
     }
@@ -128,6 +137,15 @@ extension Event {
     // It has no time of its own, but frees the identifier of a message.
     case (.pubrel, .server): .fromServer
     default: .nothing
+    }
+  }
+
+  /// Whether the server refuses a message of QoS 2, so that its exchange ends with PUBREC.
+  private var isRefusedMessage: Bool {
+    guard packetType == .pubrec, context.sender == .server else { return false }
+    return withView { view in
+      guard case .mqtt(let packet) = view.body else { return false }
+      return packet.refusal != nil
     }
   }
 
@@ -163,6 +181,8 @@ extension ClientAction.Kind {
       "PUBLISH \(message.topic), QoS \(message.qos.rawValue)\(message.isRetained ? ", retained" : "")"
         + ", payload \(message.shownPayload)"
     case .send(let request): "\(request.method) \(request.path)"
+    case .sendText(let text): "TEXT of \(text.utf8.count) bytes"
+    case .sendBinary(let bytes): "BINARY of \(bytes.count) bytes"
     case .disconnect: "DISCONNECT"
     }
   }
@@ -175,5 +195,33 @@ extension Message {
     let shown = Array(payload.prefix(1_000))
     EventJSONWriter().append(data: shown.span.bytes, to: &bytes)
     return String(String(decoding: bytes, as: UTF8.self).prefix(400))
+  }
+}
+
+extension MQTTPacketView {
+  /// Why the server does not want what the packet answers (5.0 sections 3.4.2, 3.5.2 and 3.11.3); nil
+  /// when it takes it.
+  ///
+  /// PUBCOMP refuses nothing: the server has the message since its PUBREC.
+  var refusal: ActionFailure? {
+    let code: UInt8? =
+      switch type {
+      case .puback, .pubrec: reasonCode
+      case .unsuback: Array(copying: reasonCodes).first { $0 >= 0x80 }
+      default: nil
+      }
+    guard let code, code >= 0x80, version.rules.hasProperties else { return nil }
+    return .refused(code: code, reason: properties.string(.reasonString, in: bytes))
+  }
+}
+
+extension MQTTPropertiesView {
+  /// The text of a property, where it first stands.
+  fileprivate func string(_ id: MQTTPropertyID, in bytes: RawSpan) -> String? {
+    var rest = self
+    while let property = rest.next() {
+      if property.id == id { return String(copying: property.bytes(in: bytes)) }
+    }
+    return nil
   }
 }

@@ -31,9 +31,9 @@ extension ReplayMachine {
   /// The connection has to be as the port asks, whatever the session says.
   private func check(_ action: ClientAction) throws(DataClientError) {
     switch (action.kind, link) {
-    case (.send, _):
+    case (.send, _), (.sendText, _), (.sendBinary, _):
       throw DataClientError(
-        .unsupported, "a session of MQTT has no requests; replay publish and subscribe only")
+        .unsupported, "a session of MQTT has topics only; replay publish and subscribe")
     case (.connect, .closed), (.disconnect, .open), (.disconnect, .connecting): return
     case (.subscribe, .open), (.unsubscribe, .open), (.publish, .open): return
     case (.connect, _):
@@ -57,13 +57,15 @@ extension ReplayMachine {
         guard case .mqtt(let packet) = view.body else { return }
         _ = clientAliases.topic(of: packet)
       }
-    case .subscribe, .unsubscribe, .send: break
+    case .subscribe, .unsubscribe, .send, .sendText, .sendBinary: break
     }
     performed.append(action.id)
     // An action happens at its recorded time, unless there is something to hand out before it.
     let isNext = !events[min(position, index)..<index].contains { $0.role(implied).hasTime }
     if isNext, !isPaced { now = max(now, event.context.time) }
     acted = index + 1
+    performedCount += 1
+    note(performed: event.context)
   }
 
   /// What is missing of the client before an action: perhaps the very one that is performed.
@@ -79,7 +81,29 @@ extension ReplayMachine {
 
   /// What is expected at a place.
   func expectation(at index: Int) -> ReplayExpectation {
-    ReplayExpectation(events[index], aliases: clientAliases)
+    ReplayExpectation(events[index], ordinal: performedCount, aliases: clientAliases)
+  }
+
+  /// Whether an action is the opening of a connection whose CONNECT was not captured.
+  func isOpening(_ index: Int) -> Bool {
+    if case .opened = events[index].body { true } else { false }
+  }
+
+  /// Performs the action that is due just as it was recorded.
+  /// - Returns: The action; nil when there is none, or it can't be decoded.
+  mutating func performAsRecorded() -> (ClientAction, EventContext)? {
+    guard let index = nextAction else { return nil }
+    let event = events[index]
+    let id = ClientAction.ID(rawValue: UInt32(truncatingIfNeeded: performedCount))
+    let action: ClientAction
+    if case .opened = event.body {
+      action = ClientAction(id, .connect(ConnectOptions()))
+    } else {
+      guard let recorded = RecordedAction(event, aliases: clientAliases) else { return nil }
+      action = ClientAction(id, recorded.kind)
+    }
+    do throws(DataClientError) { try perform(action) } catch { return nil }
+    return (action, event.context)
   }
 
   /// Where the next action stands that was not performed; nil at the end.
@@ -94,9 +118,13 @@ extension ReplayMachine {
 
   /// Whether the recorded client left the open connection without a DISCONNECT, so that the user may.
   private func mayLeave(before index: Int, _ kind: ClientAction.Kind) -> Bool {
-    guard case .disconnect = kind, let openConnection else { return false }
+    // A CONNECT that was performed may not have been passed yet.
+    let connecting = link == .connecting && acted > 0 ? events[acted - 1].context.connection : nil
+    guard case .disconnect = kind, let connection = openConnection ?? connecting else {
+      return false
+    }
     for event in events[min(position, index)..<index] {
-      guard case .closed(let closing) = event.body, event.context.connection == openConnection
+      guard case .closed(let closing) = event.body, event.context.connection == connection
       else { continue }
       return closing.how == .endOfCapture || event.context.sender == .client
     }

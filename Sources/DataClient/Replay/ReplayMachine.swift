@@ -34,6 +34,12 @@ struct ReplayMachine: Sendable {
   var acted = 0
   /// The actions that were performed and that `position` has not reached, oldest first.
   var performed: [ClientAction.ID] = []
+  /// How many actions of the session were performed.
+  var performedCount = 0
+  /// What the user is at.
+  private(set) var cause: ReplayCause
+  /// Whether the user was told that there are no more events.
+  private(set) var isOver = false
   var link = Link.closed
   /// The connection whose CONNECT `position` has passed and that is not closed.
   var openConnection: Int?
@@ -56,8 +62,9 @@ struct ReplayMachine: Sendable {
     events = life.events
     implied = life.implied
     self.options = options
-    tolerance = max(0, options.timerTolerance.inNanoseconds)
+    tolerance = options.timerTolerance.clampedNanoseconds
     now = events.first?.context.time ?? Timestamp(nanoseconds: 0)
+    cause = ReplayCause(place: nil, time: now)
     if case .scaled = options.pace { isPaced = true } else { isPaced = false }
   }
 
@@ -68,8 +75,30 @@ struct ReplayMachine: Sendable {
   /// Lets time pass that the caller has slept.
   mutating func elapse(to time: Timestamp) { now = max(now, time) }
 
+  /// Notes that the user is at an action, if nothing that was handed out is the reason of it.
+  mutating func note(performed context: EventContext) {
+    guard cause.place == nil else { return }
+    cause = ReplayCause(place: ReplayPlace(context), time: now)
+  }
+
   /// Returns the next event, or what it waits for.
   mutating func advance(to deadline: Timestamp?) throws(DataClientError) -> Step {
+    let step = try step(to: deadline)
+    if case .event(let event) = step {
+      switch event {
+      case .deadline, .woken: cause = ReplayCause(place: nil, time: now)
+      case .ended:
+        cause = ReplayCause(place: nil, time: now)
+        isOver = true
+      default:
+        let handedOut = events[max(0, position - 1)].context
+        cause = ReplayCause(place: ReplayPlace(handedOut), time: now)
+      }
+    }
+    return step
+  }
+
+  private mutating func step(to deadline: Timestamp?) throws(DataClientError) -> Step {
     if let failure { throw failure }
     if isWoken {
       isWoken = false
@@ -203,24 +232,33 @@ struct ReplayMachine: Sendable {
       if link == .connecting { link = .open }
       return .connected(.init(isSessionPresent: packet.sessionPresent))
     case .suback:
-      guard let id = packet.packetID.flatMap({ open.removeValue(forKey: $0) }) else { return nil }
+      guard let id = takeOpen(packet) else { return nil }
       return .subscribed(id, Array(copying: packet.reasonCodes).map(QoS.init(rawValue:)))
     case .unsuback:
-      return packet.packetID.flatMap { open.removeValue(forKey: $0) }.map { .unsubscribed($0) }
+      guard let id = takeOpen(packet) else { return nil }
+      return packet.refusal.map { .failed(id, $0) } ?? .unsubscribed(id)
     case .puback, .pubcomp:
-      guard let id = packet.packetID.flatMap({ open.removeValue(forKey: $0) }) else { return nil }
-      // The port has no event for a message that the server refused.
-      return packet.reasonCode ?? 0 < 0x80 ? .published(id) : nil
+      guard let id = takeOpen(packet) else { return nil }
+      return packet.refusal.map { .failed(id, $0) } ?? .published(id)
+    case .pubrec:
+      guard let failure = packet.refusal, let id = takeOpen(packet) else { return nil }
+      return .failed(id, failure)
     case .pubrel:
       if let id = packet.packetID { unreleased.remove(id) }
       return nil
     case .disconnect:
       close()
-      let code = String(packet.reasonCode ?? 0, radix: 16, uppercase: true)
-      return .closed(.lost("the server disconnected with reason code 0x\(code)"))
-    case .reserved, .connect, .pubrec, .subscribe, .unsubscribe, .pingreq, .pingresp, .auth:
+      let reason = packet.reasonCode ?? 0
+      let why = reason == 0 ? "" : ": \(ServerReason(reason).text())"
+      return .closed(.lost("the server disconnected\(why)"))
+    case .reserved, .connect, .subscribe, .unsubscribe, .pingreq, .pingresp, .auth:
       return nil
     }
+  }
+
+  /// The open action that the packet answers; none is open under its identifier any more.
+  private mutating func takeOpen(_ packet: borrowing MQTTPacketView) -> ClientAction.ID? {
+    packet.packetID.flatMap { open.removeValue(forKey: $0) }
   }
 
   private mutating func takeMessage(_ packet: borrowing MQTTPacketView) -> ClientEvent? {
@@ -245,7 +283,7 @@ struct ReplayMachine: Sendable {
       throw fail(incomplete(event, "what can't be read (\(malformation.message))"))
     case .mqtt(let packet):
       throw fail(incomplete(event, "\(packet.size - packet.bytes.count) bytes of a packet"))
-    case .opened, .closed: position += 1
+    case .opened, .closed, .handshake, .webSocket: position += 1
     }
   }
 

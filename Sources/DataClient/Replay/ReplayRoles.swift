@@ -16,16 +16,28 @@ public struct ReplayRoles: Sendable, Hashable {
   public var topics: [String]
   /// The fields of a CONNECT that are made anew.
   public var connectFields: Set<ConnectField>
+  /// The places in a JSON payload that only one of both sides may have, such as `request.clientId`.
+  ///
+  /// They are for envelopes that mean the same in several forms. Where both sides have such a member it
+  /// is compared as any other.
+  public var optionalPaths: Set<String>
 
   /// Creates roles.
+  /// - Parameters:
+  ///   - keys: The role of each JSON key.
+  ///   - paths: The role of each place in a JSON payload.
+  ///   - topics: Topic filters with a role in braces in place of a level.
+  ///   - connectFields: The fields of a CONNECT that are made anew.
+  ///   - optionalPaths: The places in a JSON payload that only one of both sides may have.
   public init(
     keys: [String: String] = [:], paths: [String: String] = [:], topics: [String] = [],
-    connectFields: Set<ConnectField> = []
+    connectFields: Set<ConnectField> = [], optionalPaths: Set<String> = []
   ) {
     self.keys = keys
     self.paths = paths
     self.topics = topics
     self.connectFields = connectFields
+    self.optionalPaths = optionalPaths
   }
 
   /// The fields of a CONNECT that an application can make anew.

@@ -23,6 +23,8 @@ public struct Event: Sendable, Hashable {
     case .malformed(let malformation): body = .malformed(malformation)
     case .mqtt(let packet):
       body = .mqtt(PacketBytes(Array(copying: packet.bytes)))
+    case .handshake(let handshake): body = .handshake(handshake)
+    case .webSocket(let frame): body = .webSocket(WebSocketFrame(copying: frame))
     }
   }
 
@@ -38,6 +40,10 @@ public struct Event: Sendable, Hashable {
     case malformed(Malformation)
     /// The sender sent a control packet; its fields are decoded from its bytes when they are needed.
     case mqtt(PacketBytes)
+    /// The sender asked for WebSocket, or answered that.
+    case handshake(WebSocketHandshake)
+    /// The sender sent a WebSocket frame.
+    case webSocket(WebSocketFrame)
   }
 
   /// Calls a closure with the event as everything that judges or shows takes it.
@@ -55,8 +61,14 @@ public struct Event: Sendable, Hashable {
         let malformation = Malformation(MQTTFramingError(.notMQTT, at: 0))
         return try use(EventView(context, .malformed(malformation)))
       }
-      let view = MQTTPacketView(bytes, header: header, version: context.wire.version)
+      let view = MQTTPacketView(
+        bytes, header: header, version: context.wire.version ?? .v3_1_1)
       return try use(EventView(context, .mqtt(view)))
+    case .handshake(let handshake): return try use(EventView(context, .handshake(handshake)))
+    case .webSocket(let frame):
+      return try frame.withView(from: context.sender.role) { view throws(Failure) in
+        try use(EventView(context, .webSocket(copy view)))
+      }
     }
   }
 

@@ -29,6 +29,10 @@ public struct EventView: ~Escapable {
     case malformed(Malformation)
     /// The sender sent a control packet.
     case mqtt(MQTTPacketView)
+    /// The sender asked for WebSocket, or answered that.
+    case handshake(WebSocketHandshake)
+    /// The sender sent a WebSocket frame.
+    case webSocket(WebSocketFrameView)
   }
 }
 
@@ -42,19 +46,29 @@ public struct EventContext: Sendable, Hashable {
   public var connection: Int
   /// Who sent it; of an opening the client, of a closing the one who began it.
   public var sender: Peer
-  /// What the connection speaks.
+  /// What the event belongs to: what the connection speaks, or what runs over that.
   public var wire: WireProtocol
+  /// What that runs over, if not over the connection itself.
+  public var over: Carrier?
 
   /// Creates a context.
   public init(
-    time: Timestamp, frame: Int, connection: Int, sender: Peer, wire: WireProtocol
+    time: Timestamp, frame: Int, connection: Int, sender: Peer, wire: WireProtocol,
+    over: Carrier? = nil
   ) {
     self.time = time
     self.frame = frame
     self.connection = connection
     self.sender = sender
     self.wire = wire
+    self.over = over
   }
+}
+
+/// What can carry a protocol inside a connection, by the names that `inspect` prints.
+public enum Carrier: String, Sendable, Hashable, CaseIterable {
+  /// The messages of WebSocket.
+  case webSocket = "websocket"
 }
 
 /// The two ends of a connection.
@@ -66,39 +80,9 @@ public enum Peer: String, Sendable, Hashable, CaseIterable {
 
   /// The other end.
   public var other: Peer { self == .client ? .server : .client }
-}
 
-/// What a connection speaks, by the names that `inspect` prints.
-public enum WireProtocol: Sendable, Hashable {
-  /// MQTT of the version that the CONNECT named.
-  case mqtt(MQTTVersion)
-  /// MQTT whose CONNECT was not captured; packets are laid out by the version that evidence favours.
-  case mqttInferred(MQTTVersion)
-
-  /// The name in `inspect` and in recordings; without a CONNECT it names no version.
-  public var name: StaticString {
-    switch self {
-    case .mqtt(.v3_1): "mqtt-3.1"
-    case .mqtt(.v3_1_1): "mqtt-3.1.1"
-    case .mqtt(.v5_0): "mqtt-5.0"
-    case .mqttInferred: "mqtt"
-    }
-  }
-
-  /// The version by which packets are decoded.
-  public var version: MQTTVersion {
-    switch self {
-    case .mqtt(let version), .mqttInferred(let version): version
-    }
-  }
-
-  /// Whether the version is known from a CONNECT or by the user's word.
-  public var isCertain: Bool {
-    switch self {
-    case .mqtt: true
-    case .mqttInferred: false
-    }
-  }
+  /// The same end of a WebSocket connection.
+  public var role: WebSocketRole { self == .client ? .client : .server }
 }
 
 /// How a connection came into view.
@@ -115,11 +99,13 @@ public struct ConnectionOpening: Sendable, Hashable {
   public var firstTime: Timestamp
   /// Why the version was taken that no CONNECT names; nil when one does.
   public var evidence: String?
+  /// Whether PINGREQ and PINGRESP are told; who records what a client does and gets sees none of them.
+  public var hasPings: Bool
 
   /// Creates an opening.
   public init(
     client: String, server: String, isFromStart: Bool, firstFrame: Int, firstTime: Timestamp,
-    evidence: String? = nil
+    evidence: String? = nil, hasPings: Bool = true
   ) {
     self.client = client
     self.server = server
@@ -127,6 +113,7 @@ public struct ConnectionOpening: Sendable, Hashable {
     self.firstFrame = firstFrame
     self.firstTime = firstTime
     self.evidence = evidence
+    self.hasPings = hasPings
   }
 }
 

@@ -14,6 +14,10 @@ public struct ChannelConfiguration: Sendable {
     public var autoSelectURL: String?
     /// The path of a file with the authority's certificate; nil takes the bundled one.
     public var certificatePath: String?
+    /// Whether the server has to show a certificate that the authority has signed.
+    public var checksCertificate = true
+    /// Which installation of the cloud the default host is of.
+    public var environment = ChannelEnvironment.release
 
     /// Creates an endpoint.
     /// - Parameters:
@@ -42,6 +46,14 @@ public struct ChannelConfiguration: Sendable {
     case unlessCovered
   }
 
+  /// When subscriptions are asked for again on a new connection.
+  public enum Resubscription: Sendable, Hashable {
+    /// On every new connection.
+    case always
+    /// Only when the server has not kept the session, as it may without ``ChannelConfiguration/cleanStart``.
+    case unlessSessionPresent
+  }
+
   /// The app's key.
   public var appKey: String
   /// The code that names the app's signature picture; a secret.
@@ -52,12 +64,18 @@ public struct ChannelConfiguration: Sendable {
   public var endpoint: Endpoint
   /// The longest silence of the connection, in seconds; 30 to 1200 is what the cloud takes.
   public var keepAlive: UInt16 = 60
+  /// Whether a connection starts without the session that the server may have kept.
+  public var cleanStart = true
+  /// The message that the server sends when the connection is lost.
+  public var will: Message?
   /// The QoS of what is published.
   public var publishQoS: QoS = .atLeastOnce
   /// The QoS that is asked for in subscriptions.
   public var subscribeQoS: QoS = .atLeastOnce
   /// Whether the channel subscribes to `/#` by itself, once after the first connection.
   public var subscribesAll = true
+  /// When subscriptions are asked for again on a new connection.
+  public var resubscription = Resubscription.always
   /// When a call subscribes to its reply topic.
   public var replySubscription = ReplySubscription.always
   /// Whether the last call on a reply topic takes its subscription back.

@@ -1,24 +1,27 @@
 import DataClient
 
 /// Tells the application's listeners what the machine tells.
-final class ChannelHub: Sendable {
+package final class ChannelHub: Sendable {
   let messages = Broadcast<ChannelMessage>()
   let foreignMessages = Broadcast<ChannelMessage>()
   let states = Broadcast<ChannelStateChange>()
   let accounts = Broadcast<AccountState>()
-  let downstreamListeners = WeakListeners<any ChannelDownstreamListener>()
+  /// The listeners of what comes down the channel.
+  package let downstreamListeners = WeakListeners<any ChannelDownstreamListener>()
   let connectListeners = WeakListeners<any ChannelConnectListener>()
 
   private let log: ChannelLog
   private let mainWork: AsyncStream<@Sendable @MainActor () -> Void>
   private let mainQueue: AsyncStream<@Sendable @MainActor () -> Void>.Continuation
 
-  init(log: ChannelLog) {
+  /// Creates a hub without listeners.
+  package init(log: ChannelLog) {
     self.log = log
     (mainWork, mainQueue) = AsyncStream.makeStream()
   }
 
-  func take(_ effect: ChannelStateMachine.Effect) {
+  /// Tells the listeners.
+  package func take(_ effect: ChannelStateMachine.Effect) {
     switch effect {
     case .deliver(let message):
       messages.send(message)
@@ -71,13 +74,16 @@ final class ChannelHub: Sendable {
         level: .debug, module: .listener, message: "\(count) listeners no longer exist"))
   }
 
+  /// Has something done on the main actor, behind what is waiting for it already.
+  func doOnMain(_ work: @escaping @Sendable @MainActor () -> Void) { mainQueue.yield(work) }
+
   /// Does on the main actor what is to be done there, until the end.
   func runMainWork() async {
     for await work in mainWork { await MainActor.run(body: work) }
   }
 
   /// Ends all sequences; nothing more will be told.
-  func finish() {
+  package func finish() {
     messages.finish()
     foreignMessages.finish()
     states.finish()

@@ -29,6 +29,8 @@ public struct ChannelLog: Sendable {
     case account
     /// Listeners of messages.
     case listener
+    /// The lines of a gateway's sub-devices.
+    case line
   }
 
   /// One entry.

@@ -127,6 +127,26 @@ extension ChannelStateMachine {
     }
   }
 
+  /// An action came to nothing after it was handed over.
+  mutating func noteFailure(of action: ClientAction.ID, _ failure: ActionFailure) {
+    guard let purpose = actions.removeValue(forKey: action) else { return }
+    let error = Self.error(for: failure)
+    switch purpose {
+    case .call(let id):
+      // What could not be taken back still brings messages, and has to be restored.
+      if case .unsubscribing(let filter, _) = calls[id] {
+        noteGrant(of: filter, isForApplication: true)
+      }
+      if calls[id] != nil { fail(id, error) }
+    case .request(let id): if calls[id] != nil { fail(id, error) }
+    case .subscribeReply(let topic): failSubscribers(of: topic, error)
+    case .subscribeAll, .release:
+      log(.warning, .subscription, "a subscription could not be changed: \(error.message)")
+    case .restore: disconnect(retryAfter: error)
+    case .connect, .disconnect: break
+    }
+  }
+
   mutating func noteDone(_ action: ClientAction.ID) {
     guard let purpose = actions.removeValue(forKey: action) else { return }
     switch purpose {

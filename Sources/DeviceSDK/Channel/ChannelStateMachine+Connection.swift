@@ -74,22 +74,46 @@ extension ChannelStateMachine {
       return report(.connecting, nil)
     }
     let options = ConnectOptions(
-      clientID: identity.mqttClientID, keepAlive: configuration.keepAlive,
-      username: identity.clientID, password: identity.password)
+      clientID: identity.mqttClientID, cleanStart: configuration.cleanStart,
+      keepAlive: configuration.keepAlive, username: identity.clientID,
+      password: identity.password, will: configuration.will)
     let action = perform(.connect(options), for: .connect)
     link = .connecting(action, until: time.advanced(by: configuration.connectTimeout))
     report(.connecting, nil)
   }
 
-  mutating func noteConnected() {
+  mutating func noteConnected(_ connected: ClientEvent.Connected) {
     guard case .connecting(let action, _) = link else { return }
     actions[action] = nil
-    guard !grants.isEmpty else { return open() }
+    guard needsRestoring(connected) else { return open() }
     let restoring = perform(
       .subscribe(grants.map { Subscription($0.filter, qos: configuration.subscribeQoS) }),
       for: .restore)
     link = .restoring(
       restoring, grants, until: time.advanced(by: configuration.connectTimeout))
+  }
+
+  /// Takes over subscriptions that the first connection has already, as it was open before.
+  mutating func adopt(_ filters: [String]) {
+    adopted = filters.map { Grant($0, isForApplication: true) }
+  }
+
+  /// Takes over subscriptions that were lost with a connection before the first one.
+  mutating func resume(_ filters: [String]) {
+    grants = filters.map { Grant($0, isForApplication: true) }
+  }
+
+  private mutating func needsRestoring(_ connected: ClientEvent.Connected) -> Bool {
+    if !adopted.isEmpty {
+      grants = adopted
+      adopted = []
+      return false
+    }
+    guard !grants.isEmpty else { return false }
+    switch configuration.resubscription {
+    case .always: return true
+    case .unlessSessionPresent: return !connected.isSessionPresent
+    }
   }
 
   /// The new connection has what the old one had.
@@ -125,7 +149,7 @@ extension ChannelStateMachine {
     case .restoring, .connected:
       statistics.lostConnections += 1
       kicks = kicks.suffix(max(0, configuration.kickLimit - 1)) + [time]
-      tryAgain(isOscillating ? Self.oscillation : error, isRefusal: isOscillating)
+      tryAgain(isOscillating ? Self.oscillation(error) : error, isRefusal: isOscillating)
     case .closing(_, let retry?): tryAgain(retry, isRefusal: false)
     case .closing: finishStop()
     }
@@ -165,7 +189,7 @@ extension ChannelStateMachine {
 
   // MARK: Closing
 
-  private mutating func disconnect(retryAfter error: ChannelError?) {
+  mutating func disconnect(retryAfter error: ChannelError?) {
     link = .closing(
       until: time.advanced(by: configuration.closeTimeout), retryAfter: error)
     actions = [:]

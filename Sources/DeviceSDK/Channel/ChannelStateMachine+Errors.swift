@@ -1,35 +1,51 @@
-import DataClient
+package import DataClient
 
 /// What errors of the client are to the channel's users.
 extension ChannelStateMachine {
   static let notConnected = ChannelError(.network, "the channel is not connected")
   static let endOfWorld = ChannelError(.network, "there are no more events")
-  static let oscillation = ChannelError(
-    .gateway,
-    "the connection is lost again and again; another process seems to use the same identity")
+
+  /// What is told when the channel gives up because connections do not last.
+  /// - Parameter last: Why the last one was lost.
+  /// - Returns: The error.
+  static func oscillation(_ last: ChannelError) -> ChannelError {
+    ChannelError(
+      .gateway,
+      "the connection is lost again and again; another process seems to use the same identity: stop "
+        + "it, or give one of the two an identity of its own, and start again (\(last.message))",
+      underlying: last)
+  }
 
   static func error(for reason: ClientEvent.Closed) -> ChannelError {
     switch reason {
-    case .byUser: ChannelError(.network, "the connection was closed")
+    case .byUser: ChannelError(.network, "\(reason)")
     case .lost(let text): ChannelError(.network, "the connection was lost: \(text)")
     case .refused(let code):
-      switch code {
-      case 4, 5: ChannelError(.login, "the identity is not accepted", cloudCode: Int(code))
-      default: ChannelError(.gateway, "the connection was refused", cloudCode: Int(code))
-      }
+      ChannelError(
+        refusesIdentity(code) ? .login : .gateway, "\(reason)", cloudCode: Int(code))
     }
+  }
+
+  /// Tells whether a CONNACK says that the user is not welcome (MQTT 3.1.1 section 3.2.2.3, 5.0 section
+  /// 3.2.2.2).
+  private static func refusesIdentity(_ code: UInt8) -> Bool {
+    [4, 5, 0x86, 0x87, 0x8A, 0x8C].contains(code)
+  }
+
+  static func error(for failure: ActionFailure) -> ChannelError {
+    ChannelError(
+      failure.code == nil ? .network : .gateway, "\(failure)",
+      cloudCode: failure.code.map(Int.init),
+      underlying: failure)
   }
 
   /// Tells whether trying again would be refused again.
   static func isFinal(_ reason: ClientEvent.Closed) -> Bool {
-    switch reason {
-    case .byUser, .lost: false
-    // Of the codes of CONNACK only 3, server unavailable, and unknown ones may pass.
-    case .refused(let code): [1, 2, 4, 5].contains(code)
-    }
+    if case .refused = reason { !reason.mayPass } else { false }
   }
 
-  static func error(for error: DataClientError) -> ChannelError {
+  /// Returns what an error of the client is to the channel's users.
+  package static func error(for error: DataClientError) -> ChannelError {
     let kind: ChannelError.Kind =
       switch error.code {
       case .notConnected, .transport: .network

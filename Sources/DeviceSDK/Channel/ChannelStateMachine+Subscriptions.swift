@@ -58,7 +58,7 @@ extension ChannelStateMachine {
     grants.removeAll { $0.filter == filter }
   }
 
-  private mutating func noteGrant(of filter: String, isForApplication: Bool) {
+  mutating func noteGrant(of filter: String, isForApplication: Bool) {
     guard let index = grants.firstIndex(where: { $0.filter == filter }) else {
       return grants.append(Grant(filter, isForApplication: isForApplication))
     }

@@ -139,6 +139,8 @@ public struct ChannelStateMachine: StateMachine {
   var waiting: [String: [String: CallID]] = [:]
   var subscribing: [String: [CallID]] = [:]
   var grants: [Grant] = []
+  /// What the first connection has without having been asked for it on this channel.
+  var adopted: [Grant] = []
   var dependents: [String: Int] = [:]
   var heldBack: [String: [CallID]] = [:]
   var memory = ReplyMemory()
@@ -198,13 +200,14 @@ public struct ChannelStateMachine: StateMachine {
   private mutating func receive(_ event: ClientEvent) {
     switch event {
     case .message(let message): receive(message)
-    case .connected: noteConnected()
+    case .connected(let connected): noteConnected(connected)
     case .closed(let reason): noteClosed(reason)
     case .subscribed(let action, let granted): noteGranted(action, granted)
     case .unsubscribed(let action), .published(let action): noteDone(action)
+    case .failed(let action, let failure): noteFailure(of: action, failure)
     case .deadline: expire()
     case .ended: noteEnd()
-    case .response, .woken: break
+    case .text, .binary, .response, .woken: break
     }
   }
 

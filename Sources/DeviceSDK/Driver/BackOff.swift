@@ -1,3 +1,5 @@
+import DataClient
+
 /// How long to wait before a next try: doubling from the first delay to the longest.
 public struct BackOff: Sendable, Hashable {
   /// The delay before the first new try.
@@ -41,23 +43,5 @@ public struct BackOff: Sendable, Hashable {
     let (extra, overflow) = (delay.clampedNanoseconds / 1_000_000)
       .multipliedReportingOverflow(by: Int64(share))
     return overflow ? delay : delay + .nanoseconds(extra)
-  }
-}
-
-/// A generator of random numbers that gives the same numbers for the same seed (SplitMix64).
-public struct SeededGenerator: RandomNumberGenerator, Sendable, Hashable {
-  private var state: UInt64
-
-  /// Creates a generator.
-  /// - Parameter seed: Any number; another one for each device.
-  public init(seed: UInt64) { state = seed }
-
-  /// Returns the next number.
-  public mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
   }
 }

@@ -1,4 +1,4 @@
-import DataClient
+package import DataClient
 import Synchronization
 
 /// Joins a machine to the world that a client is.
@@ -6,8 +6,9 @@ import Synchronization
 /// The machine stands under one lock. Whoever gives it an input leaves what comes out in one queue,
 /// and whoever finds the queue unattended empties it, in order: actions reach the client, and the
 /// application is told, in the order in which the machine said so.
-final class Driver<Machine: StateMachine>: Sendable {
-  typealias Completion = @Sendable (Result<Machine.Value, any Error>) -> Void
+package final class Driver<Machine: StateMachine>: Sendable {
+  /// Takes the outcome of a call.
+  package typealias Completion = @Sendable (Result<Machine.Value, any Error>) -> Void
   typealias Output = MachineOutput<Machine.Value, Machine.Effect, Machine.Failure>
 
   enum Waiter {
@@ -37,7 +38,7 @@ final class Driver<Machine: StateMachine>: Sendable {
   ///   - machine: The machine.
   ///   - client: The world it lives in.
   ///   - tell: Takes what the application is to be told, in order, never under the lock.
-  init(
+  package init(
     _ machine: Machine, client: any DataClient,
     tell: @escaping @Sendable (Machine.Effect) -> Void
   ) {
@@ -47,10 +48,10 @@ final class Driver<Machine: StateMachine>: Sendable {
   }
 
   /// The time in the client's world.
-  var now: Timestamp { client.now }
+  package var now: Timestamp { client.now }
 
   /// Returns something of the machine as it is.
-  func read<Value: Sendable>(_ property: (Machine) -> Value) -> Value {
+  package func read<Value: Sendable>(_ property: (Machine) -> Value) -> Value {
     state.withLock { property($0.machine) }
   }
 
@@ -71,7 +72,7 @@ final class Driver<Machine: StateMachine>: Sendable {
   }
 
   /// Gives the machine a call, and its result to a closure; the driver's own task does the rest.
-  func submit(_ call: Machine.Call, completion: @escaping Completion) {
+  package func submit(_ call: Machine.Call, completion: @escaping Completion) {
     enter(call, .callback(completion))
     client.wake()
   }
@@ -183,7 +184,7 @@ final class Driver<Machine: StateMachine>: Sendable {
   ///   - body: What the application does.
   /// - Returns: What the body returns.
   /// - Throws: What broke the client's world, otherwise what the body throws.
-  func run<Value: Sendable>(
+  package func run<Value: Sendable>(
     goodbye: Machine.Call, loop: @escaping @Sendable () async throws -> Void,
     helper: @escaping @Sendable () async -> Void,
     finish: @escaping @Sendable () -> Void, body: () async throws -> Value
@@ -220,7 +221,7 @@ final class Driver<Machine: StateMachine>: Sendable {
   /// Takes events until the world or the scope ends.
   /// - Parameter goodbye: The call that closes what the machine has opened.
   /// - Throws: What broke the client's world, and `CancellationError`.
-  func loop(_ goodbye: Machine.Call) async throws {
+  package func loop(_ goodbye: Machine.Call) async throws {
     do {
       while true {
         await attendQueue()

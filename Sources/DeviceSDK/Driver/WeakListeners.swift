@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Listeners that are held weakly: who lets go of one hears nothing more, and nothing is leaked.
-final class WeakListeners<Listener: Sendable>: Sendable {
+package final class WeakListeners<Listener: Sendable>: Sendable {
   private struct Entry {
     weak var object: (any AnyObject & Sendable)?
     let onMain: Bool
@@ -13,7 +13,7 @@ final class WeakListeners<Listener: Sendable>: Sendable {
   var count: Int { entries.withLock { $0.count { $0.object != nil } } }
 
   /// Adds a listener, unless it is there already.
-  func add(_ listener: any AnyObject & Sendable, onMain: Bool) {
+  package func add(_ listener: any AnyObject & Sendable, onMain: Bool) {
     entries.withLock { entries in
       guard !entries.contains(where: { $0.object === listener }) else { return }
       entries.append(Entry(object: listener, onMain: onMain))

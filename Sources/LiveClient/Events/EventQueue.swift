@@ -231,7 +231,11 @@ extension ClientEvent {
   var weight: Int {
     switch self {
     case .message(let message): message.weight
+    case .text(let text): 128 + text.utf8.count
+    case .binary(let bytes): 128 + bytes.count
     case .response(_, let response): 128 + response.body.count
+    case .failed(_, .refused(_, let reason)): 128 + (reason?.utf8.count ?? 0)
+    case .failed(_, .unanswered(_, let text)): 128 + text.utf8.count
     case .subscribed(_, let granted): 128 + granted.count
     case .connected, .unsubscribed, .published, .closed, .deadline, .woken, .ended: 128
     }

@@ -33,6 +33,19 @@ final class Waker: Sendable {
     _ = write(writer, &byte, 1)
   }
 
+  /// Waits until woken, until something happens on one of many sockets, or until time is up.
+  /// - Parameters:
+  ///   - files: The sockets, with what to wait for on each; gets what happened.
+  ///   - milliseconds: How long to wait; negative is for ever.
+  func wait(on files: inout [pollfd], milliseconds: Int32) {
+    files.append(pollfd(fd: reader, events: Int16(POLLIN), revents: 0))
+    defer { files.removeLast() }
+    let count = poll(&files, nfds_t(files.count), milliseconds)
+    // What was there before says nothing when the call failed.
+    if count <= 0 { for index in files.indices { files[index].revents = 0 } }
+    if files.last?.revents != 0 { drain() }
+  }
+
   /// Waits until woken, until something happens on a socket, or until time is up.
   /// - Parameters:
   ///   - socket: The socket; -1 for none.
@@ -45,11 +58,13 @@ final class Waker: Sendable {
       pollfd(fd: socket, events: Int16(truncatingIfNeeded: events), revents: 0),
     ]
     guard poll(&files, nfds_t(files.count), milliseconds) > 0 else { return 0 }
-    if files[0].revents != 0 {
-      var bytes = [UInt8](repeating: 0, count: 64)
-      while read(reader, &bytes, bytes.count) == bytes.count {}
-    }
+    if files[0].revents != 0 { drain() }
     return Int32(files[1].revents)
+  }
+
+  private func drain() {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    while read(reader, &bytes, bytes.count) == bytes.count {}
   }
 }
 

@@ -11,32 +11,13 @@ import Synchronization
 /// The path of a request is appended to the base URL. `GET` and `HEAD` carry the parameters in the
 /// query, sorted by name; every other method carries them as a JSON object. Every answer of the
 /// server is a ``ClientEvent/response(_:_:)`` with its status, 404 too. A request that gets no
-/// answer is told by a response too, with the ``Failure`` as its status, always negative, and a
-/// text as its body.
+/// answer is told by ``ClientEvent/failed(_:_:)``.
 ///
 /// There is no connection to open: `connect`, like everything but `send`, is not supported.
 ///
 /// At most ``maximumOpenRequests`` requests may be unanswered or have their answer waiting for
 /// ``next(before:)``; another one is refused with ``DataClientError/Code/transport``.
 public final class HTTPClient: DataClient {
-  /// Why a request got no answer; the raw value stands as its status.
-  public enum Failure: Int, Sendable, Hashable, CaseIterable {
-    /// The server can't be reached.
-    case unreachable = -1
-    /// The server's name can't be resolved.
-    case nameNotResolved = -2
-    /// The server took too long.
-    case timedOut = -3
-    /// The server could not show who it is.
-    case notTrusted = -4
-    /// The connection was lost.
-    case lost = -5
-    /// What came is not HTTP.
-    case notHTTP = -6
-    /// Something else.
-    case other = -7
-  }
-
   /// How many requests may be open or unread.
   public static let maximumOpenRequests = 256
 
@@ -97,8 +78,7 @@ public final class HTTPClient: DataClient {
     }
     let id = action.id
     let task = session.dataTask(with: request) { [events] data, response, error in
-      let answer = Self.answer(data, response, error)
-      events.append([.response(id, answer)])
+      events.append([Self.answer(to: id, data, response, error)])
     }
     task.resume()
   }
@@ -109,7 +89,10 @@ public final class HTTPClient: DataClient {
   /// - Throws: `CancellationError`, and ``DataClientError`` when another task is waiting.
   public func next(before deadline: Timestamp?) async throws -> ClientEvent {
     let event = try await events.next(before: deadline)
-    if case .response = event { openRequests.end() }
+    switch event {
+    case .response, .failed: openRequests.end()
+    default: break
+    }
     return event
   }
 
@@ -160,20 +143,17 @@ public final class HTTPClient: DataClient {
   }
 
   private static func answer(
-    _ data: Data?, _ response: URLResponse?, _ error: (any Error)?
-  ) -> ResponseMessage {
-    if let error {
-      return ResponseMessage(
-        status: failure(error).rawValue, body: [UInt8](error.localizedDescription.utf8))
-    }
+    to id: ClientAction.ID, _ data: Data?, _ response: URLResponse?, _ error: (any Error)?
+  ) -> ClientEvent {
+    if let error { return .failed(id, .unanswered(cause(of: error), error.localizedDescription)) }
     guard let response = response as? HTTPURLResponse else {
-      return ResponseMessage(
-        status: Failure.notHTTP.rawValue, body: [UInt8]("The answer is not HTTP.".utf8))
+      return .failed(id, .unanswered(.malformed, "it is not HTTP"))
     }
-    return ResponseMessage(status: response.statusCode, body: data.map { [UInt8]($0) } ?? [])
+    let body = data.map { [UInt8]($0) } ?? []
+    return .response(id, ResponseMessage(status: response.statusCode, body: body))
   }
 
-  private static func failure(_ error: any Error) -> Failure {
+  private static func cause(of error: any Error) -> ActionFailure.Cause {
     guard let code = (error as? URLError)?.code else { return .other }
     switch code {
     case .cannotConnectToHost, .notConnectedToInternet: return .unreachable
@@ -184,7 +164,8 @@ public final class HTTPClient: DataClient {
       .clientCertificateRejected, .clientCertificateRequired:
       return .notTrusted
     case .networkConnectionLost, .cancelled: return .lost
-    case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData: return .notHTTP
+    case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData:
+      return .malformed
     default: return .other
     }
   }

@@ -1,22 +1,22 @@
-import DataClient
+public import DataClient
 
 /// Where a broker is: `mqtt://user:password@host:port`, or `mqtts://…` for TLS.
-struct BrokerURL: Sendable, Hashable {
+public struct BrokerURL: Sendable, Hashable {
   /// Whether TLS is spoken.
-  let isSecure: Bool
+  public let isSecure: Bool
   /// A host name, or an address without brackets.
-  let host: String
+  public let host: String
   /// The port; 1883, or 8883 with TLS, when none is given.
-  let port: UInt16
+  public let port: UInt16
   /// The user name, if there is one.
-  let username: String?
+  public let username: String?
   /// The password, if there is one.
-  let password: [UInt8]?
+  public let password: [UInt8]?
 
   /// Reads a URL.
   /// - Parameter text: The URL.
-  /// - Throws: ``DataClientError`` that says what is wrong with it, without the password.
-  init(_ text: String) throws(DataClientError) {
+  /// - Throws: `DataClientError` that says what is wrong with it, without the password.
+  public init(_ text: String) throws(DataClientError) {
     var rest = Substring(text)
     switch Self.take(&rest, upTo: "://")?.lowercased() {
     case "mqtt": isSecure = false
@@ -41,6 +41,13 @@ struct BrokerURL: Sendable, Hashable {
     let (host, port) = try Self.hostAndPort(rest)
     self.host = host
     self.port = port ?? (isSecure ? 8883 : 1883)
+  }
+
+  /// What a URL says before its host: user and password as they stand there, and the `@`.
+  static func user(in text: String) -> Substring {
+    var rest = Substring(text)
+    _ = take(&rest, upTo: "://")
+    return rest.lastIndex(of: "@").map { rest[...$0] } ?? ""
   }
 
   private static func hostAndPort(
@@ -97,5 +104,13 @@ struct BrokerURL: Sendable, Hashable {
 
   private static func error(_ problem: String) -> DataClientError {
     DataClientError(.unreadable, "The broker's URL \(problem).")
+  }
+}
+
+extension BrokerURL: CustomStringConvertible {
+  /// The URL without user name and password, to be shown and recorded.
+  public var description: String {
+    let shownHost = host.contains(":") ? "[\(host)]" : host
+    return "\(isSecure ? "mqtts" : "mqtt")://\(shownHost):\(port)"
   }
 }

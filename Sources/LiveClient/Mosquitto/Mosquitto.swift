@@ -42,6 +42,26 @@ enum Mosquitto {
     }
   }
 
+  /// What can be done about a connection that could not be opened, or was lost.
+  /// - Parameters:
+  ///   - code: The library's code.
+  ///   - number: The system's error number, right after the call.
+  ///   - isOpen: Whether the server had accepted the connection.
+  /// - Returns: The advice, without a full stop.
+  static func remedy(for code: Int32, errno number: Int32, isOpen: Bool) -> String {
+    switch code {
+    case Int32(MOSQ_ERR_EAI.rawValue):
+      return "correct the host's name, or see whether the name server can be reached"
+    case _ where isOpen: return "connect again"
+    case Int32(MOSQ_ERR_ERRNO.rawValue) where number == ECONNREFUSED:
+      return "start the server, or correct host and port"
+    case Int32(MOSQ_ERR_ERRNO.rawValue):
+      return "see whether host and port are right and can be reached from here"
+    default:
+      return "see whether the server speaks this version of MQTT on this port, and TLS or not"
+    }
+  }
+
   /// Checks a text that goes into a packet.
   /// - Parameters:
   ///   - text: The text.

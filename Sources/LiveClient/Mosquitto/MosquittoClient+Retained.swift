@@ -85,10 +85,9 @@ private struct RetainedSweep {
     switch try await client.next(before: deadline) {
     case .deadline:
       throw DataClientError(.transport, "The retained messages could not be cleared in time.")
-    case .closed(.refused(let code)):
-      throw DataClientError(.transport, "The server refused the connection (code \(code)).")
-    case .closed(.lost(let text)): throw DataClientError(.transport, text)
-    case .closed(.byUser): throw DataClientError(.transport, "The connection is closed.")
+    case .closed(let reason): throw DataClientError(.transport, "\(reason)")
+    case .failed(_, let failure):
+      throw DataClientError(.rejected, "A retained message could not be cleared: \(failure)")
     case let event: return event
     }
   }

@@ -31,9 +31,11 @@ public import DataClient
 ///
 /// ## What MQTT and the library make different
 ///
-/// The port has no event for a server that does not want a message (MQTT 5.0 reason codes from
-/// 128): no ``ClientEvent/published(_:)`` comes for it. Filters of different QoS in one `subscribe`
-/// go in several SUBSCRIBE packets and are answered by one event.
+/// A server of MQTT 3.1.1 can't refuse a message; mosquitto acknowledges what its access list forbids
+/// and throws it away. Under 5.0 it says so, and ``ClientEvent/failed(_:_:)`` tells. The library
+/// (2.0.11) does not hand out the reason codes of UNSUBACK, so every answered `unsubscribe` is
+/// ``ClientEvent/unsubscribed(_:)``, nor the reason string of PUBREC. Filters of different QoS in one `subscribe` go in several
+/// SUBSCRIBE packets and are answered by one event.
 ///
 /// ## The end
 ///
@@ -154,6 +156,7 @@ public final class MosquittoClient: DataClient {
   /// What the transport and the broker can do; less once a broker has said so under MQTT 5.0.
   public var capabilities: Capabilities {
     Capabilities([.messages, .push, .binary, .will, .retain, .exactlyOnce])
+      .union(setup.version == .v5_0 ? .refusals : [])
       .subtracting(lacking).subtracting(actions.missing)
   }
 
@@ -180,8 +183,8 @@ public final class MosquittoClient: DataClient {
     case .publish(let message):
       try check(message, "The topic")
       try actions.add(.publish(action.id, message))
-    case .send:
-      throw DataClientError(.unsupported, "A broker of MQTT answers no requests.")
+    case .send, .sendText, .sendBinary:
+      throw DataClientError(.unsupported, "A broker of MQTT takes messages with topics only.")
     case .disconnect:
       let deadline = Timestamp(nanoseconds: events.clock.now.nanoseconds &+ Self.closingTime)
       if try actions.disconnect(by: deadline) { events.append([.closed(.byUser)]) }

@@ -1,5 +1,6 @@
 import CMosquitto
 import DataClient
+import Glibc
 
 /// Everything here is called by the library, on the link's thread, out of the link's own calls.
 extension MosquittoLink {
@@ -11,8 +12,8 @@ extension MosquittoLink {
     mosquitto_disconnect_v5_callback_set(handle) { _, user, reason, _ in
       MosquittoLink.of(user)?.disconnectReason = reason
     }
-    mosquitto_publish_v5_callback_set(handle) { _, user, mid, reason, _ in
-      MosquittoLink.of(user)?.published(mid, reason: reason)
+    mosquitto_publish_v5_callback_set(handle) { _, user, mid, reason, properties in
+      MosquittoLink.of(user)?.published(mid, reason: reason, properties)
     }
     mosquitto_message_v5_callback_set(handle) { _, user, message, _ in
       guard let message else { return }
@@ -85,12 +86,27 @@ extension MosquittoLink {
     }
   }
 
-  private func published(_ mid: Int32, reason: Int32) {
+  private func published(_ mid: Int32, reason: Int32, _ properties: OpaquePointer?) {
     guard let publish = publishes.removeValue(forKey: mid) else { return }
     if publish.qos > .atMostOnce { inFlight -= 1 }
     released.add(publish.message)
-    // From 128 on the server says that it does not want the message (MQTT 5.0 section 3.4.2.1).
-    if reason < 128 { add(.published(publish.id)) }
+    // 0x92 is of PUBCOMP: the server has had the message since its PUBREC (MQTT 5.0 section 3.7.2.1).
+    guard let code = UInt8(exactly: reason), code >= 0x80, code != 0x92 else {
+      add(.published(publish.id))
+      return
+    }
+    add(.failed(publish.id, .refused(code: code, reason: Self.reasonString(properties))))
+  }
+
+  /// The server's reason in its own words (MQTT 5.0 section 3.4.2.2.2).
+  private static func reasonString(_ properties: OpaquePointer?) -> String? {
+    var text: UnsafeMutablePointer<CChar>?
+    guard
+      mosquitto_property_read_string(
+        properties, Int32(MQTT_PROP_REASON_STRING.rawValue), &text, false) != nil, let text
+    else { return nil }
+    defer { free(text) }
+    return String(cString: text)
   }
 
   private func received(_ message: mosquitto_message) {

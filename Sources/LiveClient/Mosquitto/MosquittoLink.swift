@@ -200,16 +200,22 @@ final class MosquittoLink {
       ending = .refused(code: refusal)
     } else if isDisconnecting, code == 0 {
       ending = .byUser
-    } else if code == 0, let disconnectReason, disconnectReason != 0 {
-      let reason = String(cString: mosquitto_reason_string(disconnectReason))
-      ending = .lost("\(place): the server disconnected: \(reason)")
+    } else if code == 0, let reason = disconnectReason.flatMap(UInt8.init(exactly:)), reason != 0 {
+      ending = .lost("\(place): the server disconnected: \(ServerReason(reason).text())")
     } else if code == 0 {
-      ending = .lost("\(place): the server disconnected")
+      ending = .lost("\(place): the server disconnected; connect again")
     } else if let problem = securityProblem(errno: number) {
       ending = .lost("\(place): TLS: \(problem)")
     } else {
-      ending = .lost("\(place): \(Mosquitto.text(of: code, errno: number))")
+      let remedy = Mosquitto.remedy(for: code, errno: number, isOpen: limits != nil)
+      ending = .lost("\(place): \(Mosquitto.text(of: code, errno: number)); \(remedy)")
     }
+  }
+
+  /// What to say of a server that went away without an answer to CONNECT.
+  var unansweredText: String {
+    "\(place): the server closed the connection without an answer; see whether it speaks MQTT on this "
+      + "port, and \(setup.url.isSecure ? "TLS" : "no TLS")"
   }
 
   /// The server, for people.
@@ -219,17 +225,22 @@ final class MosquittoLink {
   private func securityProblem(errno number: Int32) -> String? {
     guard setup.url.isSecure, limits == nil else { return nil }
     if complaints.contains(where: { $0.contains("host name verification failed") }) {
-      return "the server's certificate is not for the host \(setup.url.host)"
+      return
+        "the server's certificate is not for the host \(setup.url.host); connect by a name that "
+        + "stands in it"
     }
     if complaints.contains(where: { $0.contains("certificate verify failed") }) {
-      return "the server's certificate is not trusted (certificate verify failed)"
+      return
+        "the server's certificate is not trusted (certificate verify failed); trust the authority "
+        + "that issued it"
     }
     guard complaints.isEmpty else {
       return complaints.map { line in
         line.split(separator: "::").last.map(String.init) ?? line
-      }.joined(separator: "; ")
+      }.joined(separator: ", ") + "; see whether the server speaks TLS on this port"
     }
     guard number == EPROTO else { return nil }
-    return "the server broke off; it may want another client certificate"
+    return
+      "the server broke off; it may want another client certificate: give it one that it trusts"
   }
 }

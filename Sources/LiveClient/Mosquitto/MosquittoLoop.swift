@@ -195,6 +195,6 @@ final class MosquittoLoop {
       if link.events.count == count, !isCut || link.limits != nil { return }
     }
     // In a handshake the library takes some ends of a connection for a pause, and waits for ever.
-    if isCut, link.limits == nil { link.drop(.lost("The server closed the connection.")) }
+    if isCut, link.limits == nil { link.drop(.lost(link.unansweredText)) }
   }
 }

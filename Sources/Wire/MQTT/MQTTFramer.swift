@@ -4,28 +4,24 @@
 /// is copied. No more than ``limit`` bytes of a packet are ever kept: a larger one is handed out with
 /// its end missing, as one is whose bytes were lost.
 public struct MQTTFramer: Sendable {
-  /// The most bytes of one packet that are kept.
-  public let limit: Int
-  /// Where the current packet starts, in bytes from the start of the stream.
-  public private(set) var packetOffset: Int
-  /// The kept bytes of the packet that is not complete.
-  private var kept: [UInt8] = []
-  /// The stream's bytes of the current packet so far, kept or not.
-  private var passed = 0
-  /// Whether bytes of the current packet were lost, so that what follows must not be joined to them.
-  private var isBroken = false
+  private var cutter: StreamCutter<MQTTFixedHeader>
 
   /// Creates a framer.
   /// - Parameters:
   ///   - limit: The most bytes of one packet to keep, 16 MiB if not stated; at least 5.
   ///   - offset: The place in the stream where the first packet starts.
   public init(limit: Int = 16 << 20, offset: Int = 0) {
-    self.limit = max(5, limit)
-    packetOffset = offset
+    cutter = StreamCutter(limit: limit, offset: offset)
   }
 
+  /// The most bytes of one packet that are kept.
+  public var limit: Int { cutter.limit }
+
+  /// Where the current packet starts, in bytes from the start of the stream.
+  public var packetOffset: Int { cutter.unitOffset }
+
   /// Whether the stream stands between two packets.
-  public var isAtBoundary: Bool { passed == 0 }
+  public var isAtBoundary: Bool { cutter.passed == 0 }
 
   /// What a loss of bytes does to the stream.
   public enum Loss: Sendable, Hashable {
@@ -44,20 +40,10 @@ public struct MQTTFramer: Sendable {
   public mutating func consume(
     _ piece: RawSpan, _ packet: (RawSpan, MQTTFixedHeader, Int) -> Void
   ) throws(MQTTFramingError) {
-    var position = 0
-    if passed > 0 { position = try finishPacket(piece, packet) }
-    while position < piece.byteCount {
-      switch MQTTFixedHeader.read(piece, at: position) {
-      case .header(let header) where header.packetSize <= piece.byteCount - position:
-        let end = position + header.packetSize
-        packet(piece.extracting(position..<end), header, packetOffset)
-        packetOffset += header.packetSize
-        position = end
-      case .header, .needMore:
-        keep(piece.extracting(position..<piece.byteCount))
-        return
-      case .malformedLength: throw MQTTFramingError(.malformedLength, at: packetOffset)
-      }
+    do throws(StreamCutterError) {
+      try cutter.consume(piece, packet)
+    } catch {
+      throw MQTTFramingError(.malformedLength, at: error.offset)
     }
   }
 
@@ -69,71 +55,30 @@ public struct MQTTFramer: Sendable {
   public mutating func lose(
     _ count: Int, _ packet: (RawSpan, MQTTFixedHeader, Int) -> Void
   ) -> Loss {
-    guard passed > 0, case .header(let header) = MQTTFixedHeader.read(kept.span.bytes) else {
-      return .outOfStep(past: count)
-    }
-    let rest = header.packetSize - passed
-    isBroken = true
-    passed += min(count, rest)
-    if passed == header.packetSize { finish(header, packet) }
-    return count <= rest ? .insidePacket : .outOfStep(past: count - rest)
+    cutter.lose(count, packet).map { .outOfStep(past: $0) } ?? .insidePacket
   }
 
   /// Forgets the current packet and starts with a new one.
   /// - Parameter offset: The place in the stream where it starts.
-  public mutating func restart(at offset: Int) {
-    reset()
-    packetOffset = offset
-  }
+  public mutating func restart(at offset: Int) { cutter.restart(at: offset) }
 
   /// Hands out the bytes of the packet that the stream's end cut, if there are any.
   /// - Parameter packet: Called with the kept bytes, the header, and the offset in the stream.
   public mutating func flush(_ packet: (RawSpan, MQTTFixedHeader, Int) -> Void) {
-    guard case .header(let header) = MQTTFixedHeader.read(kept.span.bytes) else { return reset() }
-    finish(header, packet)
+    cutter.flush(packet)
   }
+}
 
-  /// Takes bytes for the packet that is begun, and returns how many of the piece it took.
-  private mutating func finishPacket(
-    _ piece: RawSpan, _ packet: (RawSpan, MQTTFixedHeader, Int) -> Void
-  ) throws(MQTTFramingError) -> Int {
-    var position = 0
-    while true {
-      switch MQTTFixedHeader.read(kept.span.bytes) {
-      case .header(let header):
-        let count = min(header.packetSize - passed, piece.byteCount - position)
-        keep(piece.extracting(position..<(position + count)))
-        if passed == header.packetSize { finish(header, packet) }
-        return position + count
-      case .needMore:
-        guard position < piece.byteCount else { return position }
-        keep(piece.extracting(position..<(position + 1)))
-        position += 1
-      case .malformedLength: throw MQTTFramingError(.malformedLength, at: packetOffset)
-      }
+extension MQTTFixedHeader: StreamUnitHeader {
+  static var largestSize: Int { 5 }
+  var unitSize: Int { packetSize }
+
+  @inline(__always)
+  static func readUnit(_ bytes: RawSpan, at offset: Int) -> StreamUnitReading<MQTTFixedHeader> {
+    switch read(bytes, at: offset) {
+    case .header(let header): .header(header)
+    case .needMore: .needMore
+    case .malformedLength: .unbounded(nil)
     }
-  }
-
-  private mutating func keep(_ bytes: RawSpan) {
-    passed += bytes.byteCount
-    guard !isBroken else { return }
-    let count = min(bytes.byteCount, limit - kept.count)
-    bytes.extracting(first: count).withUnsafeBytes { kept.append(contentsOf: $0) }
-    if count < bytes.byteCount { isBroken = true }
-  }
-
-  private mutating func finish(
-    _ header: MQTTFixedHeader, _ packet: (RawSpan, MQTTFixedHeader, Int) -> Void
-  ) {
-    packet(kept.span.bytes, header, packetOffset)
-    packetOffset += header.packetSize
-    reset()
-  }
-
-  private mutating func reset() {
-    passed = 0
-    isBroken = false
-    // A large packet's memory is given back; a small buffer is worth keeping for the next one.
-    kept.removeAll(keepingCapacity: kept.capacity <= 4_096)
   }
 }

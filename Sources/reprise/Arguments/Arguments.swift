@@ -113,10 +113,12 @@ struct Arguments: Sendable, Equatable {
     let parts = option.isList ? Self.split(value) : [value]
     for part in parts where !option.choices.isEmpty && !option.choices.contains(part) {
       let choices = option.choices.joined(separator: ", ")
-      let nearest = NearestName.find(part, in: option.choices).map { "did you mean \($0)? " } ?? ""
-      throw UsageError("\(typed) can't be '\(part)'", nearest + "it takes one of: \(choices)")
+      // One letter or digit is as near to any other.
+      let nearest = part.count > 1 ? NearestName.find(part, in: option.choices) : nil
+      let question = nearest.map { "did you mean \($0)? " } ?? ""
+      throw UsageError("\(typed) can't be '\(part)'", question + "it takes one of: \(choices)")
     }
-    if option.isList {
+    if option.isList || option.repeats {
       values[option.name, default: []] += parts
     } else {
       values[option.name] = parts

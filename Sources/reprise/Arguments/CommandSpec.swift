@@ -32,6 +32,8 @@ struct OptionSpec: Sendable {
   var choices: [String] = []
   /// Whether it may stand several times, and its value be a list with commas.
   var isList = false
+  /// Whether it may stand several times, each value as it is.
+  var repeats = false
   /// Whether a shell completes its value by file names.
   var isFile = false
   /// What it does.
@@ -58,7 +60,9 @@ extension OptionSpec {
     help: "Reads only the frames that match, in libpcap's language: 'tcp port 1883'.")
   static let decode = OptionSpec(
     name: "decode", value: "PORT=WHAT", isList: true,
-    help: "Takes the traffic of a port for WHAT: mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0 or none.")
+    help:
+      "Takes the traffic of a port for WHAT: mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket or none."
+  )
   static let spec = OptionSpec(
     name: "spec", value: "NAME", isList: true,
     help: "Only the clauses of these specifications, such as mqtt-3.1.1,mqtt-5.0.")

@@ -8,15 +8,25 @@ protocol Command: SendableMetatype {
   ///   - console: How to tell the user about errors and notes.
   /// - Returns: What the process ends with.
   /// - Throws: ``UsageError``, ``OutputError`` or ``Interrupted``; other errors are told here.
-  static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus
+  static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus
+  /// Refuses what is known by its name, whatever options it would take.
+  /// - Parameter words: What stands behind the command's name.
+  /// - Throws: ``UsageError``.
+  static func refuse(_ words: ArraySlice<String>) throws(UsageError)
+}
+
+extension Command {
+  static func refuse(_ words: ArraySlice<String>) throws(UsageError) {}
 }
 
 /// The commands by their names.
 enum Commands {
   /// The commands, in the order of the help.
   static let all: [any Command.Type] = [
-    InspectCommand.self, ConformCommand.self, ConformTraceCommand.self, ConformListCommand.self,
-    ConformExplainCommand.self, ConvertCommand.self, CompletionCommand.self, HelpCommand.self,
+    InspectCommand.self, ConformCommand.self, ConformTraceCommand.self, ConformSDKCommand.self,
+    ConformListCommand.self, ConformExplainCommand.self, RecordCommand.self,
+    RecordClientCommand.self, ReplayCommand.self, ReplaySDKCommand.self, SimulateCommand.self,
+    ConvertCommand.self, CompletionCommand.self, HelpCommand.self,
   ]
 
   /// The command whose name the words begin with, and the words behind the name.

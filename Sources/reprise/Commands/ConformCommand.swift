@@ -12,6 +12,7 @@ enum ConformCommand: Command {
 
       Other forms:
         reprise conform trace FILE...   judges captures and recordings by name
+        reprise conform sdk             judges the SDK by its scenarios
         reprise conform list            lists the clauses
         reprise conform explain ID      says what a clause means and how it is judged
       """)
@@ -19,11 +20,12 @@ enum ConformCommand: Command {
   /// Where recordings lie, below the current directory.
   private static let directory = "Recordings"
 
-  static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+  static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
     // Options may stand in front of the second word, too.
     if let word = arguments.operands.first {
-      guard word == "trace" else { throw unknown(word) }
       let rest = arguments.droppingFirstOperand
+      if word == "sdk" { return try await ConformSDKCommand.run(rest, console) }
+      guard word == "trace" else { throw unknown(word) }
       try rest.checkOperands(ConformTraceCommand.spec)
       return try ConformTraceCommand.run(rest, console)
     }
@@ -38,11 +40,11 @@ enum ConformCommand: Command {
 
   private static func unknown(_ word: String) -> UsageError {
     switch word {
-    case "sdk", "broker", "client":
+    case "broker", "client":
       return UsageError(
         "this version can't do 'conform \(word)' yet", "type reprise help conform")
     default:
-      let nearest = NearestName.find(word, in: ["trace", "list", "explain"])
+      let nearest = NearestName.find(word, in: ["trace", "sdk", "list", "explain"])
       return UsageError(
         "unknown command 'conform \(word)'",
         (nearest.map { "did you mean reprise conform \($0)? " } ?? "")
@@ -74,6 +76,15 @@ enum RecordingFiles {
       files += inside.filter { file in endings.contains { file.hasSuffix($0) } }
     }
     return files
+  }
+
+  /// Whether a path names a directory.
+  static func isFolder(_ path: String) -> Bool { names(in: path) != nil }
+
+  /// The captures and recordings that lie in a directory itself, in the order of their names.
+  static func sessions(in directory: String) -> [String] {
+    (names(in: directory) ?? []).map { "\(directory)/\($0)" }
+      .filter { file in endings.contains { file.hasSuffix($0) } }
   }
 
   /// The names in a directory in order, without hidden ones; nil when it is no directory.

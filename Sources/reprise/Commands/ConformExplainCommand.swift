@@ -11,7 +11,7 @@ enum ConformExplainCommand: Command {
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
-    let catalogue = try Catalogue.bundled()
+    let catalogue = try Catalogue.everything()
     try OutputFile.standard.write(try catalogue.explanation(of: arguments.operand))
     return .done
   }

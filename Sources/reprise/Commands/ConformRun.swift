@@ -3,12 +3,12 @@ import DataClient
 
 /// What the conform commands have in common: options, the pass over the files, the report.
 enum ConformRun {
-  private static let clause = OptionSpec(
+  static let clause = OptionSpec(
     name: "clause", value: "ID-OR-SECTION", isList: true,
     help: "Only these clauses: MQTT-3.8.3-3, or a section with its subsections: 3.8.")
-  private static let strict = OptionSpec(
+  static let strict = OptionSpec(
     name: "strict", help: "Lets a violated SHOULD fail as a violated MUST does.")
-  private static let format = OptionSpec(
+  static let format = OptionSpec(
     name: "format", letter: "f", value: "FORMAT", choices: ["text", "json"],
     help: "text (default): a report for people; json: one for programs.")
 
@@ -37,7 +37,23 @@ enum ConformRun {
     // A report on nothing would look as if nothing were violated.
     guard unread < files.count else { return .unable }
     let report = consumer.judge.report(toolVersion: Reprise.version)
-    let status: ExitStatus = unread > 0 ? .unable : report.hasFailed ? .failed : .done
+    return try write(report, isWhole: unread == 0, to: output, arguments, console)
+  }
+
+  /// Writes a report.
+  /// - Parameters:
+  ///   - report: The report.
+  ///   - isWhole: Whether everything could be judged that was to be.
+  ///   - output: Where it goes; it is closed then.
+  ///   - arguments: Where `--format` stands.
+  ///   - console: How to tell whether colours are used.
+  /// - Returns: What the verdicts are to the process.
+  /// - Throws: ``OutputError``.
+  static func write(
+    _ report: ConformanceReport, isWhole: Bool, to output: OutputFile, _ arguments: Arguments,
+    _ console: Console
+  ) throws -> ExitStatus {
+    let status: ExitStatus = !isWhole ? .unable : report.hasFailed ? .failed : .done
     do {
       if arguments.value(format) == "json" {
         let bytes = report.json()

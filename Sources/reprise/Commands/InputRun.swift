@@ -112,15 +112,16 @@ extension InputOptions {
     case "mqtt-3.1": return (port, .mqtt(version: .v3_1))
     case "mqtt-3.1.1": return (port, .mqtt(version: .v3_1_1))
     case "mqtt-5.0": return (port, .mqtt(version: .v5_0))
+    case "websocket": return (port, .webSocket)
     case "none": return (port, .none)
-    case "websocket", "tls":
+    case "tls":
       throw UsageError(
         "--decode \(text): this version can't read \(parts[1]) yet",
-        "it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0 or none")
+        "it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket or none")
     default:
       throw UsageError(
         "--decode can't be '\(text)'",
-        "behind the port it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0 or none")
+        "behind the port it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket or none")
     }
   }
 }

@@ -15,17 +15,18 @@ enum Reprise {
   /// Runs the command that words name.
   /// - Parameter words: What was typed behind the program's name.
   /// - Returns: What the process ends with.
-  static func run(_ words: [String]) -> ExitStatus {
+  static func run(_ words: [String]) async -> ExitStatus {
     Interruption.watch()
     var console = Console()
     do {
-      return try dispatch(words, &console)
+      return try await dispatch(words, &console)
     } catch let error as UsageError {
       console.error(error.description)
       if let excerpt = error.excerpt { console.excerpt(excerpt) }
       return .unable
     } catch let error as ConformanceError {
-      console.error("\(error.message); type reprise conform list to see all clauses")
+      let command = error.code == .unknownScenario ? "sdk --list" : "list"
+      console.error("\(error.message); type reprise conform \(command) to see all that there are")
       return .unable
     } catch let error as OutputError where error.isClosedPipe {
       // The reader has seen enough, as `head` has; that is no error.
@@ -40,7 +41,7 @@ enum Reprise {
 
   private static func dispatch(
     _ words: [String], _ console: inout Console
-  ) throws -> ExitStatus {
+  ) async throws -> ExitStatus {
     let (leading, rest) = splitLeadingOptions(words)
     let global = try Arguments(leading, for: spec)
     if global.has(.version) {
@@ -55,13 +56,14 @@ enum Reprise {
       throw UsageError("a command is missing", "type reprise help to see them all")
     }
     guard let (command, behind) = Commands.find(rest) else { throw unknown(first) }
+    try command.refuse(behind)
     let arguments = try Arguments(leading + behind, for: command.spec)
     if arguments.has(.help) {
       try OutputFile.standard.write(HelpText.text(of: command.spec))
       return .done
     }
     console = Console(arguments)
-    return try command.run(arguments, console)
+    return try await command.run(arguments, console)
   }
 
   /// Takes the options in front of the command's name apart from the rest.

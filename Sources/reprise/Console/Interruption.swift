@@ -5,24 +5,31 @@ import Synchronization
 enum Interruption {
   /// The first signal that came; 0 as long as none has.
   private static let signal = Atomic<Int32>(0)
-  /// How long a read may block after a signal before the process is ended all the same.
-  private static let grace: UInt32 = 1
+  /// How many seconds a read may block after a signal before the process is ended all the same.
+  static let grace = Atomic<UInt32>(1)
+  /// Where a signal is told to whoever awaits it; -1 as long as nobody does.
+  static let writer = Atomic<Int32>(-1)
 
   /// Lets signals be noticed instead of ending the process in the middle of a line.
   static func watch() {
     // The first use initialises it here, because a handler may run no initialiser.
     signal.store(0, ordering: .relaxed)
+    grace.store(1, ordering: .relaxed)
+    writer.store(-1, ordering: .relaxed)
     for number in [SIGINT, SIGTERM] where !isIgnored(number) {
       handle(number) { number in
         Interruption.signal.store(number, ordering: .relaxed)
         // Whoever signals twice, or waits for input that does not come, is not kept waiting.
         _ = Glibc.signal(number, SIG_DFL)
-        alarm(Interruption.grace)
+        alarm(Interruption.grace.load(ordering: .relaxed))
+        Interruption.tell()
       }
     }
     handle(SIGALRM) { _ in _exit(128 + Interruption.signal.load(ordering: .relaxed)) }
     // A closed pipe is an error of write(2) then, and ends the command quietly.
     _ = Glibc.signal(SIGPIPE, SIG_IGN)
+    // So is a file that reaches the largest size that the process may write.
+    _ = Glibc.signal(SIGXFSZ, SIG_IGN)
     unblock()
   }
 

@@ -39,13 +39,43 @@ struct OutputFile: ByteSink, Sendable {
     let kind = O_WRONLY | O_CREAT | O_CLOEXEC | (replaces ? O_TRUNC : O_EXCL)
     descriptor = open(path, kind, mode)
     guard descriptor >= 0 else {
-      if errno == EEXIST {
-        throw OutputError(path, "it exists; name another file or add --force")
-      }
-      throw OutputError(path, "can't be written: \(SystemError.text(errno))")
+      throw OutputError(opening: path, errno)
     }
+    // A file that is replaced keeps its mode otherwise.
+    if isPrivate, Self.isRegular(descriptor) { fchmod(descriptor, 0o600) }
     name = path
     ownsDescriptor = true
+  }
+
+  /// Checks, without a trace, whether a new file could be opened.
+  /// - Parameters:
+  ///   - path: The file; `-` is standard output.
+  ///   - replaces: Whether a file that exists is replaced.
+  /// - Throws: ``OutputError``.
+  static func check(_ path: String, replaces: Bool) throws(OutputError) {
+    if path == "-" { return }
+    var status = stat()
+    if lstat(path, &status) == 0 {
+      guard replaces else { throw OutputError(opening: path, EEXIST) }
+      guard status.st_mode & S_IFMT != S_IFDIR else { throw OutputError(opening: path, EISDIR) }
+      guard access(path, W_OK) == 0 else { throw OutputError(opening: path, errno) }
+      return
+    }
+    let directory = path.lastIndex(of: "/").map { path[...$0] } ?? "."
+    guard access(String(directory), W_OK | X_OK) == 0 else {
+      throw OutputError(opening: path, errno)
+    }
+  }
+
+  /// Cuts a file, but nothing else, behind its last complete line.
+  /// - Parameter count: How many bytes stay.
+  func cut(to count: Int) {
+    if ownsDescriptor, Self.isRegular(descriptor) { ftruncate(descriptor, off_t(count)) }
+  }
+
+  private static func isRegular(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
   /// Whether a person reads it.
@@ -91,8 +121,18 @@ struct OutputError: Error, Sendable, CustomStringConvertible {
   var description: String
   /// Whether the reader of a pipe has gone, which is no mistake of anyone's.
   var isClosedPipe = false
+  /// Whether a file of this name exists.
+  var isTaken = false
 
   init(_ name: String, _ message: String) { description = "\(name): \(message)" }
+
+  init(opening name: String, _ code: Int32) {
+    isTaken = code == EEXIST
+    description =
+      isTaken
+      ? "\(name): it exists; name another file or add --force"
+      : "\(name): can't be written: \(SystemError.text(code))"
+  }
 
   init(writing name: String, _ code: Int32) {
     self.init(

@@ -13,14 +13,8 @@ struct Progress {
   /// - Parameter isWanted: Whether it appears at all; it never does when no terminal is there.
   init(isWanted: Bool) {
     isShown = isWanted && isatty(STDERR_FILENO) == 1
-    start = Self.now
+    start = Monotonic.seconds
     nextUpdate = start + 1
-  }
-
-  private static var now: Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   /// Counts one event of a file.
@@ -32,7 +26,7 @@ struct Progress {
   }
 
   private mutating func update(_ file: String) {
-    let now = Self.now
+    let now = Monotonic.seconds
     guard now >= nextUpdate else { return }
     nextUpdate = now + 0.25
     isDrawn = true

@@ -29,7 +29,7 @@ enum CompletionScript {
     switch spec.name {
     case "completion": "bash zsh fish"
     case "help": (names + ["filter"]).joined(separator: " ")
-    case "conform": subcommands(of: "conform").joined(separator: " ")
+    case "conform", "record", "replay": subcommands(of: spec.name).joined(separator: " ")
     default: spec.operands.hasPrefix("FILE") ? nil : ""
     }
   }

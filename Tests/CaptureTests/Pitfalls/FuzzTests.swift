@@ -1,6 +1,7 @@
 import Capture
 import DataClient
 import Foundation
+import TestSupport
 import Testing
 import Wire
 
@@ -12,7 +13,8 @@ import Wire
     "made-here/g10_snaplen120.pcap", "made-here/g12_port_reuse.pcap",
     "made-here/g17j_ip_fragmented_last_first.pcap", "arkime/mqtt_synthetic.pcap",
     "suricata-verify/mqtt31-pub-qos2.pcap", "suricata-verify/mqtt-events-invalid-qos.pcap",
-    "gopacket/pcapgo_tests_le_test901.pcapng",
+    "gopacket/pcapgo_tests_le_test901.pcapng", "made-here/g05_mqtt311_ws.pcap",
+    "made-here/g14b_ws_json_deflate.pcap", "suricata-verify/websocket-control-frag.pcap",
   ]
 
   /// Counts events and reads each packet to its last field.
@@ -21,8 +23,11 @@ import Wire
 
     mutating func consume(_ event: borrowing EventView) {
       events += 1
-      guard case .mqtt(let packet) = event.body else { return }
-      _ = try? MQTTPacket(packet)?.encoded()
+      switch event.body {
+      case .mqtt(let packet): _ = try? MQTTPacket(packet)?.encoded()
+      case .webSocket(let frame): _ = WebSocketFrame(copying: frame).encoded()
+      default: return
+      }
     }
   }
 

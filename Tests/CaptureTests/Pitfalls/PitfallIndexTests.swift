@@ -23,7 +23,7 @@ import Testing
   }
 
   /// Those of files, links and IP have their tests beside the readers of these layers.
-  @Test func everyPitfallOfTCPAndMQTTHasATest() throws {
-    #expect(try Self.numbers().isSuperset(of: 12...31))
+  @Test func everyPitfallOfTCPAndWhatItCarriesHasATest() throws {
+    #expect(try Self.numbers().isSuperset(of: 12...38))
   }
 }

@@ -34,7 +34,7 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
         whole.insert(event.context.connection)
         if packet.size > packet.bytes.count { broken.insert(event.context.connection) }
       case .gap, .malformed: broken.insert(event.context.connection)
-      case .opened, .closed: continue
+      case .opened, .closed, .handshake, .webSocket: continue
       }
     }
     return (whole.subtracting(broken), whole.intersection(broken))
@@ -72,6 +72,19 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
         try await replay(ReplayClient(contentsOf: path, of: .connection(connection)))
       }
     }
+  }
+
+  @Test func aRefusedMessageIsTold() async throws {
+    let client = try ReplayClient(
+      contentsOf: Recordings.path("refused-connections"), of: .client("curious-5"))
+    #expect(client.capabilities.contains(.refusals))
+    let events = try await replay(client)
+    try client.finish()
+    let failures = events.compactMap { event -> ActionFailure? in
+      if case .failed(_, let failure) = event { failure } else { nil }
+    }
+    #expect(failures.map(\.code) == [135])
+    #expect(!events.contains { if case .published = $0 { true } else { false } })
   }
 
   @Test func resumedSessionIsOneLife() async throws {

@@ -131,6 +131,30 @@ import Testing
     #expect(try await older.lines() == [])
   }
 
+  @Test func refusesMessagesByRule() async throws {
+    let old = try await connected("old")
+    try await old.subscribe("#")
+    broker.refuseMessages(to: "secret/#")
+    broker.refuseMessages(to: "full", code: 0x97)
+    let capabilities = InProcessClient.allCapabilities.union(.refusals)
+    let new = Peer(broker.client(named: "new", capabilities: capabilities, isAwaited: false))
+    try await new.connect("new")
+    for peer in [old, new] {
+      _ = try await peer.lines()
+      try await peer.publish("secret/x", "1", qos: .atMostOnce)
+      try await peer.publish("secret/x", "2", qos: .atLeastOnce)
+      try await peer.publish("full", "3", qos: .exactlyOnce)
+    }
+    #expect(try await old.lines() == ["published", "published", "published"])
+    #expect(
+      try await new.lines() == [
+        "published", "failed: \(ActionFailure.refused(code: 0x87, reason: nil))",
+        "failed: \(ActionFailure.refused(code: 0x97, reason: nil))",
+      ])
+    try await new.publish("open", "4")
+    #expect(try await old.lines() == ["open 4 q1"])
+  }
+
   @Test func refusesConnectionsAndSubscriptionsByRule() async throws {
     broker.refuseConnections(of: "a", code: 5)
     broker.refuseConnections(code: 3, count: 2)

@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [UInt8(1), 2, 4, 5])
+  @Test(arguments: [UInt8(1), 2, 4, 5, 0x86, 0x87])
   func givesUpWhenItIsRefusedForGood(code: UInt8) async throws {
     let broker = InProcessBroker()
     broker.refuseConnections(code: code)
@@ -112,6 +112,27 @@ import Testing
       try await CloudSimulator().run(on: broker.client(named: "cloud"))
     }
     #expect(error?.code == .notSubscribed)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func needsToBeHeardByDevices() async throws {
+    let broker = InProcessBroker()
+    broker.refuseMessages(to: down + "/#")
+    let capabilities = InProcessClient.allCapabilities.union(.refusals)
+    let client = broker.client(named: "cloud", capabilities: capabilities)
+    let device = Peer(broker, "device")
+    let cloud = CloudSimulator()
+    async let run: Void = cloud.run(on: client)
+    try await device.connect("device")
+    // The cloud subscribes first: it was made first.
+    #expect(try await device.lines(for: .seconds(1)) == ["connected"])
+    try await device.publish(up + "/x", #"{"id":"1"}"#)
+    do {
+      try await run
+      Issue.record("the cloud goes on")
+    } catch let error as CloudError {
+      #expect(error.code == .notPublished)
+      #expect(error.message.contains("not authorized (code 0x87)"))
+    }
   }
 
   @Test(arguments: [

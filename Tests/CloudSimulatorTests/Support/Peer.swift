@@ -67,7 +67,10 @@ final class Peer: Sendable {
     case .message(let message):
       "\(message.topic) \(String(decoding: message.payload, as: UTF8.self)) q\(message.qos.rawValue)"
         + (message.isRetained ? " retained" : "")
+    case .text(let text): text
+    case .binary: "binary"
     case .response: "response"
+    case .failed(_, let failure): "failed: \(failure)"
     case .closed(.byUser): "closed"
     case .closed(.refused(let code)): "refused \(code)"
     case .closed(.lost(let reason)): "lost: \(reason)"

@@ -23,6 +23,14 @@ extension SessionCase {
       $0.wait(20)
       $0.finish()
     },
+    .isOpen(
+      "3.1.2-23", "silence in a recording that has no pings", saying: "PINGREQs are not in"
+    ) {
+      $0.start(keepAlive: 10, hasPings: false)
+      $0.client(.publish(.init(topic: "a", payload: [])))
+      $0.wait(20)
+      $0.finish()
+    },
     .passes("3.1.2-23", "a packet every 10 s") {
       $0.start(keepAlive: 10)
       for _ in 0..<5 {

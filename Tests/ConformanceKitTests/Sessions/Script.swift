@@ -25,13 +25,13 @@ struct Script {
 
   // MARK: Connections
 
-  mutating func open(isFromStart: Bool = true) {
+  mutating func open(isFromStart: Bool = true, hasPings: Bool = true) {
     add(
       .client,
       .opened(
         ConnectionOpening(
           client: "10.0.0.1:50000", server: "10.0.0.2:1883", isFromStart: isFromStart,
-          firstFrame: 1, firstTime: Timestamp(nanoseconds: time))))
+          firstFrame: 1, firstTime: Timestamp(nanoseconds: time), hasPings: hasPings)))
   }
 
   mutating func close(_ sender: Peer, _ how: ConnectionClosing.How = .fin) {
@@ -51,9 +51,9 @@ struct Script {
   /// A connection whose client is accepted.
   mutating func start(
     cleanStart: Bool = true, keepAlive: UInt16 = 0, sessionPresent: Bool = false,
-    isFromStart: Bool = true
+    isFromStart: Bool = true, hasPings: Bool = true
   ) {
-    open(isFromStart: isFromStart)
+    open(isFromStart: isFromStart, hasPings: hasPings)
     client(.connect(.init(clientID: "c", cleanStart: cleanStart, keepAlive: keepAlive)))
     server(.connack(.init(sessionPresent: sessionPresent)))
   }
@@ -75,7 +75,7 @@ struct Script {
   }
 
   private mutating func send(_ sender: Peer, _ content: MQTTPacket.Content, _ dup: Bool) {
-    let packet = MQTTPacket(content, version: wire.version, dup: dup)
+    let packet = MQTTPacket(content, version: wire.version ?? .v3_1_1, dup: dup)
     // Nothing here is longer than the format can say; an empty packet would fail its test.
     add(sender, .mqtt(PacketBytes((try? packet.encoded()) ?? [])))
   }

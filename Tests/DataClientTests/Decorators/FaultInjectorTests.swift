@@ -93,6 +93,9 @@ import Testing
     Fault(.drop, .at(0, .message)), Fault(.drop, .chance(2, .message)),
     Fault(.delay(.seconds(-1)), .at(1, .message)), Fault(.delay(.seconds(1)), .at(1, .publish)),
     Fault(.reorder, .at(1, .subscribed)), Fault(.drop, .at(1, .subscribe)),
+    Fault(.drop, .at(1, .request)), Fault(.disconnect, .at(1, .request)),
+    Fault(.fail(.unanswered(.lost, "")), .at(1, .send)),
+    Fault(.fail(.unanswered(.lost, "")), .at(1, .message)),
   ])
   func nonsenseIsRefused(_ fault: Fault) {
     #expect(throws: DataClientError.self) { try FaultInjector(Self.broker(), [fault]) }

@@ -33,13 +33,15 @@ private struct FullSink: ByteSink, Sendable {
 }
 
 @Suite struct RecordingClientTests {
-  @Test(arguments: Array(0..<60) as [UInt64])
-  func replayGivesTheSameEvents(_ seed: UInt64) async throws {
+  @Test(arguments: Array(0..<60) as [UInt64], [false, true])
+  func replayGivesTheSameEvents(_ seed: UInt64, _ refuses: Bool) async throws {
     let recorder = try RecordingClient(
-      ScriptedClient(seed: seed, losses: Int(seed % 4)), to: MemorySink(), url: "mqtt://test")
+      ScriptedClient(seed: seed, losses: Int(seed % 4), refuses: refuses), to: MemorySink(),
+      url: "mqtt://test")
     let live = try await RandomUser.run(recorder, seed: seed)
     try recorder.finish()
     #expect(live.count > 20)
+    #expect(recorder.sink.text.contains("mqtt-5.0") == refuses)
     let events = try recorder.sink.events()
     let replay = try ReplayClient(
       events, options: ReplayOptions(match: .strict, actors: .readerOnly))
@@ -58,9 +60,12 @@ private struct FullSink: ByteSink, Sendable {
     #expect(lines.elementsEqual(others))
   }
 
-  @Test func packetsAreWithoutFaults() async throws {
-    let recorder = try RecordingClient(ScriptedClient(seed: 3, losses: 2), to: MemorySink())
-    _ = try await RandomUser.run(recorder, seed: 3)
+  @Test(arguments: [false, true]) func packetsAreWithoutFaults(_ refuses: Bool) async throws {
+    let recorder = try RecordingClient(
+      ScriptedClient(seed: 3, losses: 2, refuses: refuses), to: MemorySink())
+    let events = try await RandomUser.run(recorder, seed: 3, steps: 200)
+    let refusals = events.filter { if case .failed = $0 { true } else { false } }
+    #expect(refusals.isEmpty == !refuses)
     for (index, event) in try recorder.sink.events().enumerated() {
       #expect(event.context.frame == index + 2)
       let faults = event.withView { view -> [MQTTFault] in

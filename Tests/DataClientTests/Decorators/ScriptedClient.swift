@@ -20,9 +20,18 @@ final class ScriptedClient: DataClient {
     var planned: [(time: Timestamp, event: ClientEvent)] = []
     var random: TestGenerator
     var losses: Int
+    /// Whether it speaks MQTT 5.0, where a server may refuse.
+    let refuses: Bool
     var isWoken = false
     /// How many of the planned events tell of messages of QoS 0 that were written.
     var written = 0
+
+    /// Success, or now and then a refusal, with a reason or without.
+    func answer(_ id: ClientAction.ID, _ success: ClientEvent, _ delay: Int) -> ClientEvent {
+      guard refuses, delay.isMultiple(of: 5) else { return success }
+      let reason = delay.isMultiple(of: 2) ? "reason \(delay)" : nil
+      return .failed(id, .refused(code: 0x87, reason: reason))
+    }
 
     /// Forgets what is on its way, but not what was written.
     mutating func cut() { planned.removeLast(planned.count - written) }
@@ -36,10 +45,12 @@ final class ScriptedClient: DataClient {
   }
 
   private let state: Mutex<State>
-  let capabilities: Capabilities = [.messages, .retain, .will, .exactlyOnce, .push, .binary]
+  let capabilities: Capabilities
 
-  init(seed: UInt64, losses: Int = 0) {
-    state = Mutex(State(random: TestGenerator(seed), losses: losses))
+  init(seed: UInt64, losses: Int = 0, refuses: Bool = false) {
+    let all: Capabilities = [.messages, .retain, .will, .exactlyOnce, .push, .binary]
+    capabilities = refuses ? all.union(.refusals) : all
+    state = Mutex(State(random: TestGenerator(seed), losses: losses, refuses: refuses))
   }
 
   var now: Timestamp { state.withLock { $0.now } }
@@ -53,14 +64,15 @@ final class ScriptedClient: DataClient {
       case .subscribe(let subscriptions):
         let granted = subscriptions.map { $0.filter == "refused" ? nil : $0.qos }
         state.plan(.subscribed(action.id, granted), delay)
-      case .unsubscribe: state.plan(.unsubscribed(action.id), delay)
+      case .unsubscribe:
+        state.plan(state.answer(action.id, .unsubscribed(action.id), delay), delay)
       case .publish(let message):
         if message.qos == .atMostOnce {
           // Written at once, and so told before all that is on its way.
           state.planned.insert((state.now, .published(action.id)), at: state.written)
           state.written += 1
         } else {
-          state.plan(.published(action.id), delay)
+          state.plan(state.answer(action.id, .published(action.id), delay), delay)
         }
         let qos = QoS.allCases.randomElement(using: &state.random) ?? .atMostOnce
         let echo = Message(
@@ -69,7 +81,7 @@ final class ScriptedClient: DataClient {
       case .disconnect:
         state.cut()
         state.plan(.closed(.byUser), delay)
-      case .send: throw DataClientError(.unsupported, "no requests")
+      case .send, .sendText, .sendBinary: throw DataClientError(.unsupported, "no requests")
       }
       if state.losses > 0, delay < 300 {
         state.losses -= 1

@@ -56,6 +56,47 @@ import Wire
     #expect(try chosen(expression, Self.session()) == events)
   }
 
+  /// An upgrade, frames of both sides, a packet in one of them, a refusal.
+  private static func webSocketSession() throws -> [Event] {
+    var packet = try Sample.publish("a/b", "21.5")
+    packet.context.over = .webSocket
+    return [
+      Sample.webSocket(.handshake(.request(Sample.request()))),
+      Sample.webSocket(.handshake(.response(Sample.response())), sender: .server),
+      Sample.webSocket(.webSocket(WebSocketFrame(.text, Array("alarm".utf8), maskingKey: 1))),
+      Sample.webSocket(
+        .webSocket(WebSocketFrame(.binary, [1, 2], isFinal: false)), sender: .server),
+      packet,
+      Sample.webSocket(.webSocket(WebSocketFrame(.close, [3, 233], maskingKey: 1))),
+      Sample.webSocket(.webSocket(WebSocketFrame(.init(rawValue: 5), []))),
+      Sample.webSocket(
+        .handshake(
+          .response(
+            WebSocketResponse(
+              HTTPHead(startLine: "HTTP/1.1 403 Forbidden", fields: []), to: nil))),
+        sender: .server),
+      Sample.webSocket(
+        .closed(ConnectionClosing(how: .fin, firstFrame: 1, firstTime: Sample.time))),
+    ]
+  }
+
+  @Test(arguments: [
+    ("UPGRADE", [0]), ("UPGRADED or REFUSED", [1, 7]), ("TEXT", [2]), ("BINARY", [3]),
+    ("type in [PING, PONG, CONTINUATION]", []), ("CLOSE", [5, 8]), ("RESERVED", [6]),
+    ("protocol == websocket", [0, 1, 2, 3, 5, 6, 7, 8]), ("protocol != websocket", [4]),
+    ("protocol == mqtt-3.1.1", [4]), ("protocol == mqtt", []),
+    ("protocol in [mqtt-3.1.1, websocket]", [0, 1, 2, 3, 4, 5, 6, 7, 8]),
+    ("over == websocket", [4]), ("over != websocket", []), ("fin", [2, 5, 6]),
+    ("not fin", [0, 1, 3, 4, 7, 8]),
+    ("fin == false", [3]), ("masked", [2, 5]), ("masked != true", [3, 6]),
+    ("payload contains ala", [2]), ("payload == alarm", [2]), ("length == 2", [3, 5]),
+    ("length > 2", [2, 4]), ("code == 1001", [5]), ("code >= 400 and code < 500", [7]),
+    ("code == 101", [1]), ("fault", [6]), ("retain or dup", []), ("topic ~ a/#", [4]),
+  ])
+  func choosesOfWebSocket(expression: String, events: [Int]) throws {
+    #expect(try chosen(expression, Self.webSocketSession()) == events)
+  }
+
   @Test func comparesTheTimeOfDay() throws {
     let text = Sample.time.description
     let second = text.dropFirst(11).prefix(8)

@@ -99,6 +99,18 @@ import Wire
     #expect(text == "t  qos 0  \(payload.utf8.count) B  \(shown)")
   }
 
+  @Test(arguments: [
+    (10, "\"0123456789…\""), (60, "\"" + String(repeating: "0123456789", count: 6) + "…\""),
+    (70, "\"" + String(repeating: "0123456789", count: 7) + "\""),
+  ])
+  func showsAsMuchOfAPayloadAsIsWanted(limit: Int, shown: String) throws {
+    let event = try Sample.publish("t", String(repeating: "0123456789", count: 7))
+    var writer = EventTextWriter(payloadLimit: limit)
+    var line: [UInt8] = []
+    event.withView { writer.append($0, to: &line) }
+    #expect(String(decoding: line, as: UTF8.self).hasSuffix(shown))
+  }
+
   @Test func showsSecretsOnlyWhenAsked() throws {
     let event = try Sample.publish("t", "{\"accessToken\":\"abc\"}")
     #expect(line(event, secrets: true).contains("abc"))

@@ -52,7 +52,9 @@ import Wire
     #expect(!text.contains("\"bytes\""))
   }
 
-  @Test(arguments: [Sample.opening, Sample.closing, Sample.gap, Sample.malformed])
+  @Test(arguments: [
+    Sample.opening, Sample.ownOpening, Sample.closing, Sample.gap, Sample.malformed,
+  ])
   func keepsEventsThatAreNoPackets(event: Event) throws {
     #expect(try read(try record([event])) == [event])
   }

@@ -178,7 +178,9 @@ import Wire
       #expect(try await user.next() == .published(id))
     }
     #expect(
-      try await user.next() == .closed(.lost("the server disconnected with reason code 0x8B")))
+      try await user.next()
+        == .closed(
+          .lost("the server disconnected: server shutting down (code 0x8B); try again later")))
     try client.finish()
   }
 

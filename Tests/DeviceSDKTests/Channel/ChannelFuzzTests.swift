@@ -68,7 +68,7 @@ import Testing
         let code = [200, 200, 200, 2043, 2152, 429, 460][number(7)]
         for event in SampleChannel.reply(to: message, code: code) { input(.received(event)) }
       case .disconnect: input(.received(.closed(.byUser)))
-      case .send: break
+      case .send, .sendText, .sendBinary: break
       }
     }
 

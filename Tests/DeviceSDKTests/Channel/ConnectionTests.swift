@@ -7,7 +7,7 @@ import Testing
   @Test func subscribesToAllOnceAfterTheFirstConnection() throws {
     var bench = try MachineBench()
     bench.call("start", .start)
-    #expect(bench.take() == ["CONNECT dev1&a1pk", "state connecting"])
+    #expect(bench.take() == ["CONNECT {client}", "state connecting"])
     bench.accept()
     #expect(bench.take() == ["SUBSCRIBE {down}/#", "state connected", "start ok"])
     bench.grant()
@@ -16,7 +16,7 @@ import Testing
     bench.accept()
     #expect(
       bench.take() == [
-        "state disconnected 4101", "CONNECT dev1&a1pk", "state connecting", "SUBSCRIBE {down}/#",
+        "state disconnected 4101", "CONNECT {client}", "state connecting", "SUBSCRIBE {down}/#",
       ])
     bench.grant()
     #expect(bench.take() == ["state connected"])
@@ -30,7 +30,7 @@ import Testing
     bench.call("third", .start)
     #expect(
       bench.take() == [
-        "CONNECT dev1&a1pk", "state connecting", "SUBSCRIBE {down}/#", "state connected",
+        "CONNECT {client}", "state connecting", "SUBSCRIBE {down}/#", "state connected",
         "first ok", "second ok", "third ok",
       ])
   }
@@ -45,7 +45,7 @@ import Testing
     bench.call("bind", .bind(token: "t"))
     #expect(
       bench.take() == [
-        "invoke error 4101", "CONNECT dev1&a1pk", "state connecting", "publish error 4101",
+        "invoke error 4101", "CONNECT {client}", "state connecting", "publish error 4101",
         "subscribe error 4101", "unsubscribe error 4101", "bind error 4101",
       ])
     #expect(bench.machine.calls.count == 1)
@@ -61,7 +61,7 @@ import Testing
     bench.call("again", .start)
     #expect(
       bench.take() == [
-        "CONNECT dev1&a1pk", "state connecting", "DISCONNECT", "start error 4101",
+        "CONNECT {client}", "state connecting", "DISCONNECT", "start error 4101",
         "state disconnected final", "again error 4201",
       ])
     bench.close(.byUser)
@@ -97,7 +97,7 @@ import Testing
     bench.call("start", .start)
     bench.close()
     bench.close()
-    #expect(bench.take() == ["CONNECT dev1&a1pk", "state connecting", "state disconnected 4101"])
+    #expect(bench.take() == ["CONNECT {client}", "state connecting", "state disconnected 4101"])
   }
 
   @Test func stopsWhileItTriesAgain() throws {
@@ -134,7 +134,7 @@ import Testing
     bench.call("start", .start)
     #expect(bench.take() == ["state connecting"])
     bench.call("identify", .identify(try SampleChannel.identity()))
-    #expect(bench.take() == ["CONNECT dev1&a1pk", "identify ok"])
+    #expect(bench.take() == ["CONNECT {client}", "identify ok"])
     #expect(bench.machine.clientID == "dev1&a1pk")
     let other = try ChannelIdentity(productKey: "a1pk", deviceName: "dev2")
     bench.call("other", .identify(other))

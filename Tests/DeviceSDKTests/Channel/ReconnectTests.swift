@@ -64,7 +64,7 @@ import Testing
       ])
     #expect(bench.machine.deadline == nil)
     bench.call("again", .start)
-    #expect(bench.take() == ["CONNECT dev1&a1pk", "state connecting"])
+    #expect(bench.take() == ["CONNECT {client}", "state connecting"])
   }
 
   @Test(arguments: [(UInt8(1), true), (2, true), (3, false), (99, false)])
@@ -150,5 +150,41 @@ import Testing
     #expect(bench.take().suffix(2) == ["SUBSCRIBE {down}/#", "DISCONNECT"])
     bench.wait(5)
     #expect(bench.take() == ["state disconnected 4101"])
+  }
+
+  @Test func connectsAsTheConfigurationSays() throws {
+    let will = Message(topic: SampleChannel.up + "/gone", payload: [1])
+    var bench = try MachineBench {
+      $0.cleanStart = false
+      $0.will = will
+      $0.keepAlive = 300
+    }
+    bench.call("start", .start)
+    guard case .connect(let options)? = bench.open.first?.kind else {
+      Issue.record("the channel does not connect")
+      return
+    }
+    #expect(!options.cleanStart)
+    #expect(options.will == will)
+    #expect(options.keepAlive == 300)
+    #expect(ChannelConfiguration(appKey: "1").cleanStart)
+  }
+
+  @Test(arguments: [
+    (ChannelConfiguration.Resubscription.always, true, true), (.always, false, true),
+    (.unlessSessionPresent, true, false), (.unlessSessionPresent, false, true),
+  ])
+  func aKeptSessionMayNeedNoSubscription(
+    rule: ChannelConfiguration.Resubscription, isPresent: Bool, asks: Bool
+  ) throws {
+    var bench = try MachineBench.connected {
+      $0.cleanStart = false
+      $0.resubscription = rule
+    }
+    bench.close()
+    bench.wait(1)
+    _ = bench.take()
+    bench.input(.received(.connected(.init(isSessionPresent: isPresent))))
+    #expect(bench.take() == (asks ? ["SUBSCRIBE {down}/#"] : ["state connected"]))
   }
 }

@@ -6,11 +6,11 @@ import Testing
 @Suite struct RequestTests {
   private static let bind =
     ##"{up}/account/bind {"id":"#1","version":"1.0","request":"##
-    + ##"{"clientId":"dev1&a1pk"},"params":{"iotToken":"t"}}"##
+    + ##"{"clientId":"{client}"},"params":{"iotToken":"t"}}"##
 
   private static func publish(_ topic: String, _ id: String) -> String {
     #"PUBLISH {up}\#(topic) {"id":"\#(id)","version":"1.0","request":"#
-      + #"{"clientId":"dev1&a1pk"},"params":{}}"#
+      + #"{"clientId":"{client}"},"params":{}}"#
   }
 
   @Test func subscribesBeforeItPublishes() throws {
@@ -157,7 +157,7 @@ import Testing
     try bench.invoke("c", "/a", params: ["p": 1], options: options)
     #expect(
       bench.take() == [
-        ##"PUBLISH {up}/a {"id":"#1","version":"1.0","request":{"clientId":"dev1&a1pk"},"##
+        ##"PUBLISH {up}/a {"id":"#1","version":"1.0","request":{"clientId":"{client}"},"##
           + ##""params":{"p":1},"method":"thing.topo.add"}"##
       ])
   }

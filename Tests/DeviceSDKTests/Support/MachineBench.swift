@@ -1,3 +1,4 @@
+import ConformanceKit
 import DataClient
 
 @testable import DeviceSDK
@@ -6,7 +7,7 @@ import DataClient
 struct MachineBench {
   var machine: ChannelStateMachine
   var now = ScriptedClient.start
-  private var text = ChannelText()
+  private var text: ChannelText
   private var lines: [String] = []
   private var lastCall: UInt64 = 0
   private var names: [CallID: String] = [:]
@@ -14,6 +15,7 @@ struct MachineBench {
   private(set) var open: [ClientAction] = []
 
   init(_ change: (inout ChannelConfiguration) -> Void = { _ in }) throws {
+    text = ChannelText(try SampleChannel.identity())
     var configuration = try SampleChannel.configuration()
     change(&configuration)
     machine = try ChannelStateMachine(configuration)
@@ -45,7 +47,7 @@ struct MachineBench {
         lines.append(text.line(action))
       case .complete(let id, let result):
         lines.append(ChannelText.line(names[id] ?? "call", result))
-      case .tell(let effect): lines.append(ChannelText.line(effect))
+      case .tell(let effect): lines.append(text.line(effect))
       }
     }
   }
@@ -104,6 +106,12 @@ struct MachineBench {
   mutating func acknowledgeUnsubscribe() {
     let id = takeOpen { if case .unsubscribe = $0 { true } else { false } }
     input(.received(.unsubscribed(id)))
+  }
+
+  /// The cloud refuses the oldest open action by a reason code.
+  mutating func fail(_ code: UInt8) {
+    let id = open.removeFirst().id
+    input(.received(.failed(id, .refused(code: code, reason: nil))))
   }
 
   mutating func refuse(_ code: DataClientError.Code) {

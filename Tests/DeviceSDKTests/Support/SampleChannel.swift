@@ -25,7 +25,7 @@ enum SampleChannel {
     case .unsubscribe: [.unsubscribed(action.id)]
     case .publish(let message): [.published(action.id)] + reply(to: message)
     case .disconnect: [.closed(.byUser)]
-    case .send: []
+    case .send, .sendText, .sendBinary: []
     }
   }
 

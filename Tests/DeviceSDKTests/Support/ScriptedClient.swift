@@ -43,9 +43,15 @@ final class ScriptedClient: DataClient {
   private let state = Mutex(State(now: ScriptedClient.start))
   private let responder: Responder
 
-  init(responder: @escaping Responder = { _, _ in [] }) { self.responder = responder }
+  init(
+    capabilities: Capabilities = [.messages, .push, .binary],
+    responder: @escaping Responder = { _, _ in [] }
+  ) {
+    self.capabilities = capabilities
+    self.responder = responder
+  }
 
-  let capabilities: Capabilities = [.messages, .push, .binary]
+  let capabilities: Capabilities
   var now: Timestamp { state.withLock { $0.now } }
   var performed: [ClientAction] { state.withLock { $0.performed } }
 
@@ -129,6 +135,15 @@ final class ScriptedClient: DataClient {
   func waitForDeadline() async -> Bool {
     for _ in 0..<100_000 {
       if state.withLock({ $0.reader != nil && $0.deadline != nil }) { return true }
+      await Task.yield()
+    }
+    return false
+  }
+
+  /// Waits, though not for ever, until the reader waits for one deadline.
+  func waitForDeadline(_ deadline: Timestamp) async -> Bool {
+    for _ in 0..<100_000 {
+      if state.withLock({ $0.reader != nil && $0.deadline == deadline }) { return true }
       await Task.yield()
     }
     return false

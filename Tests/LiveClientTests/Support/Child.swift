@@ -10,14 +10,19 @@ final class Child: Sendable {
     let description: String
   }
 
-  /// Starts a program, found by the PATH, with its output in a file.
-  init(_ arguments: [String], output: String = "/dev/null") throws {
+  /// Starts a program, found by the PATH, with its output in a file, and its errors there or in
+  /// another one.
+  init(_ arguments: [String], output: String = "/dev/null", errors: String? = nil) throws {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-    posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    if let errors {
+      posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    } else {
+      posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    }
     // A socket that a broker inherits stays open when a test closes it.
     for file in Int32(3)..<512 { posix_spawn_file_actions_addclose(&actions, file) }
     // Threads of the runtime block signals, and a program inherits that.
@@ -27,7 +32,11 @@ final class Child: Sendable {
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    // So it does what whoever started the tests ignores.
+    for signal in [SIGINT, SIGTERM, SIGPIPE, SIGXFSZ] { sigaddset(&signals, signal) }
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
     let copies = arguments.map { strdup($0) } + [nil]
     defer { for copy in copies { free(copy) } }
     var pid = pid_t()
@@ -44,10 +53,20 @@ final class Child: Sendable {
   }
 
   /// Sends a signal and waits for the end.
+  ///
+  /// The signal is sent again after a while: mosquitto forgets one that comes when it listens already
+  /// and its loop has not begun.
   func stop(_ signal: Int32 = SIGTERM) {
-    kill(pid, signal)
-    _ = wait()
+    var rounds = 0
+    while !hasEnded {
+      if rounds.isMultiple(of: 1_000) { kill(pid, signal) }
+      usleep(500)
+      rounds += 1
+    }
   }
+
+  /// Sends a signal.
+  func send(_ signal: Int32) { kill(pid, signal) }
 
   /// Stops the program where it is, or lets it go on.
   func pause(_ isPaused: Bool) { kill(pid, isPaused ? SIGSTOP : SIGCONT) }
@@ -58,17 +77,22 @@ final class Child: Sendable {
       if let status { return status }
       var raw: Int32 = 0
       while waitpid(pid, &raw, 0) < 0, errno == EINTR {}
-      let code = raw & 0x7f == 0 ? (raw >> 8) & 0xff : 128 + raw & 0x7f
+      let code = Self.code(raw)
       status = code
       return code
     }
+  }
+
+  /// The exit status as a shell tells it.
+  private static func code(_ raw: Int32) -> Int32 {
+    raw & 0x7f == 0 ? (raw >> 8) & 0xff : 128 + raw & 0x7f
   }
 
   /// Whether the program has ended.
   var hasEnded: Bool {
     status.withLock { status in
       var raw: Int32 = 0
-      if status == nil, waitpid(pid, &raw, WNOHANG) == pid { status = raw }
+      if status == nil, waitpid(pid, &raw, WNOHANG) == pid { status = Self.code(raw) }
       return status != nil
     }
   }

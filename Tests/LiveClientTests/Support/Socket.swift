@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A TCP socket on loopback, as plain as it gets.
 final class Socket: Sendable {
@@ -14,31 +15,50 @@ final class Socket: Sendable {
 
   /// A socket that listens on a free port of 127.0.0.1.
   static func listening() throws -> (socket: Socket, port: UInt16) {
+    let (socket, port) = try reserved()
+    guard listen(socket.number, 16) == 0 else {
+      throw Child.Failure(description: "nothing to listen with: error \(errno)")
+    }
+    return (socket, port)
+  }
+
+  /// A port that nobody listens on, and nobody can, for as long as the socket is there.
+  static func reserved() throws -> (socket: Socket, port: UInt16) {
     let socket = try Socket(number: Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
     var address = loopback(0)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isBound = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(socket.number, $0, length) == 0 && listen(socket.number, 16) == 0
-          && getsockname(socket.number, $0, &length) == 0
+        bind(socket.number, $0, length) == 0 && getsockname(socket.number, $0, &length) == 0
       }
     }
     guard isBound else { throw Child.Failure(description: "no free port: error \(errno)") }
     return (socket, UInt16(bigEndian: address.sin_port))
   }
 
-  /// A port that nobody listens on, for now.
-  static func freePort() throws -> UInt16 { try listening().port }
+  /// A port that nobody listens on, for now; no other test gets it.
+  static func freePort() throws -> UInt16 {
+    while true {
+      let port = try reserved().port
+      if givenPorts.withLock({ $0.insert(port).inserted }) { return port }
+    }
+  }
+
+  private static let givenPorts = Mutex<Set<UInt16>>([])
 
   /// Whether somebody listens on a port.
-  static func answers(_ port: UInt16) throws -> Bool {
+  static func answers(_ port: UInt16) throws -> Bool { try connected(to: port) != nil }
+
+  /// A socket that is connected to a port; nil when nobody listens.
+  static func connected(to port: UInt16) throws -> Socket? {
     let socket = try Socket(number: Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
     var address = loopback(port)
-    return withUnsafeMutablePointer(to: &address) { pointer in
+    let isConnected = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         connect(socket.number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
       }
     }
+    return isConnected ? socket : nil
   }
 
   func accept() throws -> Socket { try Socket(number: Glibc.accept(number, nil, nil)) }
@@ -56,6 +76,29 @@ final class Socket: Sendable {
   }
 
   func write(_ bytes: [UInt8]) { send(number, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+
+  /// Writes what the system takes at once; returns how much that is.
+  func writeSome(_ bytes: ArraySlice<UInt8>) -> Int {
+    max(0, bytes.withUnsafeBytes { send(number, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT)) })
+  }
+
+  /// Reads what there is at once, and returns how much that was; nil at the end.
+  func readSome(_ buffer: inout [UInt8]) -> Int? {
+    let count = recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+    return count == 0 ? nil : max(0, count)
+  }
+
+  /// Reads to the end, without blocking a thread; nil when it does not come.
+  func readToEnd() async throws -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    let hasEnded = try await eventually(within: 30) {
+      guard let count = readSome(&buffer) else { return true }
+      bytes += buffer[..<count]
+      return false
+    }
+    return hasEnded ? bytes : nil
+  }
 
   /// Reads one packet of MQTT: its first byte and what follows the length.
   func readPacket() -> (first: UInt8, body: [UInt8])? {
@@ -112,5 +155,33 @@ final class ScriptedServer: Sendable {
       self.listener = listener
       self.script = script
     }
+  }
+}
+
+extension Socket {
+  /// How many sockets of this process have one of these ports at either end.
+  static func open(on ports: [UInt16]) -> Int {
+    (Int32(0)..<4_096).count { file in
+      let ends = [port(getsockname, of: file), port(getpeername, of: file)]
+      return ends.contains { $0.map(ports.contains) ?? false }
+    }
+  }
+
+  /// How many sockets of this process have a port at their own end.
+  static func open(at own: UInt16) -> Int {
+    (Int32(0)..<4_096).count { port(getsockname, of: $0) == own }
+  }
+
+  private static func port(
+    _ name: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32,
+    of file: Int32
+  ) -> UInt16? {
+    var address = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let code = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name(file, $0, &length) }
+    }
+    guard code == 0, address.sin_family == sa_family_t(AF_INET) else { return nil }
+    return UInt16(bigEndian: address.sin_port)
   }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Wire
 
 /// Makes faultless packets of all types and versions, whatever fields and encodings they may have.

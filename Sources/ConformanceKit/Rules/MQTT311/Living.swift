@@ -102,6 +102,7 @@ extension ConnectionState {
     switch silence.measure(to: time, keepAlive: keepAlive, packetSize: packetSize) {
     case .kept: break
     case .undecided(let reason): tally.leave(.keepAlive, reason)
+    case .broken where !hasPings: tally.leave(.keepAlive, .pingsNotRecorded)
     case .broken(let seconds):
       tally.violate(
         MQTT311Rule.keepAlive.index, event,

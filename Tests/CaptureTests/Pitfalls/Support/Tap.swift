@@ -18,7 +18,7 @@ struct Tap {
   ) {
     let box = Box()
     var reassembler = TCPReassembler(
-      MQTTTraffic(decode: decode) { box.events.append(Event(copying: $0)) }, limits: limits)
+      SessionTraffic(decode: decode) { box.events.append(Event(copying: $0)) }, limits: limits)
     for (index, segment) in segments.enumerated() {
       let client = Endpoint(address: IPAddress(ipv4: 0x0A00_0001), port: segment.clientPort)
       let server = Endpoint(address: IPAddress(ipv4: 0x0A00_0002), port: segment.serverPort)

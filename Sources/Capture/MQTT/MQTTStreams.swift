@@ -1,0 +1,202 @@
+import DataClient
+import Wire
+
+/// Cuts the two directions of a connection, or of the messages in its frames, into control packets
+/// and hands them on as they lie in the capture.
+struct MQTTStreams {
+  let emit: (borrowing EventView) -> Void
+
+  /// Begins in the middle: the first bytes may be the end of a packet that nobody saw.
+  func resynchronize(_ connection: SessionConnection) {
+    for side in [Side.first, .second] {
+      connection[side].resynchronizer = StreamResynchronizer(offset: 0)
+    }
+  }
+
+  // MARK: Packets
+
+  /// Takes the next bytes of a side.
+  @inline(__always)
+  func take(
+    _ bytes: RawSpan, _ side: Side, _ arrival: Arrival, _ connection: SessionConnection
+  ) {
+    connection[side].offset += bytes.byteCount
+    if connection[side].resynchronizer != nil {
+      connection[side].resynchronizer?.take(bytes, arrival)
+      return resynchronize(side, arrival, connection, isFinal: false)
+    }
+    cut(bytes, endingAt: connection[side].offset, side, arrival, connection)
+  }
+
+  /// Cuts a piece into packets; `end` is where it ends in the stream.
+  private func cut(
+    _ bytes: RawSpan, endingAt end: Int, _ side: Side, _ arrival: Arrival,
+    _ connection: SessionConnection
+  ) {
+    // Read here, because the framer is being changed while it hands out packets.
+    var lost = connection[side].lostInPacket
+    defer { connection[side].lostInPacket = lost }
+    do throws(MQTTFramingError) {
+      try connection[side].framer.consume(bytes) { packet, header, _ in
+        emitPacket(packet, header, side, arrival, connection, lost: lost)
+        lost = 0
+      }
+    } catch {
+      emit(
+        EventView(connection.context(side, arrival), .malformed(Malformation(error))))
+      // The piece is given up from the bad packet on; what follows may begin with a packet again.
+      connection[side].resynchronizer = StreamResynchronizer(offset: end)
+    }
+  }
+
+  private func emitPacket(
+    _ bytes: RawSpan, _ header: MQTTFixedHeader, _ side: Side, _ arrival: Arrival,
+    _ connection: SessionConnection, lost: Int
+  ) {
+    let view = MQTTPacketView(bytes, header: header, version: connection.version)
+    if header.type == .connect {
+      take(connect: view, connection)
+    } else if !connection.wire.isCertain, view.missing == 0,
+      correctVersion(bytes, header, isFaultless: view.faults.isEmpty, connection)
+    {
+      let corrected = MQTTPacketView(bytes, header: header, version: connection.version)
+      return emit(EventView(connection.context(side, arrival), .mqtt(corrected)))
+    }
+    if view.missing > 0, lost == 0 {
+      // Bytes that were there, but more than are kept of one packet.
+      let gap = Gap(bytes: view.missing, reason: .limit)
+      emit(EventView(connection.context(side, arrival), .gap(gap)))
+    }
+    emit(EventView(connection.context(side, arrival), .mqtt(view)))
+  }
+
+  /// Takes the version that the first CONNECT names, if none is certain: packets came before it.
+  private func take(connect view: borrowing MQTTPacketView, _ connection: SessionConnection) {
+    guard !connection.sawConnect else { return }
+    connection.sawConnect = true
+    let isForeign = view.faults.contains {
+      $0.code == .unknownProtocolName || $0.code == .unknownProtocolLevel
+    }
+    guard !connection.wire.isCertain, !isForeign, let level = view.connect?.protocolLevel,
+      let version = MQTTVersion(rawValue: level)
+    else { return }
+    connection.wire = .mqtt(version)
+  }
+
+  /// Weighs a packet that only one layout fits; true when an inferred version changes.
+  private func correctVersion(
+    _ bytes: RawSpan, _ header: MQTTFixedHeader, isFaultless: Bool, _ connection: SessionConnection
+  ) -> Bool {
+    let other: MQTTVersion = connection.version == .v5_0 ? .v3_1_1 : .v5_0
+    let isOtherFaultless = MQTTPacketView(bytes, header: header, version: other).faults.isEmpty
+    guard isFaultless != isOtherFaultless else { return false }
+    return connection.prove(MQTTLayouts(isFaultless ? connection.version : other))
+  }
+
+  // MARK: Losses
+
+  /// Takes the loss of bytes of a side.
+  func lose(
+    _ count: Int, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival,
+    _ connection: SessionConnection
+  ) {
+    connection[side].offset += count
+    let offset = connection[side].offset
+    if connection[side].resynchronizer != nil {
+      resynchronize(side, arrival, connection, isFinal: true)
+    }
+    // What is missing from a frame, the frame says itself.
+    let isCarried = connection.stage == .webSocket
+    if reason != .snaplen, !isCarried { emitGap(count, reason, side, arrival, connection) }
+    let loss = connection[side].framer.lose(count) { packet, header, _ in
+      emitPacket(packet, header, side, arrival, connection, lost: count)
+    }
+    if case .outOfStep(let past) = loss {
+      // A packet that a snaplen cut says itself how much of it is missing, but not what follows it.
+      if reason == .snaplen, !isCarried { emitGap(past, reason, side, arrival, connection) }
+      connection[side].framer.restart(at: offset)
+      connection[side].resynchronizer = StreamResynchronizer(offset: offset)
+    }
+    let isPacketOpen = loss == .insidePacket && !connection[side].framer.isAtBoundary
+    connection[side].lostInPacket = isPacketOpen ? count : 0
+  }
+
+  /// Takes the loss of bytes of a side of which nobody knows how many there were.
+  func interrupt(_ side: Side, _ arrival: Arrival, _ connection: SessionConnection) {
+    if connection[side].resynchronizer != nil {
+      resynchronize(side, arrival, connection, isFinal: true)
+    }
+    // No packet is so long that anything of it could follow.
+    _ = connection[side].framer.lose(1 << 32) { packet, header, _ in
+      emitPacket(packet, header, side, arrival, connection, lost: 1)
+    }
+    let offset = connection[side].offset
+    connection[side].framer.restart(at: offset)
+    connection[side].resynchronizer = StreamResynchronizer(offset: offset)
+    connection[side].lostInPacket = 0
+  }
+
+  private func emitGap(
+    _ count: Int, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival,
+    _ connection: SessionConnection
+  ) {
+    let gap = Gap(bytes: count, reason: reason)
+    emit(EventView(connection.context(side, arrival), .gap(gap)))
+  }
+
+  private func resynchronize(
+    _ side: Side, _ arrival: Arrival, _ connection: SessionConnection, isFinal: Bool
+  ) {
+    let layouts = connection.layouts
+    guard let found = connection[side].resynchronizer?.find(layouts, isFinal: isFinal),
+      let offset = connection[side].resynchronizer?.offset
+    else { return }
+    if found.skipped > 0 {
+      let malformation = Malformation(
+        code: MQTTFramingError.Code.notMQTT.rawValue, offset: offset - found.skipped,
+        message: "\(found.skipped) bytes could not be cut into packets")
+      emit(EventView(connection.context(side, arrival), .malformed(malformation)))
+    }
+    // Without anything found it goes on with the bytes to come.
+    guard !found.pieces.isEmpty else { return }
+    connection[side].resynchronizer = nil
+    connection[side].framer.restart(at: offset)
+    var end = offset
+    for piece in found.pieces {
+      end += piece.bytes.count
+      if connection[side].resynchronizer == nil {
+        cut(piece.bytes.span.bytes, endingAt: end, side, piece.arrival, connection)
+      } else {
+        connection[side].resynchronizer?.take(piece.bytes.span.bytes, piece.arrival)
+      }
+    }
+    if connection[side].resynchronizer != nil {
+      resynchronize(side, arrival, connection, isFinal: isFinal)
+    }
+  }
+
+  /// Tells what is left of a direction when its connection ends.
+  func flush(_ side: Side, _ closing: FlowClosing, _ connection: SessionConnection) {
+    if connection[side].resynchronizer != nil {
+      resynchronize(side, closing.arrival, connection, isFinal: true)
+    }
+    let framer = connection[side].framer
+    guard connection[side].resynchronizer == nil, !framer.isAtBoundary else { return }
+    let context = connection.context(side, closing.arrival)
+    // Of a fixed header that is not whole, at least one byte is missing.
+    var missing = 1
+    var place = "a fixed header"
+    let known = connection[side].offset - framer.packetOffset
+    connection[side].framer.flush { _, header, _ in
+      missing = header.packetSize - known
+      place = "a \(header.type.name) of \(header.packetSize) bytes, after \(known) of them"
+    }
+    if closing.how == .endOfCapture {
+      return emit(EventView(context, .gap(Gap(bytes: missing, reason: .unfilled))))
+    }
+    let malformation = Malformation(
+      code: "incomplete-packet", offset: framer.packetOffset,
+      message: "the stream ends inside \(place)")
+    emit(EventView(context, .malformed(malformation)))
+  }
+}

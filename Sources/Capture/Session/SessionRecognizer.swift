@@ -1,0 +1,106 @@
+import DataClient
+import Wire
+
+/// Tells from the bytes of a connection, on whatever port, what it speaks.
+struct SessionRecognizer {
+  let opening: FlowOpening
+  let rule: DecodeRule?
+
+  enum Verdict {
+    /// More bytes are needed.
+    case undecided
+    /// More bytes are needed, but those that came are of no use any more: the connection may be in the
+    /// middle of a large packet.
+    case later
+    /// Nothing that is decoded.
+    case foreign
+    case mqtt(client: Side, wire: WireProtocol, evidence: String?)
+    /// HTTP, which may ask for WebSocket.
+    case http(client: Side)
+    /// WebSocket without its handshake.
+    case webSocket(client: Side, evidence: String?)
+  }
+
+  /// Judges the first bytes of a connection where they lie, which is all that most connections need.
+  /// - Returns: Nil when that is not enough to tell.
+  func judge(firstBytes bytes: RawSpan, of side: Side) -> Verdict? {
+    if case .none? = rule { return .foreign }
+    if rule != .webSocket {
+      let mqtt = MQTTRecognizer(opening: opening, rule: rule)
+      if let verdict = mqtt.judge(firstBytes: bytes, of: side) { return Self.verdict(verdict) }
+    }
+    return HTTPStart(bytes) == .request && mayBeHTTP ? .http(client: side) : nil
+  }
+
+  /// Judges what has come so far.
+  /// - Parameters:
+  ///   - pieces: The pieces of both sides in the order of their coming.
+  ///   - isFinal: Whether nothing more will come.
+  /// - Returns: What the connection is taken for.
+  func judge(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
+    if case .none? = rule { return .foreign }
+    let http = mayBeHTTP ? http(pieces, isFinal: isFinal) : nil
+    if let http { return http }
+    if rule == .webSocket { return forced(pieces, isFinal: isFinal) }
+    let mqtt = MQTTRecognizer(opening: opening, rule: rule).judge(pieces, isFinal: isFinal)
+    guard rule == nil, !(opening.isFromStart && pieces.isComplete) else {
+      return Self.verdict(mqtt)
+    }
+    if case .mqtt = mqtt { return Self.verdict(mqtt) }
+    let webSocket = WebSocketRecognizer(opening: opening).judge(pieces, isFinal: isFinal)
+    switch (webSocket, mqtt) {
+    case (.webSocket(let client, let evidence), _):
+      return .webSocket(client: client, evidence: evidence)
+    case (.undecided, .notMQTT): return .undecided
+    default: return Self.verdict(mqtt)
+    }
+  }
+
+  private var mayBeHTTP: Bool { rule == nil || rule == .webSocket }
+
+  private static func verdict(_ verdict: MQTTRecognizer.Verdict) -> Verdict {
+    switch verdict {
+    case .undecided: .undecided
+    case .later: .later
+    case .notMQTT: .foreign
+    case .mqtt(let client, let wire, let evidence):
+      .mqtt(client: client, wire: wire, evidence: evidence)
+    }
+  }
+
+  /// Looks for a request, or for the answer to one; nil where there is neither.
+  private func http(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict? {
+    for side in [Side.first, .second] {
+      let start = pieces.start(of: side)
+      switch HTTPStart(start.bytes.span.bytes) {
+      case .request: return .http(client: side)
+      case .response: return .http(client: side.other)
+      case .maybe where !isFinal && !start.isCut && pieces.count < 64: return .undecided
+      case .maybe, .no: break
+      }
+    }
+    // In the middle of a connection a request may begin with any segment.
+    guard !(opening.isFromStart && pieces.isComplete) else { return nil }
+    for piece in pieces {
+      let bytes = piece.bytes ?? []
+      switch HTTPStart(bytes.span.bytes) {
+      case .request: return .http(client: piece.side)
+      case .response: return .http(client: piece.side.other)
+      case .maybe, .no: continue
+      }
+    }
+    return nil
+  }
+
+  /// Takes the connection for WebSocket on the user's word.
+  private func forced(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
+    for side in [Side.first, .second] {
+      let start = pieces.start(of: side).bytes
+      guard case .header(let header) = WebSocketFrameHeader.read(start.span.bytes) else {
+        continue
+      }
+      return .webSocket(client: header.isMasked ? side : side.other, evidence: nil)
+    }
+    return isFinal ? .webSocket(client: .first, evidence: nil) : .undecided
+  }
+}

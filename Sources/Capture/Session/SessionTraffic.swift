@@ -1,0 +1,151 @@
+import DataClient
+import Wire
+
+/// Turns the streams of TCP connections into the events of sessions.
+///
+/// A connection is held until its bytes tell what it speaks (``SessionRecognizer``); then they are
+/// handed on as they lie in the capture.
+struct SessionTraffic: TCPConsumer {
+  let decode: [UInt16: DecodeRule]
+  private let emitter: SessionEmitter
+  private let mqtt: MQTTStreams
+  private let webSocket: WebSocketStreams
+
+  init(decode: [UInt16: DecodeRule], emit: @escaping (borrowing EventView) -> Void) {
+    self.decode = decode
+    emitter = SessionEmitter(emit)
+    mqtt = MQTTStreams(emit: emit)
+    webSocket = WebSocketStreams(emitter: emitter, mqtt: mqtt)
+  }
+
+  /// The number of connections recognised so far.
+  var connections: Int { emitter.connections }
+
+  mutating func opened(_ opening: FlowOpening) -> SessionConnection {
+    let rule = decode.isEmpty ? nil : decode[opening.second.port] ?? decode[opening.first.port]
+    return SessionConnection(opening, rule: rule)
+  }
+
+  mutating func received(
+    _ bytes: RawSpan, from side: Side, _ arrival: Arrival, on connection: SessionConnection
+  ) -> Bool {
+    guard connection.stage == .held else { return take(bytes, side, arrival, connection) }
+    let recognizer = SessionRecognizer(opening: connection.opening, rule: connection.rule)
+    if connection.held.isEmpty, let verdict = recognizer.judge(firstBytes: bytes, of: side) {
+      guard settle(verdict, connection, arrival) else { return false }
+      return take(bytes, side, arrival, connection)
+    }
+    let piece = HeldPiece(side: side, arrival: arrival, content: .bytes(Array(copying: bytes)))
+    return hold(piece, connection)
+  }
+
+  mutating func lost(
+    _ count: Int, _ reason: Gap.Reason, from side: Side, _ arrival: Arrival,
+    on connection: SessionConnection
+  ) -> Bool {
+    guard connection.stage != .held else {
+      return hold(
+        HeldPiece(side: side, arrival: arrival, content: .lost(count, reason)), connection)
+    }
+    lose(count, reason, side, arrival, connection)
+    return true
+  }
+
+  mutating func closed(_ closing: FlowClosing, on connection: SessionConnection) {
+    if connection.stage == .held {
+      let held = connection.held
+      let recognizer = SessionRecognizer(opening: connection.opening, rule: connection.rule)
+      let verdict = recognizer.judge(held, isFinal: true)
+      guard settle(verdict, connection, closing.arrival) else { return }
+      guard replay(held, connection) else { return }
+    }
+    if let state = connection.webSocket {
+      webSocket.flush(closing, connection, state)
+    } else {
+      for side in [Side.first, .second] { mqtt.flush(side, closing, connection) }
+    }
+    // HTTP that never asked for WebSocket has no number, and no events.
+    guard connection.number > 0 else { return }
+    let body = ConnectionClosing(
+      how: closing.how, firstFrame: closing.began.frame, firstTime: closing.began.time)
+    emitter.emit(
+      EventView(connection.carrierContext(closing.side, closing.arrival), .closed(body)))
+  }
+
+  // MARK: Recognition
+
+  /// Keeps a piece and judges again; false when the connection is of no interest.
+  private func hold(_ piece: HeldPiece, _ connection: SessionConnection) -> Bool {
+    connection.held.append(piece)
+    let held = connection.held
+    let recognizer = SessionRecognizer(opening: connection.opening, rule: connection.rule)
+    let verdict = recognizer.judge(held, isFinal: false)
+    if case .undecided = verdict { return true }
+    if case .later = verdict, connection.forget(piece.arrival) { return true }
+    guard settle(verdict, connection, piece.arrival) else { return false }
+    return replay(held, connection)
+  }
+
+  /// Acts on a verdict; true when the connection is of interest.
+  private func settle(
+    _ verdict: SessionRecognizer.Verdict, _ connection: SessionConnection, _ arrival: Arrival
+  ) -> Bool {
+    switch verdict {
+    case .undecided, .later, .foreign: return false
+    case .mqtt(let client, let wire, let evidence):
+      connection.client = client
+      connection.begin(wire)
+      emitter.open(connection, arrival, evidence: evidence)
+    case .http(let client):
+      connection.client = client
+      connection.begin(WebSocketConnection())
+    case .webSocket(let client, let evidence):
+      connection.client = client
+      let state = WebSocketConnection()
+      connection.begin(state)
+      emitter.open(connection, arrival, evidence: evidence)
+      webSocket.openWithoutHandshake(connection, state)
+    }
+    return true
+  }
+
+  /// Hands on what was held; false when the connection turns out to be of no interest.
+  private func replay(_ held: [HeldPiece], _ connection: SessionConnection) -> Bool {
+    if connection.stage == .mqtt, !connection.opening.isFromStart {
+      mqtt.resynchronize(connection)
+    }
+    for piece in held {
+      switch piece.content {
+      case .bytes(let bytes):
+        guard take(bytes.span.bytes, piece.side, piece.arrival, connection) else { return false }
+      case .lost(let count, let reason):
+        lose(count, reason, piece.side, piece.arrival, connection)
+      }
+    }
+    return true
+  }
+
+  // MARK: Streams
+
+  @inline(__always)
+  private func take(
+    _ bytes: RawSpan, _ side: Side, _ arrival: Arrival, _ connection: SessionConnection
+  ) -> Bool {
+    if connection.stage == .webSocket, let state = connection.webSocket {
+      return webSocket.take(bytes, side, arrival, connection, state)
+    }
+    mqtt.take(bytes, side, arrival, connection)
+    return true
+  }
+
+  private func lose(
+    _ count: Int, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival,
+    _ connection: SessionConnection
+  ) {
+    if let state = connection.webSocket {
+      webSocket.lose(count, reason, side, arrival, connection, state)
+    } else {
+      mqtt.lose(count, reason, side, arrival, connection)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import DataClient
+
+/// A run of packets or frames from a place in some bytes, as far as it proves something.
+protocol StreamChain {
+  /// What is known of the units beforehand.
+  associatedtype Hint
+
+  /// Walks along units.
+  init(_ bytes: RawSpan, from start: Int, hint: Hint)
+
+  /// Whether what stands at the end can't be a unit.
+  var isBroken: Bool { get }
+
+  /// Whether the run is enough where a unit is likely to start.
+  /// - Parameter isExact: Whether it covers all bytes.
+  /// - Returns: Whether the place is taken for the start of a unit.
+  func proves(isExact: Bool) -> Bool
+
+  /// Whether the run is enough anywhere.
+  var provesAnywhere: Bool { get }
+
+  /// Whether the run covers all bytes.
+  func isExact(_ bytes: RawSpan) -> Bool
+}
+
+/// Finds the next unit in one direction of a connection that is out of step.
+///
+/// Senders mostly begin a segment with a packet or frame, so the starts of segments are tried first;
+/// other places only when more units prove them.
+struct StreamResynchronizer<Chain: StreamChain> {
+  struct Piece {
+    var arrival: Arrival
+    var bytes: [UInt8]
+  }
+
+  /// Where a piece starts among the kept bytes, and what brought it.
+  private struct Start {
+    var position: Int
+    var arrival: Arrival
+  }
+
+  /// Where the kept bytes start, in bytes from the start of the stream.
+  private(set) var offset: Int
+  private var bytes: [UInt8] = []
+  private var starts: [Start] = []
+  /// The starts of pieces that may still turn out to be units; one that can't be never will.
+  private var candidates: [Int] = []
+
+  /// So much is looked at, at the most; then it is searched byte by byte and given up.
+  private static var mostBytes: Int { 64 << 10 }
+  private static var mostPieces: Int { 1_024 }
+
+  init(offset: Int) { self.offset = offset }
+
+  /// What was found: how many bytes are no units, and the pieces from the first unit on.
+  struct Found {
+    var skipped: Int
+    var pieces: [Piece]
+  }
+
+  /// Takes the next bytes of the stream.
+  mutating func take(_ piece: RawSpan, _ arrival: Arrival) {
+    guard !piece.isEmpty else { return }
+    candidates.append(bytes.count)
+    starts.append(Start(position: bytes.count, arrival: arrival))
+    piece.withUnsafeBytes { bytes.append(contentsOf: $0) }
+  }
+
+  /// Looks for a unit.
+  /// - Parameters:
+  ///   - hint: What is known of the units.
+  ///   - isFinal: Whether nothing more will come.
+  /// - Returns: What was found, or how many bytes had to be given up; nil to wait for more.
+  mutating func find(_ hint: Chain.Hint, isFinal: Bool) -> Found? {
+    var open: [Int] = []
+    for start in candidates {
+      let chain = Chain(bytes.span.bytes, from: start, hint: hint)
+      if chain.isBroken { continue }
+      if chain.proves(isExact: chain.isExact(bytes.span.bytes)) { return found(at: start) }
+      open.append(start)
+    }
+    candidates = open
+    let isOver = bytes.count > Self.mostBytes || starts.count > Self.mostPieces
+    guard isFinal || isOver else { return nil }
+    for start in bytes.indices {
+      let chain = Chain(bytes.span.bytes, from: start, hint: hint)
+      if !chain.isBroken, chain.provesAnywhere { return found(at: start) }
+    }
+    return found(at: bytes.count)
+  }
+
+  private mutating func found(at place: Int) -> Found {
+    var rest: [Piece] = []
+    for (index, start) in starts.enumerated() {
+      let end = index + 1 < starts.count ? starts[index + 1].position : bytes.count
+      guard place < end else { continue }
+      let part = bytes[max(place, start.position)..<end]
+      rest.append(Piece(arrival: start.arrival, bytes: Array(part)))
+    }
+    self = StreamResynchronizer(offset: offset + place)
+    return Found(skipped: place, pieces: rest)
+  }
+}

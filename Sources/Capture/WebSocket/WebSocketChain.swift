@@ -1,0 +1,131 @@
+import Wire
+
+/// A run of frames without a fault, from a place in some bytes, as far as it proves something.
+///
+/// A frame has no mark of its own: two bytes of any binary protocol can look like its header. So what
+/// counts is that one frame ends where the next one begins, that all of them are masked or none is,
+/// that fragments follow their rules, and that text is text.
+struct WebSocketChain: StreamChain {
+  /// The number of complete frames.
+  private(set) var frames = 0
+  /// How much the frames prove.
+  private(set) var weight = 0
+  /// Where the run ends: at a frame that is not complete, or that can't be one.
+  private(set) var end: Int
+  /// Whether what stands at the end can't be a frame.
+  private(set) var isBroken = false
+  /// Whether all frames are masked, or none; nil before the first.
+  private(set) var isMasked: Bool?
+  /// Whether a message is open; nil where the run began with the middle of one, or may have.
+  private var isMessageOpen: Bool?
+  private var text: UTF8Validator?
+  private var hasClosed = false
+
+  /// No frame larger than this is believed where none is expected.
+  private static let largest: UInt64 = 16 << 20
+  /// More frames than this prove no more, and hostile bytes could make the walk long.
+  private static let mostFrames = 32
+
+  /// Walks along frames.
+  /// - Parameters:
+  ///   - bytes: The bytes of one direction.
+  ///   - start: Where the first frame would start.
+  ///   - isMasked: Whether frames of this direction are masked; nil where that is not known.
+  init(_ bytes: RawSpan, from start: Int, hint isMasked: Bool? = nil) {
+    end = start
+    self.isMasked = isMasked
+    while end < bytes.byteCount, !isBroken, frames < Self.mostFrames, step(bytes) {}
+  }
+
+  /// Whether the run covers all bytes.
+  func isExact(_ bytes: RawSpan) -> Bool { !isBroken && end == bytes.byteCount }
+
+  func proves(isExact: Bool) -> Bool { frames >= 2 || (frames >= 1 && isExact) }
+
+  var provesAnywhere: Bool { frames >= 4 && weight >= 8 }
+
+  /// Takes the frame at the end; false when there is no complete one.
+  private mutating func step(_ bytes: RawSpan) -> Bool {
+    guard isPlausible(bytes.unsafeLoad(fromByteOffset: end, as: UInt8.self)) else {
+      isBroken = true
+      return false
+    }
+    guard case .header(let header) = WebSocketFrameHeader.read(bytes, at: end) else { return false }
+    guard isPlausible(header), let size = header.frameSize else {
+      isBroken = true
+      return false
+    }
+    guard size <= bytes.byteCount - end else { return false }
+    guard let frame = WebSocketFrame(bytes: Array(copying: bytes.extracting(end..<(end + size))))
+    else { return false }
+    isMasked = header.isMasked
+    guard follow(frame) else {
+      isBroken = true
+      return false
+    }
+    frames += 1
+    weight += Self.weight(of: frame)
+    end += size
+    return true
+  }
+
+  private func isPlausible(_ firstByte: UInt8) -> Bool {
+    let opcode = WebSocketOpcode(rawValue: firstByte)
+    guard opcode.isDefined else { return false }
+    if opcode.isControl { return firstByte & 0xF0 == 0x80 }
+    // Only RSV1 has a meaning in use, at the start of a message.
+    let bits = firstByte & 0x70
+    return bits == 0 || (bits == 0x40 && opcode != .continuation)
+  }
+
+  private func isPlausible(_ header: WebSocketFrameHeader) -> Bool {
+    guard header.isShortest, header.payloadLength <= Self.largest else { return false }
+    if let isMasked, header.isMasked != isMasked { return false }
+    guard header.opcode.isControl else { return true }
+    return header.payloadLength <= 125 && !(header.opcode == .close && header.payloadLength == 1)
+  }
+
+  /// Follows the rules of fragments, text and the end; false where the frame breaks one.
+  private mutating func follow(_ frame: WebSocketFrame) -> Bool {
+    let header = frame.header
+    switch header.opcode {
+    case .close:
+      hasClosed = true
+      return frame.withView(from: nil) { $0.faults.isEmpty }
+    case .ping, .pong: return true
+    case .continuation:
+      guard isMessageOpen != false, !hasClosed else { return false }
+    default:
+      guard isMessageOpen != true, !hasClosed else { return false }
+      let isText = header.opcode == .text && header.reservedBits == 0
+      text = isText ? UTF8Validator() : nil
+    }
+    isMessageOpen = !header.isFinal
+    if text?.consume(frame.payload.span.bytes) != nil { return false }
+    return !header.isFinal || text?.isComplete ?? true
+  }
+
+  /// What a frame adds: a mask takes a bit and four bytes that hardly anything else has in their
+  /// place; text that is UTF-8 is no accident when it is long enough.
+  private static func weight(of frame: WebSocketFrame) -> Int {
+    guard !frame.payload.isEmpty else { return frame.header.isMasked ? 1 : 0 }
+    let mask = frame.header.isMasked ? 2 : 0
+    switch frame.header.opcode {
+    case .text where frame.header.reservedBits == 0 && isReadable(frame.payload): return mask + 3
+    case .text, .binary: return mask + (carriesMQTT(frame.payload) ? 4 : 0)
+    case .close where frame.payload.count >= 2: return mask + 2
+    case .close, .ping, .pong: return mask + 1
+    // A length behind a zero is what many protocols have.
+    default: return frame.header.isMasked ? 1 : 0
+    }
+  }
+
+  private static func isReadable(_ text: [UInt8]) -> Bool {
+    text.count >= 4 && text.allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) }
+  }
+
+  private static func carriesMQTT(_ payload: [UInt8]) -> Bool {
+    let chain = MQTTChain(payload.span.bytes, from: 0)
+    return chain.isExact(payload.span.bytes) && chain.weight >= 2
+  }
+}

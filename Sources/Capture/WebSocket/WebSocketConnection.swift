@@ -1,0 +1,99 @@
+import DataClient
+import Wire
+
+/// What is kept of a connection that speaks WebSocket, or HTTP that may ask for it.
+final class WebSocketConnection {
+  /// How far the connection is.
+  enum Phase {
+    /// HTTP, between two requests or in the body of one.
+    case idle
+    /// In the head of a request.
+    case request(HTTPHeadReader)
+    /// Behind a request for WebSocket.
+    case asked(WebSocketRequest)
+    /// Frames.
+    case open
+  }
+
+  /// What is known of the messages.
+  enum Cargo {
+    /// What came before it is known.
+    case undecided([HeldPiece])
+    case mqtt
+    case other
+  }
+
+  var phase = Phase.idle
+  /// The head of an answer that is begun.
+  var response: HTTPHeadReader?
+  /// What the client sent behind its request before the answer came.
+  var early: [HeldPiece] = []
+  /// The requests for something else.
+  var plainRequests = 0
+  var cargo = Cargo.undecided([])
+  /// Whether the frames are here from the first one on.
+  var isFromStart = true
+  // Each by itself, because frames are received and noted while they are being cut.
+  private var firstFramer = WebSocketFramer()
+  private var secondFramer = WebSocketFramer()
+  private var firstReceiver = WebSocketReceiver(from: .client)
+  private var secondReceiver = WebSocketReceiver(from: .server)
+  private var first = WebSocketDirection()
+  private var second = WebSocketDirection()
+
+  var isOpen: Bool { if case .open = phase { true } else { false } }
+
+  subscript(side: Side) -> WebSocketDirection {
+    _read { if side == .first { yield first } else { yield second } }
+    _modify { if side == .first { yield &first } else { yield &second } }
+  }
+
+  /// What cuts the frames of a side.
+  subscript(framer side: Side) -> WebSocketFramer {
+    _read { if side == .first { yield firstFramer } else { yield secondFramer } }
+    _modify { if side == .first { yield &firstFramer } else { yield &secondFramer } }
+  }
+
+  /// Begins to take frames.
+  /// - Parameters:
+  ///   - client: The side of the client.
+  ///   - agreement: What was agreed on for the frames of a role.
+  func open(client: Side, _ agreement: (WebSocketRole) -> WebSocketReceiver.Agreement) {
+    phase = .open
+    response = nil
+    func receiver(_ side: Side) -> WebSocketReceiver {
+      let role: WebSocketRole = side == client ? .client : .server
+      return WebSocketReceiver(from: role, deflate: agreement(role), isFromStart: isFromStart)
+    }
+    firstReceiver = receiver(.first)
+    secondReceiver = receiver(.second)
+  }
+
+  func receive(
+    _ bytes: RawSpan, _ header: WebSocketFrameHeader, from side: Side,
+    _ use: (consuming WebSocketFrameView) -> Void
+  ) {
+    if side == .first {
+      firstReceiver.receive(bytes, header, use)
+    } else {
+      secondReceiver.receive(bytes, header, use)
+    }
+  }
+
+  /// Tells that frames of a side are missing.
+  func loseFrames(of side: Side) {
+    if side == .first { firstReceiver.lose() } else { secondReceiver.lose() }
+  }
+}
+
+/// One direction of a connection that speaks WebSocket.
+struct WebSocketDirection {
+  /// Set while it is unknown where the next frame starts.
+  var resynchronizer: StreamResynchronizer<WebSocketChain>?
+  /// Bytes of the stream that came or are known to be lost.
+  var offset = 0
+  /// Bytes of the current frame that are known to be lost.
+  var lostInFrame = 0
+  /// Whether the last frame was masked; nil before the first.
+  var isMasked: Bool?
+}

@@ -1,0 +1,118 @@
+import DataClient
+import Wire
+
+// What the messages carry: MQTT by the name of the subprotocol, or by what it looks like.
+extension WebSocketStreams {
+  /// Hands a frame on, and then the packets that it completes.
+  func emit(
+    _ frame: consuming WebSocketFrameView, _ side: Side, _ arrival: Arrival,
+    _ connection: SessionConnection, _ state: WebSocketConnection
+  ) {
+    var frame = frame
+    let context = connection.carrierContext(side, arrival)
+    guard !frame.opcode.isControl else {
+      return emitter.emit(EventView(context, .webSocket(frame)))
+    }
+    let held = decide(frame, side, arrival, connection, state)
+    guard case .mqtt = state.cargo else {
+      return emitter.emit(EventView(context, .webSocket(frame)))
+    }
+    frame.cargo = held.isEmpty ? cargo(of: frame, connection[side]) : .mqttConcealed
+    if frame.opcode == .text {
+      frame.faults.insert(WebSocketFault(.textCarriesMQTT, in: .opcode, at: 0), at: 0)
+    }
+    emitter.emit(EventView(context, .webSocket(frame)))
+    replay(held, connection)
+    take(frame, side, arrival, connection)
+  }
+
+  /// Takes the part of a message as bytes of MQTT.
+  private func take(
+    _ frame: borrowing WebSocketFrameView, _ side: Side, _ arrival: Arrival,
+    _ connection: SessionConnection
+  ) {
+    switch frame.compression {
+    case .kept: return mqtt.interrupt(side, arrival, connection)
+    case .none, .inflated: mqtt.take(frame.data, side, arrival, connection)
+    }
+    guard frame.missing > 0 else { return }
+    if frame.compression == .none, frame.header.frameSize != nil {
+      mqtt.lose(frame.missing, .acknowledged, side, arrival, connection)
+    } else {
+      mqtt.interrupt(side, arrival, connection)
+    }
+  }
+
+  private func replay(_ held: [HeldPiece], _ connection: SessionConnection) {
+    for piece in held {
+      guard case .bytes(let bytes) = piece.content else { continue }
+      mqtt.take(bytes.span.bytes, piece.side, piece.arrival, connection)
+    }
+  }
+
+  // MARK: Recognition
+
+  /// Decides what the messages carry, as long as that is not known.
+  /// - Returns: What came before this frame and is to be handed on now.
+  private func decide(
+    _ frame: borrowing WebSocketFrameView, _ side: Side, _ arrival: Arrival,
+    _ connection: SessionConnection, _ state: WebSocketConnection
+  ) -> [HeldPiece] {
+    guard case .undecided(var held) = state.cargo else { return [] }
+    let before = held
+    if case .kept = frame.compression {
+      held.append(HeldPiece(side: side, arrival: arrival, content: .lost(1, .limit)))
+    } else {
+      let bytes = Array(copying: frame.data)
+      held.append(HeldPiece(side: side, arrival: arrival, content: .bytes(bytes)))
+    }
+    settle(held, connection, state, isFinal: false)
+    if case .mqtt = state.cargo { return before }
+    return []
+  }
+
+  /// Judges what came so far.
+  private func settle(
+    _ held: [HeldPiece], _ connection: SessionConnection, _ state: WebSocketConnection,
+    isFinal: Bool
+  ) {
+    var opening = connection.opening
+    opening.isFromStart = state.isFromStart
+    let recognizer = MQTTRecognizer(opening: opening, rule: nil)
+    switch recognizer.judge(held, isFinal: isFinal) {
+    case .undecided: state.cargo = .undecided(held)
+    case .mqtt(let client, let wire, _) where client == connection.client:
+      state.cargo = .mqtt
+      connection.wire = wire
+      if !state.isFromStart { mqtt.resynchronize(connection) }
+    case .mqtt, .later, .notMQTT: state.cargo = .other
+    }
+  }
+
+  /// Decides at the end.
+  func endCargo(_ connection: SessionConnection, _ state: WebSocketConnection) {
+    guard case .undecided(let held) = state.cargo, !held.isEmpty else { return }
+    settle(held, connection, state, isFinal: true)
+    guard case .mqtt = state.cargo else { return }
+    replay(held, connection)
+  }
+
+  /// Tells whether a frame holds whole packets only, and none with credentials.
+  private func cargo(
+    of frame: borrowing WebSocketFrameView, _ direction: borrowing MQTTDirection
+  ) -> WebSocketCargo {
+    guard direction.resynchronizer == nil, direction.framer.isAtBoundary else {
+      return .mqttConcealed
+    }
+    let data = frame.data
+    var position = 0
+    while position < data.byteCount {
+      guard case .header(let header) = MQTTFixedHeader.read(data, at: position),
+        header.packetSize <= data.byteCount - position, header.type != .connect,
+        header.type != .auth
+      else { return .mqttConcealed }
+      position += header.packetSize
+    }
+    return .mqtt
+  }
+}

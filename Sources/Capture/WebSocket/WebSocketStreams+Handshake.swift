@@ -1,0 +1,255 @@
+import DataClient
+import Wire
+
+// The opening handshake, which may come after other requests on the same connection.
+extension WebSocketStreams {
+  /// After so many requests for something else nobody waits for WebSocket any more.
+  private static var mostPlainRequests: Int { 64 }
+  /// So much of a client that does not wait for its answer is kept.
+  private static var mostEarlyBytes: Int { 64 << 10 }
+
+  // MARK: Requests
+
+  /// Takes bytes of the client before the connection is open; false when it is of no interest.
+  func takeRequest(
+    _ bytes: RawSpan, _ arrival: Arrival, _ connection: SessionConnection,
+    _ state: WebSocketConnection
+  ) -> Bool {
+    var rest = bytes
+    while !rest.isEmpty {
+      var reader: HTTPHeadReader
+      switch state.phase {
+      case .request(let begun):
+        reader = begun
+        // Held once, so that growing it copies nothing.
+        state.phase = .idle
+      case .asked, .open:
+        takeEarly(Array(copying: rest), arrival, connection, state)
+        return true
+      case .idle:
+        // What begins with no request is the body of one.
+        switch HTTPStart(rest) {
+        case .request, .maybe: reader = HTTPHeadReader()
+        case .response, .no: return true
+        }
+      }
+      switch reader.consume(rest) {
+      case .needMore:
+        state.phase = .request(reader)
+        return true
+      case .tooLarge:
+        state.phase = .idle
+        return true
+      case .head(let head, let used):
+        rest = rest.extracting(droppingFirst: used)
+        guard takeRequest(head, arrival, connection, state) else { return false }
+      }
+    }
+    return true
+  }
+
+  private func takeRequest(
+    _ head: HTTPHead, _ arrival: Arrival, _ connection: SessionConnection,
+    _ state: WebSocketConnection
+  ) -> Bool {
+    state.phase = .idle
+    guard WebSocketRequest.isOne(head) else {
+      state.plainRequests += 1
+      return connection.number > 0 || state.plainRequests <= Self.mostPlainRequests
+    }
+    let request = WebSocketRequest(head)
+    if connection.number == 0 { emitter.open(connection, arrival, evidence: nil) }
+    emit(.request(request), connection.client, arrival, connection)
+    state.phase = .asked(request)
+    state.response = nil
+    return true
+  }
+
+  /// Keeps what the client sends before the answer came.
+  private func takeEarly(
+    _ bytes: [UInt8], _ arrival: Arrival, _ connection: SessionConnection,
+    _ state: WebSocketConnection
+  ) {
+    state.early.append(
+      HeldPiece(side: connection.client, arrival: arrival, content: .bytes(bytes)))
+    guard state.early.byteCount > Self.mostEarlyBytes else { return }
+    openWithoutAnswer(connection, state)
+  }
+
+  // MARK: Responses
+
+  /// Takes bytes of the server before the connection is open.
+  func takeResponse(
+    _ bytes: RawSpan, _ arrival: Arrival, _ connection: SessionConnection,
+    _ state: WebSocketConnection
+  ) {
+    var rest = bytes
+    while !rest.isEmpty, !state.isOpen {
+      var reader: HTTPHeadReader
+      if let begun = state.response {
+        reader = begun
+        state.response = nil
+      } else {
+        guard beginsResponse(rest, arrival, connection, state) else { return }
+        reader = HTTPHeadReader()
+      }
+      switch reader.consume(rest) {
+      case .needMore:
+        state.response = reader
+        return
+      case .tooLarge:
+        state.phase = .idle
+        return
+      case .head(let head, let used):
+        rest = rest.extracting(droppingFirst: used)
+        take(head, arrival, connection, state)
+      }
+    }
+    let end = state[connection.client.other].offset
+    guard state.isOpen, !rest.isEmpty || !state.early.isEmpty else { return }
+    replayEarly(connection, state)
+    takeFrames(rest, endingAt: end, connection.client.other, arrival, connection, state)
+  }
+
+  /// Tells whether the server's bytes begin with an answer that is of interest.
+  private func beginsResponse(
+    _ bytes: RawSpan, _ arrival: Arrival, _ connection: SessionConnection,
+    _ state: WebSocketConnection
+  ) -> Bool {
+    let start = HTTPStart(bytes)
+    guard case .asked = state.phase else {
+      // Of answers to requests that nobody asked for only the one counts that switches.
+      return start == .response && Self.switches(bytes)
+    }
+    if start == .response || start == .maybe { return true }
+    let side = connection.client.other
+    let malformation = Malformation(
+      code: "not-http", offset: state[side].offset - bytes.byteCount,
+      message: "the answer to the request for WebSocket is no HTTP")
+    emitter.emitMalformation(malformation, side, arrival, connection)
+    state.phase = .idle
+    return false
+  }
+
+  /// Whether a status line has the code 101.
+  private static func switches(_ bytes: RawSpan) -> Bool {
+    bytes.extracting(first: 12).withUnsafeBytes { $0.suffix(3).elementsEqual("101".utf8) }
+  }
+
+  private func take(
+    _ head: HTTPHead, _ arrival: Arrival, _ connection: SessionConnection,
+    _ state: WebSocketConnection
+  ) {
+    var request: WebSocketRequest?
+    if case .asked(let asked) = state.phase { request = asked }
+    let response = WebSocketResponse(head, to: request)
+    if request == nil {
+      // The request was not captured; other protocols switch by 101 as well.
+      guard head.list("Upgrade").contains(where: { $0.lowercased() == "websocket" }) else { return }
+      if connection.number == 0 { emitter.open(connection, arrival, evidence: nil) }
+    }
+    // The final answer comes behind a provisional one (RFC 9110 section 15.2).
+    if (100..<200).contains(response.status), !response.accepts { return }
+    emit(.response(response), connection.client.other, arrival, connection)
+    guard response.accepts else {
+      state.phase = .idle
+      let early = state.early
+      state.early = []
+      for case .bytes(let bytes) in early.map(\.content) {
+        _ = takeRequest(bytes.span.bytes, arrival, connection, state)
+      }
+      return
+    }
+    open(response, to: request, connection, state)
+  }
+
+  // MARK: Opening
+
+  private func open(
+    _ response: WebSocketResponse, to request: WebSocketRequest?, _ connection: SessionConnection,
+    _ state: WebSocketConnection
+  ) {
+    // Without its request the client's first frames may be missing as well.
+    state.isFromStart = request != nil
+    let deflate = response.deflate
+    state.open(client: connection.client) { deflate?.agreement(for: $0) ?? .none }
+    for side in [Side.first, .second] {
+      state[framer: side].restart(at: state[side].offset)
+    }
+    if request == nil, state[connection.client].offset > 0 || !connection.opening.isFromStart {
+      let offset = state[connection.client].offset
+      state[connection.client].resynchronizer = StreamResynchronizer(offset: offset)
+    }
+    guard let subprotocol = response.subprotocol else { return }
+    // MQTT 3.1.1 section 6.0 names it mqtt; clients of MQTT 3.1 say mqttv3.1.
+    guard subprotocol.lowercased().hasPrefix("mqtt") else {
+      state.cargo = .other
+      return
+    }
+    state.cargo = .mqtt
+    if !state.isFromStart { mqtt.resynchronize(connection) }
+  }
+
+  /// Opens a connection whose answer is not in the capture.
+  private func openWithoutAnswer(_ connection: SessionConnection, _ state: WebSocketConnection) {
+    guard case .asked(let request) = state.phase else { return }
+    state.open(client: connection.client) { _ in request.deflate == nil ? .none : .unknown }
+    for side in [Side.first, .second] {
+      state[framer: side].restart(at: state[side].offset)
+    }
+    let server = connection.client.other
+    state[server].resynchronizer = StreamResynchronizer(offset: state[server].offset)
+    state.loseFrames(of: server)
+    replayEarly(connection, state)
+  }
+
+  private func replayEarly(_ connection: SessionConnection, _ state: WebSocketConnection) {
+    let early = state.early
+    guard !early.isEmpty else { return }
+    state.early = []
+    let client = connection.client
+    // The stream has been counted on beyond them.
+    var offset = state[client].offset - early.byteCount
+    state[framer: client].restart(at: offset)
+    for piece in early {
+      guard case .bytes(let bytes) = piece.content else { continue }
+      offset += bytes.count
+      takeFrames(bytes.span.bytes, endingAt: offset, client, piece.arrival, connection, state)
+    }
+  }
+
+  private func emit(
+    _ handshake: WebSocketHandshake, _ side: Side, _ arrival: Arrival,
+    _ connection: SessionConnection
+  ) {
+    emitter.emit(EventView(connection.carrierContext(side, arrival), .handshake(handshake)))
+  }
+
+  // MARK: Losses and the end
+
+  /// Takes the loss of bytes of a side before the connection is open.
+  func loseHandshake(
+    _ count: Int, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival,
+    _ connection: SessionConnection, _ state: WebSocketConnection
+  ) {
+    if connection.number > 0 { emitter.emitGap(count, reason, side, arrival, connection) }
+    if side == connection.client {
+      guard case .asked = state.phase else {
+        state.phase = .idle
+        return
+      }
+      openWithoutAnswer(connection, state)
+      outOfStep(at: state[side].offset, side, arrival, connection, state)
+    } else {
+      state.response = nil
+      openWithoutAnswer(connection, state)
+    }
+  }
+
+  /// Opens a connection at its end that only shows what its client sent.
+  func endHandshake(
+    _ arrival: Arrival, _ connection: SessionConnection, _ state: WebSocketConnection
+  ) {
+    if !state.early.isEmpty { openWithoutAnswer(connection, state) }
+  }
+}

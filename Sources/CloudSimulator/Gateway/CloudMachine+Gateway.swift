@@ -1,0 +1,80 @@
+import DataClient
+
+/// What gateways send, and what they are told.
+extension CloudMachine {
+  mutating func receiveFromGateway(_ message: Message, _ now: Timestamp) {
+    guard gateways != nil, let request = GatewayRequest(message) else { return }
+    let before = gateways?.sessions ?? [:]
+    answer(request, topic: message.topic, now)
+    let after = gateways?.sessions ?? [:]
+    for (schedule, filter) in gateways?.schedules ?? [] {
+      let device = schedule.push.subdevice
+      let isOccasion =
+        filter?.matches(message.topic) ?? (before[device] == nil && after[device] != nil)
+      if isOccasion { plan(.tell(schedule.push), at: now.advanced(by: schedule.delay)) }
+    }
+  }
+
+  private mutating func answer(_ request: GatewayRequest, topic: String, _ now: Timestamp) {
+    let rule = takeRule(topic)
+    // What is refused changes nothing.
+    let response: GatewayCloud.Response
+    if let code = rule?.code, !CloudAnswer.isSuccess(code) {
+      response = .reply(.failure(code))
+    } else {
+      response = gateways?.respond(to: request, now: now) ?? .nothing
+    }
+    let faults = rule?.faults ?? []
+    let time = now.advanced(by: rule?.delay ?? .zero)
+    guard !faults.contains(.noReply) else { return }
+    guard !faults.contains(.dropConnection) else {
+      gateways?.endSessions(of: request.device)
+      return plan(.output(.dropPublisher(of: topic)), at: time)
+    }
+    let envelope = CloudRequest(
+      device: request.device, path: topic, id: request.id, params: request.params)
+    switch response {
+    case .nothing: break
+    case .sessionError(let error, let gateway):
+      let message = GatewayCloud.sessionError(error, id: request.id, request.device, gateway)
+      plan(.output(.publish(message)), at: time)
+    case .reply(var answer):
+      if let rule { answer.apply(rule) }
+      let reply = Message(
+        topic: topic + (faults.contains(.wrongTopic) ? "" : "_reply"),
+        payload: answer.payload(to: envelope, faults: faults), qos: .atLeastOnce)
+      plan(.output(.publish(reply)), at: time)
+      if faults.contains(.duplicate) { plan(.output(.publish(reply)), at: time) }
+    }
+  }
+}
+
+extension CloudRequest {
+  /// A request whose parts are known.
+  init(device: CloudDevice, path: String, id: JSONValue, params: JSONValue?) {
+    self.device = device
+    self.path = path
+    self.id = id
+    self.params = params
+  }
+}
+
+extension CloudSimulator {
+  /// Tells a gateway something now, or as soon as there is a connection.
+  /// - Parameter push: What it says.
+  public func push(_ push: GatewayPush) { command(.told(push)) }
+
+  /// Ends the sessions of a gateway's sub-devices, as the cloud does when it sees that the gateway's
+  /// connection is lost, which a client of a broker can't see.
+  /// - Parameter gateway: The gateway.
+  public func endSessions(of gateway: CloudDevice) { command(.lost(gateway)) }
+
+  /// The gateway of each sub-device.
+  public var topology: [CloudDevice: CloudDevice] { gateways?.topology ?? [:] }
+
+  /// The sub-devices that are online.
+  public var onlineSubdevices: Set<CloudDevice> { Set((gateways?.sessions ?? [:]).keys) }
+
+  /// How many commands each device has answered; the gateway's own answers are its own.
+  public var answerCounts: [CloudDevice: Int] { gateways?.answers ?? [:] }
+}

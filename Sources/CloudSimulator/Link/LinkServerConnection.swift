@@ -1,0 +1,151 @@
+import DataClient
+
+/// The connection of a server of links to its broker, as a value, with the server behind it.
+struct LinkServerConnection: Sendable {
+  /// What happened.
+  enum Input {
+    /// The server runs.
+    case started
+    /// The client told something.
+    case received(ClientEvent)
+    /// The client refused an action; nothing was sent.
+    case refused(ClientAction, DataClientError)
+  }
+
+  /// What to do.
+  enum Output: Hashable {
+    case perform(ClientAction)
+    case fail(CloudError)
+    case finish
+  }
+
+  private enum Phase {
+    case idle
+    case connecting
+    case subscribing(ClientAction.ID)
+    case online
+    case backingOff(until: Timestamp)
+  }
+
+  private let options: ConnectOptions
+  private let backOff: CloudBackOff
+  var service: LinkServiceMachine
+  private var phase = Phase.idle
+  private var lastID: UInt32 = 0
+  private var failures = 0
+  /// What is to be done as soon as there is a connection.
+  private var commands: [LinkServiceMachine.Input] = []
+
+  init(_ service: LinkServiceMachine, options: ConnectOptions, backOff: CloudBackOff) {
+    self.service = service
+    self.options = options
+    self.backOff = backOff
+  }
+
+  /// When the connection wants to be asked again.
+  var deadline: Timestamp? {
+    switch phase {
+    case .idle, .connecting, .subscribing: nil
+    case .online: service.deadline
+    case .backingOff(let time): time
+    }
+  }
+
+  mutating func command(_ command: LinkServiceMachine.Input) { commands.append(command) }
+
+  mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
+    switch input {
+    case .started:
+      failures = 0
+      return connect()
+    case .received(let event): return receive(event, now)
+    case .refused(let action, let error):
+      // What can't be sent without a connection is lost, as it is on its way through a network.
+      guard case .connect = action.kind else { return [] }
+      return wait(error.message, now)
+    }
+  }
+
+  private mutating func receive(_ event: ClientEvent, _ now: Timestamp) -> [Output] {
+    switch event {
+    case .connected:
+      let id = nextID()
+      phase = .subscribing(id)
+      return [
+        .perform(ClientAction(id, .subscribe(LinkAddress.filters.map { Subscription($0) })))
+      ]
+    case .subscribed(let id, let granted): return noteGranted(id, granted, now)
+    case .message(let message):
+      guard case .online = phase else { return [] }
+      return send(service.handle(.received(message), now: now))
+    case .closed(let reason): return noteClosed(reason, now)
+    case .deadline, .woken: return pass(now)
+    case .ended: return [.finish]
+    case .unsubscribed, .published, .text, .binary, .response, .failed: return []
+    }
+  }
+
+  private mutating func noteGranted(
+    _ id: ClientAction.ID, _ granted: [QoS?], _ now: Timestamp
+  ) -> [Output] {
+    guard case .subscribing(id) = phase else { return [] }
+    guard granted.count == LinkAddress.filters.count, !granted.contains(nil) else {
+      let filters = LinkAddress.filters.joined(separator: " or ")
+      return [.fail(CloudError(.notSubscribed, "the broker refuses \(filters)"))]
+    }
+    phase = .online
+    failures = 0
+    return pass(now)
+  }
+
+  /// Does what is due by now.
+  private mutating func pass(_ now: Timestamp) -> [Output] {
+    switch phase {
+    case .idle, .connecting, .subscribing: return []
+    case .backingOff(let time): return time <= now ? connect() : []
+    case .online:
+      defer { commands = [] }
+      return ([.timePassed] + commands).flatMap { send(service.handle($0, now: now)) }
+    }
+  }
+
+  // MARK: The connection
+
+  private mutating func connect() -> [Output] {
+    phase = .connecting
+    return [.perform(ClientAction(nextID(), .connect(options)))]
+  }
+
+  private mutating func noteClosed(_ reason: ClientEvent.Closed, _ now: Timestamp) -> [Output] {
+    switch reason {
+    case .refused(let code) where code != 3:
+      // Any other code says the same the next time.
+      phase = .idle
+      let message = "the broker refuses the connection with code \(code)"
+      return [.fail(CloudError(.refused, message))]
+    case .refused(let code): return wait("it is not available (code \(code))", now)
+    case .lost(let text): return wait(text, now)
+    case .byUser: return wait("the connection was closed", now)
+    }
+  }
+
+  private mutating func wait(_ reason: String, _ now: Timestamp) -> [Output] {
+    failures += 1
+    guard let delay = backOff.delay(after: failures) else {
+      phase = .idle
+      let message = "the broker was not reached in \(failures) attempts: \(reason)"
+      return [.fail(CloudError(.unreachable, message))]
+    }
+    phase = .backingOff(until: now.advanced(by: delay))
+    return []
+  }
+
+  private mutating func send(_ messages: [Message]) -> [Output] {
+    messages.map { .perform(ClientAction(nextID(), .publish($0))) }
+  }
+
+  private mutating func nextID() -> ClientAction.ID {
+    lastID &+= 1
+    return ClientAction.ID(rawValue: lastID)
+  }
+}

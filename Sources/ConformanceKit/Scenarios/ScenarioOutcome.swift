@@ -1,0 +1,26 @@
+/// What came of a scenario in one world.
+public struct ScenarioOutcome: Sendable, Hashable {
+  /// The name of the scenario.
+  public let scenario: String
+  /// The lines that came of each step, as far as the scenario got.
+  public let transcript: [[String]]
+  /// What is not as it should be, in the order of the steps.
+  public let findings: [ScenarioFinding]
+
+  /// Whether all is as it should be.
+  public var hasPassed: Bool { findings.isEmpty }
+}
+
+/// A step of a scenario of which something else came than should.
+public struct ScenarioFinding: Sendable, Hashable {
+  /// The number of the step, from 1; one more than there are is the end of the scenario.
+  public let step: Int
+  /// What the step does, such as `cloud accepts`.
+  public let action: String
+  /// What is wrong, in one sentence.
+  public let message: String
+  /// What should have come of it.
+  public let expected: String
+  /// What came of it.
+  public let actual: String
+}

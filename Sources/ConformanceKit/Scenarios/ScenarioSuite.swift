@@ -1,0 +1,111 @@
+import CConformance
+import DataClient
+
+/// The scenarios of the SDK's systems, and the catalogue of the clauses that they are bound to.
+public struct ScenarioSuite: Sendable {
+  /// The clauses of all systems.
+  public let catalogue: Catalogue
+  /// The scenarios of all systems, by their names within each.
+  public let scenarios: [Scenario]
+
+  /// Reads the suite that is part of this library.
+  /// - Returns: The suite.
+  /// - Throws: ``ConformanceError`` when it was damaged when the library was built.
+  public static func bundled() throws(ConformanceError) -> ScenarioSuite {
+    var clauses: [Clause] = []
+    var scenarios: [Scenario] = []
+    for system in Scenario.System.allCases {
+      let own = try array(system.scenarioData, "scenarios", of: system)
+      for value in own { scenarios.append(try Scenario(value, of: system)) }
+      for value in try array(system.catalogueData, "catalogue", of: system) {
+        clauses.append(try Clause(sdk: value, scenarios: scenarios))
+      }
+    }
+    return ScenarioSuite(catalogue: Catalogue(clauses), scenarios: scenarios)
+  }
+
+  private static func array(
+    _ data: conformance_data, _ what: String, of system: Scenario.System
+  ) throws(ConformanceError) -> [JSONValue] {
+    let bytes = Array(UnsafeBufferPointer(start: data.bytes, count: data.count))
+    do {
+      guard case .array(let values) = try JSONValue.read(bytes) else {
+        throw ConformanceError(.badCatalogue, "the \(what) of the \(system.rawValue) are no array")
+      }
+      return values
+    } catch let error as ConformanceError {
+      throw error
+    } catch {
+      throw ConformanceError(
+        .badCatalogue, "the \(what) of the \(system.rawValue) can't be read: \(error)")
+    }
+  }
+
+  /// Returns a table of scenarios: name, title and clauses.
+  /// - Parameter scenarios: The scenarios.
+  /// - Returns: One line a scenario.
+  public func listing(_ scenarios: [Scenario]) -> String {
+    let width = scenarios.map(\.name.count).max() ?? 0
+    return scenarios.map { scenario in
+      let clauses = scenario.clauses.joined(separator: ", ")
+      return "\(scenario.name.padded(to: width))  \(scenario.title)  \(clauses)\n"
+    }.joined()
+  }
+
+  /// Returns the scenarios that a user asked for, in the suite's order.
+  /// - Parameters:
+  ///   - names: Their names; none is all of them.
+  ///   - selectors: Identifiers and sections of clauses, one of which they are bound to; none is all.
+  /// - Returns: The scenarios.
+  /// - Throws: ``ConformanceError`` for a name or a clause that does not exist, with the nearest.
+  public func select(
+    _ names: [String] = [], clauses selectors: [String] = []
+  ) throws(ConformanceError) -> [Scenario] {
+    for name in names where !scenarios.contains(where: { $0.name == name }) {
+      let known = scenarios.map(\.name)
+      let hint = NearestName.find(name, in: known).map { "; did you mean \($0)?" } ?? ""
+      throw ConformanceError(.unknownScenario, "no scenario is called \(name)\(hint)")
+    }
+    let wanted = Set(try catalogue.select(selectors).map(\.id))
+    return scenarios.filter { scenario in
+      let isNamed = names.isEmpty || names.contains(scenario.name)
+      return isNamed && (selectors.isEmpty || !wanted.isDisjoint(with: scenario.clauses))
+    }
+  }
+}
+
+extension Catalogue {
+  /// Reads the clauses of the standards and of the SDK.
+  /// - Returns: All of them, the standards' first.
+  /// - Throws: ``ConformanceError`` when they were damaged when the library was built.
+  public static func everything() throws(ConformanceError) -> Catalogue {
+    Catalogue(try bundled().clauses + ScenarioSuite.bundled().catalogue.clauses)
+  }
+}
+
+extension Scenario.System {
+  fileprivate var catalogueData: conformance_data {
+    switch self {
+    case .channel: conformance_sdk_channel()
+    }
+  }
+
+  fileprivate var scenarioData: conformance_data {
+    switch self {
+    case .channel: conformance_sdk_channel_scenarios()
+    }
+  }
+}
+
+extension Scenario {
+  /// Runs the scenario with the SDK's own machine.
+  /// - Parameter world: The world, which is ended then.
+  /// - Returns: The lines, and what is not as it should be.
+  /// - Throws: ``ConformanceError`` when the scenario makes no sense, and `CancellationError`.
+  public func run(in world: any ScenarioWorld) async throws -> ScenarioOutcome {
+    switch system {
+    case .channel:
+      try await ScenarioRunner(self) { try ChannelSubject($0, pen: $1) }.run(in: world)
+    }
+  }
+}

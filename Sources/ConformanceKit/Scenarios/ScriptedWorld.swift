@@ -1,0 +1,152 @@
+public import DataClient
+import Synchronization
+
+/// A world in process and in virtual time, in which the cloud does what the steps say and nothing else.
+public final class ScriptedWorld: ScenarioWorld {
+  private let scripted = ScriptedClient()
+
+  /// Creates a world in which nothing has happened.
+  public init() {}
+
+  /// The client that the subject lives on.
+  public var client: any DataClient { scripted }
+
+  /// Lets the cloud answer what is open, or do something of its own.
+  /// - Parameter step: What the cloud does.
+  /// - Throws: ``DataClientError`` when nothing is open that could be answered like that.
+  public func perform(_ step: CloudStep) async throws { try scripted.perform(step) }
+
+  /// Does nothing: there is nothing to give back.
+  public func end() async throws {}
+}
+
+/// The client of a ``ScriptedWorld``: keeps what is open, and hands out what it was told to.
+private final class ScriptedClient: DataClient {
+  private struct Reader {
+    let ticket: UInt64
+    let continuation: CheckedContinuation<ClientEvent, any Error>
+  }
+
+  private struct State {
+    /// 2027-01-15T08:00:00Z, as good as any.
+    var now = Timestamp(nanoseconds: 1_800_000_000_000_000_000)
+    var open: [ClientAction] = []
+    var events: [ClientEvent] = []
+    var isWoken = false
+    var reader: Reader?
+    var lastTicket: UInt64 = 0
+
+    /// What there is for a reader; nil when it has to wait.
+    mutating func take(before deadline: Timestamp?) -> ClientEvent? {
+      if isWoken {
+        isWoken = false
+        return .woken
+      }
+      if !events.isEmpty { return events.removeFirst() }
+      guard let deadline else { return nil }
+      now = max(now, deadline)
+      return .deadline
+    }
+  }
+
+  private let state = Mutex(State())
+
+  let capabilities: Capabilities = [
+    .messages, .retain, .will, .exactlyOnce, .push, .binary, .requests, .frames,
+  ]
+  var now: Timestamp { state.withLock { $0.now } }
+
+  func perform(_ action: ClientAction) async throws { state.withLock { $0.open.append(action) } }
+
+  func next(before deadline: Timestamp?) async throws -> ClientEvent {
+    let ticket = state.withLock { state in
+      state.lastTicket += 1
+      return state.lastTicket
+    }
+    return try await withTaskCancellationHandler {
+      try Task.checkCancellation()
+      return try await withCheckedThrowingContinuation { continuation in
+        let isCancelled = Task.isCancelled
+        let event = state.withLock { state -> ClientEvent? in
+          if isCancelled { return nil }
+          if let event = state.take(before: deadline) { return event }
+          state.reader = Reader(ticket: ticket, continuation: continuation)
+          return nil
+        }
+        if let event { continuation.resume(returning: event) }
+        if isCancelled { continuation.resume(throwing: CancellationError()) }
+      }
+    } onCancel: {
+      let reader = state.withLock { $0.reader?.ticket == ticket ? $0.reader.take() : nil }
+      reader?.continuation.resume(throwing: CancellationError())
+    }
+  }
+
+  func wake() {
+    state.withLock { $0.isWoken = true }
+    deliver()
+  }
+
+  private func deliver() {
+    let (reader, event) = state.withLock { state -> (Reader?, ClientEvent?) in
+      guard state.reader != nil, let event = state.take(before: nil) else { return (nil, nil) }
+      return (state.reader.take(), event)
+    }
+    if let event { reader?.continuation.resume(returning: event) }
+  }
+
+  // MARK: The cloud
+
+  func perform(_ step: CloudStep) throws {
+    let event = try event(of: step)
+    state.withLock { $0.events.append(event) }
+    deliver()
+  }
+
+  private func event(of step: CloudStep) throws -> ClientEvent {
+    switch step {
+    case .accept:
+      _ = try takeOpen("CONNECT") { if case .connect = $0 { true } else { false } }
+      return .connected(.init())
+    case .refuse(let code): return close(.refused(code: code))
+    case .lose: return close(.lost("the scenario says so"))
+    case .close: return close(.byUser)
+    case .send(let message): return .message(message)
+    case .grant(let granted):
+      let action = try takeOpen("SUBSCRIBE") { if case .subscribe = $0 { true } else { false } }
+      guard case .subscribe(let wanted) = action.kind else { return .subscribed(action.id, []) }
+      return .subscribed(action.id, granted ?? wanted.map { $0.qos })
+    case .acknowledge: return try acknowledge()
+    case .act:
+      throw DataClientError(
+        .unsupported, "the cloud of this world has no mind of its own; give the scenario a cloud")
+    }
+  }
+
+  private func close(_ reason: ClientEvent.Closed) -> ClientEvent {
+    state.withLock { $0.open = [] }
+    return .closed(reason)
+  }
+
+  private func acknowledge() throws -> ClientEvent {
+    let action = try takeOpen("PUBLISH or UNSUBSCRIBE") {
+      switch $0 {
+      case .publish, .unsubscribe: true
+      case .connect, .subscribe, .send, .sendText, .sendBinary, .disconnect: false
+      }
+    }
+    if case .publish = action.kind { return .published(action.id) }
+    return .unsubscribed(action.id)
+  }
+
+  private func takeOpen(
+    _ what: String, where isMeant: (ClientAction.Kind) -> Bool
+  ) throws -> ClientAction {
+    let action = state.withLock { state -> ClientAction? in
+      guard let index = state.open.firstIndex(where: { isMeant($0.kind) }) else { return nil }
+      return state.open.remove(at: index)
+    }
+    guard let action else { throw DataClientError(.noAnswer, "the subject has no \(what) open") }
+    return action
+  }
+}

@@ -1,0 +1,135 @@
+public import DataClient
+
+extension GatewayStateMachine {
+  /// What the application can ask for.
+  public enum Call: Sendable {
+    /// Open the connection, and keep it open; completed when it is.
+    case start
+    /// Close the connection; completed when it is.
+    case stop
+    /// Make a line for the sub-device behind a connection; completed with its name.
+    case setUp(ConnectionID)
+    /// Say that the sub-device behind a connection can be asked, and what it said; or why it can't.
+    case noteOpened(ConnectionID, Result<SubdeviceInfo, GatewayError>)
+    /// Forget a line and the way to its sub-device.
+    case remove(Subdevice)
+    /// Do the same with one or several sub-devices; several share requests.
+    case operate(LineCall, [Subdevice], isBatch: Bool)
+    /// Ask for the gateway's topology; completed with the sub-devices.
+    case topology
+    /// Say that these were found, so that the cloud may ask to add them.
+    case reportFound([Subdevice])
+    /// Have sub-devices registered; completed with what the cloud made of them.
+    case register([SubdeviceRegistration])
+    /// Have sub-devices unregistered.
+    case unregister([Subdevice])
+    /// Send a request and wait for its reply.
+    case invoke(Invocation)
+    /// Send parameters; completed when the receiver has them, at QoS 0 when they are written.
+    case publish(FullTopic, method: String?, JSONValue)
+    /// Send bytes as they are; completed as parameters are.
+    case upload(FullTopic, [UInt8], QoS)
+    /// Ask for messages, for a line or for the gateway; completed when they are granted.
+    case subscribe(FullTopic, for: Subdevice?)
+    /// Ask no longer for messages; completed when that is acknowledged.
+    case unsubscribe(FullTopic, for: Subdevice?)
+    /// Answer a command; completed as parameters are.
+    case answer(GatewayCommand, code: Int, message: String?, JSONValue)
+  }
+
+  /// A request with what is to be known of its reply.
+  public struct Invocation: Sendable {
+    /// The topic of the request; the reply comes on the same with `_reply`.
+    public var topic: FullTopic
+    /// The method; nil takes the one that belongs to the topic, if one does.
+    public var method: String?
+    /// The parameters.
+    public var params: JSONValue
+    /// The sub-device that it is for; nil when it is the gateway's own.
+    public var subdevice: Subdevice?
+    /// How long to wait for the reply; nil takes the configuration's time.
+    public var timeout: Duration?
+
+    /// Creates a request.
+    /// - Parameters:
+    ///   - topic: The topic of the request.
+    ///   - method: The method; nil takes the one that belongs to the topic.
+    ///   - params: The parameters.
+    ///   - subdevice: The sub-device that it is for.
+    ///   - timeout: How long to wait for the reply.
+    public init(
+      _ topic: FullTopic, method: String? = nil, params: JSONValue, for subdevice: Subdevice? = nil,
+      timeout: Duration? = nil
+    ) {
+      self.topic = topic
+      self.method = method
+      self.params = params
+      self.subdevice = subdevice
+      self.timeout = timeout
+    }
+  }
+
+  /// What a call results in.
+  public enum Value: Sendable, Hashable {
+    /// It is done.
+    case done
+    /// It is done, and was answered.
+    case reply(GatewayReply)
+    /// There is a line for this sub-device.
+    case line(Subdevice)
+    /// These are the gateway's sub-devices.
+    case subdevices([Subdevice])
+    /// This is what the cloud made of registrations.
+    case registered([RegisteredSubdevice])
+  }
+
+  /// What the application is told without having asked.
+  public enum Effect: Sendable {
+    /// Give a message to the listeners of the gateway or of a line.
+    case deliver(GatewayMessage)
+    /// Give a command to whoever answers for the sub-device.
+    case command(GatewayCommand)
+    /// Tell what the cloud says of sub-devices.
+    case notice(GatewayNotice)
+    /// The connection's state is another.
+    case changeState(GatewayStateChange)
+    /// A line is another.
+    case changeLine(LineChange)
+    /// Open the way to a sub-device unless it is open, ask who it is, and say so.
+    case openConnection(ConnectionID)
+    /// Opening takes too long, or nobody waits for it any more.
+    case giveUpOpening(ConnectionID)
+    /// Forget the way to a sub-device: its line was removed, or another way has taken its place.
+    case forgetConnection(ConnectionID)
+    /// Write an entry into the log.
+    case log(ChannelLog.Entry)
+  }
+}
+
+/// A call of the application that is not completed yet.
+extension GatewayStateMachine {
+  enum OpenCall {
+    case starting
+    case stopping
+    case settingUp(ConnectionID)
+    case publishing
+    case subscribing(filter: String, Subdevice?)
+    case unsubscribing(filter: String)
+    case requesting(RequestID)
+    /// Several requests or operations; completed when all are.
+    case parts(Parts)
+  }
+
+  /// What was made of a call that takes several requests or operations.
+  struct Parts {
+    var left: Int
+    var error: GatewayError?
+    /// What came of registrations, by the number of the request; nil when nothing is expected.
+    var registered: [Int: [RegisteredSubdevice]]?
+
+    var value: Value {
+      guard let registered else { return .done }
+      return .registered(registered.sorted { $0.key < $1.key }.flatMap(\.value))
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import DataClient
+
+/// What all calls have in common.
+extension GatewayStateMachine {
+  mutating func begin(_ call: Call, _ id: CallID) {
+    switch call {
+    case .start: start(id)
+    case .stop: stop(id)
+    case .setUp(let connection): setUp(connection, id)
+    case .noteOpened(let connection, let result): noteOpened(connection, result, id)
+    case .remove(let subdevice): remove(subdevice, id)
+    case .operate(let kind, let subdevices, let isBatch):
+      operate(kind, subdevices, isBatch: isBatch, id)
+    case .topology: getTopology(id)
+    case .reportFound(let subdevices): reportFound(subdevices, id)
+    case .register(let registrations): register(registrations, id)
+    case .unregister(let subdevices): unregister(subdevices, id)
+    case .invoke(let invocation): invoke(invocation, id)
+    case .publish(let topic, let method, let params):
+      publish(topic, method: method, params, id)
+    case .upload(let topic, let bytes, let qos): upload(topic, bytes, qos, id)
+    case .subscribe(let filter, let subdevice): subscribe(filter, for: subdevice, id)
+    case .unsubscribe(let filter, let subdevice): unsubscribe(filter, for: subdevice, id)
+    case .answer(let command, let code, let message, let data):
+      answer(command, code: code, message: message, data, id)
+    }
+  }
+
+  /// The open calls, the earliest first.
+  var openCalls: [(CallID, OpenCall)] {
+    calls.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  /// Tells whether something can be sent for the application; otherwise the call fails.
+  mutating func isConnected(for id: CallID) -> Bool {
+    guard state == .connected else {
+      fail(id, Self.notConnected)
+      return false
+    }
+    return true
+  }
+
+  // MARK: Doing
+
+  /// Has an action performed, and notes what it is for.
+  @discardableResult
+  mutating func perform(_ kind: ClientAction.Kind, for purpose: Purpose) -> ClientAction.ID {
+    repeat { lastAction &+= 1 } while actions[ClientAction.ID(rawValue: lastAction)] != nil
+    let id = ClientAction.ID(rawValue: lastAction)
+    actions[id] = purpose
+    outputs.append(.perform(ClientAction(id, kind)))
+    return id
+  }
+
+  mutating func tell(_ effect: Effect) { outputs.append(.tell(effect)) }
+
+  mutating func log(
+    _ level: ChannelLog.Level, _ module: ChannelLog.Module, _ message: @autoclosure () -> String
+  ) {
+    guard configuration.log.takes(level, module) else { return }
+    tell(.log(ChannelLog.Entry(level: level, module: module, message: message())))
+  }
+
+  mutating func setTimer(_ timer: Timer, in duration: Duration) {
+    deadlines.set(time.advanced(by: duration), for: timer)
+  }
+
+  // MARK: Ending
+
+  mutating func complete(_ id: CallID, _ value: Value = .done) {
+    close(id)
+    outputs.append(.complete(id, .success(value)))
+  }
+
+  mutating func fail(_ id: CallID, _ error: GatewayError) {
+    close(id)
+    outputs.append(.complete(id, .failure(error)))
+  }
+
+  private mutating func close(_ id: CallID) {
+    calls[id] = nil
+    deadlines.set(nil, for: .call(id))
+  }
+
+  /// Nobody waits for a call any more; what was sent for it is not taken back.
+  mutating func cancel(_ id: CallID) {
+    let call = calls[id]
+    close(id)
+    switch call {
+    case .requesting(let request): abandon(request)
+    case .settingUp(let connection): stopSettingUp(connection, for: id)
+    case .starting, .stopping, .publishing, .subscribing, .unsubscribing, .parts, nil: break
+    }
+  }
+
+  mutating func expire(_ id: CallID) {
+    switch calls[id] {
+    case .publishing: fail(id, GatewayError(.gateway, "the message was not acknowledged in time"))
+    case .subscribing, .unsubscribing:
+      fail(id, GatewayError(.gateway, "the subscription was not answered in time"))
+    case .starting, .stopping, .settingUp, .requesting, .parts, nil: break
+    }
+  }
+
+  /// One part of a call is done; completes the call if it was the last.
+  mutating func notePart(
+    of id: CallID, _ result: Result<[RegisteredSubdevice], GatewayError>, index: Int = 0
+  ) {
+    guard case .parts(var parts) = calls[id] else { return }
+    parts.left -= 1
+    switch result {
+    case .success(let registered):
+      if parts.registered != nil { parts.registered?[index] = registered }
+    case .failure(let error): parts.error = parts.error ?? error
+    }
+    calls[id] = .parts(parts)
+    guard parts.left <= 0 else { return }
+    if let error = parts.error { fail(id, error) } else { complete(id, parts.value) }
+  }
+
+  // MARK: Answers of the client
+
+  mutating func noteRefusal(of action: ClientAction.ID, _ error: DataClientError) {
+    guard let purpose = actions.removeValue(forKey: action) else { return }
+    switch purpose {
+    case .connect, .disconnect, .restore: follow(keeper.noteRefusal(error, time))
+    case .call(let id): if calls[id] != nil { fail(id, Self.error(for: error)) }
+    case .request(let id): finish(id, .failure(Self.error(for: error)))
+    case .subscribeReply(let topic): failSubscribers(of: topic, Self.error(for: error))
+    case .subscribeLine(let id): noteLineSubscribed(id, refused: error.message)
+    case .nothing: break
+    }
+  }
+
+  mutating func noteDone(_ action: ClientAction.ID) {
+    guard let purpose = actions.removeValue(forKey: action) else { return }
+    switch purpose {
+    case .call(let id): if calls[id] != nil { complete(id) }
+    case .connect, .disconnect, .restore, .request, .subscribeReply, .subscribeLine, .nothing:
+      break
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import DataClient
+
+/// The connection: what its keeper wants done, and what that means for calls and lines.
+extension GatewayStateMachine {
+  mutating func start(_ id: CallID) {
+    guard let steps = keeper.start(time) else {
+      let isOver = keeper.link == .ended
+      return fail(
+        id,
+        isOver
+          ? Self.error(for: .ended)
+          : GatewayError(.client, "the gateway is being stopped; start it when it is"))
+    }
+    guard state != .connected else { return complete(id) }
+    calls[id] = .starting
+    follow(steps)
+  }
+
+  mutating func stop(_ id: CallID) {
+    calls[id] = .stopping
+    follow(keeper.stop(time))
+  }
+
+  mutating func follow(_ steps: [ConnectionKeeper.Step]) {
+    for step in steps {
+      switch step {
+      case .connect: connect()
+      case .restore: restore()
+      case .opened: noteOpened()
+      case .disconnect:
+        actions = [:]
+        perform(.disconnect, for: .disconnect)
+      case .down(let reason, let isFinal): goDown(reason, isFinal: isFinal)
+      case .stopped: finishStop()
+      }
+    }
+  }
+
+  private mutating func connect() {
+    perform(
+      .connect(
+        ConnectOptions(
+          clientID: identity.mqttClientID, cleanStart: !configuration.receivesOfflineMessages,
+          keepAlive: configuration.keepAlive, username: identity.clientID,
+          password: identity.password)),
+      for: .connect)
+    report(.connecting, nil)
+  }
+
+  // MARK: Coming up
+
+  /// The new connection gets what the old one had, but for what belongs to lines.
+  private mutating func restore() {
+    let own = topics.own
+    let filters = own + grants.keys.filter { !own.contains($0) }.sorted()
+    perform(.subscribe(filters.map { subscription($0) }), for: .restore(filters))
+  }
+
+  mutating func noteRestored(_ filters: [String], _ granted: [QoS?]) {
+    for (filter, qos) in zip(filters, granted) where qos == nil {
+      grants[filter] = nil
+      log(.warning, .subscription, "the cloud does not grant \(filter)")
+    }
+    follow(keeper.noteRestored())
+  }
+
+  private mutating func noteOpened() {
+    syncTopology()
+    restoring = Set(lines.filter { $0.value.wantsOnline && !$0.value.isDisabled }.keys)
+    loginsToCome = restoring.sorted()
+    guard !restoring.isEmpty else { return reportConnected() }
+    setTimer(.restoring, in: configuration.restoreTimeout)
+    logInAgain()
+  }
+
+  /// The lines are as they were before, or as far as they could be brought in time.
+  mutating func reportConnected() {
+    guard case .open = keeper.link else { return }
+    restoring = []
+    deadlines.set(nil, for: .restoring)
+    log(.info, .connection, "connected")
+    report(.connected, nil)
+    for (id, call) in openCalls {
+      if case .starting = call { complete(id) }
+    }
+  }
+
+  // MARK: Going down
+
+  /// Leaves a connection behind: nothing that was open on it is waited for, and no sub-device is
+  /// online.
+  private mutating func goDown(_ reason: ConnectionKeeper.Reason, isFinal: Bool) {
+    let error = Self.error(for: reason)
+    log(isFinal ? .error : .warning, .connection, "not connected: \(error)")
+    actions = [:]
+    restoring = []
+    loginsToCome = []
+    deadlines.set(nil, for: .restoring)
+    // Before calls fail: who is told that one has failed finds the lines as they are.
+    if reason == .stopped { forgetWishes() }
+    for subdevice in lines.keys.sorted() { apply(.gatewayLost, to: subdevice, error: error) }
+    failAll(error, isFinal: isFinal)
+    if isFinal { grants = [:] }
+    report(.disconnected, reason == .stopped ? nil : error, isFinal: isFinal)
+  }
+
+  /// A gateway that was stopped starts with nothing online.
+  private mutating func forgetWishes() {
+    for subdevice in lines.keys { lines[subdevice]?.wantsOnline = false }
+  }
+
+  private mutating func failAll(_ error: GatewayError, isFinal: Bool) {
+    subscribing = [:]
+    for id in operations.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+      finish(id, .failure(error))
+    }
+    for id in requests.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+      finish(id, .failure(error))
+    }
+    for (id, call) in openCalls {
+      switch call {
+      case .starting: if isFinal { fail(id, error) }
+      case .publishing, .subscribing, .unsubscribing: fail(id, error)
+      case .stopping, .settingUp, .requesting, .parts: break
+      }
+    }
+  }
+
+  private mutating func finishStop() {
+    actions = [:]
+    for (id, call) in openCalls {
+      if case .stopping = call { complete(id) }
+    }
+  }
+
+  private mutating func report(
+    _ state: ChannelState, _ error: GatewayError?, isFinal: Bool = false
+  ) {
+    guard state != self.state else { return }
+    self.state = state
+    tell(
+      .changeState(
+        GatewayStateChange(state: state, error: error, isFinal: isFinal, time: time)))
+  }
+}

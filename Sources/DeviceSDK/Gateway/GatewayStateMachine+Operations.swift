@@ -1,0 +1,247 @@
+import DataClient
+
+/// Adding and deleting topology, logging in and out: one thing after the other on each line.
+extension GatewayStateMachine {
+  mutating func operate(
+    _ kind: LineCall, _ subdevices: [Subdevice], isBatch: Bool, _ id: CallID
+  ) {
+    guard isConnected(for: id) else { return }
+    if let missing = subdevices.first(where: { lines[$0] == nil }) {
+      return fail(id, Self.noLine(missing))
+    }
+    var wanted: [Subdevice] = []
+    for subdevice in subdevices where !wanted.contains(subdevice) { wanted.append(subdevice) }
+    if kind == .logIn {
+      wanted.removeAll { lines[$0]?.state == .online && lines[$0]?.queue.isEmpty == true }
+      guard hasRoom(for: wanted, id) else { return }
+    }
+    guard !wanted.isEmpty else { return complete(id) }
+    let size = kind.limit(configuration.limits)
+    let parts = stride(from: 0, to: wanted.count, by: size).map {
+      Array(wanted[$0..<min($0 + size, wanted.count)])
+    }
+    calls[id] = .parts(Parts(left: parts.count))
+    for part in parts {
+      enqueue(
+        LineOperation(
+          kind: kind, subdevices: part, isBatch: isBatch, isAutomatic: false, waiters: [id]))
+    }
+  }
+
+  private mutating func hasRoom(for subdevices: [Subdevice], _ id: CallID) -> Bool {
+    let limit = configuration.limits.online
+    let online = lines.values.count { $0.state == .online }
+    guard online + subdevices.count > limit else { return true }
+    fail(
+      id, GatewayError(.client, "\(limit) sub-devices can be online; \(online) are already"))
+    return false
+  }
+
+  // MARK: Taking turns
+
+  mutating func enqueue(_ operation: LineOperation) {
+    if operation.subdevices.count == 1, let subdevice = operation.subdevices.first {
+      if join(operation, subdevice) { return }
+      if operation.kind == .logOut || operation.kind == .deleteTopology {
+        dropUnsentLogin(of: subdevice)
+      }
+    }
+    lastOperation += 1
+    let id = OperationID(rawValue: lastOperation)
+    operations[id] = operation
+    for subdevice in operation.subdevices { lines[subdevice]?.queue.append(id) }
+    begin(id)
+  }
+
+  /// Waits for the same operation that is the line's last already; false when it is another.
+  private mutating func join(_ operation: LineOperation, _ subdevice: Subdevice) -> Bool {
+    guard let last = lines[subdevice]?.queue.last, let other = operations[last],
+      other.kind == operation.kind, other.subdevices == operation.subdevices
+    else { return false }
+    operations[last]?.waiters += operation.waiters
+    return true
+  }
+
+  /// Who goes offline does not wait for a login that nobody knows of yet.
+  private mutating func dropUnsentLogin(of subdevice: Subdevice) {
+    guard let last = lines[subdevice]?.queue.last, let operation = operations[last],
+      operation.kind == .logIn, operation.subdevices == [subdevice],
+      operation.isUnsent || isPausing(operation)
+    else { return }
+    finish(last, .failure(GatewayError(.client, "the sub-device was taken offline meanwhile")))
+  }
+
+  private func isPausing(_ operation: LineOperation) -> Bool {
+    guard case .requesting(let id) = operation.phase, case .pausing = requests[id]?.phase else {
+      return false
+    }
+    return true
+  }
+
+  /// Begins with an operation if it is its turn on all of its lines.
+  private mutating func begin(_ id: OperationID) {
+    guard let operation = operations[id], case .queued = operation.phase,
+      operation.subdevices.allSatisfy({ lines[$0]?.queue.first == id })
+    else { return }
+    guard keeper.isUp else { return finish(id, .failure(Self.notConnected)) }
+    if operation.isAutomatic, let pause = pauseBeforeLogin(operation) {
+      operations[id]?.phase = .pacing
+      return deadlines.set(pause, for: .operation(id))
+    }
+    guard operation.kind.needsSignature else { return send(id) }
+    let accesses = operation.subdevices.compactMap { lines[$0]?.connection }
+    operations[id]?.phase = .opening(Set(accesses))
+    for access in accesses { self.accesses[access]?.operations.append(id) }
+    for access in accesses { open(access) }
+  }
+
+  mutating func noteOpened(_ connection: ConnectionID, for id: OperationID) {
+    guard case .opening(var left) = operations[id]?.phase else { return }
+    left.remove(connection)
+    operations[id]?.phase = .opening(left)
+    if left.isEmpty { send(id) }
+  }
+
+  mutating func expire(_ id: OperationID) {
+    switch operations[id]?.phase {
+    case .pacing:
+      operations[id]?.phase = .queued
+      begin(id)
+    case .subscribing: noteLineSubscribed(id, refused: "it was not answered in time")
+    case .queued, .opening, .requesting, nil: break
+    }
+  }
+
+  // MARK: Asking the cloud
+
+  private mutating func send(_ id: OperationID) {
+    guard let operation = operations[id] else { return }
+    let (topic, envelope, params) = form(of: operation)
+    if operation.kind == .logIn { noteLogin(operation) }
+    let request = request(
+      topic, envelope, params, about: operation.subdevices, for: .operation(id),
+      operation.isAutomatic ? .codesAndSilence : .codes)
+    // It may have failed already.
+    if operations[id] != nil { operations[id]?.phase = .requesting(request) }
+  }
+
+  private func form(
+    of operation: LineOperation
+  ) -> (topic: String, GatewayEnvelope, params: JSONValue) {
+    let names = operation.subdevices.map(\.json)
+    let isSingle = !operation.isBatch
+    switch operation.kind {
+    case .addTopology:
+      let infos = operation.subdevices.compactMap { lines[$0]?.info }
+      return (
+        topics.addTopology, .thing(method: "thing.topo.add"),
+        .array(infos.map { .object($0.members(methodKey: "signmethod")) })
+      )
+    case .deleteTopology:
+      return (topics.deleteTopology, .thing(method: "thing.topo.delete"), .array(names))
+    case .logIn:
+      let logins = operation.subdevices.compactMap { lines[$0]?.info }.map { info in
+        JSONValue.object(
+          info.members(methodKey: "signMethod") + [
+            JSONMember("cleanSession", configuration.receivesOfflineMessages ? "false" : "true")
+          ])
+      }
+      if isSingle, let login = logins.first { return (topics.login, .session, login) }
+      return (topics.batchLogin, .session, .object([JSONMember("deviceList", .array(logins))]))
+    case .logOut:
+      if isSingle, let name = names.first { return (topics.logout, .session, name) }
+      return (topics.batchLogout, .session, .array(names))
+    }
+  }
+
+  mutating func noteAnswer(
+    to id: OperationID, _ result: Result<GatewayReply, GatewayError>
+  ) {
+    guard let operation = operations[id] else { return }
+    switch result {
+    case .failure(let error): finish(id, .failure(error))
+    case .success:
+      guard operation.kind == .logIn, let filters = filters(for: operation) else {
+        return finish(id, .success(()))
+      }
+      let action = perform(
+        .subscribe(filters.map { subscription($0) }), for: .subscribeLine(id))
+      operations[id]?.phase = .subscribing(action, filters)
+      setTimer(.operation(id), in: configuration.callTimeout)
+    }
+  }
+
+  /// What sub-devices that come online are subscribed to; nil when it is nothing.
+  private func filters(for operation: LineOperation) -> [String]? {
+    var filters: [String] = []
+    for subdevice in operation.subdevices {
+      if configuration.subscribesToCommands { filters += GatewayTopics.commands(of: subdevice) }
+      filters += (lines[subdevice]?.filters ?? []).filter { !filters.contains($0) }
+    }
+    return filters.isEmpty ? nil : filters
+  }
+
+  mutating func noteLineGranted(_ id: OperationID, _ granted: [QoS?]) {
+    guard case .subscribing(_, let filters) = operations[id]?.phase else { return }
+    for (filter, qos) in zip(filters, granted) {
+      guard qos != nil else {
+        log(.warning, .subscription, "the cloud does not grant \(filter)")
+        continue
+      }
+      grants[filter] = Grant(owner: GatewayTopic(filter)?.device, isForApplication: true)
+    }
+    finish(id, .success(()))
+  }
+
+  /// The lines are online all the same; who needs what was not granted sees it in the log.
+  mutating func noteLineSubscribed(_ id: OperationID, refused reason: String) {
+    log(.warning, .subscription, "a sub-device's subscription failed: \(reason)")
+    finish(id, .success(()))
+  }
+
+  // MARK: Ending
+
+  mutating func finish(_ id: OperationID, _ result: Result<Void, GatewayError>) {
+    guard let operation = operations.removeValue(forKey: id) else { return }
+    deadlines.set(nil, for: .operation(id))
+    if case .requesting(let request) = operation.phase { abandon(request) }
+    leaveAccesses(id, operation)
+    for subdevice in operation.subdevices { lines[subdevice]?.queue.removeAll { $0 == id } }
+    switch result {
+    case .success:
+      for subdevice in operation.subdevices {
+        apply(operation.kind.event, to: subdevice)
+        if operation.kind == .logIn { setDisabled(false, subdevice) }
+      }
+      for waiter in operation.waiters { notePart(of: waiter, .success([])) }
+    case .failure(let error):
+      if operation.isAutomatic { noteFailedLogin(operation, error) }
+      for waiter in operation.waiters { notePart(of: waiter, .failure(error)) }
+    }
+    if operation.isAutomatic { noteAutomaticEnd(operation) }
+    for subdevice in operation.subdevices {
+      if let next = lines[subdevice]?.queue.first { begin(next) }
+    }
+  }
+
+  private mutating func leaveAccesses(_ id: OperationID, _ operation: LineOperation) {
+    guard case .opening = operation.phase else { return }
+    for connection in operation.subdevices.compactMap({ lines[$0]?.connection }) {
+      accesses[connection]?.operations.removeAll { $0 == id }
+      giveUpOpeningForNobody(connection)
+    }
+  }
+
+  /// A login that the cloud granted is of no use when it takes the session back at once.
+  mutating func interruptLogin(
+    of subdevice: Subdevice, _ event: LineEvent, _ error: GatewayError?
+  ) {
+    guard event == .sessionLost || event == .topologyLost,
+      let id = lines[subdevice]?.queue.first, let operation = operations[id],
+      case .subscribing(let action, _) = operation.phase
+    else { return }
+    actions[action] = .nothing
+    finish(
+      id, .failure(error ?? GatewayError(.business, "the session was ended by the cloud")))
+  }
+}

@@ -1,0 +1,177 @@
+public import DataClient
+
+/// The gateway as a value: what the client, the application and its sub-devices do goes in, what is
+/// to be done comes out.
+///
+/// It waits for nothing and reads no clock, so that every time-out is reached at once in a test.
+public struct GatewayStateMachine: StateMachine {
+  /// What the machine takes in.
+  public typealias Input = MachineInput<Call>
+  /// What the machine gives out.
+  public typealias Output = MachineOutput<Value, Effect, GatewayError>
+
+  /// What an open action is for.
+  enum Purpose {
+    case connect
+    case disconnect
+    case restore([String])
+    case call(CallID)
+    case request(RequestID)
+    case subscribeReply(String)
+    case subscribeLine(OperationID)
+    /// Nobody waits for it.
+    case nothing
+  }
+
+  /// What a deadline is for.
+  enum Timer: Hashable {
+    case call(CallID)
+    case request(RequestID)
+    case operation(OperationID)
+    case opening(ConnectionID)
+    /// The report that the gateway is connected waits for sub-devices no longer.
+    case restoring
+  }
+
+  let configuration: GatewayConfiguration
+  let identity: ChannelIdentity
+  let topics: GatewayTopics
+  var keeper: ConnectionKeeper
+  var time = Timestamp(nanoseconds: 0)
+  var outputs: [Output] = []
+
+  var lastAction: UInt32 = 0
+  var actions: [ClientAction.ID: Purpose] = [:]
+  var calls: [CallID: OpenCall] = [:]
+  var deadlines = Deadlines<Timer>()
+
+  var nextRequestID: UInt32
+  var lastRequest: UInt64 = 0
+  var requests: [RequestID: OpenRequest] = [:]
+  var waiting: [String: RequestID] = [:]
+  var memory = ReplyMemory()
+
+  var grants: [String: Grant] = [:]
+  var subscribing: [String: [RequestID]] = [:]
+
+  var lines: [Subdevice: Line] = [:]
+  var accesses: [ConnectionID: SubdeviceAccess] = [:]
+  var lastOperation: UInt64 = 0
+  var operations: [OperationID: LineOperation] = [:]
+  /// Lines that are to be logged in again, and have not been begun with.
+  var loginsToCome: [Subdevice] = []
+  /// Lines whose login the report of a new connection waits for.
+  var restoring: Set<Subdevice> = []
+  var counted = GatewayStatistics()
+
+  /// The connection's state.
+  public internal(set) var state = ChannelState.disconnected
+
+  /// Creates a machine that is disconnected.
+  /// - Parameter configuration: How the gateway behaves.
+  /// - Throws: ``GatewayError`` of kind `client` when the configuration is wrong.
+  public init(_ configuration: GatewayConfiguration) throws(GatewayError) {
+    try configuration.validate()
+    self.configuration = configuration
+    identity = configuration.connection.identity
+    topics = GatewayTopics(
+      gateway: try Subdevice(
+        productKey: identity.productKey, deviceName: identity.deviceName))
+    nextRequestID = configuration.firstRequestID
+    keeper = ConnectionKeeper(configuration.keeperRules, random: configuration.random)
+  }
+
+  /// What was counted.
+  public var statistics: GatewayStatistics {
+    var counted = counted
+    counted.lostConnections = keeper.lostConnections
+    return counted
+  }
+
+  /// The sub-devices that have lines, in their order.
+  public var subdevices: [Subdevice] { lines.keys.sorted() }
+
+  /// Returns the state of a sub-device's line; nil when it has none.
+  /// - Parameter subdevice: The sub-device.
+  /// - Returns: The state.
+  public func lineState(of subdevice: Subdevice) -> LineState? { lines[subdevice]?.state }
+
+  /// Tells whether the cloud has disabled a sub-device, as far as it is known here.
+  /// - Parameter subdevice: The sub-device.
+  /// - Returns: Whether it has.
+  public func isDisabled(_ subdevice: Subdevice) -> Bool {
+    lines[subdevice]?.isDisabled ?? false
+  }
+
+  /// When the machine wants to be asked again if nothing happens before.
+  public var deadline: Timestamp? { earlier(keeper.deadline, deadlines.first) }
+
+  /// Takes in one thing that happened.
+  /// - Parameters:
+  ///   - input: What happened.
+  ///   - now: When.
+  /// - Returns: What to do, in this order.
+  public mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
+    time = now
+    switch input {
+    case .received(let event): receive(event)
+    case .refused(let action, let error): noteRefusal(of: action, error)
+    case .called(let id, let call): begin(call, id)
+    case .cancelled(let id): cancel(id)
+    }
+    let result = outputs
+    outputs = []
+    return result
+  }
+
+  private mutating func receive(_ event: ClientEvent) {
+    switch event {
+    case .message(let message): receive(message)
+    case .connected: follow(keeper.noteConnected(time))
+    case .closed(let reason): follow(keeper.noteClosed(reason, time))
+    case .subscribed(let action, let granted): noteGranted(action, granted)
+    case .unsubscribed(let action), .published(let action): noteDone(action)
+    case .failed(let action, let failure):
+      noteRefusal(of: action, DataClientError(.rejected, "\(failure)"))
+    case .deadline: expire()
+    case .ended: follow(keeper.noteEnd())
+    case .response, .text, .binary, .woken: break
+    }
+  }
+
+  private mutating func expire() {
+    while let timer = deadlines.popExpired(at: time) {
+      switch timer {
+      case .call(let id): expire(id)
+      case .request(let id): expire(id)
+      case .operation(let id): expire(id)
+      case .opening(let id): expireOpening(of: id)
+      case .restoring: reportConnected()
+      }
+    }
+    follow(keeper.expire(time))
+  }
+}
+
+extension GatewayConfiguration {
+  /// How patient the keeper of the connection is; an owner's connection is the owner's to watch.
+  var keeperRules: ConnectionKeeper.Rules {
+    var rules = ConnectionKeeper.Rules(
+      connectTimeout: connectTimeout, closeTimeout: closeTimeout, backOff: reconnect,
+      kickLimit: kickLimit, kickWindow: kickWindow)
+    if case .shared = connection {
+      rules.connectTimeout = nil
+      rules.kickLimit = nil
+    }
+    return rules
+  }
+
+  /// Jitter of its own for each device, also for those that were given no seed (FNV-1a).
+  var random: SeededGenerator {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in connection.identity.clientID.utf8 {
+      hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+    }
+    return SeededGenerator(seed: jitterSeed ^ hash)
+  }
+}

@@ -1,0 +1,67 @@
+import DataClient
+
+/// Names a request of the gateway from its start to its end.
+struct RequestID: Sendable, Hashable {
+  let rawValue: UInt64
+}
+
+/// A request of the gateway that is not done yet.
+struct OpenRequest {
+  /// What its reply is for.
+  enum Purpose {
+    /// The application, which gets the reply as it is.
+    case call(CallID)
+    /// The topology: for the application, if it asked, and for lines that have not changed since.
+    case topology(CallID?, unchanged: [Subdevice: Int])
+    /// One of the requests that make up a call.
+    case part(CallID, index: Int)
+    case operation(OperationID)
+  }
+
+  /// Which answers it outlives.
+  enum Persistence {
+    /// None: every answer is the caller's.
+    case none
+    /// Codes that may pass.
+    case codes
+    /// Codes that may pass, and silence.
+    case codesAndSilence
+  }
+
+  /// How far it is.
+  enum Phase {
+    /// The reply topic is not granted yet.
+    case subscribing
+    /// It was sent with an id.
+    case waiting(id: String)
+    /// The next try comes later.
+    case pausing
+  }
+
+  let topic: String
+  let envelope: GatewayEnvelope
+  let params: JSONValue
+  let qos: QoS
+  /// The sub-devices that it is about; none when it is about the gateway.
+  let subdevices: [Subdevice]
+  let purpose: Purpose
+  let persistence: Persistence
+  let timeout: Duration
+  var phase = Phase.subscribing
+  /// How many tries there were before this one.
+  var attempt = 0
+
+  var replyTopic: String { topic + "_reply" }
+}
+
+/// A filter that the cloud has granted, or that it will be asked for again.
+struct GatewayGrant: Sendable, Hashable {
+  /// The sub-device whose line it belongs to; nil when it is the gateway's.
+  let owner: Subdevice?
+  /// Whether the application asked for it; otherwise only requests did.
+  var isForApplication: Bool
+}
+
+extension GatewayStateMachine {
+  typealias Grant = GatewayGrant
+}

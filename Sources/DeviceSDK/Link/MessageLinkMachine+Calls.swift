@@ -1,0 +1,170 @@
+import DataClient
+
+/// What all calls have in common: who may call, and how calls end.
+extension MessageLinkMachine {
+  /// The open calls, the earliest first.
+  var openCalls: [(CallID, OpenCall)] {
+    calls.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  /// Lets a call through if the link is connected.
+  /// - Parameter offline: The code of the call's module for a link that is down.
+  /// - Throws: ``LinkError``, −10002 when nobody is logged in.
+  func checkConnected(_ offline: LinkErrorCode) throws(LinkError) {
+    switch state {
+    case .connected: break
+    case .idle, .failed: throw LinkError(.notLogin, "the user is not logged in")
+    case .connecting, .disconnected, .suspended: throw Self.isDown(offline)
+    }
+  }
+
+  static func isDown(_ code: LinkErrorCode) -> LinkError {
+    LinkError(code, "the message service is not connected")
+  }
+
+  // MARK: Ending
+
+  mutating func complete(_ id: CallID) {
+    close(id)
+    outputs.append(.complete(id, .success(())))
+  }
+
+  mutating func fail(_ id: CallID, _ error: LinkError) {
+    close(id)
+    outputs.append(.complete(id, .failure(error)))
+  }
+
+  /// Forgets a call, with all that was kept for it.
+  mutating func close(_ id: CallID, acknowledged: [String: String]? = nil) {
+    guard let call = calls.removeValue(forKey: id) else { return }
+    deadlines.set(nil, for: id)
+    session.forget(id)
+    if case .changingStates(let channel, _) = call {
+      states.noteEnd(of: channel, acknowledged: acknowledged)
+    }
+  }
+
+  mutating func failLogins(_ error: LinkError) {
+    for (id, call) in openCalls where call.isLogin { fail(id, error) }
+  }
+
+  /// Fails all that waits for an answer on the connection.
+  mutating func failCalls() {
+    for (id, call) in openCalls {
+      if let code = call.offlineCode { fail(id, Self.isDown(code)) }
+    }
+  }
+
+  /// A call's time is over.
+  mutating func expire(_ id: CallID) {
+    switch calls[id] {
+    case .renewing: fail(id, LinkError(.renewTokenTimeout, "the token was not taken in time"))
+    case .subscribing(let subscribing): expire(subscribing, id)
+    case .unsubscribing:
+      fail(id, LinkError(.channelUnsubscribeFailed, "the server did not answer in time"))
+    case .publishing:
+      fail(
+        id, LinkError(.channelPublishMessageTimeout, "the message was not acknowledged in time"))
+    case .changingStates:
+      fail(id, LinkError(.presenceOperationTimeout, "the states were not taken in time"))
+    case .login, .logout, nil: break
+    }
+  }
+
+  mutating func wait(_ id: CallID, _ call: OpenCall, for duration: Duration? = nil) {
+    calls[id] = call
+    deadlines.set(time.advanced(by: duration ?? configuration.callTimeout), for: id)
+  }
+
+  // MARK: Answers
+
+  mutating func noteReply(_ reply: LinkReply, _ id: CallID) {
+    guard let call = calls[id] else { return }
+    guard reply.isSuccess else {
+      if case .subscribing(let subscribing) = call { undo(subscribing) }
+      return fail(id, LinkError(reply.code, reply.message))
+    }
+    switch call {
+    case .renewing(let token):
+      self.token = token
+      tokenTimes = TokenTimes(expiresIn: reply.expiresIn, now: time)
+      complete(id)
+    case .subscribing(let subscribing): noteTakenIn(subscribing, id)
+    case .changingStates(_, let states):
+      close(id, acknowledged: states)
+      outputs.append(.complete(id, .success(())))
+    case .unsubscribing: complete(id)
+    case .login, .logout, .publishing: break
+    }
+  }
+
+  mutating func noteDone(_ id: CallID, _ granted: [QoS?]) {
+    switch calls[id] {
+    case .publishing: complete(id)
+    case .subscribing(let subscribing): noteGranted(subscribing, granted, id)
+    case .login, .logout, .renewing, .unsubscribing, .changingStates, nil: break
+    }
+  }
+
+  /// The client did not take what a call needed.
+  mutating func noteRefusal(_ id: CallID, _ error: DataClientError) {
+    guard let call = calls[id], let offline = call.offlineCode else { return }
+    switch error.code {
+    case .notConnected, .transport: fail(id, LinkError(offline, error.message))
+    default: fail(id, LinkError(call.failureCode, error.message))
+    }
+  }
+
+  // MARK: Tokens and streams
+
+  mutating func renew(_ token: String, _ id: CallID) throws(LinkError) {
+    try limits.countCall(time)
+    try checkConnected(.notConnected)
+    guard !token.isEmpty else { throw LinkError(.invalidToken, "the token is empty") }
+    wait(id, .renewing(token))
+    session.request(.renew, [JSONMember("token", .string(token))], for: id)
+  }
+
+  mutating func admitStream(_ channel: String, _ id: CallID) throws(LinkError) {
+    try limits.countCall(time)
+    try LinkName.checkChannel(channel)
+    try checkConnected(.channelNotConnected)
+    guard streams.count < LinkLimits.streams || streams.contains(channel) else {
+      throw LinkError(
+        .channelInstanceExceedLimitation, "\(LinkLimits.streams) stream channels are the most")
+    }
+    streams.insert(channel)
+    complete(id)
+  }
+}
+
+extension MessageLinkMachine.OpenCall {
+  var isLogin: Bool {
+    if case .login = self { true } else { false }
+  }
+
+  var isLogout: Bool {
+    if case .logout = self { true } else { false }
+  }
+
+  /// What the call fails with when the link goes down; nil for those that outlast it.
+  var offlineCode: LinkErrorCode? {
+    switch self {
+    case .login, .logout: nil
+    case .renewing: .notConnected
+    case .subscribing, .unsubscribing, .publishing: .channelNotConnected
+    case .changingStates: .presenceNotConnected
+    }
+  }
+
+  /// What the call fails with when the client can't do it.
+  var failureCode: LinkErrorCode {
+    switch self {
+    case .login, .logout, .renewing: .initServiceFailed
+    case .subscribing: .channelSubscribeFailed
+    case .unsubscribing: .channelUnsubscribeFailed
+    case .publishing: .channelPublishMessageFailed
+    case .changingStates: .presenceOperationFailed
+    }
+  }
+}

@@ -1,0 +1,198 @@
+public import DataClient
+
+/// The link of the message service as a value: what the client and the application do goes in, what is
+/// to be done comes out.
+///
+/// Every change of its state is a row of ``LinkTable/message``.
+public struct MessageLinkMachine: StateMachine {
+  /// What the application can ask for.
+  public enum Call: Sendable {
+    /// Log in; completed when the link is connected. An empty token is the app's identifier.
+    case login(token: String)
+    /// Log out; completed when the connection is closed.
+    case logout
+    /// Show a new token; completed when the server has taken it.
+    case renewToken(String)
+    /// Subscribe to a channel; completed when all of its features are there.
+    case subscribe(String, LinkSubscribeFeatures)
+    /// Unsubscribe from a channel; at once when the link is not connected.
+    case unsubscribe(String)
+    /// Publish in a channel; completed when the broker has it.
+    case publish(String, [UInt8])
+    /// Change the user's temporary states in a channel; nil takes one away.
+    case changeStates(String, [String: String?])
+    /// Ask whether a stream channel may be joined now.
+    case admitStream(String)
+    /// Say that a stream channel is left.
+    case releaseStream(String)
+    /// Say what became of the device's network.
+    case noteNetwork(LinkNetworkChange)
+  }
+
+  /// What a call results in: nothing.
+  public typealias Value = Void
+
+  /// What the machine takes in.
+  public typealias Input = MachineInput<Call>
+  /// What the machine gives out.
+  public typealias Output = MachineOutput<Value, LinkEffect, LinkError>
+
+  /// A call that is not completed yet.
+  enum OpenCall {
+    case login
+    case logout
+    case renewing(String)
+    case subscribing(Subscribing)
+    case unsubscribing
+    case publishing
+    case changingStates(String, [String: String])
+  }
+
+  /// How far a subscription is.
+  struct Subscribing {
+    let channel: String
+    let features: LinkSubscribeFeatures
+    var isTakenIn = false
+    var hasSnapshot: Bool
+    /// Whether the time of the list of users is over, and the server has not answered at all.
+    var isLate = false
+  }
+
+  /// A time without a connection.
+  struct Outage {
+    let since: Timestamp
+    var attempts = 0
+    var wasSuspended = false
+  }
+
+  /// When the link gives up, and what for.
+  struct Limit {
+    let time: Timestamp
+    let trigger: LinkTrigger
+  }
+
+  let configuration: LinkConfiguration
+  var session: LinkSession
+  var time = Timestamp(nanoseconds: 0)
+  var outputs: [Output] = []
+
+  var token = ""
+  var tokenTimes: TokenTimes?
+  var outage: Outage?
+  var retryTime: Timestamp?
+  var limit: Limit?
+  /// The channels that were subscribed to when the link began to open.
+  var restoring: [(channel: String, features: LinkSubscribeFeatures)] = []
+  /// Those of them that the broker did not grant.
+  var refusedChannels: [String] = []
+  /// The channels that were unsubscribed from since then.
+  var droppedChannels: Set<String> = []
+  /// Whether the link has been connected in this session.
+  var wasConnected = false
+  /// Whether the user has been logged in since the last logout.
+  var wasLoggedIn = false
+
+  var channels: [String: LinkSubscribeFeatures] = [:]
+  var states = TemporaryStates()
+  var streams: Set<String> = []
+
+  var calls: [CallID: OpenCall] = [:]
+  var deadlines = DeadlineQueue()
+  var limits = LinkLimits()
+  var random: SeededGenerator
+
+  /// The link's state.
+  public internal(set) var state = LinkState.idle
+
+  /// Creates a machine that is not logged in.
+  /// - Parameter configuration: How the link behaves.
+  /// - Throws: ``LinkError`` when an identifier is wrong.
+  public init(_ configuration: LinkConfiguration) throws(LinkError) {
+    try configuration.validate()
+    self.configuration = configuration
+    session = LinkSession(
+      LinkTopics(message: configuration), every: configuration.heartbeatInterval, configuration)
+    random = SeededGenerator(named: session.topics.base)
+  }
+
+  /// The channels that are subscribed to, or will be again, in the order of their names.
+  public var subscribedChannels: [String] { channels.keys.sorted() }
+
+  /// When the machine wants to be asked again if nothing happens before.
+  public var deadline: Timestamp? {
+    var first = earlier(session.deadline, deadlines.first)
+    if state != .connected { first = earlier(first, earlier(retryTime, limit?.time)) }
+    if state == .disconnected { first = earlier(first, suspensionTime) }
+    return earlier(first, tokenTimes?.next)
+  }
+
+  /// Takes in one thing that happened.
+  /// - Parameters:
+  ///   - input: What happened.
+  ///   - now: When.
+  /// - Returns: What to do, in this order.
+  public mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
+    time = now
+    switch input {
+    case .received(let event):
+      note(session.receive(event, now: now))
+      if case .deadline = event { expire() }
+    case .refused(let action, let error):
+      note(session.refuse(action, error, now: now))
+    case .called(let id, let call): begin(call, id)
+    case .cancelled(let id): close(id)
+    }
+    flush()
+    let result = outputs
+    outputs = []
+    return result
+  }
+
+  /// Puts what the session wants done behind what was said before.
+  mutating func flush() {
+    guard !session.actions.isEmpty else { return }
+    outputs += session.actions.map { .perform($0) }
+    session.actions.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func note(_ happening: LinkSession.Happening?) {
+    guard let happening else { return }
+    flush()
+    switch happening {
+    case .ready(let granted): greet(granted)
+    case .opened(let reply): noteOpened(reply)
+    case .rejected(let rejection), .kicked(let rejection): noteRejected(rejection)
+    case .failed(let text): noteFailedAttempt(text)
+    case .silenced: noteLoss(.heartbeatMissed, "")
+    case .lost(let text): noteLoss(.connectionLost, text)
+    case .closed: finishLogout()
+    case .replied(let id, let reply): noteReply(reply, id)
+    case .done(let id, let granted): noteDone(id, granted)
+    case .refused(let id, let error): noteRefusal(id, error)
+    case .snapshot(let payload): noteSnapshot(payload)
+    case .arrived(let message): noteMessage(message)
+    case .ended: noteEnd()
+    }
+  }
+
+  private mutating func begin(_ call: Call, _ id: CallID) {
+    do {
+      switch call {
+      case .login(let token): try login(token, id)
+      case .logout: try logout(id)
+      case .renewToken(let token): try renew(token, id)
+      case .subscribe(let channel, let features): try subscribe(channel, features, id)
+      case .unsubscribe(let channel): try unsubscribe(channel, id)
+      case .publish(let channel, let payload): try publish(channel, payload, id)
+      case .changeStates(let channel, let changes): try changeStates(channel, changes, id)
+      case .admitStream(let channel): try admitStream(channel, id)
+      case .releaseStream(let channel):
+        streams.remove(channel)
+        complete(id)
+      case .noteNetwork(let change): noteNetwork(change, id)
+      }
+    } catch {
+      fail(id, error)
+    }
+  }
+}

@@ -1,0 +1,207 @@
+import DataClient
+
+/// How the link goes from state to state, each step a row of the table.
+extension StreamLinkMachine {
+  func row(_ trigger: LinkTrigger) -> LinkTransition? { LinkTable.stream.row(state, trigger) }
+
+  mutating func transition(
+    _ trigger: LinkTrigger, reason: LinkReason? = nil, detail: String = "",
+    isResumed: Bool = false
+  ) {
+    guard let row = row(trigger) else { return }
+    let said = reason.flatMap { row.reasons.contains($0) ? $0 : nil }
+    state = row.to
+    outputs.append(
+      .tell(
+        .changeState(
+          LinkStateEvent(
+            current: row.to, previous: row.from, service: .stream, operation: row.operation,
+            reason: said ?? row.reasons.first ?? .unknown, detail: detail, affected: [channel],
+            unrestored: [], isResumed: isResumed, time: time))))
+  }
+
+  // MARK: Calls
+
+  mutating func join(
+    _ token: String, _ features: LinkJoinFeatures, _ id: CallID
+  ) throws(LinkError) {
+    if case .ended = session.phase {
+      throw LinkError(.channelJoinFailed, "there are no more events")
+    }
+    guard state != .connected else { return complete(id) }
+    finishLeave()
+    failJoins(LinkError(.channelJoinCanceled, "another join came in between"))
+    if state == .failed, !configuration.restoresAfterFailure { states = TemporaryStates() }
+    if state == .failed { wasConnected = false }
+    self.token = token.isEmpty ? configuration.appID : token
+    self.features = features
+    tokenTimes = nil
+    calls[id] = .join
+    transition(wasJoined ? .rejoin : .join)
+    attempts = 0
+    giveUpTime = time.advanced(by: Self.patience)
+    open()
+  }
+
+  mutating func leave(_ id: CallID) throws(LinkError) {
+    guard state != .idle else {
+      guard calls.values.contains(where: { $0.isLeave }) else {
+        throw LinkError(.channelNotJoined, "\(channel) is not joined")
+      }
+      calls[id] = .leave
+      return
+    }
+    failJoins(LinkError(.channelJoinCanceled, "the channel was left"))
+    failCalls()
+    transition(.leave)
+    session.close(farewell: .leave, now: time)
+    clearTimes()
+    states = TemporaryStates()
+    (token, wasConnected, wasJoined) = ("", false, false)
+    if session.isThere { calls[id] = .leave } else { complete(id) }
+  }
+
+  mutating func finishLeave() {
+    for (id, call) in openCalls where call.isLeave { complete(id) }
+  }
+
+  mutating func noteNetwork(_ change: LinkNetworkChange, _ id: CallID) {
+    switch (change, state) {
+    case (.lost, .connected), (.switched, .connected):
+      session.close(now: time)
+      noteLoss(.networkLost, "")
+    case (.regained, .connecting), (.switched, .connecting):
+      if change == .switched || retryTime != nil { open() }
+    case (.lost, _), (.regained, _), (.switched, _): break
+    }
+    complete(id)
+  }
+
+  // MARK: Opening
+
+  private mutating func open() {
+    retryTime = nil
+    if let expires = tokenTimes?.expires, expires <= time {
+      return fail(.tokenFoundExpired, LinkError(.tokenExpired, "the token has expired"))
+    }
+    session.open(filters, now: time)
+  }
+
+  private var filters: [Subscription] {
+    features.contains(.presence) ? [Subscription(topics.presence)] : []
+  }
+
+  private var topics: LinkChannelTopics {
+    LinkChannelTopics(.stream, channel, appID: configuration.appID)
+  }
+
+  /// Says who the user is, and what the session had.
+  mutating func greet(_ granted: [QoS?]) {
+    guard granted.count == filters.count, !granted.contains(nil) else {
+      session.close(now: time)
+      return noteRejected(
+        LinkRejection(.subscribePermissionDenied, "the broker does not grant \(topics.presence)"))
+    }
+    session.greet(
+      .join,
+      [
+        JSONMember("token", .string(token)),
+        JSONMember("presenceTimeout", .seconds(configuration.presenceTimeout)),
+        JSONMember("again", .bool(wasConnected)),
+        JSONMember("features", .number(String(features.rawValue))),
+        JSONMember("states", .strings(states[channel])),
+      ])
+  }
+
+  mutating func noteOpened(_ reply: LinkReply) {
+    let window = lossTime?.advanced(by: MessageLinkMachine.resumeWindow)
+    let isResumed = wasConnected && window.map { time <= $0 } ?? false
+    let trigger: LinkTrigger = wasConnected ? .acceptedAgain : .accepted
+    clearTimes()
+    tokenTimes = TokenTimes(expiresIn: reply.expiresIn, now: time)
+    (wasConnected, wasJoined) = (true, true)
+    transition(trigger, isResumed: isResumed)
+    for (id, call) in openCalls where call.isJoin { complete(id) }
+  }
+
+  // MARK: Failing
+
+  mutating func noteRejected(_ rejection: LinkRejection) {
+    let error = LinkError(rejection.code, rejection.message)
+    fail(
+      state == .connected ? .kicked : .rejected, error, reason: rejection.reason)
+  }
+
+  /// Ends the link for good.
+  mutating func fail(_ trigger: LinkTrigger, _ error: LinkError, reason: LinkReason? = nil) {
+    guard row(trigger) != nil else { return }
+    session.close(now: time)
+    clearTimes()
+    transition(trigger, reason: reason, detail: error.message)
+    failJoins(error)
+    failCalls()
+  }
+
+  mutating func noteFailedAttempt() {
+    guard state == .connecting else { return }
+    let delay = configuration.reconnect.delay(attempt: attempts, random: &random)
+    attempts += 1
+    retryTime = time.advanced(by: min(delay, Self.longestPause))
+  }
+
+  mutating func noteLoss(_ trigger: LinkTrigger, _ text: String) {
+    guard row(trigger) != nil else { return }
+    transition(trigger, detail: text)
+    failCalls()
+    lossTime = time
+    attempts = 0
+    giveUpTime = time.advanced(by: Self.patience)
+    open()
+  }
+
+  private mutating func clearTimes() {
+    (retryTime, giveUpTime, lossTime, tokenTimes) = (nil, nil, nil, nil)
+  }
+
+  /// The world has no more events.
+  mutating func noteEnd() {
+    (retryTime, giveUpTime, tokenTimes) = (nil, nil, nil)
+    failJoins(LinkError(.channelJoinFailed, "there are no more events"))
+    failCalls()
+    finishLeave()
+  }
+
+  // MARK: Time
+
+  /// Does what is due, the earliest first.
+  mutating func expire() {
+    if let giveUpTime, giveUpTime <= time {
+      fail(
+        .reconnectTimedOut,
+        LinkError(.channelJoinFailed, "the link did not open within \(Self.patience)"))
+    }
+    if let retryTime, retryTime <= time { open() }
+    while let id = deadlines.popExpired(at: time) { expire(id) }
+    if tokenTimes?.takeWarning(time) == true, let expires = tokenTimes?.expires {
+      let event = LinkTokenEvent(service: .stream, channel: channel, expires: expires)
+      outputs.append(.tell(.warnOfToken(event)))
+    }
+  }
+
+  // MARK: What comes
+
+  mutating func noteSnapshot(_ payload: [UInt8]) {
+    guard let event = LinkPresenceEvent(snapshot: payload, .stream, time: time),
+      event.channel == channel
+    else { return }
+    outputs.append(.tell(.tellPresence(event)))
+  }
+
+  mutating func noteMessage(_ message: Message) {
+    guard message.topic == topics.presence else { return }
+    let event = LinkPresenceEvent(parsing: message.payload, channel, .stream, time: time)
+    if let other = event.without(configuration.userID) {
+      outputs.append(.tell(.tellPresence(other)))
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import DataClient
+
+/// What is asked for, ready to be sent.
+public struct OutgoingRequest: Sendable, Hashable {
+  var product: String
+  var service: String
+  var method: RequestMethod
+  var parameters: JSONValue
+  var timeout: Duration
+  /// Names the request to whoever wants to take it back.
+  var ticket: UInt64
+  /// Whether it is the login that others wait for.
+  var isLogin = false
+
+  /// The parameters as they stand in a URL or a form: what is no text as JSON.
+  var formParameters: [String: String] {
+    guard case .object(let members) = parameters else { return [:] }
+    return members.reduce(into: [:]) { result, member in
+      result[member.key] =
+        member.value.text ?? String(decoding: member.value.sortingKeys.utf8, as: UTF8.self)
+    }
+  }
+}
+
+extension JSONValue {
+  /// The same value with the keys of all objects in order, so that equal parameters are equal texts.
+  var sortingKeys: JSONValue {
+    switch self {
+    case .object(let members):
+      .object(
+        members.map { JSONMember($0.key, $0.value.sortingKeys) }.sorted { $0.key < $1.key })
+    case .array(let values): .array(values.map(\.sortingKeys))
+    case .null, .bool, .number, .string: self
+    }
+  }
+}

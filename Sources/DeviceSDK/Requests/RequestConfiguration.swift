@@ -1,0 +1,57 @@
+/// How requests are sent, and how their connection is kept.
+public struct RequestConfiguration: Sendable, Hashable {
+  /// What to do with a request that is made before the connection is open.
+  public enum WhileConnecting: Sendable, Hashable {
+    /// It fails at once.
+    case fail
+    /// It waits for the try that is under way, and fails with it.
+    case waitForTry
+    /// It waits for the connection, if no more than a number of others do.
+    case queue(limit: Int)
+  }
+
+  /// The product of targets that name none.
+  public var product = "app_iOS"
+  /// How long to wait for an answer, unless the target or the call says otherwise.
+  public var timeout: Duration = .seconds(15)
+  /// How long to wait for a connection.
+  public var connectTimeout: Duration = .seconds(5)
+  /// How long to wait for a connection to close in good order.
+  public var closeTimeout: Duration = .seconds(5)
+  /// How long to wait before connecting anew; ``fixedDelay`` is three seconds each time.
+  public var reconnect = BackOff(first: .seconds(3))
+  /// How often a connection is tried anew without success before giving up.
+  public var reconnectLimit = 20
+  /// The time between two heartbeats; nil sends none.
+  public var heartbeatInterval: Duration? = .seconds(15)
+  /// What to do with a request that is made before the connection is open.
+  public var whileConnecting = WhileConnecting.waitForTry
+  /// How often a request whose connection was lost is sent again on the next one; for services that may
+  /// be asked twice.
+  public var resendCount = 0
+  /// Whether top-level strings are percent-encoded as the first clients of the model did.
+  public var usesLegacyPercentEncoding = false
+  /// The seed of the jitter.
+  public var jitterSeed: UInt64 = 0
+
+  /// Three seconds each time.
+  public static let fixedDelay = BackOff(
+    first: .seconds(3), longest: .seconds(3), jitterPercent: 0)
+
+  /// Creates a configuration with the usual values.
+  public init() {}
+
+  /// Checks what can be checked without a network.
+  /// - Throws: ``RequestError`` of kind `client` that says what is wrong.
+  func validate() throws(RequestError) {
+    guard reconnectLimit >= 0, resendCount >= 0 else {
+      throw RequestError(.client, "reconnectLimit and resendCount are not negative")
+    }
+    if let heartbeatInterval, heartbeatInterval < .milliseconds(1) {
+      throw RequestError(.client, "heartbeatInterval is at least a millisecond, or nil for none")
+    }
+    if case .queue(let limit) = whileConnecting, limit < 1 {
+      throw RequestError(.client, "a queue has room for at least one request")
+    }
+  }
+}

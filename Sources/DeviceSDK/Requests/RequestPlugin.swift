@@ -1,0 +1,92 @@
+import DataClient
+
+/// Sees every stage of every request of a provider, and may change what comes of it.
+///
+/// The stages are, in this order: `willSend`, `willReceive`, `process`, the caller's completion,
+/// `didReceive`. Plugins are asked in the order in which the provider has them. All stages come for every
+/// request, just once, also when it fails before it is sent, or is taken back.
+public protocol RequestPlugin: Sendable {
+  /// A request is about to be sent.
+  func willSend(_ target: any RequestTarget)
+  /// There is a result, as the connection gave it.
+  func willReceive(_ result: Result<RequestAnswer, RequestError>, of target: any RequestTarget)
+  /// Makes another result of it, or leaves it.
+  func process(
+    _ result: Result<RequestAnswer, RequestError>, of target: any RequestTarget
+  ) -> Result<RequestAnswer, RequestError>
+  /// The caller has the result, as all plugins left it.
+  func didReceive(_ result: Result<RequestAnswer, RequestError>, of target: any RequestTarget)
+}
+
+extension RequestPlugin {
+  /// Does nothing.
+  public func willSend(_ target: any RequestTarget) {}
+  /// Does nothing.
+  public func willReceive(
+    _ result: Result<RequestAnswer, RequestError>, of target: any RequestTarget
+  ) {}
+  /// Leaves the result as it is.
+  public func process(
+    _ result: Result<RequestAnswer, RequestError>, of target: any RequestTarget
+  ) -> Result<RequestAnswer, RequestError> { result }
+  /// Does nothing.
+  public func didReceive(
+    _ result: Result<RequestAnswer, RequestError>, of target: any RequestTarget
+  ) {}
+}
+
+/// Takes an answer whose `ret_code` is not `0000` for an error, as the services of the model mean it.
+public struct BusinessErrors: RequestPlugin {
+  /// Whether the answer's content becomes what stands under `result`.
+  public var unwrapsResult: Bool
+
+  /// Creates the plugin.
+  /// - Parameter unwrapsResult: Whether the answer's content becomes what stands under `result`.
+  public init(unwrapsResult: Bool = false) { self.unwrapsResult = unwrapsResult }
+
+  /// Makes an error of an answer that is one.
+  public func process(
+    _ result: Result<RequestAnswer, RequestError>, of target: any RequestTarget
+  ) -> Result<RequestAnswer, RequestError> {
+    result.flatMap { answer in
+      guard let code = answer.content["ret_code"]?.identifier, code == "0000" else {
+        return .failure(Self.error(answer))
+      }
+      guard unwrapsResult else { return .success(answer) }
+      return .success(
+        RequestAnswer(service: answer.service, content: answer.content["result"] ?? .null))
+    }
+  }
+
+  private static func error(_ answer: RequestAnswer) -> RequestError {
+    guard let code = answer.content["ret_code"]?.identifier else {
+      return RequestError(.invalidResponse, "the answer of \(answer.service) has no ret_code")
+    }
+    let message = answer.content["ret_msg"]?.text ?? "\(answer.service) refused"
+    return RequestError(.business, message, businessCode: code)
+  }
+}
+
+/// Writes a line for each request and for each result; never parameters or content.
+public struct RequestLogger: RequestPlugin {
+  private let write: @Sendable (String) -> Void
+
+  /// Creates the plugin.
+  /// - Parameter write: Takes the lines.
+  public init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
+
+  /// Writes that a request is sent.
+  public func willSend(_ target: any RequestTarget) {
+    write("→ \(target.method.rawValue) \(target.service)")
+  }
+
+  /// Writes what became of a request.
+  public func didReceive(
+    _ result: Result<RequestAnswer, RequestError>, of target: any RequestTarget
+  ) {
+    switch result {
+    case .success: write("← \(target.service)")
+    case .failure(let error): write("← \(target.service) \(error)")
+    }
+  }
+}

@@ -1,0 +1,237 @@
+public import DataClient
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Makes requests of one kind of target.
+///
+/// ```swift
+/// let provider = RequestProvider<MyAPI>(client: client, plugins: [logger, BusinessErrors()])
+/// let answer: Analysis = try await provider.request(.analyze(question: "Are you OK?"))
+/// ```
+///
+/// A provider that was made with a client owns its connection: it is opened by the first request, and
+/// closed by ``close()`` or when the provider is let go. A provider that was made with a
+/// ``RequestConnection`` shares it with others.
+public final class RequestProvider<Target: RequestTarget>: Sendable {
+  private enum Source: Sendable {
+    case shared(RequestConnection)
+    case own(OwnConnection)
+    case samples
+    case broken(RequestError)
+  }
+
+  private let source: Source
+  private let plugins: [any RequestPlugin]
+
+  /// Creates a provider with a connection of its own.
+  /// - Parameters:
+  ///   - client: The world: a WebSocket, a server of HTTP, a folder of files, a recording. Nobody else may
+  ///     read its events.
+  ///   - configuration: How requests are sent; when it is wrong, every request says so.
+  ///   - plugins: Who sees every stage of every request, in this order.
+  ///   - login: Returns the request that logs in, when the server wants that first.
+  public init(
+    client: any DataClient, configuration: RequestConfiguration = RequestConfiguration(),
+    plugins: [any RequestPlugin] = [],
+    login: (@Sendable () async throws -> any RequestTarget)? = nil
+  ) {
+    do throws(RequestError) {
+      source = .own(OwnConnection(try RequestConnection(client, configuration, login)))
+    } catch {
+      source = .broken(error)
+    }
+    self.plugins = plugins
+  }
+
+  /// Creates a provider on a connection that others may share.
+  /// - Parameters:
+  ///   - connection: The connection.
+  ///   - plugins: Who sees every stage of every request, in this order.
+  public init(_ connection: RequestConnection, plugins: [any RequestPlugin] = []) {
+    source = .shared(connection)
+    self.plugins = plugins
+  }
+
+  /// Creates a provider whose answers are the sample data of its targets; nothing is sent.
+  /// - Parameter plugins: Who sees every stage of every request, in this order.
+  public init(answeringFromSamples plugins: [any RequestPlugin]) {
+    source = .samples
+    self.plugins = plugins
+  }
+
+  deinit {
+    if case .own(let connection) = source { connection.cancel() }
+  }
+
+  /// The connection; nil when answers are samples, or the configuration is wrong.
+  public var connection: RequestConnection? {
+    switch source {
+    case .shared(let connection): connection
+    case .own(let own): own.connection
+    case .samples, .broken: nil
+    }
+  }
+
+  /// Closes the connection, if it is the provider's own; requests fail from then on.
+  /// - Throws: `DataClientError` when the client's world is broken.
+  public func close() async throws {
+    if case .own(let connection) = source { try await connection.close() }
+  }
+
+  // MARK: Awaiting
+
+  /// Makes a request and decodes its answer.
+  /// - Parameters:
+  ///   - target: What to ask for.
+  ///   - timeout: How long to wait; nil takes the target's time, or the configuration's.
+  /// - Returns: The answer's content.
+  /// - Throws: ``RequestError``, of kind `invalidResponse` when the content is of another type; and
+  ///   `DataClientError` when the client's world is broken.
+  public func request<Answer: Decodable & Sendable>(
+    _ target: Target, timeout: Duration? = nil
+  ) async throws -> Answer {
+    try await answer(to: target, timeout: timeout).decoded()
+  }
+
+  /// Makes a request and returns its answer as it is.
+  /// - Parameters:
+  ///   - target: What to ask for.
+  ///   - timeout: How long to wait; nil takes the target's time, or the configuration's.
+  /// - Returns: The answer.
+  /// - Throws: ``RequestError``, and `DataClientError` when the client's world is broken.
+  public func answer(to target: Target, timeout: Duration? = nil) async throws -> RequestAnswer {
+    for plugin in plugins { plugin.willSend(target) }
+    let result: Result<RequestAnswer, RequestError>
+    do {
+      result = .success(try await send(target, timeout))
+    } catch let error as RequestError {
+      result = .failure(error)
+    } catch let error as DataClientError {
+      // The world is broken, which no plugin can mend; they hear of it all the same.
+      finish(finalResult(.failure(RequestError(.serverConnection, error.message)), target), target)
+      throw error
+    }
+    let final = finalResult(result, target)
+    finish(final, target)
+    return try final.get()
+  }
+
+  private func send(_ target: Target, _ timeout: Duration?) async throws -> RequestAnswer {
+    switch source {
+    case .shared(let connection): try await connection.answer(to: target, timeout: timeout)
+    case .own(let own): try await own.opened().answer(to: target, timeout: timeout)
+    case .samples: try Self.sample(of: target).get()
+    case .broken(let error): throw error
+    }
+  }
+
+  // MARK: Completing
+
+  /// Makes a request whose result goes to a closure, just once.
+  /// - Parameters:
+  ///   - target: What to ask for.
+  ///   - timeout: How long to wait; nil takes the target's time, or the configuration's.
+  ///   - completion: Takes the result.
+  /// - Returns: What takes the request back.
+  @discardableResult
+  public func request(
+    _ target: Target, timeout: Duration? = nil,
+    completion: @escaping @Sendable (Result<RequestAnswer, RequestError>) -> Void
+  ) -> RequestToken {
+    for plugin in plugins { plugin.willSend(target) }
+    let plugins = plugins
+    let complete: @Sendable (Result<RequestAnswer, RequestError>) -> Void = { result in
+      let final = Self.finalResult(result, target, plugins)
+      completion(final)
+      for plugin in plugins { plugin.didReceive(final, of: target) }
+    }
+    let connection: RequestConnection
+    switch source {
+    case .shared(let shared): connection = shared
+    case .own(let own): connection = own.opened()
+    case .samples:
+      complete(Self.sample(of: target))
+      return RequestToken {}
+    case .broken(let error):
+      complete(.failure(error))
+      return RequestToken {}
+    }
+    let ticket = connection.hub.makeTicket()
+    let request = connection.outgoing(target, timeout, ticket: ticket)
+    connection.driver.submit(.request(request)) { complete(Self.result($0)) }
+    return RequestToken { [driver = connection.driver] in
+      driver.submit(.takeBack(ticket: ticket)) { _ in }
+    }
+  }
+
+  private static func result(
+    _ value: Result<RequestStateMachine.Value, any Error>
+  ) -> Result<RequestAnswer, RequestError> {
+    do {
+      return .success(try RequestConnection.answer(in: try value.get()))
+    } catch let error as RequestError {
+      return .failure(error)
+    } catch is CancellationError {
+      return .failure(RequestError(.cancelled, "the connection was given up"))
+    } catch {
+      return .failure(RequestError(.serverConnection, "\(error)"))
+    }
+  }
+
+  // MARK: Plugins
+
+  private func finalResult(
+    _ result: Result<RequestAnswer, RequestError>, _ target: Target
+  ) -> Result<RequestAnswer, RequestError> { Self.finalResult(result, target, plugins) }
+
+  private static func finalResult(
+    _ result: Result<RequestAnswer, RequestError>, _ target: Target,
+    _ plugins: [any RequestPlugin]
+  ) -> Result<RequestAnswer, RequestError> {
+    for plugin in plugins { plugin.willReceive(result, of: target) }
+    return plugins.reduce(result) { $1.process($0, of: target) }
+  }
+
+  private func finish(_ result: Result<RequestAnswer, RequestError>, _ target: Target) {
+    for plugin in plugins { plugin.didReceive(result, of: target) }
+  }
+
+  private static func sample(of target: Target) -> Result<RequestAnswer, RequestError> {
+    guard let data = target.sampleData else {
+      return .failure(RequestError(.client, "\(target.service) has no sample data"))
+    }
+    return RequestEnvelope.read(ResponseMessage(body: data), service: target.service)
+  }
+}
+
+/// Takes a request back.
+public struct RequestToken: Sendable {
+  private let takeBack: @Sendable () -> Void
+
+  init(_ takeBack: @escaping @Sendable () -> Void) { self.takeBack = takeBack }
+
+  /// Completes the request as cancelled, unless it is completed already; a second time does nothing.
+  public func cancel() { takeBack() }
+}
+
+extension RequestAnswer {
+  /// The content as a type.
+  /// - Returns: The value.
+  /// - Throws: ``RequestError`` of kind `invalidResponse` when the content is of another type.
+  public func decoded<Value: Decodable>(as type: Value.Type = Value.self)
+    throws(RequestError) -> Value
+  {
+    do {
+      return try JSONDecoder().decode(Value.self, from: Data(content.utf8))
+    } catch {
+      let reason = (error as? DecodingError)?.shown ?? "\(error)"
+      throw RequestError(
+        .invalidResponse, "the answer of \(service) is no \(Value.self): \(reason)")
+    }
+  }
+}

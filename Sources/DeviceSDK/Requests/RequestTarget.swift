@@ -1,0 +1,68 @@
+public import DataClient
+
+/// One thing that a server can be asked for, usually a case of an enum.
+///
+/// ```swift
+/// enum MyAPI: RequestTarget {
+///   case analyze(question: String)
+///
+///   var service: String { "test-services/nlu/analyze" }
+///   var parameters: JSONValue {
+///     switch self {
+///     case .analyze(let question): ["userId": 1, "robotId": "1", "question": .string(question)]
+///     }
+///   }
+/// }
+/// ```
+///
+/// A target knows neither host nor transport: the same one goes over a WebSocket, HTTP, a folder of
+/// files or a recording.
+public protocol RequestTarget: Sendable {
+  /// The product that asks; nil is that of the configuration.
+  var product: String? { get }
+  /// The path of the service.
+  var service: String { get }
+  /// What is done with the service.
+  var method: RequestMethod { get }
+  /// The parameters, an object.
+  var parameters: JSONValue { get }
+  /// How long to wait for the answer; nil is the time of the configuration.
+  var timeout: Duration? { get }
+  /// JSON that stands for the answer's content when answers are stubbed; nil has none.
+  var sampleData: [UInt8]? { get }
+}
+
+extension RequestTarget {
+  /// That of the configuration, unless a target says otherwise.
+  public var product: String? { nil }
+  /// POST, unless a target says otherwise.
+  public var method: RequestMethod { .post }
+  /// None, unless a target says otherwise.
+  public var parameters: JSONValue { [:] }
+  /// That of the configuration, unless a target says otherwise.
+  public var timeout: Duration? { nil }
+  /// None, unless a target says otherwise.
+  public var sampleData: [UInt8]? { nil }
+}
+
+/// Any target, so that one provider serves several enums.
+public struct AnyRequestTarget: RequestTarget {
+  /// The target inside.
+  public let target: any RequestTarget
+
+  /// Wraps a target.
+  public init(_ target: any RequestTarget) { self.target = target }
+
+  /// The product of the target inside.
+  public var product: String? { target.product }
+  /// The service of the target inside.
+  public var service: String { target.service }
+  /// The method of the target inside.
+  public var method: RequestMethod { target.method }
+  /// The parameters of the target inside.
+  public var parameters: JSONValue { target.parameters }
+  /// The time of the target inside.
+  public var timeout: Duration? { target.timeout }
+  /// The sample data of the target inside.
+  public var sampleData: [UInt8]? { target.sampleData }
+}

@@ -1,0 +1,223 @@
+import DataClient
+
+/// Opens a connection and keeps it open, as a value: when to try, when to wait, when to give up.
+///
+/// It knows neither topics nor calls. Whoever owns it does what its steps say, and tells it what came
+/// of them.
+struct ConnectionKeeper: Sendable {
+  /// How patient it is.
+  struct Rules: Sendable {
+    /// Nil waits as long as it takes, for a connection that somebody else opens.
+    var connectTimeout: Duration?
+    var closeTimeout: Duration
+    var backOff: BackOff
+    /// How many lost connections within the window are taken for another user of the identity; nil
+    /// leaves that to whoever owns the connection.
+    var kickLimit: Int?
+    var kickWindow: Duration
+  }
+
+  /// Why there is no connection.
+  enum Reason: Sendable, Hashable {
+    case closed(ClientEvent.Closed)
+    case refused(DataClientError)
+    /// The cloud did not answer; the text says what.
+    case timedOut(String)
+    /// Another process uses the same identity, as it seems.
+    case oscillation
+    case stopped
+    case ended
+  }
+
+  /// What is to be done, in order.
+  enum Step: Sendable, Hashable {
+    /// Send CONNECT.
+    case connect
+    /// The connection was accepted: send what it needs, and then call `noteRestored`.
+    case restore
+    /// The connection is of use.
+    case opened
+    /// Send DISCONNECT.
+    case disconnect
+    /// There is no connection any more, or it was not accepted.
+    case down(Reason, isFinal: Bool)
+    /// A stop that was asked for is done.
+    case stopped
+  }
+
+  enum Link: Sendable, Hashable {
+    case idle
+    case connecting(until: Timestamp?)
+    case restoring(until: Timestamp?)
+    case open
+    case backingOff(until: Timestamp)
+    /// DISCONNECT was sent; with a reason, a new connection follows.
+    case closing(until: Timestamp, retryAfter: Reason?)
+    case ended
+  }
+
+  private let rules: Rules
+  private var random: SeededGenerator
+  private var failedAttempts = 0
+  private var losses: [Timestamp] = []
+  private(set) var link = Link.idle
+  private(set) var lostConnections: UInt64 = 0
+
+  init(_ rules: Rules, random: SeededGenerator) {
+    self.rules = rules
+    self.random = random
+  }
+
+  /// When it wants to be asked again.
+  var deadline: Timestamp? {
+    switch link {
+    case .connecting(let until), .restoring(let until): until
+    case .backingOff(let until), .closing(let until, _): until
+    case .idle, .open, .ended: nil
+    }
+  }
+
+  /// Whether something can be sent.
+  var isUp: Bool {
+    switch link {
+    case .restoring, .open: true
+    case .idle, .connecting, .backingOff, .closing, .ended: false
+    }
+  }
+
+  // MARK: What the application wants
+
+  /// Connects, unless that is under way; false when it can't, as a stop is not done yet.
+  mutating func start(_ now: Timestamp) -> [Step]? {
+    switch link {
+    case .idle:
+      failedAttempts = 0
+      losses = []
+      return [connect(now)]
+    case .connecting, .restoring, .open, .backingOff, .closing(_, .some): return []
+    case .closing, .ended: return nil
+    }
+  }
+
+  mutating func stop(_ now: Timestamp) -> [Step] {
+    switch link {
+    case .idle, .ended: return [.stopped]
+    case .backingOff:
+      link = .idle
+      return [.down(.stopped, isFinal: true), .stopped]
+    case .connecting, .restoring, .open:
+      link = .closing(until: now.advanced(by: rules.closeTimeout), retryAfter: nil)
+      return [.down(.stopped, isFinal: true), .disconnect]
+    case .closing(let until, .some):
+      link = .closing(until: until, retryAfter: nil)
+      return [.down(.stopped, isFinal: true)]
+    case .closing: return []
+    }
+  }
+
+  private mutating func connect(_ now: Timestamp) -> Step {
+    link = .connecting(until: rules.connectTimeout.map { now.advanced(by: $0) })
+    return .connect
+  }
+
+  // MARK: What the client says
+
+  mutating func noteConnected(_ now: Timestamp) -> [Step] {
+    guard case .connecting = link else { return [] }
+    link = .restoring(until: rules.connectTimeout.map { now.advanced(by: $0) })
+    return [.restore]
+  }
+
+  mutating func noteRestored() -> [Step] {
+    guard case .restoring = link else { return [] }
+    link = .open
+    return [.opened]
+  }
+
+  /// The cloud answers: the next back-off starts anew.
+  mutating func noteSignOfLife() { failedAttempts = 0 }
+
+  mutating func noteClosed(_ reason: ClientEvent.Closed, _ now: Timestamp) -> [Step] {
+    switch link {
+    case .idle, .backingOff, .ended: return []
+    case .connecting: return [tryAgain(.closed(reason), isFinal: Self.isFinal(reason), now)]
+    case .restoring, .open:
+      lostConnections += 1
+      losses = losses.suffix(max(0, (rules.kickLimit ?? 1) - 1)) + [now]
+      let oscillates = isOscillating(now)
+      return [tryAgain(oscillates ? .oscillation : .closed(reason), isFinal: oscillates, now)]
+    case .closing(_, let retry?): return [tryAgain(retry, isFinal: false, now)]
+    case .closing: return [finishStop()]
+    }
+  }
+
+  /// CONNECT, DISCONNECT or what restores was not handed over.
+  mutating func noteRefusal(_ error: DataClientError, _ now: Timestamp) -> [Step] {
+    switch link {
+    case .connecting:
+      let isFinal = error.code == .unsupported || error.code == .invalidAction
+      return [tryAgain(.refused(error), isFinal: isFinal, now)]
+    case .restoring: return disconnect(.refused(error), now)
+    case .closing(_, let retry?): return [tryAgain(retry, isFinal: false, now)]
+    case .closing: return [finishStop()]
+    case .idle, .open, .backingOff, .ended: return []
+    }
+  }
+
+  mutating func noteEnd() -> [Step] {
+    guard link != .ended else { return [] }
+    link = .ended
+    return [.down(.ended, isFinal: true), .stopped]
+  }
+
+  mutating func expire(_ now: Timestamp) -> [Step] {
+    guard let deadline, deadline <= now else { return [] }
+    switch link {
+    case .backingOff: return [connect(now)]
+    case .connecting: return disconnect(.timedOut("the connection was not accepted in time"), now)
+    case .restoring: return disconnect(.timedOut("subscriptions were not granted in time"), now)
+    case .closing(_, let retry?): return [tryAgain(retry, isFinal: false, now)]
+    case .closing: return [finishStop()]
+    case .idle, .open, .ended: return []
+    }
+  }
+
+  // MARK: Ways down
+
+  private mutating func disconnect(_ reason: Reason, _ now: Timestamp) -> [Step] {
+    link = .closing(until: now.advanced(by: rules.closeTimeout), retryAfter: reason)
+    return [.disconnect]
+  }
+
+  private mutating func tryAgain(_ reason: Reason, isFinal: Bool, _ now: Timestamp) -> Step {
+    if isFinal {
+      link = .idle
+    } else {
+      let delay = rules.backOff.delay(attempt: failedAttempts, random: &random)
+      failedAttempts = min(failedAttempts + 1, 1_000)
+      link = .backingOff(until: now.advanced(by: delay))
+    }
+    return .down(reason, isFinal: isFinal)
+  }
+
+  private mutating func finishStop() -> Step {
+    link = .idle
+    return .stopped
+  }
+
+  private func isOscillating(_ now: Timestamp) -> Bool {
+    guard let limit = rules.kickLimit, losses.count >= limit, let first = losses.first else {
+      return false
+    }
+    return now < first.advanced(by: rules.kickWindow)
+  }
+
+  /// Tells whether trying again would be refused again.
+  private static func isFinal(_ reason: ClientEvent.Closed) -> Bool {
+    switch reason {
+    case .byUser, .lost: false
+    // Of the codes of CONNACK only 3, server unavailable, and unknown ones may pass.
+    case .refused(let code): [1, 2, 4, 5].contains(code)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import DataClient
+import Glibc
+
+/// Where to connect to by TCP: an address of the internet with a port.
+struct TCPAddress: Sendable, Hashable {
+  /// The family, such as `AF_INET6`.
+  let family: Int32
+  /// The `sockaddr` as it lies in memory.
+  private let bytes: [UInt8]
+
+  /// Looks up a host; this blocks until its name server has answered.
+  /// - Parameters:
+  ///   - host: A name, or an address without brackets.
+  ///   - port: The port.
+  /// - Returns: The addresses, in the order in which they are to be tried; at least one.
+  /// - Throws: ``DataClientError`` when the name is not known.
+  static func resolve(_ host: String, port: UInt16) throws(DataClientError) -> [TCPAddress] {
+    var hints = addrinfo()
+    hints.ai_family = AF_UNSPEC
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    hints.ai_flags = AI_NUMERICSERV
+    var list: UnsafeMutablePointer<addrinfo>?
+    let code = getaddrinfo(host, String(port), &hints, &list)
+    let number = errno
+    guard code == 0 else {
+      let text = code == EAI_SYSTEM ? systemText(number) : String(cString: gai_strerror(code))
+      throw DataClientError(.transport, "The broker's host \(host) is not found: \(text)")
+    }
+    defer { freeaddrinfo(list) }
+    var found: [TCPAddress] = []
+    var entry = list
+    while let info = entry?.pointee {
+      if let address = info.ai_addr {
+        let memory = UnsafeRawBufferPointer(start: address, count: Int(info.ai_addrlen))
+        found.append(TCPAddress(family: info.ai_family, bytes: Array(memory)))
+      }
+      entry = info.ai_next
+    }
+    guard !found.isEmpty else {
+      throw DataClientError(.transport, "The broker's host \(host) has no address")
+    }
+    return found
+  }
+
+  /// Lends the address to a function of the system.
+  func withPointer(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    var storage = sockaddr_storage()
+    return withUnsafeMutablePointer(to: &storage) { pointer in
+      let memory = UnsafeMutableRawBufferPointer(
+        start: pointer, count: MemoryLayout<sockaddr_storage>.size)
+      let length = min(bytes.count, memory.count)
+      memory.copyBytes(from: bytes.prefix(length))
+      return pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(length))
+      }
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import DataClient
+import Glibc
+
+/// A TCP socket that never blocks; it is closed with the last reference to it.
+final class TCPSocket: Sendable {
+  /// What there was to read.
+  enum Reading {
+    /// So many bytes.
+    case bytes(Int)
+    /// Nothing yet.
+    case later
+    /// The other side sends nothing any more.
+    case end
+    /// The connection is broken; the text is for people.
+    case failed(String)
+  }
+
+  /// The file descriptor.
+  let number: Int32
+
+  private static let kind = Int32(
+    SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+
+  private init(_ number: Int32) { self.number = number }
+
+  private init(family: Int32) throws(DataClientError) {
+    number = socket(family, Self.kind, 0)
+    guard number >= 0 else { throw Self.error("No socket could be made") }
+  }
+
+  // A socket without a number was never opened.
+  deinit { if number >= 0 { Glibc.close(number) } }
+
+  private static func error(_ what: String) -> DataClientError {
+    DataClientError(.transport, "\(what): \(systemText(errno))")
+  }
+
+  // MARK: Opening
+
+  /// Opens a socket that listens on a free port.
+  /// - Parameter host: An address of this machine, of IPv4.
+  /// - Returns: The socket and its port.
+  /// - Throws: ``DataClientError`` when the system gives none.
+  static func listening(
+    on host: String = "127.0.0.1"
+  ) throws(DataClientError) -> (socket: TCPSocket, port: UInt16) {
+    let listener = try TCPSocket(family: AF_INET)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    guard inet_pton(AF_INET, host, &address.sin_addr) == 1 else {
+      throw DataClientError(.invalidAction, "\(host) is no address of IPv4 to listen on")
+    }
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener.number, $0, length) == 0 && listen(listener.number, SOMAXCONN) == 0
+          && getsockname(listener.number, $0, &length) == 0
+      }
+    }
+    guard isListening else { throw error("No port of \(host) could be opened") }
+    return (listener, UInt16(bigEndian: address.sin_port))
+  }
+
+  /// Takes the next connection of a socket that listens.
+  /// - Returns: The connection; nil when nobody waits.
+  /// - Throws: ``DataClientError`` when the system can't give it.
+  func accept() throws(DataClientError) -> TCPSocket? {
+    let accepted = Glibc.accept(number, nil, nil)
+    guard accepted < 0 else {
+      let connection = TCPSocket(accepted)
+      guard fcntl(accepted, F_SETFL, O_NONBLOCK) == 0, fcntl(accepted, F_SETFD, FD_CLOEXEC) == 0
+      else { throw Self.error("A connection could not be set up") }
+      connection.sendAtOnce()
+      return connection
+    }
+    // Who hung up before the accept is no failure of ours.
+    guard [EAGAIN, EWOULDBLOCK, EINTR, ECONNABORTED].contains(errno) else {
+      throw Self.error("A connection could not be accepted")
+    }
+    return nil
+  }
+
+  /// Begins to connect; ``connectionProblem()`` tells of the end once the socket is writable.
+  /// - Parameter address: Where to.
+  /// - Returns: The socket.
+  /// - Throws: ``DataClientError`` when it fails at once.
+  static func connecting(to address: TCPAddress) throws(DataClientError) -> TCPSocket {
+    let connection = try TCPSocket(family: address.family)
+    let code = address.withPointer { connect(connection.number, $0, $1) }
+    guard code == 0 || errno == EINPROGRESS || errno == EINTR else {
+      throw DataClientError(.transport, systemText(errno))
+    }
+    connection.sendAtOnce()
+    return connection
+  }
+
+  /// Returns why a connection was not made, for people; nil when it was.
+  func connectionProblem() -> String? {
+    var problem: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    guard getsockopt(number, SOL_SOCKET, SO_ERROR, &problem, &length) == 0 else {
+      return systemText(errno)
+    }
+    return problem == 0 ? nil : systemText(problem)
+  }
+
+  /// Sends small packets without waiting for more; a socket that can't is only slower.
+  private func sendAtOnce() { switchOn(TCP_NODELAY) }
+
+  /// Acknowledges at once what was read, so that a peer with Nagle's algorithm does not wait with the
+  /// next packet (RFC 9293 sections 3.7.4 and 3.8.6.3); the system forgets it again and again.
+  private func acknowledgeAtOnce() {
+    #if os(Linux)
+      switchOn(TCP_QUICKACK)
+    #endif
+  }
+
+  private func switchOn(_ option: Int32) {
+    var isOn: Int32 = 1
+    _ = setsockopt(
+      number, Int32(IPPROTO_TCP), option, &isOn, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  // MARK: Reading and writing
+
+  /// Reads what there is.
+  /// - Parameter buffer: Where to put it; its size is the most that is read.
+  /// - Returns: What there was.
+  func read(into buffer: inout [UInt8]) -> Reading {
+    let count = recv(number, &buffer, buffer.count, 0)
+    if count > 0 {
+      acknowledgeAtOnce()
+      return .bytes(count)
+    }
+    if count == 0 { return .end }
+    return [EAGAIN, EWOULDBLOCK, EINTR].contains(errno) ? .later : .failed(systemText(errno))
+  }
+
+  /// Writes what the system takes.
+  /// - Parameter bytes: The bytes.
+  /// - Returns: How many were taken; nil when the connection is broken.
+  func write(_ bytes: ArraySlice<UInt8>) -> Int? {
+    let count = bytes.withUnsafeBytes {
+      send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+    }
+    if count >= 0 { return count }
+    return [EAGAIN, EWOULDBLOCK, EINTR].contains(errno) ? 0 : nil
+  }
+
+  /// Says that nothing more will be written: the other side reads the end behind all that was.
+  /// - Returns: Whether the connection was there to say it on.
+  func shutdownWriting() -> Bool { shutdown(number, Int32(SHUT_WR)) == 0 }
+}

@@ -1,0 +1,68 @@
+import CWebSockets
+import Glibc
+
+/// What libwebsockets is told once, and the tables that it wants to stay where they are.
+enum WebSocketLibrary {
+  /// The name of the one protocol, for the library only.
+  static let protocolName = "reprise"
+
+  /// TLS is set up.
+  static let options: UInt64 = 1 << 12
+  /// The system's authorities are not trusted.
+  static let distrustsSystem: UInt64 = 1 << 6
+
+  private static let silence: Void = lws_set_log_level(0, nil)
+
+  /// Keeps the library from writing to standard error; errors come as events.
+  static func start() { silence }
+
+  /// Texts that live as long as the process.
+  private struct Texts: @unchecked Sendable {
+    // It is never written to.
+    let protocolName = UnsafePointer(strdup(WebSocketLibrary.protocolName))
+  }
+
+  private static let texts = Texts()
+
+  /// Makes the list of protocols; to be deallocated when the context is gone.
+  static func makeProtocols() -> UnsafeMutablePointer<lws_protocols> {
+    let list = UnsafeMutablePointer<lws_protocols>.allocate(capacity: 2)
+    list.initialize(repeating: lws_protocols(), count: 2)
+    list[0].name = texts.protocolName
+    list[0].rx_buffer_size = 65_536
+    return list
+  }
+
+  /// Makes the rule for PING and PONG; to be deallocated when the context is gone.
+  static func makePolicy(_ options: WebSocketOptions) -> UnsafeMutablePointer<lws_retry_bo_t> {
+    let policy = UnsafeMutablePointer<lws_retry_bo_t>.allocate(capacity: 1)
+    policy.initialize(to: lws_retry_bo_t())
+    let ping = seconds(options.pingInterval)
+    policy.pointee.secs_since_valid_ping = ping
+    policy.pointee.secs_since_valid_hangup = UInt16(
+      clamping: Int(ping) + Int(seconds(options.pongTimeout)))
+    return policy
+  }
+
+  private static func seconds(_ duration: Duration) -> UInt16 {
+    UInt16(clamping: max(1, duration.components.seconds))
+  }
+}
+
+/// Texts for the library that stay where they are as long as this does.
+struct CStrings: ~Copyable {
+  private var kept: [UnsafeMutablePointer<CChar>] = []
+
+  init() {}
+
+  deinit { for text in kept { free(text) } }
+
+  /// Keeps a text; nil stays nil.
+  mutating func keep(_ text: String?) -> UnsafePointer<CChar>? {
+    guard let text else { return nil }
+    for known in kept where String(cString: known) == text { return UnsafePointer(known) }
+    guard let copy = strdup(text) else { return nil }
+    kept.append(copy)
+    return UnsafePointer(copy)
+  }
+}

@@ -1,0 +1,135 @@
+/// Collects what the head of an opening handshake breaks (RFC 6455 sections 4.1 and 4.2.2).
+struct HandshakeCheck {
+  let head: HTTPHead
+  var faults: [WebSocketFault]
+
+  init(_ head: HTTPHead) {
+    self.head = head
+    faults = head.faults
+  }
+
+  var sortedFaults: [WebSocketFault] { faults.sorted { $0.offset < $1.offset } }
+
+  /// Notes a fault where the field stands, or at the start where it does not.
+  mutating func note(_ code: WebSocketFault.Code, _ field: WebSocketField) {
+    let offset = name(of: field).flatMap { head.fields(named: $0).first?.offset } ?? 0
+    faults.append(WebSocketFault(code, in: field, at: offset))
+  }
+
+  private func name(of field: WebSocketField) -> String? {
+    switch field {
+    case .host: "Host"
+    case .upgrade: "Upgrade"
+    case .connection: "Connection"
+    case .key: "Sec-WebSocket-Key"
+    case .version: "Sec-WebSocket-Version"
+    case .accept: "Sec-WebSocket-Accept"
+    case .subprotocol: "Sec-WebSocket-Protocol"
+    case .extensions: "Sec-WebSocket-Extensions"
+    default: nil
+    }
+  }
+
+  // MARK: Header lines
+
+  /// Expects a header that stands once, and returns its value.
+  @discardableResult
+  mutating func expectOne(_ name: String, _ field: WebSocketField) -> String? {
+    let all = head.fields(named: name)
+    if all.first?.value.isEmpty ?? true { note(.missingHeader, field) }
+    expectAtMostOne(name, field)
+    return all.first?.value
+  }
+
+  mutating func expectAtMostOne(_ name: String, _ field: WebSocketField) {
+    guard let second = head.fields(named: name).dropFirst().first else { return }
+    faults.append(WebSocketFault(.repeatedHeader, in: field, at: second.offset))
+  }
+
+  /// Expects a header whose list has a token.
+  mutating func expect(_ name: String, _ field: WebSocketField, token: String) {
+    if !head.list(name, has: token) { note(.missingHeader, field) }
+  }
+
+  /// Reads `METHOD target HTTP/1.1` (RFC 9112 section 3).
+  mutating func checkRequestLine(_ parts: [Substring]) {
+    guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), let version = version(parts[2])
+    else { return note(.malformedStartLine, .startLine) }
+    if parts[0] != "GET" { note(.notGET, .startLine) }
+    if version.major < 1 || (version.major == 1 && version.minor < 1) {
+      note(.oldHTTPVersion, .startLine)
+    }
+    if let hash = parts[1].utf8.firstIndex(of: UInt8(ascii: "#")) {
+      let offset =
+        parts[0].utf8.count + 1
+        + parts[1].utf8.distance(
+          from: parts[1].utf8.startIndex, to: hash)
+      faults.append(WebSocketFault(.fragmentInTarget, in: .startLine, at: offset))
+    }
+  }
+
+  private func version(_ text: Substring) -> (major: Int, minor: Int)? {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 8, text.hasPrefix("HTTP/"), bytes[6] == UInt8(ascii: "."),
+      let major = Int(text.dropFirst(5).prefix(1)), let minor = Int(text.suffix(1))
+    else { return nil }
+    return (major, minor)
+  }
+
+  // MARK: Lists
+
+  /// Reads the subprotocols, which are different tokens.
+  mutating func subprotocols() -> [String] {
+    let names = head.list("Sec-WebSocket-Protocol")
+    var seen: Set<String> = []
+    if !names.allSatisfy({ HTTPText.isToken($0.utf8) && seen.insert($0).inserted }) {
+      note(.invalidSubprotocol, .subprotocol)
+    }
+    return names.filter { !$0.isEmpty }
+  }
+
+  mutating func extensions(in place: PermessageDeflate.Place) -> [WebSocketExtension] {
+    var result: [WebSocketExtension] = []
+    for field in head.fields(named: "Sec-WebSocket-Extensions") {
+      let (extensions, isValid) = WebSocketExtension.parse(field.value)
+      result += extensions
+      if !isValid {
+        faults.append(WebSocketFault(.malformedExtensions, in: .extensions, at: field.offset))
+      }
+    }
+    let isValid = result.allSatisfy {
+      $0.name != PermessageDeflate.name
+        || PermessageDeflate.read($0.parameters, in: place).isValid
+    }
+    if !isValid { note(.invalidParameter, .extensions) }
+    return result
+  }
+
+  // MARK: A response beside its request
+
+  mutating func compare(
+    _ accept: String?, _ subprotocol: String?, _ extensions: [WebSocketExtension],
+    with request: WebSocketRequest
+  ) {
+    if let accept, let key = request.key, accept != WebSocketKey.accept(for: key) {
+      note(.wrongAccept, .accept)
+    }
+    if let subprotocol, !request.subprotocols.contains(subprotocol) {
+      note(.subprotocolNotOffered, .subprotocol)
+    }
+    for accepted in extensions where !Self.isOffered(accepted, by: request) {
+      note(.extensionNotOffered, .extensions)
+    }
+  }
+
+  private static func isOffered(
+    _ accepted: WebSocketExtension, by request: WebSocketRequest
+  ) -> Bool {
+    let offers = request.extensions.filter { $0.name == accepted.name }
+    guard accepted.name == PermessageDeflate.name else { return !offers.isEmpty }
+    let answer = PermessageDeflate.read(accepted.parameters, in: .response).deflate
+    return offers.contains {
+      answer.answers(PermessageDeflate.read($0.parameters, in: .offer).deflate)
+    }
+  }
+}

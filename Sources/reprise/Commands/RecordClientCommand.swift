@@ -1,0 +1,118 @@
+import DataClient
+import LiveClient
+
+/// `reprise record client`: records what an MQTT client that subscribes does and gets.
+enum RecordClientCommand: Command {
+  static let spec = CommandSpec(
+    name: "record client", summary: "Records the messages of a broker, as an MQTT client.",
+    operands: "URL", operandCount: 1...1, options: RecordSettings.options + BrokerOptions.all,
+    details: """
+      URL is mqtt://HOST or mqtts://HOST (TLS), with a port if it is not 1883 or 8883, and
+      with USER@ in front of the host if there is one.
+
+      The recording is complete to its last line at any moment, also when the command is
+      killed. It is created when the broker accepts the connection, and only you may read it.
+      A lost connection is opened again, after 1, 2, 4 ... 60 seconds, in the same recording;
+      what was sent meanwhile is not in it. It has what a client sees: no PINGREQ, and
+      nothing of what MQTT 5.0 adds to messages.
+
+      With --rotate -o day.jsonl the files are called day-0001.jsonl, day-0002.jsonl and
+      so on; numbers that exist are passed over, or replaced with --force. Each file can be
+      read alone.
+
+      Rules of --redact, to be repeated:
+        topic:FILTER   hides the payloads on topics that match
+        key:NAME       hides the values of members of this name in JSON payloads
+        username       hides the user name
+      Passwords, and JSON members named like passwords, tokens and signatures, are hidden
+      in any case, unless --show-secrets is given.
+
+      Status: 0 when --duration, --count or --max-size ended it, 2 when there was no
+      connection or nothing more could be written, 130 interrupted, 143 terminated.
+
+      Examples:
+        reprise record client mqtt://localhost --topic '#' -o session.jsonl
+        reprise record client mqtts://user@host --password-file secret --topic 'plant/#' \\
+          --topic '$SYS/#' --duration 10m --max-size 50M --rotate -o day.jsonl
+        reprise record client mqtt://localhost --topic '#' -o - | reprise inspect -
+      """)
+
+  static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
+    let settings = try RecordSettings(arguments)
+    let broker = try BrokerOptions(
+      arguments.operand, arguments, console, clientID: RecordSettings.makeClientID())
+    let file = try RecordingFile(
+      settings.path, isNumbered: settings.rotates, replaces: settings.replaces)
+    let status = RecordingStatus(
+      broker, file, named: settings.path, duration: settings.duration, console)
+    let recorder = try recorder(settings, broker, file, status)
+    do {
+      let result = try await record(by: recorder, broker, console, status)
+      try file.close()
+      status.summarise(messages: recorder.messages)
+      return result
+    } catch let interrupted as Interrupted {
+      try file.close()
+      status.summarise(messages: recorder.messages)
+      throw interrupted
+    } catch {
+      status.clear()
+      // The client wraps what the file said.
+      throw file.failure ?? error
+    }
+  }
+
+  private static func recorder(
+    _ settings: RecordSettings, _ broker: BrokerOptions, _ file: RecordingFile,
+    _ status: RecordingStatus
+  ) throws -> Recorder<MosquittoClient, RecordingFile> {
+    let goOn: @Sendable (RecordingFile) throws -> RecordingFile = { file in
+      try file.startNext()
+      return file
+    }
+    let client = try broker.makeClient()
+    let recording = try RecordingClient(
+      client, to: file, url: broker.url.description, version: broker.wireVersion,
+      redaction: settings.redaction, limit: settings.limit,
+      nextSink: settings.rotates ? goOn : nil)
+    return Recorder(
+      client, recording: recording, plan: settings.plan(broker.connect),
+      progressEvery: status.isShown ? .milliseconds(500) : nil,
+      tell: { try status.take($0) })
+  }
+
+  private static func record(
+    by recorder: Recorder<MosquittoClient, RecordingFile>, _ broker: BrokerOptions,
+    _ console: Console, _ status: RecordingStatus
+  ) async throws -> ExitStatus {
+    do {
+      let end = try await Interruption.cancel { try await recorder.run() }
+      try await recorder.close(after: end)
+      return .done
+    } catch let interrupted as Interrupted {
+      try await recorder.close(after: nil)
+      throw interrupted
+    } catch let error as RecorderError {
+      try await recorder.close(after: .world)
+      status.clear()
+      console.error(line(error, broker))
+      return .unable
+    } catch {
+      // The broker is told even so; that this fails too is nothing new.
+      try? await recorder.close(after: .size)
+      throw error
+    }
+  }
+
+  private static func line(_ error: RecorderError, _ broker: BrokerOptions) -> String {
+    switch error {
+    case .notConnected(let reason): Advice.line(reason, broker)
+    case .lost(let reason):
+      "\(broker.url): the connection was lost: \(Advice.reason(reason)); "
+        + "the recording is complete up to then"
+    case .notSubscribed(let filter):
+      "\(broker.url): the broker does not let this user subscribe to \(filter); "
+        + "name another --topic, or ask for the right to it"
+    }
+  }
+}

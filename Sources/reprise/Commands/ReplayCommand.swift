@@ -1,0 +1,36 @@
+import DataClient
+
+/// `reprise replay`: says what can be replayed, and how.
+enum ReplayCommand: Command {
+  static let spec = CommandSpec(
+    name: "replay", summary: "Replays recorded sessions; see its forms.",
+    operands: "sdk FILE", operandCount: 0...Int.max, options: ReplaySDKCommand.options,
+    details: """
+      Forms:
+        reprise replay sdk FILE         runs the SDK on a session and prints what it saw
+      """)
+
+  static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
+    // Options may stand in front of the second word, too.
+    let word = arguments.operand
+    guard word == "sdk" else { throw unknown(word) }
+    let rest = arguments.droppingFirstOperand
+    try rest.checkOperands(ReplaySDKCommand.spec)
+    return try await ReplaySDKCommand.run(rest, console)
+  }
+
+  private static func unknown(_ word: String) -> UsageError {
+    switch word {
+    case "":
+      return UsageError("replay needs to know what to run", "type reprise replay sdk FILE")
+    case "serve", "drive":
+      return UsageError(
+        "this version can't do 'replay \(word)' yet", "type reprise help replay")
+    default:
+      let nearest = NearestName.find(word, in: ["sdk"])
+      return UsageError(
+        "unknown command 'replay \(word)'",
+        (nearest.map { "did you mean reprise replay \($0)? " } ?? "") + "type reprise help replay")
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import DataClient
+import LiveClient
+import Wire
+
+/// How to reach a broker: the options of every command that connects to one.
+struct BrokerOptions {
+  private static let clientID = OptionSpec(
+    name: "client-id", value: "ID", help: "The client identifier.")
+  private static let version = OptionSpec(
+    name: "mqtt", value: "VERSION", choices: ["3.1.1", "5.0"],
+    help: "The version of MQTT to speak; 3.1.1 if nothing is said.")
+  private static let username = OptionSpec(
+    name: "username", value: "NAME", help: "The user name; it may also stand in the URL.")
+  private static let passwordFile = OptionSpec(
+    name: "password-file", value: "FILE", isFile: true,
+    help: "The password is the first line of FILE.")
+  private static let authority = OptionSpec(
+    name: "ca-file", value: "FILE", isFile: true,
+    help: "The certificates of the authorities to trust (PEM); as it is those of the system.")
+  private static let certificate = OptionSpec(
+    name: "cert", value: "FILE", isFile: true, help: "The client's own certificate (PEM).")
+  private static let key = OptionSpec(
+    name: "key", value: "FILE", isFile: true, help: "The key of the client's own certificate.")
+  private static let insecure = OptionSpec(
+    name: "insecure", help: "Trusts any server, whoever it is; for tests only.")
+  private static let keepAlive = OptionSpec(
+    name: "keep-alive", value: "TIME",
+    help: "The longest silence of the connection, 5s to 18h; 60s if nothing is said.")
+
+  /// The options, in the order of the help.
+  static let all = [
+    clientID, version, username, passwordFile, authority, certificate, key, insecure, keepAlive,
+  ]
+
+  /// Where the broker is.
+  let url: BrokerURL
+  /// How to connect.
+  private(set) var connect: ConnectOptions
+  private let speaks: MosquittoClient.Version
+  private let tls: TLSOptions
+
+  /// Reads the options.
+  /// - Parameters:
+  ///   - text: The URL, as it was typed.
+  ///   - arguments: The options.
+  ///   - console: How to tell the user about passwords that others can see.
+  ///   - name: The client identifier if none was typed.
+  /// - Throws: ``UsageError``.
+  init(
+    _ text: String, _ arguments: Arguments, _ console: Console, clientID name: String
+  ) throws(UsageError) {
+    url = try Self.url(text)
+    speaks = arguments.value(Self.version) == "5.0" ? .v5_0 : .v3_1_1
+    tls = try Self.tls(arguments, isSecure: url.isSecure)
+    connect = ConnectOptions(clientID: arguments.value(Self.clientID) ?? name)
+    if let seconds = try Self.keepAlive(arguments) { connect.keepAlive = seconds }
+    try addCredentials(arguments, console)
+  }
+
+  /// The version of MQTT that is spoken, as recordings name it.
+  var wireVersion: MQTTVersion { speaks == .v5_0 ? .v5_0 : .v3_1_1 }
+
+  /// Makes a client, which is not connected.
+  /// - Returns: The client.
+  /// - Throws: `DataClientError` when the system has no threads, or certificates can't be used.
+  func makeClient() throws(DataClientError) -> MosquittoClient {
+    try MosquittoClient(url: url.description, version: speaks, tls: tls)
+  }
+
+  // MARK: Reading
+
+  private static func url(_ text: String) throws(UsageError) -> BrokerURL {
+    let scheme = text.prefix { $0 != ":" }.lowercased()
+    if ["ws", "wss"].contains(scheme) {
+      throw UsageError(
+        "this version can't speak MQTT over WebSocket (\(scheme)://) yet",
+        "name the broker's own port: mqtt://HOST:PORT or mqtts://HOST:PORT")
+    }
+    do throws(DataClientError) { return try BrokerURL(text) } catch {
+      throw UsageError(Advice.clause(error.message), "type mqtt://HOST:PORT or mqtts://HOST:PORT")
+    }
+  }
+
+  private static func tls(
+    _ arguments: Arguments, isSecure: Bool
+  ) throws(UsageError) -> TLSOptions {
+    for option in [authority, certificate, key, insecure] where arguments.has(option) {
+      guard isSecure else {
+        throw UsageError(
+          "--\(option.name) is for TLS, which mqtt:// does without", "type mqtts://HOST:PORT")
+      }
+    }
+    for option in [authority, certificate, key] {
+      if let path = arguments.value(option) { try SmallFile.check(path, "--\(option.name)") }
+    }
+    guard arguments.has(certificate) == arguments.has(key) else {
+      throw UsageError("a certificate needs its key", "type both: --cert FILE --key FILE")
+    }
+    guard !arguments.has(certificate) || arguments.has(authority) else {
+      throw UsageError("--cert works only with the authorities to trust", "add --ca-file FILE")
+    }
+    let isVerified = !arguments.has(insecure)
+    return TLSOptions(
+      authorityFile: arguments.value(authority), certificateFile: arguments.value(certificate),
+      keyFile: arguments.value(key), verifiesCertificate: isVerified,
+      verifiesHostName: isVerified)
+  }
+
+  private static func keepAlive(_ arguments: Arguments) throws(UsageError) -> UInt16? {
+    guard let time = try arguments.duration(keepAlive) else { return nil }
+    let (seconds, fraction) = time.components
+    guard fraction == 0, (5...64_800).contains(seconds) else {
+      throw UsageError(
+        "--keep-alive is not in 5s to 18h, or not in whole seconds", "type such as 60s")
+    }
+    return UInt16(clamping: seconds)
+  }
+
+  private mutating func addCredentials(
+    _ arguments: Arguments, _ console: Console
+  ) throws(UsageError) {
+    guard arguments.value(Self.username) == nil || url.username == nil else {
+      throw UsageError(
+        "the user name stands in the URL and in --username", "leave one of them out")
+    }
+    connect.username = arguments.value(Self.username) ?? url.username
+    connect.password = url.password
+    if let path = arguments.value(Self.passwordFile) {
+      guard url.password == nil else {
+        throw UsageError(
+          "the password stands in the URL and in --password-file", "leave that in the URL out")
+      }
+      connect.password = try SmallFile.firstLine(path, "--password-file")
+    } else if url.password != nil {
+      console.note(
+        url.description,
+        "all users of this computer can see the password in the URL; use --password-file")
+    }
+    guard connect.username != nil || connect.password == nil || speaks == .v5_0 else {
+      throw UsageError(
+        "MQTT 3.1.1 takes no password without a user name", "add --username NAME")
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import DataClient
+
+/// What `reprise record client` is asked for, apart from the broker.
+struct RecordSettings {
+  private static let topic = OptionSpec(
+    name: "topic", letter: "t", value: "FILTER", repeats: true,
+    help: "Records the messages whose topics match; may be repeated. Needed.")
+  private static let qos = OptionSpec(
+    name: "qos", value: "QOS", choices: ["0", "1", "2"],
+    help: "The highest QoS to ask for; 1 if nothing is said, 2 gets all as it was sent.")
+  private static let output = OptionSpec(
+    name: "output", letter: "o", value: "FILE", isFile: true,
+    help: "The recording to write; - is standard output. Needed.")
+  private static let duration = OptionSpec(
+    name: "duration", value: "TIME", help: "Ends after a time: 90s, 10m, 1h30m, 2d.")
+  private static let count = OptionSpec(
+    name: "count", value: "N", help: "Ends after N messages.")
+  private static let maximumSize = OptionSpec(
+    name: "max-size", value: "SIZE",
+    help: "Ends before FILE is larger: 4096 bytes or more, 64K, 50M, 2G (of 1,024).")
+  private static let rotation = OptionSpec(
+    name: "rotate", help: "Goes on in another file instead, at --max-size or every --interval.")
+  private static let interval = OptionSpec(
+    name: "interval", value: "TIME", help: "With --rotate, how often another file is begun.")
+  private static let redact = OptionSpec(
+    name: "redact", value: "RULE", repeats: true,
+    help: "Hides what must not be recorded; see below.")
+  private static let secrets = OptionSpec(
+    name: "show-secrets", help: "Records passwords, tokens and signatures instead of ***.")
+  private static let noReconnect = OptionSpec(
+    name: "no-reconnect", help: "Ends when the connection is lost, with status 2.")
+  private static let force = OptionSpec(
+    name: "force", help: "Replaces FILE if it exists.")
+
+  /// The options, in the order of the help.
+  static let options = [
+    topic, qos, output, duration, count, maximumSize, rotation, interval, redact, secrets,
+    noReconnect, force,
+  ]
+
+  /// The least size of a file: a header and some events have room in it.
+  private static let leastSize = 4_096
+
+  /// Where the recording goes.
+  let path: String
+  /// Whether a file that exists is replaced.
+  let replaces: Bool
+  /// Whether there is one file after the other.
+  let rotates: Bool
+  /// How large a file may be.
+  let limit: Int?
+  /// How long is recorded.
+  let duration: Duration?
+  /// What is not recorded.
+  let redaction: RedactionRules
+  private let subscriptions: [Subscription]
+  private let count: Int?
+  private let interval: Duration?
+  private let reconnects: Bool
+
+  /// Reads the options.
+  /// - Parameter arguments: What was typed.
+  /// - Throws: ``UsageError``.
+  init(_ arguments: Arguments) throws(UsageError) {
+    subscriptions = try Self.subscriptions(arguments)
+    guard let path = arguments.value(Self.output) else {
+      throw UsageError("record client needs a file to write", "add -o FILE.jsonl")
+    }
+    for ending in [".pcap", ".pcapng"] where path.hasSuffix(ending) {
+      throw UsageError(
+        "a client sees no frames, so there is nothing to write to a \(ending) file",
+        "name a recording: -o FILE.jsonl")
+    }
+    self.path = path
+    replaces = arguments.has(Self.force)
+    reconnects = !arguments.has(Self.noReconnect)
+    rotates = arguments.has(Self.rotation)
+    count = try arguments.count(Self.count)
+    duration = try arguments.duration(Self.duration)
+    interval = try arguments.duration(Self.interval)
+    limit = try Self.limit(arguments)
+    redaction = try Self.redaction(arguments)
+    try checkRotation()
+  }
+
+  /// What a recorder is to do.
+  func plan(_ options: ConnectOptions) -> RecorderPlan {
+    RecorderPlan(
+      options: options, subscriptions: subscriptions, duration: duration, messageCount: count,
+      fileInterval: interval, reconnects: reconnects)
+  }
+
+  /// A client identifier that nobody else has.
+  static func makeClientID() -> String {
+    "reprise-" + String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
+  }
+
+  private func checkRotation() throws(UsageError) {
+    guard rotates else {
+      if interval != nil { throw UsageError("--interval is for --rotate", "add --rotate") }
+      return
+    }
+    guard limit != nil || interval != nil else {
+      throw UsageError(
+        "--rotate needs to know when", "add --max-size SIZE or --interval TIME")
+    }
+    guard path != "-" else {
+      throw UsageError("standard output can't be rotated", "name a file: -o FILE.jsonl")
+    }
+  }
+
+  private static func subscriptions(
+    _ arguments: Arguments
+  ) throws(UsageError) -> [Subscription] {
+    let qos = arguments.value(qos).flatMap { UInt8($0) }.flatMap(QoS.init) ?? .atLeastOnce
+    var subscriptions: [Subscription] = []
+    for filter in arguments.list(topic) {
+      let subscription = Subscription(filter, qos: qos)
+      try check(subscription, "--topic")
+      if !subscriptions.contains(subscription) { subscriptions.append(subscription) }
+    }
+    guard !subscriptions.isEmpty else {
+      throw UsageError("record client needs topics", "add --topic FILTER; --topic '#' is all")
+    }
+    return subscriptions
+  }
+
+  private static func check(
+    _ subscription: Subscription, _ option: String
+  ) throws(UsageError) {
+    guard !subscription.isWellFormed else { return }
+    throw UsageError(
+      "\(option): '\(subscription.filter)' is no topic filter",
+      "+ stands for a whole level, # for all levels at the end: plant/+/alarm, plant/#")
+  }
+
+  private static func limit(_ arguments: Arguments) throws(UsageError) -> Int? {
+    guard let size = try arguments.size(maximumSize) else { return nil }
+    guard size >= leastSize else {
+      throw UsageError(
+        "--max-size \(size) is too small for a recording", "type \(leastSize) or more")
+    }
+    return size
+  }
+
+  private static func redaction(_ arguments: Arguments) throws(UsageError) -> RedactionRules {
+    var rules = RedactionRules(hidesSecrets: !arguments.has(secrets))
+    for rule in arguments.list(redact) {
+      let parts = rule.split(separator: ":", maxSplits: 1).map(String.init)
+      switch (parts.first, parts.count) {
+      case ("username", 1): rules.hidesUsernames = true
+      case ("key", 2): rules.keys.insert(parts[1].lowercased())
+      case ("topic", 2):
+        try check(Subscription(parts[1]), "--redact")
+        rules.topics.append(parts[1])
+      default:
+        throw UsageError(
+          "--redact can't be '\(rule)'", "type topic:FILTER, key:NAME or username")
+      }
+    }
+    return rules
+  }
+}

@@ -1,0 +1,132 @@
+import DataClient
+import Glibc
+import LiveClient
+import Synchronization
+
+/// Tells the user on standard error how a recording goes.
+final class RecordingStatus: Sendable {
+  private struct State {
+    var isDrawn = false
+  }
+
+  private let broker: BrokerOptions
+  private let file: RecordingFile
+  private let name: String
+  private let console: Console
+  private let duration: Duration?
+  private let start = Monotonic.seconds
+  private let state = Mutex(State())
+  /// Whether somebody looks at a line that changes.
+  let isShown: Bool
+
+  /// Prepares to tell.
+  /// - Parameters:
+  ///   - broker: What is connected to.
+  ///   - file: What is recorded to.
+  ///   - name: What the user calls it.
+  ///   - duration: How long is recorded, if that is known.
+  ///   - console: How to tell.
+  init(
+    _ broker: BrokerOptions, _ file: RecordingFile, named name: String, duration: Duration?,
+    _ console: Console
+  ) {
+    self.broker = broker
+    self.file = file
+    self.name = name == "-" ? "standard output" : name
+    self.duration = duration
+    self.console = console
+    isShown = !console.isQuiet && isatty(STDERR_FILENO) == 1
+  }
+
+  /// Tells what a recorder says; the file begins with the first connection.
+  /// - Throws: ``OutputError`` when the file can't be created.
+  func take(_ notice: RecorderNotice) throws {
+    switch notice {
+    case .connected: try file.open()
+    case .subscribed(let lowered):
+      note(broker.url.description, "connected and subscribed, recording to \(name)")
+      for subscription in lowered {
+        note(
+          broker.url.description,
+          "grants \(subscription.filter) at QoS \(subscription.qos.rawValue) only")
+      }
+    case .lost(let reason, let delay):
+      note(
+        broker.url.description,
+        "\(Advice.reason(reason)); connecting again in \(delay.components.seconds) s")
+    case .progress(let messages): draw(messages)
+    }
+  }
+
+  /// Tells what was recorded.
+  func summarise(messages: Int) {
+    clear()
+    let files = file.files
+    guard let last = files.last else { return }
+    let place = files.count == 1 ? last : "\(files.count) files up to \(last)"
+    note(
+      place,
+      "\(Self.count(messages, "message")), \(Self.size(file.bytes)), "
+        + "\(Int(Monotonic.seconds - start)) s")
+  }
+
+  private func note(_ place: String, _ text: String) {
+    clear()
+    console.note(place, text)
+  }
+
+  // MARK: The line that changes
+
+  private func draw(_ messages: Int) {
+    guard isShown else { return }
+    let seconds = Monotonic.seconds - start
+    var text = "\(name): \(Self.count(messages, "message")), \(Self.size(file.bytes)), "
+    text += "\(Int(Double(messages) / max(seconds, 1))) a second"
+    if let duration {
+      let left = Double(duration.components.seconds) - seconds
+      text += ", \(Int(max(0, left.rounded(.up)))) s left"
+    } else {
+      text += ", \(Int(seconds)) s"
+    }
+    var line = Array("\r\u{1B}[K".utf8)
+    let shown = Array(text.utf8)
+    TerminalText.append(shown.span.bytes, to: &line)
+    state.withLock { $0.isDrawn = true }
+    Console.write(line)
+  }
+
+  /// Takes the line away, before anything else is shown.
+  func clear() {
+    let isDrawn = state.withLock { state in
+      defer { state.isDrawn = false }
+      return state.isDrawn
+    }
+    if isDrawn { Console.write(Array("\r\u{1B}[K".utf8)) }
+  }
+
+  private static func count(_ number: Int, _ noun: String) -> String {
+    "\(number) \(noun)\(number == 1 ? "" : "s")"
+  }
+
+  private static func size(_ bytes: Int) -> String {
+    var value = Double(bytes)
+    for unit in ["bytes", "KiB", "MiB", "GiB"] {
+      guard value >= 1_024, unit != "GiB" else {
+        let rounded = unit == "bytes" ? "\(bytes)" : "\((value * 10).rounded() / 10)"
+        return "\(rounded) \(unit)"
+      }
+      value /= 1_024
+    }
+    return "\(bytes) bytes"
+  }
+}
+
+/// The clock that nobody sets.
+enum Monotonic {
+  /// Seconds since some moment.
+  static var seconds: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}

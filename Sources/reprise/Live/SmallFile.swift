@@ -1,0 +1,60 @@
+import Glibc
+
+/// Files that are read as a whole: passwords, scripts.
+enum SmallFile {
+  /// The largest file that is read.
+  private static let limit = 16 << 20
+
+  /// Checks that a file can be read.
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - option: The option that names it.
+  /// - Throws: ``UsageError``.
+  static func check(_ path: String, _ option: String) throws(UsageError) {
+    guard access(path, R_OK) != 0 else { return }
+    throw error(path, option, errno)
+  }
+
+  /// The first line of a file, without its end.
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - option: The option that names it.
+  /// - Returns: The line's bytes.
+  /// - Throws: ``UsageError`` when it can't be read, or is empty.
+  static func firstLine(_ path: String, _ option: String) throws(UsageError) -> [UInt8] {
+    var line = Array(try bytes(path, option).prefix { $0 != UInt8(ascii: "\n") })
+    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    guard !line.isEmpty else {
+      throw UsageError("\(option) \(path): its first line is empty", "write it there")
+    }
+    return line
+  }
+
+  /// What a file holds.
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - option: The option that names it.
+  /// - Returns: The bytes.
+  /// - Throws: ``UsageError`` when it can't be read, or is far too large.
+  static func bytes(_ path: String, _ option: String) throws(UsageError) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw error(path, option, errno) }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = read(descriptor, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw error(path, option, errno) }
+      guard count > 0 else { return bytes }
+      bytes += buffer[..<count]
+      guard bytes.count <= limit else {
+        throw UsageError("\(option) \(path): it is larger than 16 MiB", "name another file")
+      }
+    }
+  }
+
+  private static func error(_ path: String, _ option: String, _ code: Int32) -> UsageError {
+    UsageError("\(option) \(path): \(SystemError.text(code))", "check the path")
+  }
+}

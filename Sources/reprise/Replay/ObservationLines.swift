@@ -1,0 +1,87 @@
+import DataClient
+import DeviceSDK
+import Synchronization
+
+/// Writes what a replayed channel did, a line each.
+final class ObservationLines: Sendable {
+  private struct State {
+    var lines: LineBuffer<OutputFile>
+    var text: ObservationText
+    var failure: (any Error)?
+  }
+
+  private let state: Mutex<State>
+  private let json: ObservationJSON?
+  private let failing: AsyncStream<Never>
+  private let fail: AsyncStream<Never>.Continuation
+
+  /// Creates a writer.
+  /// - Parameters:
+  ///   - output: Where the lines go.
+  ///   - isJSON: Whether they are JSON; text if not.
+  ///   - file: The file of the session.
+  ///   - app: Who the app is.
+  ///   - usesColor: Whether text is coloured.
+  ///   - showsSecrets: Whether tokens and signatures are shown.
+  ///   - isPaced: Whether each line is to be seen at once.
+  init(
+    _ output: OutputFile, isJSON: Bool, file: String, app: String, usesColor: Bool,
+    showsSecrets: Bool, isPaced: Bool
+  ) {
+    let text = ObservationText(
+      file: file, app: app, usesColor: usesColor, showsSecrets: showsSecrets)
+    json = isJSON ? ObservationJSON(file: file, showsSecrets: showsSecrets) : nil
+    let threshold = output.isTerminal || isPaced ? 0 : 1 << 16
+    state = Mutex(State(lines: LineBuffer(output, threshold: threshold), text: text))
+    (failing, fail) = AsyncStream.makeStream()
+  }
+
+  /// Writes what was seen; when that fails, ``failure()`` tells.
+  func write(_ observation: ChannelObservation) {
+    let isDone = state.withLock { state in
+      guard state.failure == nil else { return false }
+      do {
+        try Interruption.check()
+        if let json {
+          json.append(observation, to: &state.lines.bytes)
+        } else {
+          state.text.append(observation, to: &state.lines.bytes)
+        }
+        try state.lines.endLine()
+        return true
+      } catch {
+        state.failure = error
+        return false
+      }
+    }
+    if !isDone { fail.finish() }
+  }
+
+  /// Waits until something can't be written, or the task is cancelled.
+  /// - Throws: Why.
+  func failure() async throws {
+    for await _ in failing {}
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+  }
+
+  /// Writes how it ended.
+  /// - Throws: ``OutputError`` or ``Interrupted``.
+  func write(_ outcome: ChannelReplayOutcome) throws {
+    try state.withLock { state in
+      if let failure = state.failure { throw failure }
+      if let json {
+        json.append(outcome, to: &state.lines.bytes)
+      } else {
+        state.text.append(outcome, to: &state.lines.bytes)
+      }
+      try state.lines.endLine()
+      try state.lines.flush()
+    }
+  }
+
+  /// Writes what was seen so far.
+  /// - Throws: ``OutputError``.
+  func flush() throws {
+    try state.withLock { try $0.lines.flush() }
+  }
+}

@@ -1,0 +1,176 @@
+import DataClient
+import DeviceSDK
+
+/// Writes what a replayed channel did as lines for people, in the manner of `inspect`.
+struct ObservationText: Sendable {
+  /// The most characters of parameters or a payload that a line shows.
+  private static let preview = 200
+
+  let file: String
+  let app: String
+  let usesColor: Bool
+  let showsSecrets: Bool
+  private var day: Substring?
+
+  init(file: String, app: String, usesColor: Bool, showsSecrets: Bool) {
+    self.file = file
+    self.app = app
+    self.usesColor = usesColor
+    self.showsSecrets = showsSecrets
+  }
+
+  /// Appends one thing that was seen, without a line end, after a header where the date changes.
+  mutating func append(_ observation: ChannelObservation, to buffer: inout [UInt8]) {
+    appendStart(observation.time, observation.place, to: &buffer)
+    switch observation.content {
+    case .called(let call):
+      append("→ ", "\(call.name) \(call.number)", .call, to: &buffer)
+      append([call.topic, call.params.map(text)], to: &buffer)
+    case .completed(let call, .success(let reply)):
+      append("← ", "\(call.name) \(call.number)", .call, to: &buffer)
+      append(["ok", reply?.data.map(text)], to: &buffer)
+    case .completed(let call, .failure(let error)):
+      append("← ", "\(call.name) \(call.number)", .call, to: &buffer)
+      append(fault: "\(error)", to: &buffer)
+    case .state(let change):
+      append("← ", "state", .state, to: &buffer)
+      append(["\(change.state)"], to: &buffer)
+      guard let error = change.error else { return }
+      append(fault: "\(error)" + (change.isFinal ? " (it stays so)" : ""), to: &buffer)
+    case .account(let state):
+      append("← ", "account", .state, to: &buffer)
+      append([state.rawValue], to: &buffer)
+    case .message(let message): append("message", message, to: &buffer)
+    case .foreignMessage(let message): append("foreign", message, to: &buffer)
+    case .note(let entry):
+      append("· ", "note", .quiet, to: &buffer)
+      append([entry.message], to: &buffer)
+    }
+  }
+
+  private func append(_ name: String, _ message: ChannelMessage, to buffer: inout [UInt8]) {
+    append("← ", name, .message, to: &buffer)
+    append(
+      [message.topic, message.isRetained ? "retained" : nil, payload(of: message)], to: &buffer)
+  }
+
+  // MARK: The start of a line
+
+  private mutating func appendStart(
+    _ time: Timestamp, _ place: ReplayPlace?, to buffer: inout [UInt8]
+  ) {
+    let text = "\(time)"
+    let day = text.prefix(10)
+    if day != self.day {
+      let header = self.day == nil ? "# \(file), \(day) (UTC), app \(app)" : "# \(day) (UTC)"
+      begin(.quiet, to: &buffer)
+      append(shown: header, to: &buffer)
+      end(to: &buffer)
+      buffer.append(UInt8(ascii: "\n"))
+      self.day = day
+    }
+    buffer += text.dropFirst(11).dropLast().utf8
+    let frame = place.map { "\($0.frame)" } ?? "-"
+    let connection = place.map { "#\($0.connection)" } ?? "-"
+    buffer += Self.padding(7, frame) + Array(frame.utf8)
+    buffer += "  \(connection)".utf8 + Self.padding(5, connection)
+  }
+
+  private func append(
+    _ direction: String, _ type: String, _ style: Style, to buffer: inout [UInt8]
+  ) {
+    buffer += direction.utf8
+    begin(style, to: &buffer)
+    buffer += type.utf8
+    end(to: &buffer)
+    buffer += Self.padding(13, type)
+  }
+
+  private static func padding(_ width: Int, _ text: String) -> [UInt8] {
+    Array(repeating: UInt8(ascii: " "), count: max(1, width - text.utf8.count))
+  }
+
+  // MARK: Fields
+
+  /// Appends the fields that there are, two spaces between them.
+  private func append(_ fields: [String?], to buffer: inout [UInt8]) {
+    for (index, field) in fields.compactMap(\.self).enumerated() {
+      if index > 0 { buffer += "  ".utf8 }
+      append(shown: field, limit: Self.preview, to: &buffer)
+    }
+    while buffer.last == UInt8(ascii: " ") { buffer.removeLast() }
+  }
+
+  private func append(fault: String, to buffer: inout [UInt8]) {
+    if buffer.last != UInt8(ascii: " ") { buffer += "  ".utf8 }
+    begin(.fault, to: &buffer)
+    append(shown: "! \(fault)", to: &buffer)
+    end(to: &buffer)
+  }
+
+  private func append(shown text: String, limit: Int = .max, to buffer: inout [UInt8]) {
+    let bytes = Array(text.utf8)
+    TerminalText.append(bytes.span.bytes, to: &buffer, limit: limit)
+  }
+
+  private func text(_ value: JSONValue) -> String {
+    let shown = showsSecrets ? value : value.hidingSecrets
+    return String(decoding: shown.utf8, as: UTF8.self)
+  }
+
+  /// The parameters, or a payload that has none.
+  private func payload(of message: ChannelMessage) -> String {
+    if let params = message.params { return text(params) }
+    if message.payload.isEmpty { return "empty" }
+    guard let text = message.text else { return "\(message.payload.count) bytes, no text" }
+    return "\"\(text)\""
+  }
+
+  // MARK: Colours
+
+  private enum Style: String {
+    case call = "\u{1B}[36m"
+    case state = "\u{1B}[34m"
+    case message = "\u{1B}[32m"
+    case quiet = "\u{1B}[2m"
+    case fault = "\u{1B}[31m"
+  }
+
+  private func begin(_ style: Style, to buffer: inout [UInt8]) {
+    if usesColor { buffer += style.rawValue.utf8 }
+  }
+
+  private func end(to buffer: inout [UInt8]) {
+    if usesColor { buffer += "\u{1B}[0m".utf8 }
+  }
+
+  // MARK: The end
+
+  /// Appends how a replay ended, without the last line's end.
+  func append(_ outcome: ChannelReplayOutcome, to buffer: inout [UInt8]) {
+    let lines =
+      outcome.divergence.map { "\($0)".split(separator: "\n").map(String.init) }
+      ?? Self.summary(of: outcome)
+    for (index, line) in lines.enumerated() {
+      if index > 0 { buffer.append(UInt8(ascii: "\n")) }
+      begin(outcome.divergence == nil ? .quiet : .fault, to: &buffer)
+      append(shown: line, to: &buffer)
+      end(to: &buffer)
+    }
+  }
+
+  private static func summary(of outcome: ChannelReplayOutcome) -> [String] {
+    var lines = ["# the session ends: \(outcome.state), account \(outcome.account.rawValue)"]
+    for call in outcome.openCalls {
+      let topic = call.topic.map { " \($0)" } ?? ""
+      lines.append("# not answered: \(call.name) \(call.number)\(topic)")
+    }
+    if let unsent = outcome.unsent { lines.append("# the channel goes on with \(unsent)") }
+    let counts = outcome.statistics
+    lines.append(
+      "# messages \(counts.messages), late replies \(counts.lateReplies), "
+        + "repeated \(counts.duplicateReplies), unknown \(counts.unknownReplies), "
+        + "lost connections \(counts.lostConnections)")
+    return lines
+  }
+}

@@ -1,0 +1,148 @@
+import DataClient
+import DeviceSDK
+
+/// The session of one client, read from a file.
+struct ReplayInput {
+  private let file: String
+  private let reader: SessionReader?
+  private let console: Console
+
+  /// Reads a file; one that can't be read is told.
+  /// - Parameters:
+  ///   - file: The file.
+  ///   - selection: Whose part of the session is wanted.
+  ///   - window: Which time of it.
+  ///   - arguments: Where `--bpf` and `--decode` stand.
+  ///   - console: How to tell the user about errors and notes.
+  /// - Throws: ``UsageError`` for an option that can't be understood, and ``Interrupted``.
+  init(
+    file: String, selection: ReplaySelection, window: ReplayWindow, arguments: Arguments,
+    console: Console
+  ) throws {
+    self.file = file
+    self.console = console
+    var reader = SessionReader(events: ReplayEvents(of: selection, within: window))
+    reader.isChosen = selection != .only
+    let run = try InputRun([file], arguments, console, output: nil)
+    self.reader = try run.read(into: &reader) == 0 ? reader : nil
+  }
+
+  /// Makes the replay; what is in its way is told.
+  /// - Parameter options: How to compare and to tell the time.
+  /// - Returns: The replay; nil when there can be none.
+  func prepare(_ options: ReplayOptions) -> ChannelReplay? {
+    guard let reader else { return nil }
+    if reader.events.isAmbiguous {
+      tellClients(reader.survey.clients)
+      return nil
+    }
+    do {
+      return try ChannelReplay(reader.events, options: options)
+    } catch {
+      let source = options.source ?? file
+      console.error("\(file): \(error); type reprise inspect \(source) to see what it is")
+      return nil
+    }
+  }
+
+  // MARK: Words
+
+  private func tellClients(_ clients: [ReplaySurvey.Client]) {
+    console.error(
+      "\(file): the session has \(clients.count) clients; choose one of these")
+    var text = ""
+    for client in clients.prefix(20) {
+      text += "  \(Self.option(of: client))  \(Self.description(of: client))\n"
+    }
+    if clients.count > 20 { text += "  … and \(clients.count - 20) more\n" }
+    var shown: [UInt8] = []
+    for line in text.split(separator: "\n") {
+      let bytes = Array(line.utf8)
+      TerminalText.append(bytes.span.bytes, to: &shown)
+      shown.append(UInt8(ascii: "\n"))
+    }
+    console.excerpt(String(decoding: shown, as: UTF8.self))
+  }
+
+  private static func option(of client: ReplaySurvey.Client) -> String {
+    guard let name = client.clientID, !name.isEmpty else {
+      return "--connection \(client.connections.first ?? 0)"
+    }
+    return "--client-id \(ShellWord.quoted(name))"
+  }
+
+  private static func description(of client: ReplaySurvey.Client) -> String {
+    let numbers = client.connections.prefix(5).map(String.init).joined(separator: ", ")
+    let more = client.connections.count > 5 ? ", …" : ""
+    let word = client.connections.count == 1 ? "connection" : "connections"
+    var text = "\(word) \(numbers)\(more), \(client.packets) packets"
+    if client.clientID == nil { text += ", begun before the capture" }
+    guard !client.topics.isEmpty else { return text }
+    return text + ": " + client.topics.joined(separator: ", ") + (client.hasMoreTopics ? ", …" : "")
+  }
+
+  /// Returns the file with the options that it is read by, for commands to type next.
+  static func source(_ file: String, _ arguments: Arguments) -> String {
+    var words = [file]
+    if let bpf = arguments.value(.bpf) { words += ["--bpf", bpf] }
+    for rule in arguments.list(.decode) { words += ["--decode", rule] }
+    return words.map(ShellWord.quoted).joined(separator: " ")
+  }
+}
+
+/// Hands the events of one file to those who gather and to those who look around.
+private struct SessionReader: SessionConsumer {
+  var events: ReplayEvents
+  var survey = ReplaySurvey()
+  /// Whether the user said which client is meant.
+  var isChosen = false
+
+  init(events: ReplayEvents) { self.events = events }
+
+  mutating func beginFile(_ name: String) {}
+  mutating func consume(_ event: borrowing EventView) {
+    events.consume(event)
+    if !isChosen { survey.consume(event) }
+  }
+  mutating func endFile() {}
+}
+
+/// Words of a command line.
+enum ShellWord {
+  /// Returns a word as a shell takes it for one, in quotes where it needs them.
+  static func quoted(_ word: String) -> String {
+    let isPlain = word.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+      default: "_-./=:,@%+".utf8.contains(byte)
+      }
+    }
+    guard !isPlain || word.isEmpty else { return word }
+    var result = "'"
+    for character in word {
+      if character == "'" { result += "'\\''" } else { result.append(character) }
+    }
+    return result + "'"
+  }
+}
+
+extension RecordingFiles {
+  /// Returns the one session that a path names.
+  /// - Parameter path: A file, `-`, or a folder with a capture or a recording.
+  /// - Returns: The file.
+  /// - Throws: ``UsageError`` when a folder has none, or several.
+  static func session(_ path: String) throws(UsageError) -> String {
+    guard path != "-", isFolder(path) else { return path }
+    let folder = path.last == "/" ? String(path.dropLast()) : path
+    let files = sessions(in: folder)
+    if let capture = files.first(where: { $0 == "\(folder)/capture.pcap" }) { return capture }
+    if files.count == 1, let file = files.first { return file }
+    guard !files.isEmpty else {
+      throw UsageError("there is no capture and no recording in \(path)", "name a file")
+    }
+    let names = files.prefix(5).joined(separator: ", ") + (files.count > 5 ? ", …" : "")
+    throw UsageError("\(path) has \(files.count) sessions", "name one of them: \(names)")
+  }
+}

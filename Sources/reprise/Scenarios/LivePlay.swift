@@ -1,0 +1,135 @@
+import CloudSimulator
+import ConformanceKit
+import DataClient
+import LiveClient
+
+/// Runs scenarios on a real broker, many at a time, and records them if that is wanted.
+struct LivePlay: Sendable {
+  /// Where the broker is, `mqtt://user:password@host:port`.
+  let broker: String
+  /// Where the gates before the broker listen; all packets of the SDK pass them.
+  let gates: GateAddresses
+  /// How many times as fast the SDK's time passes.
+  let speed: Int
+  /// Where recordings go; nil records nothing.
+  let folder: String?
+  /// Whether recordings that exist are replaced.
+  let replaces: Bool
+
+  /// How many scenarios are run at a time: each has threads and connections of its own.
+  private static let width = 16
+  /// How long an answer may take, in true time.
+  private static let patience = 10
+
+  /// One scenario that was run.
+  struct Played: Sendable {
+    /// What came of it.
+    let outcome: ScenarioOutcome
+    /// The gate that the client's packets passed, and no others.
+    let gate: ScenarioSession.Gate
+    fileprivate let index: Int
+  }
+
+  /// Runs scenarios.
+  /// - Parameter scenarios: The scenarios.
+  /// - Returns: What came of each, in their order.
+  /// - Throws: `DataClientError` when the broker does not answer, ``OutputError`` when a recording
+  ///   can't be written, ``Interrupted``, `CloudError` and `ConformanceError` for a scenario that makes
+  ///   no sense, and `CancellationError`.
+  func run(_ scenarios: [Scenario]) async throws -> [Played] {
+    try await checkBroker()
+    var played: [Played] = []
+    try await withThrowingTaskGroup(of: Played.self) { group in
+      for (index, scenario) in scenarios.enumerated() {
+        if index >= Self.width, let one = try await group.next() { played.append(one) }
+        try Interruption.check()
+        group.addTask { try await play(scenario, index) }
+      }
+      for try await one in group { played.append(one) }
+    }
+    played.sort { $0.index < $1.index }
+    if let folder {
+      let gates = played.map { ($0.outcome.scenario, $0.gate) }
+      let session = ScenarioSession(
+        speed: speed, gates: Dictionary(gates, uniquingKeysWith: { first, _ in first }))
+      let file = try OutputFile(
+        "\(folder)/\(ScenarioSession.name)", inputs: [], replaces: replaces)
+      try file.write(session.json)
+      try file.close()
+    }
+    return played
+  }
+
+  /// Connects once, so that a broker that is not there is one error and not a finding a scenario.
+  private func checkBroker() async throws {
+    let client: MosquittoClient
+    do {
+      _ = try BrokerGate(broker: broker, address: gates[0])
+      client = try MosquittoClient(url: broker)
+    } catch { throw DataClientError(error.code, "--broker \(broker): \(error.message)") }
+    let limit = client.now.advanced(by: .seconds(Self.patience))
+    try await client.perform(ClientAction(.init(rawValue: 1), .connect(ConnectOptions())))
+    switch try await client.next(before: limit) {
+    case .connected: try await client.perform(ClientAction(.init(rawValue: 2), .disconnect))
+    case .closed(.lost(let reason)):
+      throw DataClientError(
+        .transport, "--broker \(broker): \(reason); start a broker, or name another")
+    case .closed(.refused(let code)):
+      throw DataClientError(
+        .rejected,
+        "--broker \(broker): it refuses the connection (code \(code)); check user and password")
+    case .closed(.byUser), .subscribed, .unsubscribed, .published, .message, .text, .binary,
+      .response, .failed, .deadline, .woken, .ended:
+      throw DataClientError(
+        .timedOut, "--broker \(broker): it does not answer within \(Self.patience) s")
+    }
+  }
+
+  // MARK: One scenario
+
+  private func play(_ scenario: Scenario, _ index: Int) async throws -> Played {
+    let recorder = try folder.map { folder in
+      try OutputFile(
+        "\(folder)/\(scenario.name).jsonl", inputs: [], isPrivate: true, replaces: replaces)
+    }
+    let wrapping = { (client: GatedClient<MosquittoClient>) throws -> any DataClient in
+      guard let recorder else { return try ScaledTimeClient(client, speed: speed) }
+      return try ScaledTimeClient(
+        RecordingClient(client, to: recorder), speed: speed)
+    }
+    let result: Played
+    if let cloud = scenario.cloud {
+      result = try await simulate(scenario, CloudScript(cloud), index, wrapping)
+    } else {
+      let world = try LiveWorld(
+        broker: broker, address: gates[index], patience: patience, wrapping: wrapping)
+      let outcome = try await scenario.run(in: world)
+      result = played(outcome, index, world)
+    }
+    try recorder?.close()
+    return result
+  }
+
+  private func simulate(
+    _ scenario: Scenario, _ script: CloudScript, _ index: Int,
+    _ wrapping: (GatedClient<MosquittoClient>) throws -> any DataClient
+  ) async throws -> Played {
+    let device = CloudDevice(productKey: "a1pk", deviceName: scenario.name)
+    return try await LiveWorld.simulated(
+      LiveWorld.Cloud(script: script, device: device), broker: broker, address: gates[index],
+      patience: patience, wrapping: wrapping,
+      wrappingCloud: { try ScaledTimeClient($0, speed: speed) }
+    ) { world in
+      let outcome = try await scenario.run(in: world)
+      return played(outcome, index, world)
+    }
+  }
+
+  private func played(_ outcome: ScenarioOutcome, _ index: Int, _ world: LiveWorld) -> Played {
+    let gate = ScenarioSession.Gate(address: gates[index], port: world.port)
+    return Played(outcome: outcome, gate: gate, index: index)
+  }
+
+  /// In the time of the SDK.
+  private var patience: Duration { .seconds(Self.patience * speed) }
+}

@@ -1,0 +1,89 @@
+import Capture
+import CloudSimulator
+import ConformanceKit
+import DataClient
+import Glibc
+
+/// Runs scenarios in one of the worlds that the command can make.
+struct ScenarioPlay: Sendable {
+  /// The worlds.
+  enum World: String, Sendable, CaseIterable {
+    /// In process, as the steps say.
+    case script
+    /// From what the client recorded.
+    case file
+    /// From what was captured on the wire.
+    case capture
+    /// On a real broker.
+    case live
+  }
+
+  /// What came of the wish to run a scenario.
+  enum Result: Sendable {
+    /// It was run, in a world that was made of something.
+    case played(Scenario, ScenarioOutcome, input: String)
+    /// There is no such world, for a reason.
+    case impossible(String)
+  }
+
+  /// Where recordings and captures are.
+  let folder: String
+  /// How scenarios are run on a broker; nil when there is none.
+  let live: LivePlay?
+
+  /// Runs scenarios: on a broker many at a time, elsewhere one after the other.
+  /// - Parameters:
+  ///   - scenarios: The scenarios.
+  ///   - world: What they are run in.
+  /// - Returns: What came of each, in their order.
+  /// - Throws: ``UsageError`` without a broker or a folder that the world needs, ``Interrupted``, what
+  ///   a broker throws, `ConformanceError` for a scenario that makes no sense, and `CancellationError`.
+  func run(_ scenarios: [Scenario], in world: World) async throws -> [Result] {
+    if world == .live { return try await runLive(scenarios) }
+    if world != .script, access(folder, F_OK) != 0 {
+      throw UsageError(
+        "there is no folder \(folder) with recordings of the scenarios",
+        "change to the project's directory, or name one: --recordings FOLDER")
+    }
+    var results: [Result] = []
+    for scenario in scenarios {
+      try Interruption.check()
+      switch world {
+      case .script: results.append(try await runScripted(scenario))
+      case .file: results.append(try await replay(scenario, from: "\(scenario.name).jsonl"))
+      case .capture: results.append(try await replay(scenario, from: "\(scenario.name).pcap"))
+      case .live: break
+      }
+    }
+    return results
+  }
+
+  private func runLive(_ scenarios: [Scenario]) async throws -> [Result] {
+    guard let live else {
+      throw UsageError("--client live needs a broker", "add --broker mqtt://127.0.0.1:1883")
+    }
+    let played = try await live.run(scenarios)
+    return zip(scenarios, played).map { .played($0, $1.outcome, input: "live") }
+  }
+
+  private func runScripted(_ scenario: Scenario) async throws -> Result {
+    let outcome =
+      if let cloud = scenario.cloud {
+        try await SimulatedWorld.run(scenario, cloud: CloudScript(cloud))
+      } else {
+        try await scenario.run(in: ScriptedWorld())
+      }
+    return .played(scenario, outcome, input: "script")
+  }
+
+  private func replay(_ scenario: Scenario, from name: String) async throws -> Result {
+    let path = "\(folder)/\(name)"
+    let world: ReplayWorld
+    do {
+      let session = try ScenarioSession(folder: folder)
+      world = try ReplayWorld(
+        ReplayClient(contentsOf: path, options: ReplayWorld.options), speed: session.speed)
+    } catch { return .impossible("\(path): \(error)") }
+    return .played(scenario, try await scenario.run(in: world), input: path)
+  }
+}

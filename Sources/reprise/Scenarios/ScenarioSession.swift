@@ -1,0 +1,66 @@
+import DataClient
+import Glibc
+
+/// What is to be known of a folder of recorded scenarios: its `session.json`.
+struct ScenarioSession: Sendable {
+  /// The file's name.
+  static let name = "session.json"
+
+  /// How many times as fast as recorded time passed for the SDK.
+  var speed = 1
+  /// The gate of each scenario, to find it in a capture of all.
+  var gates: [String: Gate] = [:]
+
+  /// Where the client of a scenario had connected to.
+  struct Gate: Sendable, Hashable {
+    /// The address, of IPv4.
+    var address: String
+    /// The port.
+    var port: UInt16
+  }
+
+  /// Describes scenarios that were recorded.
+  init(speed: Int, gates: [String: Gate]) {
+    self.speed = speed
+    self.gates = gates
+  }
+
+  /// Reads the description in a folder; without one, time passed as recorded.
+  /// - Parameter folder: The folder.
+  /// - Throws: ``UsageError`` when there is one that can't be understood.
+  init(folder: String) throws(UsageError) {
+    let path = "\(folder)/\(Self.name)"
+    guard let bytes = Self.bytes(of: path) else { return }
+    guard case .object(let members)? = try? JSONValue.read(bytes),
+      let speed = members.first(where: { $0.key == "speed" })?.value.integer, speed > 0
+    else {
+      throw UsageError(
+        "\(path) does not say \"speed\", a number from 1", "record the scenarios anew")
+    }
+    self.speed = speed
+  }
+
+  /// The description as JSON, a line a gate.
+  var json: String {
+    let rows = gates.sorted { $0.key < $1.key }.map { name, gate in
+      "    \"\(name)\": \"\(gate.address):\(gate.port)\""
+    }
+    return "{\n  \"speed\": \(speed),\n  \"gates\": {\n\(rows.joined(separator: ",\n"))\n  }\n}\n"
+  }
+
+  /// What a small file holds; nil when there is none.
+  private static func bytes(of path: String) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    while bytes.count < 1 << 20 {
+      let count = read(descriptor, &piece, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      bytes += piece[..<count]
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,173 @@
+public import CloudSimulator
+public import DataClient
+public import DeviceSDK
+import Synchronization
+
+/// Sessions of apps with the simulated cloud, made and recorded in process and in virtual time.
+public enum AppSession {
+  /// What stands before the short topics that the app sends to.
+  public static let up = "/sys/a1pk/dev1/app/up"
+  /// What stands before the short topics that the app receives.
+  public static let down = "/sys/a1pk/dev1/app/down"
+
+  /// Records what an app does with a channel.
+  /// - Parameters:
+  ///   - script: How the cloud behaves.
+  ///   - configure: Changes the channel's configuration.
+  ///   - body: What the app does.
+  /// - Returns: The recording.
+  /// - Throws: What the body throws.
+  public static func record(
+    _ script: CloudScript = CloudScript(),
+    configure: (inout ChannelConfiguration) -> Void = { _ in },
+    _ body: (AppBench) async throws -> Void
+  ) async throws -> [UInt8] {
+    var configuration = ChannelConfiguration(
+      appKey: "1234", authCode: "test",
+      identity: try ChannelIdentity(productKey: "a1pk", deviceName: "dev1"))
+    configure(&configuration)
+    return try await world(script) { recorder, broker, cloud in
+      try await withChannel(on: recorder, configuration: configuration) { channel in
+        try await body(AppBench(channel, broker, cloud))
+      }
+    }
+  }
+
+  /// Records what a client does that is no channel of ours.
+  /// - Parameters:
+  ///   - script: How the cloud behaves.
+  ///   - body: What the client does.
+  /// - Returns: The recording.
+  /// - Throws: What the body throws.
+  public static func recordClient(
+    _ script: CloudScript = CloudScript(), _ body: (RawApp) async throws -> Void
+  ) async throws -> [UInt8] {
+    try await world(script) { recorder, broker, _ in try await body(RawApp(recorder, broker)) }
+  }
+
+  /// Returns the events of a recording, for a replay.
+  /// - Parameters:
+  ///   - recording: The recording.
+  ///   - selection: Whose events.
+  /// - Returns: The events.
+  /// - Throws: `RecordingError` when it is none.
+  public static func events(
+    _ recording: [UInt8], of selection: ReplaySelection = .only
+  ) throws -> ReplayEvents {
+    var events = ReplayEvents(of: selection)
+    var stream = RecordingStream()
+    try stream.consume(recording.span.bytes, into: &events)
+    try stream.finish(into: &events)
+    return events
+  }
+
+  private static func world(
+    _ script: CloudScript,
+    _ body: (RecordingClient<InProcessClient, MemorySink>, InProcessBroker, CloudSimulator)
+      async throws -> Void
+  ) async throws -> [UInt8] {
+    let broker = InProcessBroker()
+    let cloud = CloudSimulator(script, broker: broker)
+    let cloudClient = broker.client(named: "cloud")
+    let redaction = RedactionRules(hidesSecrets: false)
+    let recorder = try RecordingClient(
+      broker.client(named: "app"), to: MemorySink(), redaction: redaction)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        do { try await cloud.run(on: cloudClient) } catch is CancellationError {}
+      }
+      defer { group.cancelAll() }
+      try await body(recorder, broker, cloud)
+    }
+    try recorder.finish()
+    return recorder.sink.bytes
+  }
+}
+
+/// What an app has in a session.
+public struct AppBench: Sendable {
+  /// The channel.
+  public let channel: Channel
+  /// The broker that the channel and the cloud meet at.
+  public let broker: InProcessBroker
+  /// The cloud.
+  public let cloud: CloudSimulator
+  /// The device that the app is.
+  public let device = CloudDevice(productKey: "a1pk", deviceName: "dev1")
+  private let clock: InProcessClient
+  private let start: Timestamp
+
+  init(_ channel: Channel, _ broker: InProcessBroker, _ cloud: CloudSimulator) {
+    self.channel = channel
+    self.broker = broker
+    self.cloud = cloud
+    clock = broker.client(named: "clock", isAwaited: false)
+    start = broker.now
+  }
+
+  /// Waits until so many seconds of the session have passed.
+  public func wait(until seconds: Int64) async throws {
+    _ = try await clock.next(before: start.advanced(by: .seconds(seconds)))
+  }
+
+  /// Connects, and goes on when the subscription to everything is answered.
+  public func connect() async throws {
+    try await channel.start()
+    try await wait(until: 1)
+  }
+}
+
+/// A client that an app brought along, whose every packet a test chooses.
+public final class RawApp: Sendable {
+  private let lastID = Atomic<UInt32>(0)
+  private let client: any DataClient
+  private let broker: InProcessBroker
+  private let start: Timestamp
+
+  init(_ client: any DataClient, _ broker: InProcessBroker) {
+    self.client = client
+    self.broker = broker
+    start = broker.now
+  }
+
+  /// Performs an action.
+  public func perform(_ kind: ClientAction.Kind) async throws {
+    let id = lastID.add(1, ordering: .relaxed).newValue
+    try await client.perform(ClientAction(ClientAction.ID(rawValue: id), kind))
+  }
+
+  /// Reads events until so many seconds of the session have passed.
+  public func read(until seconds: Double) async throws {
+    let end = start.advanced(by: .milliseconds(Int64(seconds * 1_000)))
+    while try await client.next(before: end) != .deadline {}
+  }
+
+  /// Loses the connection.
+  public func lose() { broker.drop("app") }
+
+  /// Connects.
+  public func connect(
+    as clientID: String = "dev1&a1pk", cleanStart: Bool = true, keepAlive: UInt16 = 60,
+    username: String? = "dev1&a1pk", password: String? = nil, will: Message? = nil
+  ) async throws {
+    try await perform(
+      .connect(
+        ConnectOptions(
+          clientID: clientID, cleanStart: cleanStart, keepAlive: keepAlive, username: username,
+          password: password.map { Array($0.utf8) }, will: will)))
+  }
+
+  /// Subscribes to filters.
+  public func subscribe(_ filters: String..., qos: QoS = .atLeastOnce) async throws {
+    try await perform(.subscribe(filters.map { Subscription($0, qos: qos) }))
+  }
+
+  /// Publishes text.
+  public func publish(
+    _ topic: String, _ payload: String, qos: QoS = .atLeastOnce, isRetained: Bool = false
+  ) async throws {
+    try await perform(
+      .publish(
+        Message(topic: topic, payload: Array(payload.utf8), qos: qos, isRetained: isRetained)))
+  }
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# Measures reprise beside tshark and tcpdump on the same captures, in turns, and prints the medians.
+#
+#   Tests/Benchmarks/captures.sh [--rounds N] [--strict]
+#
+# --rounds  how often everything runs on the capture of 100 MB (default 5; that of 1 GB in every other round)
+# --strict  ends with status 1 when a target is missed
+#
+# REPRISE names another command to measure; then nothing is built.
+set -euo pipefail
+export LC_ALL=C
+
+rounds=5
+strict=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --rounds) rounds=${2:?--rounds takes a number} && shift 2 ;;
+    --strict) strict=1 && shift ;;
+    *) echo "usage: captures.sh [--rounds N] [--strict]" >&2 && exit 2 ;;
+  esac
+done
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+readonly folder=.build/bench
+readonly small=$folder/small-100M.pcap
+readonly large=$folder/small-1G.pcap
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+
+for command in tshark tcpdump python3 /usr/bin/time; do
+  command -v "$command" >/dev/null || {
+    echo "captures.sh: $command is missing; 'make setup' installs it" >&2
+    exit 2
+  }
+done
+
+if [ -n "${REPRISE:-}" ]; then
+  reprise=$REPRISE
+else
+  echo "Building reprise for release" >&2
+  swift build -c release --product reprise >&2
+  reprise=$(swift build -c release --show-bin-path)/reprise
+fi
+
+# capture FILE SIZE: makes it once, and again when its maker has changed.
+capture() {
+  local file=$1 maker=Tests/Benchmarks/make-capture.py
+  [ -s "$file.json" ] && [ "$file.json" -nt "$maker" ] && return
+  echo "Making $file" >&2
+  mkdir -p "$folder"
+  python3 "$maker" --size "$2" "$file.part" >"$results/made.json"
+  mv "$file.part" "$file"
+  mv "$results/made.json" "$file.json"
+}
+
+count() { sed -n "s/.*\"$2\": \([0-9]*\).*/\1/p" "$1.json"; }
+
+readonly -a tshark_fields=(-e frame.number -e frame.time_epoch -e tcp.stream -e mqtt.msgtype -e mqtt.len
+  -e mqtt.msgid -e mqtt.qos -e mqtt.topic)
+
+# measure NAME FILE: one run; appends seconds, user seconds and peak memory in KiB to the results of NAME.
+measure() {
+  local name=$1 file=$2 status=0 begin end
+  local -a command
+  case ${name%%-*} in
+    inspect) command=("$reprise" inspect --format jsonl "$file") ;;
+    conform) command=("$reprise" conform trace "$file") ;;
+    tshark) command=(tshark -n -r "$file" -Y mqtt -T fields "${tshark_fields[@]}") ;;
+    tcpdump) command=(tcpdump -r "$file" -w /dev/null) ;;
+  esac
+  begin=$EPOCHREALTIME
+  /usr/bin/time -o "$results/time" -f '%U %M' "${command[@]}" >/dev/null 2>"$results/errors" || status=$?
+  end=$EPOCHREALTIME
+  # A violated clause is a result like another; anything else is not worth measuring.
+  if [ "$status" -ne 0 ] && ! { [ "$status" -eq 1 ] && [ "${name%%-*}" = conform ]; }; then
+    echo "captures.sh: status $status from: ${command[*]}" >&2
+    tail -n 3 "$results/errors" >&2
+    exit 2
+  fi
+  awk -v b="$begin" -v e="$end" '{ print e - b, $(NF-1), $NF }' <(tail -n 1 "$results/time") >>"$results/$name"
+}
+
+# median NAME COLUMN
+median() {
+  sort -g -k"$2,$2" "$results/$1" | awk -v c="$2" '{ v[NR] = $c }
+    END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+row() {
+  local name=$1 file=$2
+  awk -v name="$3" -v s="$(median "$name" 1)" -v u="$(median "$name" 2)" -v m="$(median "$name" 3)" \
+    -v bytes="$(count "$file" bytes)" -v packets="$(count "$file" packets)" 'BEGIN {
+      printf "%-28s %8.2f %8.2f %9.1f %9.1f %12d\n", name, s, u, m / 1024, bytes / s / 1e6, packets / s }'
+}
+
+missed=0
+# target WHAT VALUE COMPARISON WANTED UNIT
+target() {
+  local verdict=met
+  awk -v v="$2" -v w="$4" "BEGIN { exit !(v $3 w) }" || { verdict=MISSED && missed=$((missed + 1)); }
+  printf '%-44s %9.2f %-4s %2s %6s   %s\n' "$1" "$2" "$5" "$3" "$4" "$verdict"
+}
+
+quotient() { awk -v a="$(median "$1" 1)" -v b="$(median "$2" 1)" 'BEGIN { print a / b }'; }
+mebibytes() { awk -v k="$(median "$1" 3)" 'BEGIN { print k / 1024 }'; }
+
+capture "$small" 100M
+capture "$large" 1G
+cat "$small" "$large" >/dev/null # into the page cache
+
+for ((round = 1; round <= rounds; round++)); do
+  echo "Round $round of $rounds" >&2
+  for name in inspect tshark conform tcpdump; do
+    measure "$name" "$small"
+  done
+  if ((round % 2 == 1)); then
+    measure inspect-large "$large"
+    measure conform-large "$large"
+  fi
+done
+
+cat <<END
+$(uname -srm), $(nproc) cores; $(tshark --version 2>/dev/null | head -n 1 | cut -d' ' -f1-3); medians of $rounds rounds in turns
+100 MB: $(count "$small" frames) frames, $(count "$small" packets) MQTT packets, $(count "$small" connections) connections
+1 GB:   $(count "$large" frames) frames, $(count "$large" packets) MQTT packets, $(count "$large" connections) connections
+
+                              seconds     user   MiB max      MB/s   MQTT packets/s
+END
+row inspect "$small" "reprise inspect, 100 MB"
+row conform "$small" "reprise conform trace, 100 MB"
+row tshark "$small" "tshark -T fields, 100 MB"
+row tcpdump "$small" "tcpdump -w, 100 MB"
+row inspect-large "$large" "reprise inspect, 1 GB"
+row conform-large "$large" "reprise conform trace, 1 GB"
+echo
+target "inspect, times as fast as tshark" "$(quotient tshark inspect)" '>=' 10 x
+target "conform trace, times as fast as tshark" "$(quotient tshark conform)" '>=' 20 x
+target "inspect, peak memory, 100 MB" "$(mebibytes inspect)" '<=' 64 MiB
+target "conform trace, peak memory, 100 MB" "$(mebibytes conform)" '<=' 64 MiB
+target "inspect, peak memory, 1 GB" "$(mebibytes inspect-large)" '<=' 64 MiB
+target "conform trace, peak memory, 1 GB" "$(mebibytes conform-large)" '<=' 64 MiB
+target "inspect, time of 1 GB to 100 MB" "$(quotient inspect-large inspect)" '<=' 11 x
+target "conform trace, time of 1 GB to 100 MB" "$(quotient conform-large conform)" '<=' 11 x
+printf '%-44s %9.2f x\n' "inspect, times the seconds of tcpdump" "$(quotient inspect tcpdump)"
+printf '%-44s %9.2f x\n' "conform trace, times the seconds of tcpdump" "$(quotient conform tcpdump)"
+
+[ -z "$strict" ] || [ "$missed" -eq 0 ]

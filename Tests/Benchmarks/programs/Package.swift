@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "Benchmarks",
+  platforms: [.macOS(.v26)],
+  dependencies: [.package(name: "Reprise", path: "../../..")],
+  targets: [
+    .executableTarget(
+      name: "receive",
+      dependencies: [
+        .product(name: "DataClient", package: "Reprise"),
+        .product(name: "LiveClient", package: "Reprise"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "replay",
+      dependencies: [
+        .product(name: "Capture", package: "Reprise"),
+        .product(name: "DataClient", package: "Reprise"),
+        .product(name: "DeviceSDK", package: "Reprise"),
+      ],
+      swiftSettings: settings),
+  ]
+)

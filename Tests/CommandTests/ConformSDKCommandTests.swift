@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+@Suite struct ConformSDKCommandTests {
+  /// The recordings of this package.
+  private static let recordings: String = {
+    var package = URL(filePath: #filePath)
+    for _ in 0..<3 { package.deleteLastPathComponent() }
+    return package.appending(path: "Recordings/sdk").path
+  }()
+
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  private func sdk(_ words: String...) throws -> RepriseProcess.Result {
+    try RepriseProcess.run(["conform", "sdk"] + words)
+  }
+
+  @Test func judgesRecordingsAndCaptures() throws {
+    let result = try sdk("--recordings", Self.recordings, "--client", "script,file,capture")
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    #expect(result.output.hasPrefix("sdk: 43 of 54 clauses checked\n"))
+    #expect(result.output.contains("  all                                 43       0 "))
+  }
+
+  @Test func judgesTheCasesThatAreNamed() throws {
+    let result = try sdk("publish", "topics", "--client", "script", "--format", "json")
+    #expect(result.status == 0)
+    let report = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+    let object = try #require(report as? [String: Any])
+    #expect(object["inputs"] as? [String] == ["script"])
+    let clauses = try #require(object["clauses"] as? [[String: Any]])
+    let passed = clauses.filter { $0["verdict"] as? String == "passed" }
+    #expect(
+      passed.compactMap { $0["id"] as? String } == [
+        "SDK-channel-21", "SDK-channel-22", "SDK-channel-40",
+      ])
+    #expect(clauses.count { $0["verdict"] as? String == "not-exercised" } == 40)
+  }
+
+  @Test func failsWhenTheSessionIsAnother() throws {
+    for name in ["publish.jsonl", "session.json"] {
+      let file = URL(filePath: Self.recordings).appending(path: name)
+      try scratch.write(Array(try Data(contentsOf: file)), to: name)
+    }
+    let changed = try scratch.read("publish.jsonl").replacing("app/up/a", with: "app/up/b")
+    try scratch.write(changed, to: "publish.jsonl")
+    let result = try sdk(
+      "publish", "--client", "file", "--recordings", scratch.directory.path, "--format", "json")
+    #expect(result.status == 1)
+    #expect(result.output.contains(#""scenario":"publish","step":4,"action":"call publish""#))
+    #expect(result.output.contains("level 7: expected b, actual a"))
+    let text = try sdk("publish", "--client", "file", "--recordings", scratch.directory.path)
+    #expect(text.output.contains("publish.jsonl scenario publish, step 4, call publish\n"))
+    #expect(text.errors == "")
+  }
+
+  @Test func reportsOnTheOthersWhenARecordingIsMissing() throws {
+    let file = URL(filePath: Self.recordings).appending(path: "publish.pcap")
+    try scratch.write(Array(try Data(contentsOf: file)), to: "publish.pcap")
+    let folder = scratch.directory.path
+    let result = try sdk("publish", "start", "--client=capture", "--recordings", folder)
+    #expect(result.status == 2)
+    #expect(result.errors == "reprise: \(folder)/start.pcap: no such file; check the path\n")
+    #expect(result.output.contains("sdk: 43 of 54 clauses checked"))
+  }
+
+  @Test func listsScenariosAndTheirClauses() throws {
+    let all = try sdk("--list")
+    #expect(all.status == 0 && all.output.count { $0 == "\n" } >= 42)
+    let some = try sdk("--list", "--clause", "SDK-channel-40")
+    #expect(some.output.hasPrefix("publish  A message at QoS 1 is done with its PUBACK.  SDK-ch"))
+    let clauses = try RepriseProcess.run(["conform", "list", "--spec", "sdk", "1.5"])
+    #expect(clauses.status == 0 && clauses.output.hasPrefix("SDK-channel-27 "))
+    let clause = try RepriseProcess.run(["conform", "explain", "SDK-channel-40"])
+    #expect(clause.output.contains("by the scenarios publish, topics"))
+  }
+
+  @Test(arguments: [
+    (["pubish"], "no scenario is called pubish; did you mean publish?; type reprise conform sdk "),
+    (["--clause", "9.9"], "no clause or section is called 9.9; "),
+    (["--client", "wire"], "--client can't be 'wire'; it takes one of: script, "),
+    (["--client", "live"], "--client live needs a broker; add --broker mqtt://127.0.0.1:1883"),
+    (["--gate", "10.0.0.1"], "--gate can't be '10.0.0.1'; type a loopback address such as "),
+    (["--speed", "0"], "--speed can't be '0'; type a whole number from 1 to 1000"),
+    (["--recordings", "/nowhere"], "there is no folder /nowhere with recordings of the "),
+    (
+      ["--client", "live", "--broker", "mqtts://127.0.0.1"],
+      "--broker mqtts://127.0.0.1: The gate reads what the broker answers, so it can't be encrypted"
+    ),
+    (["--client", "live", "--broker", "mqtt://127.0.0.1:1"], "--broker mqtt://127.0.0.1:1: "),
+    (["--client", "live", "--broker", "http://a"], "--broker http://a: "),
+  ])
+  func saysInOneLineWhatIsWrong(words: [String], start: String) throws {
+    let result = try RepriseProcess.run(["conform", "sdk"] + words)
+    #expect(result.status == 2)
+    #expect(result.output == "")
+    #expect(result.errors.hasPrefix("reprise: " + start), "\(result.errors)")
+    #expect(result.errors.count { $0 == "\n" } == 1)
+  }
+
+  @Test func optionsMayStandInFrontOfTheSecondWord() throws {
+    let result = try RepriseProcess.run(["conform", "--strict", "sdk", "nothing"])
+    #expect(result.errors.hasPrefix("reprise: no scenario is called nothing"))
+  }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import Testing
+
+@testable import reprise
+
+/// What the commands that talk to brokers say about what was typed; none of it needs a broker.
+@Suite struct LiveUsageTests {
+  private static let url = "mqtt://localhost"
+
+  @Test(arguments: [
+    ([], "record client needs URL; type reprise help record client"),
+    ([url, "x"], "record client takes no further word, but there is 'x'; "),
+    ([url, "-o", "x"], "record client needs topics; add --topic FILTER; --topic '#' is all"),
+    ([url, "-t", "a"], "record client needs a file to write; add -o FILE.jsonl"),
+    ([url, "-t", "a#", "-o", "x"], "--topic: 'a#' is no topic filter; + stands for"),
+    ([url, "-t", "", "-o", "x"], "--topic: '' is no topic filter; "),
+    ([url, "-t", "a", "-o", "x.pcap"], "a client sees no frames, so "),
+    ([url, "-t", "a", "-o", "x", "--qos", "3"], "--qos can't be '3'; it takes one of: 0, 1, 2"),
+    ([url, "-t", "a", "-o", "x", "--duration", "10"], "--duration can't be '10'; type numbers"),
+    ([url, "-t", "a", "-o", "x", "--duration", "0s"], "--duration can't be '0s'; type a time"),
+    ([url, "-t", "a", "-o", "x", "--count", "0"], "--count can't be '0'; type a whole number"),
+    ([url, "-t", "a", "-o", "x", "--max-size", "5X"], "--max-size can't be '5X'; type a number"),
+    ([url, "-t", "a", "-o", "x", "--max-size", "4095"], "--max-size 4095 is too small"),
+    ([url, "-t", "a", "-o", "x", "--rotate"], "--rotate needs to know when; add --max-size"),
+    ([url, "-t", "a", "-o", "x", "--interval", "1h"], "--interval is for --rotate; add --rotate"),
+    (
+      [url, "-t", "a", "-o", "-", "--rotate", "--interval=1h"],
+      "standard output can't be rotated; name a file"
+    ),
+    ([url, "-t", "a", "-o", "x", "--redact", "all"], "--redact can't be 'all'; type topic:FILTER"),
+    ([url, "-t", "a", "-o", "x", "--redact", "topic:#a"], "--redact: '#a' is no topic filter; "),
+    (
+      [url, "-t", "a", "-o", "x", "--mqtt", "4"], "--mqtt can't be '4'; it takes one of: 3.1.1, 5.0"
+    ),
+    (
+      ["mqtt://u:hush@", "-t", "a", "-o", "x"],
+      "the broker's URL has no host; type mqtt://HOST:PORT or mqtts://HOST:PORT"
+    ),
+    (["localhost", "-t", "a", "-o", "x"], "the broker's URL has no scheme, such as mqtt://; "),
+    (["wss://h/mqtt", "-t", "a", "-o", "x"], "this version can't speak MQTT over WebSocket (wss"),
+    ([url, "-t", "a", "-o", "x", "--insecure"], "--insecure is for TLS, which mqtt:// does"),
+    (["mqtts://h", "-t", "a", "-o", "x", "--ca-file", "/no"], "--ca-file /no: no such file or "),
+    (["mqtts://h", "-t", "a", "-o", "x", "--cert", "/dev/null"], "a certificate needs its key; "),
+    (
+      ["mqtts://h", "-t", "a", "-o", "x", "--cert", "/dev/null", "--key", "/dev/null"],
+      "--cert works only with the authorities to trust; add --ca-file FILE"
+    ),
+    ([url, "-t", "a", "-o", "x", "--keep-alive", "1s"], "--keep-alive is not in 5s to 18h"),
+    ([url, "-t", "a", "-o", "x", "--keep-alive", "5500ms"], "--keep-alive is not in 5s to 18h"),
+    ([url, "-t", "a", "-o", "x", "--password-file", "/no"], "--password-file /no: no such file"),
+    (
+      [url, "-t", "a", "-o", "x", "--password-file", "/dev/null"], "--password-file /dev/null: its"
+    ),
+    (
+      ["mqtt://u@h", "-t", "a", "-o", "x", "--username", "v"],
+      "the user name stands in the URL and in --username; leave one of them out"
+    ),
+    ([url, "-t", "a", "-o", "/tmp"], "/tmp: it exists; name another file or add --force"),
+    ([url, "-t", "a", "-o", "/tmp", "--force"], "/tmp: can't be written: is a directory"),
+    ([url, "-t", "a", "-o", "/no/x"], "/no/x: can't be written: no such file or directory"),
+  ])
+  func recordSaysWhatIsWrong(words: [String], start: String) throws {
+    try expect(["record", "client"] + words, start)
+    // The same with the options in front of the second word.
+    if words.count > 3 { try expect(["record"] + words.dropFirst() + ["client", words[0]], start) }
+  }
+
+  @Test(arguments: [
+    (["record"], "record needs what is to be recorded; type reprise record client URL"),
+    (["record", "clinet", "x"], "unknown command 'record clinet'; did you mean reprise record cl"),
+    (["record", "interface", "eth0", "--filter", "x"], "this version can't do 'record interface'"),
+    (["record", "proxy", ":1", ":2", "-o", "x"], "this version can't do 'record proxy' yet; "),
+    (["simulate"], "simulate needs URL; type reprise help simulate"),
+    (["simulate", "mqtt://h", "--script", "/no"], "--script /no: no such file or directory; "),
+    (
+      ["simulate", "mqtt://h", "--script", "/dev/null"],
+      "/dev/null: the script is no JSON at line 1"
+    ),
+  ])
+  func othersSayWhatIsWrong(words: [String], start: String) throws { try expect(words, start) }
+
+  @Test(arguments: [
+    (#"{"replies":[{},{"topic":7}]}"#, "replies[1].topic must be a string; type reprise help"),
+    ("{\n  \"replies\": nix}", "the script is no JSON at line 2, column 14"),
+    (
+      #"{"replies":[{"faults":["drop-connection"]}]}"#,
+      "replies[0].faults asks for what a real broker can't be told to do; take that out"
+    ),
+    (#"{"refusedSubscriptions":["/x"]}"#, "refusedSubscriptions asks for what a real broker"),
+  ])
+  func simulateNamesThePlaceInAScript(script: String, message: String) throws {
+    let scratch = try Scratch()
+    let file = try scratch.write(script, to: "cloud.json").path
+    try expect(["simulate", "mqtt://localhost", "--script", file], "\(file): \(message)")
+  }
+
+  private func expect(_ words: [String], _ start: String) throws {
+    let result = try RepriseProcess.run(words)
+    #expect(result.status == 2)
+    #expect(result.output == "")
+    #expect(result.errors.hasPrefix("reprise: " + start), "\(result.errors)")
+    #expect(result.errors.count { $0 == "\n" } == 1, "\(result.errors)")
+    #expect(!result.errors.contains("hush"))
+  }
+
+  @Test func completesTheWordsBehindRecord() throws {
+    let completed = try RepriseProcess.shell(
+      "source <($reprise completion bash); COMP_WORDS=(reprise record c); COMP_CWORD=2; _reprise; "
+        + "echo ${COMPREPLY[@]}; COMP_WORDS=(reprise record client --ro); COMP_CWORD=3; _reprise; "
+        + "echo ${COMPREPLY[@]}")
+    #expect(completed.output == "client\n--rotate\n")
+  }
+}
+
+@Suite struct QuantitiesTests {
+  private static let option = OptionSpec(name: "option", value: "VALUE", help: "")
+  private static let spec = CommandSpec(name: "try", summary: "", options: [option])
+
+  private func arguments(_ value: String) throws -> Arguments {
+    try Arguments(["--option", value], for: Self.spec)
+  }
+
+  @Test(arguments: [
+    ("0", 0), ("4096", 4_096), ("64K", 65_536), ("50m", 52_428_800), ("2G", 2_147_483_648),
+    ("1T", 1_099_511_627_776),
+  ])
+  func readsSizes(text: String, bytes: Int) throws {
+    #expect(try arguments(text).size(Self.option) == bytes)
+  }
+
+  @Test(arguments: [
+    "", "K", "-1", "1.5M", "5X", "5KB", "5 M", "99999999999999999999", "9999999999G",
+  ])
+  func refusesOtherSizes(text: String) throws {
+    let arguments = try arguments(text)
+    #expect(throws: UsageError.self) { try arguments.size(Self.option) }
+  }
+
+  @Test(arguments: [
+    ("500ms", 500), ("90s", 90_000), ("10m", 600_000), ("2h", 7_200_000), ("1h30m", 5_400_000),
+    ("2d", 172_800_000), ("1m1ms", 60_001),
+  ])
+  func readsDurations(text: String, milliseconds: Int) throws {
+    #expect(try arguments(text).duration(Self.option) == .milliseconds(milliseconds))
+  }
+
+  @Test(arguments: [
+    "", "10", "s", "1.5h", "-1s", "1 s", "1w", "0s", "1h30", "99999999999999999999s",
+    "999999999999999d",
+  ])
+  func refusesOtherDurations(text: String) throws {
+    let arguments = try arguments(text)
+    #expect(throws: UsageError.self) { try arguments.duration(Self.option) }
+  }
+
+  @Test func takesRepeatedValuesAsTheyAre() throws {
+    var option = Self.option
+    option.repeats = true
+    let spec = CommandSpec(name: "try", summary: "", options: [option])
+    let arguments = try Arguments(["--option", "a,b", "--option=c"], for: spec)
+    #expect(arguments.list(option) == ["a,b", "c"])
+  }
+}

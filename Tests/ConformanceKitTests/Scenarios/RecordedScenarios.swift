@@ -1,0 +1,35 @@
+import Capture
+import DataClient
+import Foundation
+
+@testable import ConformanceKit
+
+/// The recordings of the scenarios in this package.
+enum RecordedScenarios {
+  typealias Make = @Sendable (Scenario) throws -> any ScenarioWorld
+
+  private static let folder: URL = {
+    var package = URL(filePath: #filePath)
+    for _ in 0..<4 { package.deleteLastPathComponent() }
+    return package.appending(path: "Recordings/sdk")
+  }()
+
+  /// The worlds that need no broker, for scenarios whose cloud is in their steps.
+  static let worlds: [(name: String, make: Make)] = [
+    ("script", { _ in ScriptedWorld() }), ("file", { try world(of: $0, "jsonl") }),
+    ("capture", { try world(of: $0, "pcap") }),
+  ]
+
+  /// A scenario's recording, or its capture, as a world.
+  static func world(of scenario: Scenario, _ ending: String) throws -> ReplayWorld {
+    let path = folder.appending(path: "\(scenario.name).\(ending)").path
+    return try ReplayWorld(
+      ReplayClient(contentsOf: path, options: ReplayWorld.options), speed: 20)
+  }
+
+  /// The names of the files with an ending.
+  static func names(_ ending: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      .filter { $0.hasSuffix(".\(ending)") }.map { String($0.dropLast(ending.count + 1)) }.sorted()
+  }
+}

@@ -1,0 +1,168 @@
+import DataClient
+import DeviceSDK
+import Foundation
+import Testing
+
+@testable import ConformanceKit
+
+@Suite struct ScenarioTests {
+  static let all = (try? ScenarioSuite.bundled().scenarios) ?? []
+  private static let scripted = all.filter { $0.cloud == nil }.map(\.name)
+
+  @Test(arguments: scripted)
+  func happensLineByLine(name: String) async throws {
+    let scenario = try scenario(name)
+    let outcome = try await scenario.run(in: ScriptedWorld())
+    #expect(outcome.findings.isEmpty, "\(outcome.findings)")
+    #expect(outcome.transcript == scenario.steps.map(\.expected))
+  }
+
+  @Test(arguments: scripted)
+  func happensAgainFromItsRecording(name: String) async throws {
+    let scenario = try scenario(name)
+    let world = try RecordedWorld(ScriptedWorld())
+    let first = try await scenario.run(in: world)
+    let second = try await scenario.run(in: ReplayWorld(world.replay()))
+    #expect(second.findings.isEmpty, "\(second.findings)")
+    #expect(second.transcript == first.transcript)
+  }
+
+  @Test(arguments: all.map(\.name), ["jsonl", "pcap"])
+  func happensAgainFromTheRecordingsOfThePackage(name: String, ending: String) async throws {
+    let scenario = try scenario(name)
+    let world = try RecordedScenarios.world(of: scenario, ending)
+    let outcome = try await scenario.run(in: world)
+    #expect(outcome.findings.isEmpty, "\(outcome.findings)")
+    #expect(outcome.transcript == scenario.steps.map(\.expected))
+  }
+
+  @Test(arguments: ["jsonl", "pcap"]) func everyScenarioIsRecorded(ending: String) throws {
+    #expect(try RecordedScenarios.names(ending) == Self.all.map(\.name).sorted())
+  }
+
+  @Test func noticesALineThatIsMissing() async throws {
+    let outcome = try await scenario("publish").expecting([]).run(in: ScriptedWorld())
+    #expect(outcome.findings.count == 4)
+    let first = try #require(outcome.findings.first)
+    #expect(first.step == 1 && first.action == "call start" && first.expected == "nothing")
+    #expect(first.actual == "CONNECT {client} | state connecting")
+  }
+
+  @Test func stopsWhereTheCloudCannotAnswer() async throws {
+    let scenario = try Scenario(
+      [
+        "name": "odd", "title": "", "clauses": [],
+        "steps": [["cloud": "accepts"], ["call": "start"]],
+      ], of: .channel)
+    let outcome = try await scenario.run(in: ScriptedWorld())
+    #expect(outcome.findings.map(\.message) == ["the subject has no CONNECT open"])
+    #expect(outcome.transcript.count == 1)
+  }
+
+  @Test func saysWhatASessionHasThatDidNotHappen() async throws {
+    let world = try RecordedWorld(ScriptedWorld())
+    _ = try await scenario("publish").run(in: world)
+    let short = try scenario("publish").upTo(step: 3)
+    let outcome = try await short.run(in: ReplayWorld(world.replay()))
+    let finding = try #require(outcome.findings.first)
+    #expect(finding.step == 4)
+    #expect(finding.message.contains("the replay diverged: the session has another action here"))
+  }
+
+  @Test func endsWithItsTask() async throws {
+    let scenario = try scenario("publish")
+    await withThrowingTaskGroup(of: ScenarioOutcome.self) { group in
+      group.addTask { try await scenario.run(in: DeadWorld()) }
+      group.cancelAll()
+      await #expect(throws: CancellationError.self) { _ = try await group.next() }
+    }
+  }
+
+  // MARK: The files
+
+  @Test func bundlesEveryFile() throws {
+    for system in Scenario.System.allCases {
+      let folder = Self.folder.appending(path: system.rawValue)
+      let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        .filter { $0.hasSuffix(".json") }.sorted()
+      let bundled = Self.all.filter { $0.system == system }
+      #expect(bundled.map { $0.name + ".json" }.sorted() == files)
+      for scenario in bundled {
+        let file = folder.appending(path: scenario.name + ".json")
+        let value = try JSONValue.read(Array(try Data(contentsOf: file)))
+        #expect(try Scenario(value, of: system) == scenario, "build anew: \(scenario.name) is old")
+      }
+    }
+    #expect(Self.all.count >= 34)
+  }
+
+  @Test func bindsEveryScenarioToClauses() throws {
+    let ids = Set(try ScenarioSuite.bundled().catalogue.clauses.map(\.id))
+    for scenario in Self.all {
+      #expect(!scenario.clauses.isEmpty && !scenario.title.isEmpty)
+      #expect(ids.isSuperset(of: scenario.clauses), "\(scenario.name) names a foreign clause")
+      #expect(scenario.steps.allSatisfy { $0.summary != "nothing" })
+    }
+  }
+
+  @Test func bindsEveryClauseToAScenarioThatSaysSo() throws {
+    let used = Set(Self.all.flatMap(\.clauses))
+    for system in Scenario.System.allCases {
+      let file = Self.folder.appending(path: "\(system.rawValue).json")
+      let value = try JSONValue.read(Array(try Data(contentsOf: file)))
+      guard case .array(let clauses) = value else {
+        Issue.record("\(system) has no catalogue")
+        continue
+      }
+      for (index, clause) in clauses.enumerated() {
+        let id = clause["id"]?.text ?? "-"
+        let check = clause["check"]?.text ?? ""
+        #expect(id == "SDK-\(system.rawValue)-\(index + 1)")
+        #expect(check.hasPrefix("scenario") == used.contains(id), "\(id) says \(check)")
+      }
+      #expect(clauses.count >= 50)
+    }
+  }
+
+  private static let folder: URL = {
+    var package = URL(filePath: #filePath)
+    for _ in 0..<4 { package.deleteLastPathComponent() }
+    return package.appending(path: "Conformance/sdk")
+  }()
+
+  private func scenario(_ name: String) throws -> Scenario {
+    try #require(Self.all.first { $0.name == name })
+  }
+}
+
+extension Scenario {
+  /// The same with other lines for every step.
+  func expecting(_ lines: [String]) throws -> Scenario {
+    try changed { step in
+      var members = step.filter { $0.key != "expect" }
+      members.append(JSONMember("expect", .array(lines.map(JSONValue.string))))
+      return members
+    }
+  }
+
+  /// The first steps.
+  func upTo(step count: Int) throws -> Scenario {
+    try Scenario(
+      [
+        "name": .string(name), "title": "", "clauses": [], "configuration": configuration,
+        "steps": .array(steps.prefix(count).map(\.fields)),
+      ], of: system)
+  }
+
+  private func changed(_ change: ([JSONMember]) -> [JSONMember]) throws -> Scenario {
+    let steps = steps.map { step -> JSONValue in
+      guard case .object(let members) = step.fields else { return step.fields }
+      return .object(change(members))
+    }
+    return try Scenario(
+      [
+        "name": .string(name), "title": "", "clauses": [], "configuration": configuration,
+        "steps": .array(steps),
+      ], of: system)
+  }
+}

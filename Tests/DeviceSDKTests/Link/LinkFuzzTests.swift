@@ -1,0 +1,187 @@
+import DataClient
+import Testing
+
+@testable import DeviceSDK
+
+/// Inputs in no sensible order: whatever happens, each call is completed once, each change of a state is
+/// a row of the table, and nothing stays.
+@Suite struct LinkFuzzTests {
+  private struct World<Machine: StateMachine>
+  where Machine.Effect == LinkEffect, Machine.Failure == LinkError, Machine.Value == Void {
+    var machine: Machine
+    let table: LinkTable
+    var random: SeededGenerator
+    var now = ScriptedClient.start
+    var lastCall: UInt64 = 0
+    var open: Set<CallID> = []
+    var actions: [ClientAction] = []
+    var state = LinkState.idle
+    var problems: [String] = []
+
+    mutating func number(_ limit: UInt64) -> Int { Int(random.next() % limit) }
+
+    mutating func input(_ input: MachineInput<Machine.Call>) {
+      for output in machine.handle(input, now: now) {
+        switch output {
+        case .perform(let action):
+          if actions.contains(where: { $0.id == action.id }) { problems.append("id used twice") }
+          actions.append(action)
+        case .complete(let id, _):
+          if open.remove(id) == nil { problems.append("completed twice, or after a cancellation") }
+        case .tell(.changeState(let event)): check(event)
+        case .tell: break
+        }
+      }
+    }
+
+    private mutating func check(_ event: LinkStateEvent) {
+      let isRow = table.rows.contains {
+        $0.from == event.previous && $0.to == event.current && $0.operation == event.operation
+          && $0.reasons.contains(event.reason)
+      }
+      if !isRow { problems.append("\(event) is no row") }
+      if event.previous != state { problems.append("\(event) comes after \(state)") }
+      if event.isResumed, event.current != .connected { problems.append("resumed to \(event)") }
+      state = event.current
+    }
+
+    mutating func call(_ call: Machine.Call) {
+      lastCall += 1
+      open.insert(CallID(rawValue: lastCall))
+      input(.called(CallID(rawValue: lastCall), call))
+    }
+
+    mutating func answerSomething() {
+      guard !actions.isEmpty else { return }
+      let action = actions.remove(at: number(UInt64(actions.count)))
+      guard number(15) > 0 else { return input(.refused(action.id, .init(.transport, "fuzz"))) }
+      switch action.kind {
+      case .connect: input(.received(.connected(.init())))
+      case .subscribe(let wanted):
+        let granted = wanted.map { _ in number(12) > 0 ? QoS.atLeastOnce : nil }
+        input(.received(.subscribed(action.id, number(20) > 0 ? granted : [])))
+      case .unsubscribe: input(.received(.unsubscribed(action.id)))
+      case .publish(let message):
+        input(.received(.published(action.id)))
+        reply(to: message)
+      case .disconnect: input(.received(.closed(.byUser)))
+      case .send, .sendText, .sendBinary: break
+      }
+    }
+
+    private mutating func reply(to message: Message) {
+      let base = message.topic.split(separator: "/").dropLast(2).joined(separator: "/")
+      let id = JSONValue(parsing: message.payload)?["id"] ?? "0"
+      let code = [0, 0, 0, 0, 0, -10_005, -11_021][number(7)]
+      let payload: JSONValue = [
+        "id": id, "code": .number("\(code)"), "expiresIn": .number("\(number(500))"),
+        "unrestored": ["a"],
+      ]
+      let isPing = message.topic.hasSuffix("ping")
+      let down = Message(
+        topic: base + (isPing ? "/down/pong" : "/down/reply"),
+        payload: isPing ? message.payload : payload.utf8)
+      input(.received(.message(down)))
+    }
+
+    mutating func say(_ verb: String, _ payload: JSONValue, base: String) {
+      input(.received(.message(Message(topic: "\(base)/down/\(verb)", payload: payload.utf8))))
+    }
+
+    mutating func wait(_ seconds: Int) {
+      let end = now.advanced(by: .seconds(seconds))
+      var rounds = 0
+      while let deadline = machine.deadline, deadline <= end, rounds < 10_000 {
+        now = max(now, deadline)
+        input(.received(.deadline))
+        rounds += 1
+      }
+      if rounds == 10_000 { problems.append("a deadline does not pass") }
+      now = end
+    }
+
+    mutating func step(base: String, _ callSomething: (inout Self) -> Void) {
+      switch number(12) {
+      case 0...3: callSomething(&self)
+      case 4...8: answerSomething()
+      case 9:
+        switch number(4) {
+        case 0: say("kick", ["reason": .number("\(number(40))")], base: base)
+        case 1: say("snapshot", ["channel": "a", "type": 1, "users": []], base: base)
+        default:
+          actions = []
+          let code = UInt8(number(7))
+          input(.received(.closed(number(4) == 0 ? .refused(code: code) : .lost("fuzz"))))
+        }
+      case 10:
+        guard let id = open.sorted().first, number(3) == 0 else { return }
+        open.remove(id)
+        input(.cancelled(id))
+      default: wait(number(60))
+      }
+    }
+  }
+
+  private static func callMessage(_ world: inout World<MessageLinkMachine>) {
+    let channel = ["a", "b", "c/"][world.number(3)]
+    switch world.number(11) {
+    case 0...2: world.call(.login(token: "t"))
+    case 3: world.call(world.number(4) == 0 ? .logout : .login(token: "u"))
+    case 4: world.call(.renewToken("v"))
+    case 5, 6:
+      world.call(.subscribe(channel, world.number(2) == 0 ? [.presence, .message] : [.message]))
+    case 7: world.call(.unsubscribe(channel))
+    case 8: world.call(.publish(channel, [1]))
+    case 9: world.call(.changeStates(channel, ["k": world.number(2) == 0 ? "v" : nil]))
+    default: world.call(.noteNetwork(LinkNetworkChange.allCases[world.number(3)]))
+    }
+  }
+
+  private static func callStream(_ world: inout World<StreamLinkMachine>) {
+    switch world.number(8) {
+    case 0...2: world.call(.join(token: "t", .presence))
+    case 3: world.call(world.number(3) == 0 ? .leave : .join(token: "u", []))
+    case 4: world.call(.renewToken("v"))
+    case 5: world.call(.changeStates(["k": world.number(2) == 0 ? "v" : nil]))
+    case 6: world.call(world.number(4) == 0 ? .noteServiceFailure : .join(token: "u", []))
+    default: world.call(.noteNetwork(LinkNetworkChange.allCases[world.number(3)]))
+    }
+  }
+
+  @Test(arguments: 0..<200)
+  func completesEachCallOfAMessageLinkOnce(seed: UInt64) throws {
+    let configuration = SampleLink.configuration {
+      if seed % 3 == 0 { $0.reconnectTimeout = .seconds(200) }
+      $0.rejectsRepeatedLogin = seed % 5 == 0
+    }
+    var world = World(
+      machine: try MessageLinkMachine(configuration), table: .message,
+      random: SeededGenerator(seed: seed))
+    for _ in 0..<400 { world.step(base: SampleLink.base, Self.callMessage) }
+    world.call(.logout)
+    world.wait(20)
+    #expect(world.problems == [])
+    #expect(world.open.isEmpty)
+    let machine = world.machine
+    #expect(machine.calls.isEmpty && machine.deadlines.first == nil && machine.state == .idle)
+    #expect(machine.session.purposes.isEmpty && machine.session.requests.isEmpty)
+    #expect(machine.channels.isEmpty && machine.states == TemporaryStates())
+    #expect(machine.deadline == nil)
+  }
+
+  @Test(arguments: 0..<200)
+  func completesEachCallOfAStreamLinkOnce(seed: UInt64) throws {
+    var world = World(
+      machine: try StreamLinkMachine("room", SampleLink.configuration()), table: .stream,
+      random: SeededGenerator(seed: seed))
+    for _ in 0..<400 { world.step(base: SampleLink.streamBase("room"), Self.callStream) }
+    world.call(.leave)
+    world.wait(20)
+    #expect(world.problems == [])
+    #expect(world.open.isEmpty)
+    let machine = world.machine
+    #expect(machine.calls.isEmpty && machine.deadlines.first == nil && machine.state == .idle)
+    #expect(machine.session.purposes.isEmpty && machine.session.requests.isEmpty)
+    #expect(machine.deadline == nil)
+  }
+}

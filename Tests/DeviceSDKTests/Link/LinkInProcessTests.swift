@@ -1,0 +1,113 @@
+import CloudSimulator
+import DataClient
+import DeviceSDK
+import Testing
+
+/// The links of several users beside a server, on a broker in process.
+@Suite struct LinkInProcessTests {
+  private func withServer(
+    _ body: @Sendable (InProcessBroker, LinkServer) async throws -> Void
+  ) async throws {
+    let broker = InProcessBroker()
+    let server = LinkServer()
+    let client = broker.client(named: "server")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        do { try await server.run(on: client) } catch is CancellationError {}
+      }
+      try await body(broker, server)
+      group.cancelAll()
+      try await group.waitForAll()
+    }
+  }
+
+  private func withUser(
+    _ name: String, session: String = "1", _ broker: InProcessBroker,
+    _ body: (Link) async throws -> Void
+  ) async throws {
+    let configuration = LinkConfiguration(appID: "app", userID: name, sessionID: session)
+    try await withLink(
+      on: broker.client(named: name + session), configuration: configuration,
+      streamClient: { broker.client(named: "\(name).\($0)") }
+    ) { link in
+      try await link.login()
+      try await link.subscribe("lobby")
+      try await body(link)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func seeEachOtherThroughALoss() async throws {
+    try await withServer { broker, server in
+      try await withUser("bob", broker) { bob in
+        var presence = bob.presenceEvents.makeAsyncIterator()
+        try await withUser("alice", broker) { alice in
+          try await alice.setStates(["mood": "good"], in: "lobby")
+          var states = alice.stateEvents.makeAsyncIterator()
+          broker.drop("alice1")
+          #expect(await states.next()?.current == .disconnected)
+          #expect(await states.next()?.current == .connecting)
+          #expect(await states.next()?.isResumed == true)
+          #expect(server.connectionCount == 2)
+        }
+        #expect(await presence.next()?.kind == .remoteJoinChannel)
+        #expect(await presence.next()?.user?.states == ["mood": "good"])
+        #expect(await presence.next()?.kind == .remoteLeaveChannel)
+      }
+      #expect(server.connectionCount == 0 && server.peakConnectionCount == 2)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func doNotThrowEachOtherOutForEver() async throws {
+    try await withServer { broker, _ in
+      try await withUser("alice", broker) { first in
+        var states = first.stateEvents.makeAsyncIterator()
+        try await withUser("alice", session: "2", broker) { second in
+          #expect(await states.next()?.reason == .sameUIDLogin)
+          #expect(first.state == .failed && second.state == .connected)
+        }
+      }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func joinStreamChannelsWithConnectionsOfTheirOwn() async throws {
+    try await withServer { broker, server in
+      try await withUser("bob", broker) { bob in
+        var presence = bob.presenceEvents.makeAsyncIterator()
+        try await bob.streamChannel("room").join()
+        try await withUser("alice", broker) { alice in
+          let room = try alice.streamChannel("room")
+          try await room.join()
+          var states = alice.stateEvents.makeAsyncIterator()
+          broker.drop("alice.room")
+          #expect(await states.next()?.reason == .rejoin)
+          #expect(await states.next()?.reason == .joinSuccess)
+          #expect(alice.state == .connected && server.connectionCount == 2)
+          try await room.leave()
+        }
+        var seen: [String] = []
+        while seen.count < 5, let event = await presence.next() {
+          seen.append("\(event.type) \(event.kind)")
+        }
+        #expect(
+          seen == [
+            "stream snapshot", "message remoteJoinChannel", "stream remoteJoinChannel",
+            "stream remoteLeaveChannel",
+            "message remoteLeaveChannel",
+          ])
+      }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func letsADayOfHeartbeatsPass() async throws {
+    try await withServer { broker, _ in
+      try await withUser("alice", broker) { alice in
+        let start = broker.now
+        var tokens = alice.tokenEvents.makeAsyncIterator()
+        // The server's tokens are valid for a day.
+        #expect(await tokens.next()?.service == .message)
+        #expect(broker.now.nanoseconds(since: start) >= 86_000_000_000_000)
+        #expect(alice.state == .connected)
+      }
+    }
+  }
+}

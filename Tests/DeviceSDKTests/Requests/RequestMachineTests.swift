@@ -1,0 +1,238 @@
+import DataClient
+import Testing
+
+@testable import DeviceSDK
+
+@Suite struct RequestMachineTests {
+  // MARK: Requests
+
+  @Test func answersByTheirIDsInAnyOrder() throws {
+    var bench = try RequestBench.open()
+    bench.request("a")
+    bench.request("b")
+    bench.answer(2, ["b": 1])
+    bench.answer(1, ["a": 1])
+    #expect(bench.take() == ["s/a 1", "s/b 2", #"b = {"b":1}"#, #"a = {"a":1}"#])
+  }
+
+  @Test func failsAtOnceWithoutAConnection() throws {
+    var bench = try RequestBench()
+    bench.request("a")
+    bench.call("net", .setReachable(false))
+    bench.request("b")
+    #expect(bench.take() == ["a failed -13", "net done", "b failed -12"])
+  }
+
+  @Test func givesUpARequestAfterItsTimeAndCountsTheLateAnswer() throws {
+    var bench = try RequestBench.open()
+    bench.request("a", timeout: .seconds(2))
+    bench.request("b")
+    bench.wait(2)
+    bench.answer(1)
+    bench.wait(13)
+    #expect(bench.take() == ["s/a 1", "s/b 2", "a failed -11", "b failed -11"])
+    #expect(bench.machine.statistics.lateAnswers == 1)
+    #expect(bench.machine.deadline == nil)
+  }
+
+  @Test func completesOnceWhateverComesLater() throws {
+    var bench = try RequestBench.open()
+    bench.request("a")
+    bench.answer(1)
+    bench.answer(1)
+    bench.takeBack("a")
+    bench.cancel("a")
+    bench.wait(60)
+    #expect(bench.take() == ["s/a 1", #"a = {"ok":1}"#, "taking back done"])
+    #expect(bench.machine.statistics.duplicateAnswers == 1)
+  }
+
+  @Test func takesARequestBackOnce() throws {
+    var bench = try RequestBench.open()
+    bench.request("a")
+    bench.takeBack("a")
+    bench.takeBack("a")
+    bench.answer(1)
+    #expect(
+      bench.take() == ["s/a 1", "a failed -15", "taking back done", "taking back done"])
+    #expect(bench.machine.statistics.lateAnswers == 1)
+  }
+
+  @Test func forgetsARequestWhoseCallerIsGone() throws {
+    var bench = try RequestBench.open()
+    bench.request("a")
+    bench.cancel("a")
+    #expect(bench.take() == ["s/a 1"] && bench.machine.deadline == nil)
+  }
+
+  @Test func failsARequestThatWasNotHandedOver() throws {
+    var bench = try RequestBench.open()
+    bench.request("a")
+    bench.refuseLast(.notConnected)
+    bench.request("b")
+    bench.refuseLast(.invalidAction)
+    #expect(bench.take() == ["s/a 1", "a failed -13", "s/b 2", "b failed -3"])
+  }
+
+  @Test(arguments: [
+    (#"{"uniqueId":1,"service":"s","content":"{\"a\":[1]}"}"#, #"a = {"a":[1]}"#),
+    (#"{"uniqueId":1,"service":"s","content":{"a":1}}"#, #"a = {"a":1}"#),
+    (#"{"uniqueId":1,"service":"s","content":"[1]"}"#, "a = [1]"),
+    (#"{"uniqueId":1,"service":"s","content":"no"}"#, "a failed -14"),
+    (#"{"uniqueId":1,"service":"s","content":"7"}"#, "a failed -14"),
+    (#"{"uniqueId":1,"service":"s"}"#, "a failed -14"),
+    (#"{"uniqueId":1,"service":7,"content":"{}"}"#, "a failed -14"),
+    (#"{"uniqueId":1,"service":"s","error":{"code":2},"content":"{}"}"#, "a failed -1/2"),
+    (#"{"uniqueId":1,"service":"s","error":{"code":4}}"#, "a failed -1/4"),
+    (#"{"uniqueId":1,"service":"s","error":null,"content":"{}"}"#, "a = {}"),
+    (
+      #"{"uniqueId":"1","service":"s","content":"{}"}"#,
+      #"push {"uniqueId":"1","service":"s","content":"{}"}"#
+    ),
+    (#"{"uniqueId":9,"content":"{}"}"#, #"push {"uniqueId":9,"content":"{}"}"#),
+    (#"[1]"#, "push text [1]"), ("hello", "push text hello"), ("", "push text "),
+  ])
+  func readsAnswers(text: String, line: String) throws {
+    var bench = try RequestBench.open()
+    bench.request("a")
+    _ = bench.take()
+    bench.event(.text(text))
+    #expect(bench.take() == [line])
+  }
+
+  @Test func handsOverWhatTheServerSaysOnItsOwn() throws {
+    var bench = try RequestBench.open()
+    bench.event(.binary([1, 2, 3]))
+    bench.event(.text(#"{"service":"news"}"#))
+    #expect(bench.take() == ["push 3 bytes", #"push {"service":"news"}"#])
+    #expect(bench.machine.statistics.pushes == 2)
+  }
+
+  // MARK: Queueing and sending again
+
+  @Test func waitsForTheTryThatIsUnderWay() throws {
+    var bench = try RequestBench()
+    bench.call("open", .open)
+    bench.request("a")
+    bench.event(.connected(.init()))
+    bench.event(.closed(.lost("test")))
+    bench.request("b")
+    bench.wait(3)
+    bench.request("c")
+    bench.event(.closed(.lost("test")))
+    #expect(
+      bench.take() == [
+        "CONNECT", "state connecting", "state open", "open done", "s/a 1", "a failed -13",
+        "state waiting", "b failed -13", "CONNECT", "state connecting", "c failed -13",
+        "state waiting",
+      ])
+  }
+
+  @Test func queuesAsManyAsItIsTold() throws {
+    var bench = try RequestBench { $0.whileConnecting = .queue(limit: 2) }
+    bench.call("open", .open)
+    bench.event(.closed(.lost("test")))
+    for name in ["a", "b", "c"] { bench.request(name) }
+    _ = bench.take()
+    bench.wait(3)
+    bench.event(.connected(.init()))
+    #expect(
+      bench.take() == [
+        "CONNECT", "state connecting", "state open", "open done", "s/a 1", "s/b 2",
+      ])
+  }
+
+  @Test func sendsAgainAsOftenAsItIsTold() throws {
+    var bench = try RequestBench.open {
+      $0.whileConnecting = .queue(limit: 9)
+      $0.resendCount = 1
+    }
+    bench.request("a")
+    bench.event(.closed(.lost("test")))
+    bench.wait(3)
+    bench.event(.connected(.init()))
+    bench.event(.closed(.lost("test")))
+    #expect(
+      bench.take() == [
+        "s/a 1", "state waiting", "CONNECT", "state connecting", "state open", "s/a 1",
+        "a failed -13", "state waiting",
+      ])
+    #expect(bench.machine.statistics.resent == 1)
+  }
+
+  // MARK: Logging in
+
+  @Test func logsInOnceForAllThatWait() throws {
+    var bench = try RequestBench.open(canLogIn: true)
+    bench.request("a")
+    bench.request("b")
+    bench.refuse(1, code: 4)
+    bench.refuse(2, code: 4)
+    bench.request("login", isLogin: true)
+    bench.answer(3)
+    bench.call("finish", .finishLogin(nil))
+    bench.refuse(4, code: 4)
+    bench.answer(5)
+    #expect(
+      bench.take() == [
+        "s/a 1", "s/b 2", "login", "s/login 3", #"login = {"ok":1}"#, "s/a 4", "s/b 5",
+        "finish done", "a failed -1/4", #"b = {"ok":1}"#,
+      ])
+  }
+
+  @Test func failsWhatWaitsForALoginThatFails() throws {
+    var bench = try RequestBench.open(canLogIn: true)
+    bench.request("a")
+    bench.refuse(1, code: 4)
+    bench.request("login", isLogin: true)
+    bench.refuse(2, code: 4)
+    bench.call("finish", .finishLogin(RequestError(.server, "no", serverCode: 4)))
+    #expect(
+      bench.take() == [
+        "s/a 1", "login", "s/login 2", "login failed -1/4", "a failed -1/4", "finish done",
+      ])
+  }
+
+  // MARK: Transports with answers of their own
+
+  @Test func asksAServerThatAnswersRequests() throws {
+    var bench = try RequestBench([.requests], canLogIn: false)
+    bench.call("open", .open)
+    bench.request("a", ["text": "x", "list": [1, "y"]])
+    bench.event(
+      .response(ClientAction.ID(rawValue: 1), ResponseMessage(body: Array("{}".utf8))))
+    bench.request("b")
+    bench.event(
+      .response(ClientAction.ID(rawValue: 2), ResponseMessage(status: 404, body: [])))
+    bench.request("c")
+    bench.event(.response(ClientAction.ID(rawValue: 3), ResponseMessage(body: [])))
+    bench.call("close", .close)
+    #expect(
+      bench.take() == [
+        "state open", "open done", #"POST s/a ["list=[1,\"y\"]", "text=x"]"#, "a = {}",
+        "POST s/b []", "b failed -1/404", "POST s/c []", "c failed -14", "state idle",
+        "close done",
+      ])
+  }
+
+  @Test(arguments: [
+    (ActionFailure.unanswered(.timedOut, "x"), -11), (.unanswered(.malformed, "x"), -14),
+    (.unanswered(.unreachable, "x"), -13), (.unanswered(.lost, "x"), -13),
+    (.refused(code: 0x97, reason: nil), -1),
+  ])
+  func failsARequestThatGetsNoAnswer(_ failure: ActionFailure, _ code: Int) throws {
+    var bench = try RequestBench.open([.requests])
+    bench.request("a")
+    bench.request("b")
+    _ = bench.take()
+    bench.event(.failed(ClientAction.ID(rawValue: 1), failure))
+    bench.event(.failed(ClientAction.ID(rawValue: 1), failure))
+    bench.event(.failed(ClientAction.ID(rawValue: 99), failure))
+    #expect(bench.take() == ["a failed \(code)"])
+    #expect(bench.machine.pending.count == 1)
+  }
+
+  @Test func refusesAClientThatCarriesNothing() {
+    #expect(throws: RequestError.self) { try RequestBench([.messages]) }
+  }
+}

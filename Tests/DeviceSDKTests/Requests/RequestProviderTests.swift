@@ -1,0 +1,238 @@
+import DataClient
+import Synchronization
+import Testing
+
+@testable import DeviceSDK
+
+private enum SampleAPI: RequestTarget {
+  case analyze(question: String)
+  case bare
+
+  var service: String {
+    switch self {
+    case .analyze: "test-services/nlu/analyze"
+    case .bare: "bare"
+    }
+  }
+
+  var parameters: JSONValue {
+    switch self {
+    case .analyze(let question): ["userId": 1, "robotId": "1", "question": .string(question)]
+    case .bare: [:]
+    }
+  }
+
+  var product: String? { if case .bare = self { "other" } else { nil } }
+
+  var sampleData: [UInt8]? {
+    if case .analyze = self {
+      Array(#"{"ret_code":"0000","result":{"mood":"well"}}"#.utf8)
+    } else {
+      nil
+    }
+  }
+}
+
+private struct Analysis: Decodable, Sendable, Equatable { let mood: String }
+
+/// Writes down which stages it sees.
+private final class Stages: RequestPlugin {
+  private let lines = Mutex<[String]>([])
+  var seen: [String] { lines.withLock { $0 } }
+
+  private func add(_ line: String) { lines.withLock { $0.append(line) } }
+  func add(completed result: Result<RequestAnswer, RequestError>) {
+    add("completed \(Self.text(result))")
+  }
+
+  private static func text(_ result: Result<RequestAnswer, RequestError>) -> String {
+    switch result {
+    case .success: "ok"
+    case .failure(let error): "\(error.kind.rawValue)"
+    }
+  }
+
+  func willSend(_ target: any RequestTarget) { add("willSend \(target.service)") }
+  func willReceive(_ result: Result<RequestAnswer, RequestError>, of: any RequestTarget) {
+    add("willReceive \(Self.text(result))")
+  }
+  func process(
+    _ result: Result<RequestAnswer, RequestError>, of: any RequestTarget
+  ) -> Result<RequestAnswer, RequestError> {
+    add("process")
+    return result
+  }
+  func didReceive(_ result: Result<RequestAnswer, RequestError>, of: any RequestTarget) {
+    add("didReceive \(Self.text(result))")
+  }
+}
+
+@Suite struct RequestProviderTests {
+  /// A server that answers every request with a content; heartbeats get nothing.
+  private func server(_ content: JSONValue) -> ScriptedClient {
+    ScriptedClient(capabilities: [.frames]) { action, _ in
+      switch action.kind {
+      case .connect: return [.connected(.init())]
+      case .disconnect: return [.closed(.byUser)]
+      case .sendText(let text):
+        guard let value = JSONValue(parsing: Array(text.utf8)), let id = value["uniqueId"],
+          value["content"] != nil
+        else { return [] }
+        let answer: JSONValue = [
+          "uniqueId": id, "service": value["service"] ?? .null, "content": content,
+        ]
+        return [.text(String(decoding: answer.utf8, as: UTF8.self))]
+      case .subscribe, .unsubscribe, .publish, .send, .sendBinary: return []
+      }
+    }
+  }
+
+  private let good: JSONValue = ["ret_code": "0000", "ret_msg": "done", "result": ["mood": "well"]]
+
+  private func sent(_ client: ScriptedClient) -> [String] {
+    client.performed.compactMap { if case .sendText(let text) = $0.kind { text } else { nil } }
+  }
+
+  @Test func opensWithTheFirstRequestAndDecodes() async throws {
+    let client = server(good)
+    let provider = RequestProvider<SampleAPI>(
+      client: client, plugins: [BusinessErrors(unwrapsResult: true)])
+    let answer: Analysis = try await provider.request(
+      .analyze(question: "Are you OK?"), timeout: .seconds(15))
+    #expect(answer == Analysis(mood: "well"))
+    try await provider.close()
+    #expect(
+      sent(client).last
+        == #"{"content":"{\"question\":\"Are you OK?\",\"robotId\":\"1\",\"userId\":1}","method":"POST","product":"app_iOS","service":"test-services/nlu/analyze","uniqueId":2}"#
+    )
+    #expect(client.performed.last.map { $0.kind == .disconnect } == true)
+    await #expect(throws: RequestError.self) { try await provider.answer(to: .bare) }
+  }
+
+  @Test func keepsTheProductOfATargetInside() async throws {
+    let client = server(good)
+    let provider = RequestProvider<AnyRequestTarget>(client: client)
+    _ = try await provider.answer(to: AnyRequestTarget(SampleAPI.bare))
+    try await provider.close()
+    #expect(sent(client).last?.contains(#""product":"other""#) == true)
+  }
+
+  @Test func showsEveryStageToEveryPluginInOrder() async throws {
+    let stages = Stages()
+    try await withRequests(on: server(good)) { connection in
+      try await connection.open()
+      let provider = RequestProvider<SampleAPI>(connection, plugins: [stages])
+      _ = try await provider.answer(to: .bare)
+      await withCheckedContinuation { continuation in
+        provider.request(.bare) { result in
+          stages.add(completed: result)
+          continuation.resume()
+        }
+      }
+    }
+    let stagesOfOne = ["willSend bare", "willReceive ok", "process"]
+    #expect(
+      stages.seen.prefix(8)
+        == (stagesOfOne + ["didReceive ok"] + stagesOfOne + ["completed ok"])[...])
+  }
+
+  @Test func showsPluginsARequestThatIsTakenBack() async throws {
+    let stages = Stages()
+    let client = ScriptedClient(capabilities: [.frames]) { action, _ in
+      switch action.kind {
+      case .connect: [.connected(.init())]
+      case .disconnect: [.closed(.byUser)]
+      default: []
+      }
+    }
+    try await withRequests(on: client) { connection in
+      try await connection.open()
+      let provider = RequestProvider<SampleAPI>(connection, plugins: [stages])
+      await withCheckedContinuation { continuation in
+        let token = provider.request(.bare) { result in
+          stages.add(completed: result)
+          continuation.resume()
+        }
+        token.cancel()
+        token.cancel()
+      }
+    }
+    #expect(stages.seen.filter { $0.hasPrefix("completed") } == ["completed -15"])
+  }
+
+  @Test func makesErrorsOfWhatTheServiceRefuses() async throws {
+    let bad: JSONValue = ["ret_code": "1001", "ret_msg": "no such robot"]
+    let provider = RequestProvider<SampleAPI>(client: server(bad), plugins: [BusinessErrors()])
+    let error = try await #require(throws: RequestError.self) {
+      try await provider.answer(to: .bare)
+    }
+    #expect(error.kind == .business && error.businessCode == "1001")
+    #expect("\(error)" == "-2/1001: no such robot")
+    try await provider.close()
+  }
+
+  @Test func saysWhereAnAnswerIsOfAnotherType() async throws {
+    let provider = RequestProvider<SampleAPI>(client: server(good))
+    let error = try await #require(throws: RequestError.self) {
+      let _: Analysis = try await provider.request(.bare)
+    }
+    #expect(error.kind == .invalidResponse && error.message.contains("\"mood\""))
+    try await provider.close()
+  }
+
+  @Test func answersFromSamples() async throws {
+    let provider = RequestProvider<SampleAPI>(
+      answeringFromSamples: [BusinessErrors(unwrapsResult: true)])
+    let answer: Analysis = try await provider.request(.analyze(question: "?"))
+    #expect(answer == Analysis(mood: "well"))
+    let error = try await #require(throws: RequestError.self) {
+      try await provider.answer(to: .bare)
+    }
+    #expect(error.kind == .client)
+  }
+
+  @Test func logsInWhenTheServerWantsIt() async throws {
+    let client = ScriptedClient(capabilities: [.frames]) { action, _ in
+      switch action.kind {
+      case .connect: return [.connected(.init())]
+      case .disconnect: return [.closed(.byUser)]
+      case .sendText(let text):
+        guard let value = JSONValue(parsing: Array(text.utf8)), let id = value["uniqueId"]?.integer
+        else { return [] }
+        // The first request is refused; the login and what is sent again are answered.
+        let isRefused = id == 2
+        let rest = isRefused ? #""error":{"code":4,"desc":"login"}"# : #""content":{}"#
+        return [.text(#"{"uniqueId":\#(id),"service":"s",\#(rest)}"#)]
+      default: return []
+      }
+    }
+    try await withRequests(on: client, login: { SampleAPI.analyze(question: "login") }) {
+      connection in
+      try await connection.open()
+      _ = try await connection.answer(to: SampleAPI.bare)
+    }
+    let services = sent(client).compactMap { JSONValue(parsing: Array($0.utf8))?["service"]?.text }
+    #expect(services == ["system/heart-beat", "bare", "test-services/nlu/analyze", "bare"])
+  }
+
+  @Test func answersATaskThatIsCancelledOnce() async throws {
+    let client = ScriptedClient(capabilities: [.frames]) { action, _ in
+      action.kind == .connect(ConnectOptions()) ? [.connected(.init())] : []
+    }
+    let provider = RequestProvider<SampleAPI>(client: client)
+    let task = Task { try await provider.answer(to: .bare) }
+    await client.waitForActions(3)
+    task.cancel()
+    let error = try await #require(throws: RequestError.self) { try await task.value }
+    #expect(error.kind == .cancelled)
+  }
+
+  @Test(arguments: [
+    ("你好", "%E4%BD%A0%E5%A5%BD"), (" a ", " a "), ("a b", "a%20b"), ("ab", "ab"), ("é", "é"),
+    ("a?b c&d=%", "a?b%20c&d=%25"),
+  ])
+  func encodesAsTheFirstClientsDid(text: String, encoded: String) {
+    let result = LegacyPercentEncoding.encode(["text": .string(text), "nested": [.string(text)]])
+    #expect(result == ["text": .string(encoded), "nested": [.string(text)]])
+  }
+}

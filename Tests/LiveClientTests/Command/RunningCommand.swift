@@ -1,0 +1,106 @@
+import DataClient
+import Glibc
+import Wire
+
+/// The built command, running, as users run it.
+final class RunningCommand: Sendable {
+  private let child: Child
+  private let output: String
+  private let errorFile: String
+
+  /// The command beside the tests' own program.
+  static var path: String {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+    let program = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init), as: UTF8.self)
+    return program.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/reprise"
+  }
+
+  /// Starts the command.
+  /// - Parameters:
+  ///   - words: What is typed behind its name.
+  ///   - directory: Where what it writes is kept.
+  ///   - blocks: How many blocks of 1,024 bytes its files may have, if there is a limit.
+  /// - Throws: What the system says when it can't be started.
+  init(_ words: [String], in directory: Scratch, blocks: Int? = nil) throws {
+    let name = "run-\(UInt32.random(in: 0...(.max)))"
+    output = directory.file(name + ".out")
+    errorFile = directory.file(name + ".err")
+    var arguments = [Self.path] + words
+    if let blocks {
+      arguments = ["bash", "-c", "ulimit -f \(blocks); exec \"$@\"", "bash"] + arguments
+    }
+    child = try Child(arguments, output: output, errors: errorFile)
+  }
+
+  /// Runs the command to its end.
+  static func run(
+    _ words: [String], in directory: Scratch, blocks: Int? = nil
+  ) async throws -> (status: Int32, output: String, errors: String) {
+    let command = try RunningCommand(words, in: directory, blocks: blocks)
+    return (try await command.wait(), command.text, command.errors)
+  }
+
+  /// Sends a signal and waits for the end; returns the exit status.
+  func stop(_ signal: Int32) async throws -> Int32 {
+    child.send(signal)
+    return try await wait()
+  }
+
+  /// Waits for the end; returns the exit status, which is that of SIGKILL if it does not end.
+  func wait() async throws -> Int32 {
+    if try await !eventually(within: 60, { child.hasEnded }) { child.send(SIGKILL) }
+    return child.wait()
+  }
+
+  var hasEnded: Bool { child.hasEnded }
+
+  /// What it wrote to standard output so far.
+  var text: String { Child.text(of: output) }
+
+  /// What it wrote to standard error so far.
+  var errors: String { Child.text(of: errorFile) }
+}
+
+/// A recording, read back.
+struct Recorded: EventConsumer {
+  private(set) var events: [Event] = []
+  private(set) var notes: [String] = []
+
+  /// Reads a file; that it is no valid recording is an error.
+  init(_ path: String) throws {
+    var stream = RecordingStream()
+    try stream.consume(Child.bytes(of: path).span.bytes, into: &self)
+    try stream.finish(into: &self)
+    notes = stream.notes
+  }
+
+  mutating func consume(_ event: borrowing EventView) { events.append(Event(copying: event)) }
+
+  /// The payloads of the messages, in order.
+  var payloads: [String] {
+    events.compactMap { event in
+      event.withView { view in
+        guard case .mqtt(let packet) = view.body, packet.type == .publish else { return nil }
+        return String(copying: packet.payload)
+      }
+    }
+  }
+
+  /// The types of the events.
+  var types: [String] {
+    events.map { event in
+      event.withView { view in
+        switch view.body {
+        case .opened: "OPEN"
+        case .closed(let closing): "CLOSE \(closing.how.rawValue)"
+        case .handshake(let handshake): "\(handshake.name)"
+        case .webSocket(let frame): "\(frame.opcode.name)"
+        case .gap: "GAP"
+        case .malformed: "MALFORMED"
+        case .mqtt(let packet): "\(packet.type.name)"
+        }
+      }
+    }
+  }
+}

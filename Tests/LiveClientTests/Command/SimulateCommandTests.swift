@@ -1,0 +1,74 @@
+import DataClient
+import DeviceSDK
+import Glibc
+import LiveClient
+import Testing
+
+/// `reprise simulate`, with a broker and the SDK's own channel.
+@Suite struct SimulateCommandTests {
+  private let directory: Scratch
+  private let broker: Broker
+
+  init() throws {
+    directory = try Scratch()
+    broker = try Broker()
+  }
+
+  private func start(_ more: [String] = []) async throws -> RunningCommand {
+    let command = try RunningCommand(["simulate", broker.url] + more, in: directory)
+    #expect(try await eventually { command.text.contains("SUBACK") || command.hasEnded })
+    return command
+  }
+
+  private func configuration() throws -> ChannelConfiguration {
+    ChannelConfiguration(
+      appKey: "1234", authCode: "test",
+      identity: try ChannelIdentity(productKey: "a1pk", deviceName: "dev1"))
+  }
+
+  @Test func letsAChannelBind() async throws {
+    let script = #"{"tokens":{"stale":{"code":2043}},"pushes":[{"status":"online","on":"/x"}]}"#
+    try directory.write(script, to: "cloud.json")
+    let command = try await start(["--script", directory.file("cloud.json")])
+    let client = try MosquittoClient(url: broker.url)
+    let data = try await withChannel(on: client, configuration: try configuration()) { channel in
+      try await channel.start()
+      await #expect(throws: ChannelError.self) { try await channel.bind(token: "stale") }
+      try await channel.bind(token: "good")
+      #expect(channel.account == .bound)
+      return try await channel.invoke("/x", ["a": 1]).data
+    }
+    #expect(data == ["a": 1])
+    #expect(try await eventually { command.text.contains("/app/down/thing/status") })
+    #expect(try await command.stop(SIGINT) == 130)
+    let lines = command.text.split(separator: "\n").map(String.init)
+    func has(_ arrow: String, _ topic: String, _ text: String) -> Bool {
+      lines.contains { line in
+        line.contains("\(arrow) PUBLISH") && line.contains(topic) && line.contains(text)
+      }
+    }
+    #expect(has("←", "/sys/a1pk/dev1/app/up/account/bind", #""iotToken":"***""#))
+    #expect(has("→", "/sys/a1pk/dev1/app/down/account/bind_reply", #""code":2043"#))
+    #expect(has("→", "/sys/a1pk/dev1/app/down/account/bind_reply", #""code":200"#))
+    #expect(has("→", "/sys/a1pk/dev1/app/down/x_reply", #""data":{"a":1}"#))
+    #expect(!lines.contains { $0.contains("good") || $0.contains("PUBACK") })
+    #expect(lines.last?.hasSuffix("CLOSE       fin") == true)
+    #expect(command.errors == "")
+  }
+
+  @Test func connectsAgain() async throws {
+    let command = try await start()
+    broker.stop()
+    #expect(try await eventually { command.text.contains("CLOSE       reset") })
+    try broker.start()
+    #expect(try await eventually { command.text.components("SUBACK") == 2 })
+    #expect(try await command.stop(SIGTERM) == 143)
+  }
+
+  @Test func tellsThatThereIsNoBroker() async throws {
+    broker.stop()
+    let result = try await RunningCommand.run(["simulate", broker.url], in: directory)
+    #expect(result.status == 2)
+    #expect(result.errors.contains("Connection refused; check host and port"))
+  }
+}
