@@ -47,7 +47,7 @@ public struct ReplayEvents: EventConsumer, Sendable {
   /// Takes the next event of the session.
   public mutating func consume(_ event: borrowing EventView) {
     let before = entries.count
-    extraction.take(event, into: &entries)
+    extraction.take(event, into: &entries, isKept: !isTooLarge)
     if source != nil { forget(from: before) }
   }
 
@@ -61,7 +61,8 @@ public struct ReplayEvents: EventConsumer, Sendable {
 
   /// Gives up keeping when there is too much.
   private mutating func forget(from start: Int) {
-    for entry in entries[min(start, entries.count)...] { size += entry.size }
+    guard entries.count > start else { return }
+    for entry in entries[start...] { size += entry.size }
     guard isTooLarge || size > limit else { return }
     // What was kept so far may be large, and what comes is little and comes often.
     if isTooLarge { entries.removeAll(keepingCapacity: true) } else { entries = [] }
@@ -100,13 +101,5 @@ public struct ReplayEvents: EventConsumer, Sendable {
   /// A connection whose CONNECT was not captured is taken for one of the client that connects when it is over.
   public var isAmbiguous: Bool {
     extraction.selection == .only && extraction.census.isAmbiguous
-  }
-}
-
-extension ReplayEntry {
-  /// About how many bytes of memory the entry takes.
-  var size: Int {
-    guard case .mqtt(let packet) = event.body else { return MemoryLayout<ReplayEntry>.stride }
-    return MemoryLayout<ReplayEntry>.stride + 32 + packet.bytes.count
   }
 }

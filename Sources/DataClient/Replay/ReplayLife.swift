@@ -141,15 +141,35 @@ struct ReplayLife: Sendable {
     if totals.firstTime == nil { totals.firstTime = event.context.time }
     totals.lastPlace = ReplayPlace(event.context)
     if event.context.wire.version == .v5_0 { totals.hasRefusals = true }
-    switch event.role(implied) {
-    case .nothing: return
-    case .action:
-      totals.actions += 1
-      entries.append(ReplayEntry(event: event, role: .action))
-    case .fromServer: entries.append(ReplayEntry(event: event, role: .fromServer))
-    case .closing: entries.append(ReplayEntry(event: event, role: .closing))
-    case .hole: entries.append(ReplayEntry(event: event, role: .hole))
-    }
+    let role = event.role(implied)
+    if case .nothing = role { return }
+    if case .action = role { totals.actions += 1 }
+    entries.append(ReplayEntry(event, role))
+  }
+
+  // MARK: Most packets
+
+  /// Whether a packet in the middle of a connection would only be added.
+  @inline(__always)
+  func isSteady(on connection: Int) -> Bool {
+    current == connection && early == nil && leaving == nil
+  }
+
+  /// Adds a whole packet in the middle of a connection, without a copy where none is needed.
+  /// - Parameters:
+  ///   - event: The event of the packet.
+  ///   - role: Its role.
+  ///   - entries: Where it is added.
+  ///   - isKept: Whether it is added indeed, or counted only.
+  @inline(__always)
+  mutating func add(
+    _ event: borrowing EventView, _ role: ReplayEventRole, into entries: inout [ReplayEntry],
+    isKept: Bool
+  ) {
+    totals.lastPlace = ReplayPlace(event.context)
+    if case .nothing = role { return }
+    if case .action = role { totals.actions += 1 }
+    if isKept { entries.append(ReplayEntry(Event(copying: event), role)) }
   }
 }
 

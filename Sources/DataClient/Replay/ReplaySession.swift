@@ -114,6 +114,7 @@ private final class ReplayFeed {
   func finish() { extraction.finish(into: &entries) }
 
   func hand(to taker: inout [ReplayEntry]) {
+    if taker.isEmpty { return swap(&taker, &entries) }
     taker += entries
     entries.removeAll(keepingCapacity: true)
   }
