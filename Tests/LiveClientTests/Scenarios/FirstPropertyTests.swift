@@ -27,7 +27,8 @@ import Testing
     for (scenario, live) in zip(suite.scenarios, live) {
       #expect(live.outcome.findings.isEmpty, "\(scenario.name): \(live.outcome.findings)")
       let file = try ReplayClient(
-        contentsOf: folder.file("\(scenario.name).jsonl"), options: ReplayWorld.options)
+        contentsOf: folder.file("\(scenario.system.rawValue)/\(scenario.name).jsonl"),
+        options: ReplayWorld.options)
       let capture = try ReplayClient(
         contentsOf: wire.path,
         input: InputOptions(bpf: "host \(live.gate.address) and tcp port \(live.gate.port)"),
