@@ -29,7 +29,7 @@ final class Broker: Sendable {
         child = Mutex(try Self.listening(on: port, in: directory))
         self.port = port
         return
-      } catch where attempts > 1 { attempts -= 1 }
+      } catch  where attempts > 1 { attempts -= 1 }
     }
   }
 
