@@ -6,16 +6,17 @@ import Wire
 final class ReplayEntry: Sendable {
   let event: Event
   let role: ReplayEventRole
+  /// About how many bytes of memory the entry takes.
+  let size: Int
 
   init(_ event: Event, _ role: ReplayEventRole) {
     self.event = event
     self.role = role
-  }
-
-  /// About how many bytes of memory the entry takes.
-  var size: Int {
-    guard case .mqtt(let packet) = event.body else { return Self.ownSize }
-    return Self.ownSize + packet.bytes.count
+    if case .mqtt(let packet) = event.body {
+      size = Self.ownSize + packet.bytes.count
+    } else {
+      size = Self.ownSize
+    }
   }
 
   /// With the headers of the two objects that it consists of.
