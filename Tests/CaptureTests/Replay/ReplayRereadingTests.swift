@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func recordingsAreReadAgain() async throws {
-    let path = Recordings.folder.appending(path: "sdk/messages.jsonl").path
+    let path = Recordings.folder.appending(path: "account-bind/session.jsonl").path
     let kept = try Self.dialogues(path, keeping: nil)
     #expect(kept.first?.isEmpty == false)
     #expect(try Self.dialogues(path, keeping: 0) == kept)
