@@ -20,7 +20,8 @@ extension ReplayMachine {
     var comparison = ReplayComparison(options)
     comparison.compare(recorded.kind, action.kind)
     guard comparison.differences.isEmpty else {
-      throw fail(other(event, action, comparison.differences, later: find(action, from: next.number + 1)))
+      let later = find(action, from: next.number + 1)
+      throw fail(other(event, action, comparison.differences, later: later))
     }
     bindings.bind(comparison.bindings, at: next.number)
     accept(action, next)
@@ -125,6 +126,7 @@ extension ReplayMachine {
   /// - Parameters:
   ///   - number: Where the next action stands; nil when there is none.
   ///   - kind: What the user wants.
+  /// - Returns: Whether a DISCONNECT is no action of the session, and all the same in order.
   private func mayLeave(before number: Int?, _ kind: ClientAction.Kind) -> Bool {
     // A CONNECT that was performed may not have been passed yet.
     let connecting = link == .connecting ? actedConnection : nil
