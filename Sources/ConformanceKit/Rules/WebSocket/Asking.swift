@@ -81,7 +81,8 @@ enum RequestTarget {
       return "a target with characters that no address has"
     }
     if target.hasPrefix("/") { return nil }
-    guard let scheme = ["http", "https"].first(where: { target.lowercased().hasPrefix("\($0)://") })
+    guard
+      let scheme = ["http", "https"].first(where: { target.lowercased().hasPrefix("\($0)://") })
     else { return "the target \(target)" }
     let authority = target.dropFirst(scheme.count + 3).prefix { $0 != "/" && $0 != "?" }
     // Without Host there is nothing to compare with; that it is missing is for its own clause.
