@@ -64,6 +64,8 @@ struct Carrier {
     guard case .header(let header) = WebSocketFrameHeader.read(bytes.span.bytes) else {
       return nil
     }
+    // What comes behind the frame is none of it.
+    let bytes = Array(bytes.prefix(header.frameSize ?? bytes.count))
     var frame: WebSocketFrame?
     if sender == .client {
       receivers.client.receive(bytes.span.bytes, header) { frame = WebSocketFrame(copying: $0) }
