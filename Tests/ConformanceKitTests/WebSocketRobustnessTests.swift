@@ -123,6 +123,20 @@ struct WebSocketRobustnessTests {
     #expect(closing?.reason == "the capture ends before the connection does")
   }
 
+  @Test("Frames that a client retold are no evidence")
+  func retold() throws {
+    var events = conforming(3, steps: 50).events
+    for index in events.indices {
+      guard case .opened(var opening) = events[index].body else { continue }
+      opening.hasPings = false
+      events[index].body = .opened(opening)
+    }
+    let report = try judge(events)
+    #expect(report.count(.passed) == 0 && report.count(.failed) == 0)
+    let mask = report.results.first { $0.clause.id == "RFC6455-5.1-1" }
+    #expect(mask?.reason?.hasPrefix("the recording is a client's own") == true)
+  }
+
   @Test("Without WebSocket in the input its table is one line")
   func absent() throws {
     let report = try judge { $0.start() }

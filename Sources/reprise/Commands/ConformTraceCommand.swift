@@ -1,7 +1,8 @@
 /// `reprise conform trace`: judges captures and recordings.
 enum ConformTraceCommand: Command {
   static let spec = CommandSpec(
-    name: "conform trace", summary: "Judges captures and recordings by clauses of MQTT and WebSocket.",
+    name: "conform trace",
+    summary: "Judges captures and recordings by clauses of MQTT and WebSocket.",
     operands: "FILE...", operandCount: 1...Int.max, options: ConformRun.options,
     details: """
       FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl);
