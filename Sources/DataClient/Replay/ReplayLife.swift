@@ -40,6 +40,8 @@ public struct ReplayEvents: EventConsumer, Sendable {
   private var clients: [(connection: Int, clientID: String?)] = []
   /// The connections whose CONNECT is among the events.
   private var connected: Set<Int> = []
+  /// The connections without MQTT, which are replayed when no other is.
+  private var frames: FrameEvents
 
   /// Creates an empty collection.
   /// - Parameters:
@@ -48,10 +50,12 @@ public struct ReplayEvents: EventConsumer, Sendable {
   public init(of selection: ReplaySelection = .only, within window: ReplayWindow = ReplayWindow()) {
     self.selection = selection
     self.window = window
+    frames = FrameEvents(of: selection, within: window)
   }
 
   /// Takes the next event of the session.
   public mutating func consume(_ event: borrowing EventView) {
+    frames.take(event)
     switch event.body {
     // What carries packets is not replayed, and a connection without packets may have much of it.
     case .handshake, .webSocket: return
@@ -63,6 +67,7 @@ public struct ReplayEvents: EventConsumer, Sendable {
   /// Takes the next event of the session.
   /// - Parameter event: The event.
   public mutating func append(_ event: Event) {
+    event.withView { frames.take($0) }
     switch event.body {
     case .handshake, .webSocket: return
     case .opened, .closed, .gap, .malformed, .mqtt: append(event.context) { event }
@@ -109,7 +114,10 @@ public struct ReplayEvents: EventConsumer, Sendable {
   /// - Returns: Its events, one connection after the other.
   /// - Throws: ``DataClientError`` when there is no such client, or more than one.
   func life() throws(DataClientError) -> ReplayLife {
-    guard !events.isEmpty else { throw notFound() }
+    guard !events.isEmpty else {
+      if let life = try frames.life() { return life }
+      throw notFound()
+    }
     guard !isAmbiguous else {
       throw DataClientError(
         .unreadable,
@@ -182,12 +190,15 @@ struct ReplayLife: Sendable {
   private(set) var events: [Event] = []
   /// The connections whose CONNECT was not captured.
   let implied: Set<Int>
+  /// Whether it is one of WebSocket, with messages that have no topics.
+  let carriesFrames: Bool
   /// A connection that lacks its CONNACK although its client went on; nil when there is none.
   private(set) var unanswered: Int?
   /// What a client sent between CONNECT and CONNACK, which no user of the port can do.
   private var early: [Event]?
 
-  init(_ all: [Event], connected: Set<Int>) {
+  init(_ all: [Event], connected: Set<Int>, carriesFrames: Bool = false) {
+    self.carriesFrames = carriesFrames
     implied = Set(all.lazy.map(\.context.connection)).subtracting(connected)
     let closed = Set(
       all.lazy.filter { $0.isClosingOnTheWire }.map(\.context.connection))
@@ -218,14 +229,25 @@ struct ReplayLife: Sendable {
         close(connection, before: event, "")
         over.insert(connection)
         current = nil
-      case .opened, .gap, .malformed, .handshake, .webSocket: continue
+      case .webSocket:
+        guard event.isCloseFrameOfClient, !closed.contains(connection) else { continue }
+        close(connection, before: event, "")
+        over.insert(connection)
+        current = nil
+      case .opened, .gap, .malformed, .handshake: continue
       }
     }
     endHolding(current ?? 0)
   }
 
-  /// Whether the server can say what it refuses, as only MQTT 5.0 lets it.
-  var hasRefusals: Bool { events.contains { $0.context.wire.version == .v5_0 } }
+  /// What the session's user could do: all that MQTT can, with refusals only in 5.0, or send messages
+  /// without topics.
+  var capabilities: Capabilities {
+    if carriesFrames { return [.frames, .push, .binary] }
+    let all: Capabilities = [.messages, .retain, .will, .exactlyOnce, .push, .binary]
+    let hasRefusals = events.contains { $0.context.wire.version == .v5_0 }
+    return hasRefusals ? all.union(.refusals) : all
+  }
 
   /// Appends an event; actions between CONNECT and CONNACK are held back behind the CONNACK.
   ///
@@ -289,8 +311,9 @@ extension Event {
     context.sender == .client && packetType == type
   }
 
-  /// Whether the event is a CONNACK that does not accept.
+  /// Whether the event is a CONNACK, or the answer to a handshake, that does not accept.
   fileprivate var isRefusal: Bool {
+    if case .handshake(let handshake) = body { return handshake.isRefusal }
     guard packetType == .connack else { return false }
     return withView { view in
       guard case .mqtt(let packet) = view.body else { return false }

@@ -118,8 +118,8 @@ extension Event {
       if case .nothing = role { return .nothing }
       return .hole
     case .opened: return implied.contains(context.connection) ? .action : .nothing
-    // What carries packets is the work of the library; the packets come behind it.
-    case .handshake, .webSocket: return .nothing
+    case .handshake(let handshake): return handshake.replayRole
+    case .webSocket(let frame): return frame.replayRole(from: context.sender)
     case .closed: return .closing
     case .gap, .malformed: return .hole
     }
@@ -181,8 +181,8 @@ extension ClientAction.Kind {
       "PUBLISH \(message.topic), QoS \(message.qos.rawValue)\(message.isRetained ? ", retained" : "")"
         + ", payload \(message.shownPayload)"
     case .send(let request): "\(request.method) \(request.path)"
-    case .sendText(let text): "TEXT of \(text.utf8.count) bytes"
-    case .sendBinary(let bytes): "BINARY of \(bytes.count) bytes"
+    case .sendText(let text): "TEXT \(Message(topic: "", payload: Array(text.utf8)).shownPayload)"
+    case .sendBinary(let bytes): "BINARY \(Message(topic: "", payload: bytes).shownPayload)"
     case .disconnect: "DISCONNECT"
     }
   }

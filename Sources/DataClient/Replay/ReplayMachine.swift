@@ -24,6 +24,8 @@ struct ReplayMachine: Sendable {
   let events: [Event]
   let implied: Set<Int>
   let options: ReplayOptions
+  /// What the session's user could do.
+  let capabilities: Capabilities
   private let tolerance: Int64
   let isPaced: Bool
 
@@ -61,6 +63,7 @@ struct ReplayMachine: Sendable {
   init(_ life: ReplayLife, _ options: ReplayOptions) {
     events = life.events
     implied = life.implied
+    capabilities = life.capabilities
     self.options = options
     tolerance = options.timerTolerance.clampedNanoseconds
     now = events.first?.context.time ?? Timestamp(nanoseconds: 0)
@@ -170,6 +173,7 @@ struct ReplayMachine: Sendable {
       // The session goes on in which the capture began.
       return .connected(.init(isSessionPresent: true))
     }
+    if event.isUpgrade { openConnection = event.context.connection }
     guard let type = event.packetType else { return nil }
     if type == .connect {
       openConnection = event.context.connection
@@ -194,8 +198,12 @@ struct ReplayMachine: Sendable {
     }
     position += 1
     return event.withView { view in
-      guard case .mqtt(let packet) = view.body else { return nil }
-      return take(packet)
+      switch view.body {
+      case .mqtt(let packet): take(packet)
+      case .handshake(let handshake): take(handshake)
+      case .webSocket(let frame): take(frame)
+      case .opened, .closed, .gap, .malformed: nil
+      }
     }
   }
 
