@@ -38,7 +38,7 @@ test: setup
 	@echo "== Tests"
 	swift test --skip LiveClientTests
 	@echo "== Tests with a broker of their own, which measure real time and so want the machine to themselves"
-	swift test --skip-build --filter LiveClientTests
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --filter LiveClientTests
 	@$(MAKE) --no-print-directory lint
 
 lint:

@@ -27,6 +27,14 @@ enum SectionTitle {
     "sdk": [
       "1.2": "Channel: configuration", "1.3": "Channel: connection", "1.4": "Channel: topics",
       "1.5": "Channel: requests", "1.6": "Channel: account", "1.10": "Channel: in the field",
+      "2.1": "Gateway: relations", "2.2": "Gateway: lines", "2.3": "Gateway: topics",
+      "2.4": "Gateway: payloads", "2.5": "Gateway: codes", "2.6": "Gateway: signing",
+      "2.7": "Gateway: credentials", "2.8": "Gateway: in the field", "3.1": "Link: values",
+      "3.2": "Link: state events", "3.3": "Link: configuration", "3.4": "Link: message service",
+      "3.5": "Link: stream service", "3.6": "Link: heartbeats, presence",
+      "3.7": "Link: restoring", "3.8": "Link: tokens", "3.9": "Link: errors",
+      "3.10": "Link: in the field", "4.1": "Requests: frames", "4.2": "Requests: values",
+      "4.3": "Requests: flow", "4.4": "Requests: defects", "4.5": "Requests: asked for",
       "5.2": "Messages",
     ],
   ]

@@ -54,21 +54,22 @@ public struct ScenarioSuite: Sendable {
 
   /// Returns the scenarios that a user asked for, in the suite's order.
   /// - Parameters:
-  ///   - names: Their names; none is all of them.
+  ///   - names: Their names, or those of systems; none is all of them.
   ///   - selectors: Identifiers and sections of clauses, one of which they are bound to; none is all.
   /// - Returns: The scenarios.
   /// - Throws: ``ConformanceError`` for a name or a clause that does not exist, with the nearest.
   public func select(
     _ names: [String] = [], clauses selectors: [String] = []
   ) throws(ConformanceError) -> [Scenario] {
-    for name in names where !scenarios.contains(where: { $0.name == name }) {
-      let known = scenarios.map(\.name)
+    let known = scenarios.map(\.name) + Scenario.System.allCases.map(\.rawValue)
+    for name in names where !known.contains(name) {
       let hint = NearestName.find(name, in: known).map { "; did you mean \($0)?" } ?? ""
       throw ConformanceError(.unknownScenario, "no scenario is called \(name)\(hint)")
     }
     let wanted = Set(try catalogue.select(selectors).map(\.id))
     return scenarios.filter { scenario in
-      let isNamed = names.isEmpty || names.contains(scenario.name)
+      let isNamed =
+        names.isEmpty || names.contains(scenario.name) || names.contains(scenario.system.rawValue)
       return isNamed && (selectors.isEmpty || !wanted.isDisjoint(with: scenario.clauses))
     }
   }

@@ -41,7 +41,7 @@ public final class BrokerGate: Sendable {
   ///   found, and when the system is out of ports or threads.
   public init(
     broker: String, address: String = "127.0.0.1", isPassing: Bool = false,
-    limit: Duration = .seconds(10)
+    limit: Duration = .seconds(60)
   ) throws(DataClientError) {
     let place = try BrokerURL(broker)
     guard !place.isSecure else {

@@ -12,7 +12,7 @@ enum ConformSDKCommand: Command {
       """)
   private static let recordings = OptionSpec(
     name: "recordings", value: "FOLDER", isFile: true,
-    help: "Where file and capture find NAME.jsonl and NAME.pcap (default Recordings/sdk).")
+    help: "Where file and capture find SYSTEM/NAME.jsonl and .pcap (default Recordings/sdk).")
   private static let broker = OptionSpec(
     name: "broker", value: "URL", help: "The broker of live: mqtt://[USER[:PASSWORD]@]HOST[:PORT].")
   private static let gate = OptionSpec(
@@ -26,7 +26,7 @@ enum ConformSDKCommand: Command {
     help: "How many times as fast the SDK's time passes in live, 1 to 1000 (default 20).")
   private static let save = OptionSpec(
     name: "save", value: "FOLDER", isFile: true,
-    help: "Records what happens in live: NAME.jsonl a scenario, and session.json.")
+    help: "Records what happens in live: SYSTEM/NAME.jsonl a scenario, and session.json.")
   private static let force = OptionSpec(
     name: "force", help: "Replaces recordings that exist.")
   private static let list = OptionSpec(
@@ -34,7 +34,7 @@ enum ConformSDKCommand: Command {
 
   static let spec = CommandSpec(
     name: "conform sdk", summary: "Judges the SDK by its scenarios, the same in every world.",
-    operands: "[SCENARIO...]", operandCount: 0...Int.max,
+    operands: "[SCENARIO|SYSTEM...]", operandCount: 0...Int.max,
     options: [
       client, recordings, broker, gate, speed, save, force, list, ConformRun.clause,
       ConformRun.strict, ConformRun.format, .output,
@@ -51,6 +51,7 @@ enum ConformSDKCommand: Command {
       Examples:
         reprise conform sdk
         reprise conform sdk publish request-timeout --client capture
+        reprise conform sdk link --client script
         reprise conform sdk --client live --broker mqtt://127.0.0.1:1883
         reprise conform sdk --clause 1.5 --format json -o report.json
       """)

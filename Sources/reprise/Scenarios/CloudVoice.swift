@@ -17,7 +17,7 @@ final class CloudVoice: Sendable {
   private let state = Mutex(State())
 
   /// How long the broker may take for an answer.
-  private static let patience = Duration.seconds(10)
+  private static let patience = Duration.seconds(60)
 
   /// Creates a voice that has said nothing.
   /// - Parameter client: A client that is not connected.

@@ -19,7 +19,7 @@ struct LivePlay: Sendable {
   /// How many scenarios are run at a time: each has threads and connections of its own.
   private static let width = 16
   /// How long an answer may take, in true time.
-  private static let patience = 10
+  private static let patience = 60
 
   /// One scenario that was run.
   struct Played: Sendable {
@@ -38,6 +38,11 @@ struct LivePlay: Sendable {
   ///   no sense, and `CancellationError`.
   func run(_ scenarios: [Scenario]) async throws -> [Played] {
     try await checkBroker()
+    if let folder {
+      for system in Set(scenarios.map(\.system)) {
+        try ScenarioSession.makeFolder(of: system, in: folder)
+      }
+    }
     var played: [Played] = []
     try await withThrowingTaskGroup(of: Played.self) { group in
       for (index, scenario) in scenarios.enumerated() {
@@ -48,16 +53,23 @@ struct LivePlay: Sendable {
       for try await one in group { played.append(one) }
     }
     played.sort { $0.index < $1.index }
-    if let folder {
-      let gates = played.map { ($0.outcome.scenario, $0.gate) }
+    if let folder { try describe(scenarios, played, in: folder) }
+    return played
+  }
+
+  /// Writes what is to be known of the recordings of each system.
+  private func describe(
+    _ scenarios: [Scenario], _ played: [Played], in folder: String
+  ) throws {
+    for (system, rows) in Dictionary(grouping: zip(scenarios, played), by: \.0.system) {
+      let gates = rows.map { ($0.name, $1.gate) }
       let session = ScenarioSession(
         speed: speed, gates: Dictionary(gates, uniquingKeysWith: { first, _ in first }))
-      let file = try OutputFile(
-        "\(folder)/\(ScenarioSession.name)", inputs: [], replaces: replaces)
+      let path = "\(ScenarioSession.folder(of: system, in: folder))/\(ScenarioSession.name)"
+      let file = try OutputFile(path, inputs: [], replaces: replaces)
       try file.write(session.json)
       try file.close()
     }
-    return played
   }
 
   /// Connects once, so that a broker that is not there is one error and not a finding a scenario.
@@ -89,8 +101,9 @@ struct LivePlay: Sendable {
 
   private func play(_ scenario: Scenario, _ index: Int) async throws -> Played {
     let recorder = try folder.map { folder in
-      try OutputFile(
-        "\(folder)/\(scenario.name).jsonl", inputs: [], isPrivate: true, replaces: replaces)
+      let own = ScenarioSession.folder(of: scenario.system, in: folder)
+      return try OutputFile(
+        "\(own)/\(scenario.name).jsonl", inputs: [], isPrivate: true, replaces: replaces)
     }
     let wrapping = { (client: GatedClient<MosquittoClient>) throws -> any DataClient in
       guard let recorder else { return try ScaledTimeClient(client, speed: speed) }

@@ -35,7 +35,7 @@ extension LiveWorld {
   ///   `DataClientError`, as ``init(broker:address:isPassing:patience:wrapping:)``.
   static func simulated<Result: Sendable>(
     _ cloud: Cloud, broker: String, address: String = "127.0.0.1",
-    patience: Duration? = .seconds(10),
+    patience: Duration? = .seconds(60),
     wrapping: (GatedClient<MosquittoClient>) throws -> any DataClient = { $0 },
     wrappingCloud: (any DataClient) throws -> any DataClient = { $0 },
     body: @escaping @Sendable (LiveWorld) async throws -> Result

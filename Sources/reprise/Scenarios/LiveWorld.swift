@@ -33,7 +33,7 @@ final class LiveWorld: ScenarioWorld {
   ///   and when the system is out of ports or threads; and what `wrapping` throws.
   init(
     broker: String, address: String = "127.0.0.1", isPassing: Bool = false,
-    patience: Duration? = .seconds(10),
+    patience: Duration? = .seconds(60),
     wrapping: (GatedClient<MosquittoClient>) throws -> any DataClient = { $0 }
   ) throws {
     gate = try BrokerGate(broker: broker, address: address, isPassing: isPassing)

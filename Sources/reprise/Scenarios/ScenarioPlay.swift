@@ -50,8 +50,8 @@ struct ScenarioPlay: Sendable {
       try Interruption.check()
       switch world {
       case .script: results.append(try await runScripted(scenario))
-      case .file: results.append(try await replay(scenario, from: "\(scenario.name).jsonl"))
-      case .capture: results.append(try await replay(scenario, from: "\(scenario.name).pcap"))
+      case .file: results.append(try await replay(scenario, "jsonl"))
+      case .capture: results.append(try await replay(scenario, "pcap"))
       case .live: break
       }
     }
@@ -76,8 +76,9 @@ struct ScenarioPlay: Sendable {
     return .played(scenario, outcome, input: "script")
   }
 
-  private func replay(_ scenario: Scenario, from name: String) async throws -> Result {
-    let path = "\(folder)/\(name)"
+  private func replay(_ scenario: Scenario, _ ending: String) async throws -> Result {
+    let folder = ScenarioSession.folder(of: scenario.system, in: folder)
+    let path = "\(folder)/\(scenario.name).\(ending)"
     let world: ReplayWorld
     do {
       let session = try ScenarioSession(folder: folder)

@@ -1,3 +1,4 @@
+import ConformanceKit
 import DataClient
 import Glibc
 
@@ -17,6 +18,26 @@ struct ScenarioSession: Sendable {
     var address: String
     /// The port.
     var port: UInt16
+  }
+
+  /// Where the recordings of a system are, beside those of the others.
+  /// - Parameters:
+  ///   - system: The system.
+  ///   - folder: The folder of all systems.
+  /// - Returns: The path of the system's own folder.
+  static func folder(of system: Scenario.System, in folder: String) -> String {
+    "\(folder)/\(system.rawValue)"
+  }
+
+  /// Makes the folder of a system, if it does not exist.
+  /// - Parameters:
+  ///   - system: The system.
+  ///   - folder: The folder of all systems, which exists.
+  /// - Throws: ``OutputError`` when it can't be made.
+  static func makeFolder(of system: Scenario.System, in folder: String) throws(OutputError) {
+    let path = Self.folder(of: system, in: folder)
+    guard mkdir(path, 0o755) != 0, errno != EEXIST else { return }
+    throw OutputError(opening: path, errno)
   }
 
   /// Describes scenarios that were recorded.

@@ -22,14 +22,16 @@ enum RecordedScenarios {
 
   /// A scenario's recording, or its capture, as a world.
   static func world(of scenario: Scenario, _ ending: String) throws -> ReplayWorld {
-    let path = folder.appending(path: "\(scenario.name).\(ending)").path
+    let name = "\(scenario.system.rawValue)/\(scenario.name).\(ending)"
+    let path = folder.appending(path: name).path
     return try ReplayWorld(
       ReplayClient(contentsOf: path, options: ReplayWorld.options), speed: 20)
   }
 
-  /// The names of the files with an ending.
-  static func names(_ ending: String) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: folder.path)
+  /// The names of a system's files with an ending.
+  static func names(of system: Scenario.System, _ ending: String) throws -> [String] {
+    let own = folder.appending(path: system.rawValue)
+    return try FileManager.default.contentsOfDirectory(atPath: own.path)
       .filter { $0.hasSuffix(".\(ending)") }.map { String($0.dropLast(ending.count + 1)) }.sorted()
   }
 }

@@ -91,16 +91,18 @@ import Testing
     let sections = text.split(separator: "\n").compactMap { line in
       line.hasPrefix("  ") ? line.split(separator: " ").first : nil
     }
-    #expect(
-      sections == ["section", "1.2", "1.3", "1.4", "1.5", "1.6", "1.10", "5.2", "all"])
+    #expect(sections.starts(with: ["section", "1.2", "1.3", "1.4", "1.5", "1.6", "1.10"]))
+    #expect(Set(sections).count == sections.count && sections.last == "all")
   }
 
   @Test func findsScenariosByNameAndClause() throws {
     #expect(try suite.select(["stop", "start"]).map(\.name) == ["start", "stop"])
     #expect(
+      try suite.select(["channel"]) == suite.scenarios.filter { $0.system == .channel })
+    #expect(
       try suite.select(clauses: ["SDK-channel-40"]).map(\.name).sorted() == ["publish", "topics"])
     let error = #expect(throws: ConformanceError.self) { try suite.select(["strat"]) }
     #expect(error?.message == "no scenario is called strat; did you mean start?")
-    #expect(throws: ConformanceError.self) { try suite.select(clauses: ["3.8"]) }
+    #expect(throws: ConformanceError.self) { try suite.select(clauses: ["9.9"]) }
   }
 }

@@ -36,8 +36,10 @@ import Testing
     #expect(outcome.transcript == scenario.steps.map(\.expected))
   }
 
-  @Test(arguments: ["jsonl", "pcap"]) func everyScenarioIsRecorded(ending: String) throws {
-    #expect(try RecordedScenarios.names(ending) == Self.all.map(\.name).sorted())
+  @Test(arguments: Scenario.System.allCases, ["jsonl", "pcap"])
+  func everyScenarioIsRecorded(system: Scenario.System, ending: String) throws {
+    let names = Self.all.filter { $0.system == system }.map(\.name).sorted()
+    #expect(try RecordedScenarios.names(of: system, ending) == names)
   }
 
   @Test func noticesALineThatIsMissing() async throws {
