@@ -31,13 +31,12 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
     var lines: RecordingLines<Sink>
     var transcript: any Transcript
     var failure: DataClientError?
-    /// Whether somebody performs or records; the others wait in a row.
-    var isBusy = false
-    var row: [CheckedContinuation<Void, Never>] = []
   }
 
   private let client: Client
   private let state: Mutex<State>
+  /// Who performs or records is alone.
+  private let turnstile = Turnstile()
   /// What can't be recorded here: requests are no packets, and a connection has either topics or frames.
   private let lacking: Capabilities
 
@@ -88,8 +87,8 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
         .unsupported,
         "\(action.kind.name) can't be recorded; send it through a client that is not recorded")
     }
-    await enter()
-    defer { leave() }
+    await turnstile.enter()
+    defer { turnstile.leave() }
     if let failure = state.withLock({ $0.failure }) { throw failure }
     try await client.perform(action)
     try record { $0.take(action, at: $1) }
@@ -103,8 +102,8 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
     if let failure = state.withLock({ $0.failure }) { throw failure }
     let event = try await client.next(before: deadline)
     // An answer never stands before the action that is being performed.
-    await enter()
-    defer { leave() }
+    await turnstile.enter()
+    defer { turnstile.leave() }
     try record { $0.take(event, at: $1) }
     return event
   }
@@ -162,33 +161,5 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
       return state.failure
     }
     if let failure { throw failure }
-  }
-
-  // MARK: One at a time
-
-  /// Waits until nobody else performs or records.
-  private func enter() async {
-    await withCheckedContinuation { continuation in
-      let isFree = state.withLock { state in
-        guard state.isBusy else {
-          state.isBusy = true
-          return true
-        }
-        state.row.append(continuation)
-        return false
-      }
-      if isFree { continuation.resume() }
-    }
-  }
-
-  private func leave() {
-    let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      guard !state.row.isEmpty else {
-        state.isBusy = false
-        return nil
-      }
-      return state.row.removeFirst()
-    }
-    next?.resume()
   }
 }

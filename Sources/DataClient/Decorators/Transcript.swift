@@ -94,6 +94,7 @@ extension DataClient {
   ///   - url: What the client talks to, without a password.
   ///   - version: The version of MQTT that the client speaks; nil tells it from what the client can do.
   ///   - redaction: What is not told.
+  /// - Returns: The transcript, of nothing yet.
   func transcript(
     to url: String, speaking version: MQTTVersion?, _ redaction: RedactionRules
   ) -> any Transcript {
