@@ -54,6 +54,7 @@ struct AnswerTemplate: Sendable {
   /// - Parameters:
   ///   - fields: The answer in its file.
   ///   - hasTopic: Whether it has a topic, as messages of MQTT do.
+  /// - Throws: ``DataClientError/Code/unreadable`` with the file and the key.
   init(_ fields: AnswerFields, hasTopic: Bool = true) throws(DataClientError) {
     topic = hasTopic ? try fields.string("topic") : ""
     qos = try fields.qos()

@@ -73,6 +73,14 @@ extension Event {
     if case .handshake(.request) = body { true } else { false }
   }
 
+  /// Whether the event is a part of a session of WebSocket that users know of.
+  var isOfFrames: Bool {
+    switch body {
+    case .handshake, .webSocket: true
+    case .opened, .closed, .gap, .malformed, .mqtt: false
+    }
+  }
+
   /// Whether the client begins to close the connection.
   var isCloseFrameOfClient: Bool {
     guard case .webSocket(let frame) = body else { return false }
