@@ -4,8 +4,7 @@ import LiveClient
 /// `reprise record client`: records what an MQTT client that subscribes does and gets.
 enum RecordClientCommand: Command {
   static let spec = CommandSpec(
-    name: "record client",
-    summary: "Records the messages of a broker, as an MQTT client, or of a WebSocket.",
+    name: "record client", summary: "Records the messages of a broker, or of a WebSocket.",
     operands: "URL", operandCount: 1...1, options: RecordSettings.options + BrokerOptions.all,
     details: """
       URL is mqtt://HOST or mqtts://HOST (TLS), with a port if it is not 1883 or 8883, and

@@ -69,7 +69,9 @@ private struct Events: EventConsumer {
   }
 
   /// What a user of the provider gets.
-  private func run(on client: some DataClient, asking question: String = "b") async throws -> [String] {
+  private func run(
+    on client: some DataClient, asking question: String = "b"
+  ) async throws -> [String] {
     let provider = RequestProvider<MoodAPI>(client: client)
     var lines: [String] = []
     for target in [MoodAPI.analyze(question: "a"), .missing, .analyze(question: question)] {

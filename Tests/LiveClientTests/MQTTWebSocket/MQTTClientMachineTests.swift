@@ -6,96 +6,12 @@ import Wire
 
 /// The machine alone, in its own time.
 @Suite struct MQTTClientMachineTests {
-  /// A machine, its time, and what it did since somebody looked.
-  private struct Bench {
-    var machine: MQTTClientMachine
-    var now = Timestamp(nanoseconds: 1_000_000_000_000)
-    var told: [ClientEvent] = []
-    var sent: [MQTTPacket] = []
-    var closes = 0
-    var nextID: UInt32 = 0
-    let version: MQTTVersion
-
-    init(_ version: MQTTVersion = .v3_1_1, limit: Load = Load(count: 100, bytes: 1_000_000)) {
-      self.version = version
-      machine = MQTTClientMachine(version: version, server: "s", limit: limit)
-    }
-
-    mutating func take(_ outputs: [MQTTClientMachine.Output]) {
-      for output in outputs {
-        switch output {
-        case .open: continue
-        case .send(let bytes): if let packet = decode(bytes) { sent.append(packet) }
-        case .close: closes += 1
-        case .tell(let event): told.append(event)
-        }
-      }
-    }
-
-    private func decode(_ bytes: [UInt8]) -> MQTTPacket? {
-      guard case .header(let header) = MQTTFixedHeader.read(bytes.span.bytes) else { return nil }
-      return MQTTPacket(MQTTPacketView(bytes.span.bytes, header: header, version: version))
-    }
-
-    @discardableResult
-    mutating func perform(_ kind: ClientAction.Kind) throws(DataClientError) -> ClientAction.ID {
-      nextID += 1
-      let id = ClientAction.ID(rawValue: nextID)
-      take(try machine.perform(ClientAction(id, kind), now: now))
-      return id
-    }
-
-    mutating func receive(_ content: MQTTPacket.Content...) throws {
-      for content in content {
-        let bytes = try MQTTPacket(content, version: version).encoded()
-        take(machine.handle(.binary(bytes), now: now))
-      }
-    }
-
-    mutating func handle(_ event: ClientEvent) { take(machine.handle(event, now: now)) }
-
-    mutating func pass(_ duration: Duration) {
-      now = now.advanced(by: duration)
-      handle(.deadline)
-    }
-
-    /// Connects; what was sent and told for that is forgotten.
-    mutating func connect(
-      _ options: ConnectOptions = ConnectOptions(clientID: "c"), present: Bool = false,
-      _ properties: [MQTTProperty] = []
-    ) throws {
-      try perform(.connect(options))
-      handle(.connected(.init()))
-      (sent, told) = ([], [])
-      try receive(.connack(.init(sessionPresent: present, properties: properties)))
-      #expect(told == [.connected(.init(isSessionPresent: present))])
-      told = []
-    }
-
-    mutating func lose() {
-      handle(.closed(.lost("gone")))
-      #expect(told.last == .closed(.lost("gone")))
-      (sent, told) = ([], [])
-    }
-
-    /// What the client acknowledged or released, by type and identifier.
-    var exchanges: [String] {
-      sent.compactMap { packet in
-        switch packet.content {
-        case .acknowledgement(let type, let id, _): "\(type.name) \(id)"
-        case .publish(let publish): "PUBLISH \(publish.packetID)\(packet.dup ? " dup" : "")"
-        default: nil
-        }
-      }
-    }
-  }
-
   private static let kept = ConnectOptions(clientID: "c", cleanStart: false)
 
   @Test(arguments: [MQTTVersion.v3_1_1, .v5_0]) func saysWhatIsAskedFor(_ version: MQTTVersion)
     throws
   {
-    var bench = Bench(version)
+    var bench = MQTTMachineBench(version)
     let will = Message(topic: "w", payload: [1], qos: .atLeastOnce, isRetained: true)
     try bench.perform(
       .connect(
@@ -118,7 +34,7 @@ import Wire
   }
 
   @Test(arguments: 1...12) func packetsNeedNotBeAligned(size: Int) throws {
-    var bench = Bench()
+    var bench = MQTTMachineBench()
     try bench.connect()
     var bytes: [UInt8] = []
     for number in 0..<5 {
@@ -136,7 +52,7 @@ import Wire
   }
 
   @Test func exchangesOfEachQoSEndOnce() throws {
-    var bench = Bench()
+    var bench = MQTTMachineBench()
     try bench.connect()
     let ids = try QoS.allCases.map { qos throws(DataClientError) in
       try bench.perform(.publish(Message(topic: "t", payload: [], qos: qos)))
@@ -153,7 +69,7 @@ import Wire
   }
 
   @Test func aMessageOfQoS2ComesOnce() throws {
-    var bench = Bench()
+    var bench = MQTTMachineBench()
     try bench.connect(Self.kept)
     let publish = MQTTPacket.Publish(topic: "t", payload: [1], qos: 2, packetID: 5)
     try bench.receive(.publish(publish), .publish(publish))
@@ -170,7 +86,7 @@ import Wire
   }
 
   @Test func whatIsUnsettledIsSentAgain() throws {
-    var bench = Bench()
+    var bench = MQTTMachineBench()
     try bench.connect(Self.kept)
     let ids = try [QoS.exactlyOnce, .atLeastOnce, .exactlyOnce].map { qos throws(DataClientError) in
       try bench.perform(.publish(Message(topic: "t", payload: [], qos: qos)))
@@ -190,7 +106,7 @@ import Wire
   }
 
   @Test func onlySoManyMessagesAreUnderWay() throws {
-    var bench = Bench(.v5_0)
+    var bench = MQTTMachineBench(.v5_0)
     try bench.connect(ConnectOptions(), [MQTTProperty(.receiveMaximum, .integer(2))])
     for _ in 0..<5 {
       try bench.perform(.publish(Message(topic: "t", payload: [], qos: .atLeastOnce)))
@@ -207,7 +123,7 @@ import Wire
   }
 
   @Test func tooMuchIsRefused() throws {
-    var bench = Bench(limit: Load(count: 3, bytes: 1_000_000))
+    var bench = MQTTMachineBench(limit: Load(count: 3, bytes: 1_000_000))
     try bench.connect()
     let message = Message(topic: "t", payload: [], qos: .atLeastOnce)
     for _ in 0..<3 { try bench.perform(.publish(message)) }
@@ -218,7 +134,7 @@ import Wire
   }
 
   @Test func refusalsAreTold() throws {
-    var bench = Bench(.v5_0)
+    var bench = MQTTMachineBench(.v5_0)
     try bench.connect()
     let one = try bench.perform(.publish(Message(topic: "t", payload: [], qos: .atLeastOnce)))
     let two = try bench.perform(.publish(Message(topic: "t", payload: [], qos: .exactlyOnce)))
@@ -240,7 +156,7 @@ import Wire
   // MARK: Time
 
   @Test func keepsTheConnectionAlive() throws {
-    var bench = Bench()
+    var bench = MQTTMachineBench()
     try bench.connect(ConnectOptions(keepAlive: 10))
     #expect(bench.machine.deadline == bench.now.advanced(by: .seconds(10)))
     bench.pass(.seconds(4))
@@ -263,16 +179,16 @@ import Wire
   }
 
   @Test func theServerMayWantAnotherKeepAlive() throws {
-    var bench = Bench(.v5_0)
+    var bench = MQTTMachineBench(.v5_0)
     try bench.connect(ConnectOptions(keepAlive: 0), [MQTTProperty(.serverKeepAlive, .integer(3))])
     #expect(bench.machine.deadline == bench.now.advanced(by: .seconds(3)))
-    var other = Bench()
+    var other = MQTTMachineBench()
     try other.connect(ConnectOptions(keepAlive: 0))
     #expect(other.machine.deadline == nil)
   }
 
   @Test func aServerThatNeverAnswersIsLeft() throws {
-    var bench = Bench()
+    var bench = MQTTMachineBench()
     try bench.perform(.connect(ConnectOptions()))
     bench.handle(.connected(.init()))
     bench.pass(.seconds(29))
@@ -282,7 +198,7 @@ import Wire
   }
 
   @Test func leavesBehindWhatWaits() throws {
-    var bench = Bench()
+    var bench = MQTTMachineBench()
     try bench.connect()
     let id = try bench.perform(.publish(Message(topic: "t", payload: [], qos: .atLeastOnce)))
     try bench.perform(.disconnect)
@@ -295,7 +211,7 @@ import Wire
   }
 
   @Test func leavesInTheEndAllTheSame() throws {
-    var bench = Bench()
+    var bench = MQTTMachineBench()
     try bench.connect()
     try bench.perform(.publish(Message(topic: "t", payload: [], qos: .atLeastOnce)))
     try bench.perform(.disconnect)
@@ -314,7 +230,7 @@ import Wire
       .binary([0xE0, 0]),
     ] as [ClientEvent])
   func theConnectionIsGivenUp(_ event: ClientEvent) throws {
-    var bench = Bench()
+    var bench = MQTTMachineBench()
     try bench.connect()
     bench.handle(event)
     #expect(bench.closes == 1)
@@ -329,7 +245,7 @@ import Wire
   }
 
   @Test func refusedConnectionsAreClosed() throws {
-    var bench = Bench()
+    var bench = MQTTMachineBench()
     try bench.perform(.connect(ConnectOptions()))
     bench.handle(.connected(.init()))
     try bench.receive(.connack(.init(code: 5)))
@@ -339,7 +255,7 @@ import Wire
   }
 
   @Test func theServersFarewellIsTold() throws {
-    var bench = Bench(.v5_0)
+    var bench = MQTTMachineBench(.v5_0)
     try bench.connect()
     try bench.receive(.disconnect(.init(0x8E)))
     bench.handle(.closed(.byUser))
