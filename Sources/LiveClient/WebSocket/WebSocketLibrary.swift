@@ -8,6 +8,12 @@ enum WebSocketLibrary {
 
   /// TLS is set up.
   static let options: UInt64 = 1 << 12
+  /// A client must show a certificate, and TLS is set up.
+  static let asksForCertificates: UInt64 = 1 << 1 | 1 << 12
+  /// No host is made together with the context, so that each can be looked at.
+  static let explicitVirtualHosts: UInt64 = 1 << 13
+  /// Accepted sockets carry bytes that the library does not look into.
+  static let acceptsRaw: UInt64 = 1 << 22
   /// The system's authorities are not trusted.
   static let distrustsSystem: UInt64 = 1 << 6
 
