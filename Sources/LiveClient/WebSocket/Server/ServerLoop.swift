@@ -36,7 +36,9 @@ final class ServerLoop {
     let protocols = WebSocketLibrary.makeProtocols()
     protocols[0].callback = { ServerLoop.callback($0, $1, $2, $3, $4) }
     defer { protocols.deallocate() }
-    guard let context = makeContext(protocols) else {
+    guard
+      let context = WebSocketLibrary.makeContext(user: Unmanaged.passUnretained(self).toOpaque())
+    else {
       return started(.failure(.init(.transport, "The library makes no context.")))
     }
     if let port = listen(context, protocols) {
@@ -68,17 +70,6 @@ final class ServerLoop {
   }
 
   // MARK: - The context
-
-  private func makeContext(_ protocols: UnsafePointer<lws_protocols>) -> OpaquePointer? {
-    WebSocketLibrary.start()
-    var info = lws_context_creation_info()
-    info.options = WebSocketLibrary.options | WebSocketLibrary.explicitVirtualHosts
-    info.gid = -1
-    info.uid = -1
-    info.pt_serv_buf_size = 65_536
-    info.user = Unmanaged.passUnretained(self).toOpaque()
-    return lws_create_context(&info)
-  }
 
   /// Listens, and returns the port.
   private func listen(
