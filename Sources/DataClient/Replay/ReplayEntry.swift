@@ -12,10 +12,10 @@ final class ReplayEntry: Sendable {
   init(_ event: Event, _ role: ReplayEventRole) {
     self.event = event
     self.role = role
-    if case .mqtt(let packet) = event.body {
-      size = Self.ownSize + packet.bytes.count
-    } else {
-      size = Self.ownSize
+    switch event.body {
+    case .mqtt(let packet): size = Self.ownSize + packet.bytes.count
+    case .webSocket(let frame): size = Self.ownSize + 256 + frame.payload.count
+    case .opened, .closed, .gap, .malformed, .handshake: size = Self.ownSize
     }
   }
 
@@ -68,8 +68,8 @@ extension Event {
       if case .nothing = role { return .nothing }
       return .hole
     case .opened: return implied.contains(context.connection) ? .action : .nothing
-    // What carries packets is the work of the library; the packets come behind it.
-    case .handshake, .webSocket: return .nothing
+    case .handshake(let handshake): return handshake.replayRole
+    case .webSocket(let frame): return frame.replayRole(from: context.sender)
     case .closed: return .closing
     case .gap, .malformed: return .hole
     }

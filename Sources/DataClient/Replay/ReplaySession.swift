@@ -13,6 +13,8 @@ struct ReplaySession: Sendable {
     let source: any SessionSource
     let selection: ReplaySelection
     let window: ReplayWindow
+    /// Whether the connections without MQTT are what is replayed.
+    let carriesFrames: Bool
     /// The last frame that belongs to it; what was written behind it since then does not.
     let lastFrame: Int
   }
@@ -95,6 +97,8 @@ private final class ReplayFeed {
     var entries: [ReplayEntry] = []
     var isPast = false
     var extraction: ReplayExtraction
+    /// What is extracted instead, where there is no MQTT.
+    var frames: FrameExtraction?
     let lastFrame: Int
 
     mutating func take(_ event: borrowing EventView) {
@@ -102,10 +106,16 @@ private final class ReplayFeed {
         isPast = true
         return
       }
-      extraction.take(event, into: &entries)
+      guard frames != nil else { return extraction.take(event, into: &entries) }
+      // The other one counts the frames.
+      var unused: [ReplayEntry] = []
+      extraction.take(event, into: &unused)
+      frames?.take(event, into: &entries)
     }
 
-    mutating func finish() { extraction.finish(into: &entries) }
+    mutating func finish() {
+      if frames == nil { extraction.finish(into: &entries) } else { frames?.finish(into: &entries) }
+    }
   }
 
   private var state: State
@@ -113,6 +123,8 @@ private final class ReplayFeed {
   init(_ reread: ReplaySession.Reread) {
     state = State(
       extraction: ReplayExtraction(reread.selection, within: reread.window),
+      frames: reread.carriesFrames
+        ? FrameExtraction(reread.selection, within: reread.window) : nil,
       lastFrame: reread.lastFrame)
   }
 
