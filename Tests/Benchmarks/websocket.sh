@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# How many requests a second WebSocketClient gets answered, one after another, beside the client of the PyPI library
-# `websockets`, on one server, in turns.
+# Measures reprise beside tshark on a capture of WebSocket, in turns, and the masking of payloads beside memcpy.
 #
 #   Tests/Benchmarks/websocket.sh [--rounds N] [--strict]
 #
-# --strict  ends with status 1 when the target is missed
+# --rounds  how often everything runs (default 5)
+# --strict  ends with status 1 when a target is missed
+#
+# REPRISE names another command to measure; then nothing is built but the program that masks.
 set -euo pipefail
 export LC_ALL=C
 
@@ -19,35 +21,100 @@ while [ $# -gt 0 ]; do
 done
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-readonly count=20000 programs=Tests/Benchmarks/programs build=.build/bench-programs python=.build/venv/bin/python
+readonly folder=.build/bench build=.build/bench-programs/swift
+readonly capture=$folder/websocket-100M.pcap maker=Tests/Benchmarks/make-websocket.py
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
 
-echo "Building the server and the client" >&2
-swift build -c release --product roundtrips --package-path "$programs" --scratch-path "$build/swift" >&2
-roundtrips=$build/swift/release/roundtrips
-
-directory=$(mktemp -d)
-"$roundtrips" serve >"$directory/url" &
-server=$!
-trap 'kill "$server"; wait "$server" || true; rm -rf "$directory"' EXIT
-until grep -q ws: "$directory/url"; do sleep 0.01; done
-url=$(cat "$directory/url")
-
-for round in $(seq "$rounds"); do
-  echo "Round $round of $rounds" >&2
-  "$python" "$programs/ask.py" "$url" "$count" >>"$directory/python"
-  "$roundtrips" ask "$url" "$count" >>"$directory/swift"
+for command in tshark python3 /usr/bin/time; do
+  command -v "$command" >/dev/null || {
+    echo "websocket.sh: $command is missing; 'make setup' installs it" >&2
+    exit 2
+  }
 done
-python3 - "$count" "$directory/python" "$directory/swift" "$strict" <<'PYTHON'
-import statistics
-import sys
-count, strict = int(sys.argv[1]), sys.argv[4]
-python, swift = ([float(line) for line in open(path)] for path in sys.argv[2:4])
-# Each round is a pair: what else the machine does changes from round to round.
-ratios = [one / other for one, other in zip(python, swift)]
-ratio = statistics.median(ratios)
-print(f"websockets {count / statistics.median(python):,.0f} requests a second, "
-      f"WebSocketClient {count / statistics.median(swift):,.0f}; medians of {len(python)} rounds")
-print(f"{'live requests, times as fast as websockets':<48} {ratio:12.2f} {'x':<11} >= {1:8}   "
-      f"{'met' if ratio >= 1 else 'MISSED'}   ({min(ratios):.2f} to {max(ratios):.2f})")
-sys.exit(1 if strict and ratio < 1 else 0)
-PYTHON
+
+if [ -n "${REPRISE:-}" ]; then
+  reprise=$REPRISE
+else
+  echo "Building reprise for release" >&2
+  swift build -c release --product reprise >&2
+  reprise=$(swift build -c release --show-bin-path)/reprise
+fi
+echo "Building mask for release" >&2
+swift build -c release --product mask --package-path Tests/Benchmarks/programs --scratch-path "$build" >&2
+
+if ! [ -s "$capture.json" ] || ! [ "$capture.json" -nt "$maker" ]; then
+  echo "Making $capture" >&2
+  mkdir -p "$folder"
+  python3 "$maker" --size 100M "$capture.part" >"$results/made.json"
+  mv "$capture.part" "$capture"
+  mv "$results/made.json" "$capture.json"
+fi
+cat "$capture" >/dev/null # into the page cache
+
+count() { sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" "$capture.json"; }
+
+readonly -a tshark_fields=(-e frame.number -e frame.time_epoch -e tcp.stream -e websocket.opcode
+  -e websocket.fin -e websocket.mask -e websocket.payload_length)
+
+# measure NAME: one run; appends seconds, user seconds and peak memory in KiB to the results of NAME.
+measure() {
+  local begin end
+  local -a command
+  case $1 in
+    inspect) command=("$reprise" inspect --format jsonl "$capture") ;;
+    conform) command=("$reprise" conform trace "$capture") ;;
+    tshark) command=(tshark -n -r "$capture" -Y websocket -T fields "${tshark_fields[@]}") ;;
+  esac
+  begin=$EPOCHREALTIME
+  /usr/bin/time -o "$results/time" -f '%U %M' "${command[@]}" >/dev/null
+  end=$EPOCHREALTIME
+  awk -v b="$begin" -v e="$end" '{ print e - b, $(NF-1), $NF }' <(tail -n 1 "$results/time") >>"$results/$1"
+}
+
+# median NAME COLUMN
+median() {
+  sort -g -k"$2,$2" "$results/$1" | awk -v c="$2" '{ v[NR] = $c }
+    END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+row() {
+  awk -v name="$2" -v s="$(median "$1" 1)" -v u="$(median "$1" 2)" -v m="$(median "$1" 3)" \
+    -v frames="$(count frames)" 'BEGIN {
+      printf "%-28s %8.2f %8.2f %9.1f %12d\n", name, s, u, m / 1024, frames / s }'
+}
+
+missed=0
+# target WHAT VALUE COMPARISON WANTED UNIT
+target() {
+  local verdict=met
+  awk -v v="$2" -v w="$4" "BEGIN { exit !(v $3 w) }" || { verdict=MISSED && missed=$((missed + 1)); }
+  printf '%-44s %9.2f %-4s %2s %6s   %s\n' "$1" "$2" "$5" "$3" "$4" "$verdict"
+}
+
+quotient() { awk -v a="$(median "$1" 1)" -v b="$(median "$2" 1)" 'BEGIN { print a / b }'; }
+
+for ((round = 1; round <= rounds; round++)); do
+  echo "Round $round of $rounds" >&2
+  for name in inspect tshark conform; do measure "$name"; done
+done
+
+cat <<END
+$(uname -srm), $(nproc) cores; $(tshark --version 2>/dev/null | head -n 1 | cut -d' ' -f1-3); medians of $rounds rounds in turns
+$(count segments) segments, $(count frames) WebSocket frames, $(count connections) connections
+
+                              seconds     user   MiB max     frames/s
+END
+row inspect "reprise inspect"
+row conform "reprise conform trace"
+row tshark "tshark -T fields"
+echo
+for size in 125 4096 65536 1048576; do
+  "$build/release/mask" "$size" |
+    awk -v s="$size" '{ printf "masking %8d bytes %8.2f GB/s   memcpy %8.2f GB/s\n", s, $1, $2 }'
+done
+echo
+target "inspect, times as fast as tshark" "$(quotient tshark inspect)" '>=' 20 x
+target "conform trace, times as fast as tshark" "$(quotient tshark conform)" '>=' 20 x
+
+[ -z "$strict" ] || [ "$missed" -eq 0 ]

@@ -12,6 +12,9 @@ let package = Package(
   dependencies: [.package(name: "Reprise", path: "../../..")],
   targets: [
     .executableTarget(
+      name: "mask", dependencies: [.product(name: "Wire", package: "Reprise")],
+      swiftSettings: settings),
+    .executableTarget(
       name: "receive",
       dependencies: [
         .product(name: "DataClient", package: "Reprise"),
