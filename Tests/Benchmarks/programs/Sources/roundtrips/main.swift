@@ -35,7 +35,8 @@ func ask(_ url: String, _ count: Int) async throws {
   for number in -1_000..<count {
     // The first thousand only get everything going.
     if number == 0 { start = clock.now }
-    let request = "{\"id\":\(number),\"service\":\"analysis\",\"text\":\"a request of about eighty bytes\"}"
+    let request =
+      "{\"id\":\(number),\"service\":\"analysis\",\"text\":\"a request of about eighty bytes\"}"
     try await client.perform(ClientAction(action, .sendText(request)))
     guard try await client.next(before: nil) == .text(request) else { exit(1) }
   }

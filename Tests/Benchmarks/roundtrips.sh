@@ -2,7 +2,7 @@
 # How many requests a second WebSocketClient gets answered, one after another, beside the client of the PyPI library
 # `websockets`, on one server, in turns.
 #
-#   Tests/Benchmarks/requests.sh [--rounds N] [--strict]
+#   Tests/Benchmarks/roundtrips.sh [--rounds N] [--strict]
 #
 # --strict  ends with status 1 when the target is missed
 set -euo pipefail
@@ -14,7 +14,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --rounds) rounds=${2:?--rounds takes a number} && shift 2 ;;
     --strict) strict=1 && shift ;;
-    *) echo "usage: requests.sh [--rounds N] [--strict]" >&2 && exit 2 ;;
+    *) echo "usage: roundtrips.sh [--rounds N] [--strict]" >&2 && exit 2 ;;
   esac
 done
 
