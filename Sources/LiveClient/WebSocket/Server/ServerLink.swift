@@ -48,6 +48,8 @@ final class ServerLink {
   /// Writes what waits, as far as the socket takes it.
   func write() -> Int32 {
     guard !isCut, let wsi else { return -1 }
+    // What the library could not write at once goes first.
+    guard lws_partial_buffered(wsi) == 0 else { return settle() }
     repeat {
       fill()
       guard machine.output.count > 0 else { break }
@@ -63,6 +65,7 @@ final class ServerLink {
 
   func timerFired() -> Int32 {
     guard !isCut else { return -1 }
+    timer = nil
     follow(machine.passed(at: loop.clock.now, isReading: isReading))
     return settle()
   }
@@ -78,8 +81,8 @@ final class ServerLink {
 
   /// There is something to write, or room for events.
   func look() {
-    fill()
-    settleOutside()
+    // Written at once: waiting to be told that the socket takes it costs a turn of the loop.
+    if write() < 0 { cut() }
   }
 
   /// Closes the connection, as the server ends.
@@ -122,21 +125,15 @@ final class ServerLink {
   private func settle() -> Int32 {
     guard !isCut, let wsi else { return -1 }
     steer()
-    if machine.output.count > 0 {
+    if machine.output.count > 0 || lws_partial_buffered(wsi) != 0 {
       lws_callback_on_writable(wsi)
-    } else if isFinishing, !isFinished, lws_partial_buffered(wsi) == 0 {
+    } else if isFinishing, !isFinished {
       isFinished = true
       // The client gets the end behind the last byte; what it still sends is read to its own end.
       shutdown(lws_get_socket_fd(wsi), Int32(SHUT_WR))
-    } else if isFinishing, !isFinished {
-      lws_callback_on_writable(wsi)
     }
     setTimer()
     return 0
-  }
-
-  private func settleOutside() {
-    if settle() < 0 { cut() }
   }
 
   private func cut() {

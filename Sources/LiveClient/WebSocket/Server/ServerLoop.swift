@@ -16,6 +16,8 @@ final class ServerLoop {
   private var links: [UInt64: ServerLink] = [:]
   private var lastNumber: UInt64 = 0
   private var isStopping = false
+  /// How many connections more than allowed may wait to be refused.
+  private static let refusals = 100
   /// What the library wants to stay where it is.
   private var strings = CStrings()
 
@@ -113,7 +115,9 @@ final class ServerLoop {
   func accept(_ connection: WebSocketServerConnection) { connections.append(connection) }
 
   private func adopt(_ wsi: OpaquePointer) -> Int32 {
-    guard !isStopping else { return -1 }
+    // Those beyond the limit are told so; there must not be many of them either.
+    let most = options.limits.connections.addingReportingOverflow(Self.refusals)
+    guard !isStopping, most.overflow || links.count < most.partialValue else { return -1 }
     lastNumber += 1
     let link = ServerLink(self, number: lastNumber, wsi: wsi)
     links[lastNumber] = link

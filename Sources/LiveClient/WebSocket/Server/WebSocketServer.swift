@@ -90,8 +90,9 @@ public func withWebSocketServer<Result: Sendable>(
   let accepted = Mailbox<WebSocketServerConnection>(limit: .max)
   let start = ServerStart()
   let thread = try WorkerThread {
-    ServerLoop(options, orders: orders, connections: accepted, deciding: decide)
-      .run { start.tell($0) }
+    let loop = ServerLoop(options, orders: orders, connections: accepted, deciding: decide)
+    // The library and the links refer to it without holding it.
+    withExtendedLifetime(loop) { loop.run { start.tell($0) } }
     orders.end()
   }
   let outcome: Swift.Result<Result, any Error>
