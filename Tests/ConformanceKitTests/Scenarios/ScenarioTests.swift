@@ -100,6 +100,7 @@ import Testing
 
   @Test func bindsEveryScenarioToClauses() throws {
     let ids = Set(try ScenarioSuite.bundled().catalogue.clauses.map(\.id))
+    #expect(Set(Self.all.map(\.name)).count == Self.all.count, "names are those of one scenario")
     for scenario in Self.all {
       #expect(!scenario.clauses.isEmpty && !scenario.title.isEmpty)
       #expect(ids.isSuperset(of: scenario.clauses), "\(scenario.name) names a foreign clause")
