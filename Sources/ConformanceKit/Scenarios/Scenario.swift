@@ -21,8 +21,9 @@ public struct Scenario: Sendable, Hashable {
   public let clauses: [String]
   /// How the cloud of a simulator behaves; nil when the steps say all that the cloud does.
   public let cloud: JSONValue?
-  /// How many times as fast as true time the subject's time passes at a broker; nil is as fast as that
-  /// of the others. It is for scenarios of hours.
+  /// How many times as fast as true time the subject's time passes at a broker, if that is its own.
+  ///
+  /// It is for scenarios of minutes and hours.
   public let speed: Int?
   /// How the system is configured; an object.
   let configuration: JSONValue

@@ -73,6 +73,7 @@ struct ScenarioSession: Sendable {
 
   /// How many times as fast as recorded time passed for the SDK in a scenario.
   /// - Parameter scenario: The name of the scenario.
+  /// - Returns: The speed, from 1.
   func speed(of scenario: String) -> Int { speeds[scenario] ?? speed }
 
   /// The description as JSON, a line a scenario.

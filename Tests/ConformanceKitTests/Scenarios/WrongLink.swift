@@ -234,12 +234,14 @@ extension JSONValue {
 
 extension MachineOutput {
   /// Whether it sends the greeting of a link.
-  fileprivate var isGreeting: Bool { sends { $0.hasSuffix("/up/login") || $0.hasSuffix("/up/join") } }
+  fileprivate var isGreeting: Bool {
+    sends { $0.hasSuffix("/up/login") || $0.hasSuffix("/up/join") }
+  }
 
   /// Whether it sends a heartbeat.
   var isPing: Bool { sends { $0.hasSuffix("/up/ping") } }
 
-  func sends(to isMeant: (String) -> Bool) -> Bool {
+  private func sends(to isMeant: (String) -> Bool) -> Bool {
     guard case .perform(let action) = self, case .publish(let message) = action.kind else {
       return false
     }
