@@ -42,6 +42,21 @@ import Testing
     #expect(try RecordedScenarios.names(of: system, ending) == names)
   }
 
+  @Test func repeatsStepsWithTheirNumber() throws {
+    let repeated = ScenarioStep.steps([
+      "repeat": 2, "from": 7,
+      "steps": [["wait": 1, "expect": ["+1 {i}"]], ["cloud": "sends", "payload": ["a": "#{i}"]]],
+    ])
+    #expect(
+      repeated == [
+        ScenarioStep(["wait": 1, "expect": ["+1 7"]]),
+        ScenarioStep(["cloud": "sends", "payload": ["a": "#7"]]),
+        ScenarioStep(["wait": 1, "expect": ["+1 8"]]),
+        ScenarioStep(["cloud": "sends", "payload": ["a": "#8"]]),
+      ])
+    #expect(ScenarioStep.steps(["wait": 1]) == [ScenarioStep(["wait": 1])])
+  }
+
   @Test func noticesALineThatIsMissing() async throws {
     let outcome = try await scenario("publish").expecting([]).run(in: ScriptedWorld())
     #expect(outcome.findings.count == 4)

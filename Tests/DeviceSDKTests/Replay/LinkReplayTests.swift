@@ -46,19 +46,42 @@ import Testing
     let stream: [UInt8]
   }
 
+  /// The application's part of a recorded life, which is in no hurry: time stands while it calls.
+  private struct Bench {
+    let broker: InProcessBroker
+    let clock: InProcessClient
+
+    init(_ broker: InProcessBroker) {
+      self.broker = broker
+      clock = broker.client(named: "clock")
+    }
+
+    /// Does something after so many seconds, in no time.
+    func after(_ seconds: Double, _ body: () async throws -> Void) async throws {
+      // Nothing goes on in this world while the clock is not read.
+      _ = try await clock.next(
+        before: broker.now.advanced(by: .milliseconds(Int64(seconds * 1_000))))
+      try await broker.withTimeHeld {
+        async let rest = clock.next(before: nil)
+        try await body()
+        clock.wake()
+        _ = try await rest
+      }
+    }
+  }
+
   /// Records what a user does beside a server, in process and in virtual time.
   private static func record(
-    _ body: (Link, InProcessBroker, _ wait: (Int64) async throws -> Void) async throws -> Void
+    _ body: (Link, Bench) async throws -> Void
   ) async throws -> Recorded {
     let broker = InProcessBroker()
     let server = LinkServer()
     let serverClient = broker.client(named: "server")
-    let clock = broker.client(named: "clock", isAwaited: false)
+    let bench = Bench(broker)
     let redaction = RedactionRules(hidesSecrets: false)
     let message = try RecordingClient(
       broker.client(named: "link"), to: MemorySink(), redaction: redaction)
-    let stream = try RecordingClient(
-      broker.client(named: "room", isAwaited: false), to: MemorySink(), redaction: redaction)
+    let streams = Mutex<[(InProcessClient, RecordingClient<InProcessClient, MemorySink>)]>([])
     let life = Life()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -69,17 +92,27 @@ import Testing
         appID: "app", userID: "ann", sessionID: "7", heartbeatInterval: .seconds(30),
         presenceTimeout: .seconds(20))
       try await withLink(
-        on: message, configuration: configuration, streamClient: { _ in stream }
+        on: message, configuration: configuration,
+        streamClient: { name in
+          let client = broker.client(named: name)
+          let recorder = try RecordingClient(client, to: MemorySink(), redaction: redaction)
+          streams.withLock { $0.append((client, recorder)) }
+          return recorder
+        }
       ) { link in
         link.addDelegate(life, uiSafety: false)
-        try await body(link, broker) { seconds in
-          _ = try await clock.next(before: broker.now.advanced(by: .seconds(seconds)))
+        // Nobody reads these any more, and the others would wait for that.
+        defer {
+          bench.clock.leave()
+          for (client, _) in streams.withLock({ $0 }) { client.leave() }
         }
+        try await body(link, bench)
       }
     }
     try message.finish()
-    try stream.finish()
-    return Recorded(life: life, message: message.sink.bytes, stream: stream.sink.bytes)
+    let room = streams.withLock { $0.first?.1 }
+    try room?.finish()
+    return Recorded(life: life, message: message.sink.bytes, stream: room?.sink.bytes ?? [])
   }
 
   /// Replays a recording.
@@ -108,24 +141,26 @@ import Testing
   }
 
   @Test func goesThroughItsSessionAgain() async throws {
-    let recorded = try await Self.record { link, broker, wait in
-      try await link.login(token: "t")
-      try await link.subscribe("lobby", [.presence])
-      try await link.setStates(["mood": "good", "at": "home"], in: "lobby")
-      try await link.publish("hello", in: "hall")
-      try await wait(100)
-      broker.drop("link")
-      try await wait(40)
-      try await link.renewToken("u")
-      try await link.removeStates(["at"], in: "lobby")
-      try await link.noteNetwork(.lost)
-      try await link.noteNetwork(.regained)
-      try await wait(20)
-      try await link.setStates(["k": "v"], in: "attic")
-      try await link.subscribe("attic", [.message])
-      try await link.unsubscribe("lobby")
-      try await wait(200)
-      try await link.logout()
+    let recorded = try await Self.record { link, bench in
+      try await bench.after(0) {
+        try await link.login(token: "t")
+        try await link.subscribe("lobby", [.presence])
+        try await link.setStates(["mood": "good", "at": "home"], in: "lobby")
+        try await link.publish("hello", in: "hall")
+      }
+      try await bench.after(100) { bench.broker.drop("link") }
+      try await bench.after(40) {
+        try await link.renewToken("u")
+        try await link.removeStates(["at"], in: "lobby")
+        try await link.noteNetwork(.lost)
+      }
+      try await bench.after(1) { try await link.noteNetwork(.regained) }
+      try await bench.after(20) {
+        try await link.setStates(["k": "v"], in: "attic")
+        try await link.subscribe("attic", [.message])
+        try await link.unsubscribe("lobby")
+      }
+      try await bench.after(200) { try await link.logout() }
     }
     let (outcome, calls, told) = try await replay(recorded.message)
     #expect(outcome.divergence == nil, "\(outcome.divergence.map { "\($0)" } ?? "")")
@@ -142,16 +177,18 @@ import Testing
   }
 
   @Test func aStreamChannelGoesThroughItsSessionAgain() async throws {
-    let recorded = try await Self.record { link, broker, wait in
-      try await link.login(token: "t")
+    let recorded = try await Self.record { link, bench in
       let room = try link.streamChannel("room")
-      try await room.join(token: "r")
-      try await room.setStates(["k": "v"])
-      try await wait(10)
-      broker.drop("room")
-      try await wait(10)
-      try await room.renewToken("s")
-      try await room.leave()
+      try await bench.after(0) {
+        try await link.login(token: "t")
+        try await room.join(token: "r")
+        try await room.setStates(["k": "v"])
+      }
+      try await bench.after(10.2) { bench.broker.drop("room") }
+      try await bench.after(10.1) {
+        try await room.renewToken("s")
+        try await room.leave()
+      }
     }
     let (outcome, calls, told) = try await replay(recorded.stream)
     #expect(outcome.divergence == nil, "\(outcome.divergence.map { "\($0)" } ?? "")")
@@ -160,11 +197,9 @@ import Testing
   }
 
   @Test func anotherServerMakesItDiverge() async throws {
-    let recorded = try await Self.record { link, _, wait in
-      try await link.login(token: "t")
-      try await link.subscribe("lobby", [.presence])
-      try await wait(50)
-      try await link.logout()
+    let recorded = try await Self.record { link, bench in
+      try await bench.after(0) { try await link.login(token: "t") }
+      try await bench.after(50) { try await link.logout() }
     }
     let text = String(decoding: recorded.message, as: UTF8.self)
     // The heartbeats come every 20 s now, as far as the greeting says.
