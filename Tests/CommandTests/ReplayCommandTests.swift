@@ -29,25 +29,6 @@ import Testing
 
   // MARK: What it prints
 
-  @Test func printsWhatALinkSaw() throws {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<3 { package.deleteLastPathComponent() }
-    let name = "Recordings/sdk/link/link-subscribe"
-    for ending in ["jsonl", "pcap"] {
-      let result = try replay(package.appending(path: "\(name).\(ending)").path)
-      #expect(result.status == 0, "\(result.output)\(result.errors)")
-      let lines = result.output.split(separator: "\n").map { String($0) }
-      #expect(lines.first?.hasSuffix(" (UTC), user ann of app link-subscribe") == true)
-      #expect(lines.contains { $0.hasSuffix("→ subscribe 2  a  features 5") })
-      #expect(lines.contains { $0.hasSuffix("← presence     a  snapshot  ann  bob k=v") })
-      #expect(lines.contains { $0.contains("connecting → connected  login  loginSuccess") })
-      #expect(lines.last == "# the session ends: idle")
-    }
-    let json = try replay(package.appending(path: "\(name).jsonl").path, "--format", "jsonl")
-    #expect(json.output.contains(#""type":"message","channel":"a","publisher":"bob""#))
-    #expect(json.output.contains(#""type":"state","state":"connected","previous":"connecting""#))
-  }
-
   @Test func printsWhatTheSDKSaw() async throws {
     let file = try scratch.write(try await Self.session(), to: "app.jsonl").path
     let result = try replay(file)

@@ -128,7 +128,7 @@ where Machine.Value == Void, Machine.Effect == LinkEffect {
       }
       let calls: [Machine.Call] = driver.read { self.calls(ordinal, $0) }
       guard !calls.isEmpty else {
-        client.giveUp(because: "the link has no call for it")
+        client.giveUp(because: Self.reason(due.action))
         continue
       }
       for call in calls {
@@ -138,6 +138,13 @@ where Machine.Value == Void, Machine.Effect == LinkEffect {
         driver.submit(call) { [stage] in stage.end(description, $0) }
       }
     }
+  }
+
+  private static func reason(_ action: ClientAction.Kind?) -> String {
+    guard case .publish(let message)? = action, message.topic.hasSuffix("/up/ping") else {
+      return "the link has no call for it"
+    }
+    return "no heartbeat is due then; a link that was recorded in another time than its own differs"
   }
 
   private static func reason(_ call: LinkObservation.Call, _ error: LinkError?) -> String {
