@@ -57,15 +57,14 @@ import Testing
     .renewedTokensAreForgotten: ["link-renewed-token"],
   ]
 
-  /// A defect is caught in process, on the recording and on the capture alike.
+  /// A defect is caught in process, on the recording and on the capture alike, all of which a right link
+  /// goes through (`ScenarioTests`).
   @Test(arguments: LinkDefect.allCases)
   func isCaught(_ defect: LinkDefect) async throws {
     let names = try #require(Self.catching[defect], "say which scenarios are there for \(defect)")
     for name in names {
       let scenario = try #require(ScenarioTests.all.first { $0.name == name }, "\(name)")
       for (world, make) in RecordedScenarios.worlds {
-        let right = try await scenario.run(in: make(scenario))
-        #expect(right.hasPassed, "\(name), \(world): \(right.findings)")
         let wrong = try await run(scenario, defect, in: make(scenario))
         #expect(!wrong.hasPassed, "\(name), \(world) does not notice that \(defect)")
       }
