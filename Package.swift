@@ -78,6 +78,10 @@ let package = Package(
     .executableTarget(
       name: "live-publisher", dependencies: ["DataClient", "LiveClient"],
       path: "Tests/LivePublisher", swiftSettings: settings),
+    // The app whose session is Recordings/account-bind.
+    .executableTarget(
+      name: "account-bind-app", dependencies: ["DataClient", "DeviceSDK", "LiveClient"],
+      path: "Tests/AccountBindApp", swiftSettings: settings),
     .testTarget(
       name: "WireTests", dependencies: ["TestSupport", "Wire"],
       exclude: ["WebSocket/peer.py"], swiftSettings: settings),
@@ -87,7 +91,7 @@ let package = Package(
     .testTarget(
       name: "DeviceSDKTests",
       dependencies: [
-        "AppSessions", "CloudSimulator", "ConformanceKit", "DeviceSDK", "DataClient",
+        "AppSessions", "Capture", "CloudSimulator", "ConformanceKit", "DeviceSDK", "DataClient",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -99,7 +103,7 @@ let package = Package(
         "LiveClient", "Capture", "CloudSimulator", "ConformanceKit", "DataClient", "DeviceSDK",
         "TestSupport", "Wire", "live-publisher", "reprise",
       ],
-      exclude: ["README.md", "WebSocket/server.py"], swiftSettings: settings),
+      exclude: ["README.md", "WebSocket/server.py", "WebSocket/Server/client.py"], swiftSettings: settings),
     .testTarget(
       name: "ConformanceKitTests",
       dependencies: ["ConformanceKit", "Capture", "DataClient", "DeviceSDK", "Wire"],

@@ -12,7 +12,17 @@ let package = Package(
   dependencies: [.package(name: "Reprise", path: "../../..")],
   targets: [
     .executableTarget(
+      name: "mask", dependencies: [.product(name: "Wire", package: "Reprise")],
+      swiftSettings: settings),
+    .executableTarget(
       name: "receive",
+      dependencies: [
+        .product(name: "DataClient", package: "Reprise"),
+        .product(name: "LiveClient", package: "Reprise"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "roundtrips",
       dependencies: [
         .product(name: "DataClient", package: "Reprise"),
         .product(name: "LiveClient", package: "Reprise"),
