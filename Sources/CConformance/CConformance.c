@@ -14,6 +14,10 @@ static const unsigned char sdk_channel[] = {
 #embed "../../Conformance/sdk/channel.json"
 };
 
+static const unsigned char sdk_link[] = {
+#embed "../../Conformance/sdk/link.json"
+};
+
 struct conformance_data conformance_mqtt_3_1_1(void) {
   return (struct conformance_data){mqtt_3_1_1, sizeof mqtt_3_1_1};
 }
@@ -24,4 +28,8 @@ struct conformance_data conformance_rfc6455(void) {
 
 struct conformance_data conformance_sdk_channel(void) {
   return (struct conformance_data){sdk_channel, sizeof sdk_channel};
+}
+
+struct conformance_data conformance_sdk_link(void) {
+  return (struct conformance_data){sdk_link, sizeof sdk_link};
 }

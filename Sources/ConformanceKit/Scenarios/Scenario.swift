@@ -7,6 +7,8 @@ public struct Scenario: Sendable, Hashable {
   public enum System: String, Sendable, Hashable, CaseIterable {
     /// The long connection of an app.
     case channel
+    /// The states of links.
+    case link
   }
 
   /// The system that is under test.
@@ -19,6 +21,10 @@ public struct Scenario: Sendable, Hashable {
   public let clauses: [String]
   /// How the cloud of a simulator behaves; nil when the steps say all that the cloud does.
   public let cloud: JSONValue?
+  /// How many times as fast as true time the subject's time passes at a broker, if that is its own.
+  ///
+  /// It is for scenarios of minutes and hours.
+  public let speed: Int?
   /// How the system is configured; an object.
   let configuration: JSONValue
   let steps: [ScenarioStep]
@@ -41,8 +47,9 @@ public struct Scenario: Sendable, Hashable {
     self.title = title
     self.clauses = clauses.compactMap(\.text)
     cloud = value["cloud"]
+    speed = value["speed"]?.integer
     configuration = value["configuration"] ?? [:]
-    self.steps = steps.map(ScenarioStep.init)
+    self.steps = steps.flatMap(ScenarioStep.steps)
   }
 }
 
@@ -60,6 +67,22 @@ package struct ScenarioStep: Sendable, Hashable {
     expected = fields["expect"]?.texts ?? []
   }
 
+  /// Returns the steps that an object of a scenario stands for: itself, or what it repeats.
+  ///
+  /// In what is repeated `{i}` is the number of the repetition, from `from` on, which is 1 if it is not
+  /// said.
+  /// - Parameter fields: The object.
+  /// - Returns: The steps, in their order.
+  package static func steps(_ fields: JSONValue) -> [ScenarioStep] {
+    guard let count = fields["repeat"]?.integer, case .array(let steps) = fields["steps"] else {
+      return [ScenarioStep(fields)]
+    }
+    let first = fields["from"]?.integer ?? 1
+    return (0..<max(0, min(count, 10_000))).flatMap { index in
+      steps.flatMap { Self.steps($0.replacing("{i}", by: "\(first &+ index)")) }
+    }
+  }
+
   /// What the step is, for people: `cloud accepts`.
   package var summary: String {
     guard case .object(let members) = fields, let first = members.first else { return "nothing" }
@@ -69,6 +92,9 @@ package struct ScenarioStep: Sendable, Hashable {
 
   /// The time that passes; nil when the step is no `wait`.
   package var wait: Duration? { fields["wait"]?.seconds }
+
+  /// The time that passes at once; nil when the step is no `jump`.
+  package var jump: Duration? { fields["jump"]?.seconds }
 
   /// What the cloud does; nil when it does nothing.
   /// - Parameter message: Makes the message of a `sends`.
@@ -100,6 +126,17 @@ extension JSONValue {
   package var texts: [String] {
     guard case .array(let values) = self else { return [] }
     return values.compactMap(\.text)
+  }
+
+  /// The value with something else in the place of a part of its strings.
+  fileprivate func replacing(_ part: String, by other: String) -> JSONValue {
+    switch self {
+    case .string(let text): .string(text.replacing(part, with: other))
+    case .array(let values): .array(values.map { $0.replacing(part, by: other) })
+    case .object(let members):
+      .object(members.map { JSONMember($0.key, $0.value.replacing(part, by: other)) })
+    case .null, .bool, .number: self
+    }
   }
 
   /// The duration that a number of seconds is, to the millisecond.

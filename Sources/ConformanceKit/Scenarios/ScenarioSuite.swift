@@ -88,12 +88,14 @@ extension Scenario.System {
   fileprivate var catalogueData: conformance_data {
     switch self {
     case .channel: conformance_sdk_channel()
+    case .link: conformance_sdk_link()
     }
   }
 
   fileprivate var scenarioData: conformance_data {
     switch self {
     case .channel: conformance_sdk_channel_scenarios()
+    case .link: conformance_sdk_link_scenarios()
     }
   }
 }
@@ -107,6 +109,7 @@ extension Scenario {
     switch system {
     case .channel:
       try await ScenarioRunner(self) { try ChannelSubject($0, pen: $1) }.run(in: world)
+    case .link: try await runLink(in: world)
     }
   }
 }

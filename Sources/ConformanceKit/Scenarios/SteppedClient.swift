@@ -121,6 +121,8 @@ final class SteppedClient: DataClient {
     case events(Int)
     /// Time, but no event.
     case time(Duration)
+    /// Time, but no event, and no deadline before its end.
+    case jump(Duration)
     /// The end of the connection, and nothing that comes before it.
     case closing
   }
@@ -152,7 +154,10 @@ final class SteppedClient: DataClient {
       state.steps.begin(permit, at: client.now)
       return state.parked.take()
     }
-    if case .time = permit { pen.stamp(0) }
+    switch permit {
+    case .time: pen.stamp(0)
+    case .events, .jump, .closing: break
+    }
     reader?.continuation.resume()
     await settle()
     pen.stamp(nil)

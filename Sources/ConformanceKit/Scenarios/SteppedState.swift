@@ -31,6 +31,8 @@ struct SteppedState: Sendable {
   private var phase = Phase.resting
   private var held: [ClientEvent] = []
   private var copies: [Message: Copies] = [:]
+  /// The messages at QoS 0, of which no cloud says that it has them.
+  private var unanswered: Set<ClientAction.ID> = []
   private var isOpen = false
   private(set) var isLeaving = false
   /// The world has no more events: time passes all the same.
@@ -70,6 +72,10 @@ struct SteppedState: Sendable {
     case .events(let count): phase = count > 0 ? .events(count, limit: limit) : .resting
     case .time(let duration):
       phase = .time(until: now.advanced(by: duration), from: now, world: moment)
+    case .jump(let duration):
+      let start = now
+      now = now.advanced(by: duration)
+      phase = .time(until: now, from: start, world: moment)
     case .closing: phase = .closing(limit: limit)
     }
   }
@@ -83,7 +89,9 @@ struct SteppedState: Sendable {
     switch action.kind {
     case .connect: isOpen = true
     case .disconnect: isLeaving = isOpen
-    case .subscribe, .unsubscribe, .publish, .send, .sendText, .sendBinary: break
+    case .publish(let message):
+      if message.qos == .atMostOnce { unanswered.insert(action.id) }
+    case .subscribe, .unsubscribe, .send, .sendText, .sendBinary: break
     }
     return true
   }
@@ -101,6 +109,7 @@ struct SteppedState: Sendable {
     case .woken: break
     case .deadline: hasReachedLimit = true
     case .ended: isWorldOver = true
+    case .published(let id) where unanswered.remove(id) != nil: break
     case .connected, .subscribed, .unsubscribed, .published, .message, .text, .binary, .response,
       .failed, .closed:
       held.append(event)
