@@ -1,0 +1,98 @@
+import DataClient
+import Testing
+
+@testable import CloudSimulator
+
+@Suite struct InProcessRequestServerTests {
+  private static let request = #"{"content":"{}","service":"s","uniqueId":1}"#
+  private static let answer =
+    #"{"content":"{}","method":"POST","product":"","service":"s","uniqueId":1}"#
+
+  private func server(_ script: String = "{}") throws -> InProcessRequestServer {
+    InProcessRequestServer(try RequestScript(parsing: Array(script.utf8)))
+  }
+
+  private func perform(
+    _ kind: ClientAction.Kind, on client: some DataClient
+  ) async throws {
+    try await client.perform(ClientAction(ClientAction.ID(rawValue: 1), kind))
+  }
+
+  @Test func answersInVirtualTime() async throws {
+    let server = try server(#"{"answers":[{"after":3600}]}"#)
+    let start = server.now
+    try await perform(.connect(ConnectOptions()), on: server)
+    #expect(try await server.next(before: nil) == .connected(.init()))
+    try await perform(.sendText(Self.request), on: server)
+    let early = start.advanced(by: .seconds(60))
+    #expect(try await server.next(before: early) == .deadline && server.now == early)
+    #expect(try await server.next(before: nil) == .text(Self.answer))
+    #expect(server.now == start.advanced(by: .seconds(3_600)))
+    try await perform(.disconnect, on: server)
+    #expect(try await server.next(before: nil) == .closed(.byUser))
+    server.end()
+    #expect(try await server.next(before: nil) == .ended)
+  }
+
+  @Test func hasOneConnection() async throws {
+    let server = try server()
+    await #expect(throws: DataClientError.self) {
+      try await perform(.sendText(Self.request), on: server)
+    }
+    try await perform(.connect(ConnectOptions()), on: server)
+    await #expect(throws: DataClientError.self) {
+      try await perform(.connect(ConnectOptions()), on: server)
+    }
+    await #expect(throws: DataClientError.self) {
+      try await perform(.subscribe([]), on: server)
+    }
+    server.drop()
+    #expect(try await server.next(before: nil) == .connected(.init()))
+    guard case .closed(.lost) = try await server.next(before: nil) else {
+      Issue.record("the connection is not lost")
+      return
+    }
+    try await perform(.connect(ConnectOptions()), on: server)
+    #expect(try await server.next(before: nil) == .connected(.init()))
+  }
+
+  @Test func wakesAndIsCancelled() async throws {
+    let server = try server()
+    server.wake()
+    #expect(try await server.next(before: nil) == .woken)
+    await withThrowingTaskGroup(of: ClientEvent.self) { group in
+      group.addTask { try await server.next(before: nil) }
+      group.cancelAll()
+      await #expect(throws: CancellationError.self) { _ = try await group.next() }
+    }
+  }
+
+  /// The simulator on the server's side of a connection gives the same answers.
+  @Test func servesAnyConnection() async throws {
+    let (line, simulator) = (ServerSide(), RequestSimulator())
+    line.tell(.text(Self.request))
+    line.tell(.closed(.byUser))
+    line.tell(.connected(.init()))
+    line.tell(.text(Self.request))
+    line.tell(.ended)
+    try await simulator.run(on: line, isOpen: true)
+    #expect(line.performed == [.sendText(Self.answer), .sendText(Self.answer)])
+  }
+
+  @Test func breaksAConnectionInTheWayThatItIsTold() async throws {
+    let script = try RequestScript(parsing: Array(#"{"answers":[{"faults":["drop"]}]}"#.utf8))
+    let line = ServerSide()
+    for _ in 0..<2 {
+      line.tell(.connected(.init()))
+      line.tell(.text(Self.request))
+    }
+    line.tell(.ended)
+    try await RequestSimulator(script).run(on: line) { line.tell(.closed(.lost("dropped"))) }
+    #expect(line.performed.isEmpty)
+    line.tell(.connected(.init()))
+    line.tell(.text(Self.request))
+    line.tell(.ended)
+    try await RequestSimulator(script).run(on: line)
+    #expect(line.performed == [.disconnect])
+  }
+}
