@@ -18,12 +18,15 @@ enum GateCommand: Sendable {
   case awaitGoodbye(UInt64)
 }
 
+/// What a ``BrokerGate`` was told and has not done yet.
+typealias GateOrders = OrderList<GateCommand>
+
 /// What a gate was told and has not done yet, on its way to the thread that does it.
-final class GateOrders: Sendable {
+final class OrderList<Command: Sendable>: Sendable {
   /// A command, and who waits for it.
   struct Order: Sendable {
     let ticket: UInt64
-    let command: GateCommand
+    let command: Command
     let deadline: Timestamp
     /// Gets the number of the connection that it was done on.
     let continuation: CheckedContinuation<UInt64, any Error>
@@ -44,7 +47,7 @@ final class GateOrders: Sendable {
     var lastConnection: UInt64 = 0
   }
 
-  static let closed = DataClientError(.transport, "The gate is closed.")
+  static var closed: DataClientError { DataClientError(.transport, "The gate is closed.") }
 
   private let state = Mutex(State())
   private let waker: Waker
@@ -70,7 +73,7 @@ final class GateOrders: Sendable {
   /// - Parameter command: The command.
   /// - Returns: The number of the connection that it was done on.
   /// - Throws: ``DataClientError`` when it could not be done, and `CancellationError`.
-  @discardableResult func carryOut(_ command: GateCommand) async throws -> UInt64 {
+  @discardableResult func carryOut(_ command: Command) async throws -> UInt64 {
     let ticket = state.withLock { state in
       state.lastTicket += 1
       return state.lastTicket

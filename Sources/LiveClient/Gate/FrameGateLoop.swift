@@ -1,0 +1,178 @@
+import DataClient
+import Glibc
+
+/// What the thread of a ``FrameGate`` does: it reads what clients send, and answers as it is told.
+final class FrameGateLoop {
+  typealias Order = OrderList<FrameGateCommand>.Order
+
+  private struct Pending {
+    let order: Order
+    /// The connection whose end the order waits for, once it has begun.
+    var ending: UInt64?
+  }
+
+  private let listener: TCPSocket
+  private let orders: OrderList<FrameGateCommand>
+  private let waker: Waker
+  /// Takes what comes; nil when nobody wants to know.
+  private let events: EventQueue?
+  private let clock = LiveClock()
+  /// The connections that are not over, in the order in which they came.
+  private var connections: [FrameGateConnection] = []
+  private var pending: [Pending] = []
+  private var lastNumber: UInt64 = 0
+  /// The last connection that ended after its client had sent a Close frame.
+  private var lastGoodbye: UInt64 = 0
+  private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+  /// Creates the work of a thread.
+  init(
+    _ listener: TCPSocket, orders: OrderList<FrameGateCommand>, waker: Waker, events: EventQueue?
+  ) {
+    self.listener = listener
+    self.orders = orders
+    self.waker = waker
+    self.events = events
+  }
+
+  /// Works until the gate is closed; connections that are still open are cut.
+  func run() {
+    while true {
+      let batch = orders.take()
+      for order in batch.orders { pending.append(Pending(order: order)) }
+      drop(batch.cancelled)
+      guard !batch.isClosed else {
+        let closed = OrderList<FrameGateCommand>.closed
+        for order in pending { order.order.continuation.resume(throwing: closed) }
+        return
+      }
+      settle()
+      carryOutOrders()
+      settle()
+      // An order may have waited for the end of a connection.
+      carryOutOrders()
+      wait()
+    }
+  }
+
+  // MARK: Sockets
+
+  private func wait() {
+    var files = [pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0)]
+    for connection in connections { files.append(connection.interest) }
+    let deadlines = pending.map(\.order.deadline) + connections.compactMap(\.endsBy)
+    waker.wait(on: &files, milliseconds: deadlines.min().map(clock.milliseconds) ?? -1)
+    for (index, connection) in connections.enumerated() {
+      connection.service(files[1 + index].revents, &buffer)
+    }
+    guard files[0].revents != 0, let client = try? listener.accept() else { return }
+    lastNumber += 1
+    connections.append(
+      FrameGateConnection(lastNumber, client: client, isPassing: events != nil))
+    orders.lastConnection = lastNumber
+  }
+
+  /// Writes, tells what came, and forgets what is over.
+  private func settle() {
+    let now = clock.now
+    for connection in connections {
+      connection.settle(now)
+      events?.append(connection.takeEvents())
+    }
+    for connection in connections where connection.isOver(now) && connection.isAnswered {
+      events?.append([.closed(.lost("the client is gone"))])
+    }
+    for connection in connections where connection.isOver(now) && connection.hasSaidGoodbye {
+      lastGoodbye = connection.number
+    }
+    connections.removeAll { $0.isOver(now) }
+  }
+
+  // MARK: Orders
+
+  private func drop(_ cancelled: Set<UInt64>) {
+    guard !cancelled.isEmpty else { return }
+    for order in pending where cancelled.contains(order.order.ticket) {
+      order.order.continuation.resume(throwing: CancellationError())
+    }
+    pending.removeAll { cancelled.contains($0.order.ticket) }
+  }
+
+  /// Does what can be done of what was ordered; the rest waits.
+  private func carryOutOrders() {
+    let now = clock.now
+    var waiting: [Pending] = []
+    for var order in pending {
+      let continuation = order.order.continuation
+      if let number = carryOut(&order) {
+        continuation.resume(returning: number)
+      } else if order.order.deadline <= now {
+        continuation.resume(throwing: lateness(of: order.order.command))
+      } else {
+        waiting.append(order)
+      }
+    }
+    pending = waiting
+  }
+
+  /// Does what was ordered, if it can be done.
+  /// - Returns: The number of the connection that it was done on; nil when it can't be done yet.
+  private func carryOut(_ pending: inout Pending) -> UInt64? {
+    if let number = pending.ending { return connection(number) == nil ? number : nil }
+    let last = connection(lastNumber)
+    let isDone: Bool
+    switch pending.order.command {
+    case .accept: isDone = last?.accept() ?? false
+    case .refuse(let refusal): isDone = last?.refuse(refusal) ?? false
+    case .send(let bytes, let isText): isDone = last?.send(bytes, isText: isText) ?? false
+    case .close(let code): isDone = last?.close(code) ?? false
+    case .answerClose:
+      guard let last else { return lastNumber }
+      isDone = last.answerClose()
+    case .lose:
+      guard let last else {
+        // A client may break the connection itself behind its Close frame.
+        return lastNumber > 0 && lastGoodbye == lastNumber ? lastNumber : nil
+      }
+      guard last.request != nil else { return nil }
+      last.finish()
+      isDone = true
+    case .awaitHandshake, .awaitMessages, .awaitGoodbye: return look(pending.order.command)
+    }
+    guard isDone, let last else { return nil }
+    guard last.isEnding else { return last.number }
+    pending.ending = last.number
+    return nil
+  }
+
+  /// Looks whether something has come.
+  /// - Returns: The number of its connection; nil when it has not come yet.
+  private func look(_ command: FrameGateCommand) -> UInt64? {
+    switch command {
+    case .awaitHandshake(let after):
+      guard lastNumber > after else { return nil }
+      return connection(lastNumber).map { $0.request != nil } ?? true ? lastNumber : nil
+    case .awaitMessages(let number, let count):
+      return connection(number).map { $0.messages >= count } ?? true ? number : nil
+    case .awaitGoodbye(let number):
+      return connection(number)?.hasSaidGoodbye ?? true ? number : nil
+    case .accept, .refuse, .send, .close, .answerClose, .lose: return nil
+    }
+  }
+
+  private func connection(_ number: UInt64) -> FrameGateConnection? {
+    connections.last { $0.number == number }
+  }
+
+  private func lateness(of command: FrameGateCommand) -> DataClientError {
+    let missing =
+      switch command {
+      case .accept, .refuse, .awaitHandshake: "no handshake of the client came"
+      case .send, .close: "the client has no open connection"
+      case .answerClose, .awaitGoodbye: "the client did not close"
+      case .lose: "the client does not connect"
+      case .awaitMessages: "the client did not send what it was asked for"
+      }
+    return DataClientError(.timedOut, "In time \(missing).")
+  }
+}
