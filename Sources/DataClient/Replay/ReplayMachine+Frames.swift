@@ -5,10 +5,12 @@ extension ReplayMachine {
   /// Tells of what the server sent outside of MQTT.
   mutating func take(_ handshake: WebSocketHandshake) -> ClientEvent? {
     guard case .response(let response) = handshake else { return nil }
-    guard response.accepts else {
+    guard response.opensConnection else {
       close()
+      let why =
+        response.faults.first.map { " (\($0.code.rawValue))" } ?? ""
       return .closed(
-        .lost("the server refused to switch to WebSocket: HTTP status \(response.status)"))
+        .lost("the server refused to switch to WebSocket: HTTP status \(response.status)\(why)"))
     }
     if link == .connecting { link = .open }
     return .connected(.init())

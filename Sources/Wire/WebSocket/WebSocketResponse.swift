@@ -87,6 +87,18 @@ public struct WebSocketResponse: Sendable, Hashable {
   /// Whether the server accepts and speaks WebSocket from here on.
   public var accepts: Bool { status == 101 }
 
+  /// Whether a client takes the connection for open: the server accepts, by a key, a subprotocol and
+  /// extensions that are the client's; otherwise the client has to fail the connection (RFC 6455 section 4.1).
+  public var opensConnection: Bool {
+    accepts
+      && !faults.contains { fault in
+        switch fault.code {
+        case .wrongAccept, .subprotocolNotOffered, .extensionNotOffered, .missingHeader: true
+        default: false
+        }
+      }
+  }
+
   /// The permessage-deflate that was agreed on.
   public var deflate: PermessageDeflate? {
     extensions.first { $0.name == PermessageDeflate.name }
