@@ -7,6 +7,8 @@ public struct Scenario: Sendable, Hashable {
   public enum System: String, Sendable, Hashable, CaseIterable {
     /// The long connection of an app.
     case channel
+    /// Requests and their answers over a WebSocket.
+    case requests
     /// The states of links.
     case link
   }

@@ -73,7 +73,7 @@ package struct ScenarioRunner<Subject: ScenarioSubject>: Sendable {
   ) async throws {
     if let duration = step.wait { return await run.client.permit(.time(duration)) }
     if let duration = step.jump { return await run.client.permit(.jump(duration)) }
-    if let cloud = try step.cloud(message: subject.message) { return await run.perform(cloud) }
+    if let cloud = try subject.cloud(step) { return await run.perform(cloud) }
     switch try subject.perform(step) {
     case .call(let call, let name):
       let pen = run.pen

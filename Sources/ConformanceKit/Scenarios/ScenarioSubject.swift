@@ -30,6 +30,12 @@ package protocol ScenarioSubject: Sendable {
   /// - Throws: ``ConformanceError`` when the step has no topic.
   func message(_ step: ScenarioStep) throws -> Message
 
+  /// Reads what the cloud does in a step.
+  /// - Parameter step: The step.
+  /// - Returns: What the cloud does; nil when it does nothing.
+  /// - Throws: ``ConformanceError`` for what no cloud of the system can do.
+  func cloud(_ step: ScenarioStep) throws -> CloudStep?
+
   /// Returns the line of an action that the machine had performed.
   /// - Parameter action: The action.
   /// - Returns: The line.
@@ -48,6 +54,13 @@ package protocol ScenarioSubject: Sendable {
 
   /// Nothing more will be told.
   func finish()
+}
+
+extension ScenarioSubject {
+  /// Reads what any cloud can do.
+  package func cloud(_ step: ScenarioStep) throws -> CloudStep? {
+    try step.cloud(message: message)
+  }
 }
 
 /// What is left of a step of the application.

@@ -17,15 +17,39 @@ public enum CloudStep: Sendable, Hashable {
   case lose
   /// The connection is closed as the subject asked for.
   case close
+  /// A server of WebSocket does something.
+  case frame(FrameStep)
   /// A cloud with a mind of its own does what it does next: that many events reach the subject.
   case act(events: Int)
 
   /// How many events of the client come of the step.
   public var events: Int {
     switch self {
-    case .accept, .refuse, .grant, .acknowledge, .send, .lose, .close: 1
+    case .accept, .refuse, .grant, .acknowledge, .send, .lose, .close, .frame: 1
     case .act(let events): events
     }
+  }
+}
+
+/// One thing that only a server of WebSocket does (RFC 6455).
+public enum FrameStep: Sendable, Hashable {
+  /// The oldest open handshake is answered so that the connection does not open.
+  case refuse(Refusal)
+  /// A text message is sent.
+  case text(String)
+  /// A binary message is sent.
+  case binary([UInt8])
+  /// The server closes the connection with a Close frame of its own, with a code.
+  case close(code: UInt16)
+
+  /// How a server answers a handshake that it does not accept (section 4.2.2).
+  public enum Refusal: Sendable, Hashable {
+    /// With another status than 101, such as 403; 200 is a server that knows no WebSocket.
+    case status(Int)
+    /// With 101, and a `Sec-WebSocket-Accept` that answers another key.
+    case wrongAccept
+    /// With 101, and a subprotocol that nobody offered.
+    case foreignSubprotocol
   }
 }
 

@@ -3,10 +3,15 @@ import Synchronization
 
 /// A world in process and in virtual time, in which the cloud does what the steps say and nothing else.
 public final class ScriptedWorld: ScenarioWorld {
-  private let scripted = ScriptedClient()
+  private let scripted: ScriptedClient
 
   /// Creates a world in which nothing has happened.
-  public init() {}
+  /// - Parameter system: The system that lives in it, to have the capabilities of its transport and no
+  ///   others; nil has all.
+  public init(for system: Scenario.System? = nil) {
+    let hasFramesOnly = system == .requests
+    scripted = ScriptedClient(hasFramesOnly ? [.frames, .push, .binary] : ScriptedClient.all)
+  }
 
   /// The client that the subject lives on.
   public var client: any DataClient { scripted }
@@ -51,15 +56,24 @@ private final class ScriptedClient: DataClient {
 
   private let state = Mutex(State())
 
-  let capabilities: Capabilities = [
+  static let all: Capabilities = [
     .messages, .retain, .will, .exactlyOnce, .push, .binary, .requests, .frames,
   ]
+
+  let capabilities: Capabilities
+
+  init(_ capabilities: Capabilities) { self.capabilities = capabilities }
+
   var now: Timestamp { state.withLock { $0.now } }
 
   func perform(_ action: ClientAction) async throws {
-    // Of a message at QoS 0 nobody says that it came.
-    if case .publish(let message) = action.kind, message.qos == .atMostOnce { return }
-    state.withLock { $0.open.append(action) }
+    switch action.kind {
+    // Messages without topics are not answered, and of a message at QoS 0 nobody says that it came.
+    case .sendText, .sendBinary: return
+    case .publish(let message) where message.qos == .atMostOnce: return
+    case .connect, .subscribe, .unsubscribe, .publish, .send, .disconnect:
+      state.withLock { $0.open.append(action) }
+    }
   }
 
   func next(before deadline: Timestamp?) async throws -> ClientEvent {
@@ -121,6 +135,13 @@ private final class ScriptedClient: DataClient {
       guard case .subscribe(let wanted) = action.kind else { return .subscribed(action.id, []) }
       return .subscribed(action.id, granted ?? wanted.map { $0.qos })
     case .acknowledge: return try acknowledge()
+    case .frame(.text(let text)): return .text(text)
+    case .frame(.binary(let bytes)): return .binary(bytes)
+    case .frame(.close(let code)):
+      return close(.lost("the server closed the connection with code \(code)"))
+    case .frame(.refuse(let refusal)):
+      _ = try takeOpen("handshake") { if case .connect = $0 { true } else { false } }
+      return close(.lost("the server refused to switch to WebSocket: \(refusal)"))
     case .act:
       throw DataClientError(
         .unsupported, "the cloud of this world has no mind of its own; give the scenario a cloud")

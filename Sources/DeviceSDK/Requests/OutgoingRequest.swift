@@ -1,4 +1,4 @@
-import DataClient
+package import DataClient
 
 /// What is asked for, ready to be sent.
 public struct OutgoingRequest: Sendable, Hashable {
@@ -22,9 +22,29 @@ public struct OutgoingRequest: Sendable, Hashable {
   }
 }
 
+extension OutgoingRequest {
+  /// Takes from a target what it says, and from a configuration what it does not.
+  /// - Parameters:
+  ///   - target: What to ask for.
+  ///   - configuration: How requests are sent.
+  ///   - timeout: How long to wait; nil takes the target's time, or the configuration's.
+  ///   - ticket: What takes the request back; another one for every request of a connection.
+  ///   - isLogin: Whether it is the login that others wait for.
+  package init(
+    _ target: any RequestTarget, _ configuration: RequestConfiguration,
+    timeout: Duration? = nil, ticket: UInt64, isLogin: Bool = false
+  ) {
+    self.init(
+      product: target.product ?? configuration.product, service: target.service,
+      method: target.method, parameters: target.parameters,
+      timeout: timeout ?? target.timeout ?? configuration.timeout, ticket: ticket,
+      isLogin: isLogin)
+  }
+}
+
 extension JSONValue {
   /// The same value with the keys of all objects in order, so that equal parameters are equal texts.
-  var sortingKeys: JSONValue {
+  package var sortingKeys: JSONValue {
     switch self {
     case .object(let members):
       .object(

@@ -119,10 +119,7 @@ public struct RequestConnection: Sendable {
     _ target: any RequestTarget, _ timeout: Duration?, ticket: UInt64, isLogin: Bool = false
   ) -> OutgoingRequest {
     OutgoingRequest(
-      product: target.product ?? configuration.product, service: target.service,
-      method: target.method, parameters: target.parameters,
-      timeout: timeout ?? target.timeout ?? configuration.timeout, ticket: ticket,
-      isLogin: isLogin)
+      target, configuration, timeout: timeout, ticket: ticket, isLogin: isLogin)
   }
 
   // MARK: Logging in

@@ -60,6 +60,8 @@ final class LiveWorld: ScenarioWorld {
     case .send(let message): try await voice.say(message)
     case .lose: try await gate.lose()
     case .close: break
+    case .frame:
+      throw DataClientError(.unsupported, "a broker of MQTT sends no frames of WebSocket")
     case .act: try await gate.pass()
     }
   }

@@ -68,7 +68,9 @@ struct ScenarioPlay: Sendable {
 
   private func runScripted(_ scenario: Scenario) async throws -> Result {
     let outcome =
-      if let cloud = scenario.cloud {
+      if let cloud = scenario.cloud, scenario.system == .requests {
+        try await scenario.run(in: SimulatedRequestWorld(RequestScript(cloud)))
+      } else if let cloud = scenario.cloud {
         try await SimulatedWorld.run(scenario, cloud: CloudScript(cloud))
       } else {
         try await scenario.run(in: ScriptedWorld())

@@ -20,7 +20,7 @@ import Testing
   @Test(arguments: scripted)
   func happensAgainFromItsRecording(name: String) async throws {
     let scenario = try scenario(name)
-    let world = try RecordedWorld(ScriptedWorld())
+    let world = try RecordedWorld(ScriptedWorld(for: scenario.system))
     let first = try await scenario.run(in: world)
     let second = try await scenario.run(in: ReplayWorld(world.replay()))
     #expect(second.findings.isEmpty, "\(second.findings)")

@@ -1,0 +1,110 @@
+import CloudSimulator
+import DataClient
+import Testing
+
+@testable import DeviceSDK
+
+private struct Target: RequestTarget {
+  var service = "ask"
+  var parameters: JSONValue = [:]
+}
+
+/// Tells the stages of requests as they come.
+private struct Witness: RequestPlugin {
+  let stages: AsyncStream<String>
+  private let continuation: AsyncStream<String>.Continuation
+
+  init() { (stages, continuation) = AsyncStream.makeStream() }
+
+  func willSend(_ target: any RequestTarget) { continuation.yield("willSend") }
+  func willReceive(_ result: Result<RequestAnswer, RequestError>, of: any RequestTarget) {
+    continuation.yield("willReceive")
+  }
+  func didReceive(_ result: Result<RequestAnswer, RequestError>, of: any RequestTarget) {
+    continuation.yield((try? result.get()) == nil ? "failed" : "answered")
+    continuation.finish()
+  }
+
+  /// All stages of one request.
+  func all() async -> [String] { await stages.reduce(into: []) { $0.append($1) } }
+}
+
+/// What the clauses of requests promise and no scenario can show.
+@Suite struct RequestPromiseTests {
+  /// Without heartbeats, as virtual time would pass from one to the next.
+  private static let quiet: RequestConfiguration = {
+    var configuration = RequestConfiguration()
+    configuration.heartbeatInterval = nil
+    return configuration
+  }()
+
+  @Test func knowsTheMethods() {
+    #expect(
+      Set(RequestMethod.allCases.map(\.rawValue)) == [
+        "OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "CONNECT",
+      ])
+    #expect(Target().method == .post)
+  }
+
+  @Test func knowsTheCodesAndTheTimes() {
+    let codes = RequestError.Kind.allCases.map(\.rawValue).filter { (-15)...(-11) ~= $0 }
+    #expect(Set(codes) == [-11, -12, -13, -14, -15])
+    let configuration = RequestConfiguration()
+    #expect(configuration.connectTimeout == .seconds(5) && configuration.timeout == .seconds(15))
+    #expect(configuration.heartbeatInterval == .seconds(15))
+    #expect(configuration.reconnectLimit == 20 && configuration.resendCount == 0)
+    #expect(configuration.product == "app_iOS")
+  }
+
+  @Test(
+    arguments: [
+      { $0.reconnectLimit = -1 }, { $0.resendCount = -1 }, { $0.heartbeatInterval = .zero },
+      { $0.whileConnecting = .queue(limit: 0) },
+    ] as [@Sendable (inout RequestConfiguration) -> Void])
+  func refusesWhatCannotBe(_ change: @Sendable (inout RequestConfiguration) -> Void) async {
+    var configuration = RequestConfiguration()
+    change(&configuration)
+    let server = InProcessRequestServer()
+    let error = await #expect(throws: RequestError.self) {
+      try await withRequests(on: server, configuration: configuration) { _ in }
+    }
+    #expect(error?.kind == .client)
+    let provider = RequestProvider<Target>(client: server, configuration: configuration)
+    await #expect(throws: RequestError.self) { try await provider.answer(to: Target()) }
+  }
+
+  @Test func pluginsSeeTheEndOfWhatALetGoProviderAskedFor() async throws {
+    let late = InProcessRequestServer(RequestScript(answers: [.init(delay: .seconds(5))]))
+    let witness = Witness()
+    try await withRequests(on: late, configuration: Self.quiet) { connection in
+      try await connection.open()
+      RequestProvider<Target>(connection, plugins: [witness]).request(Target()) { _ in }
+      #expect(await witness.all() == ["willSend", "willReceive", "answered"])
+    }
+    // With its own connection, what it asked for ends with it.
+    let silent = InProcessRequestServer(RequestScript(answers: [.init(faults: [.noAnswer])]))
+    let other = Witness()
+    RequestProvider<Target>(client: silent, configuration: Self.quiet, plugins: [other])
+      .request(Target()) { _ in }
+    #expect(await other.all() == ["willSend", "willReceive", "failed"])
+  }
+
+  @Test func requestsOfManyTasksHaveTheirOwnAnswers() async throws {
+    let server = InProcessRequestServer()
+    try await withRequests(on: server, configuration: Self.quiet) { connection in
+      try await connection.open()
+      let answers = try await withThrowingTaskGroup(of: (Int, JSONValue).self) { group in
+        for number in 0..<200 {
+          group.addTask {
+            let target = Target(parameters: ["n": .number("\(number)")])
+            return (number, try await connection.answer(to: target).content)
+          }
+        }
+        return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+      }
+      #expect(answers.count == 200)
+      for (number, content) in answers { #expect(content == ["n": .number("\(number)")]) }
+      #expect(connection.statistics == RequestStatistics())
+    }
+  }
+}
