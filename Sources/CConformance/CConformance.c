@@ -10,10 +10,18 @@ static const unsigned char sdk_channel[] = {
 #embed "../../Conformance/sdk/channel.json"
 };
 
+static const unsigned char sdk_gateway[] = {
+#embed "../../Conformance/sdk/gateway.json"
+};
+
 struct conformance_data conformance_mqtt_3_1_1(void) {
   return (struct conformance_data){mqtt_3_1_1, sizeof mqtt_3_1_1};
 }
 
 struct conformance_data conformance_sdk_channel(void) {
   return (struct conformance_data){sdk_channel, sizeof sdk_channel};
+}
+
+struct conformance_data conformance_sdk_gateway(void) {
+  return (struct conformance_data){sdk_gateway, sizeof sdk_gateway};
 }

@@ -7,6 +7,8 @@ public struct Scenario: Sendable, Hashable {
   public enum System: String, Sendable, Hashable, CaseIterable {
     /// The long connection of an app.
     case channel
+    /// The gateway that an app is for its sub-devices.
+    case gateway
   }
 
   /// The system that is under test.
@@ -69,6 +71,9 @@ package struct ScenarioStep: Sendable, Hashable {
 
   /// The time that passes; nil when the step is no `wait`.
   package var wait: Duration? { fields["wait"]?.seconds }
+
+  /// How far the subject's clock jumps ahead; nil when the step is no `jump`.
+  package var jump: Duration? { fields["jump"]?.seconds }
 
   /// What the cloud does; nil when it does nothing.
   /// - Parameter message: Makes the message of a `sends`.

@@ -72,6 +72,7 @@ package struct ScenarioRunner<Subject: ScenarioSubject>: Sendable {
     _ driver: Driver<Subject.Machine>
   ) async throws {
     if let duration = step.wait { return await run.client.permit(.time(duration)) }
+    if let duration = step.jump { return await run.client.permit(.jump(duration)) }
     if let cloud = try step.cloud(message: subject.message) { return await run.perform(cloud) }
     switch try subject.perform(step) {
     case .call(let call, let name):

@@ -88,12 +88,14 @@ extension Scenario.System {
   fileprivate var catalogueData: conformance_data {
     switch self {
     case .channel: conformance_sdk_channel()
+    case .gateway: conformance_sdk_gateway()
     }
   }
 
   fileprivate var scenarioData: conformance_data {
     switch self {
     case .channel: conformance_sdk_channel_scenarios()
+    case .gateway: conformance_sdk_gateway_scenarios()
     }
   }
 }
@@ -107,6 +109,8 @@ extension Scenario {
     switch system {
     case .channel:
       try await ScenarioRunner(self) { try ChannelSubject($0, pen: $1) }.run(in: world)
+    case .gateway:
+      try await ScenarioRunner(self) { try GatewaySubject($0, pen: $1) }.run(in: world)
     }
   }
 }

@@ -74,8 +74,11 @@ final class SteppedClient: DataClient {
     note(action)
     do {
       try await client.perform(action)
-    } catch let error as DataClientError where error.breaksWorld {
-      fail(.broken(ScenarioRun.text(of: error)))
+    } catch {
+      state.withLock { $0.steps.takeBack(action) }
+      if let error = error as? DataClientError, error.breaksWorld {
+        fail(.broken(ScenarioRun.text(of: error)))
+      }
       throw error
     }
   }
@@ -121,6 +124,8 @@ final class SteppedClient: DataClient {
     case events(Int)
     /// Time, but no event.
     case time(Duration)
+    /// The same time at once: what was due meanwhile is late.
+    case jump(Duration)
     /// The end of the connection, and nothing that comes before it.
     case closing
   }
@@ -152,7 +157,10 @@ final class SteppedClient: DataClient {
       state.steps.begin(permit, at: client.now)
       return state.parked.take()
     }
-    if case .time = permit { pen.stamp(0) }
+    switch permit {
+    case .time, .jump: pen.stamp(0)
+    case .events, .closing: break
+    }
     reader?.continuation.resume()
     await settle()
     pen.stamp(nil)

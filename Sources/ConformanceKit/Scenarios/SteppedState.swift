@@ -30,6 +30,9 @@ struct SteppedState: Sendable {
   private let patience: Duration?
   private var phase = Phase.resting
   private var held: [ClientEvent] = []
+  /// Messages of QoS 0 that the world has not written yet; no cloud answers them, so no step does.
+  private var unwritten: Set<ClientAction.ID> = []
+  private var written: [ClientEvent] = []
   private var copies: [Message: Copies] = [:]
   private var isOpen = false
   private(set) var isLeaving = false
@@ -49,7 +52,7 @@ struct SteppedState: Sendable {
   /// Whether there is nothing for the reader.
   var isIdle: Bool {
     guard case .resting = phase else { return false }
-    return !isWoken && !isEnded
+    return !isWoken && !isEnded && unwritten.isEmpty && written.isEmpty
   }
 
   /// The nanoseconds since the `wait` began; nil when there is none.
@@ -70,6 +73,9 @@ struct SteppedState: Sendable {
     case .events(let count): phase = count > 0 ? .events(count, limit: limit) : .resting
     case .time(let duration):
       phase = .time(until: now.advanced(by: duration), from: now, world: moment)
+    case .jump(let duration):
+      now = now.advanced(by: duration)
+      phase = .time(until: now, from: now, world: moment)
     case .closing: phase = .closing(limit: limit)
     }
   }
@@ -83,10 +89,14 @@ struct SteppedState: Sendable {
     switch action.kind {
     case .connect: isOpen = true
     case .disconnect: isLeaving = isOpen
+    case .publish(let message) where message.qos == .atMostOnce: unwritten.insert(action.id)
     case .subscribe, .unsubscribe, .publish, .send, .sendText, .sendBinary: break
     }
     return true
   }
+
+  /// Notes that an action was not performed.
+  mutating func takeBack(_ action: ClientAction) { unwritten.remove(action.id) }
 
   /// Counts a message that the cloud sends.
   mutating func expect(_ message: Message) {
@@ -100,9 +110,15 @@ struct SteppedState: Sendable {
     switch event {
     case .woken: break
     case .deadline: hasReachedLimit = true
-    case .ended: isWorldOver = true
+    case .ended:
+      isWorldOver = true
+      unwritten = []
+    case .published(let id) where unwritten.remove(id) != nil: written.append(event)
+    case .closed:
+      unwritten = []
+      held.append(event)
     case .connected, .subscribed, .unsubscribed, .published, .message, .text, .binary, .response,
-      .failed, .closed:
+      .failed:
       held.append(event)
     }
   }
@@ -116,6 +132,8 @@ struct SteppedState: Sendable {
       return .tell(.woken)
     }
     if isEnded { return .tell(.ended) }
+    if !written.isEmpty { return .tell(written.removeFirst()) }
+    if !unwritten.isEmpty { return .read(before: nil) }
     switch phase {
     case .resting: return .park
     case .events(let count, let limit):

@@ -98,6 +98,11 @@ import Testing
     #expect(Self.all.count >= 34)
   }
 
+  @Test func everyNameIsThatOfOneScenario() {
+    let names = Self.all.map(\.name)
+    #expect(names.count == Set(names).count, "a name must do where no system is said")
+  }
+
   @Test func bindsEveryScenarioToClauses() throws {
     let ids = Set(try ScenarioSuite.bundled().catalogue.clauses.map(\.id))
     for scenario in Self.all {
