@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help demo build test lint bench docs recordings setup clean
+.PHONY: help demo build test lint bench docs diagrams recordings setup clean
 
 reprise := .build/release/reprise
 scripts := $(wildcard .ci/*) Recordings/record-lib.sh $(wildcard Recordings/*/record.sh Tests/Benchmarks/*.sh)
@@ -15,6 +15,7 @@ help:
 	@echo "make lint        format of the sources, syntax of the scripts"
 	@echo "make bench       speed and memory beside tshark, tcpdump and libmosquitto"
 	@echo "make docs        documentation pages in .build/docs"
+	@echo "make diagrams    the state diagrams of the documentation, from the machines' tables"
 	@echo "make recordings  record everything in Recordings anew"
 	@echo "make setup       install the Debian packages that are missing"
 	@echo "make clean       remove everything made"
@@ -38,7 +39,7 @@ test: setup
 	@echo "== Tests"
 	swift test --skip LiveClientTests
 	@echo "== Tests with a broker of their own, which measure real time and so want the machine to themselves"
-	swift test --skip-build --filter LiveClientTests
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --filter LiveClientTests
 	@$(MAKE) --no-print-directory lint
 
 lint:
@@ -54,6 +55,10 @@ bench: setup
 docs: setup
 	@echo "== Documentation"
 	@.ci/docs
+
+diagrams: setup
+	@command -v dot >/dev/null || { echo "diagrams: no dot; install graphviz" >&2; exit 2; }
+	WRITE_DIAGRAMS=1 swift test --filter StateDiagramTests
 
 recordings: setup
 	@echo "== Recordings, anew"

@@ -6,6 +6,10 @@ static const unsigned char mqtt_3_1_1[] = {
 #embed "../../Conformance/mqtt-3.1.1.json"
 };
 
+static const unsigned char rfc6455[] = {
+#embed "../../Conformance/rfc6455.json"
+};
+
 static const unsigned char sdk_channel[] = {
 #embed "../../Conformance/sdk/channel.json"
 };
@@ -16,6 +20,10 @@ static const unsigned char sdk_gateway[] = {
 
 struct conformance_data conformance_mqtt_3_1_1(void) {
   return (struct conformance_data){mqtt_3_1_1, sizeof mqtt_3_1_1};
+}
+
+struct conformance_data conformance_rfc6455(void) {
+  return (struct conformance_data){rfc6455, sizeof rfc6455};
 }
 
 struct conformance_data conformance_sdk_channel(void) {

@@ -1,7 +1,7 @@
 import DataClient
 
 /// The way of a capture's bytes: frames, segments, streams, packets, events.
-enum CaptureSession {
+struct CaptureSession: ~Copyable {
   typealias Emit = (borrowing EventView) throws -> Void
 
   /// What the emitting closure threw; kept, because it is called from places that can't throw.
@@ -9,30 +9,72 @@ enum CaptureSession {
     var failure: (any Error)?
   }
 
-  static func read(
-    _ reader: inout CaptureReader, _ options: InputOptions, _ emit: @escaping Emit
-  ) throws -> InputSummary {
-    var filter: PacketFilter? = nil
-    if let bpf = options.bpf { filter = try PacketFilter(bpf) }
+  private var reader: CaptureReader
+  private var filter: PacketFilter?
+  private var dissector = FrameDissector()
+  private var reassembler: TCPReassembler<SessionTraffic>
+  private var cut: CaptureError?
+  private let outcome: Outcome
+
+  /// Prepares to read a capture from where its reader is.
+  /// - Parameters:
+  ///   - reader: The capture.
+  ///   - options: What the user says about the traffic.
+  ///   - emit: What takes the events; when it throws, reading is over.
+  /// - Throws: ``CaptureError`` for a filter that makes no sense.
+  init(
+    _ reader: consuming CaptureReader, _ options: InputOptions, _ emit: @escaping Emit
+  ) throws(CaptureError) {
+    self.reader = reader
+    if let bpf = options.bpf { filter = try PacketFilter(bpf) } else { filter = nil }
     let outcome = Outcome()
-    let traffic = SessionTraffic(decode: options.decode) { event in
-      guard outcome.failure == nil else { return }
-      do { try emit(event) } catch { outcome.failure = error }
-    }
-    var dissector = FrameDissector()
-    var reassembler = TCPReassembler(traffic)
-    var cut: CaptureError?
+    self.outcome = outcome
+    reassembler = TCPReassembler(
+      SessionTraffic(decode: options.decode) { event in
+        guard outcome.failure == nil else { return }
+        do { try emit(event) } catch { outcome.failure = error }
+      })
+  }
+
+  /// Reads the next frames.
+  /// - Parameter count: How many.
+  /// - Returns: Whether there may be more.
+  /// - Throws: ``CaptureError`` when nothing can be read, and what the emitting closure throws.
+  mutating func read(_ count: Int) throws -> Bool {
+    let hasMore: Bool
     do throws(CaptureError) {
-      while let frame = try reader.next() {
-        if filter != nil, try filter?.matches(frame) == false { continue }
-        dissector.dissect(frame) { reassembler.take($0) }
-        if outcome.failure != nil { break }
-      }
+      hasMore = try Self.read(count, &reader, &filter, &dissector, &reassembler, outcome)
     } catch {
       guard reader.framesRead > 0, error.code != .invalidFilter else { throw error }
       cut = error
+      hasMore = false
     }
-    if let unreadable = unreadable(dissector.statistics) { throw unreadable }
+    if hasMore { return true }
+    if let failure = outcome.failure { throw failure }
+    return false
+  }
+
+  /// Reads frames with each part as a variable of its own: a frame borrows the reader alone.
+  private static func read(
+    _ count: Int, _ reader: inout CaptureReader, _ filter: inout PacketFilter?,
+    _ dissector: inout FrameDissector, _ reassembler: inout TCPReassembler<SessionTraffic>,
+    _ outcome: Outcome
+  ) throws(CaptureError) -> Bool {
+    var left = count
+    while left > 0, let frame = try reader.next() {
+      left -= 1
+      if filter != nil, try filter?.matches(frame) == false { continue }
+      dissector.dissect(frame) { reassembler.take($0) }
+      if outcome.failure != nil { return false }
+    }
+    return left == 0
+  }
+
+  /// Ends all connections where the capture ends.
+  /// - Returns: What was read, with notes on every loss.
+  /// - Throws: ``CaptureError`` when no frame could be read, and what the emitting closure throws.
+  mutating func finish() throws -> InputSummary {
+    if let unreadable = Self.unreadable(dissector.statistics) { throw unreadable }
     reassembler.finish()
     if let failure = outcome.failure { throw failure }
     var summary = InputSummary()

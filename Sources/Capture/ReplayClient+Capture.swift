@@ -1,7 +1,11 @@
 public import DataClient
 
 extension ReplayClient {
-  /// Reads a capture or a recording, recognised by content, as a world.
+  /// Takes a capture or a recording, recognised by content, as a world.
+  ///
+  /// The file is read to its end once, to find what is wrong with it. A short session is kept then; a long one is
+  /// read again while it is replayed, so that memory does not grow with it and the file has to stay as it is. What
+  /// comes by standard input can't be read again, and is kept however long it is.
   /// - Parameters:
   ///   - path: The file; `-` is standard input.
   ///   - selection: Whose part of the session is replayed.
@@ -13,7 +17,7 @@ extension ReplayClient {
     contentsOf path: String, of selection: ReplaySelection = .only,
     input: InputOptions = InputOptions(), options: ReplayOptions = ReplayOptions()
   ) throws {
-    var events = ReplayEvents(of: selection)
+    var events = ReplayEvents(of: selection, rereading: SessionFile(path, options: input))
     _ = try SessionInput.read(path, options: input, into: &events)
     var options = options
     if options.source == nil { options.source = path }

@@ -56,30 +56,30 @@ public enum SessionInput {
     switch try CaptureFormat.detect(in: &source) {
     case .recording: return try RecordingSession.read(&source, into: &consumer)
     case .pcap, .pcapng:
-      var reader = try CaptureReader(source)
+      var reader: CaptureReader? = try CaptureReader(source)
       // Everything behind this closure is specialised code; the consumer's type may be anybody's.
       return try withUnsafeMutablePointer(to: &consumer) { consumer in
-        try CaptureSession.read(&reader, options) { event throws in
+        guard let reader = reader.take() else { return InputSummary() }
+        var session = try CaptureSession(reader, options) { event throws in
           try consumer.pointee.consume(event)
         }
+        while try session.read(.max) {}
+        return try session.finish()
       }
     }
   }
 }
 
 /// The way of a recording's bytes: lines, events.
-private enum RecordingSession {
-  private static let pieceSize = 1 << 18
+enum RecordingSession {
+  static let pieceSize = 1 << 18
 
-  static func read(
+  fileprivate static func read(
     _ source: inout ByteSource, into consumer: inout some EventConsumer
   ) throws -> InputSummary {
     var stream = RecordingStream()
     var summary = InputSummary()
-    while source.load(1) > 0 {
-      try stream.consume(source.loaded(pieceSize), into: &consumer)
-      source.consume(source.loaded(pieceSize).byteCount)
-    }
+    while try readPiece(of: &source, stream: &stream, into: &consumer) {}
     try stream.finish(into: &consumer)
     summary.frames = stream.lineCount
     summary.notes = stream.notes
@@ -87,5 +87,17 @@ private enum RecordingSession {
       summary.notes.append("read up to the damage only: \(failure)")
     }
     return summary
+  }
+
+  /// Hands on the lines of the next piece of a file.
+  /// - Returns: Whether there was one.
+  static func readPiece(
+    of source: inout ByteSource, stream: inout RecordingStream,
+    into consumer: inout some EventConsumer
+  ) throws -> Bool {
+    guard source.load(1) > 0 else { return false }
+    try stream.consume(source.loaded(pieceSize), into: &consumer)
+    source.consume(source.loaded(pieceSize).byteCount)
+    return true
   }
 }

@@ -28,7 +28,7 @@ public final class InProcessClient: DataClient {
 
   /// Hands an action to the broker.
   /// - Parameter action: What to do.
-  /// - Throws: ``DataClientError`` when nothing was handed over.
+  /// - Throws: `DataClientError` when nothing was handed over.
   public func perform(_ action: ClientAction) async throws {
     try check(action.kind)
     try broker.perform(seat, action)
@@ -37,7 +37,7 @@ public final class InProcessClient: DataClient {
   /// Returns the next event, or the passing of a deadline.
   /// - Parameter deadline: When to stop waiting.
   /// - Returns: The event.
-  /// - Throws: `CancellationError`, and ``DataClientError`` when another task waits already.
+  /// - Throws: `CancellationError`, and `DataClientError` when another task waits already.
   public func next(before deadline: Timestamp?) async throws -> ClientEvent {
     try await broker.next(seat, deadline)
   }

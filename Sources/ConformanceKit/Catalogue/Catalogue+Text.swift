@@ -38,7 +38,9 @@ extension Catalogue {
     row("scope", clause.scope.rawValue)
     row("status", clause.status.explanation)
     row("how checked", clause.check)
-    row("inconclusive", clause.inconclusive.map { Self.always + $0 })
+    // What MQTT a capture without a CONNECT holds is a guess; a frame of WebSocket has no versions.
+    let always = clause.spec.hasPrefix("mqtt") ? Self.always : ""
+    row("inconclusive", clause.inconclusive.map { always + $0 })
     row("violation", clause.example)
     row("same detector", clause.aliases?.joined(separator: ", "))
     row("note", clause.note)

@@ -23,7 +23,9 @@ public struct Catalogue: Sendable {
   /// Reads the catalogue that is part of this library.
   /// - Throws: ``ConformanceError`` when it was damaged when the library was built.
   public static func bundled() throws(ConformanceError) -> Catalogue {
-    Catalogue(try read(conformance_mqtt_3_1_1(), spec: "mqtt-3.1.1"))
+    Catalogue(
+      try read(conformance_mqtt_3_1_1(), spec: "mqtt-3.1.1")
+        + read(conformance_rfc6455(), spec: "rfc6455"))
   }
 
   /// The clause with an identifier, or nil.

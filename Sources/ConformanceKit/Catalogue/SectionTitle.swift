@@ -24,6 +24,16 @@ enum SectionTitle {
       "4.5": "Message receipt", "4.6": "Message ordering", "4.7": "Topic names and filters",
       "4.8": "Handling errors", "6": "WebSocket", "7": "Conformance", "7.1": "Conformance targets",
     ],
+    "rfc6455": [
+      "3": "WebSocket URIs", "4.1": "Client's handshake", "4.2": "Server's handshake",
+      "4.3": "Header syntax", "4.4": "Versions", "5.1": "Framing", "5.2": "Base framing",
+      "5.3": "Masking", "5.4": "Fragmentation", "5.5": "Control frames", "5.6": "Data frames",
+      "5.8": "Extensibility", "6.1": "Sending data", "6.2": "Receiving data",
+      "7.1": "Closing", "7.2": "Abnormal closures", "7.4": "Status codes",
+      "8.1": "Errors in UTF-8", "9": "Extensions", "9.1": "Negotiating extensions",
+      "10.3": "Attacks: masking", "10.4": "Limits", "10.6": "Confidentiality",
+      "10.7": "Invalid data", "11.3": "HTTP header fields",
+    ],
     "sdk": [
       "1.2": "Channel: configuration", "1.3": "Channel: connection", "1.4": "Channel: topics",
       "1.5": "Channel: requests", "1.6": "Channel: account", "1.10": "Channel: in the field",

@@ -11,8 +11,11 @@ public struct ConformanceJudge: EventConsumer {
   private var tally: Tally
   private var table = ConnectionTable()
   private var mqtt311 = MQTT311Judge()
+  private var webSocket = WebSocketJudge()
   private var files: [String] = []
   private var seen = SeenProtocols()
+  /// The clauses that there are rules for, in the order of their places in the tally.
+  static let rules = MQTT311Judge.clauses + WebSocketJudge.clauses
   /// Where the current file ended, as far as is known.
   private var lastContext: EventContext?
 
@@ -27,13 +30,12 @@ public struct ConformanceJudge: EventConsumer {
   ) throws(ConformanceError) {
     clauses = try catalogue.select(specs: options.specs, options.clauses)
     self.options = options
-    let rules = Set(MQTT311Judge.clauses)
+    let rules = Set(Self.rules)
     for clause in clauses where (clause.status == .checked) != rules.contains(clause.id) {
       throw ConformanceError(
         .badCatalogue, "\(clause.id) is called \(clause.status.rawValue), which its rules deny")
     }
-    tally = Tally(
-      ruleCount: MQTT311Judge.clauses.count, maximumFindings: options.maximumFindings)
+    tally = Tally(ruleCount: Self.rules.count, maximumFindings: options.maximumFindings)
   }
 
   /// Starts a file, whose connections are counted anew.
@@ -41,6 +43,7 @@ public struct ConformanceJudge: EventConsumer {
     endFile()
     files.append(file)
     tally.file = file
+    webSocket.beginFile()
   }
 
   /// Takes the next event of the file.
@@ -71,6 +74,8 @@ public struct ConformanceJudge: EventConsumer {
     let place = table.place(of: event.context.connection)
     let wire = table[place].wire
     let isJudged = wire.version == .v3_1_1
+    tally.mode = .judged
+    webSocket.take(event, &table[place].webSocket, &tally)
     switch event.body {
     case .opened(let opening):
       note(event)
@@ -84,7 +89,10 @@ public struct ConformanceJudge: EventConsumer {
       tally.mode = wire.isCertain ? .judged : .inferred
       close(closing, event, at: place)
     case .closed: table.remove(at: place)
-    case .gap, .malformed, .mqtt, .handshake, .webSocket: break
+    case .webSocket(let frame):
+      tally.mode = wire.isCertain ? .judged : .inferred
+      table[place].carries(frame, event, &tally)
+    case .gap, .malformed, .mqtt, .handshake: break
     }
     lastContext = event.context
   }
@@ -113,7 +121,9 @@ public struct ConformanceJudge: EventConsumer {
     for number in table.numbers {
       var context = last
       context.connection = number
-      context.wire = table[table.place(of: number)].wire
+      let state = table[table.place(of: number)]
+      // The end of what carries a connection is that of what it carries as well.
+      context.wire = state.webSocket.isSeen ? .webSocket : state.wire
       let closing = ConnectionClosing(
         how: .endOfCapture, firstFrame: last.frame, firstTime: last.time)
       Event(context, .closed(closing)).withView { consume($0) }
@@ -128,7 +138,7 @@ public struct ConformanceJudge: EventConsumer {
     endFile()
     mqtt311.finish(&tally)
     let ranks = Dictionary(
-      MQTT311Judge.clauses.enumerated().map { ($1, RuleIndex(value: $0)) },
+      Self.rules.enumerated().map { ($1, RuleIndex(value: $0)) },
       uniquingKeysWith: { first, _ in first })
     let results = clauses.map { clause in
       ClauseResult(clause, ranks[clause.id].map { tally[$0] }, seen, isStrict: options.isStrict)
@@ -151,7 +161,14 @@ struct SeenProtocols: Sendable {
     }
   }
 
-  func has(_ version: MQTTVersion) -> Bool { counts.contains { $0.wire.version == version } }
+  /// What a standard is about, if the input has nothing of it.
+  func missing(for spec: String) -> String? {
+    let isThere = counts.contains {
+      spec == "rfc6455" ? $0.wire == .webSocket : $0.wire.version == .v3_1_1
+    }
+    guard !isThere else { return nil }
+    return spec == "rfc6455" ? "WebSocket" : "MQTT 3.1.1"
+  }
 
   /// What there was, for a reader.
   var description: String {

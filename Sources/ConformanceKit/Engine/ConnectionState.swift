@@ -36,6 +36,10 @@ struct ConnectionState {
   /// Messages above QoS 0 that the server sent.
   var fromServer = Exchanges()
   var silence = Silence()
+  /// What is known of the WebSocket that carries the connection, if one does.
+  var webSocket = WebSocketState()
+  var carriage = MQTTCarriage()
+  var unaligned = UnalignedPackets()
 
   init(number: Int) { self.number = number }
 
@@ -149,4 +153,6 @@ struct Offence {
   var packetID: UInt16?
   /// Whether the sender sent a PINGREQ behind it, with none open before.
   var isPinged = false
+  /// Whether it came in a WebSocket frame that is no binary one, for which its receiver must close.
+  var isInText = false
 }

@@ -37,7 +37,20 @@ enum UndecidedReason: Int, CaseIterable {
   case unknownSubscriptions
   case clientNotSeenOn
   case capturedLate
+  case handshakeNotSeen
+  case requestNotSeen
+  case answerNotSeen
+  case rolesInferred
+  case unreadableStartLine
+  case forwarded
+  case unknownExtension
+  case notInflated
+  case messageGivenUp
+  case closeCameFirst
+  case wasReset
+  case otherAtFault
 
+  /// What is said of it in a report.
   var text: String {
     switch self {
     case .inferredVersion: "the CONNECT is not in the capture, so the version is only inferred"
@@ -78,6 +91,18 @@ enum UndecidedReason: Int, CaseIterable {
     case .clientNotSeenOn:
       "the request may be missing from the capture: no packet of the client was captured behind it"
     case .capturedLate: "answer and request may have been captured in the wrong order"
+    case .handshakeNotSeen: "the opening handshake is not in the capture"
+    case .requestNotSeen: "the request that it answers is not in the capture"
+    case .answerNotSeen: "the answer to the opening handshake is not in the capture"
+    case .rolesInferred: "who is the client is only inferred from the masks"
+    case .unreadableStartLine: "the first line of the request can't be read"
+    case .forwarded: "it may be the same request, forwarded by a proxy"
+    case .unknownExtension: "an extension is in use that this suite does not know"
+    case .notInflated: "the compressed payload could not be inflated"
+    case .messageGivenUp: "the message was given up when the connection ended"
+    case .closeCameFirst: "a Close frame followed, behind which no answer is due"
+    case .wasReset: "the connection was reset, which may be no decision of an endpoint"
+    case .otherAtFault: "the other side had broken the rules, for which a connection may be failed"
     }
   }
 

@@ -10,7 +10,7 @@ public struct ReplayWorld: ScenarioWorld {
   /// - Parameters:
   ///   - replay: The session, read with ``options``.
   ///   - speed: How many times as fast as recorded the time passed for the subject then; 1 to 1,000.
-  /// - Throws: ``DataClientError`` of code `invalidAction` for a speed that is none.
+  /// - Throws: `DataClientError` of code `invalidAction` for a speed that is none.
   public init(_ replay: ReplayClient, speed: Int = 1) throws(DataClientError) {
     self.replay = replay
     client = try ScaledTimeClient(replay, speed: speed)
@@ -29,6 +29,6 @@ public struct ReplayWorld: ScenarioWorld {
   public func perform(_ step: CloudStep) async throws {}
 
   /// Ends the replay.
-  /// - Throws: ``DataClientError`` of code `diverged` when something of the session is left over.
+  /// - Throws: `DataClientError` of code `diverged` when something of the session is left over.
   public func end() async throws { try replay.finish() }
 }

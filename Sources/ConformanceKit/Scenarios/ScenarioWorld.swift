@@ -66,7 +66,7 @@ public protocol ScenarioWorld: Sendable {
   func settle() async throws
 
   /// Ends the world.
-  /// - Throws: ``DataClientError`` of code `diverged` when something is left over, and what keeps the
+  /// - Throws: `DataClientError` of code `diverged` when something is left over, and what keeps the
   ///   world from being given back.
   func end() async throws
 }

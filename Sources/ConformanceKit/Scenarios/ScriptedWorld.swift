@@ -13,7 +13,7 @@ public final class ScriptedWorld: ScenarioWorld {
 
   /// Lets the cloud answer what is open, or do something of its own.
   /// - Parameter step: What the cloud does.
-  /// - Throws: ``DataClientError`` when nothing is open that could be answered like that.
+  /// - Throws: `DataClientError` when nothing is open that could be answered like that.
   public func perform(_ step: CloudStep) async throws { try scripted.perform(step) }
 
   /// Does nothing: there is nothing to give back.

@@ -9,7 +9,7 @@ struct ReplayBindings: Sendable {
     let actual: String
   }
 
-  private struct Key: Hashable {
+  private struct Key: Sendable, Hashable {
     let role: String
     let recorded: String
   }
@@ -20,7 +20,12 @@ struct ReplayBindings: Sendable {
     let position: Int
   }
 
+  /// How many values are kept: an answer comes within as many requests, and a session may have any number.
+  private static let limit = 65_536
+
   private var values: [Key: Value] = [:]
+  /// The values in the order in which they were bound, with the position of the action then.
+  private var order = ReplayQueue<(key: Key, position: Int)>()
 
   /// Keeps what a matched action bound; a later binding of the same value takes its place.
   mutating func bind(_ bindings: [Binding], at position: Int) {
@@ -29,8 +34,21 @@ struct ReplayBindings: Sendable {
       if binding.recorded == binding.actual {
         values[key] = nil
       } else {
-        values[key] = Value(actual: binding.actual, position: position)
+        let value = Value(actual: binding.actual, position: position)
+        if values.updateValue(value, forKey: key) == nil { order.append((key, position)) }
       }
+    }
+    while order.count > Self.limit, let oldest = order.first { forget(oldest.key, oldest.position) }
+  }
+
+  /// Forgets the oldest value, unless it was bound again since.
+  private mutating func forget(_ key: Key, _ position: Int) {
+    order.removeFirst()
+    guard let value = values[key] else { return }
+    if value.position == position {
+      values[key] = nil
+    } else {
+      order.append((key, value.position))
     }
   }
 

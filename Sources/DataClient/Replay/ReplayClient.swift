@@ -26,8 +26,9 @@ import Synchronization
 ///   ``DataClientError/Code/unreadable``.
 /// - **The end.** Behind the last event comes ``ClientEvent/ended``; a connection that was open when
 ///   the capture ended is not closed. ``finish()`` throws when anything is left over.
-///
-/// All events are in the session already, so a slow user costs no memory.
+/// - **Memory.** A session from a file is read as the replay goes on, so that memory does not grow with it, nor
+///   for a slow user; ``ReplayEvents`` says what is kept. The file has to stay as it is until the end of the
+///   replay: one that can't be read again ends the session with ``DataClientError/Code/unreadable``.
 ///
 /// ## In a test of one's own
 ///
@@ -56,42 +57,6 @@ import Synchronization
 /// Who has to look ahead for that, as a call may begin with another packet than its own, has the whole
 /// session as ``ReplayDialogue``.
 public final class ReplayClient: DataClient {
-  private struct State {
-    var machine: ReplayMachine
-    /// Counts everything that a waiting task may want to look at.
-    var changes: UInt64 = 0
-    /// Whether the reader waits for an action, be it suspended already or not.
-    var isReaderWaiting = false
-    var isFinished = false
-    private var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
-    private var tickets: UInt64 = 0
-
-    init(_ machine: ReplayMachine) { self.machine = machine }
-
-    /// Notes a change.
-    /// - Returns: Who waits for one, to be resumed outside the lock.
-    mutating func change() -> [CheckedContinuation<Void, Never>] {
-      changes &+= 1
-      isReaderWaiting = false
-      guard !waiters.isEmpty else { return [] }
-      defer { waiters.removeAll() }
-      return Array(waiters.values)
-    }
-
-    mutating func makeTicket() -> UInt64 {
-      tickets &+= 1
-      return tickets
-    }
-
-    mutating func add(_ waiter: CheckedContinuation<Void, Never>, _ ticket: UInt64) {
-      waiters[ticket] = waiter
-    }
-
-    mutating func remove(_ ticket: UInt64) -> CheckedContinuation<Void, Never>? {
-      waiters.removeValue(forKey: ticket)
-    }
-  }
-
   private enum Found {
     case event(ClientEvent)
     case failed(DataClientError, [CheckedContinuation<Void, Never>])
@@ -101,7 +66,7 @@ public final class ReplayClient: DataClient {
 
   /// All that MQTT can do; refusals only if the session is one of MQTT 5.0.
   public let capabilities: Capabilities
-  private let state: Mutex<State>
+  let state: Mutex<State>
   private let pace: ReplayPace
 
   /// Creates a world from the events of one client that were gathered.
@@ -116,10 +81,10 @@ public final class ReplayClient: DataClient {
       throw DataClientError(.invalidAction, "a replay's speed is greater than 0, not \(factor)")
     }
     pace = options.pace
-    let life = try events.life()
+    let session = try events.session()
     let all: Capabilities = [.messages, .retain, .will, .exactlyOnce, .push, .binary]
-    capabilities = life.hasRefusals ? all.union(.refusals) : all
-    state = Mutex(State(ReplayMachine(life, options)))
+    capabilities = session.totals.hasRefusals ? all.union(.refusals) : all
+    state = Mutex(State(session, options))
   }
 
   /// Creates a world from the events of a session.
@@ -201,7 +166,7 @@ public final class ReplayClient: DataClient {
   // MARK: Waiting
 
   /// Suspends the task until something changes or it is cancelled.
-  private func wait(since change: UInt64) async {
+  func wait(since change: UInt64) async {
     let ticket = state.withLock { $0.makeTicket() }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -244,77 +209,5 @@ public final class ReplayClient: DataClient {
   ) async throws -> Duration {
     try await clock.sleep(until: clock.now.advanced(by: duration), tolerance: nil)
     return duration
-  }
-
-  // MARK: Scripts, divergence and the end
-
-  /// Waits until the reader waits for an action that is due.
-  ///
-  /// That is the moment for whoever plays the people that the recorded application had: no timer of
-  /// the application can perform the action, so one of its users did.
-  /// - Returns: What is expected; nil when the replay is over, failed, or the session has no more actions.
-  /// - Throws: `CancellationError`.
-  public func nextDueAction() async throws -> ReplayExpectation? {
-    while true {
-      try Task.checkCancellation()
-      let (isDone, due, change) = state.withLock { state in
-        let machine = state.machine
-        guard let index = machine.nextAction, machine.failure == nil, !state.isFinished else {
-          return (true, ReplayExpectation?.none, state.changes)
-        }
-        let due = state.isReaderWaiting ? machine.expectation(at: index) : nil
-        return (due != nil, due, state.changes)
-      }
-      if isDone { return due }
-      await wait(since: change)
-    }
-  }
-
-  /// Breaks this world, as nobody performs the action that is due.
-  ///
-  /// Whoever plays the recorded application's people says so when the action can't be brought about.
-  /// - Parameter reason: What was done instead and why, for people.
-  public func giveUp(because reason: String) {
-    let waiting = state.withLock { state in
-      if state.machine.failure == nil, let index = state.machine.nextAction {
-        let event = state.machine.events[index]
-        _ = state.machine.fail(state.machine.notPerformed(event, because: reason))
-      }
-      return state.change()
-    }
-    for continuation in waiting { continuation.resume() }
-  }
-
-  /// What the user is at: what the next thing that it does comes from.
-  ///
-  /// An application that is told something, or whose call is answered, finds here where that stands in
-  /// the session, as long as the reader does not ask for the next event.
-  public var cause: ReplayCause { state.withLock { $0.machine.cause } }
-
-  /// Whether the reader was told that the session has no more events.
-  public var isOver: Bool { state.withLock { $0.machine.isOver } }
-
-  /// What broke this world; nil while nothing did.
-  public var divergence: ReplayDivergence? { state.withLock { $0.machine.divergence } }
-
-  /// What the session has and this run has not had, oldest first, at most 1,000.
-  public var leftOvers: [ReplayExpectation] {
-    state.withLock { $0.machine.leftOvers(limit: 1_000) }
-  }
-
-  /// Ends the replay; a reader that still waits gets the same error.
-  /// - Throws: ``DataClientError`` when the replay has diverged, or when the session has actions that
-  ///   were not performed or events that were not handed out.
-  public func finish() throws(DataClientError) {
-    let (failure, waiting) = state.withLock { state in
-      state.isFinished = true
-      let left = state.machine.leftOvers(limit: 1_000)
-      if state.machine.failure == nil, let divergence = state.machine.leftOver(left) {
-        _ = state.machine.fail(divergence)
-      }
-      return (state.machine.failure, state.change())
-    }
-    for continuation in waiting { continuation.resume() }
-    if let failure { throw failure }
   }
 }

@@ -13,11 +13,11 @@
 /// ```
 ///
 /// The dialogue ends before the first hole of the session, where a replay does too. It can be walked through as
-/// often as one likes, and holds no packet twice.
+/// often as one likes, and holds no packet twice; a session that is too long to be kept is read again for it.
 public struct ReplayDialogue: Sequence, Sendable {
-  private let life: ReplayLife
+  private let session: ReplaySession
 
-  init(_ life: ReplayLife) { self.life = life }
+  init(_ session: ReplaySession) { self.session = session }
 
   /// One thing that is said.
   public struct Step: Sendable {
@@ -43,7 +43,7 @@ public struct ReplayDialogue: Sequence, Sendable {
     private var machine: ReplayMachine
     private var isOver = false
 
-    init(_ life: ReplayLife) { machine = ReplayMachine(life, ReplayOptions()) }
+    init(_ session: ReplaySession) { machine = ReplayMachine(session, ReplayOptions()) }
 
     /// Returns the next step; nil at the end, and where nobody can say how it goes on.
     public mutating func next() -> Step? {
@@ -60,11 +60,8 @@ public struct ReplayDialogue: Sequence, Sendable {
         guard event != .ended, let place = machine.cause.place else { return nil }
         return Step(place: place, content: .event(event), isImplied: false)
       case .wait:
-        let index = machine.nextAction
-        guard let (action, context) = machine.performAsRecorded() else { return nil }
-        return Step(
-          place: ReplayPlace(context), content: .action(action),
-          isImplied: index.map { machine.isOpening($0) } ?? false)
+        guard let step = machine.performAsRecorded() else { return nil }
+        return Step(place: step.place, content: .action(step.action), isImplied: step.isImplied)
       // Only time that is not jumped over has to be slept.
       case .sleep: return nil
       }
@@ -72,7 +69,7 @@ public struct ReplayDialogue: Sequence, Sendable {
   }
 
   /// Returns what walks through the dialogue from its beginning.
-  public func makeIterator() -> Iterator { Iterator(life) }
+  public func makeIterator() -> Iterator { Iterator(session) }
 }
 
 extension ReplayEvents {
@@ -80,6 +77,6 @@ extension ReplayEvents {
   /// - Returns: The dialogue.
   /// - Throws: ``DataClientError`` when there is no such client, or more than one.
   public func dialogue() throws(DataClientError) -> ReplayDialogue {
-    ReplayDialogue(try life())
+    ReplayDialogue(try session())
   }
 }

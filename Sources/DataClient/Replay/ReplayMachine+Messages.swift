@@ -14,7 +14,7 @@ extension ReplayMachine {
 
   func extra(_ action: ClientAction) -> ReplayDivergence {
     ReplayDivergence(
-      kind: .extraAction, place: events.last.map { ReplayPlace($0.context) }, expected: nil,
+      kind: .extraAction, place: stream.totals.lastPlace, expected: nil,
       actual: action.kind.summary, differences: [], laterPlace: nil,
       remedy: "end the run here, or record a longer session")
   }
@@ -48,19 +48,20 @@ extension ReplayMachine {
   /// What the session has and the run has not had, oldest first.
   /// - Parameter limit: The most to return.
   /// - Returns: Actions that were not performed and events that were not handed out.
-  func leftOvers(limit: Int) -> [ReplayExpectation] {
+  mutating func leftOvers(limit: Int) -> [ReplayExpectation] {
+    guard hasNextAction || (try? stream.entry(at: position)) != nil else { return [] }
     var result: [ReplayExpectation] = []
-    for (index, event) in events.enumerated().dropFirst(min(acted, position)) {
+    stream.scan(from: position) { number, entry in
       let isLeft =
-        switch event.role(implied) {
-        case .action: index >= acted
-        case .fromServer: index >= position && event.isForUser
-        case .closing: index >= position && event.endsConnection
+        switch entry.role {
+        case .action: number >= acted
+        case .fromServer: entry.event.isForUser
+        case .closing: entry.event.endsConnection
         case .hole, .nothing: false
         }
-      guard isLeft, !over.contains(event.context.connection) else { continue }
-      result.append(ReplayExpectation(event))
-      if result.count == limit { break }
+      guard isLeft, !over.contains(entry.event.context.connection) else { return true }
+      result.append(ReplayExpectation(entry.event))
+      return result.count < limit
     }
     return result
   }
@@ -80,89 +81,6 @@ extension ReplayMachine {
     return
       "reprise inspect \(file) --filter 'connection == \(place.connection) and frame >= \(from) "
       + "and frame <= \(place.frame + 5)'"
-  }
-}
-
-/// What an event of the life is for a replay.
-enum ReplayEventRole {
-  /// An action of the user.
-  case action
-  /// Something that the server sent.
-  case fromServer
-  /// The end of a connection.
-  case closing
-  /// Missing bytes.
-  case hole
-  /// What the protocol does by itself.
-  case nothing
-
-  /// Whether handing it out needs its time to have come.
-  var hasTime: Bool {
-    switch self {
-    case .fromServer, .closing: true
-    case .action, .hole, .nothing: false
-    }
-  }
-}
-
-extension Event {
-  /// Tells what the event is for a replay that knows which connections lack their CONNECT.
-  @inline(__always)
-  func role(_ implied: Set<Int>) -> ReplayEventRole {
-    switch body {
-    case .mqtt(let packet):
-      guard let first = packet.bytes.first else { return .hole }
-      let role = role(MQTTPacketType(firstByte: first), isRepeated: first & 0b1000 != 0)
-      if packet.size == packet.bytes.count { return isRefusedMessage ? .fromServer : role }
-      // What nobody waits for may be cut.
-      if case .nothing = role { return .nothing }
-      return .hole
-    case .opened: return implied.contains(context.connection) ? .action : .nothing
-    // What carries packets is the work of the library; the packets come behind it.
-    case .handshake, .webSocket: return .nothing
-    case .closed: return .closing
-    case .gap, .malformed: return .hole
-    }
-  }
-
-  private func role(_ type: MQTTPacketType, isRepeated: Bool) -> ReplayEventRole {
-    switch (type, context.sender) {
-    case (.publish, .client), (.subscribe, .client), (.unsubscribe, .client):
-      // What is sent again is the work of the library, not of its user.
-      isRepeated ? .nothing : .action
-    case (.connect, .client), (.disconnect, .client): .action
-    case (.connack, .server), (.publish, .server), (.puback, .server), (.pubcomp, .server),
-      (.suback, .server), (.unsuback, .server), (.disconnect, .server):
-      .fromServer
-    // It has no time of its own, but frees the identifier of a message.
-    case (.pubrel, .server): .fromServer
-    default: .nothing
-    }
-  }
-
-  /// Whether the server refuses a message of QoS 2, so that its exchange ends with PUBREC.
-  private var isRefusedMessage: Bool {
-    guard packetType == .pubrec, context.sender == .server else { return false }
-    return withView { view in
-      guard case .mqtt(let packet) = view.body else { return false }
-      return packet.refusal != nil
-    }
-  }
-
-  /// Whether an event of the server is one that users get.
-  fileprivate var isForUser: Bool { packetType != .pubrel }
-
-  fileprivate var endsConnection: Bool {
-    guard case .closed(let closing) = body else { return false }
-    return closing.how != .endOfCapture
-  }
-
-  /// The packet identifier of a packet that the server answers by it.
-  var packetID: UInt16? {
-    withView { view in
-      guard case .mqtt(let packet) = view.body else { return nil }
-      return packet.packetID
-    }
   }
 }
 

@@ -6,26 +6,24 @@ extension ReplayMachine {
   mutating func perform(_ action: ClientAction) throws(DataClientError) {
     if let failure { throw failure }
     try check(action)
-    guard let index = nextAction else {
-      if mayLeave(before: events.count, action.kind) { return link = .leaving }
+    guard let next = try nextAction() else {
+      if mayLeave(before: nil, action.kind) { return link = .leaving }
       throw fail(extra(action))
     }
-    if mayLeave(before: index, action.kind) { return link = .leaving }
-    if let hole = hole(before: index) { throw fail(hole) }
-    let event = events[index]
-    if case .opened = event.body, case .connect = action.kind {
-      return accept(action, at: index)
-    }
+    if mayLeave(before: next.number, action.kind) { return link = .leaving }
+    if let hole = hole(before: next.number) { throw fail(hole) }
+    let event = next.event
+    if case .opened = event.body, case .connect = action.kind { return accept(action, next) }
     guard let recorded = RecordedAction(event, aliases: clientAliases) else {
       throw fail(other(event, action, [], later: nil))
     }
     var comparison = ReplayComparison(options)
     comparison.compare(recorded.kind, action.kind)
     guard comparison.differences.isEmpty else {
-      throw fail(other(event, action, comparison.differences, later: find(action, from: index + 1)))
+      throw fail(other(event, action, comparison.differences, later: find(action, from: next.number + 1)))
     }
-    bindings.bind(comparison.bindings, at: index)
-    accept(action, at: index)
+    bindings.bind(comparison.bindings, at: next.number)
+    accept(action, next)
   }
 
   /// The connection has to be as the port asks, whatever the session says.
@@ -45,8 +43,8 @@ extension ReplayMachine {
     }
   }
 
-  private mutating func accept(_ action: ClientAction, at index: Int) {
-    let event = events[index]
+  private mutating func accept(_ action: ClientAction, _ next: ReplayOutlook.Action) {
+    let event = next.event
     switch action.kind {
     case .connect:
       link = .connecting
@@ -61,89 +59,100 @@ extension ReplayMachine {
     }
     performed.append(action.id)
     // An action happens at its recorded time, unless there is something to hand out before it.
-    let isNext = !events[min(position, index)..<index].contains { $0.role(implied).hasTime }
+    let isNext = (next.lastTimed ?? -1) < position
     if isNext, !isPaced { now = max(now, event.context.time) }
-    acted = index + 1
+    stream.takeAction()
+    acted = next.number + 1
+    actedConnection = event.context.connection
     performedCount += 1
     note(performed: event.context)
   }
 
   /// What is missing of the client before an action: perhaps the very one that is performed.
-  private func hole(before index: Int) -> DataClientError? {
-    for event in events[min(max(acted, position), index)..<index] {
-      guard case .hole = event.role(implied), event.context.sender == .client,
-        !over.contains(event.context.connection)
-      else { continue }
-      return incomplete(event, "bytes")
+  private func hole(before number: Int) -> DataClientError? {
+    for hole in stream.outlook.holes where hole.number >= max(acted, position) {
+      guard hole.number < number else { return nil }
+      if !over.contains(hole.event.context.connection) { return incomplete(hole.event, "bytes") }
     }
     return nil
   }
 
-  /// What is expected at a place.
-  func expectation(at index: Int) -> ReplayExpectation {
-    ReplayExpectation(events[index], ordinal: performedCount, aliases: clientAliases)
-  }
-
-  /// Whether an action is the opening of a connection whose CONNECT was not captured.
-  func isOpening(_ index: Int) -> Bool {
-    if case .opened = events[index].body { true } else { false }
+  /// What is expected next; nil when there is no more action, or it can't be read.
+  mutating func expectation() -> ReplayExpectation? {
+    guard let next = try? nextAction() else { return nil }
+    return ReplayExpectation(next.event, ordinal: performedCount, aliases: clientAliases)
   }
 
   /// Performs the action that is due just as it was recorded.
   /// - Returns: The action; nil when there is none, or it can't be decoded.
-  mutating func performAsRecorded() -> (ClientAction, EventContext)? {
-    guard let index = nextAction else { return nil }
-    let event = events[index]
+  mutating func performAsRecorded() -> RecordedStep? {
+    guard let next = try? nextAction() else { return nil }
+    let event = next.event
     let id = ClientAction.ID(rawValue: UInt32(truncatingIfNeeded: performedCount))
-    let action: ClientAction
+    let kind: ClientAction.Kind
+    var isImplied = false
     if case .opened = event.body {
-      action = ClientAction(id, .connect(ConnectOptions()))
+      kind = .connect(ConnectOptions())
+      isImplied = true
     } else {
       guard let recorded = RecordedAction(event, aliases: clientAliases) else { return nil }
-      action = ClientAction(id, recorded.kind)
+      kind = recorded.kind
     }
+    let action = ClientAction(id, kind)
     do throws(DataClientError) { try perform(action) } catch { return nil }
-    return (action, event.context)
+    return RecordedStep(action: action, place: ReplayPlace(event.context), isImplied: isImplied)
   }
 
-  /// Where the next action stands that was not performed; nil at the end.
-  var nextAction: Int? {
-    var index = max(acted, position)
-    while index < events.count {
-      if case .action = events[index].role(implied) { return index }
-      index += 1
-    }
-    return nil
+  /// An action that was performed as it was recorded.
+  struct RecordedStep {
+    let action: ClientAction
+    let place: ReplayPlace
+    /// Whether it is the opening of a connection whose CONNECT was not captured.
+    let isImplied: Bool
+  }
+
+  /// Whether the session has an action that was not performed.
+  var hasNextAction: Bool { performedCount < stream.totals.actions }
+
+  /// The next action that was not performed; nil at the end.
+  private mutating func nextAction() throws(DataClientError) -> ReplayOutlook.Action? {
+    do {
+      return try stream.nextAction()
+    } catch { throw fail(error) }
   }
 
   /// Whether the recorded client left the open connection without a DISCONNECT, so that the user may.
-  private func mayLeave(before index: Int, _ kind: ClientAction.Kind) -> Bool {
+  /// - Parameters:
+  ///   - number: Where the next action stands; nil when there is none.
+  ///   - kind: What the user wants.
+  private func mayLeave(before number: Int?, _ kind: ClientAction.Kind) -> Bool {
     // A CONNECT that was performed may not have been passed yet.
-    let connecting = link == .connecting && acted > 0 ? events[acted - 1].context.connection : nil
+    let connecting = link == .connecting ? actedConnection : nil
     guard case .disconnect = kind, let connection = openConnection ?? connecting else {
       return false
     }
-    for event in events[min(position, index)..<index] {
-      guard case .closed(let closing) = event.body, event.context.connection == connection
-      else { continue }
-      return closing.how == .endOfCapture || event.context.sender == .client
+    for end in stream.outlook.ends where end.number >= position && end.connection == connection {
+      return end.number < number ?? .max ? end.mayBeOfUser : false
     }
     // A session without a closing breaks off like a capture.
-    return index == events.count
+    return number == nil
   }
 
   /// Where the session has an action, looked for among the next ones.
-  private func find(_ action: ClientAction, from index: Int) -> ReplayPlace? {
+  private func find(_ action: ClientAction, from number: Int) -> ReplayPlace? {
     var looked = 0
-    for event in events[min(index, events.count)...] {
-      guard case .action = event.role(implied) else { continue }
+    var place: ReplayPlace?
+    stream.scan(from: number) { _, entry in
+      guard case .action = entry.role else { return true }
       looked += 1
-      guard looked < 200 else { return nil }
-      guard let recorded = RecordedAction(event, aliases: clientAliases) else { continue }
+      guard looked < 200 else { return false }
+      guard let recorded = RecordedAction(entry.event, aliases: clientAliases) else { return true }
       var comparison = ReplayComparison(options)
       comparison.compare(recorded.kind, action.kind)
-      if comparison.differences.isEmpty { return ReplayPlace(event.context) }
+      guard comparison.differences.isEmpty else { return true }
+      place = ReplayPlace(entry.event.context)
+      return false
     }
-    return nil
+    return place
   }
 }

@@ -5,7 +5,7 @@ import Wire
 /// Two positions walk through the life. `acted` stands behind the last action that was performed, and
 /// `position` behind the last event that was handed out. What the server sent is handed out only when
 /// `acted` is beyond every action before it: that is causality. Performing may run ahead of handing out.
-struct ReplayMachine: Sendable {
+struct ReplayMachine {
   /// What ``advance(to:)`` found.
   enum Step {
     /// Something for the user.
@@ -21,21 +21,24 @@ struct ReplayMachine: Sendable {
     case closed, connecting, open, leaving
   }
 
-  let events: [Event]
-  let implied: Set<Int>
+  var stream: ReplayStream
   let options: ReplayOptions
   private let tolerance: Int64
   let isPaced: Bool
 
   var now: Timestamp
   /// Where the next event to hand out stands.
-  var position = 0
+  private(set) var position = 0
   /// Every action before this place is performed.
   var acted = 0
   /// The actions that were performed and that `position` has not reached, oldest first.
   var performed: [ClientAction.ID] = []
   /// How many actions of the session were performed.
   var performedCount = 0
+  /// The connection of the action that was performed last.
+  var actedConnection: Int?
+  /// What stands just before `position`.
+  private var passed: EventContext?
   /// What the user is at.
   private(set) var cause: ReplayCause
   /// Whether the user was told that there are no more events.
@@ -58,12 +61,11 @@ struct ReplayMachine: Sendable {
   var clientAliases = TopicAliases()
   var bindings = ReplayBindings()
 
-  init(_ life: ReplayLife, _ options: ReplayOptions) {
-    events = life.events
-    implied = life.implied
+  init(_ session: ReplaySession, _ options: ReplayOptions) {
+    stream = ReplayStream(session)
     self.options = options
     tolerance = options.timerTolerance.clampedNanoseconds
-    now = events.first?.context.time ?? Timestamp(nanoseconds: 0)
+    now = session.totals.firstTime ?? Timestamp(nanoseconds: 0)
     cause = ReplayCause(place: nil, time: now)
     if case .scaled = options.pace { isPaced = true } else { isPaced = false }
   }
@@ -91,8 +93,7 @@ struct ReplayMachine: Sendable {
         cause = ReplayCause(place: nil, time: now)
         isOver = true
       default:
-        let handedOut = events[max(0, position - 1)].context
-        cause = ReplayCause(place: ReplayPlace(handedOut), time: now)
+        cause = ReplayCause(place: passed.map { ReplayPlace($0) }, time: now)
       }
     }
     return step
@@ -104,20 +105,34 @@ struct ReplayMachine: Sendable {
       isWoken = false
       return .event(.woken)
     }
-    while position < events.count {
-      switch events[position].role(implied) {
-      case .nothing: position += 1
+    while let entry = try nextEntry() {
+      switch entry.role {
+      case .nothing: pass(entry.event)
       case .action:
-        guard position < acted else { return try due(events[position], deadline) }
-        if let event = takeAction() { return .event(event) }
+        guard position < acted else { return try due(entry.event, deadline) }
+        if let event = takeAction(entry.event) { return .event(event) }
       case .fromServer, .closing:
-        if let step = passTime(to: time(of: events[position]), deadline) { return step }
-        if let event = takeFromServer() { return .event(event) }
+        if let step = passTime(to: time(of: entry.event), deadline) { return step }
+        if let event = takeFromServer(entry.event) { return .event(event) }
       case .hole:
-        try takeHole()
+        try takeHole(entry.event)
       }
     }
     return .event(.ended)
+  }
+
+  /// What stands at the position; nil at the end of the session.
+  private mutating func nextEntry() throws(DataClientError) -> ReplayEntry? {
+    do {
+      return try stream.entry(at: position)
+    } catch { throw fail(error) }
+  }
+
+  /// Goes on behind an event.
+  private mutating func pass(_ event: Event) {
+    passed = event.context
+    position += 1
+    stream.forget(before: position)
   }
 
   /// When an event happened; a closing when it began.
@@ -159,9 +174,8 @@ struct ReplayMachine: Sendable {
   }
 
   /// Passes an action that was performed, which some answer at once.
-  private mutating func takeAction() -> ClientEvent? {
-    let event = events[position]
-    position += 1
+  private mutating func takeAction(_ event: Event) -> ClientEvent? {
+    pass(event)
     guard !performed.isEmpty else { return nil }
     let id = performed.removeFirst()
     if case .opened = event.body {
@@ -182,108 +196,27 @@ struct ReplayMachine: Sendable {
     return nil
   }
 
-  private mutating func takeFromServer() -> ClientEvent? {
-    let event = events[position]
-    guard event.context.connection == openConnection else {
-      position += 1
-      return nil
-    }
-    if case .closed(let closing) = event.body {
-      position += 1
-      return take(closing, by: event.context.sender)
-    }
-    position += 1
+  private mutating func takeFromServer(_ event: Event) -> ClientEvent? {
+    pass(event)
+    guard event.context.connection == openConnection else { return nil }
+    if case .closed(let closing) = event.body { return take(closing, by: event.context.sender) }
     return event.withView { view in
       guard case .mqtt(let packet) = view.body else { return nil }
       return take(packet)
     }
   }
 
-  private mutating func take(_ closing: ConnectionClosing, by peer: Peer) -> ClientEvent? {
-    let isLeaving = link == .leaving
-    // The end of a capture does not end the connection.
-    if closing.how == .endOfCapture, !isLeaving { return nil }
-    close()
-    if isLeaving, peer == .client || closing.reason == nil { return .closed(.byUser) }
-    if let reason = closing.reason { return .closed(.lost(reason)) }
-    return .closed(
-      .lost(closing.how == .fin ? "the peer closed the connection" : "the connection was reset"))
-  }
-
-  mutating func close() {
-    link = .closed
-    if let openConnection { over.insert(openConnection) }
-    openConnection = nil
-  }
-
-  private mutating func take(_ packet: borrowing MQTTPacketView) -> ClientEvent? {
-    switch packet.type {
-    case .publish: return takeMessage(packet)
-    case .connack:
-      let code = packet.reasonCode ?? 0
-      guard code == 0 else {
-        close()
-        return .closed(.refused(code: code))
-      }
-      if !packet.sessionPresent {
-        open.removeAll()
-        unreleased.removeAll()
-      }
-      if link == .connecting { link = .open }
-      return .connected(.init(isSessionPresent: packet.sessionPresent))
-    case .suback:
-      guard let id = takeOpen(packet) else { return nil }
-      return .subscribed(id, Array(copying: packet.reasonCodes).map(QoS.init(rawValue:)))
-    case .unsuback:
-      guard let id = takeOpen(packet) else { return nil }
-      return packet.refusal.map { .failed(id, $0) } ?? .unsubscribed(id)
-    case .puback, .pubcomp:
-      guard let id = takeOpen(packet) else { return nil }
-      return packet.refusal.map { .failed(id, $0) } ?? .published(id)
-    case .pubrec:
-      guard let failure = packet.refusal, let id = takeOpen(packet) else { return nil }
-      return .failed(id, failure)
-    case .pubrel:
-      if let id = packet.packetID { unreleased.remove(id) }
-      return nil
-    case .disconnect:
-      close()
-      let reason = packet.reasonCode ?? 0
-      let why = reason == 0 ? "" : ": \(ServerReason(reason).text())"
-      return .closed(.lost("the server disconnected\(why)"))
-    case .reserved, .connect, .subscribe, .unsubscribe, .pingreq, .pingresp, .auth:
-      return nil
-    }
-  }
-
-  /// The open action that the packet answers; none is open under its identifier any more.
-  private mutating func takeOpen(_ packet: borrowing MQTTPacketView) -> ClientAction.ID? {
-    packet.packetID.flatMap { open.removeValue(forKey: $0) }
-  }
-
-  private mutating func takeMessage(_ packet: borrowing MQTTPacketView) -> ClientEvent? {
-    let topic = serverAliases.topic(of: packet)
-    if packet.qos == 2, let id = packet.packetID, !unreleased.insert(id).inserted { return nil }
-    var message = Message(topic: topic, packet)
-    bindings.rewrite(&message, by: options.roles, at: position)
-    return .message(message)
-  }
-
   /// Bytes are missing: nobody can say what was in them.
-  private mutating func takeHole() throws(DataClientError) {
-    let event = events[position]
+  private mutating func takeHole(_ event: Event) throws(DataClientError) {
     // Behind the end of a connection nobody asks.
-    guard !over.contains(event.context.connection) else {
-      position += 1
-      return
-    }
+    guard !over.contains(event.context.connection) else { return pass(event) }
     switch event.body {
     case .gap(let gap): throw fail(incomplete(event, "\(gap.bytes) bytes"))
     case .malformed(let malformation):
       throw fail(incomplete(event, "what can't be read (\(malformation.message))"))
     case .mqtt(let packet):
       throw fail(incomplete(event, "\(packet.size - packet.bytes.count) bytes of a packet"))
-    case .opened, .closed, .handshake, .webSocket: position += 1
+    case .opened, .closed, .handshake, .webSocket: pass(event)
     }
   }
 

@@ -142,7 +142,7 @@ extension ChannelStateMachine {
     case .subscribeReply(let topic): failSubscribers(of: topic, error)
     case .subscribeAll, .release:
       log(.warning, .subscription, "a subscription could not be changed: \(error.message)")
-    case .restore: disconnect(retryAfter: error)
+    case .restore: disconnect(by: .failed, retryAfter: error)
     case .connect, .disconnect: break
     }
   }

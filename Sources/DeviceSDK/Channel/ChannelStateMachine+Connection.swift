@@ -23,7 +23,7 @@ extension ChannelStateMachine {
       calls[id] = .starting
       failedAttempts = 0
       kicks = []
-      connect()
+      connect(by: identity == nil ? .startedUnknown : .started)
     case .closing:
       fail(id, ChannelError(.client, "the channel is being stopped; start it when it is"))
     case .ended: fail(id, Self.endOfWorld)
@@ -35,17 +35,17 @@ extension ChannelStateMachine {
     switch link {
     case .idle, .ended: complete(id)
     case .identifying, .backingOff:
-      settle(.idle, stopped, isFinal: true, shown: nil)
+      settle(.idle, by: .stopped, stopped, isFinal: true, shown: nil)
       complete(id)
     case .connecting, .restoring, .connected:
       calls[id] = .stopping
-      disconnect(retryAfter: nil)
+      disconnect(by: .stopped, retryAfter: nil)
       failOpenCalls(stopped)
       failStarts(stopped)
       report(.disconnected, nil, isFinal: true)
     case .closing(let until, .some):
       calls[id] = .stopping
-      link = .closing(until: until, retryAfter: nil)
+      enter(.closing(until: until, retryAfter: nil), by: .stopped)
       failStarts(stopped)
       report(.disconnected, nil, isFinal: true)
     case .closing: calls[id] = .stopping
@@ -57,7 +57,7 @@ extension ChannelStateMachine {
     case .idle, .backingOff, .ended: take(identity)
     case .identifying:
       take(identity)
-      connect()
+      connect(by: .identified)
     case .connecting, .restoring, .connected, .closing:
       guard identity == self.identity else {
         return fail(id, ChannelError(.client, "the channel is connected as another identity"))
@@ -68,9 +68,9 @@ extension ChannelStateMachine {
 
   // MARK: Opening
 
-  private mutating func connect() {
+  private mutating func connect(by trigger: ChannelTrigger) {
     guard let identity else {
-      link = .identifying
+      enter(.identifying, by: trigger)
       return report(.connecting, nil)
     }
     let options = ConnectOptions(
@@ -78,19 +78,21 @@ extension ChannelStateMachine {
       keepAlive: configuration.keepAlive, username: identity.clientID,
       password: identity.password, will: configuration.will)
     let action = perform(.connect(options), for: .connect)
-    link = .connecting(action, until: time.advanced(by: configuration.connectTimeout))
+    enter(
+      .connecting(action, until: time.advanced(by: configuration.connectTimeout)), by: trigger)
     report(.connecting, nil)
   }
 
   mutating func noteConnected(_ connected: ClientEvent.Connected) {
     guard case .connecting(let action, _) = link else { return }
     actions[action] = nil
-    guard needsRestoring(connected) else { return open() }
+    guard needsRestoring(connected) else { return open(by: .accepted) }
     let restoring = perform(
       .subscribe(grants.map { Subscription($0.filter, qos: configuration.subscribeQoS) }),
       for: .restore)
-    link = .restoring(
-      restoring, grants, until: time.advanced(by: configuration.connectTimeout))
+    enter(
+      .restoring(restoring, grants, until: time.advanced(by: configuration.connectTimeout)),
+      by: .acceptedAgain)
   }
 
   /// Takes over subscriptions that the first connection has already, as it was open before.
@@ -122,11 +124,11 @@ extension ChannelStateMachine {
       grants.removeAll { $0.filter == grant.filter }
       log(.error, .subscription, "the cloud does not grant \(grant.filter) any more")
     }
-    open()
+    open(by: .restored)
   }
 
-  private mutating func open() {
-    link = .connected
+  private mutating func open(by trigger: ChannelTrigger) {
+    enter(.connected, by: trigger)
     if configuration.subscribesAll, needsSubscribeAll, let topics {
       perform(
         .subscribe([Subscription(topics.down + "/#", qos: configuration.subscribeQoS)]),
@@ -145,13 +147,14 @@ extension ChannelStateMachine {
     let error = Self.error(for: reason)
     switch link {
     case .idle, .identifying, .backingOff, .ended: break
-    case .connecting: tryAgain(error, isRefusal: Self.isFinal(reason))
+    case .connecting: tryAgain(error, by: Self.isFinal(reason) ? .refused : .closed)
     case .restoring, .connected:
       statistics.lostConnections += 1
       kicks = kicks.suffix(max(0, configuration.kickLimit - 1)) + [time]
-      tryAgain(isOscillating ? Self.oscillation(error) : error, isRefusal: isOscillating)
-    case .closing(_, let retry?): tryAgain(retry, isRefusal: false)
-    case .closing: finishStop()
+      tryAgain(
+        isOscillating ? Self.oscillation(error) : error, by: isOscillating ? .kicked : .closed)
+    case .closing(_, let retry?): tryAgain(retry, by: .closed)
+    case .closing: finishStop(by: .closed)
     }
   }
 
@@ -161,19 +164,23 @@ extension ChannelStateMachine {
   }
 
   /// Goes to sleep before the next try, or for good.
-  private mutating func tryAgain(_ error: ChannelError, isRefusal: Bool) {
-    guard !isRefusal else { return settle(.idle, error, isFinal: true, shown: error) }
+  private mutating func tryAgain(_ error: ChannelError, by trigger: ChannelTrigger) {
+    guard trigger != .refused, trigger != .kicked else {
+      return settle(.idle, by: trigger, error, isFinal: true, shown: error)
+    }
     let delay = configuration.reconnect.delay(attempt: failedAttempts, random: &random)
     failedAttempts = min(failedAttempts + 1, 1_000)
     settle(
-      .backingOff(until: time.advanced(by: delay)), error, isFinal: false, shown: error)
+      .backingOff(until: time.advanced(by: delay)), by: trigger, error, isFinal: false,
+      shown: error)
   }
 
   /// Leaves a connection behind: nothing that was open on it is waited for.
   private mutating func settle(
-    _ link: Link, _ error: ChannelError, isFinal: Bool, shown: ChannelError?
+    _ link: Link, by trigger: ChannelTrigger, _ error: ChannelError, isFinal: Bool,
+    shown: ChannelError?
   ) {
-    self.link = link
+    enter(link, by: trigger)
     actions = [:]
     if isFinal { forgetSubscriptions() }
     failOpenCalls(error)
@@ -189,15 +196,15 @@ extension ChannelStateMachine {
 
   // MARK: Closing
 
-  mutating func disconnect(retryAfter error: ChannelError?) {
-    link = .closing(
-      until: time.advanced(by: configuration.closeTimeout), retryAfter: error)
+  mutating func disconnect(by trigger: ChannelTrigger, retryAfter error: ChannelError?) {
+    let until = time.advanced(by: configuration.closeTimeout)
+    enter(.closing(until: until, retryAfter: error), by: trigger)
     actions = [:]
     perform(.disconnect, for: .disconnect)
   }
 
-  private mutating func finishStop() {
-    link = .idle
+  private mutating func finishStop(by trigger: ChannelTrigger) {
+    enter(.idle, by: trigger)
     actions = [:]
     forgetSubscriptions()
     log(.info, .connection, "stopped")
@@ -208,7 +215,7 @@ extension ChannelStateMachine {
 
   mutating func noteEnd() {
     if case .ended = link { return }
-    settle(.ended, Self.endOfWorld, isFinal: true, shown: Self.endOfWorld)
+    settle(.ended, by: .worldEnded, Self.endOfWorld, isFinal: true, shown: Self.endOfWorld)
     for (id, _) in openCalls { complete(id) }
   }
 
@@ -217,16 +224,18 @@ extension ChannelStateMachine {
   mutating func expireLink() {
     switch link {
     case .backingOff(let until):
-      if until <= time { connect() }
+      if until <= time { connect(by: .retryDue) }
     case .connecting(_, let until):
       guard until <= time else { return }
-      disconnect(retryAfter: ChannelError(.network, "the cloud did not accept in time"))
+      disconnect(
+        by: .timedOut, retryAfter: ChannelError(.network, "the cloud did not accept in time"))
     case .restoring(_, _, let until):
       guard until <= time else { return }
-      disconnect(retryAfter: ChannelError(.network, "subscriptions were not restored in time"))
+      let error = ChannelError(.network, "subscriptions were not restored in time")
+      disconnect(by: .timedOut, retryAfter: error)
     case .closing(let until, let retry):
       guard until <= time else { return }
-      if let retry { tryAgain(retry, isRefusal: false) } else { finishStop() }
+      if let retry { tryAgain(retry, by: .timedOut) } else { finishStop(by: .timedOut) }
     case .idle, .identifying, .connected, .ended: break
     }
   }
@@ -236,10 +245,10 @@ extension ChannelStateMachine {
     switch link {
     case .connecting:
       let error = Self.error(for: error)
-      tryAgain(error, isRefusal: error.kind == .client)
-    case .restoring: disconnect(retryAfter: Self.error(for: error))
-    case .closing(_, let retry?): tryAgain(retry, isRefusal: false)
-    case .closing: finishStop()
+      tryAgain(error, by: error.kind == .client ? .refused : .failed)
+    case .restoring: disconnect(by: .failed, retryAfter: Self.error(for: error))
+    case .closing(_, let retry?): tryAgain(retry, by: .failed)
+    case .closing: finishStop(by: .failed)
     case .idle, .identifying, .connected, .backingOff, .ended: break
     }
   }

@@ -104,6 +104,21 @@ public struct ChannelStateMachine: StateMachine {
     case closing(until: Timestamp, retryAfter: ChannelError?)
     /// The world has no more events.
     case ended
+
+    /// The phase that it is, of ``ChannelTable``.
+    var phase: ChannelPhase {
+      switch self {
+      case .idle: .idle
+      case .identifying: .identifying
+      case .connecting: .connecting
+      case .restoring: .restoring
+      case .connected: .connected
+      case .backingOff: .backingOff
+      case .closing(_, .some): .breakingOff
+      case .closing: .closing
+      case .ended: .ended
+      }
+    }
   }
 
   /// What an open action is for.
@@ -125,7 +140,7 @@ public struct ChannelStateMachine: StateMachine {
   var time = Timestamp(nanoseconds: 0)
   var outputs: [Output] = []
 
-  var link = Link.idle
+  private(set) var link = Link.idle
   var failedAttempts = 0
   var kicks: [Timestamp] = []
   var needsSubscribeAll = true
@@ -164,6 +179,14 @@ public struct ChannelStateMachine: StateMachine {
     nextRequestID = configuration.firstRequestID
     random = SeededGenerator(seed: configuration.jitterSeed)
     if let identity = configuration.identity { take(identity) }
+  }
+
+  /// Brings the connection into another phase, as the table has it.
+  mutating func enter(_ next: Link, by trigger: ChannelTrigger) {
+    assert(
+      ChannelTable.next(link.phase, trigger) == next.phase,
+      "\(link.phase) does not become \(next.phase) by \(trigger)")
+    link = next
   }
 
   /// The channel's client identifier; nil until the identity is known.

@@ -1,6 +1,6 @@
 /// The application's way to a sub-device, such as Bluetooth.
 ///
-/// The gateway asks ``isReady`` and ``info`` on its own task: they must return soon.
+/// The gateway asks ``isReady`` and `info` on its own task: they must return soon.
 public protocol SubdeviceConnection: Sendable {
   /// Whether the sub-device can be asked; otherwise the gateway opens the connection first.
   var isReady: Bool { get }

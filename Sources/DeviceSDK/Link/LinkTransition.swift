@@ -84,14 +84,6 @@ public struct LinkTable: Sendable {
   public func row(_ state: LinkState, _ trigger: LinkTrigger) -> LinkTransition? {
     rows.first { $0.from == state && $0.trigger == trigger }
   }
-
-  /// The table as a state diagram, in the language of Mermaid.
-  public var diagram: String {
-    let lines = rows.map { row in
-      "  \(row.from) --> \(row.to): \(row.trigger) (\(row.operation))"
-    }
-    return (["stateDiagram-v2", "  [*] --> idle"] + lines).joined(separator: "\n") + "\n"
-  }
 }
 
 extension LinkTransition: CustomStringConvertible {

@@ -121,7 +121,7 @@ public struct RequestStateMachine: StateMachine {
   /// Creates a machine that is idle.
   /// - Parameters:
   ///   - configuration: How requests are sent.
-  ///   - capabilities: What the client can do; ``Capabilities/frames`` are preferred.
+  ///   - capabilities: What the client can do; `Capabilities.frames` are preferred.
   ///   - canLogIn: Whether the application answers ``Effect/needsLogin``.
   /// - Throws: ``RequestError`` of kind `client` when the configuration is wrong, or the client can do
   ///   neither.

@@ -37,7 +37,7 @@ public final class BrokerGate: Sendable {
   ///     interface's, so that a capture can tell the gate's packets from all others.
   ///   - isPassing: Whether everything passes at first, as after ``pass()``.
   ///   - limit: How long to wait for what is told to be possible.
-  /// - Throws: ``DataClientError`` when the URL can't be read or asks for TLS, when the host is not
+  /// - Throws: `DataClientError` when the URL can't be read or asks for TLS, when the host is not
   ///   found, and when the system is out of ports or threads.
   public init(
     broker: String, address: String = "127.0.0.1", isPassing: Bool = false,
@@ -77,26 +77,26 @@ public final class BrokerGate: Sendable {
   // MARK: The cloud
 
   /// Lets the CONNACK through.
-  /// - Throws: ``DataClientError`` when none comes in time, when the broker does not answer or refuses
+  /// - Throws: `DataClientError` when none comes in time, when the broker does not answer or refuses
   ///   the connection itself; and `CancellationError`.
   public func accept() async throws { try await orders.carryOut(.accept) }
 
   /// Refuses the connection that the broker has accepted, and waits until it is closed.
   /// - Parameter code: The code of CONNACK; in MQTT 3.1.1 1 to 5 (section 3.2.2.3).
-  /// - Throws: ``DataClientError`` and `CancellationError`, as ``accept()``.
+  /// - Throws: `DataClientError` and `CancellationError`, as ``accept()``.
   public func refuse(code: UInt8) async throws { try await orders.carryOut(.refuse(code)) }
 
   /// Lets the oldest SUBACK through.
   /// - Parameter granted: What to say of each filter instead of what the broker says, nil for a refusal
   ///   (0x80); the broker goes by what it has granted itself.
-  /// - Throws: ``DataClientError`` when none comes in time, or when the SUBSCRIBE has another number of
+  /// - Throws: `DataClientError` when none comes in time, or when the SUBSCRIBE has another number of
   ///   filters; and `CancellationError`.
   public func grant(_ granted: [QoS?]? = nil) async throws {
     try await orders.carryOut(.grant(granted))
   }
 
   /// Lets the oldest PUBACK, UNSUBACK or, at QoS 2, PUBREC through; its PUBCOMP follows by itself.
-  /// - Throws: ``DataClientError`` when none comes in time; and `CancellationError`.
+  /// - Throws: `DataClientError` when none comes in time; and `CancellationError`.
   public func acknowledge() async throws { try await orders.carryOut(.acknowledge) }
 
   /// Cuts the connection, or the attempt to open one as soon as its CONNECT has come, and waits until
@@ -104,17 +104,17 @@ public final class BrokerGate: Sendable {
   ///
   /// What the client has sent before reaches the broker, which sees no DISCONNECT; what the gate has let
   /// through reaches the client.
-  /// - Throws: ``DataClientError`` when no connection comes in time; and `CancellationError`.
+  /// - Throws: `DataClientError` when no connection comes in time; and `CancellationError`.
   public func lose() async throws { try await orders.carryOut(.lose) }
 
   // MARK: Mode
 
   /// Lets everything through from now on, what is held first.
-  /// - Throws: ``DataClientError`` when the gate is closed; and `CancellationError`.
+  /// - Throws: `DataClientError` when the gate is closed; and `CancellationError`.
   public func pass() async throws { try await orders.carryOut(.pass) }
 
   /// Holds answers from now on, as a gate does at first.
-  /// - Throws: ``DataClientError`` when the gate is closed; and `CancellationError`.
+  /// - Throws: `DataClientError` when the gate is closed; and `CancellationError`.
   public func hold() async throws { try await orders.carryOut(.hold) }
 
   // MARK: What the client does

@@ -81,7 +81,7 @@ public final class GatedClient<Client: DataClient>: DataClient {
   }
 
   /// Tells whether all that was performed has come by the gate.
-  /// - Throws: ``DataClientError`` for the first action that did not; it is told once.
+  /// - Throws: `DataClientError` for the first action that did not; it is told once.
   public func settle() throws(DataClientError) {
     let failure = state.withLock { $0.failure.take() }
     if let failure { throw failure }

@@ -10,13 +10,13 @@ import Synchronization
 ///
 /// The path of a request is appended to the base URL. `GET` and `HEAD` carry the parameters in the
 /// query, sorted by name; every other method carries them as a JSON object. Every answer of the
-/// server is a ``ClientEvent/response(_:_:)`` with its status, 404 too. A request that gets no
-/// answer is told by ``ClientEvent/failed(_:_:)``.
+/// server is a `ClientEvent.response(_:_:)` with its status, 404 too. A request that gets no
+/// answer is told by `ClientEvent.failed(_:_:)`.
 ///
 /// There is no connection to open: `connect`, like everything but `send`, is not supported.
 ///
 /// At most ``maximumOpenRequests`` requests may be unanswered or have their answer waiting for
-/// ``next(before:)``; another one is refused with ``DataClientError/Code/transport``.
+/// ``next(before:)``; another one is refused with `DataClientError.Code.transport`.
 public final class HTTPClient: DataClient {
   /// How many requests may be open or unread.
   public static let maximumOpenRequests = 256
@@ -31,7 +31,7 @@ public final class HTTPClient: DataClient {
   /// - Parameters:
   ///   - url: What the paths of requests are relative to: `https://host:port/path`.
   ///   - timeout: How many seconds a request may take without anything coming.
-  /// - Throws: ``DataClientError`` when the URL can't be read, or the system is out of threads.
+  /// - Throws: `DataClientError` when the URL can't be read, or the system is out of threads.
   public init(url: String, timeout: Double = 60) throws(DataClientError) {
     guard
       let base = URLComponents(string: url), let scheme = base.scheme?.lowercased(),
@@ -66,7 +66,7 @@ public final class HTTPClient: DataClient {
 
   /// Sends a request.
   /// - Parameter action: A `send` action.
-  /// - Throws: ``DataClientError`` when nothing was sent.
+  /// - Throws: `DataClientError` when nothing was sent.
   public func perform(_ action: ClientAction) async throws {
     guard case .send(let message) = action.kind else {
       throw DataClientError(.unsupported, "A server of HTTP takes requests only.")
@@ -86,7 +86,7 @@ public final class HTTPClient: DataClient {
   /// Returns the next event, or the passing of a deadline.
   /// - Parameter deadline: When to stop waiting; nil waits however long it takes.
   /// - Returns: The event.
-  /// - Throws: `CancellationError`, and ``DataClientError`` when another task is waiting.
+  /// - Throws: `CancellationError`, and `DataClientError` when another task is waiting.
   public func next(before deadline: Timestamp?) async throws -> ClientEvent {
     let event = try await events.next(before: deadline)
     switch event {
@@ -96,7 +96,7 @@ public final class HTTPClient: DataClient {
     return event
   }
 
-  /// Makes a pending call of ``next(before:)``, or the next one, return ``ClientEvent/woken``.
+  /// Makes a pending call of ``next(before:)``, or the next one, return `ClientEvent.woken`.
   public func wake() { events.wake() }
 
   // MARK: - Requests and answers

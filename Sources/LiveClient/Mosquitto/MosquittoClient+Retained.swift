@@ -12,7 +12,7 @@ extension MosquittoClient {
   ///   - options: How to open the connection; its session starts and ends with it.
   ///   - seconds: How long it may take.
   /// - Returns: The topics that were cleared.
-  /// - Throws: ``DataClientError`` when the broker does not play along, or not in time.
+  /// - Throws: `DataClientError` when the broker does not play along, or not in time.
   public func clearRetained(
     matching filter: String, connecting options: ConnectOptions = ConnectOptions(),
     within seconds: UInt16 = 30

@@ -2,7 +2,7 @@ public import DataClient
 
 /// A broker as a world: MQTT 3.1.1 and 5.0 over TCP and TLS, by libmosquitto.
 ///
-/// A client has one connection at a time and opens another one after ``ClientEvent/closed(_:)``
+/// A client has one connection at a time and opens another one after `ClientEvent.closed(_:)`
 /// when it is asked to; it never reconnects on its own. While a connection is opened the server's
 /// name is looked up and its addresses are tried, which can take minutes; `disconnect` gives that
 /// up at once.
@@ -11,7 +11,7 @@ public import DataClient
 ///
 /// `cleanStart: false` with the same client identifier takes up the session of the connection
 /// before: what was accepted above QoS 0 and not published is sent again, and
-/// ``ClientEvent/published(_:)`` comes on the later connection. When the server has forgotten the
+/// `ClientEvent.published(_:)` comes on the later connection. When the server has forgotten the
 /// session, what was under way is forgotten here too; the connection is opened once more for that.
 /// Under MQTT 5.0 such a session never expires. Without a client identifier the library makes one
 /// under MQTT 3.1.1, the server under 5.0.
@@ -26,15 +26,15 @@ public import DataClient
 /// second one before its answer is reached, so a server may close the connection when the pause is
 /// longer than twice the keep-alive time; what had arrived is then still read first.
 ///
-/// In the other direction a message is refused, with ``DataClientError/Code/transport``, when
+/// In the other direction a message is refused, with `DataClientError.Code.transport`, when
 /// ``Limits/messages`` messages, or ``Limits/messageBytes`` bytes, are not published yet.
 ///
 /// ## What MQTT and the library make different
 ///
 /// A server of MQTT 3.1.1 can't refuse a message; mosquitto acknowledges what its access list forbids
-/// and throws it away. Under 5.0 it says so, and ``ClientEvent/failed(_:_:)`` tells. The library
+/// and throws it away. Under 5.0 it says so, and `ClientEvent.failed(_:_:)` tells. The library
 /// (2.0.11) does not hand out the reason codes of UNSUBACK, so every answered `unsubscribe` is
-/// ``ClientEvent/unsubscribed(_:)``, nor the reason string of PUBREC. Filters of different QoS in one `subscribe` go in several
+/// `ClientEvent.unsubscribed(_:)`, nor the reason string of PUBREC. Filters of different QoS in one `subscribe` go in several
 /// SUBSCRIBE packets and are answered by one event.
 ///
 /// ## The end
@@ -102,7 +102,7 @@ public final class MosquittoClient: DataClient {
   ///   - tls: Whom to trust, and how to show who one is; not looked at with `mqtt://`.
   ///   - limits: How much may wait.
   ///   - lacking: What this broker is known not to do; such actions fail before they are sent.
-  /// - Throws: ``DataClientError`` when the URL or a file can't be read, or the system is out of
+  /// - Throws: `DataClientError` when the URL or a file can't be read, or the system is out of
   ///   threads.
   public convenience init(
     url: String, version: Version = .v3_1_1, tls: TLSOptions = TLSOptions(),
@@ -167,7 +167,7 @@ public final class MosquittoClient: DataClient {
 
   /// Hands an action to the client's thread.
   /// - Parameter action: What to do.
-  /// - Throws: ``DataClientError`` when nothing was handed over.
+  /// - Throws: `DataClientError` when nothing was handed over.
   public func perform(_ action: ClientAction) async throws {
     switch action.kind {
     case .connect(let options):
@@ -195,11 +195,11 @@ public final class MosquittoClient: DataClient {
   /// Returns the next event, or the passing of a deadline.
   /// - Parameter deadline: When to stop waiting; nil waits however long it takes.
   /// - Returns: The event.
-  /// - Throws: `CancellationError`, and ``DataClientError`` when another task is waiting.
+  /// - Throws: `CancellationError`, and `DataClientError` when another task is waiting.
   public func next(before deadline: Timestamp?) async throws -> ClientEvent {
     try await events.next(before: deadline)
   }
 
-  /// Makes a pending call of ``next(before:)``, or the next one, return ``ClientEvent/woken``.
+  /// Makes a pending call of ``next(before:)``, or the next one, return `ClientEvent.woken`.
   public func wake() { events.wake() }
 }

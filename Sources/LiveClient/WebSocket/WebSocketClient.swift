@@ -2,7 +2,7 @@ public import DataClient
 
 /// A server of WebSocket as a world: text and binary messages by libwebsockets (RFC 6455).
 ///
-/// A client has one connection at a time and opens another one after ``ClientEvent/closed(_:)`` when it is
+/// A client has one connection at a time and opens another one after `ClientEvent.closed(_:)` when it is
 /// asked to; it never reconnects on its own. The options of a `connect` action are those of MQTT and mean
 /// nothing here; where to, and how, is the client's.
 ///
@@ -16,7 +16,7 @@ public import DataClient
 ///
 /// When ``Limits/events`` events, or ``Limits/eventBytes`` bytes, wait for ``next(before:)``, the socket is
 /// read no further until half of them are taken (what one read brought may go beyond). TCP then stops the
-/// server. In the other direction a message is refused, with ``DataClientError/Code/transport``, when
+/// server. In the other direction a message is refused, with `DataClientError.Code.transport`, when
 /// ``Limits/messages`` messages, or ``Limits/messageBytes`` bytes, are not written yet.
 ///
 /// ## The end
@@ -65,7 +65,7 @@ public final class WebSocketClient: DataClient {
   ///   - options: How the connection is opened and kept.
   ///   - tls: Whom to trust, and how to show who one is; not looked at with `ws://`.
   ///   - limits: How much may wait.
-  /// - Throws: ``DataClientError`` when the URL or a file can't be read, a header can't be sent, or the
+  /// - Throws: `DataClientError` when the URL or a file can't be read, a header can't be sent, or the
   ///   system is out of threads.
   public init(
     url: String, options: WebSocketOptions = WebSocketOptions(), tls: TLSOptions = TLSOptions(),
@@ -107,7 +107,7 @@ public final class WebSocketClient: DataClient {
 
   /// Hands an action to the client's thread.
   /// - Parameter action: What to do.
-  /// - Throws: ``DataClientError`` when nothing was handed over.
+  /// - Throws: `DataClientError` when nothing was handed over.
   public func perform(_ action: ClientAction) async throws {
     switch action.kind {
     case .connect: try orders.connect()
@@ -123,11 +123,11 @@ public final class WebSocketClient: DataClient {
   /// Returns the next event, or the passing of a deadline.
   /// - Parameter deadline: When to stop waiting; nil waits however long it takes.
   /// - Returns: The event.
-  /// - Throws: `CancellationError`, and ``DataClientError`` when another task is waiting.
+  /// - Throws: `CancellationError`, and `DataClientError` when another task is waiting.
   public func next(before deadline: Timestamp?) async throws -> ClientEvent {
     try await events.next(before: deadline)
   }
 
-  /// Makes a pending call of ``next(before:)``, or the next one, return ``ClientEvent/woken``.
+  /// Makes a pending call of ``next(before:)``, or the next one, return `ClientEvent.woken`.
   public func wake() { events.wake() }
 }

@@ -123,8 +123,9 @@ private struct HTTPLines: IteratorProtocol {
 }
 
 /// The characters of HTTP (RFC 9110 sections 5.5 and 5.6.2).
-enum HTTPText {
-  static func isToken(_ text: some Collection<UInt8>) -> Bool {
+package enum HTTPText {
+  /// Tells whether a text is a token (RFC 9110 section 5.6.2).
+  package static func isToken(_ text: some Collection<UInt8>) -> Bool {
     !text.isEmpty && text.allSatisfy(isTokenCharacter)
   }
 

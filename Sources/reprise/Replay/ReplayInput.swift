@@ -1,3 +1,4 @@
+import Capture
 import DataClient
 import DeviceSDK
 
@@ -21,7 +22,9 @@ struct ReplayInput {
   ) throws {
     self.file = file
     self.console = console
-    var reader = SessionReader(events: ReplayEvents(of: selection, within: window))
+    let source = SessionFile(file, options: try InputOptions(arguments))
+    var reader = SessionReader(
+      events: ReplayEvents(of: selection, within: window, rereading: source))
     reader.isChosen = selection != .only
     let run = try InputRun([file], arguments, console, output: nil)
     self.reader = try run.read(into: &reader) == 0 ? reader : nil

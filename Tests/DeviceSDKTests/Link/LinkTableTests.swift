@@ -95,13 +95,6 @@ import Testing
     #expect(Set(LinkTable.message.rows.flatMap { [$0.from, $0.to] }) == Set(LinkState.allCases))
   }
 
-  @Test func drawsItself() {
-    let lines = LinkTable.message.diagram.split(separator: "\n")
-    #expect(lines.count == LinkTable.message.rows.count + 2)
-    #expect(lines.contains("  idle --> connecting: login (login)"))
-    #expect(lines.contains("  disconnected --> suspended: twoMinutesPassed (autoReconnect)"))
-  }
-
   // MARK: Machine and table
 
   @Test(arguments: LinkTable.message.rows)

@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test func showsItsProgressAtATerminal() throws {
-    let words = words("a.jsonl", ["--duration=2s"]).map { "'\($0)'" }.joined(separator: " ")
+    let words = words("a.jsonl", ["--duration=4s"]).map { "'\($0)'" }.joined(separator: " ")
     let screen = directory.file("screen")
     try Child.run(
       ["script", "-qec", "\(RunningCommand.path) \(words)", "/dev/null"], output: screen)
@@ -154,6 +154,7 @@ import Testing
   func endsInGoodOrderWhenItIsInterrupted(signal: Int32, status: Int32) async throws {
     let command = try await start("a.jsonl")
     try await publish(["1", "2"])
+    #expect(try await eventually { (try? recorded("a.jsonl").payloads) == ["1", "2"] })
     #expect(try await command.stop(signal) == status)
     let recording = try recorded("a.jsonl")
     #expect(recording.types.suffix(2) == ["DISCONNECT", "CLOSE fin"])
@@ -173,7 +174,7 @@ import Testing
       }
       // What has come is in the file, and more is on its way.
       let file = directory.file("\(round).jsonl")
-      try #require(await eventually(within: 30) { size(file) > (round % 4) * filling.utf8.count })
+      try #require(await eventually { size(file) > (round % 4) * filling.utf8.count })
       #expect(try await command.stop(SIGKILL) == 137)
       let recording = try recorded("\(round).jsonl")
       #expect(recording.types.prefix(5) == ["OPEN", "CONNECT", "CONNACK", "SUBSCRIBE", "SUBACK"])
@@ -189,7 +190,7 @@ import Testing
 
   @Test func endsInTime() async throws {
     let result = try await RunningCommand.run(
-      words("a.jsonl", ["--duration", "700ms"]), in: directory)
+      words("a.jsonl", ["--duration", "3s"]), in: directory)
     #expect(result.status == 0)
     #expect(try recorded("a.jsonl").types.last == "CLOSE fin")
   }
@@ -237,7 +238,7 @@ import Testing
 
   @Test func rotatesByTime() async throws {
     let result = try await RunningCommand.run(
-      words("day", ["--rotate", "--interval=300ms", "--duration=1s", "--force"]), in: directory)
+      words("day", ["--rotate", "--interval=1s", "--duration=4s", "--force"]), in: directory)
     #expect(result.status == 0)
     #expect(mode("day-0001") == 0o600)
     #expect(mode("day-0003") == 0o600)
@@ -254,7 +255,7 @@ import Testing
         == "reprise: \(directory.file("a.jsonl")): it exists; name another file or add --force\n")
     #expect(Child.text(of: directory.file("a.jsonl")) == "mine")
     let done = try await RunningCommand.run(
-      words("a.jsonl", ["--duration=500ms", "--force"]), in: directory)
+      words("a.jsonl", ["--duration=3s", "--force"]), in: directory)
     #expect(done.status == 0)
     #expect(try recorded("a.jsonl").types.first == "OPEN")
     #expect(mode("a.jsonl") == 0o600)

@@ -49,7 +49,7 @@ final class RunningCommand: Sendable {
 
   /// Waits for the end; returns the exit status, which is that of SIGKILL if it does not end.
   func wait() async throws -> Int32 {
-    if try await !eventually(within: 60, { child.hasEnded }) { child.send(SIGKILL) }
+    if try await !eventually({ child.hasEnded }) { child.send(SIGKILL) }
     return child.wait()
   }
 

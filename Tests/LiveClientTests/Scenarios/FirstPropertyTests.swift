@@ -87,7 +87,7 @@ private final class WireTap: Sendable {
 
   /// Waits until packets are captured.
   func listens() async throws {
-    let isListening = try await eventually(within: 20) {
+    let isListening = try await eventually {
       child.hasEnded || Child.text(of: log).contains("listening on")
     }
     try #require(isListening && !child.hasEnded, "\(Child.text(of: log)); it needs root or sudo -n")
@@ -97,7 +97,7 @@ private final class WireTap: Sendable {
   func stop() async throws {
     let mark = "the last packet of this capture is \(path)"
     Socket.sendDatagram(mark, to: Self.address)
-    let isThere = try await eventually(within: 60) {
+    let isThere = try await eventually {
       Child.bytes(of: path).suffix(4_096).contains(Array(mark.utf8))
     }
     #expect(isThere, "the capture does not end: \(Child.text(of: log))")

@@ -16,14 +16,21 @@ final class Broker: Sendable {
     directory: Scratch? = nil
   ) throws {
     let directory = try directory ?? Scratch()
-    port = try Socket.freePort()
     self.directory = directory
-    let lines =
-      ["user root", "persistence_location \(directory.path)/", "log_dest stdout"] + globals
-      + ["listener \(port) 127.0.0.1"] + settings
-    try directory.write(lines.joined(separator: "\n") + "\n", to: "mosquitto.conf")
-    child = Mutex(nil)
-    try start()
+    var attempts = 5
+    while true {
+      // Between the look for a free port and mosquitto's bind, another program may take the port.
+      let port = try Socket.freePort()
+      let lines =
+        ["user root", "persistence_location \(directory.path)/", "log_dest stdout"] + globals
+        + ["listener \(port) 127.0.0.1"] + settings
+      try directory.write(lines.joined(separator: "\n") + "\n", to: "mosquitto.conf")
+      do {
+        child = Mutex(try Self.listening(on: port, in: directory))
+        self.port = port
+        return
+      } catch  where attempts > 1 { attempts -= 1 }
+    }
   }
 
   /// A broker that keeps what it has when it is stopped.
@@ -37,6 +44,11 @@ final class Broker: Sendable {
 
   /// Starts the broker, at first or again.
   func start() throws {
+    let child = try Self.listening(on: port, in: directory)
+    self.child.withLock { $0 = child }
+  }
+
+  private static func listening(on port: UInt16, in directory: Scratch) throws -> Child {
     let log = directory.file("mosquitto.log")
     let child = try Child(["mosquitto", "-c", directory.file("mosquitto.conf")], output: log)
     var attempts = 0
@@ -48,7 +60,7 @@ final class Broker: Sendable {
     guard try Socket.answers(port), !child.hasEnded else {
       throw Child.Failure(description: "mosquitto does not start: \(Child.text(of: log))")
     }
-    self.child.withLock { $0 = child }
+    return child
   }
 
   /// Stops the broker; with SIGTERM it saves first what it is to keep.

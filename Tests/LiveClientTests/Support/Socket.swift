@@ -92,7 +92,7 @@ final class Socket: Sendable {
   func readToEnd() async throws -> [UInt8]? {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
-    let hasEnded = try await eventually(within: 30) {
+    let hasEnded = try await eventually {
       guard let count = readSome(&buffer) else { return true }
       bytes += buffer[..<count]
       return false

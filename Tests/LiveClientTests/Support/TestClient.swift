@@ -48,7 +48,7 @@ final class TestClient: Sendable {
   }
 
   /// The next event; that none comes is an error.
-  func event(within seconds: Int64 = 30) async throws -> ClientEvent {
+  func event(within seconds: Int64 = 120) async throws -> ClientEvent {
     let first = skipped.withLock { $0.isEmpty ? nil : $0.removeFirst() }
     if let first { return first }
     return try await newEvent(within: seconds)

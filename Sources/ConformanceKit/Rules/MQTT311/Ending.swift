@@ -50,12 +50,12 @@ extension ConnectionState {
 
   /// Notes a bad packet whose receiver must close the connection; the first one counts.
   mutating func offend(
-    _ packet: borrowing MQTTPacketView, _ context: EventContext, rules: UInt64
+    _ packet: borrowing MQTTPacketView, _ context: EventContext, rules: UInt64, isInText: Bool
   ) {
     guard offence == nil else { return }
     offence = Offence(
       rules: rules, moment: Moment(context), sender: context.sender, type: packet.type,
-      packetID: packet.packetID)
+      packetID: packet.packetID, isInText: isInText)
   }
 
   /// Looks whether the receiver of a bad packet goes on.
@@ -112,5 +112,6 @@ extension Offence {
   var ruleIndices: [RuleIndex] {
     (0..<64).filter { rules & (1 << UInt64($0)) != 0 }
       .map { RuleIndex(value: MQTT311Rule.allCases.count + $0) }
+      + (isInText ? [MQTT311Rule.packetsInBinaryFrames.index] : [])
   }
 }

@@ -9,6 +9,12 @@ extension ConnectionState {
     fromServer.lose(peer)
   }
 
+  /// Notes that bytes in frames can't be counted, and that packets in them may have been answered unseen.
+  mutating func loseCarriage(of peer: Peer, _ tally: inout Tally) {
+    carriage[peer].lose()
+    for _ in 0..<unaligned.lose(of: peer) { tally.leave(.receiverCopesWithFrames, .gap(of: peer)) }
+  }
+
   /// Notes that requests may have been answered unseen.
   mutating func loseAnswers(_ tally: inout Tally) {
     subscribes.updateAll { $0.isLost = true }

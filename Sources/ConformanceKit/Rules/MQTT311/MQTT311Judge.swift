@@ -21,6 +21,11 @@ struct MQTT311Judge {
     // Asked once, because the list is copied to be looked at.
     let isFaultless = packet.faults.isEmpty
     let rules = faults.take(packet, isFaultless: isFaultless, event, &tally)
+    var isInText = false
+    if event.context.over != nil {
+      state.beginCarriage(event, &tally)
+      isInText = state.unpack(packet, event.context, &tally)
+    }
     if state.offence != nil { state.judgeReceiver(packet, event, &tally) }
     if sender == .client {
       if !state.suspicions.isEmpty { state.confirmSuspicions(by: packet, &tally) }
@@ -41,7 +46,9 @@ struct MQTT311Judge {
       state.server.lastTime = event.context.time
       state.server.isDeaf = false
     }
-    if rules != 0 { state.offend(packet, event.context, rules: rules) }
+    if rules != 0 || isInText {
+      state.offend(packet, event.context, rules: rules, isInText: isInText)
+    }
   }
 
   @inline(__always)
@@ -95,6 +102,7 @@ struct MQTT311Judge {
       state.offence = nil
     }
     state.loseExchanges(of: peer)
+    state.loseCarriage(of: peer, &tally)
     if peer == .client {
       state.silence.lose()
       state.suspicions.drop(.clientGap, &tally)
@@ -117,6 +125,7 @@ struct MQTT311Judge {
     state.closeExchanges(close, event, &tally)
     state.closeLife(close, event, &tally)
     state.closeDisconnect(close, event, &tally)
+    state.closeUnaligned(close, event, &tally)
   }
 
   /// Adds what is counted rather than reported; called once, when everything was taken.

@@ -25,6 +25,10 @@ enum MQTT311Rule: Int, CaseIterable {
   case pubacksInOrder
   case pubrecsInOrder
   case pubrelsInOrder
+  case packetsInBinaryFrames
+  case receiverCopesWithFrames
+  case clientOffersMQTT
+  case serverAnswersMQTT
 
   var clause: String {
     switch self {
@@ -53,6 +57,10 @@ enum MQTT311Rule: Int, CaseIterable {
     case .pubacksInOrder: "MQTT-4.6.0-2"
     case .pubrecsInOrder: "MQTT-4.6.0-3"
     case .pubrelsInOrder: "MQTT-4.6.0-4"
+    case .packetsInBinaryFrames: "MQTT-6.0.0-1"
+    case .receiverCopesWithFrames: "MQTT-6.0.0-2"
+    case .clientOffersMQTT: "MQTT-6.0.0-3"
+    case .serverAnswersMQTT: "MQTT-6.0.0-4"
     }
   }
 

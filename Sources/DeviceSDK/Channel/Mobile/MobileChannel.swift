@@ -1,7 +1,7 @@
 public import DataClient
 import Synchronization
 
-/// Runs a channel with the calls of the SDK for Android for as long as a body runs, as ``withChannel`` does.
+/// Runs a channel with the calls of the SDK for Android for as long as a body runs, as `withChannel` does.
 ///
 /// There is no `getInstance()`: a channel belongs to the body that it is made for, so that two can live in one process
 /// and none outlives its world.

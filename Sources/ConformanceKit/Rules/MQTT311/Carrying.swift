@@ -1,0 +1,203 @@
+internal import DataClient
+internal import Wire
+
+/// What is known of the WebSocket frames of a connection, as far as it matters to MQTT in them.
+///
+/// That a connection carries MQTT, and of which version, only its first packet tells; what came before
+/// it waits here.
+struct MQTTCarriage {
+  /// The frames before the first packet that are as they must be.
+  private(set) var goodFrames = 0
+  /// The first frame before it that is not.
+  private(set) var badFrame: Event?
+  private var client = CarriedBytes()
+  private var server = CarriedBytes()
+  /// Whether the first packet was met.
+  private(set) var isMet = false
+
+  subscript(peer: Peer) -> CarriedBytes {
+    get { peer == .client ? client : server }
+    set {
+      if peer == .client { client = newValue } else { server = newValue }
+    }
+  }
+
+  /// Keeps a frame until it is known what it carries.
+  mutating func hold(_ event: borrowing EventView, isBinary: Bool) {
+    if isBinary {
+      goodFrames += 1
+    } else if badFrame == nil {
+      badFrame = Event(copying: event)
+    }
+  }
+
+  /// Notes the first packet, and forgets what waited for it.
+  mutating func meet() {
+    isMet = true
+    goodFrames = 0
+    badFrame = nil
+  }
+}
+
+/// The bytes of the frames of one side that no packet has taken yet.
+struct CarriedBytes {
+  /// The opcode of the message that is open, or was last.
+  private var opcode = WebSocketOpcode.binary
+  /// Bytes of the current frame, and of those before it, in which a packet has begun.
+  private var current = 0
+  private var earlier = 0
+  private var isFresh = true
+  /// Whether the bytes can be counted: none is missing.
+  private var isKnown = true
+  /// Whether a frame that is no binary one has bytes of the next packet.
+  private var hasText = false
+
+  /// Takes a frame of data; true when it is binary.
+  mutating func take(_ frame: borrowing WebSocketFrameView) -> Bool {
+    if frame.opcode != .continuation { opcode = frame.opcode }
+    earlier += current
+    current = frame.data.byteCount
+    isFresh = true
+    if case .kept = frame.compression { isKnown = false }
+    if frame.missing > 0 { isKnown = false }
+    if opcode != .binary { hasText = true }
+    return opcode == .binary
+  }
+
+  /// What a packet was like in its frames.
+  struct Fit {
+    /// Whether its bytes were in binary frames only.
+    var isBinary: Bool
+    /// Whether it began inside a frame, or ended inside one; nil where that can't be told.
+    var isUnaligned: Bool?
+  }
+
+  /// Takes a packet, which the frames that came last have completed.
+  mutating func take(packetOf size: Int) -> Fit {
+    let rest = earlier + current - size
+    let isCounted = isKnown && rest >= 0 && rest < max(current, 1)
+    let isUnaligned = earlier > 0 || !isFresh || rest > 0
+    let fit = Fit(isBinary: !hasText, isUnaligned: isCounted ? isUnaligned : nil)
+    earlier = 0
+    current = max(0, min(rest, current))
+    isFresh = false
+    // The next packet may begin in the same frame.
+    hasText = opcode != .binary && current > 0
+    // A packet that ends with its frame shows where the next one begins.
+    if rest == 0 { isKnown = true }
+    return fit
+  }
+
+  /// Takes the news that bytes are missing.
+  mutating func lose() {
+    isKnown = false
+    (earlier, current) = (0, 0)
+  }
+}
+
+// MQTT over WebSocket: section 6.
+extension ConnectionState {
+  /// Takes a frame of data that may carry MQTT.
+  mutating func carries(
+    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard frame.opcode.isDefined, !frame.opcode.isControl else { return }
+    let isBinary = carriage[event.context.sender].take(frame)
+    guard carriage.isMet else { return carriage.hold(event, isBinary: isBinary) }
+    guard wire.version == .v3_1_1 else { return }
+    guard !isBinary else { return tally.satisfy(.packetsInBinaryFrames) }
+    violateCarriage(event, &tally)
+  }
+
+  private func violateCarriage(_ event: borrowing EventView, _ tally: inout Tally) {
+    tally.violate(
+      MQTT311Rule.packetsInBinaryFrames.index, event,
+      FindingText(
+        "the \(event.context.sender.rawValue) sent a TEXT frame on a connection of MQTT",
+        expected: "MQTT in BINARY frames", actual: "TEXT"))
+  }
+
+  /// Judges what came before the first packet of a connection.
+  mutating func beginCarriage(_ event: borrowing EventView, _ tally: inout Tally) {
+    guard !carriage.isMet else { return }
+    if let bad = carriage.badFrame {
+      bad.withView { violateCarriage($0, &tally) }
+    }
+    for _ in 0..<carriage.goodFrames { tally.satisfy(.packetsInBinaryFrames) }
+    carriage.meet()
+    if !webSocket.isEstablished {
+      for peer in Peer.allCases { carriage[peer].lose() }
+    }
+    judgeSubprotocol(event, &tally)
+  }
+
+  private func judgeSubprotocol(_ event: borrowing EventView, _ tally: inout Tally) {
+    if let request = webSocket.request {
+      if request.subprotocols.contains("mqtt") {
+        tally.satisfy(.clientOffersMQTT)
+      } else {
+        let offers = request.subprotocols.joined(separator: ", ")
+        tally.violate(
+          MQTT311Rule.clientOffersMQTT.index, event,
+          FindingText(
+            "the client's request of frame \(request.moment.frame) does not offer mqtt",
+            expected: "the subprotocol mqtt among the offers",
+            actual: offers.isEmpty ? "no subprotocol" : offers))
+      }
+    } else {
+      tally.leave(.clientOffersMQTT, .handshakeNotSeen)
+    }
+    guard let response = webSocket.response else {
+      return tally.leave(.serverAnswersMQTT, webSocket.handshakeReason ?? .handshakeNotSeen)
+    }
+    guard response.subprotocol != "mqtt" else { return tally.satisfy(.serverAnswersMQTT) }
+    tally.violate(
+      MQTT311Rule.serverAnswersMQTT.index, event,
+      FindingText(
+        "the server's answer of frame \(response.moment.frame) does not name mqtt",
+        expected: "the subprotocol mqtt", actual: response.subprotocol ?? "no subprotocol"))
+  }
+
+  /// Takes a packet out of frames: whether its receiver must close, and whether it must cope.
+  /// - Returns: Whether the packet came in a frame after which the receiver must close.
+  mutating func unpack(
+    _ packet: borrowing MQTTPacketView, _ context: EventContext, _ tally: inout Tally
+  ) -> Bool {
+    let fit = carriage[context.sender].take(packetOf: packet.header.packetSize)
+    settleUnaligned(by: packet, from: context.sender, &tally)
+    if fit.isUnaligned == true, packet.missing == 0, packet.faults.isEmpty,
+      let answer = packet.type.answer(toQoS: packet.qos)
+    {
+      let wait = UnalignedPackets.Wait(
+        type: packet.type, answer: answer, packetID: packet.packetID, moment: Moment(context))
+      unaligned.add(wait, from: context.sender)
+    }
+    return !fit.isBinary
+  }
+
+  private mutating func settleUnaligned(
+    by packet: borrowing MQTTPacketView, from answerer: Peer, _ tally: inout Tally
+  ) {
+    guard unaligned.answer(packet.type, packet.packetID, from: answerer) else { return }
+    tally.satisfy(.receiverCopesWithFrames)
+  }
+
+  /// Judges packets that began or ended inside a frame and were never answered.
+  mutating func closeUnaligned(
+    _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    for (wait, sender) in unaligned.waits {
+      let answerer = sender.other
+      switch absence(since: wait.moment.time, by: answerer, at: close) {
+      case .undecided(let reason): tally.leave(.receiverCopesWithFrames, reason)
+      case .violation:
+        tally.violate(
+          MQTT311Rule.receiverCopesWithFrames.index, event,
+          FindingText(
+            "the \(answerer.rawValue) never answered the \(wait.type.name) of frame "
+              + "\(wait.moment.frame), which does not fill its WebSocket frame",
+            expected: "\(wait.answer.name)", actual: "no \(wait.answer.name)"))
+      }
+    }
+  }
+}

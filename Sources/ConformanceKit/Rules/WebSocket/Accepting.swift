@@ -1,0 +1,97 @@
+internal import DataClient
+internal import Wire
+
+// The server's opening handshake: sections 4.2.2, 9 and 11.3.
+extension WebSocketState {
+  /// Judges the answer to a request.
+  mutating func takeResponse(
+    _ response: WebSocketResponse, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    self.response = ResponseFacts(
+      moment: Moment(event.context), accepts: response.accepts,
+      subprotocol: response.subprotocol, extensions: response.extensions)
+    guard response.accepts else { return judgeOtherStatus(response, event, &tally) }
+    if request != nil {
+      for peer in Peer.allCases { self[peer].message = .none }
+    }
+    let handshake = WebSocketHandshake.response(response)
+    for condition in HandshakeCondition.acceptance { condition.judge(handshake, event, &tally) }
+    judgeAccept(response, event, &tally)
+    judgeSubprotocol(response, event, &tally)
+    judgeOffers(response, event, &tally)
+    ExtensionRules(handshake, answering: request?.extensions).judge(event, &tally)
+  }
+
+  /// A refusal may have any status but those that say that all went well.
+  private func judgeOtherStatus(
+    _ response: WebSocketResponse, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard response.status < 300, !response.head.fields(named: "Sec-WebSocket-Accept").isEmpty
+    else { return }
+    tally.violate(
+      HandshakeRule.acceptanceIs101.index, event,
+      .init(.response(response), "status 101", "the first line \(response.head.startLine)"))
+  }
+
+  private func judgeAccept(
+    _ response: WebSocketResponse, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    let fault = response.faults.first {
+      $0.code == .wrongAccept || ($0.code == .missingHeader && $0.field == .accept)
+    }
+    if let fault {
+      let text = FindingText(
+        .response(response), "Sec-WebSocket-Accept for the key of the request", fault.description)
+      return tally.violate(HandshakeRule.acceptAnswersKey.index, event, text)
+    }
+    guard request != nil else { return tally.leave(.acceptAnswersKey, .requestNotSeen) }
+    tally.satisfy(.acceptAnswersKey)
+  }
+
+  private func judgeSubprotocol(
+    _ response: WebSocketResponse, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    let fields = response.head.fields(named: "Sec-WebSocket-Protocol")
+    guard !fields.isEmpty else { return tally.satisfy(.noEmptySubprotocol) }
+    guard let chosen = response.subprotocol else {
+      let text = FindingText(
+        .response(response), "no Sec-WebSocket-Protocol", "an empty Sec-WebSocket-Protocol")
+      return tally.violate(HandshakeRule.noEmptySubprotocol.index, event, text)
+    }
+    guard let request else { return tally.leave(.subprotocolIsOffered, .requestNotSeen) }
+    let isOne = !response.faults.contains { $0.code == .invalidSubprotocol }
+    guard isOne, request.subprotocols.contains(chosen) else {
+      let offers = request.subprotocols.joined(separator: ", ")
+      let text = FindingText(
+        .response(response), offers.isEmpty ? "no subprotocol" : "one of \(offers)",
+        "Sec-WebSocket-Protocol: " + fields.map(\.value).joined(separator: ", "))
+      return tally.violate(HandshakeRule.subprotocolIsOffered.index, event, text)
+    }
+    tally.satisfy(.subprotocolIsOffered)
+  }
+
+  /// The names of the extensions; whether their parameters answer the offer is for another clause.
+  private func judgeOffers(
+    _ response: WebSocketResponse, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    let rules: [HandshakeRule] = [.extensionsAreOffered, .serverAddsNoExtension]
+    for accepted in response.extensions {
+      for rule in rules {
+        guard let request else {
+          tally.leave(rule, .requestNotSeen)
+          continue
+        }
+        if request.extensions.contains(where: { $0.name == accepted.name }) {
+          tally.satisfy(rule)
+          continue
+        }
+        let offers = request.extensions.map(\.name).joined(separator: ", ")
+        tally.violate(
+          rule.index, event,
+          .init(
+            .response(response), offers.isEmpty ? "no extension" : "extensions among \(offers)",
+            "the extension \(accepted.name)"))
+      }
+    }
+  }
+}

@@ -1,0 +1,117 @@
+internal import DataClient
+internal import Wire
+
+// The client's opening handshake: sections 3, 4.1 and 11.3.
+extension WebSocketState {
+  /// Judges a request, which may follow one that was refused.
+  mutating func takeRequest(
+    _ request: WebSocketRequest, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    self.request = RequestFacts(
+      moment: Moment(event.context), subprotocols: request.subprotocols,
+      extensions: request.extensions)
+    response = nil
+    let handshake = WebSocketHandshake.request(request)
+    for condition in HandshakeCondition.request { condition.judge(handshake, event, &tally) }
+    judgeTarget(request, event, &tally)
+    judgeHost(request, event, &tally)
+    ExtensionRules(handshake).judge(event, &tally)
+  }
+
+  /// The target is the resource name, or an address on the host that the request names.
+  private func judgeTarget(
+    _ request: WebSocketRequest, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard !request.faults.contains(where: { $0.code == .malformedStartLine }) else {
+      return tally.leave(.targetNamesResource, .unreadableStartLine)
+    }
+    let host = request.head.fields(named: "Host").first?.value
+    guard let problem = RequestTarget.problem(with: request.target, host: host) else {
+      return tally.satisfy(.targetNamesResource)
+    }
+    tally.violate(
+      HandshakeRule.targetNamesResource.index, event,
+      .init(
+        .request(request), "a path, or an http or https address with the host of Host", problem))
+  }
+
+  /// Looks whether a client waits for the answer to its request.
+  mutating func judgePatience(
+    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard !self[.client].wasEarly, request != nil else { return }
+    guard let response else {
+      self[.client].wasEarly = true
+      return tally.leave(.clientAwaitsAnswer, .answerNotSeen)
+    }
+    // What was captured before the answer was sent before the answer was there.
+    guard event.context.time < response.moment.time else { return }
+    self[.client].wasEarly = true
+    tally.violate(
+      HandshakeRule.clientAwaitsAnswer.index, event,
+      FindingText(
+        "the client sent a \(frame.opcode.name) frame before the answer to its request came",
+        expected: "nothing before the answer of frame \(response.moment.frame)",
+        actual: "a frame in frame \(event.context.frame)"))
+  }
+
+  private func judgeHost(
+    _ request: WebSocketRequest, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    let host = request.head.fields(named: "Host").first?.value ?? ""
+    guard RequestTarget.isAuthority(host) else {
+      return tally.violate(
+        HandshakeRule.requestHasHost.index, event,
+        .init(
+          .request(request), "Host with a host and, if not the default, a port",
+          host.isEmpty ? "no host" : "Host: \(host)"))
+    }
+    tally.satisfy(.requestHasHost)
+  }
+}
+
+/// The addresses in a request (RFC 9112 section 3.2, RFC 3986 sections 3.2.2 and 3.2.3).
+enum RequestTarget {
+  /// Tells what is wrong with a request target, or nil.
+  /// - Parameters:
+  ///   - target: The request target.
+  ///   - host: The value of `Host`, if there is one.
+  static func problem(with target: String, host: String?) -> String? {
+    guard target.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      return "a target with characters that no address has"
+    }
+    if target.hasPrefix("/") { return nil }
+    guard let scheme = ["http", "https"].first(where: { target.lowercased().hasPrefix("\($0)://") })
+    else { return "the target \(target)" }
+    let authority = target.dropFirst(scheme.count + 3).prefix { $0 != "/" && $0 != "?" }
+    // Without Host there is nothing to compare with; that it is missing is for its own clause.
+    guard let host, !host.isEmpty else { return nil }
+    let port = scheme == "http" ? ":80" : ":443"
+    let isSame = normal(String(authority), port) == normal(host, port)
+    return isSame ? nil : "the target \(target) beside Host: \(host)"
+  }
+
+  /// A host in small letters, without the port that is meant anyway.
+  private static func normal(_ authority: String, _ port: String) -> String {
+    let text = authority.lowercased()
+    return text.hasSuffix(port) ? String(text.dropLast(port.count)) : text
+  }
+
+  /// Tells whether a text is a host with or without a port.
+  static func isAuthority(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    let end = bytes.last == UInt8(ascii: "]") ? nil : bytes.lastIndex(of: UInt8(ascii: ":"))
+    if let end {
+      let port = bytes[(end + 1)...]
+      guard port.count <= 5, port.allSatisfy({ (0x30...0x39).contains($0) }) else { return false }
+    }
+    let host = bytes[..<(end ?? bytes.count)]
+    if host.first == UInt8(ascii: "[") {
+      let inside = host.dropFirst().dropLast()
+      let isText = inside.allSatisfy { (0x21...0x7E).contains($0) && !"[]/".utf8.contains($0) }
+      return host.last == UInt8(ascii: "]") && !inside.isEmpty && isText
+    }
+    return !host.isEmpty
+      && host.allSatisfy { (0x21...0x7E).contains($0) && !"/?#@[]:\\\"<>,".utf8.contains($0) }
+  }
+}

@@ -1,0 +1,167 @@
+internal import DataClient
+internal import Wire
+
+// Close frames and what follows them: sections 5.5.1, 7.1 and 7.4.
+extension WebSocketState {
+  /// Judges a Close frame.
+  mutating func takeClose(
+    _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
+    _ tally: inout Tally
+  ) {
+    judgeBody(frame, faults, event, &tally)
+    let sender = event.context.sender
+    guard self[sender].close == nil else { return }
+    self[sender].close = Moment(event.context)
+    tally.satisfy(self[sender.other].close == nil ? .closingBeginsWithClose : .closeIsAnswered)
+  }
+
+  private func judgeBody(
+    _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
+    _ tally: inout Tally
+  ) {
+    guard frame.header.payloadLength > 0 else { return }
+    let fault = faults[.halfCloseCode] ?? faults[.invalidReason]
+    if fault == nil, frame.missing > 0 {
+      tally.leave(.closeBodyHasCode, .incompletePacket)
+    } else {
+      tally.judge(
+        .closeBodyHasCode, fault, "a status code of two bytes and a reason in UTF-8", frame, event)
+    }
+    guard let code = frame.closeCode else { return }
+    let reserved: [(UInt16, FrameRule)] = [
+      (1005, .noCode1005), (1006, .noCode1006), (1015, .noCode1015),
+    ]
+    for (number, rule) in reserved {
+      let fault = code == number ? faults[.invalidCloseCode] : nil
+      tally.judge(rule, fault, "another code than \(number)", frame, event)
+    }
+    // Those three are registered; that they must not be sent is said above.
+    guard !reserved.contains(where: { $0.0 == code }) else { return }
+    guard faults[.invalidCloseCode] != nil else { return tally.satisfy(.codeIsDefined) }
+    let sender = event.context.sender
+    tally.violate(
+      FrameRule.codeIsDefined.index, event,
+      FindingText(
+        "the \(sender.rawValue) sent a CLOSE frame with a status code that is not defined",
+        expected: "a registered code, or one of 3000 to 4999", actual: "\(code)"))
+  }
+
+  /// Looks whether a side goes on long after both Close frames.
+  mutating func noteLife(
+    of sender: Peer, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let closed = bothClosed, !self[sender].livesOn else { return }
+    guard event.context.time.isLate(since: closed.time) else { return }
+    self[sender].livesOn = true
+    tally.violate(
+      FrameRule.connectionIsClosed.index, event,
+      FindingText(
+        "the \(sender.rawValue) goes on sending more than 30 s after both CLOSE frames",
+        expected: "the end of the TCP connection", actual: "another frame"))
+  }
+
+  /// The second of two Close frames, if both sides have sent one.
+  private var bothClosed: Moment? {
+    guard let first = self[.client].close, let second = self[.server].close else { return nil }
+    return first.time > second.time ? first : second
+  }
+
+  // MARK: The end of the connection
+
+  /// Judges whether a side kept its word that nothing more would come.
+  func closeSilence(of peer: Peer, _ close: Closing, _ tally: inout Tally) {
+    guard self[peer].close != nil, !self[peer].sentAfterClose else { return }
+    if close.how == .endOfCapture {
+      tally.leave(.nothingAfterClose, .endOfCapture)
+    } else if self[peer].isDeaf {
+      tally.leave(.nothingAfterClose, .gap(of: peer))
+    } else {
+      tally.satisfy(.nothingAfterClose)
+    }
+  }
+
+  /// Judges how the connection came to its end.
+  func closeClosing(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
+    switch (self[.client].close, self[.server].close) {
+    case (nil, nil): closeWithoutFrame(close, event, &tally)
+    case (let first?, nil): closeUnanswered(first, by: .server, close, event, &tally)
+    case (nil, let first?): closeUnanswered(first, by: .client, close, event, &tally)
+    case (_?, _?): closeBoth(close, event, &tally)
+    }
+  }
+
+  /// Nobody sent a Close frame, which is how an endpoint may fail a connection, but not end it.
+  private func closeWithoutFrame(
+    _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    let rule = FrameRule.closingBeginsWithClose
+    let first = close.first
+    let wasOpen = isEstablished || self[.client].lastTime != nil || self[.server].lastTime != nil
+    guard wasOpen, response?.accepts != false else { return }
+    switch close.how {
+    case .endOfCapture: return
+    case .reset: return tally.leave(rule, .wasReset)
+    case .fin: break
+    }
+    guard !self[first].mayHaveClosed else { return tally.leave(rule, .gap(of: first)) }
+    guard !self[first.other].mayHaveClosed else {
+      return tally.leave(rule, .gap(of: first.other))
+    }
+    guard !self[first.other].isAtFault else { return tally.leave(rule, .otherAtFault) }
+    // Whose only direction was captured may answer a Close frame that was not.
+    guard response != nil || self[first.other].lastTime != nil else {
+      return tally.leave(rule, .gap(of: first.other))
+    }
+    tally.violate(
+      rule.index, event,
+      FindingText(
+        "the \(first.rawValue) closed the TCP connection without a CLOSE frame",
+        expected: "a CLOSE frame before the end", actual: "no CLOSE frame"))
+  }
+
+  private func closeUnanswered(
+    _ first: Moment, by answerer: Peer, _ close: Closing, _ event: borrowing EventView,
+    _ tally: inout Tally
+  ) {
+    let rule = FrameRule.closeIsAnswered
+    guard !self[answerer].mayHaveClosed else { return tally.leave(rule, .gap(of: answerer)) }
+    var absence = absence(since: first.time, by: answerer, at: close)
+    // A FIN after so long is no answer that was still on its way.
+    if close.how == .fin, close.first == answerer, close.time.isLate(since: first.time) {
+      absence = .violation
+    }
+    switch absence {
+    case .undecided(let reason): tally.leave(rule, reason)
+    case .violation:
+      tally.violate(
+        rule.index, event,
+        FindingText(
+          "the \(answerer.rawValue) never answered the CLOSE of frame \(first.frame), though it went "
+            + "on for more than 30 s", expected: "a CLOSE frame", actual: "no CLOSE frame"))
+    }
+  }
+
+  private func closeBoth(
+    _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let closed = bothClosed else { return }
+    let rules: [FrameRule] = [.connectionIsClosed, .serverClosesAtOnce]
+    guard close.how != .endOfCapture else {
+      for rule in rules { tally.leave(rule, .endOfCapture) }
+      return
+    }
+    if !self[.client].livesOn, !self[.server].livesOn { tally.satisfy(.connectionIsClosed) }
+    guard knowsRoles else { return tally.leave(.serverClosesAtOnce, .rolesInferred) }
+    switch (close.first, close.time.isLate(since: closed.time)) {
+    case (.server, false): tally.satisfy(.serverClosesAtOnce)
+    case (.client, false): tally.leave(.serverClosesAtOnce, .clientClosedFirst)
+    case (_, true):
+      tally.violate(
+        FrameRule.serverClosesAtOnce.index, event,
+        FindingText(
+          "the server left the connection open for more than 30 s after both CLOSE frames",
+          expected: "the server closes the TCP connection at once",
+          actual: "the \(close.first.rawValue) closed it later"))
+    }
+  }
+}

@@ -1,0 +1,182 @@
+internal import DataClient
+internal import Wire
+
+// The headers of frames: sections 5.1 to 5.5, 5.8, 9.1 and 10.3.
+extension WebSocketState {
+  /// Judges a frame.
+  mutating func takeFrame(
+    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    // Asked once, because the list is copied to be looked at.
+    let faults = FrameFaults(frame.faults)
+    let sender = event.context.sender
+    judgeMask(frame, faults, event, &tally)
+    judgeExtensionUse(frame, faults, event, &tally)
+    judgeLength(frame, faults, event, &tally)
+    noteLife(of: sender, event, &tally)
+    if sender == .client { judgePatience(frame, event, &tally) }
+    switch frame.opcode {
+    case .close: takeClose(frame, faults, event, &tally)
+    case .ping: takePing(frame, event.context, &tally)
+    case .pong: takePong(frame, event, &tally)
+    case .text, .binary, .continuation: takeData(frame, faults, event, &tally)
+    default: break
+    }
+    if frame.opcode.isControl { judgeControl(frame, faults, event, &tally) }
+    if !faults.isEmpty { self[sender].isAtFault = true }
+    self[sender].lastTime = event.context.time
+    self[sender].isDeaf = false
+  }
+
+  /// Masks: sections 5.1, 5.3 and 10.3.
+  private mutating func judgeMask(
+    _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
+    _ tally: inout Tally
+  ) {
+    guard event.context.sender == .client else {
+      guard knowsRoles else { return tally.leave(.serverDoesNotMask, .rolesInferred) }
+      return tally.judge(
+        .serverDoesNotMask, faults[.maskedFromServer], "a frame without a mask", frame, event)
+    }
+    for rule in [FrameRule.clientMasks, .maskedFrameHasKey] {
+      if knowsRoles {
+        tally.judge(rule, faults[.unmaskedFromClient], "a masked frame", frame, event)
+      } else {
+        tally.leave(rule, .rolesInferred)
+      }
+    }
+    guard let key = frame.header.maskingKey else { return }
+    // Two of a few random keys are alike once in a thousand million frames.
+    let isFresh = self[.client].keys.take(key)
+    for rule in [FrameRule.maskingKeyIsFresh, .maskingKeyIsNew] {
+      guard !isFresh else {
+        tally.satisfy(rule)
+        continue
+      }
+      let digits = String(key, radix: 16)
+      let text = String(repeating: "0", count: 8 - digits.utf8.count) + digits
+      tally.violate(
+        rule.index, event,
+        FindingText(
+          "the client sent a \(frame.opcode.name) frame with a masking key that it had just used",
+          expected: "a fresh masking key for each frame", actual: "\(text) again"))
+    }
+  }
+
+  /// What only an extension gives a meaning: sections 5.2, 5.8 and 9.1.
+  private func judgeExtensionUse(
+    _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
+    _ tally: inout Tally
+  ) {
+    let isClient = event.context.sender == .client
+    let hasOffered = isClient && isEstablished && request?.extensions.isEmpty == false
+    guard frame.header.reservedBits != 0 || !frame.opcode.isDefined else {
+      tally.satisfy(.reservedBitsAreZero)
+      tally.satisfy(.opcodeIsDefined)
+      tally.satisfy(.extensionsAreNegotiated)
+      if hasOffered { tally.satisfy(.clientUsesAcceptedOnly) }
+      return
+    }
+    let bits = faults[.reservedBits]
+    let opcode = faults[.reservedOpcode]
+    let expected = "no use of what no extension that was agreed on defines"
+    var doubt: UndecidedReason?
+    switch negotiation {
+    case .unknown: doubt = handshakeReason ?? .handshakeNotSeen
+    case .other: doubt = .unknownExtension
+    case .nothing, .deflate: break
+    }
+    guard let doubt else {
+      tally.judge(.reservedBitsAreZero, bits, "reserved bits of 0", frame, event)
+      tally.judge(.opcodeIsDefined, opcode, "opcode 0, 1, 2, 8, 9 or 10", frame, event)
+      tally.judge(.extensionsAreNegotiated, bits ?? opcode, expected, frame, event)
+      if hasOffered {
+        tally.judge(.clientUsesAcceptedOnly, bits ?? opcode, expected, frame, event)
+      }
+      return
+    }
+    if frame.header.reservedBits != 0 { tally.leave(.reservedBitsAreZero, doubt) }
+    if opcode != nil { tally.leave(.opcodeIsDefined, doubt) }
+    tally.leave(.extensionsAreNegotiated, doubt)
+    if hasOffered { tally.leave(.clientUsesAcceptedOnly, doubt) }
+  }
+
+  private func judgeLength(
+    _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
+    _ tally: inout Tally
+  ) {
+    tally.judge(
+      .lengthIsShortest, faults[.lengthNotShortest], "the shortest form of the length", frame,
+      event)
+    guard frame.header.lengthForm == .long else { return }
+    tally.judge(
+      .lengthHas63Bits, faults[.lengthTooLarge], "a highest bit of 0 in the length of 64 bits",
+      frame, event)
+  }
+
+  private func judgeControl(
+    _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
+    _ tally: inout Tally
+  ) {
+    tally.judge(
+      .controlIsWhole, faults[.fragmentedControl], "a control frame with FIN", frame, event)
+    tally.judge(
+      .controlIsShort, faults[.longControl], "at most 125 bytes in a control frame", frame, event)
+  }
+}
+
+/// The faults of a frame.
+struct FrameFaults {
+  private let faults: [WebSocketFault]
+
+  init(_ faults: [WebSocketFault]) { self.faults = faults }
+
+  @inline(__always)
+  var isEmpty: Bool { faults.isEmpty }
+
+  /// The fault of a kind, if the frame has it.
+  @inline(__always)
+  subscript(code: WebSocketFault.Code) -> WebSocketFault? {
+    faults.isEmpty ? nil : faults.first { $0.code == code }
+  }
+}
+
+/// The last masking keys of a client.
+struct RecentKeys {
+  private var keys = SIMD4<UInt32>()
+  private var count = 0
+
+  /// Takes the next key; false when it was one of the last four.
+  @inline(__always)
+  mutating func take(_ key: UInt32) -> Bool {
+    for index in 0..<min(count, 4) where keys[index] == key { return false }
+    keys[count & 3] = key
+    count &+= 1
+    return true
+  }
+}
+
+extension Tally {
+  /// Judges a frame by a fault that violates a clause; without it the clause was kept.
+  @inline(__always)
+  mutating func judge(
+    _ rule: FrameRule, _ fault: WebSocketFault?, _ expected: @autoclosure () -> String,
+    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView
+  ) {
+    guard let fault else { return satisfy(rule) }
+    let text = FindingText(frame, event.context.sender, fault, expected())
+    violate(rule.index, event, text)
+  }
+}
+
+extension FindingText {
+  /// What is said of a bad frame.
+  init(
+    _ frame: borrowing WebSocketFrameView, _ sender: Peer, _ fault: WebSocketFault,
+    _ expected: String
+  ) {
+    self.init(
+      "the \(sender.rawValue) sent a bad \(frame.opcode.name) frame: \(fault.code.message)",
+      expected: expected, actual: fault.description)
+  }
+}

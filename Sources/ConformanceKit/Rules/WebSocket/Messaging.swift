@@ -1,0 +1,170 @@
+internal import DataClient
+internal import Wire
+
+/// The message that the next fragment of a side goes on with.
+enum MessageFacts {
+  case none
+  /// Frames before the capture, or lost ones, may have opened one.
+  case unknown
+  case open(opcode: WebSocketOpcode, text: Text)
+
+  /// What is known of the text of a message.
+  enum Text {
+    /// It is no text, or its fault was reported.
+    case settled
+    /// All of it was read so far.
+    case readable
+    case unreadable(UndecidedReason)
+  }
+}
+
+// Messages and their fragments: sections 5.4, 5.6 and 6.1.
+extension WebSocketState {
+  /// Judges a frame of data.
+  mutating func takeData(
+    _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
+    _ tally: inout Tally
+  ) {
+    let sender = event.context.sender
+    judgeOpenness(frame, faults, event, &tally)
+    judgeFragment(frame, faults, event, &tally)
+    var message = self[sender].message
+    if frame.opcode != .continuation {
+      message = .open(opcode: frame.opcode, text: frame.opcode == .text ? .readable : .settled)
+    }
+    if case .open(let opcode, var text) = message {
+      judgeText(&text, frame, faults, event, &tally)
+      message = .open(opcode: opcode, text: text)
+    }
+    guard frame.header.isFinal else {
+      self[sender].message = message
+      return
+    }
+    if case .open = message { tally.satisfy(.lastFrameHasFIN) }
+    self[sender].message = .none
+  }
+
+  /// Data is for the time between the handshake and the sender's Close frame.
+  private mutating func judgeOpenness(
+    _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
+    _ tally: inout Tally
+  ) {
+    let sender = event.context.sender
+    if let fault = faults[.dataAfterClose] {
+      self[sender].sentAfterClose = true
+      tally.judge(.nothingAfterClose, fault, "no data behind a Close frame", frame, event)
+      tally.judge(.dataOnlyWhileOpen, fault, "no data behind a Close frame", frame, event)
+      return
+    }
+    if let reason = handshakeReason { return tally.leave(.dataOnlyWhileOpen, reason) }
+    guard let response, request != nil else {
+      return tally.leave(.dataOnlyWhileOpen, .requestNotSeen)
+    }
+    // What was captured before the answer was sent before the answer was there.
+    guard sender == .client, event.context.time < response.moment.time else {
+      return tally.satisfy(.dataOnlyWhileOpen)
+    }
+    let text = FindingText(
+      "the client sent a \(frame.opcode.name) frame before the answer to its request came",
+      expected: "nothing before the answer of frame \(response.moment.frame)",
+      actual: "a frame in frame \(event.context.frame)")
+    tally.violate(FrameRule.dataOnlyWhileOpen.index, event, text)
+  }
+
+  private func judgeFragment(
+    _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
+    _ tally: inout Tally
+  ) {
+    switch (self[event.context.sender].message, frame.opcode) {
+    case (.open, .continuation):
+      for rule in [FrameRule.messagesAreNotMixed, .continuationContinues, .fragmentsKeepType] {
+        tally.satisfy(rule)
+      }
+    case (.open(let opcode, _), _):
+      let fault = faults[.messageInsideMessage]
+      let expected = "a CONTINUATION frame up to the last fragment"
+      if case .other = negotiation {
+        tally.leave(.messagesAreNotMixed, .unknownExtension)
+      } else {
+        tally.judge(.messagesAreNotMixed, fault, expected, frame, event)
+      }
+      if opcode != frame.opcode {
+        tally.judge(.fragmentsKeepType, fault, expected, frame, event)
+      }
+      tally.judge(.lastFrameHasFIN, fault, "FIN in the last frame of a message", frame, event)
+      tally.satisfy(.firstFrameHasType)
+    case (.none, .continuation):
+      let fault = faults[.continuationOfNothing]
+      tally.judge(
+        .continuationContinues, fault, "a message to go on with", frame, event)
+      tally.judge(
+        .firstFrameHasType, fault, "TEXT or BINARY in the first frame of a message", frame, event)
+    case (.unknown, .continuation):
+      let reason = handshakeReason ?? .gap(of: event.context.sender)
+      tally.leave(.continuationContinues, reason)
+    case (.none, _), (.unknown, _): tally.satisfy(.firstFrameHasType)
+    }
+  }
+
+  private func judgeText(
+    _ text: inout MessageFacts.Text, _ frame: borrowing WebSocketFrameView,
+    _ faults: FrameFaults, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    if let fault = faults[.invalidText] {
+      tally.judge(.textIsUTF8, fault, "a message in UTF-8", frame, event)
+      text = .settled
+      return
+    }
+    switch text {
+    case .settled: return
+    case .unreadable(let reason):
+      if frame.header.isFinal { tally.leave(.textIsUTF8, reason) }
+      return
+    case .readable: break
+    }
+    if let reason = Self.obstacle(to: frame) {
+      text = frame.header.isFinal ? .settled : .unreadable(reason)
+      if frame.header.isFinal { tally.leave(.textIsUTF8, reason) }
+    } else if frame.header.isFinal {
+      tally.satisfy(.textIsUTF8)
+    }
+  }
+
+  /// Why the text of a frame can't be read, or nil.
+  private static func obstacle(to frame: borrowing WebSocketFrameView) -> UndecidedReason? {
+    if case .kept = frame.compression { return .notInflated }
+    if frame.missing > 0 { return .incompletePacket }
+    // Bits of an extension that is not known may stand for anything that was done to the payload.
+    let bits = frame.header.reservedBits
+    let isRead = frame.compression == .inflated ? bits & 0b011 == 0 : bits == 0
+    return isRead ? nil : .unknownExtension
+  }
+
+  // MARK: Losses and the end
+
+  /// Gives up on the message that is open when bytes are missing.
+  mutating func loseMessage(of peer: Peer, _ tally: inout Tally) {
+    if case .open(_, let text) = self[peer].message, text.isOpen {
+      tally.leave(.textIsUTF8, .gap(of: peer))
+    }
+    self[peer].message = .unknown
+  }
+
+  /// Leaves a message undecided that was never ended: who closes gives up what is under way.
+  mutating func closeMessage(of peer: Peer, _ tally: inout Tally) {
+    guard case .open(_, let text) = self[peer].message else { return }
+    tally.leave(.lastFrameHasFIN, .messageGivenUp)
+    if text.isOpen { tally.leave(.textIsUTF8, .messageGivenUp) }
+    self[peer].message = .none
+  }
+}
+
+extension MessageFacts.Text {
+  /// Whether nothing was said of it yet.
+  var isOpen: Bool {
+    switch self {
+    case .settled: false
+    case .readable, .unreadable: true
+    }
+  }
+}

@@ -1,0 +1,107 @@
+internal import DataClient
+internal import Wire
+
+/// The Ping frames of a side that were not answered yet, oldest first.
+struct OpenPings {
+  struct Ping {
+    var moment: Moment
+    /// What the Pong must repeat; nil when bytes of it are missing.
+    var data: [UInt8]?
+  }
+
+  private(set) var open: [Ping] = []
+  /// A Pong that repeats none of them, until it is clear whether it was meant as an answer.
+  var stray: Event?
+  private static let maximum = 64
+
+  mutating func add(_ ping: Ping) -> Bool {
+    guard open.count < Self.maximum else { return false }
+    open.append(ping)
+    return true
+  }
+
+  /// Takes a Pong; false when it repeats no Ping that is open.
+  ///
+  /// Who is asked several times may answer the last time only, so all before it are answered, too.
+  mutating func answer(with data: [UInt8]?) -> Bool {
+    let index = open.lastIndex { data == nil || $0.data == nil || $0.data == data }
+    guard let index else { return false }
+    open.removeFirst(index + 1)
+    stray = nil
+    return true
+  }
+
+  mutating func removeAll() {
+    open.removeAll()
+    stray = nil
+  }
+}
+
+// Ping and Pong: sections 5.5.2 and 5.5.3.
+extension WebSocketState {
+  mutating func takePing(
+    _ frame: borrowing WebSocketFrameView, _ context: EventContext, _ tally: inout Tally
+  ) {
+    // Who has sent a Close frame waits for no answers but that to it.
+    guard self[context.sender].close == nil else { return }
+    let ping = OpenPings.Ping(moment: Moment(context), data: Self.data(of: frame))
+    if !self[context.sender].pings.add(ping) { tally.leave(.pingHasPong, .tooMany) }
+  }
+
+  /// Judges a Pong, which nobody has to have asked for.
+  mutating func takePong(
+    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    let asker = event.context.sender.other
+    guard !self[asker].pings.open.isEmpty else { return }
+    if self[asker].pings.answer(with: Self.data(of: frame)) {
+      tally.satisfy(.pingHasPong)
+      return tally.satisfy(.pongRepeatsPing)
+    }
+    if self[asker].pings.stray == nil { self[asker].pings.stray = Event(copying: event) }
+  }
+
+  private static func data(of frame: borrowing WebSocketFrameView) -> [UInt8]? {
+    frame.missing == 0 ? [UInt8](copying: frame.payload) : nil
+  }
+
+  /// Gives up on Pings whose answers may be among bytes that are missing.
+  mutating func losePongs(of peer: Peer, _ tally: inout Tally) {
+    guard !self[peer.other].pings.open.isEmpty else { return }
+    tally.leave(.pingHasPong, .gap(of: peer))
+    self[peer.other].pings.removeAll()
+  }
+
+  /// Judges the last Ping of a side, and what came in the place of its answer.
+  mutating func closePings(
+    of asker: Peer, _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let ping = self[asker].pings.open.last else { return }
+    let stray = self[asker].pings.stray
+    self[asker].pings.removeAll()
+    var absence = absence(since: ping.moment.time, by: asker.other, at: close)
+    if let end = self[asker].close, !end.time.isLate(since: ping.moment.time) {
+      absence = .undecided(.closeCameFirst)
+    }
+    switch absence {
+    case .undecided(let reason):
+      tally.leave(.pingHasPong, reason)
+      if stray != nil { tally.leave(.pongRepeatsPing, reason) }
+    case .violation:
+      let answerer = asker.other.rawValue
+      tally.violate(
+        FrameRule.pingHasPong.index, event,
+        FindingText(
+          "the \(answerer) never answered the PING of frame \(ping.moment.frame), though it went on "
+            + "sending for more than 30 s", expected: "PONG with the same data", actual: "no PONG"))
+      stray?.withView { pong in
+        tally.violate(
+          FrameRule.pongRepeatsPing.index, pong,
+          FindingText(
+            "the \(answerer) sent a PONG with other data than the PING of frame "
+              + "\(ping.moment.frame), which it never answered otherwise",
+            expected: "the data of the PING", actual: "other data"))
+      }
+    }
+  }
+}

@@ -1,0 +1,87 @@
+internal import DataClient
+internal import Wire
+
+/// All clauses of RFC 6455 that are checked, judged in the same pass as those of MQTT.
+struct WebSocketJudge {
+  /// The clauses in the order of their places in the tally.
+  static let clauses: [String] =
+    HandshakeRule.allCases.map(\.clause) + FrameRule.allCases.map(\.clause)
+  /// The place of the first rule in the tally.
+  static let base = MQTT311Judge.clauses.count
+  /// The place of the first rule of frames.
+  static let frameBase = base + HandshakeRule.allCases.count
+
+  private var keys = HandshakeKeys()
+
+  /// Starts a file, whose handshakes are compared with each other only.
+  mutating func beginFile() { keys = HandshakeKeys() }
+
+  /// Takes an event of a connection that speaks WebSocket.
+  mutating func take(
+    _ event: borrowing EventView, _ state: inout WebSocketState, _ tally: inout Tally
+  ) {
+    state.note()
+    switch event.body {
+    case .handshake(.request(let request)):
+      keys.judge(request, event, &tally)
+      state.takeRequest(request, event, &tally)
+    case .handshake(.response(let response)):
+      keys.answer(event.context.connection)
+      state.takeResponse(response, event, &tally)
+    case .webSocket(let frame): state.takeFrame(frame, event, &tally)
+    case .gap, .malformed: state.lose(from: event.context.sender, &tally)
+    case .closed(let closing):
+      keys.answer(event.context.connection)
+      let close = Closing(how: closing.how, first: event.context.sender, time: closing.firstTime)
+      state.close(close, event, &tally)
+    case .opened, .mqtt: break
+    }
+  }
+}
+
+/// The keys of the handshakes of a file, each of which should be met once.
+struct HandshakeKeys {
+  private struct Sight {
+    var connection: Int
+    var frame: Int
+    /// Whether the request was answered, or its connection is over.
+    var isSettled = false
+  }
+
+  private var sights: [String: Sight] = [:]
+  /// The keys that wait for their answer, by connection.
+  private var waiting: [Int: String] = [:]
+  /// The most keys that are kept.
+  private static let maximum = 65_536
+
+  mutating func judge(
+    _ request: WebSocketRequest, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let key = request.key, !key.isEmpty else { return }
+    let connection = event.context.connection
+    guard let sight = sights[key] else {
+      guard sights.count < Self.maximum else { return tally.leave(.keyIsFresh, .tooMany) }
+      // One key alone is as fresh as any.
+      if !sights.isEmpty { tally.satisfy(.keyIsFresh) }
+      sights[key] = Sight(connection: connection, frame: event.context.frame)
+      waiting[connection] = key
+      return
+    }
+    // Who has to authenticate asks again on the same connection.
+    guard sight.connection != connection else { return }
+    // A capture on a proxy's machine shows what comes in, and the same again going out.
+    guard sight.isSettled else { return tally.leave(.keyIsFresh, .forwarded) }
+    tally.violate(
+      HandshakeRule.keyIsFresh.index, event,
+      FindingText(
+        "the client's request has the key of connection \(sight.connection), frame \(sight.frame)",
+        expected: "a key that was selected at random for this connection",
+        actual: "Sec-WebSocket-Key \(key)"))
+  }
+
+  /// Notes that a connection's request is answered, or will not be any more.
+  mutating func answer(_ connection: Int) {
+    guard let key = waiting.removeValue(forKey: connection) else { return }
+    sights[key]?.isSettled = true
+  }
+}

@@ -1,0 +1,136 @@
+internal import DataClient
+internal import Wire
+
+/// What the rules of RFC 6455 need to know of one open connection.
+struct WebSocketState {
+  /// Whether the connection speaks WebSocket.
+  private(set) var isSeen = false
+  var request: RequestFacts?
+  var response: ResponseFacts?
+  private var client = WebSocketSide()
+  private var server = WebSocketSide()
+
+  /// What the request said.
+  struct RequestFacts {
+    var moment: Moment
+    var subprotocols: [String]
+    var extensions: [WebSocketExtension]
+  }
+
+  /// What the answer said.
+  struct ResponseFacts {
+    var moment: Moment
+    var accepts: Bool
+    var subprotocol: String?
+    var extensions: [WebSocketExtension]
+  }
+
+  /// Notes that the connection speaks WebSocket.
+  mutating func note() { isSeen = true }
+
+  subscript(peer: Peer) -> WebSocketSide {
+    _read { if peer == .client { yield client } else { yield server } }
+    _modify { if peer == .client { yield &client } else { yield &server } }
+  }
+
+  /// Whether a handshake tells who is the client; without one that is inferred from the masks.
+  var knowsRoles: Bool { request != nil || response != nil }
+
+  /// Whether the server accepted, so that the connection is open.
+  var isEstablished: Bool { response?.accepts == true }
+
+  /// Why an answer in the handshake is not known, or nil when it is.
+  var handshakeReason: UndecidedReason? {
+    guard response == nil else { return nil }
+    return request == nil ? .handshakeNotSeen : .answerNotSeen
+  }
+
+  // MARK: Extensions
+
+  /// What may stand in frames besides what RFC 6455 itself defines.
+  enum Negotiation {
+    /// The handshake is not in the capture.
+    case unknown
+    case nothing
+    case deflate
+    /// An extension that this suite does not know.
+    case other
+  }
+
+  var negotiation: Negotiation {
+    guard let response else {
+      // Nothing can have been accepted of an offer of nothing.
+      return request.map { $0.extensions.isEmpty ? .nothing : .unknown } ?? .unknown
+    }
+    if response.extensions.isEmpty { return .nothing }
+    let isDeflate = response.extensions.allSatisfy { $0.name == PermessageDeflate.name }
+    return isDeflate ? .deflate : .other
+  }
+
+  // MARK: Missing answers
+
+  /// Judges the absence of an answer: only a peer that was seen to go on is held to it.
+  func absence(
+    since time: Timestamp, by answerer: Peer, at close: Closing
+  ) -> ConnectionState.Absence {
+    guard close.how != .endOfCapture else { return .undecided(.endOfCapture) }
+    guard !self[answerer].isDeaf else { return .undecided(.gap(of: answerer)) }
+    if let last = self[answerer].lastTime, last.isLate(since: time) { return .violation }
+    if close.first == answerer { return .undecided(.answererClosed) }
+    return .undecided(close.time.isLate(since: time) ? .shortlySeen : .requesterLeft)
+  }
+
+  /// Takes the news that bytes of a peer are missing, or can't be read.
+  mutating func lose(from peer: Peer, _ tally: inout Tally) {
+    self[peer].isDeaf = true
+    loseMessage(of: peer, &tally)
+    losePongs(of: peer, &tally)
+    // What is missing may be the answer to a Close frame, or what must not follow one.
+    self[peer].mayHaveClosed = true
+  }
+
+  /// Judges what was left open when the connection is over.
+  mutating func close(
+    _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    for peer in Peer.allCases {
+      closeMessage(of: peer, &tally)
+      closePings(of: peer, close, event, &tally)
+      closeSilence(of: peer, close, &tally)
+    }
+    closeClosing(close, event, &tally)
+    if let response, response.accepts, !self[.client].wasEarly, request != nil {
+      tally.satisfy(.clientAwaitsAnswer)
+    }
+  }
+}
+
+/// What is known of the frames of one end.
+struct WebSocketSide {
+  /// When its last frame was completed.
+  var lastTime: Timestamp?
+  /// Whether bytes of it are missing and no frame was found behind them yet.
+  var isDeaf = false
+  /// Whether bytes of it are missing in which a Close frame may be.
+  var mayHaveClosed = false
+  /// Whether a frame of it breaks a rule, for which the other end may drop the connection.
+  var isAtFault = false
+  /// Whether a frame of it came before the handshake was over.
+  var wasEarly = false
+  /// Its first Close frame.
+  var close: Moment?
+  /// Whether data came behind its Close frame.
+  var sentAfterClose = false
+  /// Whether it sent anything more than 30 s after both Close frames.
+  var livesOn = false
+  var message = MessageFacts.unknown
+  var keys = RecentKeys()
+  var pings = OpenPings()
+}
+
+extension Timestamp {
+  /// Whether so much time has passed since an earlier moment that it can be held against a peer.
+  func isLate(since earlier: Timestamp) -> Bool {
+    nanoseconds(since: earlier) > ConnectionState.patience
+  }
+}

@@ -1,0 +1,122 @@
+import Wire
+
+/// Takes the events of a session as they are read, and hands on the life of one client.
+struct ReplayExtraction: Sendable {
+  private enum Fate {
+    /// No packet told yet whose connection it is.
+    case undecided([Event])
+    case kept
+    case dropped
+  }
+
+  let selection: ReplaySelection
+  private var window: ReplayWindow
+  private var fates: [Int: Fate] = [:]
+  private(set) var census = ReplayCensus()
+  private(set) var life = ReplayLife()
+  /// The highest frame that an event had.
+  private(set) var lastFrame = 0
+
+  /// Creates what has seen nothing.
+  /// - Parameters:
+  ///   - selection: Whose life it is.
+  ///   - window: Which time of it; earlier events only tell whose connection it is.
+  init(_ selection: ReplaySelection, within window: ReplayWindow) {
+    self.selection = selection
+    self.window = window
+  }
+
+  /// Whether the session has the client, be it in the window or not.
+  var isChosen: Bool { fates.values.contains { if case .kept = $0 { true } else { false } } }
+
+  /// Takes the next event of the session, and adds what follows from it to a life.
+  @inline(__always)
+  mutating func take(_ event: borrowing EventView, into entries: inout [ReplayEntry]) {
+    switch event.body {
+    // What carries packets is not replayed, and a connection without packets may have much of it.
+    case .handshake, .webSocket: return
+    case .opened, .closed, .gap, .malformed, .mqtt:
+      guard let isInside = admit(event.context) else { return }
+      take(Event(copying: event), isInside, into: &entries)
+    }
+  }
+
+  /// Takes the next event of the session, and adds what follows from it to a life.
+  mutating func take(_ event: Event, into entries: inout [ReplayEntry]) {
+    switch event.body {
+    case .handshake, .webSocket: return
+    case .opened, .closed, .gap, .malformed, .mqtt:
+      guard let isInside = admit(event.context) else { return }
+      take(event, isInside, into: &entries)
+    }
+  }
+
+  /// Takes the end of the session.
+  mutating func finish(into entries: inout [ReplayEntry]) { life.finish(into: &entries) }
+
+  /// Tells whether an event is in the window; nil for one that certainly is not replayed.
+  @inline(__always)
+  private mutating func admit(_ context: EventContext) -> Bool? {
+    lastFrame = max(lastFrame, context.frame)
+    let isInside = window.contains(context.time)
+    switch fates[context.connection] {
+    case .kept: return isInside ? true : nil
+    case .dropped: return nil
+    case .undecided, nil: return isInside
+    }
+  }
+
+  private mutating func take(
+    _ event: Event, _ isInside: Bool, into entries: inout [ReplayEntry]
+  ) {
+    switch fates[event.context.connection] {
+    case .kept: keep(event, into: &entries)
+    case .dropped: return
+    case .undecided(let held): decide(event, isInside, held, into: &entries)
+    case nil: decide(event, isInside, [], into: &entries)
+    }
+  }
+
+  private mutating func decide(
+    _ event: Event, _ isInside: Bool, _ earlier: [Event], into entries: inout [ReplayEntry]
+  ) {
+    let connection = event.context.connection
+    let held = isInside ? earlier + [event] : earlier
+    guard case .mqtt = event.body else {
+      fates[connection] = .undecided(held)
+      return
+    }
+    let clientID = event.connectClientID
+    census.note(connection, clientID: clientID)
+    let isChosen =
+      switch selection {
+      case .only: true
+      case .client(let name): name == clientID
+      case .connection(let number): number == connection
+      }
+    guard isChosen else {
+      fates[connection] = .dropped
+      return
+    }
+    fates[connection] = .kept
+    if !(isInside && event.isFromClient(.connect)) { life.imply(connection) }
+    for event in held { keep(event, into: &entries) }
+  }
+
+  @inline(__always)
+  private mutating func keep(_ event: Event, into entries: inout [ReplayEntry]) {
+    census.keep(event.context.connection)
+    life.take(event, into: &entries)
+  }
+}
+
+extension Event {
+  /// The client identifier of a CONNECT.
+  fileprivate var connectClientID: String? {
+    guard isFromClient(.connect) else { return nil }
+    return withView { view in
+      guard case .mqtt(let packet) = view.body, let connect = packet.connect else { return nil }
+      return String(copying: connect.clientID)
+    }
+  }
+}

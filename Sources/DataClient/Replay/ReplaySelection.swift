@@ -1,0 +1,9 @@
+/// Which client of a session is replayed.
+public enum ReplaySelection: Sendable, Hashable {
+  /// The only one there is.
+  case only
+  /// The client of this identifier, with all its connections.
+  case client(String)
+  /// The client of this connection, on this connection alone.
+  case connection(Int)
+}

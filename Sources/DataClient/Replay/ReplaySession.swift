@@ -1,0 +1,120 @@
+/// One client's part of a session, which can be walked through as often as one likes.
+struct ReplaySession: Sendable {
+  /// Where the entries are.
+  enum Storage: Sendable {
+    /// In memory.
+    case kept([ReplayEntry])
+    /// In a session that is read again for each walk.
+    case reread(Reread)
+  }
+
+  /// How to find the entries in a session once more.
+  struct Reread: Sendable {
+    let source: any SessionSource
+    let selection: ReplaySelection
+    let window: ReplayWindow
+    /// The last frame that belongs to it; what was written behind it since then does not.
+    let lastFrame: Int
+  }
+
+  let totals: ReplayLife.Totals
+  fileprivate let storage: Storage
+
+  init(_ totals: ReplayLife.Totals, _ storage: Storage) {
+    self.totals = totals
+    self.storage = storage
+  }
+}
+
+/// One walk through a session's entries, in pieces.
+final class ReplayReader {
+  /// How many entries that are in memory are handed out together.
+  private static let pieceSize = 64
+
+  private let storage: ReplaySession.Storage
+  private var next = 0
+  private var feed: ReplayFeed?
+  private var reading: (any SessionReading)?
+  private var isOver = false
+
+  init(_ session: ReplaySession) { storage = session.storage }
+
+  /// Reads the next entries.
+  /// - Parameter entries: Where they are added.
+  /// - Returns: False when there are no more.
+  /// - Throws: ``DataClientError`` when the session can't be read again.
+  func read(into entries: inout [ReplayEntry]) throws(DataClientError) -> Bool {
+    guard !isOver else { return false }
+    switch storage {
+    case .kept(let all):
+      let end = min(next + Self.pieceSize, all.count)
+      entries += all[next..<end]
+      next = end
+      isOver = next == all.count
+      return true
+    case .reread(let reread):
+      do {
+        try read(reread, into: &entries)
+        return true
+      } catch {
+        isOver = true
+        throw DataClientError(
+          .unreadable,
+          "the session was read once and can't be read again: \(error); replay a copy that nobody changes")
+      }
+    }
+  }
+
+  private func read(_ reread: ReplaySession.Reread, into entries: inout [ReplayEntry]) throws {
+    let feed = feed ?? ReplayFeed(reread)
+    self.feed = feed
+    let reading = try reading ?? reread.source.open { feed.take($0) }
+    self.reading = reading
+    while feed.entries.isEmpty, !isOver {
+      guard !feed.isPast, try reading.advance() else {
+        isOver = true
+        feed.finish()
+        guard feed.isComplete else { throw Changed() }
+        break
+      }
+    }
+    feed.hand(to: &entries)
+  }
+
+  /// A session that has become shorter since it was read first.
+  private struct Changed: Error, CustomStringConvertible {
+    let description = "it ends earlier than before"
+  }
+}
+
+/// Takes the events of a session that is read again.
+private final class ReplayFeed {
+  private(set) var entries: [ReplayEntry] = []
+  /// Whether there were events that were not there when the session was read first.
+  private(set) var isPast = false
+  private var extraction: ReplayExtraction
+  private let lastFrame: Int
+
+  init(_ reread: ReplaySession.Reread) {
+    extraction = ReplayExtraction(reread.selection, within: reread.window)
+    lastFrame = reread.lastFrame
+  }
+
+  /// Whether everything was there that was there when the session was read first.
+  var isComplete: Bool { isPast || extraction.lastFrame == lastFrame }
+
+  func take(_ event: borrowing EventView) {
+    guard !isPast, event.context.frame <= lastFrame else {
+      isPast = true
+      return
+    }
+    extraction.take(event, into: &entries)
+  }
+
+  func finish() { extraction.finish(into: &entries) }
+
+  func hand(to taker: inout [ReplayEntry]) {
+    taker += entries
+    entries.removeAll(keepingCapacity: true)
+  }
+}

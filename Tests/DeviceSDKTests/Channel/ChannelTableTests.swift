@@ -1,0 +1,100 @@
+import DataClient
+import Testing
+
+@testable import DeviceSDK
+
+/// The table of the channel's phases, beside its machine.
+///
+/// That the machine has no other transitions is
+/// asserted in the machine itself, and so in every test of it.
+@Suite struct ChannelTableTests {
+  @Test func isAFunctionOfPhaseAndTrigger() {
+    let keys = ChannelTable.transitions.map { "\($0.from) \($0.trigger)" }
+    #expect(Set(keys).count == keys.count)
+    for row in ChannelTable.transitions {
+      #expect(row.from != row.to)
+      #expect(ChannelTable.next(row.from, row.trigger) == row.to)
+    }
+    #expect(Set(ChannelTable.transitions.map(\.trigger)) == Set(ChannelTrigger.allCases))
+  }
+
+  @Test(arguments: ChannelTable.transitions)
+  func takesTheStepOfEachRow(row: ChannelTransition) throws {
+    var bench = try Self.bench(before: row)
+    #expect(bench.machine.link.phase == row.from)
+    try Self.fire(row, &bench)
+    #expect(bench.machine.link.phase == row.to)
+  }
+
+  /// Returns a channel in the phase of a row, to which its trigger can come.
+  private static func bench(before row: ChannelTransition) throws -> MachineBench {
+    let isUnknown = row.from == .identifying || row.trigger == .startedUnknown
+    let isKicked = row.trigger == .kicked
+    var bench = try MachineBench {
+      if isUnknown { $0.identity = nil }
+      if isKicked { $0.kickLimit = row.from == .connected ? 1 : 2 }
+    }
+    switch row.from {
+    case .idle: break
+    case .identifying: bench.call("start", .start)
+    case .connecting:
+      if row.trigger == .acceptedAgain { lose(&bench) }
+      if row.trigger != .acceptedAgain { bench.call("start", .start) }
+    case .restoring:
+      lose(&bench)
+      bench.accept()
+    case .connected: open(&bench)
+    case .backingOff:
+      bench.call("start", .start)
+      bench.close()
+    case .breakingOff:
+      bench.call("start", .start)
+      bench.wait(bench.connectTimeout)
+    case .closing:
+      open(&bench)
+      bench.call("stop", .stop)
+    case .ended: bench.input(.received(.ended))
+    }
+    return bench
+  }
+
+  /// Opens a connection, with a subscription to restore after it.
+  private static func open(_ bench: inout MachineBench) {
+    bench.call("start", .start)
+    bench.accept()
+    bench.grant()
+  }
+
+  /// Loses an open connection, and begins the next try.
+  private static func lose(_ bench: inout MachineBench) {
+    open(&bench)
+    bench.close()
+    bench.wait(2)
+  }
+
+  private static func fire(_ row: ChannelTransition, _ bench: inout MachineBench) throws {
+    switch row.trigger {
+    case .started, .startedUnknown: bench.call("start", .start)
+    case .identified: bench.call("identify", .identify(try SampleChannel.identity()))
+    case .accepted, .acceptedAgain: bench.accept()
+    case .restored: bench.grant()
+    case .closed, .kicked: bench.close()
+    case .refused: bench.close(.refused(code: 5))
+    case .retryDue: bench.wait(2)
+    case .timedOut:
+      bench.wait(
+        row.from == .closing || row.from == .breakingOff ? bench.closeTimeout : bench.connectTimeout
+      )
+    case .failed: for _ in bench.open { bench.refuse(.transport) }
+    case .stopped: bench.call("halt", .stop)
+    case .worldEnded: bench.input(.received(.ended))
+    }
+  }
+}
+
+extension MachineBench {
+  /// In seconds, until the next deadline is behind.
+  fileprivate var connectTimeout: Int64 { machine.configuration.connectTimeout.components.seconds }
+  /// In seconds, until the next deadline is behind.
+  fileprivate var closeTimeout: Int64 { machine.configuration.closeTimeout.components.seconds }
+}
