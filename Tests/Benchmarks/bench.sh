@@ -5,7 +5,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 echo "== Captures, beside tshark and tcpdump"
 ./captures.sh "$@"
-echo "== The channel on a recorded session"
+echo "== The SDK in virtual time"
 ./sdk.sh "$@"
 echo "== Live reception, beside a bare loop of libmosquitto"
 ./live.sh "$@"

@@ -74,8 +74,9 @@ struct SteppedState: Sendable {
     case .time(let duration):
       phase = .time(until: now.advanced(by: duration), from: now, world: moment)
     case .jump(let duration):
+      let start = now
       now = now.advanced(by: duration)
-      phase = .time(until: now, from: now, world: moment)
+      phase = .time(until: now, from: start, world: moment)
     case .closing: phase = .closing(limit: limit)
     }
   }
