@@ -1,7 +1,7 @@
 import DataClient
 import Synchronization
 
-/// A world in memory whose other side answers at once, and in which time passes when nothing else happens.
+/// A world in memory whose other side answers at once; time passes when nothing else happens.
 ///
 /// It costs next to nothing, so that what is measured is the SDK.
 public final class AnsweringClient: DataClient {
@@ -38,9 +38,14 @@ public final class AnsweringClient: DataClient {
   /// - Parameter answer: Makes the answer to a message, if there is one.
   public init(answer: @escaping @Sendable (Message) -> Message?) { self.answer = answer }
 
+  /// Messages with wills, and no retained ones.
   public let capabilities: Capabilities = [.messages, .will, .push, .binary]
+  /// The time, which jumps to deadlines.
   public var now: Timestamp { state.withLock { $0.now } }
 
+  /// Does what is wanted, and has it answered at once.
+  /// - Parameter action: What is wanted.
+  /// - Throws: Nothing.
   public func perform(_ action: ClientAction) async throws {
     let events: [ClientEvent] =
       switch action.kind {
@@ -55,6 +60,10 @@ public final class AnsweringClient: DataClient {
     state.withLock { $0.events += events }
   }
 
+  /// Returns the next event, or the deadline if there is none.
+  /// - Parameter deadline: When to stop waiting.
+  /// - Returns: The event.
+  /// - Throws: Nothing.
   public func next(before deadline: Timestamp?) async throws -> ClientEvent {
     if let event = state.withLock({ $0.take(before: deadline) }) { return event }
     return await withTaskCancellationHandler {
@@ -71,6 +80,7 @@ public final class AnsweringClient: DataClient {
     }
   }
 
+  /// Makes a pending call of ``next(before:)``, or the next one, return `woken`.
   public func wake() {
     let reader = state.withLock { state in
       if state.reader == nil { state.isWoken = true }
