@@ -72,7 +72,7 @@ package struct ScenarioStep: Sendable, Hashable {
   /// The time that passes; nil when the step is no `wait`.
   package var wait: Duration? { fields["wait"]?.seconds }
 
-  /// How far the subject's clock jumps ahead; nil when the step is no `jump`.
+  /// The time that passes at once; nil when the step is no `jump`.
   package var jump: Duration? { fields["jump"]?.seconds }
 
   /// What the cloud does; nil when it does nothing.

@@ -124,7 +124,7 @@ final class SteppedClient: DataClient {
     case events(Int)
     /// Time, but no event.
     case time(Duration)
-    /// The same time at once: what was due meanwhile is late.
+    /// Time, but no event, and no deadline before its end.
     case jump(Duration)
     /// The end of the connection, and nothing that comes before it.
     case closing
@@ -158,8 +158,8 @@ final class SteppedClient: DataClient {
       return state.parked.take()
     }
     switch permit {
-    case .time, .jump: pen.stamp(0)
-    case .events, .closing: break
+    case .time: pen.stamp(0)
+    case .events, .jump, .closing: break
     }
     reader?.continuation.resume()
     await settle()

@@ -42,6 +42,15 @@ import Testing
     #expect(try RecordedScenarios.names(of: system, ending) == names)
   }
 
+  /// A recording shows no secret and no signature, and is replayed all the same; captures show what was
+  /// made with secrets that were made up.
+  @Test(arguments: all.map(\.name))
+  func hidesSecrets(name: String) throws {
+    let text = try RecordedScenarios.text(of: scenario(name))
+    let shown = /(?i)(sign|signature|devicesecret|password|iottoken|token)\\?":\\?"(?!\*\*\*)/
+    #expect(text.firstMatch(of: shown) == nil)
+  }
+
   @Test func noticesALineThatIsMissing() async throws {
     let outcome = try await scenario("publish").expecting([]).run(in: ScriptedWorld())
     #expect(outcome.findings.count == 4)

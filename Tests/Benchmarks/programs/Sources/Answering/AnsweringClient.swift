@@ -5,13 +5,15 @@ import Synchronization
 ///
 /// It costs next to nothing, so that what is measured is the SDK.
 public final class AnsweringClient: DataClient {
+  private typealias Reader = CheckedContinuation<ClientEvent, Never>
+
   private struct State {
     var now = Timestamp(nanoseconds: 1_800_000_000_000_000_000)
     var events: [ClientEvent] = []
     var first = 0
     var isWoken = false
     var isHeld = false
-    var reader: CheckedContinuation<ClientEvent, Never>?
+    var reader: Reader?
 
     /// What there is for a reader; nil when it has to wait.
     mutating func take(before deadline: Timestamp?) -> ClientEvent? {
@@ -57,7 +59,13 @@ public final class AnsweringClient: DataClient {
       case .disconnect: [.closed(.byUser)]
       case .send, .sendText, .sendBinary: []
       }
-    state.withLock { $0.events += events }
+    let (reader, event) = state.withLock { state -> (Reader?, ClientEvent?) in
+      state.events += events
+      guard state.reader != nil else { return (nil, nil) }
+      let event = state.take(before: nil)
+      return (event == nil ? nil : state.reader.take(), event)
+    }
+    if let event { reader?.resume(returning: event) }
   }
 
   /// Returns the next event, or the deadline if there is none.
