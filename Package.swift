@@ -78,6 +78,10 @@ let package = Package(
     .executableTarget(
       name: "live-publisher", dependencies: ["DataClient", "LiveClient"],
       path: "Tests/LivePublisher", swiftSettings: settings),
+    // The app whose session is Recordings/account-bind.
+    .executableTarget(
+      name: "account-bind-app", dependencies: ["DataClient", "DeviceSDK", "LiveClient"],
+      path: "Tests/AccountBindApp", swiftSettings: settings),
     .testTarget(
       name: "WireTests", dependencies: ["TestSupport", "Wire"],
       exclude: ["WebSocket/peer.py"], swiftSettings: settings),
@@ -87,7 +91,7 @@ let package = Package(
     .testTarget(
       name: "DeviceSDKTests",
       dependencies: [
-        "AppSessions", "CloudSimulator", "ConformanceKit", "DeviceSDK", "DataClient",
+        "AppSessions", "Capture", "CloudSimulator", "ConformanceKit", "DeviceSDK", "DataClient",
       ],
       swiftSettings: settings),
     .testTarget(

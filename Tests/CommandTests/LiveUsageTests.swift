@@ -37,8 +37,22 @@ import Testing
       "the broker's URL has no host; type mqtt://HOST:PORT or mqtts://HOST:PORT"
     ),
     (["localhost", "-t", "a", "-o", "x"], "the broker's URL has no scheme, such as mqtt://; "),
-    (["wss://h/mqtt", "-t", "a", "-o", "x"], "this version can't speak MQTT over WebSocket (wss"),
-    ([url, "-t", "a", "-o", "x", "--insecure"], "--insecure is for TLS, which mqtt:// does"),
+    (
+      ["wss://h/mqtt#x", "-t", "a", "-o", "x"], "the broker's URL has a fragment, which a WebSocket"
+    ),
+    (["ws://h", "-o", "x", "--qos", "1"], "--qos is for MQTT, and without topics there is none; "),
+    (
+      ["ws://h", "-o", "x", "--mqtt", "5.0"], "--mqtt is for MQTT, and without topics there is none"
+    ),
+    (["ws://h", "-o", "x", "--client-id", "a"], "--client-id is for MQTT, and without topics"),
+    (["ws://h", "-o", "x", "--keep-alive", "9s"], "--keep-alive is for MQTT, and without topics"),
+    (
+      ["ws://h", "-o", "x", "--redact", "topic:a"], "--redact topic:FILTER is for MQTT, and without"
+    ),
+    (
+      ["ws://h", "-o", "x", "--cert", "y"], "--cert is for TLS, which mqtt:// and ws:// do without"
+    ),
+    ([url, "-t", "a", "-o", "x", "--insecure"], "--insecure is for TLS, which mqtt:// and"),
     (["mqtts://h", "-t", "a", "-o", "x", "--ca-file", "/no"], "--ca-file /no: no such file or "),
     (["mqtts://h", "-t", "a", "-o", "x", "--cert", "/dev/null"], "a certificate needs its key; "),
     (

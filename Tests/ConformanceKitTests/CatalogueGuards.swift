@@ -12,17 +12,20 @@ struct CatalogueGuards {
     checked = Set(catalogue.clauses.filter { $0.status == .checked }.map(\.id))
   }
 
-  @Test("There are the standard's own 141 clauses, each once")
-  func total() {
-    #expect(catalogue.clauses.count == 141)
-    #expect(Set(catalogue.clauses.map(\.id)).count == 141)
-    #expect(checked.count == 64)
+  @Test(
+    "There are the standards' own clauses, each once",
+    arguments: [("mqtt-3.1.1", 141, 68), ("rfc6455", 99, 60)])
+  func total(spec: String, count: Int, checkedCount: Int) {
+    let clauses = catalogue.clauses.filter { $0.spec == spec }
+    #expect(clauses.count == count)
+    #expect(Set(clauses.map(\.id)).count == count)
+    #expect(clauses.count { checked.contains($0.id) } == checkedCount)
   }
 
   @Test("Every checked clause has one rule, and every rule a checked clause")
   func rules() {
-    #expect(Set(MQTT311Judge.clauses) == checked)
-    #expect(MQTT311Judge.clauses.count == checked.count)
+    #expect(Set(ConformanceJudge.rules) == checked)
+    #expect(ConformanceJudge.rules.count == checked.count)
   }
 
   @Test("Every checked clause has a session that violates it and one that keeps it")
@@ -41,17 +44,21 @@ struct CatalogueGuards {
       #expect((clause.status == .checked) == (clause.check != nil), "\(clause.id)")
       #expect((clause.status == .checked) == (clause.inconclusive != nil), "\(clause.id)")
       #expect((clause.status == .checked) == (clause.example != nil), "\(clause.id)")
+      // Why a capture does not show it.
+      if clause.spec == "rfc6455", clause.status != .checked {
+        #expect(clause.note?.isEmpty == false, "\(clause.id)")
+      }
       for alias in clause.aliases ?? [] {
         #expect(catalogue[alias]?.aliases?.contains(clause.id) == true, "\(clause.id), \(alias)")
       }
     }
   }
 
-  @Test("Clauses of one connection that traffic shows are all checked, but for WebSocket")
+  @Test("Clauses of one connection that traffic shows are all checked, but for one of TLS")
   func coverage() {
     let missing = catalogue.clauses.filter {
       $0.observable == .trace && [.frame, .connection].contains($0.scope) && $0.status != .checked
     }
-    #expect(missing.map(\.id) == ["MQTT-6.0.0-1", "MQTT-6.0.0-3", "MQTT-6.0.0-4"])
+    #expect(missing.map(\.id) == ["RFC6455-4.1-5"])
   }
 }

@@ -61,8 +61,9 @@ struct JudgeTests {
     }
     let plain = try judge(script.events)
     let report = try judge(carried)
-    for (over, result) in zip(report.results, plain.results) where result.clause.status == .checked
-    {
+    // What carries the packets has clauses of its own.
+    for (over, result) in zip(report.results, plain.results)
+    where result.clause.spec == "mqtt-3.1.1" && result.clause.section != "6" {
       #expect(over.verdict == result.verdict, "\(over.clause.id)")
       #expect(over.violated == result.violated && over.undecided == result.undecided)
       #expect(over.satisfied == result.satisfied)
@@ -164,7 +165,7 @@ struct JudgeTests {
       _ = try judge([], options: ConformanceOptions(specs: ["mqtt-9"]))
     }
     #expect(spec?.code == .unknownSpec)
-    #expect(spec?.message == "there is no catalogue of mqtt-9; there is: mqtt-3.1.1")
+    #expect(spec?.message == "there is no catalogue of mqtt-9; there is: mqtt-3.1.1, rfc6455")
   }
 
   @Test("A catalogue that contradicts the rules is refused")

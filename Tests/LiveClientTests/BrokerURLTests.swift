@@ -23,8 +23,24 @@ import Testing
     #expect(url.isSecure == text.lowercased().hasPrefix("mqtts"))
   }
 
+  @Test(
+    arguments: [
+      ("ws://h", 80, "/", "ws://h:80/"),
+      ("wss://u:p@h/mqtt?t=1", 443, "/mqtt?t=1", "wss://h:443/mqtt"),
+      ("ws://[::1]:9?q", 9, "/?q", "ws://[::1]:9/"),
+    ] as [(String, UInt16, String, String)])
+  func readsWebSockets(_ text: String, _ port: UInt16, _ path: String, _ shown: String) throws {
+    let url = try BrokerURL(text)
+    #expect(url.port == port && url.path == path && "\(url)" == shown)
+    #expect(url.username == (text.contains("@") ? "u" : nil))
+    #expect(url.address.hasSuffix(path) && !url.address.contains("@"))
+    #expect(throws: DataClientError.self) { try MosquittoClient(url: text) }
+    #expect(throws: DataClientError.self) { try BrokerGate(broker: text) }
+  }
+
   @Test(arguments: [
-    "", "host", "http://host", "mqtt://", "mqtt://:1883", "mqtt://host:", "mqtt://host:0",
+    "ws://", "ws://h/#f", "", "host", "http://host", "mqtt://", "mqtt://:1883", "mqtt://host:",
+    "mqtt://host:0",
     "mqtt://host:65536", "mqtt://host:x", "mqtt://host/path", "mqtt://host?q", "mqtt://[::1",
     "mqtt://[::1]x", "mqtt://u%4:secret@h", "mqtt://u:secret%zz@h", "mqtt://a b",
     "mqtt://h\u{0}", "mqtt://[]:1",

@@ -38,8 +38,7 @@ extension Catalogue {
     row("scope", clause.scope.rawValue)
     row("status", clause.status.explanation)
     row("how checked", clause.check)
-    // What MQTT a capture without a CONNECT holds is a guess; a frame of WebSocket has no versions.
-    let always = clause.spec.hasPrefix("mqtt") ? Self.always : ""
+    let always = clause.spec == "rfc6455" ? Self.alwaysOfFrames : Self.always
     row("inconclusive", clause.inconclusive.map { always + $0 })
     row("violation", clause.example)
     row("same detector", clause.aliases?.joined(separator: ", "))
@@ -48,6 +47,7 @@ extension Catalogue {
     return text
   }
 
+  private static let alwaysOfFrames = "Always in a recording that a client made of itself. "
   private static let always =
     "Always when the version is inferred, the CONNECT not being captured. "
 }

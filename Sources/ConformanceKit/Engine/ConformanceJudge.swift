@@ -74,7 +74,7 @@ public struct ConformanceJudge: EventConsumer {
     let place = table.place(of: event.context.connection)
     let wire = table[place].wire
     let isJudged = wire.version == .v3_1_1
-    tally.mode = .judged
+    tally.mode = table[place].hasPings ? .judged : .retold
     webSocket.take(event, &table[place].webSocket, &tally)
     switch event.body {
     case .opened(let opening):
@@ -90,7 +90,7 @@ public struct ConformanceJudge: EventConsumer {
       close(closing, event, at: place)
     case .closed: table.remove(at: place)
     case .webSocket(let frame):
-      tally.mode = wire.isCertain ? .judged : .inferred
+      tally.mode = !table[place].hasPings ? .retold : wire.isCertain ? .judged : .inferred
       table[place].carries(frame, event, &tally)
     case .gap, .malformed, .mqtt, .handshake: break
     }

@@ -4,10 +4,22 @@ internal import DataClient
 ///
 /// A report of a rule costs an addition to an array; text is made for listed findings only.
 struct Tally {
-  /// Whether the connection of the current event is judged, or its version is only inferred.
+  /// Whether the connection of the current event is judged.
   enum Mode {
     case judged
+    /// Its version of MQTT is only inferred.
     case inferred
+    /// A client retold its messages; handshake and frames are made up for the recording.
+    case retold
+
+    /// Why nothing on the connection is decided, if nothing is.
+    var doubt: UndecidedReason? {
+      switch self {
+      case .judged: nil
+      case .inferred: .inferredVersion
+      case .retold: .retold
+      }
+    }
   }
 
   var mode = Mode.judged
@@ -32,15 +44,15 @@ struct Tally {
   /// Reports that a clause was kept.
   @inline(__always)
   mutating func satisfy(_ rule: RuleIndex, times count: Int = 1) {
-    guard mode == .judged else { return leave(rule, .inferredVersion, times: count) }
+    if let doubt = mode.doubt { return leave(rule, doubt, times: count) }
     satisfied[rule.value] += count
   }
 
   /// Reports that the capture does not decide.
   @inline(__always)
   mutating func leave(_ rule: RuleIndex, _ reason: UndecidedReason, times count: Int = 1) {
-    // Of an inferred version every reason comes second to that.
-    let reason = mode == .judged ? reason : .inferredVersion
+    // Every other reason comes second to that.
+    let reason = mode.doubt ?? reason
     undecided[rule.value * Self.reasons + reason.rawValue] += count
   }
 
@@ -48,7 +60,7 @@ struct Tally {
   mutating func violate(
     _ rule: RuleIndex, _ event: borrowing EventView, _ text: @autoclosure () -> FindingText
   ) {
-    guard mode == .judged else { return leave(rule, .inferredVersion) }
+    if let doubt = mode.doubt { return leave(rule, doubt) }
     violated[rule.value] += 1
     guard findings[rule.value].count < maximumFindings else { return }
     let text = text()

@@ -49,6 +49,7 @@ enum UndecidedReason: Int, CaseIterable {
   case closeCameFirst
   case wasReset
   case otherAtFault
+  case retold
 
   /// What is said of it in a report.
   var text: String {
@@ -103,6 +104,7 @@ enum UndecidedReason: Int, CaseIterable {
     case .closeCameFirst: "a Close frame followed, behind which no answer is due"
     case .wasReset: "the connection was reset, which may be no decision of an endpoint"
     case .otherAtFault: "the other side had broken the rules, for which a connection may be failed"
+    case .retold: "the recording is a client's own, which does not tell handshakes and frames"
     }
   }
 

@@ -9,7 +9,7 @@ extension ConformanceReport {
     let specs = results.reduce(into: [String]()) {
       if $0.last != $1.clause.spec { $0.append($1.clause.spec) }
     }
-    for spec in specs { text += table(of: spec, paint) }
+    for spec in specs { text += (text.isEmpty ? "" : "\n") + table(of: spec, paint) }
     let failed = results.filter { $0.verdict == .failed }
     if !failed.isEmpty { text += "\n" + paint.heading("Failed") }
     for result in failed { text += Self.failure(result, paint) }
@@ -29,6 +29,9 @@ extension ConformanceReport {
     let checked = rows.count { $0.clause.status.isChecked }
     let selected = isComplete ? "" : " selected"
     var text = paint.heading("\(spec): \(checked) of \(rows.count)\(selected) clauses checked")
+    // A table of nothing but clauses that nothing speaks of says less than one line does.
+    let reasons = Set(rows.filter { $0.clause.status.isChecked }.map(\.absence))
+    if reasons.count == 1, case let reason?? = reasons.first { return text + "  \(reason)\n" }
     text += "\n  " + "section".padded(to: Self.titleWidth)
     for verdict in Self.columns { text += "  " + verdict.rawValue }
     text += "\n"
@@ -92,6 +95,11 @@ extension ConformanceReport {
           }
         }))
   }
+}
+
+extension ClauseResult {
+  /// Why the clause does not apply, if it does not.
+  fileprivate var absence: String? { verdict == .notApplicable ? reason : nil }
 }
 
 /// ANSI colours, or none.

@@ -68,11 +68,12 @@ public struct Fault: Sendable, Hashable {
     case delay(Duration)
     /// The action never goes out, and this comes of it; for requests and messages above QoS 0.
     case fail(ActionFailure)
-    /// The event never comes; a message of QoS 0 that is published never goes out.
+    /// The event never comes; a message of QoS 0, or without a topic, never goes out.
     case drop
-    /// The event comes twice; for messages of QoS 0 and 1.
+    /// The event comes twice; for messages of QoS 0 and 1, and those without a topic.
     case duplicate
-    /// The message changes places with the next one; for messages of QoS 0.
+    /// The message changes places with the next one; for messages of QoS 0, and those without a topic, as a
+    /// server may answer in another order.
     case reorder
     /// The connection is lost right after it.
     case disconnect
@@ -99,7 +100,8 @@ public struct Fault: Sendable, Hashable {
     case .delay(let duration):
       if duration < .zero { return "a delay is not negative" }
       return kind.isAction ? "only events can be delayed" : nil
-    case .duplicate, .reorder: return kind == .message ? nil : "only messages can be"
+    case .duplicate, .reorder:
+      return kind == .message || kind == .frame ? nil : "only messages can be"
     }
   }
 }

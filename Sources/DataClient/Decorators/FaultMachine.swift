@@ -60,11 +60,12 @@ struct FaultMachine: Sendable {
   mutating func take(_ action: ClientAction, at now: Timestamp) -> ActionFate {
     let kind: Fault.Kind
     var isQoS0 = false
+    var isAnswered = true
     switch action.kind {
     case .publish(let message): (kind, isQoS0) = (.publish, message.qos == .atMostOnce)
     case .subscribe: kind = .subscribe
     case .send: kind = .request
-    case .sendText, .sendBinary: kind = .send
+    case .sendText, .sendBinary: (kind, isAnswered) = (.send, false)
     case .connect, .unsubscribe, .disconnect: return .perform
     }
     guard isOpen || kind == .request else { return .perform }
@@ -73,6 +74,9 @@ struct FaultMachine: Sendable {
       case .disconnect:
         isLosing = true
         return .performAndLose
+      case .drop where !isAnswered:
+        isNudged = true
+        return .drop
       case .drop where isQoS0:
         // Whoever writes at QoS 0 is told that it is written, whatever becomes of it.
         hold(.published(action.id), at: now)
@@ -196,13 +200,20 @@ extension ClientEvent {
     }
   }
 
+  /// Whether it may change places with the next one: no receiver may rely on the order of such messages.
   fileprivate var isQoS0: Bool {
-    guard case .message(let message) = self else { return false }
-    return message.qos == .atMostOnce
+    switch self {
+    case .message(let message): message.qos == .atMostOnce
+    case .text, .binary: true
+    default: false
+    }
   }
 
   fileprivate var mayBeDoubled: Bool {
-    guard case .message(let message) = self else { return false }
-    return message.qos < .exactlyOnce
+    switch self {
+    case .message(let message): message.qos < .exactlyOnce
+    case .text, .binary: true
+    default: false
+    }
   }
 }

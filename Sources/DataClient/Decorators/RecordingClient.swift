@@ -10,6 +10,11 @@ public import Wire
 /// In packets of MQTT 5.0 a message that the server refused is recorded with the server's reason code; 3.1.1
 /// has none.
 ///
+/// A client of messages without topics is recorded in frames of WebSocket: one that is whole and plain for
+/// each message, a Close frame of both sides where the user disconnects, and a handshake with the fields
+/// that it needs. Keys and masks are made for the recording, as the client does not tell those on the wire; nor
+/// does it tell of PING and PONG.
+///
 /// Requests can't be recorded, as they are no packets: the client says so by its capabilities. The
 /// order of a message and of the `published` of QoS 0 is not recorded either: in the replay a message
 /// of QoS 0 is published where it was sent.
@@ -24,15 +29,16 @@ public import Wire
 public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable>: DataClient {
   private struct State {
     var lines: RecordingLines<Sink>
-    var transcript: ClientTranscript
+    var transcript: any Transcript
     var failure: DataClientError?
-    /// Whether somebody performs or records; the others wait in a row.
-    var isBusy = false
-    var row: [CheckedContinuation<Void, Never>] = []
   }
 
   private let client: Client
   private let state: Mutex<State>
+  /// Who performs or records is alone.
+  private let turnstile = Turnstile()
+  /// What can't be recorded here: requests are no packets, and a connection has either topics or frames.
+  private let lacking: Capabilities
 
   /// Wraps a client, and writes the recording's header.
   /// - Parameters:
@@ -51,20 +57,20 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
     nextSink: (@Sendable (Sink) throws -> Sink)? = nil
   ) throws {
     self.client = client
+    let url = url.map(redaction.applied(toURL:))
     let details = url.map { [JSONMember("url", .string($0))] } ?? []
     let header = RecordingHeader(
       created: client.now, source: .init(kind: "client", details: details),
       redacted: redaction.names)
-    let transcript = ClientTranscript(
-      client: "client", server: url ?? "server", version: version ?? client.spokenVersion, redaction
-    )
+    let transcript = client.transcript(to: url ?? "server", speaking: version, redaction)
+    lacking = transcript is FrameTranscript ? [.requests, .messages] : [.requests, .frames]
     let lines = try RecordingLines(
       sink, header, showsSecrets: !redaction.hidesSecrets, limit: limit, nextSink: nextSink)
     state = Mutex(State(lines: lines, transcript: transcript))
   }
 
-  /// Those of the client, but for requests.
-  public var capabilities: Capabilities { client.capabilities.subtracting([.requests, .frames]) }
+  /// Those of the client, but for what the recording has no place for.
+  public var capabilities: Capabilities { client.capabilities.subtracting(lacking) }
 
   /// The time of the client.
   public var now: Timestamp { client.now }
@@ -76,15 +82,13 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
   /// - Parameter action: What to do.
   /// - Throws: What the client throws, and ``DataClientError/Code/notRecorded``.
   public func perform(_ action: ClientAction) async throws {
-    switch action.kind {
-    case .send, .sendText, .sendBinary:
+    guard lacking.isDisjoint(with: action.kind.needs) else {
       throw DataClientError(
         .unsupported,
         "\(action.kind.name) can't be recorded; send it through a client that is not recorded")
-    case .connect, .subscribe, .unsubscribe, .publish, .disconnect: break
     }
-    await enter()
-    defer { leave() }
+    await turnstile.enter()
+    defer { turnstile.leave() }
     if let failure = state.withLock({ $0.failure }) { throw failure }
     try await client.perform(action)
     try record { $0.take(action, at: $1) }
@@ -98,8 +102,8 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
     if let failure = state.withLock({ $0.failure }) { throw failure }
     let event = try await client.next(before: deadline)
     // An answer never stands before the action that is being performed.
-    await enter()
-    defer { leave() }
+    await turnstile.enter()
+    defer { turnstile.leave() }
     try record { $0.take(event, at: $1) }
     return event
   }
@@ -133,7 +137,7 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
   }
 
   private func record(
-    _ take: (inout ClientTranscript, Timestamp) -> [Event]
+    _ take: (inout any Transcript, Timestamp) -> [Event]
   ) throws(DataClientError) {
     let time = client.now
     try change { state in
@@ -157,33 +161,5 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
       return state.failure
     }
     if let failure { throw failure }
-  }
-
-  // MARK: One at a time
-
-  /// Waits until nobody else performs or records.
-  private func enter() async {
-    await withCheckedContinuation { continuation in
-      let isFree = state.withLock { state in
-        guard state.isBusy else {
-          state.isBusy = true
-          return true
-        }
-        state.row.append(continuation)
-        return false
-      }
-      if isFree { continuation.resume() }
-    }
-  }
-
-  private func leave() {
-    let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      guard !state.row.isEmpty else {
-        state.isBusy = false
-        return nil
-      }
-      return state.row.removeFirst()
-    }
-    next?.resume()
   }
 }

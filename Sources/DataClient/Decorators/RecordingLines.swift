@@ -38,8 +38,8 @@ struct RecordingLines<Sink: ByteSink> {
   ///   - take: What makes events of it.
   /// - Throws: What the sinks throw, and ``DataClientError/Code/recordingFull``.
   mutating func add(
-    _ transcript: inout ClientTranscript, at time: Timestamp,
-    _ take: (inout ClientTranscript) -> [Event]
+    _ transcript: inout any Transcript, at time: Timestamp,
+    _ take: (inout any Transcript) -> [Event]
   ) throws {
     guard let limit else { return try write(take(&transcript)) }
     // Whether there is room is known when the lines are made, and in the next file they are others.
@@ -62,7 +62,7 @@ struct RecordingLines<Sink: ByteSink> {
   mutating func write(_ events: [Event]) throws { try write(events.map(line)) }
 
   /// Ends the file and begins the next one, if there can be one.
-  mutating func startNextFile(_ transcript: inout ClientTranscript, at time: Timestamp) throws {
+  mutating func startNextFile(_ transcript: inout any Transcript, at time: Timestamp) throws {
     guard let nextSink else { return }
     let (end, start) = transcript.divide(at: time)
     try write(end)

@@ -40,15 +40,25 @@ public struct RedactionRules: Sendable, Hashable {
       let filter = Array(filter.utf8)
       return MQTTTopicFilter.matches(filter.span.bytes, topic: topic.span.bytes)
     }
-    if isHidden {
-      message.payload = Array(Self.mark.utf8)
-    } else if !keys.isEmpty, let json = try? JSONParser.parse(message.payload.span.bytes) {
-      let hidden = hiding(json)
-      guard hidden != json else { return message }
-      message.payload.removeAll()
-      hidden.append(to: &message.payload)
-    }
+    message.payload = isHidden ? Array(Self.mark.utf8) : applied(toPayload: message.payload)
     return message
+  }
+
+  /// Returns a URL as the recording may tell it: without user information, and without tokens in its query.
+  func applied(toURL url: String) -> String {
+    hidesSecrets ? HandshakeSecrets.hidden(in: url) : url
+  }
+
+  /// Returns a payload as the recording may tell it, whatever its topic.
+  func applied(toPayload payload: [UInt8]) -> [UInt8] {
+    guard !keys.isEmpty, let json = try? JSONParser.parse(payload.span.bytes) else {
+      return payload
+    }
+    let hidden = hiding(json)
+    guard hidden != json else { return payload }
+    var bytes: [UInt8] = []
+    hidden.append(to: &bytes)
+    return bytes
   }
 
   private func hiding(_ value: JSONValue) -> JSONValue {
@@ -60,7 +70,20 @@ public struct RedactionRules: Sendable, Hashable {
           let isHidden = keys.contains(member.key.lowercased())
           return JSONMember(member.key, isHidden ? .string(Self.mark) : hiding(member.value))
         })
-    case .null, .bool, .number, .string: value
+    case .string(let text): hiding(text).map { .string($0) } ?? value
+    case .null, .bool, .number: value
     }
+  }
+
+  /// Hides in text that is JSON itself, as requests carry their parameters; nil when nothing is hidden.
+  private func hiding(_ text: String) -> String? {
+    guard text.hasPrefix("{") || text.hasPrefix("["),
+      let json = JSONValue(parsing: Array(text.utf8))
+    else { return nil }
+    let hidden = hiding(json)
+    guard hidden != json else { return nil }
+    var bytes: [UInt8] = []
+    hidden.append(to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

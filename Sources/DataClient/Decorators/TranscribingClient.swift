@@ -8,7 +8,7 @@ public import Wire
 public final class TranscribingClient<Client: DataClient>: DataClient {
   private let client: Client
   private let tell: @Sendable (Event) throws -> Void
-  private let transcript: Mutex<ClientTranscript>
+  private let transcript: Mutex<any Transcript>
 
   /// Wraps a client.
   /// - Parameters:
@@ -25,8 +25,7 @@ public final class TranscribingClient<Client: DataClient>: DataClient {
     self.client = client
     self.tell = tell
     transcript = Mutex(
-      ClientTranscript(
-        client: "client", server: url, version: version ?? client.spokenVersion, redaction))
+      client.transcript(to: redaction.applied(toURL: url), speaking: version, redaction))
   }
 
   /// Those of the client.

@@ -39,8 +39,21 @@ struct AnswerBook: Sendable {
   private(set) var connectDelay = Duration.zero
   private(set) var subscribing: [Subscribing] = []
   private(set) var publishing: [Publishing] = []
+  /// What a folder says of messages without topics; nil when it knows none.
+  private(set) var frames: FrameAnswers?
+  /// Whether the folder says anything of topics.
+  private(set) var hasTopics = false
   /// The answers by path, without slashes at its ends.
   private(set) var responses: [String: [Response]] = [:]
+
+  /// What the user of the folder can do; what is not written about frames or topics is not there.
+  var capabilities: Capabilities {
+    let mqtt: Capabilities = [.messages, .retain, .will, .exactlyOnce]
+    var all: Capabilities = [.requests, .push, .binary]
+    if frames != nil { all.insert(.frames) }
+    if hasTopics || frames == nil { all.formUnion(mqtt) }
+    return refusesMessages ? all.union(.refusals) : all
+  }
 
   /// Whether any message is refused.
   var refusesMessages: Bool { publishing.contains { $0.refusal != nil } }
@@ -49,6 +62,8 @@ struct AnswerBook: Sendable {
   static let topics = "topics.json"
   /// The name of the file about requests that need more than a body.
   static let requests = "requests.json"
+  /// The name of the file about messages without topics.
+  static let messages = "frames.json"
 
   /// Reads a folder.
   init(folder: String) throws(DataClientError) {
@@ -64,7 +79,7 @@ struct AnswerBook: Sendable {
       values[name] = try Self.parse(bytes, name)
     }
     for (name, bytes) in files.sorted(by: { $0.key < $1.key }) {
-      guard name != Self.topics, name != Self.requests else { continue }
+      guard ![Self.topics, Self.requests, Self.messages].contains(name) else { continue }
       try add(
         Response(
           file: name, method: nil, parameters: [:], message: ResponseMessage(body: bytes),
@@ -73,6 +88,8 @@ struct AnswerBook: Sendable {
     }
     if let value = values[Self.requests] { try readRequests(value, files) }
     if let value = values[Self.topics] { try readTopics(value) }
+    if let value = values[Self.messages] { frames = try FrameAnswers(value) }
+    hasTopics = values[Self.topics] != nil
   }
 
   // MARK: Files

@@ -47,9 +47,16 @@ struct AnswerTemplate: Sendable {
   private let isRetained: Bool
 
   static let keys = ["topic", "payload", "base64", "qos", "retain", "after"]
+  /// The keys of an answer without a topic.
+  static let frameKeys = ["payload", "base64", "after"]
 
-  init(_ fields: AnswerFields) throws(DataClientError) {
-    topic = try fields.string("topic")
+  /// Reads an answer.
+  /// - Parameters:
+  ///   - fields: The answer in its file.
+  ///   - hasTopic: Whether it has a topic, as messages of MQTT do.
+  /// - Throws: ``DataClientError/Code/unreadable`` with the file and the key.
+  init(_ fields: AnswerFields, hasTopic: Bool = true) throws(DataClientError) {
+    topic = hasTopic ? try fields.string("topic") : ""
     qos = try fields.qos()
     isRetained = try fields.flag("retain")
     delay = try fields.delay()
@@ -68,7 +75,7 @@ struct AnswerTemplate: Sendable {
       case nil: payload = .bytes([])
       }
     }
-    guard !topic.isEmpty else { throw fields.error("topic", "is empty") }
+    guard !hasTopic || !topic.isEmpty else { throw fields.error("topic", "is empty") }
     for name in names {
       guard ["id", "payload", "topic", "now"].contains(name.split(separator: ".").first) else {
         throw fields.error(
@@ -105,6 +112,16 @@ struct AnswerTemplate: Sendable {
     }
     return Message(
       topic: try Self.fill(topic, source), payload: bytes, qos: qos, isRetained: isRetained)
+  }
+
+  /// Returns the message without a topic that answers another one: bytes where the file has base 64.
+  /// - Parameter source: The message that is answered.
+  /// - Returns: The answer.
+  /// - Throws: ``DataClientError/Code/noAnswer`` when the message lacks a value that a place needs.
+  func frame(for source: Source) throws(DataClientError) -> ClientEvent {
+    let bytes = try message(for: source).payload
+    if case .bytes = payload { return .binary(bytes) }
+    return .text(String(decoding: bytes, as: UTF8.self))
   }
 
   private static func fill(
@@ -154,8 +171,8 @@ struct AnswerTemplate: Sendable {
     guard let value = source.value(name) else {
       throw DataClientError(
         .noAnswer,
-        "the answer to \(source.topic) needs {{\(name)}}, which the published message does not have"
-      )
+        "the answer\(source.topic.isEmpty ? "" : " to \(source.topic)") needs {{\(name)}}, which the "
+          + "message that was sent does not have")
     }
     return value
   }

@@ -40,6 +40,22 @@ import Synchronization
 /// `{{now}}` the time in milliseconds; a string that is just one of these becomes the value itself, with
 /// its type. Answers reach the user when they are subscribed to, as with a broker.
 ///
+/// ## Messages without topics
+///
+/// As over a WebSocket: `frames.json` answers a text or binary message by the first entry that fits it, and
+/// `greeting` is what the server says by itself when a connection is opened:
+///
+///     {"greeting": [{"payload": {"hello": 1}}],
+///      "messages": [{"match": {"service": "test/analyze"},
+///                    "answers": [{"payload": {"uniqueId": "{{payload.uniqueId}}",
+///                                             "service": "{{payload.service}}",
+///                                             "content": {"ret_code": "0000"}}, "after": 0.1}]},
+///                   {"text": "ping", "answers": [{"payload": "pong"}]},
+///                   {"match": {"service": "system/heart-beat"}, "answers": []}]}
+///
+/// `match` are members that the message's JSON must have, `text` is the message itself; an entry with neither
+/// fits any. An answer is a text, or with `base64` a binary message.
+///
 /// What has no answer is not handed over: ``perform(_:)`` throws ``DataClientError/Code/noAnswer``. When
 /// nothing is going to happen and there is no deadline, ``next(before:)`` waits for an action; this world
 /// never ends. Only answers that were asked for are kept, so a slow user costs what it asks for.
@@ -58,7 +74,8 @@ public final class LocalFileClient: DataClient {
 
   private let state: Mutex<State>
 
-  /// All there is; refusals only if the folder has any.
+  /// What the folder has files for: messages without topics only with `frames.json`, and then those with
+  /// topics only with `topics.json`; refusals only if there are any.
   public let capabilities: Capabilities
 
   /// The beginning of the year 2026, where time starts unless it is said otherwise.
@@ -88,8 +105,7 @@ public final class LocalFileClient: DataClient {
 
   private init(_ book: AnswerBook, start: Timestamp) {
     state = Mutex(State(machine: LocalFileMachine(book, start: start)))
-    let all: Capabilities = [.messages, .requests, .retain, .will, .exactlyOnce, .push, .binary]
-    capabilities = book.refusesMessages ? all.union(.refusals) : all
+    capabilities = book.capabilities
   }
 
   /// The time of this world.

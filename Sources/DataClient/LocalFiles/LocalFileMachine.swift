@@ -96,10 +96,33 @@ struct LocalFileMachine: Sendable {
       guard link == .open else { throw notConnected(action) }
       try publish(action.id, message)
     case .send(let request): try send(action.id, request)
-    case .sendText, .sendBinary:
-      throw DataClientError(
-        .unsupported, "a folder of answers has no messages without topics; send a request")
+    case .sendText(let text): try send(Array(text.utf8), action)
+    case .sendBinary(let bytes): try send(bytes, action)
     }
+  }
+
+  private mutating func send(
+    _ payload: [UInt8], _ action: ClientAction
+  ) throws(DataClientError) {
+    guard let frames = book.frames else {
+      throw DataClientError(
+        .unsupported,
+        "the folder has no messages without topics; write \(AnswerBook.messages), or send a request"
+      )
+    }
+    guard link == .open else { throw notConnected(action) }
+    for (answer, delay) in try fill(try frames.answers(to: payload), from: payload) {
+      plan(answer, after: delay)
+    }
+  }
+
+  private func fill(
+    _ templates: [AnswerTemplate], from payload: [UInt8]
+  ) throws(DataClientError) -> [(ClientEvent, Duration)] {
+    let source = AnswerTemplate.Source(Message(topic: "", payload: payload), now: now)
+    var answers: [(ClientEvent, Duration)] = []
+    for template in templates { answers.append((try template.frame(for: source), template.delay)) }
+    return answers
   }
 
   private func notConnected(_ action: ClientAction) -> DataClientError {
@@ -112,11 +135,13 @@ struct LocalFileMachine: Sendable {
       throw DataClientError(
         .invalidAction, "there is a connection already; wait for its closed event first")
     }
+    let greeting = try fill(book.frames?.greeting ?? [], from: [])
     link = .connecting
     if let code = book.refusal {
       plan(.closed(.refused(code: code)), after: book.connectDelay)
     } else {
       plan(.connected(.init(isSessionPresent: book.isSessionPresent)), after: book.connectDelay)
+      for (event, delay) in greeting { plan(event, after: book.connectDelay + delay) }
     }
   }
 

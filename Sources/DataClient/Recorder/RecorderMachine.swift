@@ -87,19 +87,24 @@ struct RecorderMachine: Sendable {
   private mutating func received(_ event: ClientEvent, _ now: Timestamp) -> [Output] {
     switch event {
     case .connected:
-      let id = nextID()
-      phase = .subscribing(id, until: now.advanced(by: plan.patience))
       if !hasBeenConnected { nextFile = plan.fileInterval.map(now.advanced(by:)) }
       hasBeenConnected = true
+      guard !plan.subscriptions.isEmpty else {
+        phase = .recording
+        provenAt = now.advanced(by: Self.shortLife)
+        return [.tell(.connected), .tell(.listening)]
+      }
+      let id = nextID()
+      phase = .subscribing(id, until: now.advanced(by: plan.patience))
       return [.tell(.connected), .perform(ClientAction(id, .subscribe(plan.subscriptions)))]
     case .subscribed(let id, let granted): return subscribed(id, granted, now)
-    case .message:
+    case .message, .text, .binary:
       messages += 1
       return messages == plan.messageCount ? [.end(.count)] : []
     case .closed(let reason): return closed(reason, now)
     case .deadline, .woken: return pass(now)
     case .ended: return [.end(.world)]
-    case .unsubscribed, .published, .failed, .text, .binary, .response: return []
+    case .unsubscribed, .published, .failed, .response: return []
     }
   }
 

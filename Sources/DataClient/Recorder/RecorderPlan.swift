@@ -2,7 +2,7 @@
 public struct RecorderPlan: Sendable, Hashable {
   /// How to connect.
   public var options: ConnectOptions
-  /// What to subscribe to; at least one filter.
+  /// What to subscribe to; nothing where messages have no topics, and all are recorded.
   public var subscriptions: [Subscription]
   /// How long to record, counted from the start; nil is without end.
   public var duration: Duration?
@@ -43,6 +43,8 @@ public struct RecorderPlan: Sendable, Hashable {
 public enum RecorderNotice: Sendable, Hashable {
   /// The server accepted a connection, for the first time or again.
   case connected
+  /// Messages without topics are recorded from now on.
+  case listening
   /// The server grants the subscriptions; `lowered` are those with a lower QoS than was asked for.
   case subscribed(lowered: [Subscription])
   /// The connection was lost, or could not be opened again; it is tried anew after the delay.

@@ -65,9 +65,11 @@ extension [UInt8] {
         index += 1
         start = index
         guard byte == UInt8(ascii: "\"") else { continue }
+        // JSON in a string of JSON has a backslash before its quotes.
+        let escapes = Self.backslashes(bytes, before: index - 1, from: quote)
         if quote >= 0,
-          SecretKeys.contain(UnsafeRawBufferPointer(rebasing: bytes[quote..<index - 1])),
-          let value = Self.memberValue(bytes, at: index)
+          SecretKeys.contain(UnsafeRawBufferPointer(rebasing: bytes[quote..<index - 1 - escapes])),
+          let value = Self.memberValue(bytes, at: index, escapes: escapes)
         {
           append(escaped: UnsafeRawBufferPointer(rebasing: bytes[index..<value.lowerBound]))
           append("***")
@@ -80,9 +82,23 @@ extension [UInt8] {
     }
   }
 
+  /// How many backslashes stand right before an index, looked for back to another one.
+  private static func backslashes(
+    _ bytes: UnsafeRawBufferPointer, before index: Int, from start: Int
+  ) -> Int {
+    var first = index
+    while first > Swift.max(0, start), bytes[first - 1] == UInt8(ascii: "\\") { first -= 1 }
+    return index - first
+  }
+
   /// Returns where the value of a member stands whose name ends before `index`; without its quotes
   /// if it is a string, nil if it is no member or its value is not a simple one.
-  private static func memberValue(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Range<Int>? {
+  ///
+  /// `escapes` is the number of backslashes before each quote that ends a name or a string there: 0, or in
+  /// JSON that stands in a string itself 1, 3, 7 and so on.
+  private static func memberValue(
+    _ bytes: UnsafeRawBufferPointer, at index: Int, escapes: Int
+  ) -> Range<Int>? {
     var index = index
     func skipSpace() {
       while index < bytes.count, bytes[index] == UInt8(ascii: " ") { index += 1 }
@@ -92,20 +108,33 @@ extension [UInt8] {
     index += 1
     skipSpace()
     guard index < bytes.count else { return nil }
-    let isString = bytes[index] == UInt8(ascii: "\"")
-    if isString { index += 1 }
+    let opening = index + escapes
+    let isString =
+      opening < bytes.count && bytes[opening] == UInt8(ascii: "\"")
+      && backslashes(bytes, before: opening, from: index) == escapes
+    if isString { index = opening + 1 }
     let start = index
     while index < bytes.count {
       let byte = bytes[index]
       if isString {
-        if byte == UInt8(ascii: "\"") { break }
-        if byte == UInt8(ascii: "\\") { index += 1 }
+        if byte == UInt8(ascii: "\""), endsString(bytes, at: index, from: start, escapes) {
+          return index - escapes > start ? start..<index - escapes : nil
+        }
       } else if [",", "}", "]", "{", "[", " "].contains(Unicode.Scalar(byte)) {
         break
       }
       index += 1
     }
-    let end = Swift.min(index, bytes.count)
-    return end > start ? start..<end : nil
+    return index > start ? start..<index : nil
+  }
+
+  /// Whether a quote ends the string that began before `start`, and is no character of it.
+  ///
+  /// Where the ending quote has n backslashes, a backslash of the string's own is written by n + 1 of them, and
+  /// comes in pairs, but for the one before a quote that is a character.
+  private static func endsString(
+    _ bytes: UnsafeRawBufferPointer, at index: Int, from start: Int, _ escapes: Int
+  ) -> Bool {
+    backslashes(bytes, before: index, from: start) % (2 * (escapes + 1)) == escapes
   }
 }

@@ -22,6 +22,9 @@ import Synchronization
 ///   throws when ``ReplayOptions/actors`` says that there is none.
 /// - **What is no action.** PINGREQ, acknowledgements and messages that are sent again are the work of
 ///   a library; nobody has to perform them.
+/// - **WebSocket.** A session without MQTT is replayed from its handshakes and messages, which are whole
+///   whatever fragments and compression they came in; PING, PONG and the answer to a Close frame are the
+///   library's.
 /// - **Holes.** Where bytes are missing from the session it ends with
 ///   ``DataClientError/Code/unreadable``.
 /// - **The end.** Behind the last event comes ``ClientEvent/ended``; a connection that was open when
@@ -64,7 +67,8 @@ public final class ReplayClient: DataClient {
     case wait(since: UInt64, [CheckedContinuation<Void, Never>])
   }
 
-  /// All that MQTT can do; refusals only if the session is one of MQTT 5.0.
+  /// All that MQTT can do, with refusals only if the session is one of MQTT 5.0; or messages without topics,
+  /// if it is one of WebSocket.
   public let capabilities: Capabilities
   let state: Mutex<State>
   private let pace: ReplayPace
@@ -82,8 +86,7 @@ public final class ReplayClient: DataClient {
     }
     pace = options.pace
     let session = try events.session()
-    let all: Capabilities = [.messages, .retain, .will, .exactlyOnce, .push, .binary]
-    capabilities = session.totals.hasRefusals ? all.union(.refusals) : all
+    capabilities = session.totals.capabilities
     state = Mutex(State(session, options))
   }
 

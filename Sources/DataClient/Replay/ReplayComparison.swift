@@ -18,6 +18,10 @@ struct ReplayComparison {
     case (.subscribe(let expected), .subscribe(let actual)): compare(expected, actual)
     case (.unsubscribe(let expected), .unsubscribe(let actual)): compareFilters(expected, actual)
     case (.publish(let expected), .publish(let actual)): compare(expected, actual)
+    case (.sendText(let expected), .sendText(let actual)):
+      comparePayloads("text", Array(expected.utf8), Array(actual.utf8))
+    case (.sendBinary(let expected), .sendBinary(let actual)):
+      comparePayloads("binary", expected, actual)
     case (.disconnect, .disconnect): return
     case (.connect, _), (.subscribe, _), (.unsubscribe, _), (.publish, _), (.send, _),
       (.sendText, _), (.sendBinary, _), (.disconnect, _):
@@ -161,6 +165,11 @@ struct ReplayComparison {
         compareJSON(place, path: path, elements[index], others[index])
       }
     case (.string(Self.hidden), _): return
+    case (.string(let text), .string(let other)) where text != other:
+      // Requests carry their parameters as JSON in a string.
+      guard let recorded = JSONValue(container: text), let performed = JSONValue(container: other)
+      else { return note(place, expected.shown, actual.shown) }
+      compareJSON(place, path: path, recorded, performed)
     default:
       if !expected.isEqual(to: actual) { note(place, expected.shown, actual.shown) }
     }
@@ -195,6 +204,12 @@ struct ReplayComparison {
 }
 
 extension JSONValue {
+  /// Reads text that is an object or an array of JSON; nil when it is none.
+  fileprivate init?(container text: String) {
+    guard text.hasPrefix("{") || text.hasPrefix("[") else { return nil }
+    self.init(parsing: Array(text.utf8))
+  }
+
   /// The value as JSON, cut where it is long.
   fileprivate var shown: String {
     var bytes: [UInt8] = []

@@ -1,9 +1,26 @@
 import Wire
 
 /// Something that a replay has to do with: an action, what the server sent, an end, or a hole.
-struct ReplayEntry: Sendable {
+///
+/// An object, as entries go from hand to hand and events are large.
+final class ReplayEntry: Sendable {
   let event: Event
   let role: ReplayEventRole
+  /// About how many bytes of memory the entry takes.
+  let size: Int
+
+  init(_ event: Event, _ role: ReplayEventRole) {
+    self.event = event
+    self.role = role
+    switch event.body {
+    case .mqtt(let packet): size = Self.ownSize + packet.bytes.count
+    case .webSocket(let frame): size = Self.ownSize + 256 + frame.payload.count
+    case .opened, .closed, .gap, .malformed, .handshake: size = Self.ownSize
+    }
+  }
+
+  /// With the headers of the two objects that it consists of.
+  private static let ownSize = MemoryLayout<Event>.stride + 64
 }
 
 /// What an event of the life is for a replay.
@@ -20,6 +37,24 @@ enum ReplayEventRole {
   case nothing
 }
 
+extension ReplayEventRole {
+  /// The role of a packet that is whole, unless it refuses a message.
+  init(_ type: MQTTPacketType, _ firstByte: UInt8, from sender: Peer) {
+    switch (type, sender) {
+    case (.publish, .client), (.subscribe, .client), (.unsubscribe, .client):
+      // What is sent again is the work of the library, not of its user.
+      self = firstByte & 0b1000 != 0 ? .nothing : .action
+    case (.connect, .client), (.disconnect, .client): self = .action
+    case (.connack, .server), (.publish, .server), (.puback, .server), (.pubcomp, .server),
+      (.suback, .server), (.unsuback, .server), (.disconnect, .server):
+      self = .fromServer
+    // It has no time of its own, but frees the identifier of a message.
+    case (.pubrel, .server): self = .fromServer
+    default: self = .nothing
+    }
+  }
+}
+
 extension Event {
   /// Tells what the event is for a replay that knows which connections lack their CONNECT.
   @inline(__always)
@@ -27,31 +62,16 @@ extension Event {
     switch body {
     case .mqtt(let packet):
       guard let first = packet.bytes.first else { return .hole }
-      let role = role(MQTTPacketType(firstByte: first), isRepeated: first & 0b1000 != 0)
+      let role = ReplayEventRole(MQTTPacketType(firstByte: first), first, from: context.sender)
       if packet.size == packet.bytes.count { return isRefusedMessage ? .fromServer : role }
       // What nobody waits for may be cut.
       if case .nothing = role { return .nothing }
       return .hole
     case .opened: return implied.contains(context.connection) ? .action : .nothing
-    // What carries packets is the work of the library; the packets come behind it.
-    case .handshake, .webSocket: return .nothing
+    case .handshake(let handshake): return handshake.replayRole
+    case .webSocket(let frame): return frame.replayRole(from: context.sender)
     case .closed: return .closing
     case .gap, .malformed: return .hole
-    }
-  }
-
-  private func role(_ type: MQTTPacketType, isRepeated: Bool) -> ReplayEventRole {
-    switch (type, context.sender) {
-    case (.publish, .client), (.subscribe, .client), (.unsubscribe, .client):
-      // What is sent again is the work of the library, not of its user.
-      isRepeated ? .nothing : .action
-    case (.connect, .client), (.disconnect, .client): .action
-    case (.connack, .server), (.publish, .server), (.puback, .server), (.pubcomp, .server),
-      (.suback, .server), (.unsuback, .server), (.disconnect, .server):
-      .fromServer
-    // It has no time of its own, but frees the identifier of a message.
-    case (.pubrel, .server): .fromServer
-    default: .nothing
     }
   }
 

@@ -21,12 +21,11 @@ public struct ReplayEvents: EventConsumer, Sendable {
 
   private let window: ReplayWindow
   private let source: (any SessionSource)?
-  private let limit: Int
   private var extraction: ReplayExtraction
-  private var entries: [ReplayEntry] = []
-  /// About how many bytes the entries take.
-  private var size = 0
-  private var isTooLarge = false
+  private var entries: ReplayEntries
+  /// The connections without MQTT, which are replayed when no other is.
+  private var frames: FrameExtraction
+  private var frameEntries: ReplayEntries
 
   /// Creates an empty collection.
   /// - Parameters:
@@ -40,32 +39,26 @@ public struct ReplayEvents: EventConsumer, Sendable {
   ) {
     self.window = window
     self.source = source
-    self.limit = limit
     extraction = ReplayExtraction(selection, within: window)
+    entries = ReplayEntries(keeping: source == nil ? nil : limit)
+    frames = FrameExtraction(selection, within: window)
+    frameEntries = entries
   }
 
   /// Takes the next event of the session.
   public mutating func consume(_ event: borrowing EventView) {
-    let before = entries.count
-    extraction.take(event, into: &entries)
-    if source != nil { forget(from: before) }
+    let isKept = !entries.isTooLarge
+    entries.add { extraction.take(event, into: &$0, isKept: isKept) }
+    guard event.context.wire == .webSocket, extraction.census.isEmpty else { return }
+    frameEntries.add { frames.take(event, into: &$0) }
   }
 
   /// Takes the next event of the session.
   /// - Parameter event: The event.
   public mutating func append(_ event: Event) {
-    let before = entries.count
-    extraction.take(event, into: &entries)
-    if source != nil { forget(from: before) }
-  }
-
-  /// Gives up keeping when there is too much.
-  private mutating func forget(from start: Int) {
-    for entry in entries[min(start, entries.count)...] { size += entry.size }
-    guard isTooLarge || size > limit else { return }
-    // What was kept so far may be large, and what comes is little and comes often.
-    if isTooLarge { entries.removeAll(keepingCapacity: true) } else { entries = [] }
-    isTooLarge = true
+    entries.add { extraction.take(event, into: &$0) }
+    guard event.context.wire == .webSocket, extraction.census.isEmpty else { return }
+    event.withView { view in frameEntries.add { frames.take(view, into: &$0) } }
   }
 
   /// Returns the chosen client's part of the session.
@@ -74,25 +67,37 @@ public struct ReplayEvents: EventConsumer, Sendable {
   func session() throws(DataClientError) -> ReplaySession {
     let census = extraction.census
     guard !census.isEmpty else {
+      if let session = try frameSession() { return session }
       throw census.notFound(extraction.selection, isChosen: extraction.isChosen)
     }
     guard !isAmbiguous else { throw census.ambiguity }
     var extraction = extraction
     var entries = entries
-    extraction.finish(into: &entries)
+    entries.add { extraction.finish(into: &$0) }
     if let connection = extraction.life.unanswered {
       throw DataClientError(
         .unreadable,
         "connection \(connection) has no CONNACK although its client goes on: what the server sent is "
           + "not in the session; capture both directions")
     }
-    guard isTooLarge, let source else {
-      return ReplaySession(extraction.life.totals, .kept(entries))
-    }
+    return session(extraction.life.totals, entries)
+  }
+
+  /// Returns the chosen connections without MQTT; nil when there are none with anything to replay.
+  private func frameSession() throws(DataClientError) -> ReplaySession? {
+    guard frames.hasContent else { return nil }
+    try frames.check()
+    var (frames, entries) = (frames, frameEntries)
+    entries.add { frames.finish(into: &$0) }
+    return session(frames.life.totals, entries)
+  }
+
+  private func session(_ totals: ReplayLife.Totals, _ entries: ReplayEntries) -> ReplaySession {
+    guard entries.isTooLarge, let source else { return ReplaySession(totals, .kept(entries.kept)) }
     let reread = ReplaySession.Reread(
       source: source, selection: extraction.selection, window: window,
-      lastFrame: extraction.lastFrame)
-    return ReplaySession(extraction.life.totals, .reread(reread))
+      carriesFrames: totals.carriesFrames, lastFrame: extraction.lastFrame)
+    return ReplaySession(totals, .reread(reread))
   }
 
   /// Whether the events seem to be those of several clients, of which one has to be chosen.
@@ -103,10 +108,28 @@ public struct ReplayEvents: EventConsumer, Sendable {
   }
 }
 
-extension ReplayEntry {
-  /// About how many bytes of memory the entry takes.
-  var size: Int {
-    guard case .mqtt(let packet) = event.body else { return MemoryLayout<ReplayEntry>.stride }
-    return MemoryLayout<ReplayEntry>.stride + 32 + packet.bytes.count
+/// The entries of a session, as long as they are not too many.
+private struct ReplayEntries: Sendable {
+  private(set) var kept: [ReplayEntry] = []
+  /// Whether there were too many, and none is kept any more.
+  private(set) var isTooLarge = false
+  private let limit: Int?
+  /// About how many bytes the entries take.
+  private var size = 0
+
+  /// Begins without entries; nil keeps any number of bytes.
+  init(keeping limit: Int?) { self.limit = limit }
+
+  /// Adds entries, and gives up keeping them when there are too many.
+  @inline(__always)
+  mutating func add(_ add: (inout [ReplayEntry]) -> Void) {
+    let start = kept.count
+    add(&kept)
+    guard let limit else { return }
+    for entry in kept[min(start, kept.count)...] { size += entry.size }
+    guard isTooLarge || size > limit else { return }
+    // What was kept so far may be large, and what comes is little and comes often.
+    if isTooLarge { kept.removeAll(keepingCapacity: true) } else { kept = [] }
+    isTooLarge = true
   }
 }

@@ -80,6 +80,10 @@ struct RecordedAction {
     guard event.context.sender == .client else { return nil }
     var aliases = aliases
     let decoded: (ClientAction.Kind, UInt16?)? = event.withView { view in
+      if case .handshake(.request) = view.body { return (.connect(ConnectOptions()), nil) }
+      if case .webSocket(let frame) = view.body {
+        return ClientAction.Kind(frame).map { ($0, nil) }
+      }
       guard case .mqtt(let packet) = view.body else { return nil }
       if packet.type == .publish {
         let topic = aliases.topic(of: packet)

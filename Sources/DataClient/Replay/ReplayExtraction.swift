@@ -30,8 +30,18 @@ struct ReplayExtraction: Sendable {
   var isChosen: Bool { fates.values.contains { if case .kept = $0 { true } else { false } } }
 
   /// Takes the next event of the session, and adds what follows from it to a life.
-  @inline(__always)
-  mutating func take(_ event: borrowing EventView, into entries: inout [ReplayEntry]) {
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - entries: Where something is added.
+  ///   - isKept: Whether the caller wants more than that it is counted; then less may be added.
+  mutating func take(
+    _ event: borrowing EventView, into entries: inout [ReplayEntry], isKept: Bool = true
+  ) {
+    if let role = steadyRole(of: event) {
+      lastFrame = max(lastFrame, event.context.frame)
+      census.keep(event.context.connection)
+      return life.add(event, role, into: &entries, isKept: isKept)
+    }
     switch event.body {
     // What carries packets is not replayed, and a connection without packets may have much of it.
     case .handshake, .webSocket: return
@@ -48,6 +58,21 @@ struct ReplayExtraction: Sendable {
     case .opened, .closed, .gap, .malformed, .mqtt:
       guard let isInside = admit(event.context) else { return }
       take(event, isInside, into: &entries)
+    }
+  }
+
+  /// The role of a packet in the middle of what is replayed, as most are; nil for all other events.
+  @inline(__always)
+  private func steadyRole(of event: borrowing EventView) -> ReplayEventRole? {
+    guard case .mqtt(let packet) = event.body, !window.isLimited,
+      life.isSteady(on: event.context.connection), packet.missing == 0
+    else { return nil }
+    switch packet.type {
+    // They begin and end something, or may refuse a message.
+    case .connect, .connack, .disconnect, .pubrec: return nil
+    case .reserved, .publish, .puback, .pubrel, .pubcomp, .subscribe, .suback, .unsubscribe,
+      .unsuback, .pingreq, .pingresp, .auth:
+      return ReplayEventRole(packet.type, packet.header.firstByte, from: event.context.sender)
     }
   }
 

@@ -14,6 +14,15 @@ struct ReplayLife: Sendable {
     var lastPlace: ReplayPlace?
     /// Whether the server can say what it refuses, as only MQTT 5.0 lets it.
     var hasRefusals = false
+    /// Whether it is one of WebSocket, with messages that have no topics.
+    var carriesFrames = false
+
+    /// What the session's user could do: all that MQTT can, or send messages without topics.
+    var capabilities: Capabilities {
+      if carriesFrames { return [.frames, .push, .binary] }
+      let all: Capabilities = [.messages, .retain, .will, .exactlyOnce, .push, .binary]
+      return hasRefusals ? all.union(.refusals) : all
+    }
   }
 
   /// More than these can't wait for a CONNACK that is in the session.
@@ -46,7 +55,7 @@ struct ReplayLife: Sendable {
     guard !holdBack(event, into: &entries) else { return }
     if event.isClosing || event.isRefusal {
       leave()
-    } else if event.isFromClient(.disconnect) {
+    } else if event.isFromClient(.disconnect) || event.isCloseFrameOfClient {
       leaving = event.context
     }
   }
@@ -140,16 +149,40 @@ struct ReplayLife: Sendable {
   private mutating func add(_ event: Event, into entries: inout [ReplayEntry]) {
     if totals.firstTime == nil { totals.firstTime = event.context.time }
     totals.lastPlace = ReplayPlace(event.context)
-    if event.context.wire.version == .v5_0 { totals.hasRefusals = true }
-    switch event.role(implied) {
-    case .nothing: return
-    case .action:
-      totals.actions += 1
-      entries.append(ReplayEntry(event: event, role: .action))
-    case .fromServer: entries.append(ReplayEntry(event: event, role: .fromServer))
-    case .closing: entries.append(ReplayEntry(event: event, role: .closing))
-    case .hole: entries.append(ReplayEntry(event: event, role: .hole))
+    switch event.context.wire {
+    case .mqtt(let version), .mqttInferred(let version):
+      if version == .v5_0 { totals.hasRefusals = true }
+    case .webSocket: if event.isOfFrames { totals.carriesFrames = true }
     }
+    let role = event.role(implied)
+    if case .nothing = role { return }
+    if case .action = role { totals.actions += 1 }
+    entries.append(ReplayEntry(event, role))
+  }
+
+  // MARK: Most packets
+
+  /// Whether a packet in the middle of a connection would only be added.
+  @inline(__always)
+  func isSteady(on connection: Int) -> Bool {
+    current == connection && early == nil && leaving == nil
+  }
+
+  /// Adds a whole packet in the middle of a connection, without a copy where none is needed.
+  /// - Parameters:
+  ///   - event: The event of the packet.
+  ///   - role: Its role.
+  ///   - entries: Where it is added.
+  ///   - isKept: Whether it is added indeed, or counted only.
+  @inline(__always)
+  mutating func add(
+    _ event: borrowing EventView, _ role: ReplayEventRole, into entries: inout [ReplayEntry],
+    isKept: Bool
+  ) {
+    totals.lastPlace = ReplayPlace(event.context)
+    if case .nothing = role { return }
+    if case .action = role { totals.actions += 1 }
+    if isKept { entries.append(ReplayEntry(Event(copying: event), role)) }
   }
 }
 
@@ -164,8 +197,9 @@ extension Event {
     context.sender == .client && packetType == type
   }
 
-  /// Whether the event is a CONNACK that does not accept.
+  /// Whether the event is a CONNACK, or the answer to a handshake, that does not accept.
   fileprivate var isRefusal: Bool {
+    if case .handshake(let handshake) = body { return handshake.isRefusal }
     guard packetType == .connack else { return false }
     return withView { view in
       guard case .mqtt(let packet) = view.body else { return false }

@@ -99,8 +99,8 @@ extension ClientAction.Kind {
       "PUBLISH \(message.topic), QoS \(message.qos.rawValue)\(message.isRetained ? ", retained" : "")"
         + ", payload \(message.shownPayload)"
     case .send(let request): "\(request.method) \(request.path)"
-    case .sendText(let text): "TEXT of \(text.utf8.count) bytes"
-    case .sendBinary(let bytes): "BINARY of \(bytes.count) bytes"
+    case .sendText(let text): "TEXT \(Message(topic: "", payload: Array(text.utf8)).shownPayload)"
+    case .sendBinary(let bytes): "BINARY \(Message(topic: "", payload: bytes).shownPayload)"
     case .disconnect: "DISCONNECT"
     }
   }

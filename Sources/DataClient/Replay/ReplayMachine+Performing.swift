@@ -13,14 +13,15 @@ extension ReplayMachine {
     if mayLeave(before: next.number, action.kind) { return link = .leaving }
     if let hole = hole(before: next.number) { throw fail(hole) }
     let event = next.event
-    if case .opened = event.body, case .connect = action.kind { return accept(action, next) }
+    if event.isOpenedAnyhow, case .connect = action.kind { return accept(action, next) }
     guard let recorded = RecordedAction(event, aliases: clientAliases) else {
       throw fail(other(event, action, [], later: nil))
     }
     var comparison = ReplayComparison(options)
     comparison.compare(recorded.kind, action.kind)
     guard comparison.differences.isEmpty else {
-      throw fail(other(event, action, comparison.differences, later: find(action, from: next.number + 1)))
+      let later = find(action, from: next.number + 1)
+      throw fail(other(event, action, comparison.differences, later: later))
     }
     bindings.bind(comparison.bindings, at: next.number)
     accept(action, next)
@@ -28,16 +29,24 @@ extension ReplayMachine {
 
   /// The connection has to be as the port asks, whatever the session says.
   private func check(_ action: ClientAction) throws(DataClientError) {
-    switch (action.kind, link) {
-    case (.send, _), (.sendText, _), (.sendBinary, _):
+    let capabilities = stream.totals.capabilities
+    guard capabilities.isSuperset(of: action.kind.needs) else {
       throw DataClientError(
-        .unsupported, "a session of MQTT has topics only; replay publish and subscribe")
+        .unsupported,
+        capabilities.contains(.frames)
+          ? "a session of WebSocket has no topics; replay text and binary messages"
+          : "a session of MQTT has topics only; replay publish and subscribe")
+    }
+    switch (action.kind, link) {
     case (.connect, .closed), (.disconnect, .open), (.disconnect, .connecting): return
-    case (.subscribe, .open), (.unsubscribe, .open), (.publish, .open): return
+    case (.subscribe, .open), (.unsubscribe, .open), (.publish, .open), (.send, .open),
+      (.sendText, .open), (.sendBinary, .open):
+      return
     case (.connect, _):
       throw DataClientError(
         .invalidAction, "there is a connection already; wait for its closed event first")
-    case (.disconnect, _), (.subscribe, _), (.unsubscribe, _), (.publish, _):
+    case (.disconnect, _), (.subscribe, _), (.unsubscribe, _), (.publish, _), (.send, _),
+      (.sendText, _), (.sendBinary, _):
       throw DataClientError(
         .notConnected, "\(action.kind.name) needs a connection; wait for the connected event first")
     }
@@ -125,6 +134,7 @@ extension ReplayMachine {
   /// - Parameters:
   ///   - number: Where the next action stands; nil when there is none.
   ///   - kind: What the user wants.
+  /// - Returns: Whether a DISCONNECT is no action of the session, and all the same in order.
   private func mayLeave(before number: Int?, _ kind: ClientAction.Kind) -> Bool {
     // A CONNECT that was performed may not have been passed yet.
     let connecting = link == .connecting ? actedConnection : nil

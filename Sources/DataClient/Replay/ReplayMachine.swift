@@ -184,6 +184,7 @@ struct ReplayMachine {
       // The session goes on in which the capture began.
       return .connected(.init(isSessionPresent: true))
     }
+    if event.isUpgrade { openConnection = event.context.connection }
     guard let type = event.packetType else { return nil }
     if type == .connect {
       openConnection = event.context.connection
@@ -201,8 +202,12 @@ struct ReplayMachine {
     guard event.context.connection == openConnection else { return nil }
     if case .closed(let closing) = event.body { return take(closing, by: event.context.sender) }
     return event.withView { view in
-      guard case .mqtt(let packet) = view.body else { return nil }
-      return take(packet)
+      switch view.body {
+      case .mqtt(let packet): take(packet)
+      case .handshake(let handshake): take(handshake)
+      case .webSocket(let frame): take(frame)
+      case .opened, .closed, .gap, .malformed: nil
+      }
     }
   }
 

@@ -57,7 +57,7 @@ public struct ReplayRoles: Sendable, Hashable {
   public static let standard = ReplayRoles(
     keys: [
       "id": "id", "msgid": "id", "messageid": "id", "requestid": "id", "request_id": "id",
-      "reqid": "id", "correlationid": "id", "clienttoken": "id",
+      "reqid": "id", "correlationid": "id", "clienttoken": "id", "uniqueid": "id",
       "time": "time", "timestamp": "time", "ts": "time", "sendtime": "time",
       "sign": "signature", "signature": "signature", "nonce": "nonce",
     ],

@@ -13,6 +13,8 @@ struct ReplaySession: Sendable {
     let source: any SessionSource
     let selection: ReplaySelection
     let window: ReplayWindow
+    /// Whether the connections without MQTT are what is replayed.
+    let carriesFrames: Bool
     /// The last frame that belongs to it; what was written behind it since then does not.
     let lastFrame: Int
   }
@@ -60,7 +62,8 @@ final class ReplayReader {
         isOver = true
         throw DataClientError(
           .unreadable,
-          "the session was read once and can't be read again: \(error); replay a copy that nobody changes")
+          "the session was read once and can't be read again: \(error); replay a copy that nobody "
+            + "changes")
       }
     }
   }
@@ -70,7 +73,7 @@ final class ReplayReader {
     self.feed = feed
     let reading = try reading ?? reread.source.open { feed.take($0) }
     self.reading = reading
-    while feed.entries.isEmpty, !isOver {
+    while feed.isEmpty, !isOver {
       guard !feed.isPast, try reading.advance() else {
         isOver = true
         feed.finish()
@@ -89,32 +92,58 @@ final class ReplayReader {
 
 /// Takes the events of a session that is read again.
 private final class ReplayFeed {
-  private(set) var entries: [ReplayEntry] = []
-  /// Whether there were events that were not there when the session was read first.
-  private(set) var isPast = false
-  private var extraction: ReplayExtraction
-  private let lastFrame: Int
+  /// All that changes, in one place because it is asked for with every event.
+  private struct State {
+    var entries: [ReplayEntry] = []
+    var isPast = false
+    var extraction: ReplayExtraction
+    /// What is extracted instead, where there is no MQTT.
+    var frames: FrameExtraction?
+    let lastFrame: Int
+
+    mutating func take(_ event: borrowing EventView) {
+      guard !isPast, event.context.frame <= lastFrame else {
+        isPast = true
+        return
+      }
+      guard frames != nil else { return extraction.take(event, into: &entries) }
+      // The other one counts the frames.
+      var unused: [ReplayEntry] = []
+      extraction.take(event, into: &unused)
+      frames?.take(event, into: &entries)
+    }
+
+    mutating func finish() {
+      if frames == nil { extraction.finish(into: &entries) } else { frames?.finish(into: &entries) }
+    }
+  }
+
+  private var state: State
 
   init(_ reread: ReplaySession.Reread) {
-    extraction = ReplayExtraction(reread.selection, within: reread.window)
-    lastFrame = reread.lastFrame
+    state = State(
+      extraction: ReplayExtraction(reread.selection, within: reread.window),
+      frames: reread.carriesFrames
+        ? FrameExtraction(reread.selection, within: reread.window) : nil,
+      lastFrame: reread.lastFrame)
   }
+
+  var isEmpty: Bool { state.entries.isEmpty }
+
+  /// Whether there were events that were not there when the session was read first.
+  var isPast: Bool { state.isPast }
 
   /// Whether everything was there that was there when the session was read first.
-  var isComplete: Bool { isPast || extraction.lastFrame == lastFrame }
+  var isComplete: Bool { state.isPast || state.extraction.lastFrame == state.lastFrame }
 
-  func take(_ event: borrowing EventView) {
-    guard !isPast, event.context.frame <= lastFrame else {
-      isPast = true
-      return
-    }
-    extraction.take(event, into: &entries)
-  }
+  func take(_ event: borrowing EventView) { state.take(event) }
 
-  func finish() { extraction.finish(into: &entries) }
+  func finish() { state.finish() }
 
+  /// Hands over what was taken.
   func hand(to taker: inout [ReplayEntry]) {
-    taker += entries
-    entries.removeAll(keepingCapacity: true)
+    if taker.isEmpty { return swap(&taker, &state.entries) }
+    taker += state.entries
+    state.entries.removeAll(keepingCapacity: true)
   }
 }

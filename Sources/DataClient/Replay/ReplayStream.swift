@@ -11,6 +11,8 @@ struct ReplayStream {
   private let reader: ReplayReader
   private var entries = ReplayQueue<ReplayEntry>()
   private var bytes = 0
+  /// What was read last, kept for its memory.
+  private var piece: [ReplayEntry] = []
   private var scout: Scout?
   private(set) var outlook = ReplayOutlook()
 
@@ -59,7 +61,7 @@ struct ReplayStream {
 
   /// Reads the next entries.
   private mutating func load() throws(DataClientError) -> Bool {
-    var piece: [ReplayEntry] = []
+    piece.removeAll(keepingCapacity: true)
     guard try reader.read(into: &piece) else { return false }
     var number = entries.end
     for entry in piece {

@@ -42,9 +42,12 @@ public struct ReplayWindow: Sendable {
     self.to = to
   }
 
+  /// Whether there is anything outside of the window.
+  var isLimited: Bool { from != nil || to != nil }
+
   /// Tells whether the next event of the file is in the window.
   mutating func contains(_ time: Timestamp) -> Bool {
-    if from == nil, to == nil { return true }
+    guard isLimited else { return true }
     let start = start ?? time
     self.start = start
     if let from, from.distance(to: time, start: start) < 0 { return false }

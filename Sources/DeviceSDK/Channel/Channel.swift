@@ -132,7 +132,8 @@ public struct Channel: Sendable {
   /// The messages from now on whose topics match a filter.
   ///
   /// Messages come only from what is subscribed to, as `/#` is by default. Replies to requests of
-  /// this channel are not among them.
+  /// this channel are not among them. The first sequence of a channel without downstream listeners also has what
+  /// came before it, the newest up to 1 MiB: a message may be right behind the reply that an app waited for.
   /// - Parameters:
   ///   - filter: A filter for short topics; one that starts with `/sys/` is for full topics.
   ///   - limit: How many messages are kept for a slow reader; the oldest are dropped beyond it and

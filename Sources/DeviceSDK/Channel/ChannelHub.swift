@@ -2,7 +2,10 @@ import DataClient
 
 /// Tells the application's listeners what the machine tells.
 package final class ChannelHub: Sendable {
-  let messages = Broadcast<ChannelMessage>()
+  /// An app asks for its messages when a call has returned, and a message may be right behind the reply.
+  let messages = Broadcast<ChannelMessage>(keepingEarly: 1 << 20) { message in
+    message.payload.count + message.fullTopic.utf8.count + 128
+  }
   let foreignMessages = Broadcast<ChannelMessage>()
   let states = Broadcast<ChannelStateChange>()
   let accounts = Broadcast<AccountState>()
@@ -24,8 +27,7 @@ package final class ChannelHub: Sendable {
   package func take(_ effect: ChannelStateMachine.Effect) {
     switch effect {
     case .deliver(let message):
-      messages.send(message)
-      tellDownstream(message)
+      messages.send(message, isHeard: tellDownstream(message))
     case .forward(let message): foreignMessages.send(message)
     case .changeState(let change):
       states.send(change)
@@ -35,10 +37,12 @@ package final class ChannelHub: Sendable {
     }
   }
 
-  private func tellDownstream(_ message: ChannelMessage) {
+  /// Tells the downstream listeners.
+  /// - Returns: Whether there are any.
+  private func tellDownstream(_ message: ChannelMessage) -> Bool {
     let (listeners, gone) = downstreamListeners.alive()
     noteGone(gone)
-    guard !listeners.isEmpty else { return }
+    guard !listeners.isEmpty else { return false }
     let topic = message.topic
     for (listener, onMain) in listeners {
       guard onMain else {
@@ -52,6 +56,7 @@ package final class ChannelHub: Sendable {
         listener.onDownstream(topic: topic, message: message)
       }
     }
+    return true
   }
 
   private func tellConnect(_ change: ChannelStateChange) {

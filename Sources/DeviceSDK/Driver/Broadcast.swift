@@ -58,9 +58,22 @@ final class Broadcast<Element: Sendable>: Sendable {
     var last: UInt64 = 0
     var dropped: UInt64 = 0
     var isFinished = false
+    /// What nobody heard as nobody listened yet; nil when somebody did.
+    var early: EarlyElements<Element>?
   }
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
+
+  /// Creates a broadcast that sends to who listens at that time only.
+  init() { state = Mutex(State()) }
+
+  /// Creates a broadcast that keeps what nobody heard for the first who listens.
+  /// - Parameters:
+  ///   - limit: How much is kept in all; the oldest are dropped beyond it.
+  ///   - weight: How much an element counts.
+  init(keepingEarly limit: Int, weight: @escaping @Sendable (Element) -> Int) {
+    state = Mutex(State(early: EarlyElements(limit: limit, weight: weight)))
+  }
 
   /// How many elements were dropped, as readers were slow.
   var dropped: UInt64 { state.withLock { $0.dropped } }
@@ -68,13 +81,17 @@ final class Broadcast<Element: Sendable>: Sendable {
   /// How many listen.
   var count: Int { state.withLock { $0.listeners.count } }
 
-  /// Starts to listen; what was sent before is not heard.
+  /// Starts to listen; what was sent before is not heard, but for what is kept for the first who listens.
   func listen(
     limit: Int, where accepts: @escaping @Sendable (Element) -> Bool = { _ in true }
   ) -> BroadcastSequence<Element> {
     let mailbox = Mailbox<Element>(limit: limit)
     let id = state.withLock { state in
       state.last += 1
+      for element in state.early?.elements ?? [] where accepts(element) {
+        if !mailbox.put(element) { state.dropped &+= 1 }
+      }
+      state.early = nil
       if state.isFinished {
         mailbox.finish()
       } else {
@@ -86,8 +103,13 @@ final class Broadcast<Element: Sendable>: Sendable {
       listening: Listening(mailbox) { [weak self] in self?.remove(id) })
   }
 
-  func send(_ element: Element) {
+  /// Sends an element to all who listen.
+  /// - Parameters:
+  ///   - element: The element.
+  ///   - isHeard: Whether somebody got it by another way.
+  func send(_ element: Element, isHeard: Bool = false) {
     state.withLock { state in
+      if isHeard { state.early = nil } else { state.early?.append(element) }
       for listener in state.listeners.values where listener.accepts(element) {
         if !listener.mailbox.put(element) { state.dropped &+= 1 }
       }
@@ -105,5 +127,34 @@ final class Broadcast<Element: Sendable>: Sendable {
 
   private func remove(_ id: UInt64) {
     _ = state.withLock { $0.listeners.removeValue(forKey: id) }
+  }
+}
+
+/// The newest elements that come to so much together.
+private struct EarlyElements<Element: Sendable>: Sendable {
+  private let limit: Int
+  private let weight: @Sendable (Element) -> Int
+  private var kept: [Element] = []
+  /// How many of the kept elements are dropped already.
+  private var head = 0
+  private var total = 0
+
+  init(limit: Int, weight: @escaping @Sendable (Element) -> Int) {
+    self.limit = limit
+    self.weight = weight
+  }
+
+  var elements: ArraySlice<Element> { kept[head...] }
+
+  mutating func append(_ element: Element) {
+    kept.append(element)
+    total += weight(element)
+    while total > limit, head < kept.count {
+      total -= weight(kept[head])
+      head += 1
+    }
+    guard head > 64, head > kept.count / 2 else { return }
+    kept.removeFirst(head)
+    head = 0
   }
 }

@@ -16,7 +16,7 @@ struct RecordedRequests: Sendable {
     Self.walk(session, topics) { number, reply, exact, message in
       let isAccount = topics.isAccount(message.topic)
       let isExact = exact.contains(reply)
-      guard isExact || isAccount || session.replies[reply] != nil,
+      guard isExact || isAccount || session.replyTopics.contains(reply),
         ChannelEnvelope(parsing: message.payload) != nil
       else { return }
       if isExact {

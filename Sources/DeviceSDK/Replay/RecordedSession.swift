@@ -32,8 +32,8 @@ struct RecordedSession: Sendable {
 
   private(set) var actions: [Action] = []
   private(set) var ends: [End] = []
-  /// The last place of each reply, by topic and identifier.
-  private(set) var replies: [String: [String: Int]] = [:]
+  /// The topics on which replies came.
+  private(set) var replyTopics: Set<String> = []
   private(set) var bindReplies: [BindReply] = []
   /// The identities that topics of an app name, each once.
   private(set) var identities: [ChannelIdentity] = []
@@ -115,7 +115,7 @@ struct RecordedSession: Sendable {
     guard message.topic.hasSuffix("_reply"),
       let envelope = ChannelEnvelope(parsing: message.payload)
     else { return }
-    replies[message.topic, default: [:]][envelope.id] = steps
+    replyTopics.insert(message.topic)
     if let code = envelope.code, message.topic.hasSuffix("/app/down/account/bind_reply") {
       bindReplies.append(BindReply(code: code, time: time, step: steps))
     }

@@ -44,6 +44,7 @@ public final class BrokerGate: Sendable {
     limit: Duration = .seconds(60)
   ) throws(DataClientError) {
     let place = try BrokerURL(broker)
+    try place.checkIsTCP()
     guard !place.isSecure else {
       throw DataClientError(
         .unsupported,

@@ -1,29 +1,36 @@
 public import DataClient
 
-/// Where a broker is: `mqtt://user:password@host:port`, or `mqtts://…` for TLS.
+/// Where a broker is: `mqtt://user:password@host:port`, or `mqtts://…` for TLS; or, for MQTT over WebSocket,
+/// `ws://user:password@host:port/path` and `wss://…`.
 public struct BrokerURL: Sendable, Hashable {
   /// Whether TLS is spoken.
   public let isSecure: Bool
   /// A host name, or an address without brackets.
   public let host: String
-  /// The port; 1883, or 8883 with TLS, when none is given.
+  /// The port; when none is given 1883, or 8883 with TLS, and 80 or 443 for WebSocket.
   public let port: UInt16
   /// The user name, if there is one.
   public let username: String?
   /// The password, if there is one.
   public let password: [UInt8]?
+  /// The path of a WebSocket with its query, at least `/`; nil where MQTT goes over TCP itself.
+  public let path: String?
 
   /// Reads a URL.
   /// - Parameter text: The URL.
   /// - Throws: `DataClientError` that says what is wrong with it, without the password.
   public init(_ text: String) throws(DataClientError) {
     var rest = Substring(text)
+    let isWebSocket: Bool
     switch Self.take(&rest, upTo: "://")?.lowercased() {
-    case "mqtt": isSecure = false
-    case "mqtts": isSecure = true
+    case "mqtt": (isSecure, isWebSocket) = (false, false)
+    case "mqtts": (isSecure, isWebSocket) = (true, false)
+    case "ws": (isSecure, isWebSocket) = (false, true)
+    case "wss": (isSecure, isWebSocket) = (true, true)
     case nil: throw Self.error("has no scheme, such as mqtt://")
-    case .some(let scheme): throw Self.error("has the scheme \(scheme), not mqtt or mqtts")
+    case .some(let scheme): throw Self.error("has the scheme \(scheme), not mqtt, mqtts, ws or wss")
     }
+    path = try isWebSocket ? Self.takePath(&rest) : nil
     if rest.last == "/" { rest.removeLast() }
     guard !rest.contains(where: { "/?#".contains($0) }) else {
       throw Self.error("has a path, which MQTT has no use for")
@@ -40,7 +47,24 @@ public struct BrokerURL: Sendable, Hashable {
     }
     let (host, port) = try Self.hostAndPort(rest)
     self.host = host
-    self.port = port ?? (isSecure ? 8883 : 1883)
+    let standard: (plain: UInt16, secure: UInt16) = isWebSocket ? (80, 443) : (1883, 8883)
+    self.port = port ?? (isSecure ? standard.secure : standard.plain)
+  }
+
+  /// Takes the path and the query off a URL of WebSocket (RFC 6455 section 3).
+  private static func takePath(_ rest: inout Substring) throws(DataClientError) -> String {
+    guard !rest.contains("#") else { throw error("has a fragment, which a WebSocket can't") }
+    let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+    let path = rest[end...]
+    rest = rest[..<end]
+    return path.hasPrefix("/") ? String(path) : "/" + path
+  }
+
+  /// Checks that MQTT goes over TCP itself.
+  /// - Throws: ``DataClientError`` for WebSocket.
+  func checkIsTCP() throws(DataClientError) {
+    guard path != nil else { return }
+    throw Self.error("is one of WebSocket, where mqtt:// or mqtts:// is needed")
   }
 
   /// What a URL says before its host: user and password as they stand there, and the `@`.
@@ -108,9 +132,17 @@ public struct BrokerURL: Sendable, Hashable {
 }
 
 extension BrokerURL: CustomStringConvertible {
-  /// The URL without user name and password, to be shown and recorded.
+  /// The URL without user name, password and query, to be shown and recorded.
   public var description: String {
     let shownHost = host.contains(":") ? "[\(host)]" : host
-    return "\(isSecure ? "mqtts" : "mqtt")://\(shownHost):\(port)"
+    let scheme =
+      path == nil ? (isSecure ? "mqtts" : "mqtt") : (isSecure ? "wss" : "ws")
+    let shownPath = path.map { $0.prefix { $0 != "?" } } ?? ""
+    return "\(scheme)://\(shownHost):\(port)\(shownPath)"
+  }
+
+  /// The URL without user name and password, to connect to.
+  public var address: String {
+    description + (path.map { $0.drop { $0 != "?" } } ?? "")
   }
 }

@@ -109,6 +109,7 @@ public final class MosquittoClient: DataClient {
     limits: Limits = Limits(), lacking: Capabilities = []
   ) throws(DataClientError) {
     let broker = try BrokerURL(url)
+    try broker.checkIsTCP()
     if broker.isSecure { try tls.check() }
     try self.init(
       MosquittoLink.Setup(url: broker, tls: tls, version: version), limits: limits,

@@ -80,7 +80,11 @@ public final class WebSocketClient: DataClient {
     self.events = events
     let timer = try WorkerThread { events.runTimer() }
     do throws(DataClientError) {
-      thread = try WorkerThread { WebSocketLoop(setup, orders: orders, events: events).run() }
+      thread = try WorkerThread {
+        let loop = WebSocketLoop(setup, orders: orders, events: events)
+        // Its links refer to it weakly, so that something has to hold it to the end.
+        withExtendedLifetime(loop) { loop.run() }
+      }
     } catch {
       events.stop()
       timer.join()

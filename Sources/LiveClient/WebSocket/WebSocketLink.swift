@@ -48,6 +48,18 @@ final class WebSocketLink {
     return 0
   }
 
+  /// Looks at the server's answer as long as the library has it: whether it chose a subprotocol.
+  ///
+  /// One that was not offered the library refuses by itself (RFC 6455 section 4.1).
+  func checkSubprotocol() -> Int32 {
+    guard let loop, let wsi, loop.setup.options.requiresSubprotocol,
+      lws_hdr_total_length(wsi, WSI_TOKEN_PROTOCOL) <= 0
+    else { return 0 }
+    let offered = loop.setup.options.subprotocols.joined(separator: ", ")
+    closing = "The server does not choose the subprotocol \(offered)."
+    return -1
+  }
+
   func noteOpen() -> Int32 {
     guard let loop, !isUnwanted, loop.orders.opened(attempt) else { return -1 }
     isOpen = true
@@ -59,8 +71,24 @@ final class WebSocketLink {
     let text = String(decoding: text, as: UTF8.self)
     let status = wsi.map { lws_http_client_http_response($0) } ?? 0
     let suffix = status != 0 && status != 101 ? " (HTTP status \(status))" : ""
-    let reason = text.isEmpty ? "The connection could not be opened." : text
-    loop?.finish(self, (closing ?? reason) + suffix)
+    loop?.finish(self, (closing ?? Self.handshakeProblem(text)) + suffix)
+  }
+
+  /// What the library's words for a handshake that failed mean (RFC 6455 section 4.1).
+  private static func handshakeProblem(_ text: String) -> String {
+    switch text {
+    case "": "The connection could not be opened."
+    case "HS: ACCEPT missing", "HS: Accept hash wrong":
+      "The server's answer has no Sec-WebSocket-Accept that goes with the key"
+    case _ where text.hasPrefix("HS: UPGRADE") || text.hasPrefix("HS: CONNECTION"):
+      "The server's answer does not switch to WebSocket by its Upgrade and Connection"
+    case "HS: PROTOCOL malformed": "The server chose a subprotocol that was not offered"
+    case _ where text.hasPrefix("HS: EXT"): "The server chose an extension that was not offered"
+    case "HS: ws upgrade response not 101": "The server did not switch to WebSocket"
+    case "read failed", "Peer hung up":
+      "The server closed the connection, and gave no answer of HTTP before"
+    default: text
+    }
   }
 
   // MARK: - Messages

@@ -65,5 +65,5 @@ extension OptionSpec {
   )
   static let spec = OptionSpec(
     name: "spec", value: "NAME", isList: true,
-    help: "Only the clauses of these specifications, such as mqtt-3.1.1,mqtt-5.0.")
+    help: "Only the clauses of these specifications, such as mqtt-3.1.1,rfc6455.")
 }

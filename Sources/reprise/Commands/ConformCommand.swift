@@ -4,7 +4,7 @@ import Glibc
 /// `reprise conform`: judges all recordings of a project.
 enum ConformCommand: Command {
   static let spec = CommandSpec(
-    name: "conform", summary: "Judges all recordings in Recordings/ by the clauses of MQTT.",
+    name: "conform", summary: "Judges all recordings in Recordings/ by the standards' clauses.",
     operandCount: 0...Int.max, options: ConformRun.options,
     details: """
       Reads every .pcap, .pcapng and .jsonl file in Recordings/ below the current

@@ -8,6 +8,7 @@ enum ConformExplainCommand: Command {
     details: """
       Example:
         reprise conform explain MQTT-3.8.3-3
+        reprise conform explain RFC6455-5.1-1
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {

@@ -10,6 +10,7 @@ enum ConformListCommand: Command {
       Examples:
         reprise conform list
         reprise conform list --spec mqtt-3.1.1 3.8
+        reprise conform list rfc6455/5.5
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {

@@ -1,7 +1,8 @@
 /// `reprise conform trace`: judges captures and recordings.
 enum ConformTraceCommand: Command {
   static let spec = CommandSpec(
-    name: "conform trace", summary: "Judges captures and recordings by the clauses of MQTT.",
+    name: "conform trace",
+    summary: "Judges captures and recordings by clauses of MQTT and WebSocket.",
     operands: "FILE...", operandCount: 1...Int.max, options: ConformRun.options,
     details: """
       FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl);
@@ -13,6 +14,7 @@ enum ConformTraceCommand: Command {
       Examples:
         reprise conform trace capture.pcap
         reprise conform trace --clause 3.8,MQTT-4.7.1-2 --strict *.pcapng
+        reprise conform trace --spec rfc6455 --strict app.pcap
         reprise conform trace --format json -o report.json capture.pcap
       """)
 

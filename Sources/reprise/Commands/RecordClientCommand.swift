@@ -4,11 +4,13 @@ import LiveClient
 /// `reprise record client`: records what an MQTT client that subscribes does and gets.
 enum RecordClientCommand: Command {
   static let spec = CommandSpec(
-    name: "record client", summary: "Records the messages of a broker, as an MQTT client.",
+    name: "record client", summary: "Records the messages of a broker, or of a WebSocket.",
     operands: "URL", operandCount: 1...1, options: RecordSettings.options + BrokerOptions.all,
     details: """
       URL is mqtt://HOST or mqtts://HOST (TLS), with a port if it is not 1883 or 8883, and
-      with USER@ in front of the host if there is one.
+      with USER@ in front of the host if there is one. With ws://HOST/PATH or wss:// it is MQTT
+      over WebSocket; without --topic the WebSocket's own messages are recorded, text and
+      binary, and USER and password belong to its handshake.
 
       The recording is complete to its last line at any moment, also when the command is
       killed. It is created when the broker accepts the connection, and only you may read it.
@@ -35,10 +37,14 @@ enum RecordClientCommand: Command {
         reprise record client mqtts://user@host --password-file secret --topic 'plant/#' \\
           --topic '$SYS/#' --duration 10m --max-size 50M --rotate -o day.jsonl
         reprise record client mqtt://localhost --topic '#' -o - | reprise inspect -
+        reprise record client ws://localhost:9001/mqtt --topic '#' -o session.jsonl
+        reprise record client wss://host/api --count 100 -o session.jsonl
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
-    let settings = try RecordSettings(arguments)
+    // A URL of WebSocket may do without topics; a wrong one is told of behind wrong options.
+    let isWebSocket = (try? BrokerURL(arguments.operand).path) ?? nil != nil
+    let settings = try RecordSettings(arguments, isWebSocket: isWebSocket)
     let broker = try BrokerOptions(
       arguments.operand, arguments, console, clientID: RecordSettings.makeClientID())
     let file = try RecordingFile(
@@ -65,14 +71,15 @@ enum RecordClientCommand: Command {
   private static func recorder(
     _ settings: RecordSettings, _ broker: BrokerOptions, _ file: RecordingFile,
     _ status: RecordingStatus
-  ) throws -> Recorder<MosquittoClient, RecordingFile> {
+  ) throws -> Recorder<BrokerClient, RecordingFile> {
     let goOn: @Sendable (RecordingFile) throws -> RecordingFile = { file in
       try file.startNext()
       return file
     }
-    let client = try broker.makeClient()
+    let client = try settings.recordsFrames ? broker.makeFramesClient() : broker.makeClient()
     let recording = try RecordingClient(
-      client, to: file, url: broker.url.description, version: broker.wireVersion,
+      client, to: file, url: broker.url.description,
+      version: settings.recordsFrames ? nil : broker.wireVersion,
       redaction: settings.redaction, limit: settings.limit,
       nextSink: settings.rotates ? goOn : nil)
     return Recorder(
@@ -82,7 +89,7 @@ enum RecordClientCommand: Command {
   }
 
   private static func record(
-    by recorder: Recorder<MosquittoClient, RecordingFile>, _ broker: BrokerOptions,
+    by recorder: Recorder<BrokerClient, RecordingFile>, _ broker: BrokerOptions,
     _ console: Console, _ status: RecordingStatus
   ) async throws -> ExitStatus {
     do {

@@ -8,6 +8,7 @@ enum RecordCommand: Command {
     details: """
       Forms:
         reprise record client URL --topic FILTER -o FILE    as an MQTT client
+        reprise record client ws://HOST/PATH -o FILE        the messages of a WebSocket
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {

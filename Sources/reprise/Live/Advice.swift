@@ -77,6 +77,10 @@ enum Advice {
     if lower.contains("tls:") {
       return "check the port, and whether the broker wants --cert and --key"
     }
+    if lower.contains("http status") { return "check the path, and who may connect there" }
+    if lower.contains("subprotocol") || lower.contains("websocket-accept") {
+      return "check host, port and path: something else may answer there"
+    }
     if lower.contains("refused") { return "check host and port, and whether a broker runs there" }
     if lower.contains("name or service") || lower.contains("name resolution")
       || lower.contains("address associated")

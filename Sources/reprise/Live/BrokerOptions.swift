@@ -2,6 +2,12 @@ import DataClient
 import LiveClient
 import Wire
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// How to reach a broker: the options of every command that connects to one.
 struct BrokerOptions {
   private static let clientID = OptionSpec(
@@ -60,24 +66,47 @@ struct BrokerOptions {
   /// The version of MQTT that is spoken, as recordings name it.
   var wireVersion: MQTTVersion { speaks == .v5_0 ? .v5_0 : .v3_1_1 }
 
+  /// Whether the broker is behind a WebSocket.
+  var isWebSocket: Bool { url.path != nil }
+
   /// Makes a client, which is not connected.
   /// - Returns: The client.
   /// - Throws: `DataClientError` when the system has no threads, or certificates can't be used.
-  func makeClient() throws(DataClientError) -> MosquittoClient {
-    try MosquittoClient(url: url.description, version: speaks, tls: tls)
+  func makeClient() throws(DataClientError) -> BrokerClient {
+    guard isWebSocket else {
+      return .tcp(try MosquittoClient(url: url.address, version: speaks, tls: tls))
+    }
+    return .webSocket(try MQTTWebSocketClient(url: url.address, version: speaks, tls: tls))
+  }
+
+  /// Makes a client of messages without topics, which is not connected.
+  /// - Returns: The client.
+  /// - Throws: `DataClientError` when the system has no threads, or certificates can't be used.
+  func makeFramesClient() throws(DataClientError) -> BrokerClient {
+    var options = WebSocketOptions()
+    if let name = connect.username {
+      let credentials = Array("\(name):".utf8) + (connect.password ?? [])
+      options.headers["Authorization"] = "Basic " + Data(credentials).base64EncodedString()
+    }
+    return .frames(try WebSocketClient(url: url.address, options: options, tls: tls))
+  }
+
+  /// Checks that no option is there that only MQTT has a use for.
+  /// - Throws: ``UsageError``.
+  static func checkIsWithoutMQTT(_ arguments: Arguments) throws(UsageError) {
+    for option in [clientID, version, keepAlive] where arguments.has(option) {
+      throw UsageError(
+        "--\(option.name) is for MQTT, and without topics there is none", "add --topic FILTER")
+    }
   }
 
   // MARK: Reading
 
   private static func url(_ text: String) throws(UsageError) -> BrokerURL {
-    let scheme = text.prefix { $0 != ":" }.lowercased()
-    if ["ws", "wss"].contains(scheme) {
-      throw UsageError(
-        "this version can't speak MQTT over WebSocket (\(scheme)://) yet",
-        "name the broker's own port: mqtt://HOST:PORT or mqtts://HOST:PORT")
-    }
     do throws(DataClientError) { return try BrokerURL(text) } catch {
-      throw UsageError(Advice.clause(error.message), "type mqtt://HOST:PORT or mqtts://HOST:PORT")
+      throw UsageError(
+        Advice.clause(error.message),
+        "type mqtt://HOST:PORT or mqtts://HOST:PORT, or ws:// or wss://HOST:PORT/PATH")
     }
   }
 
@@ -87,7 +116,8 @@ struct BrokerOptions {
     for option in [authority, certificate, key, insecure] where arguments.has(option) {
       guard isSecure else {
         throw UsageError(
-          "--\(option.name) is for TLS, which mqtt:// does without", "type mqtts://HOST:PORT")
+          "--\(option.name) is for TLS, which mqtt:// and ws:// do without",
+          "type mqtts://HOST:PORT or wss://HOST:PORT/PATH")
       }
     }
     for option in [authority, certificate, key] {

@@ -4,7 +4,7 @@ import DataClient
 struct RecordSettings {
   private static let topic = OptionSpec(
     name: "topic", letter: "t", value: "FILTER", repeats: true,
-    help: "Records the messages whose topics match; may be repeated. Needed.")
+    help: "Records the messages whose topics match; may be repeated. Needed for MQTT.")
   private static let qos = OptionSpec(
     name: "qos", value: "QOS", choices: ["0", "1", "2"],
     help: "The highest QoS to ask for; 1 if nothing is said, 2 gets all as it was sent.")
@@ -53,16 +53,20 @@ struct RecordSettings {
   let duration: Duration?
   /// What is not recorded.
   let redaction: RedactionRules
+  /// Whether there are no topics: all messages of a WebSocket are recorded.
+  var recordsFrames: Bool { subscriptions.isEmpty }
   private let subscriptions: [Subscription]
   private let count: Int?
   private let interval: Duration?
   private let reconnects: Bool
 
   /// Reads the options.
-  /// - Parameter arguments: What was typed.
+  /// - Parameters:
+  ///   - arguments: What was typed.
+  ///   - isWebSocket: Whether the URL is one of WebSocket, whose messages need no topics.
   /// - Throws: ``UsageError``.
-  init(_ arguments: Arguments) throws(UsageError) {
-    subscriptions = try Self.subscriptions(arguments)
+  init(_ arguments: Arguments, isWebSocket: Bool = false) throws(UsageError) {
+    subscriptions = try Self.subscriptions(arguments, areNeeded: !isWebSocket)
     guard let path = arguments.value(Self.output) else {
       throw UsageError("record client needs a file to write", "add -o FILE.jsonl")
     }
@@ -81,6 +85,20 @@ struct RecordSettings {
     limit = try Self.limit(arguments)
     redaction = try Self.redaction(arguments)
     try checkRotation()
+    try checkFrames(arguments)
+  }
+
+  private func checkFrames(_ arguments: Arguments) throws(UsageError) {
+    guard recordsFrames else { return }
+    guard !arguments.has(Self.qos) else {
+      throw UsageError("--qos is for MQTT, and without topics there is none", "add --topic FILTER")
+    }
+    guard redaction.topics.isEmpty else {
+      throw UsageError(
+        "--redact topic:FILTER is for MQTT, and without topics there is none",
+        "type key:NAME, or add --topic FILTER")
+    }
+    try BrokerOptions.checkIsWithoutMQTT(arguments)
   }
 
   /// What a recorder is to do.
@@ -110,7 +128,7 @@ struct RecordSettings {
   }
 
   private static func subscriptions(
-    _ arguments: Arguments
+    _ arguments: Arguments, areNeeded: Bool
   ) throws(UsageError) -> [Subscription] {
     let qos = arguments.value(qos).flatMap { UInt8($0) }.flatMap(QoS.init) ?? .atLeastOnce
     var subscriptions: [Subscription] = []
@@ -119,7 +137,7 @@ struct RecordSettings {
       try check(subscription, "--topic")
       if !subscriptions.contains(subscription) { subscriptions.append(subscription) }
     }
-    guard !subscriptions.isEmpty else {
+    guard !areNeeded || !subscriptions.isEmpty else {
       throw UsageError("record client needs topics", "add --topic FILTER; --topic '#' is all")
     }
     return subscriptions

@@ -43,6 +43,7 @@ final class RecordingStatus: Sendable {
   func take(_ notice: RecorderNotice) throws {
     switch notice {
     case .connected: try file.open()
+    case .listening: note(broker.url.description, "connected, recording to \(name)")
     case .subscribed(let lowered):
       note(broker.url.description, "connected and subscribed, recording to \(name)")
       for subscription in lowered {

@@ -30,6 +30,9 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(
+      name: "mask", dependencies: [.product(name: "Wire", package: "Reprise")],
+      swiftSettings: settings),
+    .executableTarget(
       name: "receive",
       dependencies: [
         .product(name: "DataClient", package: "Reprise"),

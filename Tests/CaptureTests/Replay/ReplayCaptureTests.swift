@@ -1,6 +1,7 @@
 import Capture
 import DataClient
 import Testing
+import Wire
 
 /// Plays the user of a capture: does what it is told to be due, while it reads to the end.
 private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
@@ -93,5 +94,52 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
     let events = try await replay(client)
     try client.finish()
     #expect(events.filter { if case .connected = $0 { true } else { false } }.count > 1)
+  }
+
+  /// Fragments, compression and control frames between them, in segments of a few bytes.
+  @Test(arguments: [3, 50, 1_460]) func messagesOfWebSocketAreWhole(pieces: Int) async throws {
+    var dialogue = WebSocketDialogue(pieces: pieces)
+    dialogue.open(extensions: "permessage-deflate")
+    var client = WebSocketDeflater()
+    var server = WebSocketDeflater()
+    let question = #"{"uniqueId":2,"content":"\#(String(repeating: "ask ", count: 50))"}"#
+    let answer = #"{"uniqueId":2,"content":{"ret_code":"0000"}}"#
+    for _ in 0..<2 {
+      let asked = client?.deflate(Array(question.utf8)) ?? []
+      dialogue.send(
+        .client,
+        [
+          WebSocketFrame(.text, Array(asked.prefix(9)), isFinal: false, reservedBits: 4),
+          WebSocketFrame(.ping, []), .continuation(Array(asked.dropFirst(9))),
+        ])
+      let answered = server?.deflate(Array(answer.utf8)) ?? []
+      dialogue.send(
+        .server, [WebSocketFrame(.pong, []), WebSocketFrame(.text, answered, reservedBits: 4)])
+    }
+    dialogue.send(.server, [.binary([1, 2], isFinal: false), .continuation([3])])
+    dialogue.send(.server, [WebSocketFrame(.close, [0x03, 0xE9])])
+    dialogue.send(.client, [WebSocketFrame(.close, [0x03, 0xE9])])
+    dialogue.close()
+    let replayed = try ReplayClient(dialogue.tap().events)
+    let events = try await replay(replayed)
+    try replayed.finish()
+    #expect(
+      events == [
+        .connected(.init()), .text(answer), .text(answer), .binary([1, 2, 3]),
+        .closed(.lost("The server closed the connection with code 1001.")), .ended,
+      ])
+  }
+
+  /// What MQTT in WebSocket says is replayed, and its frames are not.
+  @Test func packetsInWebSocketAreReplayed() async throws {
+    let path = Recordings.path("mqtt-over-websocket")
+    let connections = try Self.connections(path).whole.sorted()
+    #expect(!connections.isEmpty)
+    for connection in connections {
+      let client = try ReplayClient(contentsOf: path, of: .connection(connection))
+      #expect(client.capabilities.contains(.messages))
+      #expect(try await replay(client).contains { if case .connected = $0 { true } else { false } })
+      try client.finish()
+    }
   }
 }

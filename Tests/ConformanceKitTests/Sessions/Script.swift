@@ -7,18 +7,29 @@ struct Script {
   private(set) var events: [Event] = []
   private var time: Int64 = 1_790_000_000_000_000_000
   private var frame = 0
-  private let connection: Int
+  var connection: Int
   var wire = WireProtocol.mqtt(.v3_1_1)
+  /// What reads the frames, once there are any.
+  var carrier = Carrier()
 
   init(connection: Int = 1) { self.connection = connection }
 
-  private mutating func add(_ sender: Peer, _ body: Event.Body) {
+  mutating func add(_ sender: Peer, _ body: Event.Body, early nanoseconds: Int64 = 0) {
     frame += 1
     time += 1_000_000
     let context = EventContext(
-      time: Timestamp(nanoseconds: time), frame: frame, connection: connection, sender: sender,
-      wire: wire)
+      time: Timestamp(nanoseconds: time - nanoseconds), frame: frame, connection: connection,
+      sender: sender, wire: wire)
     events.append(Event(context, body))
+  }
+
+  /// A packet in the frames that came last.
+  mutating func unpack(_ sender: Peer, _ packet: [UInt8]) {
+    let carrying = wire
+    wire = .mqtt(.v3_1_1)
+    add(sender, .mqtt(PacketBytes(packet)))
+    wire = carrying
+    events[events.count - 1].context.over = .webSocket
   }
 
   mutating func wait(_ seconds: Double) { time += Int64(seconds * 1e9) }
@@ -42,7 +53,10 @@ struct Script {
 
   mutating func endCapture() { close(.client, .endOfCapture) }
 
-  mutating func gap(_ sender: Peer) { add(sender, .gap(Gap(bytes: 10, reason: .acknowledged))) }
+  mutating func gap(_ sender: Peer) {
+    carrier.lose(from: sender)
+    add(sender, .gap(Gap(bytes: 10, reason: .acknowledged)))
+  }
 
   mutating func garbage(_ sender: Peer) {
     add(sender, .malformed(Malformation(MQTTFramingError(.notMQTT, at: 0))))

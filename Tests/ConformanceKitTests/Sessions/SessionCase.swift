@@ -17,7 +17,7 @@ struct SessionCase: Sendable, CustomTestStringConvertible {
     _ clause: String, _ name: String, _ verdict: Verdict, _ saying: String?,
     _ script: @escaping @Sendable (inout Script) -> Void
   ) {
-    self.clause = "MQTT-" + clause
+    self.clause = clause.hasPrefix("RFC6455-") ? clause : "MQTT-" + clause
     self.name = name
     self.verdict = verdict
     self.saying = saying
@@ -44,7 +44,11 @@ struct SessionCase: Sendable, CustomTestStringConvertible {
 
   static let all =
     strings + headers + connects + identifiers + topics + openings + deliveries + orders
-    + subscriptions + unsubscriptions + lives + endings + receivers
+    + subscriptions + unsubscriptions + lives + endings + receivers + carriers + webSocket
+
+  /// The sessions of RFC 6455.
+  static let webSocket =
+    requests + responses + negotiations + masks + frameHeaders + fragments + texts + closes + pings
 }
 
 /// Judges events and returns the report.

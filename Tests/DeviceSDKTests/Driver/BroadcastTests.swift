@@ -23,6 +23,32 @@ import Testing
     #expect(await broadcast.listen(limit: 9).all().isEmpty)
   }
 
+  @Test func keepsWhatNobodyHeardForTheFirstWhoListens() async {
+    let broadcast = Broadcast<Int>(keepingEarly: 9) { $0 }
+    for number in 1...4 { broadcast.send(number) }
+    let (first, second) = (broadcast.listen(limit: 9) { $0 != 3 }, broadcast.listen(limit: 9))
+    broadcast.send(5)
+    broadcast.finish()
+    // 1 is dropped: all four together are 10.
+    #expect(await first.all() == [2, 4, 5])
+    #expect(await second.all() == [5])
+  }
+
+  @Test func keepsNothingThatWasHeard() async {
+    let broadcast = Broadcast<Int>(keepingEarly: 100) { $0 }
+    broadcast.send(1)
+    broadcast.send(2, isHeard: true)
+    broadcast.finish()
+    #expect(await broadcast.listen(limit: 9).all().isEmpty)
+  }
+
+  @Test func keepsTheNewestHoweverManyThereAre() async {
+    let broadcast = Broadcast<Int>(keepingEarly: 3) { _ in 1 }
+    for number in 1...1_000 { broadcast.send(number) }
+    broadcast.finish()
+    #expect(await broadcast.listen(limit: 9).all() == [998, 999, 1_000])
+  }
+
   @Test func forgetsWhoDoesNotListenAnyMore() {
     let broadcast = Broadcast<Int>()
     do {

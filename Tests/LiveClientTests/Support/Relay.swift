@@ -30,7 +30,9 @@ final class Relay: Sendable {
     }
   }
 
-  var url: String { "mqtt://127.0.0.1:\(server.port)" }
+  var port: UInt16 { server.port }
+
+  var url: String { "mqtt://127.0.0.1:\(port)" }
 
   /// How many connections were cut.
   var count: Int { shared.state.withLock { $0.count } }

@@ -4,38 +4,17 @@ import Synchronization
 import Testing
 
 /// A client with what every test wants of it: numbers for actions, and a limit to waiting.
-final class TestClient: Sendable {
-  let client: MosquittoClient
+final class TestUser<Client: DataClient>: Sendable {
+  let client: Client
   private let lastID = Mutex<UInt32>(0)
   /// Events that came before one that was waited for.
   private let skipped = Mutex<[ClientEvent]>([])
   /// The broker lives as long as its client.
   private let broker: Broker?
 
-  init(_ client: MosquittoClient, broker: Broker? = nil) {
+  init(_ client: Client, broker: Broker? = nil) {
     self.client = client
     self.broker = broker
-  }
-
-  convenience init(
-    _ url: String, version: MosquittoClient.Version = .v3_1_1, tls: TLSOptions = TLSOptions(),
-    limits: MosquittoClient.Limits = MosquittoClient.Limits(), lacking: Capabilities = []
-  ) throws {
-    self.init(
-      try MosquittoClient(
-        url: url, version: version, tls: tls, limits: limits, lacking: lacking))
-  }
-
-  /// A client that is connected.
-  static func connected(
-    _ broker: Broker, version: MosquittoClient.Version = .v3_1_1,
-    limits: MosquittoClient.Limits = MosquittoClient.Limits(),
-    _ options: ConnectOptions = ConnectOptions()
-  ) async throws -> TestClient {
-    let client = TestClient(
-      try MosquittoClient(url: broker.url, version: version, limits: limits), broker: broker)
-    try await client.connect(options)
-    return client
   }
 
   @discardableResult func perform(_ kind: ClientAction.Kind) async throws -> ClientAction.ID {
@@ -140,5 +119,30 @@ final class TestClient: Sendable {
       try await perform(kind)
       return nil
     } catch { return (error as? DataClientError)?.code }
+  }
+}
+
+typealias TestClient = TestUser<MosquittoClient>
+
+extension TestUser<MosquittoClient> {
+  convenience init(
+    _ url: String, version: MosquittoClient.Version = .v3_1_1, tls: TLSOptions = TLSOptions(),
+    limits: MosquittoClient.Limits = MosquittoClient.Limits(), lacking: Capabilities = []
+  ) throws {
+    self.init(
+      try MosquittoClient(
+        url: url, version: version, tls: tls, limits: limits, lacking: lacking))
+  }
+
+  /// A client that is connected.
+  static func connected(
+    _ broker: Broker, version: MosquittoClient.Version = .v3_1_1,
+    limits: MosquittoClient.Limits = MosquittoClient.Limits(),
+    _ options: ConnectOptions = ConnectOptions()
+  ) async throws -> TestClient {
+    let client = TestClient(
+      try MosquittoClient(url: broker.url, version: version, limits: limits), broker: broker)
+    try await client.connect(options)
+    return client
   }
 }

@@ -72,16 +72,18 @@ extension WebSocketState {
 
 /// The addresses in a request (RFC 9112 section 3.2, RFC 3986 sections 3.2.2 and 3.2.3).
 enum RequestTarget {
-  /// Tells what is wrong with a request target, or nil.
+  /// Tells what is wrong with a request target.
   /// - Parameters:
   ///   - target: The request target.
   ///   - host: The value of `Host`, if there is one.
+  /// - Returns: What is there, or nil where nothing is wrong.
   static func problem(with target: String, host: String?) -> String? {
     guard target.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       return "a target with characters that no address has"
     }
     if target.hasPrefix("/") { return nil }
-    guard let scheme = ["http", "https"].first(where: { target.lowercased().hasPrefix("\($0)://") })
+    guard
+      let scheme = ["http", "https"].first(where: { target.lowercased().hasPrefix("\($0)://") })
     else { return "the target \(target)" }
     let authority = target.dropFirst(scheme.count + 3).prefix { $0 != "/" && $0 != "?" }
     // Without Host there is nothing to compare with; that it is missing is for its own clause.

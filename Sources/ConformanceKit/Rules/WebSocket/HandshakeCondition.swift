@@ -1,7 +1,7 @@
 internal import DataClient
 internal import Wire
 
-/// A clause about the head of a request or response that certain faults violate. It is data.
+/// A clause about the head of a request or response that certain faults violate, as data.
 struct HandshakeCondition {
   var rule: HandshakeRule
   /// The faults that violate it, each with its field; nil stands for any.

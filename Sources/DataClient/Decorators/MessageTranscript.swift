@@ -5,31 +5,24 @@ import Wire
 /// What the port does not tell is not there: most properties of MQTT 5.0, and the packets that keep an idle
 /// connection alive. Packet identifiers are the transcript's own: the port has none. An exchange of QoS 2
 /// stands where its message came, or where it was complete.
-struct ClientTranscript: Sendable {
+struct MessageTranscript: Transcript {
   private enum Open {
     case subscribe(UInt16)
     case unsubscribe(UInt16, filters: Int)
     case publish(UInt16, QoS)
   }
 
-  private let client: String
-  private let server: String
+  var pen: TranscriptPen
   private let version: MQTTVersion
   private let redaction: RedactionRules
-  private var frame = 1
-  private var connection = 0
-  private(set) var isOpen = false
   private var isAnswered = false
   private var open: [ClientAction.ID: Open] = [:]
   private var used: Set<UInt16> = []
   private var lastClientID: UInt16 = 0
   private var lastServerID: UInt16 = 0
 
-  init(
-    client: String, server: String, version: MQTTVersion, _ redaction: RedactionRules
-  ) {
-    self.client = client
-    self.server = server
+  init(server: String, version: MQTTVersion, _ redaction: RedactionRules) {
+    pen = TranscriptPen(server: server, wire: .mqtt(version))
     self.version = version
     self.redaction = redaction
   }
@@ -61,11 +54,10 @@ struct ClientTranscript: Sendable {
   }
 
   private mutating func connect(_ options: ConnectOptions, _ time: Timestamp) -> [Event] {
-    connection += 1
-    (isOpen, isAnswered) = (true, false)
+    isAnswered = false
     open.removeAll()
     used.removeAll()
-    let opening = opening(isFromStart: true, time)
+    let opening = pen.open(at: time)
     let will = options.will.map(redaction.applied).map { will in
       MQTTPacket.Will(
         topic: will.topic, payload: will.payload, qos: will.qos.rawValue, retain: will.isRetained)
@@ -122,11 +114,8 @@ struct ClientTranscript: Sendable {
     guard case .refused(let code, let reason) = failure, let ended = end(id) else { return [] }
     guard version.rules.hasProperties else {
       let message = "a refusal (\(failure)) that MQTT 3.1.1 has no packet for"
-      return [
-        make(
-          time, .server,
-          .malformed(Malformation(code: "not-encodable", offset: 0, message: message)))
-      ]
+      let malformation = Malformation(code: "not-encodable", offset: 0, message: message)
+      return [pen.make(.malformed(malformation), from: .server, at: time)]
     }
     let properties = reason.map { [MQTTProperty(.reasonString, .string($0))] }
     switch ended {
@@ -143,71 +132,29 @@ struct ClientTranscript: Sendable {
   }
 
   private mutating func close(_ closed: ClientEvent.Closed, _ time: Timestamp) -> [Event] {
-    guard isOpen else { return [] }
-    isOpen = false
+    guard pen.isOpen else { return [] }
     switch closed {
-    case .byUser: return [closing(.fin, .client, nil, time)]
+    case .byUser: return [pen.close(.fin, by: .client, at: time)]
     case .refused(let code):
       let connack = make(time, .server, .connack(.init(code: code)))
-      return [connack, closing(.fin, .server, nil, time)]
-    case .lost(let reason): return [closing(.reset, .server, reason, time)]
+      return [connack, pen.close(.fin, by: .server, at: time)]
+    case .lost(let reason): return [pen.close(.reset, by: .server, saying: reason, at: time)]
     }
   }
 
-  /// Returns the end of the recording, if a connection is open then.
-  mutating func finish(at time: Timestamp) -> [Event] {
-    guard isOpen else { return [] }
-    isOpen = false
-    return [closing(.endOfCapture, .client, nil, time)]
-  }
-
-  /// Lets the recording go on in another file, whose lines and connections are counted anew.
-  /// - Parameter time: When the one file ends and the other begins.
-  /// - Returns: The last events of the one, and the first ones of the other.
-  mutating func divide(at time: Timestamp) -> (end: [Event], start: [Event]) {
-    let wasOpen = isOpen
-    let end = finish(at: time)
-    isOpen = wasOpen
-    frame = 1
-    connection = wasOpen ? 1 : 0
-    return (end, wasOpen ? [opening(isFromStart: false, time)] : [])
-  }
-
   // MARK: Pieces
-
-  private mutating func opening(isFromStart: Bool, _ time: Timestamp) -> Event {
-    let opening = ConnectionOpening(
-      client: client, server: server, isFromStart: isFromStart, firstFrame: frame + 1,
-      firstTime: time, hasPings: false)
-    return make(time, .client, .opened(opening))
-  }
-
-  private mutating func make(_ time: Timestamp, _ sender: Peer, _ body: Event.Body) -> Event {
-    frame += 1
-    let context = EventContext(
-      time: time, frame: frame, connection: connection, sender: sender, wire: .mqtt(version))
-    return Event(context, body)
-  }
 
   private mutating func make(
     _ time: Timestamp, _ sender: Peer, _ content: MQTTPacket.Content
   ) -> Event {
     do {
       let bytes = try MQTTPacket(content, version: version).encoded()
-      return make(time, sender, .mqtt(PacketBytes(bytes)))
+      return pen.make(.mqtt(PacketBytes(bytes)), from: sender, at: time)
     } catch {
       // What no packet can say was not sent by one either.
       let malformation = Malformation(code: "not-encodable", offset: 0, message: "\(error)")
-      return make(time, sender, .malformed(malformation))
+      return pen.make(.malformed(malformation), from: sender, at: time)
     }
-  }
-
-  private mutating func closing(
-    _ how: ConnectionClosing.How, _ sender: Peer, _ reason: String?, _ time: Timestamp
-  ) -> Event {
-    let closing = ConnectionClosing(
-      how: how, firstFrame: frame + 1, firstTime: time, reason: reason)
-    return make(time, sender, .closed(closing))
   }
 
   private func publish(_ message: Message, _ id: UInt16) -> MQTTPacket.Content {
@@ -254,9 +201,4 @@ struct ClientTranscript: Sendable {
     lastServerID = lastServerID == .max ? 1 : lastServerID + 1
     return lastServerID
   }
-}
-
-extension DataClient {
-  /// The version of MQTT that a client's packets are written as: only 5.0 has words for refusals.
-  var spokenVersion: MQTTVersion { capabilities.contains(.refusals) ? .v5_0 : .v3_1_1 }
 }

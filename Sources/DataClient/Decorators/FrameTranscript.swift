@@ -1,0 +1,115 @@
+import Wire
+
+/// Writes down what a client of messages without topics does and gets as the frames of WebSocket that it
+/// stands for (RFC 6455).
+///
+/// What the port does not tell is made up so that it breaks no rule: the key of the handshake, the masks of the
+/// client's frames, and that each message is one frame. PING and PONG are not there.
+struct FrameTranscript: Transcript {
+  var pen: TranscriptPen
+  private let address: ServerAddress
+  private let redaction: RedactionRules
+  /// Where keys and masks come from: the same for every recording, so that equal sessions are equal files.
+  private var random = SeededGenerator(seed: 0x6455)
+  private var request: WebSocketRequest?
+  private var isAnswered = false
+  private var isLeaving = false
+
+  init(server: String, _ redaction: RedactionRules) {
+    pen = TranscriptPen(server: server, wire: .webSocket)
+    address = ServerAddress(server)
+    self.redaction = redaction
+  }
+
+  mutating func take(_ action: ClientAction, at time: Timestamp) -> [Event] {
+    switch action.kind {
+    case .connect: return connect(time)
+    case .sendText(let text): return [frame(.text, Array(text.utf8), .client, time)]
+    case .sendBinary(let bytes): return [frame(.binary, bytes, .client, time)]
+    case .disconnect:
+      // Without an answer to its handshake a client leaves without a word.
+      guard isAnswered else { return [] }
+      isLeaving = true
+      return [frame(.close, Self.normalClosure, .client, time)]
+    case .subscribe, .unsubscribe, .publish, .send: return []
+    }
+  }
+
+  mutating func take(_ event: ClientEvent, at time: Timestamp) -> [Event] {
+    switch event {
+    case .connected: return accept(time)
+    case .text(let text): return [frame(.text, Array(text.utf8), .server, time)]
+    case .binary(let bytes): return [frame(.binary, bytes, .server, time)]
+    case .closed(let closed): return close(closed, time)
+    case .subscribed, .unsubscribed, .published, .message, .response, .failed, .deadline, .woken,
+      .ended:
+      return []
+    }
+  }
+
+  /// The payload of a Close frame with code 1000, that all is done (RFC 6455 section 7.4.1).
+  private static let normalClosure: [UInt8] = [0x03, 0xE8]
+
+  private mutating func connect(_ time: Timestamp) -> [Event] {
+    (isAnswered, isLeaving) = (false, false)
+    let opening = pen.open(at: time)
+    let key = (0..<2).flatMap { _ in withUnsafeBytes(of: random.next().bigEndian) { Array($0) } }
+    let request = WebSocketRequest(
+      target: address.target,
+      fields: [
+        .init("Host", address.host), .init("Upgrade", "websocket"), .init("Connection", "Upgrade"),
+        .init("Sec-WebSocket-Key", WebSocketKey.encoded(key)),
+        .init("Sec-WebSocket-Version", "13"),
+      ])
+    self.request = request
+    return [opening, pen.make(.handshake(.request(request)), from: .client, at: time)]
+  }
+
+  private mutating func accept(_ time: Timestamp) -> [Event] {
+    isAnswered = true
+    let head = HTTPHead(
+      startLine: "HTTP/1.1 101 Switching Protocols",
+      fields: [
+        .init("Upgrade", "websocket"), .init("Connection", "Upgrade"),
+        .init("Sec-WebSocket-Accept", WebSocketKey.accept(for: request?.key ?? "")),
+      ])
+    let response = WebSocketResponse(head, to: request)
+    return [pen.make(.handshake(.response(response)), from: .server, at: time)]
+  }
+
+  private mutating func close(_ closed: ClientEvent.Closed, _ time: Timestamp) -> [Event] {
+    guard pen.isOpen else { return [] }
+    switch closed {
+    case .byUser:
+      let answer = isLeaving ? [frame(.close, Self.normalClosure, .server, time)] : []
+      return answer + [pen.close(.fin, by: .client, at: time)]
+    case .refused, .lost: return [pen.close(.reset, by: .server, saying: "\(closed)", at: time)]
+    }
+  }
+
+  private mutating func frame(
+    _ opcode: WebSocketOpcode, _ payload: [UInt8], _ sender: Peer, _ time: Timestamp
+  ) -> Event {
+    let mask = sender == .client ? UInt32(truncatingIfNeeded: random.next()) : nil
+    let payload = opcode.isControl ? payload : redaction.applied(toPayload: payload)
+    let frame = WebSocketFrame(opcode, payload, maskingKey: mask)
+    return pen.make(.webSocket(frame), from: sender, at: time)
+  }
+}
+
+/// What the opening handshake of a recording says of the server: the parts of its URL.
+private struct ServerAddress: Sendable {
+  /// Host and port, as they stand in the URL.
+  var host: String
+  /// Path and query, at least `/`.
+  var target: String
+
+  init(_ url: String) {
+    let rest = url.firstRange(ofText: "://").map { url[$0.upperBound...] } ?? url[...]
+    let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+    let authority = rest[..<end]
+    host = String(
+      authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority)
+    target = rest[end...].hasPrefix("/") ? String(rest[end...]) : "/" + rest[end...]
+  }
+}

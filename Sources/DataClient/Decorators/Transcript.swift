@@ -1,0 +1,120 @@
+import Wire
+
+/// Writes down what a client does and gets as the events of a session that it stands for.
+protocol Transcript: Sendable {
+  /// What numbers the events.
+  var pen: TranscriptPen { get set }
+
+  /// Returns the events that an action stands for.
+  mutating func take(_ action: ClientAction, at time: Timestamp) -> [Event]
+
+  /// Returns the events that an event of the port stands for; nothing for those that are no traffic.
+  mutating func take(_ event: ClientEvent, at time: Timestamp) -> [Event]
+}
+
+extension Transcript {
+  /// Returns the end of the recording, if a connection is open then.
+  mutating func finish(at time: Timestamp) -> [Event] { pen.finish(at: time) }
+
+  /// Lets the recording go on in another file, whose lines and connections are counted anew.
+  /// - Parameter time: When the one file ends and the other begins.
+  /// - Returns: The last events of the one, and the first ones of the other.
+  mutating func divide(at time: Timestamp) -> (end: [Event], start: [Event]) {
+    pen.divide(at: time)
+  }
+}
+
+/// Gives events their lines and connections, and opens and closes the latter.
+struct TranscriptPen: Sendable {
+  private let server: String
+  private let wire: WireProtocol
+  /// The line of the last event; the header is the first one.
+  private var frame = 1
+  private var connection = 0
+  /// Whether there is a connection, or one is being opened.
+  private(set) var isOpen = false
+
+  init(server: String, wire: WireProtocol) {
+    self.server = server
+    self.wire = wire
+  }
+
+  /// Returns the event that begins the next connection.
+  mutating func open(at time: Timestamp) -> Event {
+    connection += 1
+    isOpen = true
+    return opening(isFromStart: true, time)
+  }
+
+  /// Returns an event of the connection.
+  mutating func make(_ body: Event.Body, from sender: Peer, at time: Timestamp) -> Event {
+    frame += 1
+    let context = EventContext(
+      time: time, frame: frame, connection: connection, sender: sender, wire: wire)
+    return Event(context, body)
+  }
+
+  /// Returns the event that ends the connection.
+  mutating func close(
+    _ how: ConnectionClosing.How, by sender: Peer, saying reason: String? = nil,
+    at time: Timestamp
+  ) -> Event {
+    isOpen = false
+    let closing = ConnectionClosing(
+      how: how, firstFrame: frame + 1, firstTime: time, reason: reason)
+    return make(.closed(closing), from: sender, at: time)
+  }
+
+  /// Returns the end of the recording, if a connection is open then.
+  mutating func finish(at time: Timestamp) -> [Event] {
+    isOpen ? [close(.endOfCapture, by: .client, at: time)] : []
+  }
+
+  /// Goes on in another file.
+  mutating func divide(at time: Timestamp) -> (end: [Event], start: [Event]) {
+    let wasOpen = isOpen
+    let end = finish(at: time)
+    isOpen = wasOpen
+    frame = 1
+    connection = wasOpen ? 1 : 0
+    return (end, wasOpen ? [opening(isFromStart: false, time)] : [])
+  }
+
+  private mutating func opening(isFromStart: Bool, _ time: Timestamp) -> Event {
+    let opening = ConnectionOpening(
+      client: "client", server: server, isFromStart: isFromStart, firstFrame: frame + 1,
+      firstTime: time, hasPings: false)
+    return make(.opened(opening), from: .client, at: time)
+  }
+}
+
+extension DataClient {
+  /// What writes the client's session down: in packets of MQTT, or in frames when it has no topics.
+  /// - Parameters:
+  ///   - url: What the client talks to, without a password.
+  ///   - version: The version of MQTT that the client speaks; nil tells it from what the client can do.
+  ///   - redaction: What is not told.
+  /// - Returns: The transcript, of nothing yet.
+  func transcript(
+    to url: String, speaking version: MQTTVersion?, _ redaction: RedactionRules
+  ) -> any Transcript {
+    if version == nil, capabilities.contains(.frames), !capabilities.contains(.messages) {
+      return FrameTranscript(server: url, redaction)
+    }
+    // Only 5.0 has words for refusals.
+    let spoken: MQTTVersion = capabilities.contains(.refusals) ? .v5_0 : .v3_1_1
+    return MessageTranscript(server: url, version: version ?? spoken, redaction)
+  }
+}
+
+extension ClientAction.Kind {
+  /// What a client has to be able to do for the action.
+  var needs: Capabilities {
+    switch self {
+    case .connect, .disconnect: []
+    case .subscribe, .unsubscribe, .publish: .messages
+    case .send: .requests
+    case .sendText, .sendBinary: .frames
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import Wire
+
+/// Takes the events of a session as they are read, and hands on the life of a client on connections of
+/// WebSocket that carry no MQTT.
+///
+/// What is handed on is what a user of the port knows: handshakes, whole messages, the Close frame that
+/// began the end, and what is missing. Fragments are joined, and messages are inflated.
+struct FrameExtraction: Sendable {
+  /// What is known of a connection.
+  private struct Connection {
+    var fromClient = WebSocketAssembler(limit: FrameExtraction.messageLimit)
+    var fromServer = WebSocketAssembler(limit: FrameExtraction.messageLimit)
+    /// What came before it was known whether the handshake was captured; nil from then on.
+    var held: [Event]? = []
+    var hasRequest = false
+    var hasResponse = false
+    /// Whether a Close frame came; the other side's is the answer to it (RFC 6455 section 5.5.1).
+    var isClosing = false
+    var isOver = false
+  }
+
+  /// The longest message that is put together, in bytes.
+  private static let messageLimit = 64 << 20
+
+  private let selection: ReplaySelection
+  private var window: ReplayWindow
+  private var connections: [Int: Connection] = [:]
+  private(set) var life = ReplayLife()
+  /// The connections of which something is replayed, in order of first sight.
+  private var seen: [Int] = []
+  private var isInterleaved = false
+  /// A connection that lacks the answer to its handshake although its client went on.
+  private var unanswered: Int?
+
+  init(_ selection: ReplaySelection, within window: ReplayWindow) {
+    self.selection = selection
+    self.window = window
+  }
+
+  /// Whether there is anything to replay.
+  var hasContent: Bool { !seen.isEmpty }
+
+  /// Takes the next event of the session, and adds what follows from it to a life.
+  mutating func take(_ event: borrowing EventView, into entries: inout [ReplayEntry]) {
+    let context = event.context
+    let isInside = window.contains(context.time)
+    guard context.wire == .webSocket, isWanted(context.connection) else { return }
+    var connection = connections.removeValue(forKey: context.connection) ?? Connection()
+    defer { connections[context.connection] = connection }
+    guard !connection.isOver, let kept = Self.keep(event, &connection), isInside else { return }
+    if case .closed = kept.body { end(&connection) }
+    if case .webSocket = kept.body, connection.hasRequest, !connection.hasResponse {
+      unanswered = unanswered ?? context.connection
+    }
+    guard var held = connection.held else { return add(kept, into: &entries) }
+    held.append(kept)
+    guard kept.isOfFrames else {
+      connection.held = held
+      return
+    }
+    connection.held = nil
+    connection.hasRequest = kept.isUpgrade
+    if !kept.isUpgrade { life.imply(context.connection) }
+    for event in held { add(event, into: &entries) }
+  }
+
+  /// Takes the end of the session.
+  mutating func finish(into entries: inout [ReplayEntry]) { life.finish(into: &entries) }
+
+  private func isWanted(_ connection: Int) -> Bool {
+    switch selection {
+    case .only: true
+    case .connection(let number): number == connection
+    // Only MQTT gives its clients names.
+    case .client: false
+    }
+  }
+
+  private mutating func add(_ event: Event, into entries: inout [ReplayEntry]) {
+    let number = event.context.connection
+    if number != seen.last {
+      // The end of one may be seen behind the beginning of the next one.
+      if !seen.contains(number) {
+        seen.append(number)
+      } else if event.isOfFrames {
+        isInterleaved = true
+      }
+    }
+    life.take(event, into: &entries)
+  }
+
+  /// Lets go of what a connection does not need any more.
+  private func end(_ connection: inout Connection) {
+    connection.isOver = true
+    connection.fromClient = WebSocketAssembler(limit: 0)
+    connection.fromServer = WebSocketAssembler(limit: 0)
+  }
+
+  // MARK: Events
+
+  /// Returns what a replay needs of an event.
+  private static func keep(
+    _ event: borrowing EventView, _ connection: inout Connection
+  ) -> Event? {
+    switch event.body {
+    case .opened, .closed, .gap, .malformed, .handshake(.request): return Event(copying: event)
+    case .handshake(.response):
+      connection.hasResponse = true
+      return Event(copying: event)
+    case .mqtt: return nil
+    case .webSocket(let frame):
+      guard case .unknown = frame.cargo else { return nil }
+      return keep(frame, event.context, &connection)
+    }
+  }
+
+  private static func keep(
+    _ frame: borrowing WebSocketFrameView, _ context: EventContext, _ connection: inout Connection
+  ) -> Event? {
+    if frame.opcode == .close {
+      defer { connection.isClosing = true }
+      return connection.isClosing
+        ? nil : Event(context, .webSocket(WebSocketFrame(copying: frame)))
+    }
+    let message =
+      switch context.sender {
+      case .client: connection.fromClient.take(frame)
+      case .server: connection.fromServer.take(frame)
+      }
+    guard let message else { return nil }
+    guard message.isComplete else {
+      let malformation = Malformation(
+        code: "incomplete-message", offset: 0, message: "a message that is not there as a whole")
+      return Event(context, .malformed(malformation))
+    }
+    let whole = WebSocketFrame(
+      message.isText ? .text : .binary, message.data, maskingKey: frame.header.maskingKey)
+    return Event(context, .webSocket(whole))
+  }
+
+  // MARK: Errors
+
+  /// Checks that it is the life of one client, and that both sides of it are there.
+  /// - Throws: ``DataClientError`` when several connections are open at a time, or half of one is missing.
+  func check() throws(DataClientError) {
+    if selection == .only, isInterleaved {
+      throw DataClientError(
+        .unreadable,
+        "the session has several WebSocket connections at a time; choose one: connection "
+          + seen.sorted().map(String.init).joined(separator: ", "))
+    }
+    guard let unanswered else { return }
+    throw DataClientError(
+      .unreadable,
+      "connection \(unanswered) has no answer to its handshake although its client goes on: what the "
+        + "server sent is not in the session; capture both directions")
+  }
+}

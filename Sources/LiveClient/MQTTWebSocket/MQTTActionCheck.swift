@@ -1,0 +1,78 @@
+import DataClient
+import Wire
+
+/// Says what is wrong with an action of MQTT before it is handed over.
+struct MQTTActionCheck: Sendable {
+  let version: MQTTVersion
+  /// What the broker is known not to do.
+  let lacking: Capabilities
+
+  /// Checks an action.
+  /// - Throws: ``DataClientError`` that says what can't be sent.
+  func check(_ kind: ClientAction.Kind) throws(DataClientError) {
+    switch kind {
+    case .connect(let options): try check(options)
+    case .publish(let message): try check(message, "The topic")
+    case .subscribe(let subscriptions):
+      try check(filters: subscriptions.map(\.filter))
+      for subscription in subscriptions { try check(subscription.qos) }
+    case .unsubscribe(let filters): try check(filters: filters)
+    case .disconnect: return
+    case .send, .sendText, .sendBinary:
+      throw DataClientError(.unsupported, "A broker of MQTT takes messages with topics only.")
+    }
+  }
+
+  private func check(_ options: ConnectOptions) throws(DataClientError) {
+    guard options.cleanStart || !options.clientID.isEmpty else {
+      throw DataClientError(
+        .invalidAction, "A session can't be taken up without a client identifier.")
+    }
+    try Mosquitto.check(text: options.clientID, "The client identifier")
+    if let username = options.username { try Mosquitto.check(text: username, "The user name") }
+    if let password = options.password {
+      guard options.username != nil || !version.rules.passwordNeedsUserName else {
+        throw DataClientError(.invalidAction, "MQTT 3.1.1 takes no password without a user name.")
+      }
+      guard password.count <= Int(UInt16.max) else {
+        throw DataClientError(.invalidAction, "The password has more than 65535 bytes.")
+      }
+    }
+    guard let will = options.will else { return }
+    guard !lacking.contains(.will) else {
+      throw DataClientError(.unsupported, "This broker takes no will.")
+    }
+    try check(will, "The will's topic")
+    guard will.payload.count <= Int(UInt16.max) else {
+      throw DataClientError(.invalidAction, "The will has more than 65535 bytes.")
+    }
+  }
+
+  private func check(_ message: Message, _ name: String) throws(DataClientError) {
+    try check(message.qos)
+    guard !message.isRetained || !lacking.contains(.retain) else {
+      throw DataClientError(.unsupported, "This broker keeps no retained messages.")
+    }
+    try Mosquitto.check(topic: message.topic, name)
+  }
+
+  private func check(_ qos: QoS) throws(DataClientError) {
+    guard qos < .exactlyOnce || !lacking.contains(.exactlyOnce) else {
+      throw DataClientError(.unsupported, "This broker has no QoS 2.")
+    }
+  }
+
+  private func check(filters: [String]) throws(DataClientError) {
+    guard !filters.isEmpty else {
+      throw DataClientError(.invalidAction, "There is no topic filter.")
+    }
+    var size = 5
+    for filter in filters {
+      try Mosquitto.check(filter: filter)
+      size += 3 + filter.utf8.count
+    }
+    guard size <= Mosquitto.largestPacket else {
+      throw DataClientError(.invalidAction, "The topic filters make a packet of \(size) bytes.")
+    }
+  }
+}

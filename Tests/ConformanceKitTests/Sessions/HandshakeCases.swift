@@ -1,0 +1,134 @@
+import ConformanceKit
+import DataClient
+import Wire
+
+extension SessionCase {
+  /// Opening handshakes of clients: sections 3, 4.1 and 11.3 of RFC 6455.
+  static let requests: [SessionCase] = requestHeads + requestKeys + targets + patience
+
+  /// A violation by a request, and the usual one as what keeps the clause.
+  private static func request(
+    _ clause: String, _ name: String, _ change: @escaping @Sendable (inout Head) -> Void
+  ) -> [SessionCase] {
+    [
+      .fails("RFC6455-" + clause, name, saying: "the client sent a bad request") {
+        $0.ask(change)
+        $0.close(.server)
+      },
+      .passes("RFC6455-" + clause, "the usual request, not \(name)") { $0.upgrade() },
+    ]
+  }
+
+  private static let badRequests: [[SessionCase]] = [
+    request("3-1", "a fragment") { $0.line = "GET /chat#room HTTP/1.1" },
+    request("4.1-6", "a line without a colon") { $0.add("X y", "z") },
+    request("4.1-6", "Host twice") { $0.add("Host", "b") },
+    request("4.1-7", "HTTP/1.0") { $0.line = "GET /chat HTTP/1.0" },
+    request("4.1-7", "POST") { $0.line = "POST /chat HTTP/1.1" },
+    request("4.1-9", "no Host") { $0.remove("Host") },
+    request("4.1-9", "a Host with a path") { $0.set("Host", "a/b") },
+    request("4.1-9", "a Host with a bad port") { $0.set("Host", "a:http") },
+    request("4.1-10", "no Upgrade") { $0.remove("Upgrade") },
+    request("4.1-11", "no Connection") { $0.remove("Connection") },
+    request("4.1-11", "keep-alive alone") { $0.set("Connection", "keep-alive") },
+    request("4.1-12", "no key") { $0.remove("Sec-WebSocket-Key") },
+    request("4.1-12", "a key of 8 bytes") { $0.set("Sec-WebSocket-Key", "AAAAAAAAAAA=") },
+    request("4.1-15", "version 8") { $0.set("Sec-WebSocket-Version", "8") },
+    request("4.1-15", "no version") { $0.remove("Sec-WebSocket-Version") },
+    request("11.3.1-1", "two keys") { $0.add("Sec-WebSocket-Key", Head.key) },
+    request("11.3.5-1", "two versions") { $0.add("Sec-WebSocket-Version", "13") },
+  ]
+
+  private static let requestHeads: [SessionCase] =
+    Array(badRequests.joined())
+    + [
+      .passes("RFC6455-4.1-9", "an address and a port") { $0.ask { $0.set("Host", "[::1]:80") } },
+      .passes("RFC6455-4.1-11", "among others") {
+        $0.ask { $0.set("Connection", "keep-alive, upgrade") }
+      },
+      .fails("RFC6455-4.1-16", "mqtt twice") {
+        $0.ask { $0.add("Sec-WebSocket-Protocol", "mqtt, mqtt") }
+      },
+      .fails("RFC6455-4.1-16", "nothing between commas") {
+        $0.ask { $0.add("Sec-WebSocket-Protocol", "mqtt,,soap") }
+      },
+      .passes("RFC6455-4.1-16", "two") { $0.ask { $0.add("Sec-WebSocket-Protocol", "a, b") } },
+      .isIdle("RFC6455-4.1-16", "none") { $0.ask() },
+      .isOpen("RFC6455-3-1", "no first line", saying: "the first line") {
+        $0.ask { $0.line = "GET /a#b" }
+      },
+      .isOpen("RFC6455-4.1-7", "no first line", saying: "the first line") {
+        $0.ask { $0.line = "PUT" }
+      },
+    ]
+
+  private static let targets: [SessionCase] = [
+    .fails("RFC6455-4.1-8", "another host", saying: "a bad request") {
+      $0.ask { $0.line = "GET http://b/chat HTTP/1.1" }
+    },
+    .fails("RFC6455-4.1-8", "an address of its own") {
+      $0.ask { $0.line = "GET ws://a/chat HTTP/1.1" }
+    },
+    .fails("RFC6455-4.1-8", "a star") { $0.ask { $0.line = "GET * HTTP/1.1" } },
+    .passes("RFC6455-4.1-8", "a path with a query") {
+      $0.ask { $0.line = "GET /chat?x=1 HTTP/1.1" }
+    },
+    .passes("RFC6455-4.1-8", "an address on the host, with the port that is meant anyway") {
+      $0.ask { $0.line = "GET http://A:80/chat HTTP/1.1" }
+    },
+    .isOpen("RFC6455-4.1-8", "no first line", saying: "the first line") {
+      $0.ask { $0.line = "" }
+    },
+  ]
+
+  private static let requestKeys: [SessionCase] = [
+    .fails("RFC6455-4.1-13", "used again", saying: "the key of connection 1") {
+      $0.upgrade()
+      $0.finishWebSocket()
+      $0.connection = 2
+      $0.upgrade()
+      $0.finishWebSocket()
+    },
+    .passes("RFC6455-4.1-13", "another one for another connection") {
+      $0.upgrade()
+      $0.finishWebSocket()
+      $0.connection = 2
+      $0.ask { $0.set("Sec-WebSocket-Key", "AQIDBAUGBwgJCgsMDQ4PEC==") }
+    },
+    .isOpen("RFC6455-4.1-13", "on both sides of a proxy", saying: "forwarded by a proxy") {
+      $0.ask()
+      $0.connection = 2
+      $0.upgrade()
+      $0.connection = 1
+      $0.answer()
+    },
+    .isIdle("RFC6455-4.1-13", "asked again behind a refusal") {
+      $0.ask()
+      $0.answer { $0.line = "HTTP/1.1 401 Unauthorized" }
+      $0.upgrade()
+      $0.finishWebSocket()
+    },
+  ]
+
+  private static let patience: [SessionCase] = ["RFC6455-4.1-17", "RFC6455-6.1-1"].flatMap {
+    (clause: String) -> [SessionCase] in
+    [
+      .fails(clause, "text before the answer", saying: "before the answer to its request came") {
+        $0.upgrade()
+        // The reader hands on what came early behind the answer, with its own time.
+        $0.frame(.client, .text, [0x61], early: 1_500_000)
+        $0.finishWebSocket()
+      },
+      .passes(clause, "text behind the answer") {
+        $0.upgrade()
+        $0.text(.client)
+        $0.finishWebSocket()
+      },
+      .isOpen(clause, "no answer in the capture", saying: "the answer to the opening handshake") {
+        $0.ask()
+        $0.text(.client)
+        $0.endCapture()
+      },
+    ]
+  }
+}

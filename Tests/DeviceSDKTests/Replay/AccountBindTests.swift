@@ -1,0 +1,54 @@
+import Capture
+import DataClient
+import DeviceSDK
+import Foundation
+import Testing
+
+/// The example of the README, on what was recorded of it: an app that binds an account and hears of a lamp.
+@Suite struct AccountBindTests {
+  private static let folder: String = {
+    var package = URL(filePath: #filePath)
+    for _ in 0..<4 { package.deleteLastPathComponent() }
+    return package.appending(path: "Recordings/account-bind").path
+  }()
+
+  /// The token is hidden in the recording, and so may be any there.
+  @Test(arguments: ["capture.pcap", "session.jsonl"])
+  func theAppLivesThroughItAgain(file: String) async throws {
+    let client = try ReplayClient(contentsOf: "\(Self.folder)/\(file)")
+    let configuration = ChannelConfiguration(
+      appKey: "1234", identity: try ChannelIdentity(productKey: "a1pk", deviceName: "phone1"))
+    var values: [String] = []
+    try await withChannel(on: client, configuration: configuration) { channel in
+      try await channel.start()
+      let reply = try await channel.invoke("/account/bind", ["iotToken": "token-of-lucy"])
+      #expect(reply.code == 200)
+      for await message in try channel.messages(matching: "/thing/properties").prefix(3) {
+        values.append(String(decoding: message.payload, as: UTF8.self))
+      }
+      #expect(try await channel.invoke("/account/unbind").code == 200)
+    }
+    try client.finish()
+    #expect(values.count == 3)
+    for (text, value) in zip(values, [1, 0, 1]) {
+      #expect(text.contains(#""LightSwitch":{"#) && text.contains(#""value":\#(value)}"#))
+    }
+  }
+
+  /// An app that stops in the middle is told where the session goes on.
+  @Test func whoLeavesEarlierIsTold() async throws {
+    let client = try ReplayClient(contentsOf: "\(Self.folder)/capture.pcap")
+    let configuration = ChannelConfiguration(
+      appKey: "1234", identity: try ChannelIdentity(productKey: "a1pk", deviceName: "phone1"))
+    let error = await #expect(throws: DataClientError.self) {
+      try await withChannel(on: client, configuration: configuration) { channel in
+        try await channel.start()
+        _ = try await channel.invoke("/account/bind", ["iotToken": "token-of-lucy"])
+        for await _ in try channel.messages(matching: "/thing/properties") { break }
+      }
+    }
+    #expect(error?.code == .diverged)
+    #expect(client.divergence?.expected?.contains("/account/unbind") == true)
+    #expect(client.divergence?.actual == "DISCONNECT")
+  }
+}

@@ -1,0 +1,140 @@
+import DataClient
+import Glibc
+import LiveClient
+import Testing
+
+/// `reprise record client` of what is behind a WebSocket.
+@Suite struct RecordWebSocketTests {
+  private let directory: Scratch
+
+  init() throws { directory = try Scratch() }
+
+  private func words(_ url: String, _ more: [String]) -> [String] {
+    ["record", "client", url, "-o", directory.file("a.jsonl")] + more
+  }
+
+  /// A recorder that records.
+  private func start(_ url: String, _ more: [String]) async throws -> RunningCommand {
+    let command = try RunningCommand(words(url, more), in: directory)
+    let isReady = try await eventually {
+      command.errors.contains("recording to") || command.hasEnded
+    }
+    #expect(isReady && !command.hasEnded, "\(command.errors)")
+    return command
+  }
+
+  private func recorded() throws -> Recorded { try Recorded(directory.file("a.jsonl")) }
+
+  /// Reads the recording by other commands.
+  private func isRead(showing text: String) async throws {
+    let file = directory.file("a.jsonl")
+    let shown = try await RunningCommand.run(["inspect", file], in: directory)
+    #expect(shown.status == 0 && shown.output.contains(text), "\(shown.output)\(shown.errors)")
+    let judged = try await RunningCommand.run(["conform", "trace", file], in: directory)
+    #expect(judged.status == 0, "\(judged.output)")
+    let converted = try await RunningCommand.run(
+      ["convert", file, "-o", directory.file("b.jsonl")], in: directory)
+    #expect(converted.status == 0)
+    #expect(try Recorded(directory.file("b.jsonl")).types == recorded().types)
+  }
+
+  @Test(arguments: ["3.1.1", "5.0"]) func recordsTopics(version: String) async throws {
+    let server = try WebSocketBroker()
+    let command = try await start(
+      server.url, ["--topic", "t/#", "--count", "3", "--qos", "2", "--mqtt", version])
+    let client = try await TestClient.connected(server.broker)
+    for qos in QoS.allCases {
+      try await client.publish("t/x", Array("\(qos.rawValue)".utf8), qos: qos)
+    }
+    #expect(try await command.wait() == 0)
+    let recording = try recorded()
+    #expect(recording.payloads == ["0", "1", "2"])
+    #expect(
+      recording.types == [
+        "OPEN", "CONNECT", "CONNACK", "SUBSCRIBE", "SUBACK", "PUBLISH", "PUBLISH", "PUBACK",
+        "PUBLISH", "PUBREC", "PUBREL", "PUBCOMP", "DISCONNECT", "CLOSE fin",
+      ])
+    #expect(Child.text(of: directory.file("a.jsonl")).contains(server.url))
+    try await isRead(showing: "PUBLISH     t/x  qos 2")
+  }
+
+  @Test func recordsTheMessagesOfAWebSocket() async throws {
+    let server = try PythonServer()
+    let url = server.url("/push?20").replacing("//", with: "//me:hush-1@")
+    let command = try RunningCommand(words(url, ["--count", "20"]), in: directory)
+    #expect(try await command.wait() == 0)
+    let recording = try recorded()
+    #expect(
+      recording.types == ["OPEN", "UPGRADE", "UPGRADED"]
+        + Array(repeating: "TEXT", count: 20) + ["CLOSE", "CLOSE", "CLOSE fin"])
+    #expect(command.errors.contains("a.jsonl: note: 20 messages, "))
+    #expect(!Child.text(of: directory.file("a.jsonl")).contains("hush"))
+    try await isRead(showing: "TEXT")
+    // And it is a world to live in.
+    let replay = try ReplayClient(
+      recording.events, options: ReplayOptions(match: .strict, actors: .readerOnly))
+    #expect(replay.capabilities.contains(.frames))
+  }
+
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func endsInGoodOrderWhenItIsInterrupted(signal: Int32, status: Int32) async throws {
+    let server = try PythonServer()
+    let command = try await start(server.url("/push?3"), [])
+    #expect(
+      try await eventually { ((try? recorded())?.types.count { $0 == "TEXT" } ?? 0) == 3 })
+    #expect(try await command.stop(signal) == status)
+    #expect(try recorded().types.suffix(4) == ["TEXT", "CLOSE", "CLOSE", "CLOSE fin"])
+  }
+
+  @Test func hidesKeys() async throws {
+    let server = try PythonServer()
+    let result = try await RunningCommand.run(
+      words(server.url("/headers"), ["--count=1", "--redact=key:host", "--username=me"]),
+      in: directory)
+    #expect(result.status == 0, "\(result.errors)")
+    let text = Child.text(of: directory.file("a.jsonl"))
+    // It is written anew where a key is hidden, without spaces.
+    for key in ["authorization", "host"] { #expect(text.contains(#"\"\#(key)\":\"***\""#)) }
+    #expect(try recorded().types.last == "CLOSE fin")
+  }
+
+  @Test func goesOnInTheSameFileAfterALoss() async throws {
+    let server = try ScriptedServer { socket in
+      guard let key = socket.readUpgrade() else { return }
+      socket.acceptUpgrade(key)
+      socket.writeText("one")
+    }
+    let command = try RunningCommand(
+      words("ws://127.0.0.1:\(server.port)/", ["--count", "2"]), in: directory)
+    #expect(try await command.wait() == 0)
+    #expect(command.errors.contains("connecting again in 1 s"))
+    let types = try recorded().types
+    #expect(types.count { $0 == "TEXT" } == 2 && types.contains("CLOSE reset"))
+  }
+
+  @Test(arguments: ["/403", "/404"]) func tellsARefusal(path: String) async throws {
+    let server = try PythonServer()
+    let result = try await RunningCommand.run(
+      ["record", "client", server.url(path), "-o", directory.file("a.jsonl")], in: directory)
+    #expect(result.status == 2)
+    #expect(result.errors.contains("HTTP status \(path.dropFirst())"))
+    #expect(result.errors.count { $0 == "\n" } == 1)
+    #expect(access(directory.file("a.jsonl"), F_OK) != 0)
+  }
+
+  @Test func trustsOnlyWhomItShould() async throws {
+    let certificates = try Certificates()
+    let server = try PythonServer(
+      certificate: certificates.certificate("server"), key: certificates.key("server"))
+    let url = server.url("/push?1", host: "localhost")
+    let words = [
+      "record", "client", url, "--count", "1", "--force", "-o", directory.file("a.jsonl"),
+    ]
+    for (options, isGood) in [
+      (["--ca-file", certificates.authority], true), ([], false), (["--insecure"], true),
+    ] {
+      let result = try await RunningCommand.run(words + options, in: directory)
+      #expect((result.status == 0) == isGood, "\(result.errors)")
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import DataClient
+import DeviceSDK
+import Glibc
+import LiveClient
+import Testing
+
+/// MQTT over WebSocket with a real broker.
+@Suite struct MQTTWebSocketTests {
+  typealias Version = MosquittoClient.Version
+
+  @Test(arguments: Version.allCases, QoS.allCases)
+  func carriesMessages(_ version: Version, _ qos: QoS) async throws {
+    let client = try await WebSocketUser.connected(WebSocketBroker(), version: version)
+    #expect(try await client.subscribe("a/+", qos: qos) == [qos])
+    var expected: [Message] = []
+    for number in 0..<200 {
+      let message = Message(topic: "a/b", payload: [UInt8(number)], qos: qos)
+      try await client.perform(.publish(message))
+      expected.append(message)
+    }
+    var received: [Message] = []
+    var published: [ClientAction.ID] = []
+    while received.count < 200 || published.count < 200 {
+      switch try await client.event() {
+      case .message(let message): received.append(message)
+      case .published(let id): published.append(id)
+      case let other: Issue.record("\(other)")
+      }
+    }
+    #expect(received == expected)
+    #expect(published.map(\.rawValue) == Array(3...202))
+    let id = try await client.perform(.unsubscribe(["a/+"]))
+    #expect(try await client.event() == .unsubscribed(id))
+    try await client.disconnect()
+  }
+
+  @Test(arguments: Version.allCases, QoS.allCases)
+  func agreesWithTheCommands(_ version: Version, _ qos: QoS) async throws {
+    let server = try WebSocketBroker()
+    let output = server.broker.directory.file("sub.txt")
+    let subscriber = try Child(
+      [
+        "mosquitto_sub", "-p", "\(server.broker.port)", "-t", "ours/#", "-t", "ready", "-q",
+        "\(qos.rawValue)", "-C", "3", "-h", "127.0.0.1", "-W", "120", "-F", "%t %q %r %x",
+      ], output: output)
+    let client = try await WebSocketUser.connected(server, version: version)
+    try await client.publish("ready", [1], retained: true)
+    #expect(try await eventually { Child.text(of: output).contains("ready") })
+    try await client.publish("ours/1", [0xff, 0], qos: qos)
+    try await client.publish("ours/2", [], qos: qos)
+    #expect(subscriber.wait() == 0)
+    #expect(
+      Child.text(of: output).split(separator: "\n").dropFirst().map { $0.lowercased() }
+        == ["ours/1 \(qos.rawValue) 0 ff00", "ours/2 \(qos.rawValue) 0 "])
+    try await client.subscribe("theirs", qos: qos)
+    // Properties of 5.0 that the client does not ask for come all the same.
+    let properties =
+      version == .v5_0
+      ? ["-V", "5", "-D", "publish", "content-type", "text/plain", "-D", "publish"]
+        + ["user-property", "a", "b", "-D", "publish", "message-expiry-interval", "600"] : []
+    try Child.run(
+      ["mosquitto_pub", "-p", "\(server.broker.port)", "-t", "theirs", "-q", "\(qos.rawValue)"]
+        + ["-m", "grüß"] + properties)
+    #expect(
+      try await client.message()
+        == Message(topic: "theirs", payload: [UInt8]("grüß".utf8), qos: qos))
+  }
+
+  @Test(arguments: Version.allCases) func keepsRetained(_ version: Version) async throws {
+    let server = try WebSocketBroker()
+    let publisher = try await WebSocketUser.connected(server, version: version)
+    try await publisher.publish("r", [1], retained: true)
+    let reader = try await WebSocketUser.connected(server, version: version)
+    try await reader.subscribe("r")
+    #expect(
+      try await reader.message()
+        == Message(topic: "r", payload: [1], qos: .atLeastOnce, isRetained: true))
+    try await publisher.publish("r", [], retained: true)
+    #expect(try await reader.message() == Message(topic: "r", payload: [], qos: .atLeastOnce))
+  }
+
+  @Test(arguments: Version.allCases) func leavesAWill(_ version: Version) async throws {
+    let server = try WebSocketBroker()
+    let witness = try await WebSocketUser.connected(server, version: version)
+    try await witness.subscribe("gone/#")
+    let will = Message(topic: "gone/1", payload: [7], qos: .atLeastOnce)
+    // Who is let go without a word leaves a will, and who disconnects none.
+    do {
+      let polite = try await WebSocketUser.connected(
+        server, version: version,
+        ConnectOptions(will: Message(topic: "gone/0", payload: [], qos: .atLeastOnce)))
+      try await polite.disconnect()
+      _ = try await WebSocketUser.connected(server, version: version, ConnectOptions(will: will))
+    }
+    #expect(try await witness.message() == will)
+  }
+
+  @Test(arguments: Version.allCases) func takesUpSessions(_ version: Version) async throws {
+    let server = try WebSocketBroker(globals: ["max_queued_messages 100000"])
+    let options = ConnectOptions(clientID: "keeper", cleanStart: false)
+    let keeper = try WebSocketUser(server, version: version)
+    #expect(try await keeper.connect(options) == false)
+    try await keeper.subscribe("news/#", qos: .exactlyOnce)
+    try await keeper.disconnect()
+    let publisher = try await WebSocketUser.connected(server, version: version)
+    for number in 0..<50 {
+      try await publisher.publish("news/\(number % 3)", [UInt8(number)], qos: .exactlyOnce)
+    }
+    #expect(try await keeper.connect(options) == true)
+    for number in 0..<50 { #expect(try await keeper.message().payload == [UInt8(number)]) }
+    try await keeper.disconnect()
+    // A clean start ends the session, and so a later one is new.
+    #expect(try await keeper.connect(ConnectOptions(clientID: "keeper")) == false)
+    try await keeper.disconnect()
+    #expect(try await keeper.connect(options) == false)
+  }
+
+  @Test(arguments: Version.allCases)
+  func whatIsUnderWayArrivesOnceAlsoOverALoss(_ version: Version) async throws {
+    let server = try WebSocketBroker(globals: ["max_queued_messages 100000"])
+    let witness = try await WebSocketUser.connected(server, version: version)
+    try await witness.subscribe("w", qos: .exactlyOnce)
+    let relay = try Relay(to: server.port)
+    let options = ConnectOptions(clientID: "lossy", cleanStart: false)
+    let client = WebSocketUser(
+      try MQTTWebSocketClient(url: "ws://127.0.0.1:\(relay.port)/mqtt", version: version))
+    try await client.connect(options)
+    relay.cut(after: 3_000, isReset: true)
+    var open: Set<ClientAction.ID> = []
+    for number in 0..<200 {
+      do {
+        open.insert(
+          try await client.perform(
+            .publish(Message(topic: "w", payload: [UInt8(number)], qos: .exactlyOnce))))
+      } catch { break }
+    }
+    let count = open.count
+    while !open.isEmpty {
+      switch try await client.event() {
+      case .published(let id): open.remove(id)
+      case .closed(.lost): try await client.perform(.connect(options))
+      case .connected(let answer): #expect(answer.isSessionPresent)
+      case let other: Issue.record("\(other)")
+      }
+    }
+    for number in 0..<count { #expect(try await witness.message().payload == [UInt8(number)]) }
+    try await witness.publish("w", [255], qos: .exactlyOnce)
+    #expect(try await witness.message().payload == [255])
+  }
+
+  @Test(arguments: Version.allCases) func carriesMuch(_ version: Version) async throws {
+    let server = try WebSocketBroker()
+    let client = try await WebSocketUser.connected(server, version: version)
+    let other = try await TestClient.connected(server.broker, version: version)
+    try await client.subscribe("x")
+    try await other.subscribe("y")
+    let payload = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+    for qos in QoS.allCases {
+      try await client.perform(.publish(Message(topic: "y", payload: payload, qos: qos)))
+      // Nothing goes on behind QoS 2 while nobody reads.
+      try await client.event { event in if case .published = event { () } else { nil } }
+      #expect(try await other.message() == Message(topic: "y", payload: payload, qos: qos))
+      try await other.publish("x", payload, qos: qos)
+      #expect(try await client.message() == Message(topic: "x", payload: payload, qos: qos))
+    }
+  }
+
+  @Test func stopsTheServerWhileNobodyReads() async throws {
+    let server = try WebSocketBroker(globals: ["max_queued_messages 100000"])
+    let client = try await WebSocketUser.connected(
+      server, limits: MosquittoClient.Limits(events: 20))
+    try await client.subscribe("much", qos: .atLeastOnce)
+    let publisher = try await TestClient.connected(server.broker)
+    let filling = [UInt8](repeating: 0x78, count: 4_000)
+    for number in 0..<900 {
+      try await publisher.perform(
+        .publish(
+          Message(
+            topic: "much", payload: Array("\(number) ".utf8) + filling, qos: .atLeastOnce)))
+    }
+    for number in 0..<900 {
+      let text = String(decoding: try await client.message().payload.prefix(8), as: UTF8.self)
+      #expect(text.hasPrefix("\(number) "))
+    }
+  }
+
+  @Test func speaksTLS() async throws {
+    let certificates = try Certificates()
+    let server = try WebSocketBroker(webSocket: [
+      "certfile \(certificates.certificate("server"))", "keyfile \(certificates.key("server"))",
+    ])
+    let url = "wss://localhost:\(server.port)/mqtt"
+    for (authority, isGood) in [
+      (certificates.authority, true), (certificates.otherAuthority, false),
+    ] {
+      let client = WebSocketUser(
+        try MQTTWebSocketClient(url: url, tls: TLSOptions(authorityFile: authority)))
+      #expect((try await client.failure() == nil) == isGood)
+    }
+  }
+
+  @Test func theChannelRunsOnIt() async throws {
+    let server = try WebSocketBroker()
+    let client = try MQTTWebSocketClient(url: server.url)
+    let peer = try await TestClient.connected(server.broker)
+    try await peer.subscribe("\(LiveChannel.up)/#")
+    try await withChannel(on: client, configuration: LiveChannel.configuration()) { channel in
+      try await channel.start()
+      try await channel.publish("/thing/status")
+      #expect(try await peer.message().topic == "\(LiveChannel.up)/thing/status")
+      async let answer = channel.invoke("/account/bind", ["iotToken": "t"])
+      let request = try await peer.message()
+      #expect(request.topic == "\(LiveChannel.up)/account/bind")
+      let id = JSONValue(parsing: request.payload)?["id"]?.text ?? ""
+      try await peer.publish(
+        "\(LiveChannel.down)/account/bind_reply",
+        Array(#"{"id":"\#(id)","code":200,"data":{"n":1}}"#.utf8))
+      #expect(try await answer.data?["n"]?.integer == 1)
+      try await channel.stop()
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import DataClient
+import Glibc
+import LiveClient
+
+/// A mosquitto that takes MQTT over WebSocket beside MQTT over TCP.
+struct WebSocketBroker {
+  let broker: Broker
+  let port: UInt16
+
+  /// Starts it, and waits until both ports answer.
+  init(
+    _ settings: [String] = ["allow_anonymous true"], globals: [String] = [],
+    webSocket: [String] = []
+  ) throws {
+    port = try Socket.freePort()
+    broker = try Broker(
+      settings + ["listener \(port) 127.0.0.1", "protocol websockets"] + webSocket,
+      globals: globals)
+    var attempts = 0
+    while try !Socket.answers(port), attempts < 4_000 {
+      // The two ports are opened one after the other, and nothing says when.
+      usleep(5_000)
+      attempts += 1
+    }
+  }
+
+  var url: String { "ws://127.0.0.1:\(port)/mqtt" }
+}
+
+typealias WebSocketUser = TestUser<MQTTWebSocketClient<WebSocketClient>>
+
+extension TestUser<MQTTWebSocketClient<WebSocketClient>> {
+  /// A client that is connected.
+  static func connected(
+    _ broker: WebSocketBroker, version: MosquittoClient.Version = .v3_1_1,
+    limits: MosquittoClient.Limits = MosquittoClient.Limits(),
+    _ options: ConnectOptions = ConnectOptions()
+  ) async throws -> WebSocketUser {
+    let user = try WebSocketUser(broker, version: version, limits: limits)
+    try await user.connect(options)
+    return user
+  }
+
+  convenience init(
+    _ broker: WebSocketBroker, version: MosquittoClient.Version = .v3_1_1,
+    limits: MosquittoClient.Limits = MosquittoClient.Limits()
+  ) throws {
+    self.init(
+      try MQTTWebSocketClient(url: broker.url, version: version, limits: limits),
+      broker: broker.broker)
+  }
+}
