@@ -14,6 +14,10 @@ static const unsigned char sdk_channel[] = {
 #embed "../../Conformance/sdk/channel.json"
 };
 
+static const unsigned char sdk_gateway[] = {
+#embed "../../Conformance/sdk/gateway.json"
+};
+
 static const unsigned char sdk_link[] = {
 #embed "../../Conformance/sdk/link.json"
 };
@@ -28,6 +32,10 @@ struct conformance_data conformance_rfc6455(void) {
 
 struct conformance_data conformance_sdk_channel(void) {
   return (struct conformance_data){sdk_channel, sizeof sdk_channel};
+}
+
+struct conformance_data conformance_sdk_gateway(void) {
+  return (struct conformance_data){sdk_gateway, sizeof sdk_gateway};
 }
 
 struct conformance_data conformance_sdk_link(void) {

@@ -21,6 +21,12 @@ struct conformance_data conformance_sdk_channel(void);
 /// Returns the scenarios of the SDK's channel, an array of what stands in their files.
 struct conformance_data conformance_sdk_channel_scenarios(void);
 
+/// Returns the catalogue of the SDK's gateway.
+struct conformance_data conformance_sdk_gateway(void);
+
+/// Returns the scenarios of the SDK's gateway, an array of what stands in their files.
+struct conformance_data conformance_sdk_gateway_scenarios(void);
+
 /// Returns the catalogue of the SDK's links.
 struct conformance_data conformance_sdk_link(void);
 

@@ -7,6 +7,8 @@ public struct Scenario: Sendable, Hashable {
   public enum System: String, Sendable, Hashable, CaseIterable {
     /// The long connection of an app.
     case channel
+    /// The gateway that an app is for its sub-devices.
+    case gateway
     /// The states of links.
     case link
   }

@@ -88,6 +88,7 @@ extension Scenario.System {
   fileprivate var catalogueData: conformance_data {
     switch self {
     case .channel: conformance_sdk_channel()
+    case .gateway: conformance_sdk_gateway()
     case .link: conformance_sdk_link()
     }
   }
@@ -95,6 +96,7 @@ extension Scenario.System {
   fileprivate var scenarioData: conformance_data {
     switch self {
     case .channel: conformance_sdk_channel_scenarios()
+    case .gateway: conformance_sdk_gateway_scenarios()
     case .link: conformance_sdk_link_scenarios()
     }
   }
@@ -109,6 +111,8 @@ extension Scenario {
     switch system {
     case .channel:
       try await ScenarioRunner(self) { try ChannelSubject($0, pen: $1) }.run(in: world)
+    case .gateway:
+      try await ScenarioRunner(self) { try GatewaySubject($0, pen: $1) }.run(in: world)
     case .link: try await runLink(in: world)
     }
   }

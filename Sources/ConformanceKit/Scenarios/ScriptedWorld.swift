@@ -57,9 +57,13 @@ private final class ScriptedClient: DataClient {
   var now: Timestamp { state.withLock { $0.now } }
 
   func perform(_ action: ClientAction) async throws {
-    // Of a message at QoS 0 nobody says that it came.
-    if case .publish(let message) = action.kind, message.qos == .atMostOnce { return }
-    state.withLock { $0.open.append(action) }
+    // Of QoS 0 nobody sends a receipt: it is published when it is written.
+    if case .publish(let message) = action.kind, message.qos == .atMostOnce {
+      state.withLock { $0.events.append(.published(action.id)) }
+      deliver()
+    } else {
+      state.withLock { $0.open.append(action) }
+    }
   }
 
   func next(before deadline: Timestamp?) async throws -> ClientEvent {

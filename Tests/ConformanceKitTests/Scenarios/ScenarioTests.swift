@@ -57,6 +57,15 @@ import Testing
     #expect(ScenarioStep.steps(["wait": 1]) == [ScenarioStep(["wait": 1])])
   }
 
+  /// A recording shows no secret and no signature, and is replayed all the same; captures show what was
+  /// made with secrets that were made up.
+  @Test(arguments: all.map(\.name))
+  func hidesSecrets(name: String) throws {
+    let text = try RecordedScenarios.text(of: scenario(name))
+    let shown = /(?i)(sign|signature|devicesecret|password|iottoken|token)\\?":\\?"(?!\*\*\*)/
+    #expect(text.firstMatch(of: shown) == nil)
+  }
+
   @Test func noticesALineThatIsMissing() async throws {
     let outcome = try await scenario("publish").expecting([]).run(in: ScriptedWorld())
     #expect(outcome.findings.count == 4)
@@ -113,9 +122,13 @@ import Testing
     #expect(Self.all.count >= 34)
   }
 
+  @Test func everyNameIsThatOfOneScenario() {
+    let names = Self.all.map(\.name)
+    #expect(names.count == Set(names).count, "a name must do where no system is said")
+  }
+
   @Test func bindsEveryScenarioToClauses() throws {
     let ids = Set(try ScenarioSuite.bundled().catalogue.clauses.map(\.id))
-    #expect(Set(Self.all.map(\.name)).count == Self.all.count, "names are those of one scenario")
     for scenario in Self.all {
       #expect(!scenario.clauses.isEmpty && !scenario.title.isEmpty)
       #expect(ids.isSuperset(of: scenario.clauses), "\(scenario.name) names a foreign clause")
