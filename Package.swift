@@ -103,7 +103,8 @@ let package = Package(
         "LiveClient", "Capture", "CloudSimulator", "ConformanceKit", "DataClient", "DeviceSDK",
         "TestSupport", "Wire", "live-publisher", "reprise",
       ],
-      exclude: ["README.md", "WebSocket/server.py"], swiftSettings: settings),
+      exclude: ["README.md", "WebSocket/server.py", "WebSocket/Server/client.py"],
+      swiftSettings: settings),
     .testTarget(
       name: "ConformanceKitTests",
       dependencies: ["ConformanceKit", "Capture", "DataClient", "DeviceSDK", "Wire"],

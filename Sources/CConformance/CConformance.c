@@ -18,6 +18,10 @@ static const unsigned char sdk_gateway[] = {
 #embed "../../Conformance/sdk/gateway.json"
 };
 
+static const unsigned char sdk_link[] = {
+#embed "../../Conformance/sdk/link.json"
+};
+
 struct conformance_data conformance_mqtt_3_1_1(void) {
   return (struct conformance_data){mqtt_3_1_1, sizeof mqtt_3_1_1};
 }
@@ -32,4 +36,8 @@ struct conformance_data conformance_sdk_channel(void) {
 
 struct conformance_data conformance_sdk_gateway(void) {
   return (struct conformance_data){sdk_gateway, sizeof sdk_gateway};
+}
+
+struct conformance_data conformance_sdk_link(void) {
+  return (struct conformance_data){sdk_link, sizeof sdk_link};
 }

@@ -16,14 +16,14 @@ guard words.count == 3 else {
 }
 let client = try RecordingClient(
   MosquittoClient(url: words[1]), to: FileSink(words[2]), url: words[1])
-let configuration = ChannelConfiguration(
-  appKey: "1234", identity: try ChannelIdentity(productKey: "a1pk", deviceName: "phone1"))
+let triple = DeviceCredentials(
+  productKey: "a1pk", deviceName: "phone1", deviceSecret: "secret-of-phone1")
+let token = "token-of-lucy"
 
-try await withChannel(on: client, configuration: configuration) { channel in
-  try await channel.start()
-  let reply = try await channel.invoke("/account/bind", ["iotToken": "token-of-lucy"])
+try await withChannel(on: client, configuration: .init(credentials: triple)) { channel in
+  let reply = try await channel.invoke("/account/bind", ["iotToken": token])
   print("bound:", reply.code)
-  for await message in try channel.messages(matching: "/thing/properties").prefix(3) {
+  for try await message in channel.messages(matching: "/thing/properties").prefix(3) {
     print(message.topic, String(decoding: message.payload, as: UTF8.self))
   }
   _ = try await channel.invoke("/account/unbind")

@@ -35,13 +35,13 @@ import Testing
     let transcript = try await withChannel(on: client, configuration: configuration) { channel in
       var transcript = Transcript()
       channel.addDownStreamListener(uiSafety: false, listener: listener)
-      let messages = try channel.messages()
+      let messages = channel.messages()
       try await channel.start()
       try await channel.subscribe("/mine")
       try await channel.publish("/large", bytes: [UInt8](repeating: 0x42, count: 4_194_304))
       var iterator = messages.makeAsyncIterator()
       for _ in oddities {
-        guard let message = await iterator.next() else { break }
+        guard let message = try await iterator.next() else { break }
         transcript.messages.append(message.payload)
         #expect(
           (message.json != nil)
@@ -56,7 +56,7 @@ import Testing
       await withThrowingTaskGroup(of: ChannelReply.self) { group in
         group.addTask { try await channel.invoke("/nonsense", ["a": 1]) }
         for _ in nonsense {
-          if let message = await iterator.next() { transcript.messages.append(message.payload) }
+          if let message = try await iterator.next() { transcript.messages.append(message.payload) }
         }
         group.cancelAll()
         do {

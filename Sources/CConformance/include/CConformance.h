@@ -27,4 +27,10 @@ struct conformance_data conformance_sdk_gateway(void);
 /// Returns the scenarios of the SDK's gateway, an array of what stands in their files.
 struct conformance_data conformance_sdk_gateway_scenarios(void);
 
+/// Returns the catalogue of the SDK's links.
+struct conformance_data conformance_sdk_link(void);
+
+/// Returns the scenarios of the SDK's links, an array of what stands in their files.
+struct conformance_data conformance_sdk_link_scenarios(void);
+
 #endif

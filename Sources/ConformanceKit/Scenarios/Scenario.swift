@@ -9,6 +9,8 @@ public struct Scenario: Sendable, Hashable {
     case channel
     /// The gateway that an app is for its sub-devices.
     case gateway
+    /// The states of links.
+    case link
   }
 
   /// The system that is under test.
@@ -21,6 +23,10 @@ public struct Scenario: Sendable, Hashable {
   public let clauses: [String]
   /// How the cloud of a simulator behaves; nil when the steps say all that the cloud does.
   public let cloud: JSONValue?
+  /// How many times as fast as true time the subject's time passes at a broker, if that is its own.
+  ///
+  /// It is for scenarios of minutes and hours.
+  public let speed: Int?
   /// How the system is configured; an object.
   let configuration: JSONValue
   let steps: [ScenarioStep]
@@ -43,8 +49,9 @@ public struct Scenario: Sendable, Hashable {
     self.title = title
     self.clauses = clauses.compactMap(\.text)
     cloud = value["cloud"]
+    speed = value["speed"]?.integer
     configuration = value["configuration"] ?? [:]
-    self.steps = steps.map(ScenarioStep.init)
+    self.steps = steps.flatMap(ScenarioStep.steps)
   }
 }
 
@@ -60,6 +67,22 @@ package struct ScenarioStep: Sendable, Hashable {
   package init(_ fields: JSONValue) {
     self.fields = fields
     expected = fields["expect"]?.texts ?? []
+  }
+
+  /// Returns the steps that an object of a scenario stands for: itself, or what it repeats.
+  ///
+  /// In what is repeated `{i}` is the number of the repetition, from `from` on, which is 1 if it is not
+  /// said.
+  /// - Parameter fields: The object.
+  /// - Returns: The steps, in their order.
+  package static func steps(_ fields: JSONValue) -> [ScenarioStep] {
+    guard let count = fields["repeat"]?.integer, case .array(let steps) = fields["steps"] else {
+      return [ScenarioStep(fields)]
+    }
+    let first = fields["from"]?.integer ?? 1
+    return (0..<max(0, min(count, 10_000))).flatMap { index in
+      steps.flatMap { Self.steps($0.replacing("{i}", by: "\(first &+ index)")) }
+    }
   }
 
   /// What the step is, for people: `cloud accepts`.
@@ -105,6 +128,17 @@ extension JSONValue {
   package var texts: [String] {
     guard case .array(let values) = self else { return [] }
     return values.compactMap(\.text)
+  }
+
+  /// The value with something else in the place of a part of its strings.
+  fileprivate func replacing(_ part: String, by other: String) -> JSONValue {
+    switch self {
+    case .string(let text): .string(text.replacing(part, with: other))
+    case .array(let values): .array(values.map { $0.replacing(part, by: other) })
+    case .object(let members):
+      .object(members.map { JSONMember($0.key, $0.value.replacing(part, by: other)) })
+    case .null, .bool, .number: self
+    }
   }
 
   /// The duration that a number of seconds is, to the millisecond.

@@ -113,7 +113,8 @@ struct ScenarioRun {
       problem = Self.text(of: error)
       return
     }
-    await client.permit(.events(step.events))
+    // Before it is closed, a connection may bring the acknowledgement of a last word.
+    await client.permit(step == .close ? .closing : .events(step.events))
   }
 
   /// Ends a step.

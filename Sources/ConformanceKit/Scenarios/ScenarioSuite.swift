@@ -89,6 +89,7 @@ extension Scenario.System {
     switch self {
     case .channel: conformance_sdk_channel()
     case .gateway: conformance_sdk_gateway()
+    case .link: conformance_sdk_link()
     }
   }
 
@@ -96,6 +97,7 @@ extension Scenario.System {
     switch self {
     case .channel: conformance_sdk_channel_scenarios()
     case .gateway: conformance_sdk_gateway_scenarios()
+    case .link: conformance_sdk_link_scenarios()
     }
   }
 }
@@ -111,6 +113,7 @@ extension Scenario {
       try await ScenarioRunner(self) { try ChannelSubject($0, pen: $1) }.run(in: world)
     case .gateway:
       try await ScenarioRunner(self) { try GatewaySubject($0, pen: $1) }.run(in: world)
+    case .link: try await runLink(in: world)
     }
   }
 }

@@ -29,6 +29,8 @@ struct FrameExtraction: Sendable {
   /// The connections of which something is replayed, in order of first sight.
   private var seen: [Int] = []
   private var isInterleaved = false
+  /// The highest frame that an event had.
+  private(set) var lastFrame = 0
   /// A connection that lacks the answer to its handshake although its client went on.
   private var unanswered: Int?
 
@@ -45,6 +47,7 @@ struct FrameExtraction: Sendable {
     let context = event.context
     let isInside = window.contains(context.time)
     guard context.wire == .webSocket, isWanted(context.connection) else { return }
+    lastFrame = max(lastFrame, context.frame)
     var connection = connections.removeValue(forKey: context.connection) ?? Connection()
     defer { connections[context.connection] = connection }
     guard !connection.isOver, let kept = Self.keep(event, &connection), isInside else { return }

@@ -80,7 +80,7 @@ public struct ReplayEvents: EventConsumer, Sendable {
         "connection \(connection) has no CONNACK although its client goes on: what the server sent is "
           + "not in the session; capture both directions")
     }
-    return session(extraction.life.totals, entries)
+    return session(extraction.life.totals, entries, lastFrame: extraction.lastFrame)
   }
 
   /// Returns the chosen connections without MQTT; nil when there are none with anything to replay.
@@ -89,14 +89,16 @@ public struct ReplayEvents: EventConsumer, Sendable {
     try frames.check()
     var (frames, entries) = (frames, frameEntries)
     entries.add { frames.finish(into: &$0) }
-    return session(frames.life.totals, entries)
+    return session(frames.life.totals, entries, lastFrame: frames.lastFrame)
   }
 
-  private func session(_ totals: ReplayLife.Totals, _ entries: ReplayEntries) -> ReplaySession {
+  private func session(
+    _ totals: ReplayLife.Totals, _ entries: ReplayEntries, lastFrame: Int
+  ) -> ReplaySession {
     guard entries.isTooLarge, let source else { return ReplaySession(totals, .kept(entries.kept)) }
     let reread = ReplaySession.Reread(
       source: source, selection: extraction.selection, window: window,
-      carriesFrames: totals.carriesFrames, lastFrame: extraction.lastFrame)
+      carriesFrames: totals.carriesFrames, lastFrame: lastFrame)
     return ReplaySession(totals, .reread(reread))
   }
 

@@ -106,12 +106,15 @@ private final class ReplayFeed {
         isPast = true
         return
       }
-      guard frames != nil else { return extraction.take(event, into: &entries) }
-      // The other one counts the frames.
-      var unused: [ReplayEntry] = []
-      extraction.take(event, into: &unused)
-      frames?.take(event, into: &entries)
+      if frames == nil {
+        extraction.take(event, into: &entries)
+      } else {
+        frames?.take(event, into: &entries)
+      }
     }
+
+    /// The highest frame that was seen.
+    var seenFrame: Int { frames?.lastFrame ?? extraction.lastFrame }
 
     mutating func finish() {
       if frames == nil { extraction.finish(into: &entries) } else { frames?.finish(into: &entries) }
@@ -134,7 +137,7 @@ private final class ReplayFeed {
   var isPast: Bool { state.isPast }
 
   /// Whether everything was there that was there when the session was read first.
-  var isComplete: Bool { state.isPast || state.extraction.lastFrame == state.lastFrame }
+  var isComplete: Bool { state.isPast || state.seenFrame == state.lastFrame }
 
   func take(_ event: borrowing EventView) { state.take(event) }
 

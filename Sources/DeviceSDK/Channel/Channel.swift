@@ -2,15 +2,15 @@ public import DataClient
 
 /// Runs a channel for as long as a body runs.
 ///
-/// The channel is disconnected at first; ``Channel/start()`` connects it. When the body ends, the
-/// connection is closed in good order, calls that still wait fail, and all sequences end. When the
+/// The channel is disconnected at first, and ``Channel/start()`` connects it; where the configuration says
+/// ``ChannelConfiguration/startsAtOnce``, it is connected when the body begins. When the body ends, the connection is closed in good order, calls that still wait fail, and all sequences end. When the
 /// task is cancelled, DISCONNECT is sent but not waited for.
 /// - Parameters:
 ///   - client: The world: a broker, a folder of files, a recording.
 ///   - configuration: How the channel behaves.
 ///   - body: What the application does with the channel, which is of no use afterwards.
 /// - Returns: What the body returns.
-/// - Throws: ``ChannelError`` when the configuration is wrong, `DataClientError` when the client's
+/// - Throws: ``ChannelError`` when the configuration is wrong or a start at once failed, `DataClientError` when the client's
 ///   world is broken, otherwise what the body throws.
 public func withChannel<Result: Sendable>(
   on client: any DataClient, configuration: ChannelConfiguration,
@@ -21,7 +21,10 @@ public func withChannel<Result: Sendable>(
   let channel = Channel(driver: driver, hub: hub)
   return try await driver.run(
     goodbye: .stop, loop: { try await driver.loop(.stop) }, helper: hub.runMainWork,
-    finish: hub.finish, body: { try await body(channel) })
+    finish: hub.finish, body: {
+      if configuration.startsAtOnce { try await channel.start() }
+      return try await body(channel)
+    })
 }
 
 /// The long connection of an app to its cloud.
@@ -95,6 +98,22 @@ public struct Channel: Sendable {
     return try await reply(to: .invoke(request))
   }
 
+  /// Sends a request and returns its reply; the parameters are values of Swift: `["iotToken": token]`.
+  /// - Parameters:
+  ///   - topic: The topic of the request, such as `/account/bind`.
+  ///   - params: The parameters, in their order.
+  ///   - opts: Its object `extraParam` has members that stand beside the parameters.
+  ///   - timeout: How long to wait; nil takes the configuration's time.
+  /// - Returns: The reply, whose code is 200.
+  /// - Throws: ``ChannelError``: `business` with the cloud's code when that is another; and
+  ///   `CancellationError`.
+  public func invoke(
+    _ topic: String, _ params: KeyValuePairs<String, any JSONRepresentable>, opts: JSONValue? = nil,
+    timeout: Duration? = nil
+  ) async throws -> ChannelReply {
+    try await invoke(topic, JSONValue(params), opts: opts, timeout: timeout)
+  }
+
   /// Sends parameters, and returns when the receiver has them; at QoS 0 when they are written.
   /// - Parameters:
   ///   - topic: The topic, without wildcards.
@@ -138,10 +157,15 @@ public struct Channel: Sendable {
   ///   - filter: A filter for short topics; one that starts with `/sys/` is for full topics.
   ///   - limit: How many messages are kept for a slow reader; the oldest are dropped beyond it and
   ///     counted in ``droppedMessages``.
-  /// - Returns: The messages.
-  /// - Throws: ``ChannelError`` of kind `client` when it is no filter.
+  /// - Returns: The messages; ``ChannelError`` of kind `client` instead of the first when it is no filter.
   public func messages(
     matching filter: String = "/#", limit: Int = 1_024
+  ) -> MessageSequence<ChannelMessage, ChannelError> {
+    MessageSequence { () throws(ChannelError) in try listen(to: filter, limit: limit) }
+  }
+
+  private func listen(
+    to filter: String, limit: Int
   ) throws(ChannelError) -> BroadcastSequence<ChannelMessage> {
     let wrong = ChannelError(.client, "a wildcard must fill a level, and # the last: \(filter)")
     switch try ChannelTopic(filter) {

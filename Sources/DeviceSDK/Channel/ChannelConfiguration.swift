@@ -64,6 +64,8 @@ public struct ChannelConfiguration: Sendable {
   public var endpoint: Endpoint
   /// The longest silence of the connection, in seconds; 30 to 1200 is what the cloud takes.
   public var keepAlive: UInt16 = 60
+  /// Whether `withChannel` connects the channel, and waits for that, before its body begins.
+  public var startsAtOnce = false
   /// Whether a connection starts without the session that the server may have kept.
   public var cleanStart = true
   /// The message that the server sends when the connection is lost.
@@ -120,6 +122,25 @@ public struct ChannelConfiguration: Sendable {
     self.authCode = authCode
     self.identity = identity
     self.endpoint = endpoint
+  }
+
+  /// Creates the configuration of an app that has its device's credentials already: the channel knows who it is,
+  /// and starts at once.
+  /// - Parameters:
+  ///   - credentials: The three parts of the identity, which the password is signed with.
+  ///   - appKey: The app's key, which the cloud finds identities by; nil takes the product's, as there is nothing
+  ///     to find.
+  ///   - secureMode: How the connection is secured, as the cloud is told.
+  ///   - endpoint: Where the channel leads.
+  /// - Throws: ``GatewayError`` of kind `client` when the credentials can't be used.
+  public init(
+    credentials: DeviceCredentials, appKey: String? = nil,
+    secureMode: DeviceCredentials.SecureMode = .tls, endpoint: Endpoint = Endpoint()
+  ) throws(GatewayError) {
+    self.init(
+      appKey: appKey ?? credentials.productKey, identity: try credentials.identity(secureMode: secureMode),
+      endpoint: endpoint)
+    startsAtOnce = true
   }
 
   /// Checks what can be checked without a network.

@@ -62,10 +62,15 @@ extension Gateway {
   ///   - filter: A filter for full topics.
   ///   - limit: How many messages are kept for a slow reader; the oldest are dropped beyond it and
   ///     counted in ``droppedMessages``.
-  /// - Returns: The messages.
-  /// - Throws: ``GatewayError`` of kind `client` when it is no filter.
+  /// - Returns: The messages; ``GatewayError`` of kind `client` instead of the first when it is no filter.
   public func messages(
     matching filter: String = "#", limit: Int = 1_024
+  ) -> MessageSequence<GatewayMessage, GatewayError> {
+    MessageSequence { () throws(GatewayError) in try listen(to: filter, limit: limit) }
+  }
+
+  private func listen(
+    to filter: String, limit: Int
   ) throws(GatewayError) -> BroadcastSequence<GatewayMessage> {
     guard let filter = TopicFilter(filter) else {
       throw GatewayError(.client, "a wildcard must fill a level, and # the last: \(filter)")

@@ -8,13 +8,54 @@ enum WebSocketLibrary {
 
   /// TLS is set up.
   static let options: UInt64 = 1 << 12
+  /// A client must show a certificate, and TLS is set up.
+  static let asksForCertificates: UInt64 = 1 << 1 | 1 << 12
+  /// No host is made together with the context, so that each can be looked at.
+  static let explicitVirtualHosts: UInt64 = 1 << 13
+  /// Accepted sockets carry bytes that the library does not look into.
+  static let acceptsRaw: UInt64 = 1 << 22
   /// The system's authorities are not trusted.
   static let distrustsSystem: UInt64 = 1 << 6
 
-  private static let silence: Void = lws_set_log_level(0, nil)
+  /// A context that does nothing, for as long as the process lives; it is only looked at here.
+  private struct Setup: @unchecked Sendable {
+    let context: OpaquePointer?
 
-  /// Keeps the library from writing to standard error; errors come as events.
-  static func start() { silence }
+    init() {
+      // Errors come as events; nothing is written to standard error.
+      lws_set_log_level(0, nil)
+      var info = lws_context_creation_info()
+      info.options = WebSocketLibrary.options | WebSocketLibrary.explicitVirtualHosts
+      info.gid = -1
+      info.uid = -1
+      context = lws_create_context(&info)
+    }
+  }
+
+  private static let setup = Setup()
+
+  /// Makes a context of whoever calls, without a host, or nil.
+  ///
+  /// TLS is set up once, by the context that stays. Each context that does so gives libwebsockets 4.1 new
+  /// indices for what it keeps in objects of OpenSSL, and handshakes of other threads then miss theirs.
+  /// - Parameters:
+  ///   - user: What `lws_context_user` is to return.
+  ///   - policy: The rule for PING and PONG.
+  /// - Returns: The context.
+  static func makeContext(
+    user: UnsafeMutableRawPointer? = nil, policy: UnsafePointer<lws_retry_bo_t>? = nil
+  ) -> OpaquePointer? {
+    guard setup.context != nil else { return nil }
+    var info = lws_context_creation_info()
+    info.options = explicitVirtualHosts
+    info.gid = -1
+    info.uid = -1
+    // How much is read from a socket at once.
+    info.pt_serv_buf_size = 65_536
+    info.user = user
+    info.retry_and_idle_policy = policy
+    return lws_create_context(&info)
+  }
 
   /// Texts that live as long as the process.
   private struct Texts: @unchecked Sendable {

@@ -96,9 +96,14 @@ final class WebSocketLink {
   func receive(_ bytes: UnsafeRawBufferPointer) -> Int32 {
     guard let loop, let wsi, !isUnwanted else { return -1 }
     lws_validity_confirmed(wsi)
+    let reserved = lws_get_reserved_bits(wsi)
     if lws_is_first_fragment(wsi) != 0 {
       message.removeAll(keepingCapacity: true)
-      isDeflated = lws_get_reserved_bits(wsi) & WebSocketDeflate.mark != 0
+      isDeflated = reserved & WebSocketDeflate.mark != 0
+    }
+    // With any extension the library lets all reserved bits pass (RFC 6455 section 5.2).
+    guard reserved & ~WebSocketDeflate.mark == 0, !isDeflated || inflater != nil else {
+      return fail(LWS_CLOSE_STATUS_PROTOCOL_ERR, "A frame has a reserved bit set.")
     }
     let isLast = lws_is_final_fragment(wsi) != 0
     switch append(bytes, isLast: isLast, limit: loop.setup.options.messageLimit) {

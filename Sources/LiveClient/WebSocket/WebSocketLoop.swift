@@ -14,6 +14,7 @@ final class WebSocketLoop {
   private var links: [ObjectIdentifier: WebSocketLink] = [:]
   private var current: WebSocketLink?
   private var context: OpaquePointer?
+  private var host: OpaquePointer?
   /// What the library wants to stay where it is.
   private var strings = CStrings()
 
@@ -35,13 +36,15 @@ final class WebSocketLoop {
       protocols.deallocate()
       policy.deallocate()
     }
-    context = makeContext(protocols, extensions, policy)
+    context = WebSocketLibrary.makeContext(policy: policy)
+    host = makeHost(context, protocols, extensions, policy)
     orders.serve(context)
     work(policy)
     // From here on nobody wakes the context, which may then go.
     orders.serve(nil)
     if let context { lws_context_destroy(context) }
     context = nil
+    host = nil
     links = [:]
   }
 
@@ -64,35 +67,35 @@ final class WebSocketLoop {
 
   // MARK: - Opening and closing
 
-  private func makeContext(
-    _ protocols: UnsafePointer<lws_protocols>, _ extensions: UnsafePointer<lws_extension>,
-    _ policy: UnsafePointer<lws_retry_bo_t>
+  /// Makes the one host of a context, which keeps what its connections have in common.
+  private func makeHost(
+    _ context: OpaquePointer?, _ protocols: UnsafePointer<lws_protocols>,
+    _ extensions: UnsafePointer<lws_extension>, _ policy: UnsafePointer<lws_retry_bo_t>
   ) -> OpaquePointer? {
-    WebSocketLibrary.start()
+    guard let context else { return nil }
     var info = lws_context_creation_info()
     info.port = CONTEXT_PORT_NO_LISTEN
     info.protocols = protocols
     info.extensions = extensions
     info.retry_and_idle_policy = policy
-    info.gid = -1
-    info.uid = -1
     info.options = WebSocketLibrary.options
     if setup.tls.authorityFile != nil { info.options |= WebSocketLibrary.distrustsSystem }
     info.client_ssl_ca_filepath = strings.keep(setup.tls.authorityFile)
     info.client_ssl_cert_filepath = strings.keep(setup.tls.certificateFile)
     info.client_ssl_private_key_filepath = strings.keep(setup.tls.keyFile)
-    return lws_create_context(&info)
+    return lws_create_vhost(context, &info)
   }
 
   private func open(_ attempt: UInt64, _ policy: UnsafePointer<lws_retry_bo_t>) {
     let link = WebSocketLink(self, attempt)
     links[ObjectIdentifier(link)] = link
     current = link
-    guard let context else {
+    guard let context, let host else {
       return finish(link, "The library makes no context; are the certificate files readable?")
     }
     var info = lws_client_connect_info()
     info.context = context
+    info.vhost = host
     info.address = strings.keep(setup.url.host)
     info.port = Int32(setup.url.port)
     info.path = strings.keep(setup.url.path)

@@ -45,6 +45,14 @@ struct StreamCutter<Header: StreamUnitHeader & Sendable>: Sendable {
   /// Whether bytes of the current unit were lost, so that what follows must not be joined to them.
   private var isBroken = false
 
+  /// The header of the unit that is begun, once all of it is there.
+  var pendingHeader: Header? {
+    guard passed > 0, case .header(let header) = Header.readUnit(kept.span.bytes, at: 0) else {
+      return nil
+    }
+    return header
+  }
+
   init(limit: Int, offset: Int) {
     self.limit = max(Header.largestSize, limit)
     unitOffset = offset

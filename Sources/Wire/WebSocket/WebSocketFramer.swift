@@ -23,6 +23,10 @@ public struct WebSocketFramer: Sendable {
   /// Whether the stream stands between two frames.
   public var isAtBoundary: Bool { cutter.passed == 0 }
 
+  /// The header of the frame that is not complete, once all of the header is there: whoever refuses
+  /// the frame for it need not wait for the payload.
+  public var pendingHeader: WebSocketFrameHeader? { cutter.pendingHeader }
+
   /// What a loss of bytes does to the stream.
   public enum Loss: Sendable, Hashable {
     /// The lost bytes all belong to the current frame; the next one will be found.

@@ -23,7 +23,10 @@ enum ConformSDKCommand: Command {
       """)
   private static let speed = OptionSpec(
     name: "speed", value: "X",
-    help: "How many times as fast the SDK's time passes in live, 1 to 1000 (default 20).")
+    help: """
+      How many times as fast the SDK's time passes in live, 1 to 1000 (default 20); long \
+      scenarios have a speed of their own, if it is higher.
+      """)
   private static let save = OptionSpec(
     name: "save", value: "FOLDER", isFile: true,
     help: "Records what happens in live: SYSTEM/NAME.jsonl a scenario, and session.json.")

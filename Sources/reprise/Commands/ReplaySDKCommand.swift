@@ -38,8 +38,9 @@ enum ReplaySDKCommand: Command {
     operands: "FILE", operandCount: 1...1, options: options,
     details: """
       FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl) of
-      an app's connection, or a folder with one; - is standard input. The SDK runs in the
-      session's own time, and the app's calls are told from what its client sent.
+      an app's connection or of a link, or a folder with one; - is standard input. The SDK
+      runs in the session's own time, and the app's calls are told from what its client
+      sent. A stream channel's link is a client of its own.
 
       A line has the time (UTC), the frame (in a recording, the line) and the connection
       that it comes from, - if only from time going by; → is what the app calls, ← what the
@@ -64,9 +65,9 @@ enum ReplaySDKCommand: Command {
     guard let replay = input.prepare(options) else { return .unable }
     let lines = ObservationLines(
       output, isJSON: arguments.value(format) == "jsonl", file: file,
-      app: replay.plan.identity.clientID, usesColor: console.usesColor(on: output),
+      subject: replay.subject, usesColor: console.usesColor(on: output),
       showsSecrets: arguments.has(secrets), isPaced: isPaced(options))
-    for note in replay.plan.notes { console.note(file, note) }
+    for note in replay.notes { console.note(file, note) }
     let status: ExitStatus
     do {
       let outcome = try await run(replay, lines)
@@ -87,10 +88,10 @@ enum ReplaySDKCommand: Command {
 
   /// Runs the replay to its end, or until a line can't be written.
   private static func run(
-    _ replay: ChannelReplay, _ lines: ObservationLines
-  ) async throws -> ChannelReplayOutcome {
-    try await withThrowingTaskGroup(of: ChannelReplayOutcome?.self) { group in
-      group.addTask { try await replay.run(lines.write) }
+    _ replay: SDKReplay, _ lines: ObservationLines
+  ) async throws -> SDKReplayOutcome {
+    try await withThrowingTaskGroup(of: SDKReplayOutcome?.self) { group in
+      group.addTask { try await replay.run(lines) }
       group.addTask {
         try await lines.failure()
         return nil

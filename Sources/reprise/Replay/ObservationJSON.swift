@@ -13,7 +13,7 @@ struct ObservationJSON: Sendable {
     JSONValue.object(members).append(to: &buffer)
   }
 
-  private func place(_ time: Timestamp, _ place: ReplayPlace?) -> [JSONMember] {
+  func place(_ time: Timestamp, _ place: ReplayPlace?) -> [JSONMember] {
     var members = [JSONMember("file", .string(file)), JSONMember("time", .string("\(time)"))]
     if let place {
       members.append(JSONMember("frame", .number("\(place.frame)")))
@@ -116,7 +116,7 @@ struct ObservationJSON: Sendable {
     JSONValue.object(members).append(to: &buffer)
   }
 
-  private func fields(of divergence: ReplayDivergence) -> [JSONMember] {
+  func fields(of divergence: ReplayDivergence) -> [JSONMember] {
     var members = [
       JSONMember("type", "divergence"), JSONMember("kind", .string(divergence.kind.rawValue)),
     ]

@@ -2,7 +2,7 @@ import DataClient
 import DeviceSDK
 import Synchronization
 
-/// Writes what a replayed channel did, a line each.
+/// Writes what a replayed channel or link did, a line each.
 final class ObservationLines: Sendable {
   private struct State {
     var lines: LineBuffer<OutputFile>
@@ -20,16 +20,16 @@ final class ObservationLines: Sendable {
   ///   - output: Where the lines go.
   ///   - isJSON: Whether they are JSON; text if not.
   ///   - file: The file of the session.
-  ///   - app: Who the app is.
+  ///   - subject: Whose session it is.
   ///   - usesColor: Whether text is coloured.
   ///   - showsSecrets: Whether tokens and signatures are shown.
   ///   - isPaced: Whether each line is to be seen at once.
   init(
-    _ output: OutputFile, isJSON: Bool, file: String, app: String, usesColor: Bool,
+    _ output: OutputFile, isJSON: Bool, file: String, subject: String, usesColor: Bool,
     showsSecrets: Bool, isPaced: Bool
   ) {
     let text = ObservationText(
-      file: file, app: app, usesColor: usesColor, showsSecrets: showsSecrets)
+      file: file, subject: subject, usesColor: usesColor, showsSecrets: showsSecrets)
     json = isJSON ? ObservationJSON(file: file, showsSecrets: showsSecrets) : nil
     let threshold = output.isTerminal || isPaced ? 0 : 1 << 16
     state = Mutex(State(lines: LineBuffer(output, threshold: threshold), text: text))
@@ -38,15 +38,34 @@ final class ObservationLines: Sendable {
 
   /// Writes what was seen; when that fails, ``failure()`` tells.
   func write(_ observation: ChannelObservation) {
+    write { json, text, buffer in
+      if let json {
+        json.append(observation, to: &buffer)
+      } else {
+        text.append(observation, to: &buffer)
+      }
+    }
+  }
+
+  /// Writes what was seen; when that fails, ``failure()`` tells.
+  func write(_ observation: LinkObservation) {
+    write { json, text, buffer in
+      if let json {
+        json.append(observation, to: &buffer)
+      } else {
+        text.append(observation, to: &buffer)
+      }
+    }
+  }
+
+  private func write(
+    _ append: (ObservationJSON?, inout ObservationText, inout [UInt8]) -> Void
+  ) {
     let isDone = state.withLock { state in
       guard state.failure == nil else { return false }
       do {
         try Interruption.check()
-        if let json {
-          json.append(observation, to: &state.lines.bytes)
-        } else {
-          state.text.append(observation, to: &state.lines.bytes)
-        }
+        append(json, &state.text, &state.lines.bytes)
         try state.lines.endLine()
         return true
       } catch {
@@ -66,13 +85,14 @@ final class ObservationLines: Sendable {
 
   /// Writes how it ended.
   /// - Throws: ``OutputError`` or ``Interrupted``.
-  func write(_ outcome: ChannelReplayOutcome) throws {
+  func write(_ outcome: SDKReplayOutcome) throws {
     try state.withLock { state in
       if let failure = state.failure { throw failure }
-      if let json {
-        json.append(outcome, to: &state.lines.bytes)
-      } else {
-        state.text.append(outcome, to: &state.lines.bytes)
+      switch (outcome, json) {
+      case (.channel(let outcome), let json?): json.append(outcome, to: &state.lines.bytes)
+      case (.channel(let outcome), nil): state.text.append(outcome, to: &state.lines.bytes)
+      case (.link(let outcome), let json?): json.append(outcome, to: &state.lines.bytes)
+      case (.link(let outcome), nil): state.text.append(outcome, to: &state.lines.bytes)
       }
       try state.lines.endLine()
       try state.lines.flush()

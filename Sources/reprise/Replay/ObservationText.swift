@@ -7,14 +7,14 @@ struct ObservationText: Sendable {
   private static let preview = 200
 
   let file: String
-  let app: String
+  let subject: String
   let usesColor: Bool
   let showsSecrets: Bool
   private var day: Substring?
 
-  init(file: String, app: String, usesColor: Bool, showsSecrets: Bool) {
+  init(file: String, subject: String, usesColor: Bool, showsSecrets: Bool) {
     self.file = file
-    self.app = app
+    self.subject = subject
     self.usesColor = usesColor
     self.showsSecrets = showsSecrets
   }
@@ -56,13 +56,13 @@ struct ObservationText: Sendable {
 
   // MARK: The start of a line
 
-  private mutating func appendStart(
+  mutating func appendStart(
     _ time: Timestamp, _ place: ReplayPlace?, to buffer: inout [UInt8]
   ) {
     let text = "\(time)"
     let day = text.prefix(10)
     if day != self.day {
-      let header = self.day == nil ? "# \(file), \(day) (UTC), app \(app)" : "# \(day) (UTC)"
+      let header = self.day == nil ? "# \(file), \(day) (UTC), \(subject)" : "# \(day) (UTC)"
       begin(.quiet, to: &buffer)
       append(shown: header, to: &buffer)
       end(to: &buffer)
@@ -76,7 +76,7 @@ struct ObservationText: Sendable {
     buffer += "  \(connection)".utf8 + Self.padding(5, connection)
   }
 
-  private func append(
+  func append(
     _ direction: String, _ type: String, _ style: Style, to buffer: inout [UInt8]
   ) {
     buffer += direction.utf8
@@ -93,7 +93,7 @@ struct ObservationText: Sendable {
   // MARK: Fields
 
   /// Appends the fields that there are, two spaces between them.
-  private func append(_ fields: [String?], to buffer: inout [UInt8]) {
+  func append(_ fields: [String?], to buffer: inout [UInt8]) {
     for (index, field) in fields.compactMap(\.self).enumerated() {
       if index > 0 { buffer += "  ".utf8 }
       append(shown: field, limit: Self.preview, to: &buffer)
@@ -101,7 +101,7 @@ struct ObservationText: Sendable {
     while buffer.last == UInt8(ascii: " ") { buffer.removeLast() }
   }
 
-  private func append(fault: String, to buffer: inout [UInt8]) {
+  func append(fault: String, to buffer: inout [UInt8]) {
     if buffer.last != UInt8(ascii: " ") { buffer += "  ".utf8 }
     begin(.fault, to: &buffer)
     append(shown: "! \(fault)", to: &buffer)
@@ -128,7 +128,7 @@ struct ObservationText: Sendable {
 
   // MARK: Colours
 
-  private enum Style: String {
+  enum Style: String {
     case call = "\u{1B}[36m"
     case state = "\u{1B}[34m"
     case message = "\u{1B}[32m"
@@ -148,12 +148,18 @@ struct ObservationText: Sendable {
 
   /// Appends how a replay ended, without the last line's end.
   func append(_ outcome: ChannelReplayOutcome, to buffer: inout [UInt8]) {
+    append(outcome.divergence, orElse: Self.summary(of: outcome), to: &buffer)
+  }
+
+  /// Appends where the SDK left a session, or other lines if it did not.
+  func append(
+    _ divergence: ReplayDivergence?, orElse summary: [String], to buffer: inout [UInt8]
+  ) {
     let lines =
-      outcome.divergence.map { "\($0)".split(separator: "\n").map(String.init) }
-      ?? Self.summary(of: outcome)
+      divergence.map { "\($0)".split(separator: "\n").map(String.init) } ?? summary
     for (index, line) in lines.enumerated() {
       if index > 0 { buffer.append(UInt8(ascii: "\n")) }
-      begin(outcome.divergence == nil ? .quiet : .fault, to: &buffer)
+      begin(divergence == nil ? .quiet : .fault, to: &buffer)
       append(shown: line, to: &buffer)
       end(to: &buffer)
     }

@@ -33,14 +33,17 @@ struct ReplayInput {
   /// Makes the replay; what is in its way is told.
   /// - Parameter options: How to compare and to tell the time.
   /// - Returns: The replay; nil when there can be none.
-  func prepare(_ options: ReplayOptions) -> ChannelReplay? {
+  func prepare(_ options: ReplayOptions) -> SDKReplay? {
     guard let reader else { return nil }
     if reader.events.isAmbiguous {
       tellClients(reader.survey.clients)
       return nil
     }
     do {
-      return try ChannelReplay(reader.events, options: options)
+      guard LinkReplay.isMeant(for: reader.events) else {
+        return .channel(try ChannelReplay(reader.events, options: options))
+      }
+      return .link(try LinkReplay(reader.events, options: options))
     } catch {
       let source = options.source ?? file
       console.error("\(file): \(error); type reprise inspect \(source) to see what it is")

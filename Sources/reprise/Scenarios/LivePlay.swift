@@ -9,7 +9,7 @@ struct LivePlay: Sendable {
   let broker: String
   /// Where the gates before the broker listen; all packets of the SDK pass them.
   let gates: GateAddresses
-  /// How many times as fast the SDK's time passes.
+  /// How many times as fast the SDK's time passes, unless a scenario wants it faster.
   let speed: Int
   /// Where recordings go; nil records nothing.
   let folder: String?
@@ -18,6 +18,8 @@ struct LivePlay: Sendable {
 
   /// How many scenarios are run at a time: each has threads and connections of its own.
   private static let width = 16
+  /// How fast the SDK's time can pass at most.
+  private static let fastest = 1_000
   /// How long an answer may take, in true time.
   private static let patience = 60
 
@@ -62,9 +64,12 @@ struct LivePlay: Sendable {
     _ scenarios: [Scenario], _ played: [Played], in folder: String
   ) throws {
     for (system, rows) in Dictionary(grouping: zip(scenarios, played), by: \.0.system) {
-      let gates = rows.map { ($0.name, $1.gate) }
-      let session = ScenarioSession(
-        speed: speed, gates: Dictionary(gates, uniquingKeysWith: { first, _ in first }))
+      var session = ScenarioSession(speed: speed)
+      for (scenario, played) in rows {
+        session.gates[scenario.name] = played.gate
+        let own = speed(of: scenario)
+        if own != speed { session.speeds[scenario.name] = own }
+      }
       let path = "\(ScenarioSession.folder(of: system, in: folder))/\(ScenarioSession.name)"
       let file = try OutputFile(path, inputs: [], replaces: replaces)
       try file.write(session.json)
@@ -105,6 +110,7 @@ struct LivePlay: Sendable {
       return try OutputFile(
         "\(own)/\(scenario.name).jsonl", inputs: [], isPrivate: true, replaces: replaces)
     }
+    let speed = speed(of: scenario)
     let wrapping = { (client: GatedClient<MosquittoClient>) throws -> any DataClient in
       guard let recorder else { return try ScaledTimeClient(client, speed: speed) }
       return try ScaledTimeClient(
@@ -115,7 +121,8 @@ struct LivePlay: Sendable {
       result = try await simulate(scenario, CloudScript(cloud), index, wrapping)
     } else {
       let world = try LiveWorld(
-        broker: broker, address: gates[index], patience: patience, wrapping: wrapping)
+        broker: broker, address: gates[index], patience: Self.patience(at: speed),
+        wrapping: wrapping)
       let outcome = try await scenario.run(in: world)
       result = played(outcome, index, world)
     }
@@ -127,10 +134,11 @@ struct LivePlay: Sendable {
     _ scenario: Scenario, _ script: CloudScript, _ index: Int,
     _ wrapping: (GatedClient<MosquittoClient>) throws -> any DataClient
   ) async throws -> Played {
+    let speed = speed(of: scenario)
     let device = CloudDevice(productKey: "a1pk", deviceName: scenario.name)
     return try await LiveWorld.simulated(
       LiveWorld.Cloud(script: script, device: device), broker: broker, address: gates[index],
-      patience: patience, wrapping: wrapping,
+      patience: Self.patience(at: speed), wrapping: wrapping,
       wrappingCloud: { try ScaledTimeClient($0, speed: speed) }
     ) { world in
       let outcome = try await scenario.run(in: world)
@@ -143,6 +151,11 @@ struct LivePlay: Sendable {
     return Played(outcome: outcome, gate: gate, index: index)
   }
 
-  /// In the time of the SDK.
-  private var patience: Duration { .seconds(Self.patience * speed) }
+  /// How many times as fast the SDK's time passes in a scenario.
+  private func speed(of scenario: Scenario) -> Int {
+    max(speed, min(scenario.speed ?? speed, Self.fastest))
+  }
+
+  /// How long an answer may take in the time of the SDK.
+  private static func patience(at speed: Int) -> Duration { .seconds(patience * speed) }
 }

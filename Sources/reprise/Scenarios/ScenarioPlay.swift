@@ -83,7 +83,8 @@ struct ScenarioPlay: Sendable {
     do {
       let session = try ScenarioSession(folder: folder)
       world = try ReplayWorld(
-        ReplayClient(contentsOf: path, options: ReplayWorld.options), speed: session.speed)
+        ReplayClient(contentsOf: path, options: ReplayWorld.options),
+        speed: session.speed(of: scenario.name))
     } catch { return .impossible("\(path): \(error)") }
     return .played(scenario, try await scenario.run(in: world), input: path)
   }

@@ -9,6 +9,8 @@ struct ScenarioSession: Sendable {
 
   /// How many times as fast as recorded time passed for the SDK.
   var speed = 1
+  /// The same for the scenarios that have a speed of their own.
+  var speeds: [String: Int] = [:]
   /// The gate of each scenario, to find it in a capture of all.
   var gates: [String: Gate] = [:]
 
@@ -41,10 +43,7 @@ struct ScenarioSession: Sendable {
   }
 
   /// Describes scenarios that were recorded.
-  init(speed: Int, gates: [String: Gate]) {
-    self.speed = speed
-    self.gates = gates
-  }
+  init(speed: Int) { self.speed = speed }
 
   /// Reads the description in a folder; without one, time passed as recorded.
   /// - Parameter folder: The folder.
@@ -59,14 +58,35 @@ struct ScenarioSession: Sendable {
         "\(path) does not say \"speed\", a number from 1", "record the scenarios anew")
     }
     self.speed = speed
+    guard case .object(let own)? = members.first(where: { $0.key == "speeds" })?.value else {
+      return
+    }
+    for member in own {
+      guard let speed = member.value.integer, speed > 0 else {
+        throw UsageError(
+          "\(path) does not say the speed of \(member.key), a number from 1",
+          "record the scenarios anew")
+      }
+      speeds[member.key] = speed
+    }
   }
 
-  /// The description as JSON, a line a gate.
+  /// How many times as fast as recorded time passed for the SDK in a scenario.
+  /// - Parameter scenario: The name of the scenario.
+  /// - Returns: The speed, from 1.
+  func speed(of scenario: String) -> Int { speeds[scenario] ?? speed }
+
+  /// The description as JSON, a line a scenario.
   var json: String {
-    let rows = gates.sorted { $0.key < $1.key }.map { name, gate in
-      "    \"\(name)\": \"\(gate.address):\(gate.port)\""
-    }
-    return "{\n  \"speed\": \(speed),\n  \"gates\": {\n\(rows.joined(separator: ",\n"))\n  }\n}\n"
+    let own = Self.object(speeds.mapValues { "\($0)" })
+    let gates = Self.object(gates.mapValues { "\"\($0.address):\($0.port)\"" })
+    let speeds = speeds.isEmpty ? "" : "  \"speeds\": \(own),\n"
+    return "{\n  \"speed\": \(speed),\n\(speeds)  \"gates\": \(gates)\n}\n"
+  }
+
+  private static func object(_ members: [String: String]) -> String {
+    let rows = members.sorted { $0.key < $1.key }.map { "    \"\($0)\": \($1)" }
+    return "{\n\(rows.joined(separator: ",\n"))\n  }"
   }
 
   /// What a small file holds; nil when there is none.

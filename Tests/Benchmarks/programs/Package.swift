@@ -40,6 +40,13 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(
+      name: "roundtrips",
+      dependencies: [
+        .product(name: "DataClient", package: "Reprise"),
+        .product(name: "LiveClient", package: "Reprise"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
       name: "replay",
       dependencies: [
         .product(name: "Capture", package: "Reprise"),

@@ -25,7 +25,7 @@ enum RecordedScenarios {
     let name = "\(scenario.system.rawValue)/\(scenario.name).\(ending)"
     let path = folder.appending(path: name).path
     return try ReplayWorld(
-      ReplayClient(contentsOf: path, options: ReplayWorld.options), speed: 20)
+      ReplayClient(contentsOf: path, options: ReplayWorld.options), speed: scenario.speed ?? 20)
   }
 
   /// What a scenario's recording says.

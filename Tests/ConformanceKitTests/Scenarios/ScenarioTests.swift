@@ -51,6 +51,21 @@ import Testing
     #expect(text.firstMatch(of: shown) == nil)
   }
 
+  @Test func repeatsStepsWithTheirNumber() throws {
+    let repeated = ScenarioStep.steps([
+      "repeat": 2, "from": 7,
+      "steps": [["wait": 1, "expect": ["+1 {i}"]], ["cloud": "sends", "payload": ["a": "#{i}"]]],
+    ])
+    #expect(
+      repeated == [
+        ScenarioStep(["wait": 1, "expect": ["+1 7"]]),
+        ScenarioStep(["cloud": "sends", "payload": ["a": "#7"]]),
+        ScenarioStep(["wait": 1, "expect": ["+1 8"]]),
+        ScenarioStep(["cloud": "sends", "payload": ["a": "#8"]]),
+      ])
+    #expect(ScenarioStep.steps(["wait": 1]) == [ScenarioStep(["wait": 1])])
+  }
+
   @Test func noticesALineThatIsMissing() async throws {
     let outcome = try await scenario("publish").expecting([]).run(in: ScriptedWorld())
     #expect(outcome.findings.count == 4)
@@ -107,13 +122,9 @@ import Testing
     #expect(Self.all.count >= 34)
   }
 
-  @Test func everyNameIsThatOfOneScenario() {
-    let names = Self.all.map(\.name)
-    #expect(names.count == Set(names).count, "a name must do where no system is said")
-  }
-
   @Test func bindsEveryScenarioToClauses() throws {
     let ids = Set(try ScenarioSuite.bundled().catalogue.clauses.map(\.id))
+    #expect(Set(Self.all.map(\.name)).count == Self.all.count, "names are those of one scenario")
     for scenario in Self.all {
       #expect(!scenario.clauses.isEmpty && !scenario.title.isEmpty)
       #expect(ids.isSuperset(of: scenario.clauses), "\(scenario.name) names a foreign clause")

@@ -84,6 +84,16 @@ import Testing
     #expect(state.isIdle && state.now == Self.moment(3) && state.elapsed == nil)
   }
 
+  @Test func aJumpTellsDeadlinesAtItsEnd() {
+    state.begin(.jump(.seconds(100)), at: Self.start)
+    #expect(told(before: Self.moment(2)) == .deadline)
+    #expect(state.now == Self.moment(100) && state.elapsed == 100_000_000_000)
+    #expect(told(before: Self.moment(60)) == .deadline)
+    // The world is not waited for, and what comes later does not belong to the jump.
+    #expect(told(before: Self.moment(101)) == nil)
+    #expect(state.isIdle && state.now == Self.moment(100) && state.elapsed == nil)
+  }
+
   @Test func aDeadlineThatWasMissedComesFirst() {
     state.begin(.time(.seconds(5)), at: Self.start)
     #expect(told(before: Self.moment(-1)) == .deadline)
@@ -127,6 +137,17 @@ import Testing
     #expect(told() == .message(message(1)))
     #expect(told() == .message(message(1)))
     #expect(told() == .message(message(2)))
+  }
+
+  @Test func nobodyAnswersAMessageAtQoS0() {
+    #expect(performed(.publish(message(1, qos: .atMostOnce))))
+    state.take(.published(ClientAction.ID(rawValue: 1)))
+    #expect(performed(.publish(message(2))))
+    state.take(.published(ClientAction.ID(rawValue: 1)))
+    state.take(.closed(.byUser))
+    state.begin(.events(2), at: Self.start)
+    #expect(told() == .published(ClientAction.ID(rawValue: 1)))
+    #expect(told() == .closed(.byUser))
   }
 
   @Test func patienceEnds() {

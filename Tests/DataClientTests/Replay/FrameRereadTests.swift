@@ -33,7 +33,8 @@ private struct Shelf: SessionSource {
     let recorder = try RecordingClient(
       FrameServer(seed: seed, losses: Int(seed % 3)), to: MemorySink())
     let live = try await RandomFrameUser.run(recorder, seed: seed)
-    try recorder.finish()
+    // A recorder that is killed writes no end.
+    if seed.isMultiple(of: 2) { try recorder.finish() }
     let source = Shelf(events: try recorder.sink.events())
     var events = ReplayEvents(rereading: source, keeping: limit)
     for event in source.events { events.append(event) }

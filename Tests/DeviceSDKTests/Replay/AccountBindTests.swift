@@ -12,18 +12,19 @@ import Testing
     return package.appending(path: "Recordings/account-bind").path
   }()
 
+  private let triple = DeviceCredentials(
+    productKey: "a1pk", deviceName: "phone1", deviceSecret: "secret-of-phone1")
+  private let token = "token-of-lucy"
+
   /// The token is hidden in the recording, and so may be any there.
   @Test(arguments: ["capture.pcap", "session.jsonl"])
   func theAppLivesThroughItAgain(file: String) async throws {
     let client = try ReplayClient(contentsOf: "\(Self.folder)/\(file)")
-    let configuration = ChannelConfiguration(
-      appKey: "1234", identity: try ChannelIdentity(productKey: "a1pk", deviceName: "phone1"))
     var values: [String] = []
-    try await withChannel(on: client, configuration: configuration) { channel in
-      try await channel.start()
-      let reply = try await channel.invoke("/account/bind", ["iotToken": "token-of-lucy"])
+    try await withChannel(on: client, configuration: .init(credentials: triple)) { channel in
+      let reply = try await channel.invoke("/account/bind", ["iotToken": token])
       #expect(reply.code == 200)
-      for await message in try channel.messages(matching: "/thing/properties").prefix(3) {
+      for try await message in channel.messages(matching: "/thing/properties").prefix(3) {
         values.append(String(decoding: message.payload, as: UTF8.self))
       }
       #expect(try await channel.invoke("/account/unbind").code == 200)
@@ -38,13 +39,10 @@ import Testing
   /// An app that stops in the middle is told where the session goes on.
   @Test func whoLeavesEarlierIsTold() async throws {
     let client = try ReplayClient(contentsOf: "\(Self.folder)/capture.pcap")
-    let configuration = ChannelConfiguration(
-      appKey: "1234", identity: try ChannelIdentity(productKey: "a1pk", deviceName: "phone1"))
     let error = await #expect(throws: DataClientError.self) {
-      try await withChannel(on: client, configuration: configuration) { channel in
-        try await channel.start()
-        _ = try await channel.invoke("/account/bind", ["iotToken": "token-of-lucy"])
-        for await _ in try channel.messages(matching: "/thing/properties") { break }
+      try await withChannel(on: client, configuration: .init(credentials: triple)) { channel in
+        _ = try await channel.invoke("/account/bind", ["iotToken": token])
+        for try await _ in channel.messages(matching: "/thing/properties") { break }
       }
     }
     #expect(error?.code == .diverged)

@@ -24,6 +24,11 @@ import Testing
     try await wire.stop()
 
     try #require(live.count == suite.scenarios.count)
+    var sessions: [Scenario.System: ScenarioSession] = [:]
+    for system in Scenario.System.allCases {
+      sessions[system] = try ScenarioSession(
+        folder: ScenarioSession.folder(of: system, in: folder.path))
+    }
     for (scenario, live) in zip(suite.scenarios, live) {
       #expect(live.outcome.findings.isEmpty, "\(scenario.name): \(live.outcome.findings)")
       let file = try ReplayClient(
@@ -34,7 +39,8 @@ import Testing
         input: InputOptions(bpf: "host \(live.gate.address) and tcp port \(live.gate.port)"),
         options: ReplayWorld.options)
       for (world, replay) in [("file", file), ("capture", capture)] {
-        let outcome = try await scenario.run(in: ReplayWorld(replay, speed: 20))
+        let speed = try #require(sessions[scenario.system]).speed(of: scenario.name)
+        let outcome = try await scenario.run(in: ReplayWorld(replay, speed: speed))
         #expect(outcome.findings.isEmpty, "\(scenario.name), \(world): \(outcome.findings)")
         #expect(outcome.transcript == live.outcome.transcript, "\(scenario.name), \(world)")
       }

@@ -13,14 +13,14 @@ import Testing
     let world = try LiveWorld(broker: broker.url)
     let device = try LiveDevice("dev1")
     try await withChannel(on: world.client, configuration: device.configuration) { channel in
-      let messages = try channel.messages()
+      let messages = channel.messages()
       async let start: Void = channel.start()
       try await world.perform(.accept)
       try await start
       try await world.perform(.grant(nil))
       try await world.perform(.send(device.message("/thing/properties", #"{"params":{"a":1}}"#)))
       var iterator = messages.makeAsyncIterator()
-      #expect(await iterator.next()?.topic == "/thing/properties")
+      #expect(try await iterator.next()?.topic == "/thing/properties")
       async let publish: Void = channel.publish("/p")
       try await world.perform(.acknowledge)
       try await publish
@@ -113,14 +113,14 @@ import Testing
           let world = try LiveWorld(broker: broker.url)
           let device = try LiveDevice("dev\(number)")
           try await withChannel(on: world.client, configuration: device.configuration) { channel in
-            let messages = try channel.messages()
+            let messages = channel.messages()
             async let start: Void = channel.start()
             try await world.perform(.accept)
             try await start
             try await world.perform(.grant(nil))
             try await world.perform(.send(device.message("/n", "\(number)")))
             var iterator = messages.makeAsyncIterator()
-            #expect(await iterator.next()?.payload == Array("\(number)".utf8))
+            #expect(try await iterator.next()?.payload == Array("\(number)".utf8))
           }
           try await world.end()
         }

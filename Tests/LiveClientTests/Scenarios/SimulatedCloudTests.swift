@@ -93,10 +93,10 @@ import Testing
   @Test func pushesProperties() async throws {
     let script = #"{"pushes":[{"properties":{"LightSwitch":1},"on":"/go"}]}"#
     try await withCloud(script) { channel in
-      let messages = try channel.messages(matching: "/thing/#")
+      let messages = channel.messages(matching: "/thing/#")
       _ = try await channel.invoke("/go")
       var iterator = messages.makeAsyncIterator()
-      let message = await iterator.next()
+      let message = try await iterator.next()
       #expect(message?.topic == "/thing/properties")
       let text = String(decoding: message?.payload ?? [], as: UTF8.self)
       #expect(text.contains("LightSwitch"))

@@ -91,11 +91,13 @@ final class Socket: Sendable {
   /// Reads to the end, without blocking a thread; nil when it does not come.
   func readToEnd() async throws -> [UInt8]? {
     var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4_096)
+    var buffer = [UInt8](repeating: 0, count: 65_536)
     let hasEnded = try await eventually {
-      guard let count = readSome(&buffer) else { return true }
-      bytes += buffer[..<count]
-      return false
+      while true {
+        guard let count = readSome(&buffer) else { return true }
+        guard count > 0 else { return false }
+        bytes += buffer[..<count]
+      }
     }
     return hasEnded ? bytes : nil
   }

@@ -37,7 +37,8 @@ let masked = best { time in
 let copied = best { time in
   payload.withUnsafeBytes { source in
     output.withUnsafeMutableBytes { target in
-      _ = memcpy(target.baseAddress, source.baseAddress, size)
+      guard let to = target.baseAddress, let from = source.baseAddress else { return }
+      memcpy(to, from, size)
     }
   }
   check ^= output[time % size]

@@ -1,0 +1,65 @@
+import CWebSockets
+import Synchronization
+
+/// What tasks want of the thread of a ``WebSocketServer``.
+final class ServerOrders: Sendable {
+  /// The library's context, for `lws_cancel_service`, which any thread may call.
+  private struct Service: @unchecked Sendable { let context: OpaquePointer }
+
+  private struct State {
+    var links: Set<UInt64> = []
+    var isStopped = false
+    var hasEnded = false
+    var service: Service?
+    var whenEnded: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Has the thread look at a connection: there is something to write, or room for events.
+  func look(at link: UInt64) {
+    state.withLock { state in
+      let isFirst = state.links.isEmpty
+      state.links.insert(link)
+      if isFirst, let service = state.service { lws_cancel_service(service.context) }
+    }
+  }
+
+  /// Tells the thread to close all connections, and waits for its end.
+  func stop() async {
+    await withCheckedContinuation { continuation in
+      let hasEnded = state.withLock { state in
+        state.isStopped = true
+        if let service = state.service { lws_cancel_service(service.context) }
+        if !state.hasEnded { state.whenEnded.append(continuation) }
+        return state.hasEnded
+      }
+      if hasEnded { continuation.resume() }
+    }
+  }
+
+  // MARK: - The thread
+
+  /// Says which context is to be woken; nil before it is destroyed.
+  func serve(_ context: OpaquePointer?) {
+    state.withLock { $0.service = context.map(Service.init) }
+  }
+
+  /// Takes the connections to look at, and says whether all of them are to be closed.
+  func take() -> (links: Set<UInt64>, isStopped: Bool) {
+    state.withLock { state in
+      defer { state.links.removeAll(keepingCapacity: true) }
+      return (state.links, state.isStopped)
+    }
+  }
+
+  /// Says that the thread is about to end.
+  func end() {
+    let waiting = state.withLock { state in
+      state.hasEnded = true
+      defer { state.whenEnded = [] }
+      return state.whenEnded
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+}

@@ -1,0 +1,220 @@
+import DataClient
+import Wire
+
+/// The server's side of one connection: bytes in, bytes and events out (RFC 6455).
+///
+/// It knows no socket and no clock. What it wants written is in ``output``, and what it wants done is
+/// returned.
+struct WebSocketServerMachine: ~Copyable {
+  /// What to do, in this order.
+  enum Order {
+    /// The connection is open: tell whoever accepts connections.
+    case open(WebSocketAgreement)
+    /// Tell whoever has the connection.
+    case tell(WebSocketServerEvent)
+    /// Write ``output`` to its end and then nothing more; go on reading until the client ends too.
+    case finish
+    /// End the connection at once.
+    case cut
+  }
+
+  enum Phase {
+    /// The client's request is not complete.
+    case handshake
+    case open
+    /// The server's Close frame is written, the client's is awaited.
+    case closing
+    /// Nothing more is written, and what comes is dropped until the client ends the connection. A
+    /// socket that is closed with bytes unread takes back what was written last.
+    case draining
+    case ended
+  }
+
+  let options: WebSocketServerOptions
+  private let decide: (WebSocketRequest) -> WebSocketDecision
+  var phase = Phase.handshake
+  /// The bytes that wait for the socket.
+  var output = OutputBuffer()
+  var orders: [Order] = []
+  var silence: SilenceWatch
+  private(set) var phaseStart: Timestamp
+  private var head: HTTPHeadReader
+  var framer: WebSocketFramer?
+  var receiver: WebSocketReceiver?
+  var deflater: WebSocketDeflater?
+  /// The fragments of the message that is not complete, without what inflating undid.
+  var message: [UInt8] = []
+  var isText = false
+  /// What the server's own Close frame said.
+  var said: (code: UInt16?, reason: String) = (nil, "")
+
+  /// Creates a connection that was just accepted.
+  /// - Parameters:
+  ///   - options: What is agreed to, and how much is taken.
+  ///   - now: The time.
+  ///   - decide: Says whether a request that keeps to the rules is accepted.
+  init(
+    _ options: WebSocketServerOptions, at now: Timestamp,
+    deciding decide: @escaping (WebSocketRequest) -> WebSocketDecision
+  ) {
+    self.options = options
+    self.decide = decide
+    head = HTTPHeadReader()
+    phaseStart = now
+    silence = SilenceWatch(
+      interval: options.limits.pingInterval, answerTime: options.limits.pongTime, at: now)
+  }
+
+  mutating func enter(_ phase: Phase, at now: Timestamp) {
+    self.phase = phase
+    phaseStart = now
+  }
+
+  private mutating func takeOrders() -> [Order] {
+    defer { orders = [] }
+    return orders
+  }
+
+  // MARK: - What happened
+
+  /// Bytes came.
+  mutating func received(_ piece: RawSpan, at now: Timestamp) -> [Order] {
+    silence.heard(at: now)
+    switch phase {
+    case .handshake: receiveHead(piece, at: now)
+    case .open, .closing: receiveFrames(piece, at: now)
+    case .draining, .ended: break
+    }
+    return takeOrders()
+  }
+
+  /// The socket took bytes of ``output``.
+  mutating func wrote(at now: Timestamp) { silence.wrote(output.taken, at: now) }
+
+  /// The client ended the connection, or it broke.
+  mutating func ended(_ reason: String) -> [Order] {
+    lose(reason)
+    return takeOrders()
+  }
+
+  /// Something is to be written.
+  /// - Returns: What to do; nothing of the item when the connection is closing already.
+  mutating func send(_ item: ServerOutbox.Item, at now: Timestamp) -> [Order] {
+    guard phase == .open else { return [] }
+    switch item {
+    case .text(let text): write(.text, Array(text.utf8))
+    case .binary(let bytes): write(.binary, bytes)
+    case .ping(let bytes): output.append(WebSocketFrame(.ping, bytes).encoded())
+    case .frame(let frame): output.append(frame.encoded())
+    case .close(let code, let reason):
+      said = (code, reason)
+      writeClose(code, reason)
+      enter(.closing, at: now)
+      message = []
+    }
+    return takeOrders()
+  }
+
+  // MARK: - Time
+
+  /// When ``passed(at:isReading:)`` is due; nil when nothing is waited for.
+  var deadline: Timestamp? {
+    switch phase {
+    case .handshake: phaseStart.advanced(by: options.limits.handshakeTime)
+    case .open: silence.deadline
+    case .closing, .draining: phaseStart.advanced(by: options.limits.closeTime)
+    case .ended: nil
+    }
+  }
+
+  /// The time is what it is.
+  /// - Parameters:
+  ///   - now: The time.
+  ///   - isReading: Whether the socket is read; who is not listened to can't be called silent.
+  /// - Returns: What to do.
+  mutating func passed(at now: Timestamp, isReading: Bool) -> [Order] {
+    guard let deadline, deadline <= now else { return [] }
+    switch phase {
+    case .handshake: refuse(408, [], "The request took too long.", at: now)
+    case .open where !isReading: silence.heard(at: now)
+    case .open where !silence.isAsked:
+      output.append(WebSocketFrame(.ping, []).encoded())
+      silence.asked(output.added, at: now)
+    case .open:
+      lose("The client is silent, and answered no PING.")
+      orders.append(.cut)
+    case .closing, .draining:
+      lose("The client answered no Close frame.")
+      orders.append(.cut)
+    case .ended: break
+    }
+    return takeOrders()
+  }
+
+  /// Tells that the connection is over, if that was not told.
+  private mutating func lose(_ reason: String) {
+    switch phase {
+    case .open, .closing: orders.append(.tell(.closed(.lost(reason))))
+    case .handshake, .draining, .ended: break
+    }
+    phase = .ended
+  }
+
+  // MARK: - The opening handshake (section 4.2)
+
+  private mutating func receiveHead(_ piece: RawSpan, at now: Timestamp) {
+    switch head.consume(piece) {
+    case .needMore: break
+    case .tooLarge: refuse(431, [], "The request is too long.", at: now)
+    case .head(let head, let used):
+      answer(WebSocketRequest(head), at: now)
+      let rest = piece.extracting(droppingFirst: used)
+      if phase == .open, rest.byteCount > 0 { receiveFrames(rest, at: now) }
+    }
+  }
+
+  private mutating func answer(_ request: WebSocketRequest, at now: Timestamp) {
+    if let refusal = WebSocketAgreement.refusal(of: request) {
+      return refuse(refusal.status, refusal.fields, refusal.text, at: now)
+    }
+    switch decide(request) {
+    case .refuse(let status, let fields, let body): refuse(status, fields, body, at: now)
+    case .accept: accept(WebSocketAgreement(request, options), at: now)
+    }
+  }
+
+  private mutating func accept(_ agreement: WebSocketAgreement, at now: Timestamp) {
+    output.append(agreement.response.head.bytes)
+    let limit = options.limits.message
+    // Room for the longest header and a control frame, however short messages must be.
+    framer = WebSocketFramer(limit: max(limit, 125) + 14)
+    let deflate = agreement.deflate
+    receiver = WebSocketReceiver(
+      from: .client, deflate: deflate?.agreement(for: .client) ?? .none, limit: limit)
+    if let deflate {
+      deflater = WebSocketDeflater(
+        windowBits: deflate.serverMaxWindowBits ?? 15,
+        keepsContext: !deflate.serverNoContextTakeover)
+    }
+    enter(.open, at: now)
+    silence.heard(at: now)
+    orders.append(.open(agreement))
+  }
+
+  private mutating func refuse(
+    _ status: Int, _ fields: [HTTPHead.Field], _ text: String, at now: Timestamp
+  ) {
+    let body = Array(text.utf8)
+    let ours = [
+      HTTPHead.Field("Connection", "close"), HTTPHead.Field("Content-Length", "\(body.count)"),
+    ]
+    output.append(
+      HTTPHead(
+        startLine: "HTTP/1.1 \(status) \(WebSocketAgreement.phrase(status))",
+        fields: fields + ours
+      ).bytes)
+    output.append(body)
+    enter(.draining, at: now)
+    orders.append(.finish)
+  }
+}

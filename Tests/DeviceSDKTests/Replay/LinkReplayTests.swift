@@ -1,0 +1,217 @@
+import AppSessions
+import CloudSimulator
+import DataClient
+import DeviceSDK
+import Synchronization
+import Testing
+
+/// Links that are replayed from what their clients recorded.
+@Suite struct LinkReplayTests {
+  /// What a user told a link, and was told, in one life.
+  private final class Life: LinkDelegate {
+    private let effects = Mutex<[LinkEffect]>([])
+
+    func didReceiveLinkStateEvent(_ event: LinkStateEvent) { add(.changeState(event)) }
+    func didReceivePresenceEvent(_ event: LinkPresenceEvent) { add(.tellPresence(event)) }
+    func didReceiveMessageEvent(_ message: LinkMessage) { add(.deliver(message)) }
+    func tokenPrivilegeWillExpire(_ event: LinkTokenEvent) { add(.warnOfToken(event)) }
+    private func add(_ effect: LinkEffect) { effects.withLock { $0.append(effect) } }
+
+    /// What was told of one service's link.
+    func lines(of service: LinkService) -> [String] {
+      effects.withLock { $0 }.compactMap { Self.line($0, service) }
+    }
+
+    static func line(_ effect: LinkEffect, _ service: LinkService) -> String? {
+      switch effect {
+      case .changeState(let event):
+        event.service == service
+          ? "\(event.previous) \(event.current) \(event.operation) \(event.reason) "
+            + "\(event.affected) \(event.isResumed)"
+          : nil
+      case .tellPresence(let event):
+        event.type.rawValue == service.rawValue
+          ? "\(event.kind) \(event.channel) \(event.user?.userID ?? "-") \(event.snapshot.count)"
+          : nil
+      case .deliver(let message): service == .message ? "message \(message.text ?? "-")" : nil
+      case .warnOfToken(let event): event.service == service ? "token" : nil
+      }
+    }
+  }
+
+  /// A recorded life: the message service's session, the stream channel's, and what was told.
+  private struct Recorded {
+    let life: Life
+    let message: [UInt8]
+    let stream: [UInt8]
+  }
+
+  /// The application's part of a recorded life, which is in no hurry: time stands while it calls.
+  private struct Bench {
+    let broker: InProcessBroker
+    let clock: InProcessClient
+
+    init(_ broker: InProcessBroker) {
+      self.broker = broker
+      clock = broker.client(named: "clock")
+    }
+
+    /// Does something after so many seconds, in no time.
+    func after(_ seconds: Double, _ body: () async throws -> Void) async throws {
+      // Nothing goes on in this world while the clock is not read.
+      _ = try await clock.next(
+        before: broker.now.advanced(by: .milliseconds(Int64(seconds * 1_000))))
+      try await broker.withTimeHeld {
+        async let rest = clock.next(before: nil)
+        try await body()
+        clock.wake()
+        _ = try await rest
+      }
+    }
+  }
+
+  /// Records what a user does beside a server, in process and in virtual time.
+  private static func record(
+    _ body: (Link, Bench) async throws -> Void
+  ) async throws -> Recorded {
+    let broker = InProcessBroker()
+    let server = LinkServer()
+    let serverClient = broker.client(named: "server")
+    let bench = Bench(broker)
+    let redaction = RedactionRules(hidesSecrets: false)
+    let message = try RecordingClient(
+      broker.client(named: "link"), to: MemorySink(), redaction: redaction)
+    let streams = Mutex<[(InProcessClient, RecordingClient<InProcessClient, MemorySink>)]>([])
+    let life = Life()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        do { try await server.run(on: serverClient) } catch is CancellationError {}
+      }
+      defer { group.cancelAll() }
+      let configuration = LinkConfiguration(
+        appID: "app", userID: "ann", sessionID: "7", heartbeatInterval: .seconds(30),
+        presenceTimeout: .seconds(20))
+      try await withLink(
+        on: message, configuration: configuration,
+        streamClient: { name in
+          let client = broker.client(named: name)
+          let recorder = try RecordingClient(client, to: MemorySink(), redaction: redaction)
+          streams.withLock { $0.append((client, recorder)) }
+          return recorder
+        }
+      ) { link in
+        link.addDelegate(life, uiSafety: false)
+        // Nobody reads these any more, and the others would wait for that.
+        defer {
+          bench.clock.leave()
+          for (client, _) in streams.withLock({ $0 }) { client.leave() }
+        }
+        try await body(link, bench)
+      }
+    }
+    try message.finish()
+    let room = streams.withLock { $0.first?.1 }
+    try room?.finish()
+    return Recorded(life: life, message: message.sink.bytes, stream: room?.sink.bytes ?? [])
+  }
+
+  /// Replays a recording.
+  private func replay(
+    _ recording: [UInt8]
+  ) async throws -> (outcome: LinkReplayOutcome, calls: [String], told: [LinkEffect]) {
+    let seen = Mutex<[LinkObservation]>([])
+    let events = try AppSession.events(recording)
+    #expect(LinkReplay.isMeant(for: events))
+    let outcome = try await LinkReplay(events).run { observation in
+      seen.withLock { $0.append(observation) }
+    }
+    var calls: [String] = []
+    var told: [LinkEffect] = []
+    for observation in seen.withLock({ $0 }) {
+      switch observation.content {
+      case .called(let call):
+        calls.append(
+          [call.name, call.channel, call.details].compactMap(\.self).joined(separator: " "))
+      case .completed(let call, let error?): calls.append("\(call.name) \(error.code.rawValue)")
+      case .completed: continue
+      case .told(let effect): told.append(effect)
+      }
+    }
+    return (outcome, calls, told)
+  }
+
+  @Test func goesThroughItsSessionAgain() async throws {
+    let recorded = try await Self.record { link, bench in
+      try await bench.after(0) {
+        try await link.login(token: "t")
+        try await link.subscribe("lobby", [.presence])
+        try await link.setStates(["mood": "good", "at": "home"], in: "lobby")
+        try await link.publish("hello", in: "hall")
+      }
+      try await bench.after(100) { bench.broker.drop("link") }
+      try await bench.after(40) {
+        try await link.renewToken("u")
+        try await link.removeStates(["at"], in: "lobby")
+        try await link.noteNetwork(.lost)
+      }
+      try await bench.after(1) { try await link.noteNetwork(.regained) }
+      try await bench.after(20) {
+        try await link.setStates(["k": "v"], in: "attic")
+        try await link.subscribe("attic", [.message])
+        try await link.unsubscribe("lobby")
+      }
+      try await bench.after(200) { try await link.logout() }
+    }
+    let (outcome, calls, told) = try await replay(recorded.message)
+    #expect(outcome.divergence == nil, "\(outcome.divergence.map { "\($0)" } ?? "")")
+    #expect(outcome.state == .idle && outcome.openCalls.isEmpty && outcome.unsent == nil)
+    #expect(
+      calls == [
+        "login", "subscribe lobby features 1", #"states lobby {"at":"home","mood":"good"}"#,
+        "publish hall hello", "renew", #"states lobby {"at":null}"#, "network lost",
+        "network regained", #"states attic {"k":"v"}"#, "subscribe attic features 4",
+        "unsubscribe lobby", "logout",
+      ])
+    #expect(told.compactMap { Life.line($0, .message) } == recorded.life.lines(of: .message))
+    #expect(told.count > 10)
+  }
+
+  @Test func aStreamChannelGoesThroughItsSessionAgain() async throws {
+    let recorded = try await Self.record { link, bench in
+      let room = try link.streamChannel("room")
+      try await bench.after(0) {
+        try await link.login(token: "t")
+        try await room.join(token: "r")
+        try await room.setStates(["k": "v"])
+      }
+      try await bench.after(10.2) { bench.broker.drop("room") }
+      try await bench.after(10.1) {
+        try await room.renewToken("s")
+        try await room.leave()
+      }
+    }
+    let (outcome, calls, told) = try await replay(recorded.stream)
+    #expect(outcome.divergence == nil, "\(outcome.divergence.map { "\($0)" } ?? "")")
+    #expect(calls == ["join features 1", #"states {"k":"v"}"#, "renew", "leave"])
+    #expect(told.compactMap { Life.line($0, .stream) } == recorded.life.lines(of: .stream))
+  }
+
+  @Test func anotherServerMakesItDiverge() async throws {
+    let recorded = try await Self.record { link, bench in
+      try await bench.after(0) { try await link.login(token: "t") }
+      try await bench.after(50) { try await link.logout() }
+    }
+    let text = String(decoding: recorded.message, as: UTF8.self)
+    // The heartbeats come every 20 s now, as far as the greeting says.
+    let changed = text.replacing(#"\"heartbeatInterval\":30"#, with: #"\"heartbeatInterval\":20"#)
+    try #require(changed != text)
+    let outcome = try await replay(Array(changed.utf8)).outcome
+    #expect(outcome.divergence != nil)
+  }
+
+  @Test func whatIsNoLinkIsNotMeant() async throws {
+    let app = try await AppSession.record { try await $0.connect() }
+    #expect(!LinkReplay.isMeant(for: try AppSession.events(app)))
+    #expect(throws: DataClientError.self) { try LinkReplay(try AppSession.events(app)) }
+  }
+}
