@@ -42,6 +42,15 @@ import Testing
     #expect(try RecordedScenarios.names(of: system, ending) == names)
   }
 
+  /// A recording shows no secret and no signature, and is replayed all the same; captures show what was
+  /// made with secrets that were made up.
+  @Test(arguments: all.map(\.name))
+  func hidesSecrets(name: String) throws {
+    let text = try RecordedScenarios.text(of: scenario(name))
+    let shown = /(?i)(sign|signature|devicesecret|password|iottoken|token)\\?":\\?"(?!\*\*\*)/
+    #expect(text.firstMatch(of: shown) == nil)
+  }
+
   @Test func repeatsStepsWithTheirNumber() throws {
     let repeated = ScenarioStep.steps([
       "repeat": 2, "from": 7,
@@ -55,15 +64,6 @@ import Testing
         ScenarioStep(["cloud": "sends", "payload": ["a": "#8"]]),
       ])
     #expect(ScenarioStep.steps(["wait": 1]) == [ScenarioStep(["wait": 1])])
-  }
-
-  /// A recording shows no secret and no signature, and is replayed all the same; captures show what was
-  /// made with secrets that were made up.
-  @Test(arguments: all.map(\.name))
-  func hidesSecrets(name: String) throws {
-    let text = try RecordedScenarios.text(of: scenario(name))
-    let shown = /(?i)(sign|signature|devicesecret|password|iottoken|token)\\?":\\?"(?!\*\*\*)/
-    #expect(text.firstMatch(of: shown) == nil)
   }
 
   @Test func noticesALineThatIsMissing() async throws {
@@ -122,13 +122,9 @@ import Testing
     #expect(Self.all.count >= 34)
   }
 
-  @Test func everyNameIsThatOfOneScenario() {
-    let names = Self.all.map(\.name)
-    #expect(names.count == Set(names).count, "a name must do where no system is said")
-  }
-
   @Test func bindsEveryScenarioToClauses() throws {
     let ids = Set(try ScenarioSuite.bundled().catalogue.clauses.map(\.id))
+    #expect(Set(Self.all.map(\.name)).count == Self.all.count, "names are those of one scenario")
     for scenario in Self.all {
       #expect(!scenario.clauses.isEmpty && !scenario.title.isEmpty)
       #expect(ids.isSuperset(of: scenario.clauses), "\(scenario.name) names a foreign clause")
