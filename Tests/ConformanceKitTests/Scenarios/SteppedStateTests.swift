@@ -139,9 +139,11 @@ import Testing
     #expect(told() == .message(message(2)))
   }
 
-  @Test func nobodyAnswersAMessageAtQoS0() {
+  /// No step lets it be published, as no cloud answers it.
+  @Test func aMessageAtQoS0IsPublishedWhenItIsWritten() {
     #expect(performed(.publish(message(1, qos: .atMostOnce))))
     state.take(.published(ClientAction.ID(rawValue: 1)))
+    #expect(told() == .published(ClientAction.ID(rawValue: 1)))
     #expect(performed(.publish(message(2))))
     state.take(.published(ClientAction.ID(rawValue: 1)))
     state.take(.closed(.byUser))
