@@ -18,6 +18,10 @@ static const unsigned char sdk_requests[] = {
 #embed "../../Conformance/sdk/requests.json"
 };
 
+static const unsigned char sdk_gateway[] = {
+#embed "../../Conformance/sdk/gateway.json"
+};
+
 static const unsigned char sdk_link[] = {
 #embed "../../Conformance/sdk/link.json"
 };
@@ -36,6 +40,10 @@ struct conformance_data conformance_sdk_channel(void) {
 
 struct conformance_data conformance_sdk_requests(void) {
   return (struct conformance_data){sdk_requests, sizeof sdk_requests};
+}
+
+struct conformance_data conformance_sdk_gateway(void) {
+  return (struct conformance_data){sdk_gateway, sizeof sdk_gateway};
 }
 
 struct conformance_data conformance_sdk_link(void) {

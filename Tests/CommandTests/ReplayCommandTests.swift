@@ -245,6 +245,21 @@ import Testing
         + "is\n")
   }
 
+  @Test func whatIsAGatewaysIsSaidSo() throws {
+    let message =
+      #"{"frame":1,"time":"2026-01-01T00:00:00.000000Z","connection":1,"from":"client","#
+      + #""protocol":"mqtt-3.1.1","type":"SUBSCRIBE","length":24,"packetID":1,"#
+      + #""filters":[{"filter":"/ext/error/a1pk/dev1","qos":1}]}"#
+    let text = SampleRecording.text.split(separator: "\n").prefix(1) + [message[...]]
+    let file = try scratch.write(text.joined(separator: "\n") + "\n", to: "gateway.jsonl").path
+    let result = try replay(file)
+    #expect(result.status == 2)
+    #expect(
+      result.errors.hasPrefix(
+        "reprise: \(file): the session is a gateway's (/ext/error/a1pk/dev1); only the channel of an "
+          + "app can be replayed"))
+  }
+
   @Test func aHoleEndsTheReplay() async throws {
     let text = String(decoding: try await Self.session(), as: UTF8.self)
     let gap =

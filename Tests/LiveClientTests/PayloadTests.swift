@@ -53,7 +53,7 @@ import Testing
         transcript.replies.append("\(path) \(reply.code)")
       }
       // Nothing of this is a reply, so the request is still open when it has come.
-      await withThrowingTaskGroup(of: ChannelReply.self) { group in
+      try await withThrowingTaskGroup(of: ChannelReply.self) { group in
         group.addTask { try await channel.invoke("/nonsense", ["a": 1]) }
         for _ in nonsense {
           if let message = try await iterator.next() { transcript.messages.append(message.payload) }

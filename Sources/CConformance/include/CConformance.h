@@ -27,6 +27,12 @@ struct conformance_data conformance_sdk_requests(void);
 /// Returns the scenarios of the SDK's requests, an array of what stands in their files.
 struct conformance_data conformance_sdk_requests_scenarios(void);
 
+/// Returns the catalogue of the SDK's gateway.
+struct conformance_data conformance_sdk_gateway(void);
+
+/// Returns the scenarios of the SDK's gateway, an array of what stands in their files.
+struct conformance_data conformance_sdk_gateway_scenarios(void);
+
 /// Returns the catalogue of the SDK's links.
 struct conformance_data conformance_sdk_link(void);
 

@@ -9,6 +9,8 @@ public struct Scenario: Sendable, Hashable {
     case channel
     /// Requests and their answers over a WebSocket.
     case requests
+    /// The gateway that an app is for its sub-devices.
+    case gateway
     /// The states of links.
     case link
   }

@@ -89,6 +89,7 @@ extension Scenario.System {
     switch self {
     case .channel: conformance_sdk_channel()
     case .requests: conformance_sdk_requests()
+    case .gateway: conformance_sdk_gateway()
     case .link: conformance_sdk_link()
     }
   }
@@ -97,6 +98,7 @@ extension Scenario.System {
     switch self {
     case .channel: conformance_sdk_channel_scenarios()
     case .requests: conformance_sdk_requests_scenarios()
+    case .gateway: conformance_sdk_gateway_scenarios()
     case .link: conformance_sdk_link_scenarios()
     }
   }
@@ -113,6 +115,8 @@ extension Scenario {
       try await ScenarioRunner(self) { try ChannelSubject($0, pen: $1) }.run(in: world)
     case .requests:
       try await ScenarioRunner(self) { try RequestSubject($0, pen: $1) }.run(in: world)
+    case .gateway:
+      try await ScenarioRunner(self) { try GatewaySubject($0, pen: $1) }.run(in: world)
     case .link: try await runLink(in: world)
     }
   }

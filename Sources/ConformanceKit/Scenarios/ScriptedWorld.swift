@@ -68,9 +68,12 @@ private final class ScriptedClient: DataClient {
 
   func perform(_ action: ClientAction) async throws {
     switch action.kind {
-    // Messages without topics are not answered, and of a message at QoS 0 nobody says that it came.
+    // Messages without topics have no receipt, and nobody waits for one.
     case .sendText, .sendBinary: return
-    case .publish(let message) where message.qos == .atMostOnce: return
+    // Of QoS 0 nobody sends a receipt: it is published when it is written.
+    case .publish(let message) where message.qos == .atMostOnce:
+      state.withLock { $0.events.append(.published(action.id)) }
+      deliver()
     case .connect, .subscribe, .unsubscribe, .publish, .send, .disconnect:
       state.withLock { $0.open.append(action) }
     }

@@ -74,8 +74,11 @@ final class SteppedClient: DataClient {
     note(action)
     do {
       try await client.perform(action)
-    } catch let error as DataClientError where error.breaksWorld {
-      fail(.broken(ScenarioRun.text(of: error)))
+    } catch {
+      state.withLock { $0.steps.takeBack(action) }
+      if let error = error as? DataClientError, error.breaksWorld {
+        fail(.broken(ScenarioRun.text(of: error)))
+      }
       throw error
     }
   }

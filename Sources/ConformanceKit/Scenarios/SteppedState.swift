@@ -30,9 +30,10 @@ struct SteppedState: Sendable {
   private let patience: Duration?
   private var phase = Phase.resting
   private var held: [ClientEvent] = []
+  /// Messages of QoS 0 that the world has not written yet; no cloud answers them, so no step does.
+  private var unwritten: Set<ClientAction.ID> = []
+  private var written: [ClientEvent] = []
   private var copies: [Message: Copies] = [:]
-  /// The messages at QoS 0, of which no cloud says that it has them.
-  private var unanswered: Set<ClientAction.ID> = []
   private var isOpen = false
   private(set) var isLeaving = false
   /// The world has no more events: time passes all the same.
@@ -51,7 +52,7 @@ struct SteppedState: Sendable {
   /// Whether there is nothing for the reader.
   var isIdle: Bool {
     guard case .resting = phase else { return false }
-    return !isWoken && !isEnded
+    return !isWoken && !isEnded && unwritten.isEmpty && written.isEmpty
   }
 
   /// The nanoseconds since the `wait` began; nil when there is none.
@@ -89,12 +90,14 @@ struct SteppedState: Sendable {
     switch action.kind {
     case .connect: isOpen = true
     case .disconnect: isLeaving = isOpen
-    case .publish(let message):
-      if message.qos == .atMostOnce { unanswered.insert(action.id) }
-    case .subscribe, .unsubscribe, .send, .sendText, .sendBinary: break
+    case .publish(let message) where message.qos == .atMostOnce: unwritten.insert(action.id)
+    case .subscribe, .unsubscribe, .publish, .send, .sendText, .sendBinary: break
     }
     return true
   }
+
+  /// Notes that an action was not performed.
+  mutating func takeBack(_ action: ClientAction) { unwritten.remove(action.id) }
 
   /// Counts a message that the cloud sends.
   mutating func expect(_ message: Message) {
@@ -108,10 +111,15 @@ struct SteppedState: Sendable {
     switch event {
     case .woken: break
     case .deadline: hasReachedLimit = true
-    case .ended: isWorldOver = true
-    case .published(let id) where unanswered.remove(id) != nil: break
+    case .ended:
+      isWorldOver = true
+      unwritten = []
+    case .published(let id) where unwritten.remove(id) != nil: written.append(event)
+    case .closed:
+      unwritten = []
+      held.append(event)
     case .connected, .subscribed, .unsubscribed, .published, .message, .text, .binary, .response,
-      .failed, .closed:
+      .failed:
       held.append(event)
     }
   }
@@ -125,6 +133,8 @@ struct SteppedState: Sendable {
       return .tell(.woken)
     }
     if isEnded { return .tell(.ended) }
+    if !written.isEmpty { return .tell(written.removeFirst()) }
+    if !unwritten.isEmpty { return .read(before: nil) }
     switch phase {
     case .resting: return .park
     case .events(let count, let limit):

@@ -21,7 +21,8 @@ public func withChannel<Result: Sendable>(
   let channel = Channel(driver: driver, hub: hub)
   return try await driver.run(
     goodbye: .stop, loop: { try await driver.loop(.stop) }, helper: hub.runMainWork,
-    finish: hub.finish, body: {
+    finish: hub.finish,
+    body: {
       if configuration.startsAtOnce { try await channel.start() }
       return try await body(channel)
     })

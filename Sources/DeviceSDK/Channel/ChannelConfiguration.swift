@@ -138,7 +138,8 @@ public struct ChannelConfiguration: Sendable {
     secureMode: DeviceCredentials.SecureMode = .tls, endpoint: Endpoint = Endpoint()
   ) throws(GatewayError) {
     self.init(
-      appKey: appKey ?? credentials.productKey, identity: try credentials.identity(secureMode: secureMode),
+      appKey: appKey ?? credentials.productKey,
+      identity: try credentials.identity(secureMode: secureMode),
       endpoint: endpoint)
     startsAtOnce = true
   }

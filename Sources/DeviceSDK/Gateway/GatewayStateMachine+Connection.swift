@@ -52,7 +52,7 @@ extension GatewayStateMachine {
   /// The new connection gets what the old one had, but for what belongs to lines.
   private mutating func restore() {
     let own = topics.own
-    let filters = own + grants.keys.filter { !own.contains($0) }.sorted()
+    let filters = own + grants.filters.filter { !own.contains($0) }.sorted()
     perform(.subscribe(filters.map { subscription($0) }), for: .restore(filters))
   }
 
@@ -100,7 +100,7 @@ extension GatewayStateMachine {
     if reason == .stopped { forgetWishes() }
     for subdevice in lines.keys.sorted() { apply(.gatewayLost, to: subdevice, error: error) }
     failAll(error, isFinal: isFinal)
-    if isFinal { grants = [:] }
+    if isFinal { grants.removeAll() }
     report(.disconnected, reason == .stopped ? nil : error, isFinal: isFinal)
   }
 

@@ -122,8 +122,8 @@ extension GatewayStateMachine {
     forget(line.connection, error)
     restoring.remove(subdevice)
     loginsToCome.removeAll { $0 == subdevice }
-    let filters = grants.filter { $0.value.owner == subdevice }.keys.sorted()
-    dropGrants(of: subdevice)
+    let filters = grants.filters(of: subdevice)
+    grants.removeAll(of: subdevice)
     if keeper.isUp, !filters.isEmpty { perform(.unsubscribe(filters), for: .nothing) }
     complete(id)
     noteRestoring(of: subdevice)
@@ -143,7 +143,9 @@ extension GatewayStateMachine {
       lines[subdevice]?.wantsOnline = false
     case .setUp, .topologyAdded, .gatewayLost: break
     }
-    if event != .loggedIn, line.state == .online, state != .online { dropGrants(of: subdevice) }
+    if event != .loggedIn, line.state == .online, state != .online {
+      grants.removeAll(of: subdevice)
+    }
     interruptLogin(of: subdevice, event, error)
     guard state != line.state || isNew else { return }
     lines[subdevice]?.state = state

@@ -188,7 +188,7 @@ extension GatewayStateMachine {
         log(.warning, .subscription, "the cloud does not grant \(filter)")
         continue
       }
-      grants[filter] = Grant(owner: GatewayTopic(filter)?.device, isForApplication: true)
+      grants[filter] = GatewayGrant(owner: GatewayTopic(filter)?.device, isForApplication: true)
     }
     finish(id, .success(()))
   }

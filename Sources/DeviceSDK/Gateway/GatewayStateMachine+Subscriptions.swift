@@ -94,7 +94,7 @@ extension GatewayStateMachine {
   private mutating func noteCallGranted(_ id: CallID, _ isGranted: Bool) {
     guard case .subscribing(let filter, let subdevice) = calls[id] else { return }
     guard isGranted else { return fail(id, Self.refusedSubscription) }
-    grants[filter] = Grant(owner: subdevice, isForApplication: true)
+    grants[filter] = GatewayGrant(owner: subdevice, isForApplication: true)
     if let subdevice, lines[subdevice]?.filters.contains(filter) == false {
       lines[subdevice]?.filters.append(filter)
     }
@@ -121,7 +121,7 @@ extension GatewayStateMachine {
     guard isGranted else { return failSubscribers(of: topic, Self.refusedSubscription) }
     let ids = subscribing.removeValue(forKey: topic) ?? []
     let owner = GatewayTopic(topic).flatMap { lines[$0.device] == nil ? nil : $0.device }
-    grants[topic] = Grant(
+    grants[topic] = GatewayGrant(
       owner: owner, isForApplication: grants[topic]?.isForApplication ?? false)
     for id in ids { send(id) }
   }
@@ -136,12 +136,5 @@ extension GatewayStateMachine {
       let others = subscribing[request.replyTopic]?.filter({ $0 != id })
     else { return }
     subscribing[request.replyTopic] = others.isEmpty ? nil : others
-  }
-
-  // MARK: Lines
-
-  /// The session of a sub-device is over, and what was granted on it.
-  mutating func dropGrants(of subdevice: Subdevice) {
-    grants = grants.filter { $0.value.owner != subdevice }
   }
 }

@@ -51,7 +51,7 @@ public struct GatewayStateMachine: StateMachine {
   var waiting: [String: RequestID] = [:]
   var memory = ReplyMemory()
 
-  var grants: [String: Grant] = [:]
+  var grants = GatewayGrants()
   var subscribing: [String: [RequestID]] = [:]
 
   var lines: [Subdevice: Line] = [:]

@@ -53,15 +53,3 @@ struct OpenRequest {
 
   var replyTopic: String { topic + "_reply" }
 }
-
-/// A filter that the cloud has granted, or that it will be asked for again.
-struct GatewayGrant: Sendable, Hashable {
-  /// The sub-device whose line it belongs to; nil when it is the gateway's.
-  let owner: Subdevice?
-  /// Whether the application asked for it; otherwise only requests did.
-  var isForApplication: Bool
-}
-
-extension GatewayStateMachine {
-  typealias Grant = GatewayGrant
-}

@@ -13,6 +13,11 @@ extension RecordedSession {
   /// Returns the identity of the app: what its topics name, and of several what it signed in as.
   /// - Throws: `DataClientError` that says what the session is instead.
   func identity(_ connect: ConnectOptions?) throws(DataClientError) -> ChannelIdentity {
+    if let gatewayTopic {
+      throw DataClientError(
+        .unsupported,
+        "the session is a gateway's (\(gatewayTopic)); only the channel of an app can be replayed")
+    }
     let named = [connect?.username, connect?.clientID].compactMap { $0.flatMap(Self.identity) }
     let known = named.first { name in identities.contains { $0.clientID == name.clientID } }
     // A client that was never let in has no topics, and its name is all there is.

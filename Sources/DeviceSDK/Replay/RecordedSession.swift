@@ -39,6 +39,8 @@ struct RecordedSession: Sendable {
   private(set) var identities: [ChannelIdentity] = []
   /// The first topics that are no app's.
   private(set) var otherTopics: [String] = []
+  /// The first topic by which the client shows that it is a gateway for other devices.
+  private(set) var gatewayTopic: String?
   private(set) var lastTime = Timestamp(nanoseconds: 0)
   /// Whether the session ends while its last connection is open.
   private(set) var breaksOff = false
@@ -79,6 +81,9 @@ struct RecordedSession: Sendable {
       if !identities.contains(identity) { identities.append(identity) }
     } else if otherTopics.count < 3 {
       otherTopics.append(topic)
+    }
+    if topic.hasPrefix("/ext/session/") || topic.hasPrefix("/ext/error/") {
+      gatewayTopic = gatewayTopic ?? topic
     }
   }
 

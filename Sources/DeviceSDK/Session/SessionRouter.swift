@@ -1,23 +1,27 @@
-import DataClient
+package import DataClient
 
 /// Who gets what on a session that several share, as a value.
 ///
 /// It renames actions on their way out, so that members need not know of each other, and gives every
 /// event to those whom it concerns.
-struct SessionRouter: Sendable {
+package struct SessionRouter: Sendable {
   /// A member as the router tells it from others, in the order in which they came.
-  typealias Seat = Int
+  package typealias Seat = Int
 
   /// What a member is told.
-  struct Output: Sendable, Hashable {
-    let seat: Seat
-    let event: ClientEvent
+  package struct Output: Sendable, Hashable {
+    /// The member.
+    package let seat: Seat
+    /// What it is told.
+    package let event: ClientEvent
   }
 
   /// What comes of an action: what the session's client is to do, and what members are told at once.
-  struct Outcome: Sendable, Hashable {
-    var forwarded: ClientAction?
-    var told: [Output] = []
+  package struct Outcome: Sendable, Hashable {
+    /// What the session's client is to do.
+    package var forwarded: ClientAction?
+    /// What members are told at once.
+    package var told: [Output] = []
   }
 
   /// A member's view of the connection.
@@ -49,9 +53,15 @@ struct SessionRouter: Sendable {
 
   private var seats: [Seat] { members.keys.sorted() }
 
+  /// Creates a session that nobody has joined.
+  package init() {}
+
   // MARK: Members
 
-  mutating func join(isOwner: Bool) -> Seat {
+  /// Takes in a member.
+  /// - Parameter isOwner: Whether it opens and closes the connection.
+  /// - Returns: Its seat.
+  package mutating func join(isOwner: Bool) -> Seat {
     lastSeat += 1
     members[lastSeat] = Member(isOwner: isOwner)
     return lastSeat
@@ -66,7 +76,7 @@ struct SessionRouter: Sendable {
 
   /// Takes an action of a member.
   /// - Throws: `DataClientError` when it can't be performed as things are.
-  mutating func perform(
+  package mutating func perform(
     _ action: ClientAction, of seat: Seat
   ) throws(DataClientError) -> Outcome {
     guard let member = members[seat] else {
@@ -163,7 +173,7 @@ struct SessionRouter: Sendable {
   }
 
   /// The session's client refused an action: it never happened.
-  mutating func takeBack(_ id: ClientAction.ID) {
+  package mutating func takeBack(_ id: ClientAction.ID) {
     guard let open = actions.removeValue(forKey: id) else { return }
     switch open.action.kind {
     case .connect: members[open.seat]?.link = .closed
@@ -177,7 +187,7 @@ struct SessionRouter: Sendable {
   // MARK: Events
 
   /// Gives an event to those whom it concerns.
-  mutating func receive(_ event: ClientEvent) -> [Output] {
+  package mutating func receive(_ event: ClientEvent) -> [Output] {
     switch event {
     case .connected(let connected): return noteConnected(connected)
     case .closed(let reason): return noteClosed(reason)

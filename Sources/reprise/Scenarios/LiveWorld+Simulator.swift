@@ -15,7 +15,13 @@ extension LiveWorld {
     var clientID: String { "cloud-of-\(device.productKey)-\(device.deviceName)" }
 
     /// What of all that devices send it gets.
-    var filter: String { "/sys/\(device.productKey)/\(device.deviceName)/app/up/#" }
+    var filters: [String] {
+      let path = "\(device.productKey)/\(device.deviceName)"
+      let own = "/sys/\(path)/app/up/#"
+      guard let gateway = script.gateway else { return [own] }
+      let subdevices = gateway.devices.map(\.device).map { "\($0.productKey)/\($0.deviceName)" }
+      return [own, "/ext/session/\(path)/#"] + ([path] + subdevices).map { "/sys/\($0)/thing/#" }
+    }
   }
 
   /// Runs something in a world whose cloud is played by a simulator at the same broker.
@@ -46,7 +52,7 @@ extension LiveWorld {
       cloud.script, options: ConnectOptions(clientID: cloud.clientID))
     let gate = try BrokerGate(broker: broker)
     let client = try wrappingCloud(
-      NarrowClient(try MosquittoClient(url: gate.url), filter: cloud.filter))
+      NarrowClient(try MosquittoClient(url: gate.url), filters: cloud.filters))
     return try await withThrowingTaskGroup(of: Result?.self) { group in
       defer { group.cancelAll() }
       group.addTask {
@@ -71,11 +77,11 @@ extension LiveWorld {
 /// A client that asks for the messages of one device when it is asked to ask for those of all.
 private struct NarrowClient: DataClient {
   private let client: MosquittoClient
-  private let filter: String
+  private let filters: [String]
 
-  init(_ client: MosquittoClient, filter: String) {
+  init(_ client: MosquittoClient, filters: [String]) {
     self.client = client
-    self.filter = filter
+    self.filters = filters
   }
 
   var capabilities: Capabilities { client.capabilities }
@@ -83,7 +89,8 @@ private struct NarrowClient: DataClient {
 
   func perform(_ action: ClientAction) async throws {
     guard case .subscribe(let wanted) = action.kind else { return try await client.perform(action) }
-    let narrow = wanted.map { Subscription(filter, qos: $0.qos) }
+    let qos = wanted.map(\.qos).max() ?? .atMostOnce
+    let narrow = filters.map { Subscription($0, qos: qos) }
     try await client.perform(ClientAction(action.id, .subscribe(narrow)))
   }
 

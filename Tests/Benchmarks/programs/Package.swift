@@ -11,6 +11,24 @@ let package = Package(
   platforms: [.macOS(.v26)],
   dependencies: [.package(name: "Reprise", path: "../../..")],
   targets: [
+    .target(
+      name: "Answering",
+      dependencies: [.product(name: "DataClient", package: "Reprise")],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "lines",
+      dependencies: [
+        "Answering", .product(name: "DataClient", package: "Reprise"),
+        .product(name: "DeviceSDK", package: "Reprise"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "heartbeats",
+      dependencies: [
+        "Answering", .product(name: "DataClient", package: "Reprise"),
+        .product(name: "DeviceSDK", package: "Reprise"),
+      ],
+      swiftSettings: settings),
     .executableTarget(
       name: "mask", dependencies: [.product(name: "Wire", package: "Reprise")],
       swiftSettings: settings),

@@ -28,6 +28,12 @@ enum RecordedScenarios {
       ReplayClient(contentsOf: path, options: ReplayWorld.options), speed: scenario.speed ?? 20)
   }
 
+  /// What a scenario's recording says.
+  static func text(of scenario: Scenario) throws -> String {
+    let name = "\(scenario.system.rawValue)/\(scenario.name).jsonl"
+    return try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+  }
+
   /// The names of a system's files with an ending.
   static func names(of system: Scenario.System, _ ending: String) throws -> [String] {
     let own = folder.appending(path: system.rawValue)

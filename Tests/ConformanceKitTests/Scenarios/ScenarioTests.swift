@@ -42,6 +42,15 @@ import Testing
     #expect(try RecordedScenarios.names(of: system, ending) == names)
   }
 
+  /// A recording shows no secret and no signature, and is replayed all the same; captures show what was
+  /// made with secrets that were made up.
+  @Test(arguments: all.map(\.name))
+  func hidesSecrets(name: String) throws {
+    let text = try RecordedScenarios.text(of: scenario(name))
+    let shown = /(?i)(sign|signature|devicesecret|password|iottoken|token)\\?":\\?"(?!\*\*\*)/
+    #expect(text.firstMatch(of: shown) == nil)
+  }
+
   @Test func repeatsStepsWithTheirNumber() throws {
     let repeated = ScenarioStep.steps([
       "repeat": 2, "from": 7,

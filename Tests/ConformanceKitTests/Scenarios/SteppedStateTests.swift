@@ -37,6 +37,35 @@ import Testing
     #expect(told() == nil && state.isIdle)
   }
 
+  @Test func whatIsWrittenWithoutAReceiptIsToldAtOnce() {
+    let id = ClientAction.ID(rawValue: 1)
+    #expect(performed(.publish(Message(topic: "t", payload: []))))
+    guard case .read(nil) = state.move(Self.moment(1), at: Self.start) else {
+      Issue.record("the world is not asked")
+      return
+    }
+    #expect(!state.isIdle)
+    // Nothing else comes with it, and no time passes.
+    state.take(.message(message(1)))
+    state.take(.published(id))
+    #expect(told() == .published(id) && state.now == Self.start)
+    #expect(told() == nil && state.isIdle)
+    // One with a receipt waits for its step, one that is lost for nothing.
+    #expect(performed(.publish(message(2))) && state.isIdle)
+    #expect(performed(.publish(Message(topic: "t", payload: []))) && !state.isIdle)
+    state.take(.closed(.lost("")))
+    #expect(state.isIdle)
+  }
+
+  @Test func aClockThatJumpsMakesDeadlinesLate() {
+    state.begin(.jump(.seconds(60)), at: Self.moment(100))
+    #expect(state.now == Self.moment(60))
+    #expect(told(before: Self.moment(1), at: Self.moment(100)) == .deadline)
+    #expect(told(before: Self.moment(60), at: Self.moment(100)) == .deadline)
+    #expect(state.elapsed == 60_000_000_000 && state.now == Self.moment(60))
+    #expect(told(before: Self.moment(61), at: Self.moment(100)) == nil && state.isIdle)
+  }
+
   @Test func timeGoesFromDeadlineToDeadline() {
     // The world is 100 s ahead, and wakes up late.
     state.begin(.time(.seconds(3)), at: Self.moment(100))
@@ -110,9 +139,11 @@ import Testing
     #expect(told() == .message(message(2)))
   }
 
-  @Test func nobodyAnswersAMessageAtQoS0() {
+  /// No step lets it be published, as no cloud answers it.
+  @Test func aMessageAtQoS0IsPublishedWhenItIsWritten() {
     #expect(performed(.publish(message(1, qos: .atMostOnce))))
     state.take(.published(ClientAction.ID(rawValue: 1)))
+    #expect(told() == .published(ClientAction.ID(rawValue: 1)))
     #expect(performed(.publish(message(2))))
     state.take(.published(ClientAction.ID(rawValue: 1)))
     state.take(.closed(.byUser))

@@ -2,6 +2,7 @@ import DataClient
 import DeviceSDK
 import Glibc
 import LiveClient
+import Synchronization
 import Testing
 
 /// A channel and a gateway on one connection to a real broker, with `reprise simulate` as their cloud.
@@ -26,9 +27,38 @@ import Testing
     broker = try Broker()
   }
 
+  /// A sub-device that has to be connected to first, as one by Bluetooth.
+  private final class BluetoothLamp: SubdeviceConnection {
+    private let opened = Atomic<Bool>(false)
+
+    var isReady: Bool { opened.load(ordering: .acquiring) }
+    func open() async throws { opened.store(true, ordering: .releasing) }
+    func close() async throws { opened.store(false, ordering: .releasing) }
+    func info() throws -> SubdeviceInfo { try Lamp().info() }
+  }
+
   private func withCloud(
     _ body: (Channel, Gateway) async throws -> Void
   ) async throws -> String {
+    try await withCloud {
+      let session = SharedSession(on: try MosquittoClient(url: broker.url))
+      let identity = try ChannelIdentity(productKey: "a1gw", deviceName: "phone")
+      try await withChannel(
+        on: session, configuration: ChannelConfiguration(appKey: "1234", identity: identity)
+      ) { channel in
+        try await withGateway(
+          on: session, configuration: GatewayConfiguration(ridingAs: identity.clientID)
+        ) { gateway in
+          try await channel.start()
+          try await gateway.start()
+          try await body(channel, gateway)
+        }
+      }
+    }
+  }
+
+  /// Runs something beside the cloud, and returns what the cloud has logged.
+  private func withCloud(_ body: () async throws -> Void) async throws -> String {
     let sign = "292f1d18f6fddf8e7a8c04405b5176db278a49213ab60e4a90c08a32cb4a0d70"
     try directory.write(
       #"{"gateway":{"devices":[{"device":"123/test","sign":"\#(sign)"}],"pushes":["#
@@ -37,21 +67,40 @@ import Testing
     let cloud = try RunningCommand(
       ["simulate", broker.url, "--script", directory.file("cloud.json")], in: directory)
     #expect(try await eventually { cloud.text.contains("SUBACK") || cloud.hasEnded })
-    let session = SharedSession(on: try MosquittoClient(url: broker.url))
-    let identity = try ChannelIdentity(productKey: "a1gw", deviceName: "phone")
-    try await withChannel(
-      on: session, configuration: ChannelConfiguration(appKey: "1234", identity: identity)
-    ) { channel in
-      try await withGateway(
-        on: session, configuration: GatewayConfiguration(ridingAs: identity.clientID)
-      ) { gateway in
-        try await channel.start()
-        try await gateway.start()
-        try await body(channel, gateway)
-      }
-    }
+    try await body()
     #expect(try await cloud.stop(SIGINT) == 130)
     return cloud.text
+  }
+
+  @Test func doesWhatAnApplicationWants() async throws {
+    let log = try await withCloud {
+      let identity = try DeviceCredentials(
+        productKey: "a1gw", deviceName: "phone", deviceSecret: "made up"
+      ).identity(secureMode: .tcp)
+      try await withGateway(
+        on: try MosquittoClient(url: broker.url),
+        configuration: GatewayConfiguration(.own(identity))
+      ) { gateway in
+        try await gateway.start()
+        let lamp = BluetoothLamp()
+        let line = try await gateway.line(for: lamp)
+        #expect(lamp.isReady && line.state == .ready)
+        try await line.addTopology()
+        try await line.goOnline()
+        let commands = line.commands
+        let reply = try await line.post(properties: ["Power": 1])
+        #expect(reply.code == 200)
+        for await command in commands {
+          #expect(command.kind == .setProperties && command.params == ["Power": 0])
+          try await line.answer(command, ["Power": 0])
+          break
+        }
+        try await line.close()
+        #expect(!lamp.isReady && gateway.lines.isEmpty)
+      }
+    }
+    #expect(log.contains("/sys/123/test/thing/service/property/set_reply"))
+    #expect(log.contains("/ext/session/a1gw/phone/combine/logout"))
   }
 
   @Test func takesASubdeviceThroughItsDay() async throws {
