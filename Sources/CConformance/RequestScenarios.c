@@ -27,7 +27,7 @@ static const unsigned char requests[] = {
 #embed "../../Conformance/sdk/requests/ask-timeout.json" suffix(, ',',)
 #embed "../../Conformance/sdk/requests/ask-unconnected.json" suffix(, ',',)
 #embed "../../Conformance/sdk/requests/ask-while-connecting.json" suffix(, ',',)
-#embed "../../Conformance/sdk/requests/login.json" suffix(, ',',)
+#embed "../../Conformance/sdk/requests/login-wanted.json" suffix(, ',',)
 #embed "../../Conformance/sdk/requests/login-fails.json" suffix(, ',',)
 #embed "../../Conformance/sdk/requests/login-too-slow.json" suffix(, ',',)
 #embed "../../Conformance/sdk/requests/push.json" suffix(, ',',)

@@ -27,7 +27,8 @@ import Testing
     .firstHeartbeatIsMissing: "socket-heartbeat",
     .heartbeatsGoOnWithoutNetwork: "socket-heartbeat-network",
     .heartbeatsAreTwo: "socket-heartbeat-restart", .queueIsForgotten: "ask-queued",
-    .queueIsReversed: "ask-queued", .logsInForEach: "login", .isNotSentAfterTheLogin: "login",
+    .queueIsReversed: "ask-queued", .logsInForEach: "login-wanted",
+    .isNotSentAfterTheLogin: "login-wanted",
     .failedLoginsLeaveRequestsOpen: "login-fails",
   ]
 
