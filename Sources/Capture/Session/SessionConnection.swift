@@ -18,8 +18,9 @@ final class SessionConnection {
   var sawConnect = false
   /// How many packets only one layout fits, for each: what an inferred version stands on.
   private var proofs = (v3: 0, v5: 0)
-  var first = MQTTDirection()
-  var second = MQTTDirection()
+  // Only the traffic of one session reaches them, packet after packet.
+  @exclusivity(unchecked) var first = MQTTDirection()
+  @exclusivity(unchecked) var second = MQTTDirection()
 
   /// What is known of a connection; asked for with every segment, and so no more than a byte.
   enum Stage {

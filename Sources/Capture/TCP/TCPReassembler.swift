@@ -25,15 +25,16 @@ struct TCPReassembler<Consumer: TCPConsumer> {
   /// What is kept of a connection.
   final class Flow {
     let key: FlowKey
-    var first: TCPStream
-    var second: TCPStream
+    // Only the reassembler that made the flow reaches it; checks would cost a third of reading.
+    @exclusivity(unchecked) var first: TCPStream
+    @exclusivity(unchecked) var second: TCPStream
     let opening: FlowOpening
     let isFirstLower: Bool
     var connection: Consumer.Connection?
     var isWanted = true
     var isClosed = false
     var closing: (how: ConnectionClosing.How, side: Side, arrival: Arrival)?
-    var lastFrame: Int
+    @exclusivity(unchecked) var lastFrame: Int
 
     init(key: FlowKey, isFirstLower: Bool, opening: FlowOpening) {
       self.key = key

@@ -121,7 +121,7 @@ private final class ReplayFeed {
     }
   }
 
-  private var state: State
+  @exclusivity(unchecked) private var state: State
 
   init(_ reread: ReplaySession.Reread) {
     state = State(

@@ -29,12 +29,19 @@ package final class WeakListeners<Listener: Sendable>: Sendable {
   func alive() -> (listeners: [(listener: Listener, onMain: Bool)], gone: Int) {
     entries.withLock { entries in
       guard !entries.isEmpty else { return ([], 0) }
-      let count = entries.count
-      entries.removeAll { $0.object == nil }
-      let alive = entries.compactMap { entry in
-        (entry.object as? Listener).map { (listener: $0, onMain: entry.onMain) }
+      var alive: [(listener: Listener, onMain: Bool)] = []
+      alive.reserveCapacity(entries.count)
+      var gone = 0
+      // Asked for with every message: each is loaded once, and nothing is moved while all are there.
+      for entry in entries {
+        guard let object = entry.object else {
+          gone += 1
+          continue
+        }
+        if let listener = object as? Listener { alive.append((listener, entry.onMain)) }
       }
-      return (alive, count - entries.count)
+      if gone > 0 { entries.removeAll { $0.object == nil } }
+      return (alive, gone)
     }
   }
 }
