@@ -22,6 +22,9 @@ struct WebSocketBroker {
       usleep(5_000)
       attempts += 1
     }
+    guard try Socket.answers(port) else {
+      throw Child.Failure(description: "nobody speaks WebSocket on port \(port)")
+    }
   }
 
   var url: String { "ws://127.0.0.1:\(port)/mqtt" }
