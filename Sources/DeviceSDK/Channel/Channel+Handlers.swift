@@ -102,7 +102,7 @@ extension Channel {
   public func addDownStreamListener(
     uiSafety: Bool = true, listener: any ChannelDownstreamListener
   ) {
-    hub.downstreamListeners.add(listener, onMain: uiSafety)
+    hub.downstreamListeners.add(listener, onMain: uiSafety) { [weak listener] in listener }
   }
 
   /// Removes a listener of messages.
@@ -116,7 +116,7 @@ extension Channel {
   ///   - listener: The listener; held weakly.
   ///   - uiSafety: Whether it is called on the main actor; otherwise on the channel's own task.
   public func addConnectListener(_ listener: any ChannelConnectListener, uiSafety: Bool = true) {
-    hub.connectListeners.add(listener, onMain: uiSafety)
+    hub.connectListeners.add(listener, onMain: uiSafety) { [weak listener] in listener }
   }
 
   /// Removes a listener of the connection's state.

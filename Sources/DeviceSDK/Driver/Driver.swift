@@ -84,7 +84,7 @@ package final class Driver<Machine: StateMachine>: Sendable {
       let id = CallID(rawValue: state.lastCall)
       state.waiters[id] = waiter
       if state.failure == nil {
-        state.queue += state.machine.handle(.called(id, call), now: client.now)
+        state.enter(.called(id, call), now: client.now)
       }
       return (id, state.failure)
     }
@@ -110,7 +110,7 @@ package final class Driver<Machine: StateMachine>: Sendable {
     let isOpen = state.withLock { state in
       switch state.waiters[id] {
       case .nobody, .task:
-        state.queue += state.machine.handle(.cancelled(id), now: client.now)
+        state.enter(.cancelled(id), now: client.now)
         return true
       case .callback, .result, nil: return false
       }
@@ -140,13 +140,13 @@ package final class Driver<Machine: StateMachine>: Sendable {
   // MARK: The queue
 
   private func handle(_ input: MachineInput<Machine.Call>) {
-    state.withLock { $0.queue += $0.machine.handle(input, now: client.now) }
+    state.withLock { $0.enter(input, now: client.now) }
   }
 
   /// Empties the queue, unless somebody is at it.
   private func attendQueue() async {
-    guard state.withLock({ $0.takeAttendance() }) else { return }
-    while let outputs = state.withLock({ $0.takeQueue() }) {
+    guard var outputs = state.withLock({ $0.takeAttendance() }) else { return }
+    while true {
       for output in outputs {
         switch output {
         case .tell(let effect): tell(effect)
@@ -154,6 +154,8 @@ package final class Driver<Machine: StateMachine>: Sendable {
         case .perform(let action): await perform(action)
         }
       }
+      guard let more = state.withLock({ $0.takeQueue() }) else { return }
+      outputs = more
     }
   }
 
@@ -256,11 +258,19 @@ package final class Driver<Machine: StateMachine>: Sendable {
 }
 
 extension Driver.State {
-  /// Takes over the queue, unless somebody is at it.
-  mutating func takeAttendance() -> Bool {
-    guard !isAttended, !queue.isEmpty else { return false }
+  /// Gives the machine an input, and puts what it wants into the queue.
+  mutating func enter(_ input: MachineInput<Machine.Call>, now: Timestamp) {
+    let outputs = machine.handle(input, now: now)
+    // With most inputs there is nothing to append to, and so nothing to copy.
+    if queue.isEmpty { queue = outputs } else { queue += outputs }
+  }
+
+  /// Takes over the queue with what is in it; nil when somebody is at it, or there is nothing.
+  mutating func takeAttendance() -> [Driver.Output]? {
+    guard !isAttended, !queue.isEmpty else { return nil }
     isAttended = true
-    return true
+    defer { queue = [] }
+    return queue
   }
 
   /// Takes what is in the queue; nil, and the queue unattended, when there is nothing.

@@ -4,6 +4,7 @@ import Synchronization
 package final class WeakListeners<Listener: Sendable>: Sendable {
   private struct Entry {
     weak var object: (any AnyObject & Sendable)?
+    let listener: @Sendable () -> Listener?
     let onMain: Bool
   }
 
@@ -13,10 +14,17 @@ package final class WeakListeners<Listener: Sendable>: Sendable {
   var count: Int { entries.withLock { $0.count { $0.object != nil } } }
 
   /// Adds a listener, unless it is there already.
-  package func add(_ listener: any AnyObject & Sendable, onMain: Bool) {
+  /// - Parameters:
+  ///   - object: The listener.
+  ///   - onMain: Whether it is called on the main actor.
+  ///   - listener: Returns it, which it holds weakly: with every message a cast would cost more than the call.
+  package func add(
+    _ object: any AnyObject & Sendable, onMain: Bool,
+    _ listener: @escaping @Sendable () -> Listener?
+  ) {
     entries.withLock { entries in
-      guard !entries.contains(where: { $0.object === listener }) else { return }
-      entries.append(Entry(object: listener, onMain: onMain))
+      guard !entries.contains(where: { $0.object === object }) else { return }
+      entries.append(Entry(object: object, listener: listener, onMain: onMain))
     }
   }
 
@@ -34,11 +42,11 @@ package final class WeakListeners<Listener: Sendable>: Sendable {
       var gone = 0
       // Asked for with every message: each is loaded once, and nothing is moved while all are there.
       for entry in entries {
-        guard let object = entry.object else {
+        if let listener = entry.listener() {
+          alive.append((listener, entry.onMain))
+        } else {
           gone += 1
-          continue
         }
-        if let listener = object as? Listener { alive.append((listener, entry.onMain)) }
       }
       if gone > 0 { entries.removeAll { $0.object == nil } }
       return (alive, gone)

@@ -137,7 +137,7 @@ extension Gateway {
   /// Adds a listener of messages, which the caller must keep alive; called on the gateway's own task.
   /// - Parameter listener: The listener; held weakly.
   public func addDownstreamListener(_ listener: any GatewayDownstreamListener) {
-    hub.downstreamListeners.add(listener, onMain: false)
+    hub.downstreamListeners.add(listener, onMain: false) { [weak listener] in listener }
   }
 
   /// Removes a listener of messages.
@@ -151,7 +151,7 @@ extension Gateway {
   ///   - listener: The listener; held weakly.
   ///   - uiSafety: Whether it is called on the main actor; otherwise on the gateway's own task.
   public func addConnectListener(_ listener: any GatewayConnectListener, uiSafety: Bool = true) {
-    hub.connectListeners.add(listener, onMain: uiSafety)
+    hub.connectListeners.add(listener, onMain: uiSafety) { [weak listener] in listener }
   }
 
   /// Removes a listener of the connection's state.

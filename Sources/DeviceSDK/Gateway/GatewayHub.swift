@@ -53,7 +53,7 @@ final class GatewayHub: Sendable {
       all[subdevice] = listeners
       return listeners
     }
-    listeners.add(listener, onMain: onMain)
+    listeners.add(listener, onMain: onMain) { [weak listener] in listener }
   }
 
   func removeLineListener(

@@ -53,7 +53,7 @@ extension Link {
   ///   - delegate: The delegate; held weakly.
   ///   - uiSafety: Whether it is called on the main actor; otherwise on the links' own tasks.
   public func addDelegate(_ delegate: any LinkDelegate, uiSafety: Bool = true) {
-    hub.delegates.add(delegate, onMain: uiSafety)
+    hub.delegates.add(delegate, onMain: uiSafety) { [weak delegate] in delegate }
   }
 
   /// Removes a delegate.

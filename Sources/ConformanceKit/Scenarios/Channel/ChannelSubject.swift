@@ -137,7 +137,7 @@ package final class ChannelSubject<Machine: ChannelMachine>: ScenarioSubject {
   private func listen(as name: String, topics: [String]?) {
     let listener = Listener(topics: topics) { [pen] in pen.write("\(name) got \($0)") }
     listeners.withLock { $0[name] = listener }
-    hub.downstreamListeners.add(listener, onMain: false)
+    hub.downstreamListeners.add(listener, onMain: false) { [weak listener] in listener }
   }
 
   // MARK: Lines
