@@ -4,7 +4,7 @@ import Wire
 
 /// A broker as a world: MQTT 3.1.1 and 5.0 in binary messages of WebSocket (MQTT 3.1.1 section 6).
 ///
-/// It does for its user what ``MosquittoClient`` does, over any client that has ``Capabilities/frames``: a
+/// It does for its user what ``MosquittoClient`` does, over any client that has `Capabilities.frames`: a
 /// ``WebSocketClient``, or one that is recorded or goes wrong. Each packet goes out as one binary message; what
 /// comes in may be split and joined as the server likes.
 ///
@@ -18,14 +18,14 @@ import Wire
 ///
 /// `cleanStart: false` with the same client identifier takes up the session of the connection before, as long
 /// as this client lives: what was accepted above QoS 0 and not published is sent again, and
-/// ``ClientEvent/published(_:)`` comes on the later connection. When the server has forgotten the session, what
+/// `ClientEvent.published(_:)` comes on the later connection. When the server has forgotten the session, what
 /// was under way is forgotten here too. Under MQTT 5.0 such a session never expires. A message of QoS 2 is told
 /// once, when it first comes.
 ///
 /// ## Back-pressure
 ///
 /// Nothing is read of the connection while nobody waits in ``next(before:)``: its own limit stops the server. In
-/// the other direction a message is refused, with ``DataClientError/Code/transport``, when
+/// the other direction a message is refused, with `DataClientError.Code.transport`, when
 /// ``MosquittoClient/Limits/messages`` messages, or ``MosquittoClient/Limits/messageBytes`` bytes, are not
 /// published yet.
 ///
@@ -84,7 +84,7 @@ public final class MQTTWebSocketClient<Frames: DataClient>: DataClient {
 
   /// Hands an action to the connection, or lets it wait for its turn.
   /// - Parameter action: What to do.
-  /// - Throws: ``DataClientError`` when nothing was handed over.
+  /// - Throws: `DataClientError` when nothing was handed over.
   public func perform(_ action: ClientAction) async throws {
     try check.check(action.kind)
     await turnstile.enter()
@@ -134,7 +134,7 @@ public final class MQTTWebSocketClient<Frames: DataClient>: DataClient {
     }
   }
 
-  /// Makes a pending call of ``next(before:)``, or the next one, return ``ClientEvent/woken``.
+  /// Makes a pending call of ``next(before:)``, or the next one, return `ClientEvent.woken`.
   public func wake() {
     state.withLock { $0.isWoken = true }
     frames.wake()
@@ -196,7 +196,7 @@ extension MQTTWebSocketClient where Frames == WebSocketClient {
   ///   - tls: Whom to trust, and how to show who one is; not looked at with `ws://`.
   ///   - limits: How much may wait.
   ///   - lacking: What this broker is known not to do; such actions fail before they are sent.
-  /// - Throws: ``DataClientError`` when the URL or a file can't be read, or the system is out of threads.
+  /// - Throws: `DataClientError` when the URL or a file can't be read, or the system is out of threads.
   public convenience init(
     url: String, version: MosquittoClient.Version = .v3_1_1,
     options: WebSocketOptions = WebSocketOptions(), tls: TLSOptions = TLSOptions(),
