@@ -1,5 +1,4 @@
 import CWebSockets
-import Glibc
 import Wire
 
 /// permessage-deflate for the library, which only has to leave the bytes alone (RFC 7692).
@@ -13,34 +12,19 @@ enum WebSocketDeflate {
   /// RSV1, which marks a message that is deflated (RFC 7692 section 6).
   static let mark: UInt8 = 0x40
 
-  private struct Names: @unchecked Sendable {
-    // They live as long as the process and are never written to.
-    let name = UnsafePointer(strdup(PermessageDeflate.name))
-    let offer = UnsafePointer(strdup(WebSocketDeflate.offer))
-    let options: UnsafeMutablePointer<lws_ext_options>
-
-    init() {
-      let known = [
-        ("server_no_context_takeover", EXTARG_NONE), ("client_no_context_takeover", EXTARG_NONE),
-        ("server_max_window_bits", EXTARG_OPT_DEC), ("client_max_window_bits", EXTARG_OPT_DEC),
-      ]
-      options = .allocate(capacity: known.count + 1)
-      options.initialize(repeating: lws_ext_options(), count: known.count + 1)
-      for (index, option) in known.enumerated() {
-        options[index] = lws_ext_options(name: UnsafePointer(strdup(option.0)), type: option.1)
-      }
-    }
-  }
-
-  private static let names = Names()
-
   /// Makes the list of extensions; to be deallocated when the context is gone.
-  static func makeList(isOffered: Bool) -> UnsafeMutablePointer<lws_extension> {
+  /// - Parameters:
+  ///   - isOffered: Whether there is one.
+  ///   - strings: Keeps the names for at least as long.
+  /// - Returns: The list, whose last element is empty.
+  static func makeList(
+    isOffered: Bool, _ strings: inout CStrings
+  ) -> UnsafeMutablePointer<lws_extension> {
     let list = UnsafeMutablePointer<lws_extension>.allocate(capacity: 2)
     list.initialize(repeating: lws_extension(), count: 2)
     guard isOffered else { return list }
-    list[0].name = names.name
-    list[0].client_offer = names.offer
+    list[0].name = strings.keep(PermessageDeflate.name)
+    list[0].client_offer = strings.keep(offer)
     list[0].callback = { _, _, wsi, reason, _, data, _ in
       WebSocketDeflate.callback(wsi, reason, data)
     }
@@ -55,7 +39,7 @@ enum WebSocketDeflate {
     case LWS_EXT_CB_CLIENT_CONSTRUCT:
       // The library reads the server's parameters by this list.
       data?.assumingMemoryBound(to: UnsafePointer<lws_ext_options>?.self).pointee =
-        UnsafePointer(names.options)
+        websocket_deflate_options()
       link(of: wsi)?.agreeOnDeflate()
     case LWS_EXT_CB_PACKET_TX_PRESEND:
       guard let link = link(of: wsi), let data else { return 0 }

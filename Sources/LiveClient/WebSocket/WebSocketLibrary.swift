@@ -17,22 +17,18 @@ enum WebSocketLibrary {
   /// The system's authorities are not trusted.
   static let distrustsSystem: UInt64 = 1 << 6
 
-  /// A context that does nothing, for as long as the process lives; it is only looked at here.
-  private struct Setup: @unchecked Sendable {
-    let context: OpaquePointer?
-
-    init() {
-      // Errors come as events; nothing is written to standard error.
-      lws_set_log_level(0, nil)
-      var info = lws_context_creation_info()
-      info.options = WebSocketLibrary.options | WebSocketLibrary.explicitVirtualHosts
-      info.gid = -1
-      info.uid = -1
-      context = lws_create_context(&info)
-    }
-  }
-
-  private static let setup = Setup()
+  /// The address of a context that does nothing for as long as the process lives, 0 when there is none.
+  ///
+  /// It is never used again: it is kept so that whoever looks for leaks finds where it belongs.
+  private static let firstContext: UInt = {
+    // Errors come as events; nothing is written to standard error.
+    lws_set_log_level(0, nil)
+    var info = lws_context_creation_info()
+    info.options = options | explicitVirtualHosts
+    info.gid = -1
+    info.uid = -1
+    return UInt(bitPattern: lws_create_context(&info))
+  }()
 
   /// Makes a context of whoever calls, without a host, or nil.
   ///
@@ -45,7 +41,7 @@ enum WebSocketLibrary {
   static func makeContext(
     user: UnsafeMutableRawPointer? = nil, policy: UnsafePointer<lws_retry_bo_t>? = nil
   ) -> OpaquePointer? {
-    guard setup.context != nil else { return nil }
+    guard firstContext != 0 else { return nil }
     var info = lws_context_creation_info()
     info.options = explicitVirtualHosts
     info.gid = -1
@@ -57,19 +53,15 @@ enum WebSocketLibrary {
     return lws_create_context(&info)
   }
 
-  /// Texts that live as long as the process.
-  private struct Texts: @unchecked Sendable {
-    // It is never written to.
-    let protocolName = UnsafePointer(strdup(WebSocketLibrary.protocolName))
-  }
-
-  private static let texts = Texts()
-
   /// Makes the list of protocols; to be deallocated when the context is gone.
-  static func makeProtocols() -> UnsafeMutablePointer<lws_protocols> {
+  /// - Parameter strings: Keeps the name for at least as long.
+  /// - Returns: The list, whose last element is empty.
+  static func makeProtocols(
+    _ strings: inout CStrings
+  ) -> UnsafeMutablePointer<lws_protocols> {
     let list = UnsafeMutablePointer<lws_protocols>.allocate(capacity: 2)
     list.initialize(repeating: lws_protocols(), count: 2)
-    list[0].name = texts.protocolName
+    list[0].name = strings.keep(protocolName)
     list[0].rx_buffer_size = 65_536
     return list
   }

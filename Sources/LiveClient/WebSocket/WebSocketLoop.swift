@@ -27,8 +27,9 @@ final class WebSocketLoop {
 
   /// Works until the client is gone; a connection that is still open is cut.
   func run() {
-    let extensions = WebSocketDeflate.makeList(isOffered: setup.options.offersDeflate)
-    let protocols = WebSocketLibrary.makeProtocols()
+    let extensions = WebSocketDeflate.makeList(
+      isOffered: setup.options.offersDeflate, &strings)
+    let protocols = WebSocketLibrary.makeProtocols(&strings)
     protocols[0].callback = { WebSocketLoop.callback($0, $1, $2, $3, $4) }
     let policy = WebSocketLibrary.makePolicy(setup.options)
     defer {

@@ -38,9 +38,6 @@ final class WebSocketOrders: Sendable {
 
   private enum Phase { case idle, connecting, open, closing }
 
-  /// The library's context, for ``lws_cancel_service``, which any thread may call.
-  private struct Service: @unchecked Sendable { let context: OpaquePointer }
-
   private struct State {
     var phase = Phase.idle
     var attempt: UInt64 = 0
@@ -49,7 +46,7 @@ final class WebSocketOrders: Sendable {
     var bytes = 0
     var isStopped = false
     var isBlocked = false
-    var service: Service?
+    var waker: ContextWaker?
   }
 
   private let state = Mutex(State())
@@ -135,16 +132,14 @@ final class WebSocketOrders: Sendable {
   /// Gets the thread out of the library.
   func wake() {
     // Under the lock, so that the context can't go meanwhile.
-    state.withLock { state in
-      if let service = state.service { lws_cancel_service(service.context) }
-    }
+    state.withLock { $0.waker?.wake() }
   }
 
   // MARK: - The thread
 
   /// Says which context is to be woken; nil before it is destroyed.
   func serve(_ context: OpaquePointer?) {
-    state.withLock { $0.service = context.map(Service.init) }
+    state.withLock { $0.waker = context.map(ContextWaker.init) }
   }
 
   /// What to look at first; a wish to connect is handed out once.

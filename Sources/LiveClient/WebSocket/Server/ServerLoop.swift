@@ -35,7 +35,7 @@ final class ServerLoop {
   /// Works until the server ends.
   /// - Parameter started: Called once, with the port or with what is wrong.
   func run(started: (Result<UInt16, DataClientError>) -> Void) {
-    let protocols = WebSocketLibrary.makeProtocols()
+    let protocols = WebSocketLibrary.makeProtocols(&strings)
     protocols[0].callback = { ServerLoop.callback($0, $1, $2, $3, $4) }
     defer { protocols.deallocate() }
     guard

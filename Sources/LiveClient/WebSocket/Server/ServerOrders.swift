@@ -1,16 +1,12 @@
-import CWebSockets
 import Synchronization
 
 /// What tasks want of the thread of a ``WebSocketServer``.
 final class ServerOrders: Sendable {
-  /// The library's context, for `lws_cancel_service`, which any thread may call.
-  private struct Service: @unchecked Sendable { let context: OpaquePointer }
-
   private struct State {
     var links: Set<UInt64> = []
     var isStopped = false
     var hasEnded = false
-    var service: Service?
+    var waker: ContextWaker?
     var whenEnded: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -21,7 +17,7 @@ final class ServerOrders: Sendable {
     state.withLock { state in
       let isFirst = state.links.isEmpty
       state.links.insert(link)
-      if isFirst, let service = state.service { lws_cancel_service(service.context) }
+      if isFirst { state.waker?.wake() }
     }
   }
 
@@ -30,7 +26,7 @@ final class ServerOrders: Sendable {
     await withCheckedContinuation { continuation in
       let hasEnded = state.withLock { state in
         state.isStopped = true
-        if let service = state.service { lws_cancel_service(service.context) }
+        state.waker?.wake()
         if !state.hasEnded { state.whenEnded.append(continuation) }
         return state.hasEnded
       }
@@ -42,7 +38,7 @@ final class ServerOrders: Sendable {
 
   /// Says which context is to be woken; nil before it is destroyed.
   func serve(_ context: OpaquePointer?) {
-    state.withLock { $0.service = context.map(Service.init) }
+    state.withLock { $0.waker = context.map(ContextWaker.init) }
   }
 
   /// Takes the connections to look at, and says whether all of them are to be closed.
