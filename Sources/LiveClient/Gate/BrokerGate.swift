@@ -118,13 +118,14 @@ public final class BrokerGate: Sendable {
   /// - Throws: `DataClientError` when the gate is closed; and `CancellationError`.
   public func hold() async throws { try await orders.carryOut(.hold) }
 
-  // MARK: What the client does
+}
 
+extension BrokerGate: WitnessingGate {
   /// The number of the connection that came last.
   var lastConnection: UInt64 { orders.lastConnection }
 
   /// Waits for the CONNECT of a connection later than one.
-  func awaitConnect(after number: UInt64) async throws -> UInt64 {
+  func awaitOpening(after number: UInt64) async throws -> UInt64 {
     try await orders.carryOut(.awaitConnect(after: number))
   }
 

@@ -126,18 +126,19 @@ public final class FrameGate: Sendable {
   /// - Throws: `DataClientError` when no connection comes in time; and `CancellationError`.
   public func lose() async throws { try await orders.carryOut(.lose) }
 
-  // MARK: What the client does
+}
 
+extension FrameGate: WitnessingGate {
   /// The number of the connection that came last.
   var lastConnection: UInt64 { orders.lastConnection }
 
   /// Waits for the handshake of a connection later than one.
-  func awaitHandshake(after number: UInt64) async throws -> UInt64 {
+  func awaitOpening(after number: UInt64) async throws -> UInt64 {
     try await orders.carryOut(.awaitHandshake(after: number))
   }
 
   /// Waits until a connection has brought so many messages, or is over.
-  func awaitMessages(_ count: Int, on number: UInt64) async throws {
+  func awaitRequests(_ count: Int, on number: UInt64) async throws {
     try await orders.carryOut(.awaitMessages(number, count: count))
   }
 

@@ -1,14 +1,30 @@
 public import DataClient
 import Synchronization
 
-/// A client behind a ``BrokerGate`` that has sent what it was asked for when ``perform(_:)`` returns.
+/// A gate that tells what of a client's actions has come by on the wire.
+protocol WitnessingGate: Sendable {
+  /// The number of the connection that came last.
+  var lastConnection: UInt64 { get }
+
+  /// Waits for the first packet of a connection later than one: its CONNECT, its handshake.
+  /// - Returns: The connection's number.
+  func awaitOpening(after number: UInt64) async throws -> UInt64
+
+  /// Waits until a connection has brought so many filters and messages, or is over.
+  func awaitRequests(_ count: Int, on number: UInt64) async throws
+
+  /// Waits until a connection has brought its DISCONNECT or its Close frame, or is over.
+  func awaitGoodbye(on number: UInt64) async throws
+}
+
+/// A client before a gate that has sent what it was asked for when ``perform(_:)`` returns.
 ///
 /// A live client hands an action to its thread, and what happens next may overtake it. Here the gate
 /// tells when the action has come by on the wire, so that a capture has the same order as whoever
 /// performs; no answer is waited for. What does not come by in the gate's time, ``settle()`` tells: a
 /// message that must wait until others are acknowledged, for one, as libmosquitto sends 20 at a time.
 ///
-/// When the client disconnects, the acknowledgements of its messages are let through: it sends
+/// When the client disconnects, a ``BrokerGate`` lets the acknowledgements of its messages through: it sends
 /// DISCONNECT behind them.
 public final class GatedClient<Client: DataClient>: DataClient {
   private struct State {
@@ -19,14 +35,22 @@ public final class GatedClient<Client: DataClient>: DataClient {
   }
 
   private let client: Client
-  private let gate: BrokerGate
+  private let gate: any WitnessingGate
   private let state = Mutex(State())
 
-  /// Creates the client.
+  /// Creates a client of MQTT.
   /// - Parameters:
   ///   - client: A client that connects to the gate.
   ///   - gate: The gate, which has no other client.
-  public init(_ client: Client, gate: BrokerGate) {
+  public convenience init(_ client: Client, gate: BrokerGate) { self.init(client, before: gate) }
+
+  /// Creates a client of WebSocket.
+  /// - Parameters:
+  ///   - client: A client that connects to the gate.
+  ///   - gate: The gate, which has no other client.
+  public convenience init(_ client: Client, gate: FrameGate) { self.init(client, before: gate) }
+
+  private init(_ client: Client, before gate: any WitnessingGate) {
     self.client = client
     self.gate = gate
   }
@@ -46,14 +70,14 @@ public final class GatedClient<Client: DataClient>: DataClient {
       let earlier = gate.lastConnection
       try await client.perform(action)
       await witness {
-        let connection = try await gate.awaitConnect(after: earlier)
+        let connection = try await gate.awaitOpening(after: earlier)
         state.withLock { ($0.connection, $0.requests) = (connection, 0) }
       }
     case .subscribe(let wanted): try await send(action, requests: wanted.count)
     case .unsubscribe(let filters): try await send(action, requests: filters.count)
-    case .publish: try await send(action, requests: 1)
-    // MQTT has none of these; the client says so.
-    case .send, .sendText, .sendBinary: try await client.perform(action)
+    case .publish, .sendText, .sendBinary: try await send(action, requests: 1)
+    // Neither MQTT nor a WebSocket has it; the client says so.
+    case .send: try await client.perform(action)
     case .disconnect:
       try await client.perform(action)
       await witness { try await gate.awaitGoodbye(on: state.withLock { $0.connection }) }

@@ -16,7 +16,7 @@ final class LiveRequestWorld: ScenarioWorld {
   let port: UInt16
 
   private let gate: FrameGate
-  private let gated: FrameGatedClient<WebSocketClient>
+  private let gated: GatedClient<WebSocketClient>
   /// Whether the server has a mind of its own.
   private let isSimulated: Bool
 
@@ -29,12 +29,12 @@ final class LiveRequestWorld: ScenarioWorld {
   /// - Throws: `DataClientError` when the system is out of ports or threads; and what `wrapping` throws.
   init(
     address: String = "127.0.0.1", isSimulated: Bool = false, patience: Duration? = .seconds(60),
-    wrapping: (FrameGatedClient<WebSocketClient>) throws -> any DataClient = { $0 }
+    wrapping: (GatedClient<WebSocketClient>) throws -> any DataClient = { $0 }
   ) throws {
     gate = try FrameGate(address: address, isPassing: isSimulated)
     // The server agrees on no extension, and without an offer the handshake says all that it must.
     let options = WebSocketOptions(offersDeflate: false)
-    gated = FrameGatedClient(try WebSocketClient(url: gate.url, options: options), gate: gate)
+    gated = GatedClient(try WebSocketClient(url: gate.url, options: options), gate: gate)
     client = try wrapping(gated)
     port = gate.port
     self.patience = patience

@@ -5,8 +5,8 @@ import Testing
 
 /// A server of WebSocket that does what it is told to, beside a real client.
 @Suite struct FrameGateTests {
-  private func client(of gate: FrameGate) throws -> FrameGatedClient<WebSocketClient> {
-    FrameGatedClient(
+  private func client(of gate: FrameGate) throws -> GatedClient<WebSocketClient> {
+    GatedClient(
       try WebSocketClient(url: gate.url, options: WebSocketOptions(offersDeflate: false)),
       gate: gate)
   }
@@ -17,7 +17,7 @@ import Testing
     try await client.perform(ClientAction(ClientAction.ID(rawValue: 1), kind))
   }
 
-  private func connected(_ gate: FrameGate) async throws -> FrameGatedClient<WebSocketClient> {
+  private func connected(_ gate: FrameGate) async throws -> GatedClient<WebSocketClient> {
     let client = try client(of: gate)
     try await perform(.connect(ConnectOptions()), on: client)
     try await gate.accept()

@@ -131,11 +131,11 @@ import Testing
     for number in UInt64(0)..<5 {
       let client = try TestClient(gate.url)
       try await client.perform(.connect(ConnectOptions(clientID: "device")))
-      #expect(try await gate.awaitConnect(after: number) == number + 1)
+      #expect(try await gate.awaitOpening(after: number) == number + 1)
     }
     let client = try TestClient(gate.url)
     try await client.perform(.connect(ConnectOptions(clientID: "device")))
-    #expect(try await gate.awaitConnect(after: 5) == 6)
+    #expect(try await gate.awaitOpening(after: 5) == 6)
     try await gate.accept()
     #expect(try await client.event() == .connected(.init()))
   }
