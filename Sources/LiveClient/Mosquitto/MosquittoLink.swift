@@ -107,6 +107,12 @@ final class MosquittoLink {
   /// The socket; -1 when there is none.
   var socket: Int32 { mosquitto_socket(handle) }
 
+  /// Whether the socket holds something.
+  var hasUnreadBytes: Bool {
+    var file = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    return poll(&file, 1, 0) > 0
+  }
+
   /// Whether there is something to write.
   var wantsWrite: Bool { mosquitto_want_write(handle) }
 

@@ -192,7 +192,10 @@ final class MosquittoLoop {
         link.hasBacklog = true
         return
       }
-      if link.events.count == count, !isCut || link.limits != nil { return }
+      if link.events.count == count, !isCut || link.limits != nil {
+        if link.hasBacklog { link.hasBacklog = link.hasUnreadBytes }
+        return
+      }
     }
     // In a handshake the library takes some ends of a connection for a pause, and waits for ever.
     if isCut, link.limits == nil { link.drop(.lost(link.unansweredText)) }
