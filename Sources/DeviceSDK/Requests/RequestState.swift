@@ -14,7 +14,7 @@ public enum RequestConnectionState: String, Sendable, Hashable, CaseIterable {
   case unreachable
   /// Being closed.
   case closing
-  /// Tried too often; nothing happens until it is opened again.
+  /// Tried too often; nothing happens until it is opened again, or the network is back.
   case gaveUp
 }
 

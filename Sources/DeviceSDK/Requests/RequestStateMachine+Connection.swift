@@ -10,8 +10,7 @@ extension RequestStateMachine {
     case .connecting, .waiting, .unreachable, .closing(_, .some): opens.append(id)
     case .idle, .gaveUp:
       opens.append(id)
-      failedTries = 0
-      if transport == .requests { noteConnected() } else { connect() }
+      startTrying()
     case .closing:
       outputs.append(
         .complete(
@@ -45,7 +44,9 @@ extension RequestStateMachine {
     guard isReachable != self.isReachable else { return }
     self.isReachable = isReachable
     switch link {
-    case .waiting where isReachable, .unreachable where isReachable: connect()
+    case .unreachable where isReachable: connect()
+    // Who was given up is wanted still; only the application's close ends that.
+    case .gaveUp where isReachable: startTrying()
     case .waiting:
       link = .unreachable
       report(.unreachable, noConnection)
@@ -57,6 +58,18 @@ extension RequestStateMachine {
   }
 
   // MARK: Opening
+
+  /// Begins to open the connection, with all tries before it.
+  private mutating func startTrying() {
+    failedTries = 0
+    switch transport {
+    case .requests: noteConnected()
+    case .frames where isReachable: connect()
+    case .frames:
+      link = .unreachable
+      report(.unreachable, noConnection)
+    }
+  }
 
   private mutating func connect() {
     // A connection has identifiers of its own: a late answer belongs to the one before.

@@ -118,6 +118,39 @@ import Testing
       bench.take() == ["off done", "state unreachable", "CONNECT", "state connecting", "on done"])
   }
 
+  @Test func opensNothingBeforeTheNetworkIsThere() throws {
+    var bench = try RequestBench()
+    bench.call("off", .setReachable(false))
+    bench.call("open", .open)
+    bench.request("a")
+    bench.wait(600)
+    bench.call("on", .setReachable(true))
+    bench.event(.connected(.init()))
+    #expect(
+      bench.take() == [
+        "off done", "state unreachable", "a failed -12", "CONNECT", "state connecting", "on done",
+        "state open", "open done",
+      ])
+  }
+
+  @Test func startsAnewWhenItGaveUpAndTheNetworkIsBack() throws {
+    var bench = try RequestBench { $0.reconnectLimit = 1 }
+    bench.call("open", .open)
+    bench.event(.closed(.lost("test")))
+    bench.wait(3)
+    bench.event(.closed(.lost("test")))
+    #expect(bench.take().last == "state gaveUp")
+    bench.call("on", .setReachable(true))
+    bench.call("off", .setReachable(false))
+    bench.wait(600)
+    bench.call("on", .setReachable(true))
+    bench.event(.closed(.lost("test")))
+    #expect(
+      bench.take() == [
+        "on done", "off done", "CONNECT", "state connecting", "on done", "state waiting",
+      ])
+  }
+
   @Test func opensNoSecondConnectionWhenTheNetworkIsBack() throws {
     var bench = try RequestBench.open()
     bench.event(.closed(.lost("test")))
