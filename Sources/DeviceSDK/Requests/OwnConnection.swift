@@ -21,25 +21,32 @@ final class OwnConnection: Sendable {
     (end, ending) = AsyncStream.makeStream()
   }
 
-  /// The connection, which is opened if it never was.
-  func opened() -> RequestConnection {
-    life.withLock { life in
-      guard case .unused = life else { return }
-      life = .running(
-        Task { [connection, end] in
-          try await connection.run { for await _ in end {} }
-        })
-      connection.driver.submit(.open) { _ in }
+  /// The connection, which is opened if it never was, or was given up.
+  /// - Throws: ``RequestError`` when it was closed.
+  func opened() throws(RequestError) -> RequestConnection {
+    let mayOpen = life.withLock { life in
+      switch life {
+      case .unused:
+        life = .running(
+          Task { [connection, end] in
+            try await connection.run { for await _ in end {} }
+          })
+        connection.driver.submit(.open) { _ in }
+        return true
+      case .running: return true
+      case .over: return false
+      }
     }
+    guard mayOpen else { throw RequestError(.serverConnection, "the connection was closed") }
+    if connection.state == .gaveUp { connection.driver.submit(.open) { _ in } }
     return connection
   }
 
-  /// Closes the connection in good order, for good.
+  /// Closes the connection in good order, for good, also when it never was opened.
   func close() async throws {
     let task = life.withLock { life -> Task<Void, any Error>? in
-      guard case .running(let task) = life else { return nil }
-      life = .over
-      return task
+      defer { life = .over }
+      return if case .running(let task) = life { task } else { nil }
     }
     ending.finish()
     try await task?.value

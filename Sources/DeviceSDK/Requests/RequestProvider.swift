@@ -151,13 +151,16 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
       for plugin in plugins { plugin.didReceive(final, of: target) }
     }
     let connection: RequestConnection
-    switch source {
-    case .shared(let shared): connection = shared
-    case .own(let own): connection = own.opened()
-    case .samples:
-      complete(Self.sample(of: target))
-      return RequestToken {}
-    case .broken(let error):
+    do throws(RequestError) {
+      switch source {
+      case .shared(let shared): connection = shared
+      case .own(let own): connection = try own.opened()
+      case .samples:
+        complete(Self.sample(of: target))
+        return RequestToken {}
+      case .broken(let error): throw error
+      }
+    } catch {
       complete(.failure(error))
       return RequestToken {}
     }
