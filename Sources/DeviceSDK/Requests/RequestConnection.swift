@@ -103,10 +103,15 @@ public struct RequestConnection: Sendable {
   func answer(to request: OutgoingRequest) async throws -> RequestAnswer {
     do {
       return try Self.answer(in: try await driver.call(.request(request)))
-    } catch is CancellationError {
+    } catch is CancellationError where Task.isCancelled {
       throw RequestError(.cancelled, "the request was taken back")
+    } catch is CancellationError {
+      throw Self.isOver
     }
   }
+
+  /// What requests fail with whose connection's scope has ended.
+  static let isOver = RequestError(.serverConnection, "the connection is over")
 
   static func answer(in value: RequestStateMachine.Value) throws(RequestError) -> RequestAnswer {
     switch value {

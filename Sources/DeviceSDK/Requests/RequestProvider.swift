@@ -180,7 +180,8 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
     } catch let error as RequestError {
       return .failure(error)
     } catch is CancellationError {
-      return .failure(RequestError(.cancelled, "the connection was given up"))
+      // No task waits here that could be cancelled: it is the end of the scope, or of the provider.
+      return .failure(RequestConnection.isOver)
     } catch {
       return .failure(RequestError(.serverConnection, "\(error)"))
     }
