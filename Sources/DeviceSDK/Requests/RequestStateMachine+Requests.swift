@@ -171,6 +171,9 @@ extension RequestStateMachine {
     callsByID = [:]
     actions = [:]
     for id in pending.keys.sorted() {
+      // A login belongs to one connection: the next one may want another.
+      let isLogin = pending[id]?.request.isLogin ?? false
+      pending[id]?.wasRefusedBeforeLogin = isLogin
       switch pending[id]?.phase {
       case .queued:
         // The try that it waited for is over.

@@ -180,6 +180,42 @@ import Testing
       ])
   }
 
+  @Test func logsInAgainOnTheNextConnection() throws {
+    var bench = try RequestBench.open(canLogIn: true) { $0.resendCount = 1 }
+    bench.request("a", timeout: .seconds(60))
+    bench.refuse(1, code: 4)
+    bench.call("finish", .finishLogin(nil))
+    bench.event(.closed(.lost("test")))
+    bench.wait(3)
+    bench.event(.connected(.init()))
+    bench.refuse(1, code: 4)
+    bench.call("finish", .finishLogin(nil))
+    bench.refuse(2, code: 4)
+    #expect(
+      bench.take() == [
+        "s/a 1", "login", "s/a 2", "finish done", "state waiting", "CONNECT", "state connecting",
+        "state open", "s/a 1", "login", "s/a 2", "finish done", "a failed -1/4",
+      ])
+  }
+
+  @Test func logsInAgainWhenTheConnectionOfTheLoginIsGone() throws {
+    var bench = try RequestBench.open(canLogIn: true)
+    bench.request("a", timeout: .seconds(60))
+    bench.refuse(1, code: 4)
+    bench.event(.closed(.lost("test")))
+    bench.call("finish", .finishLogin(nil))
+    bench.wait(3)
+    bench.event(.connected(.init()))
+    bench.refuse(1, code: 4)
+    bench.call("finish", .finishLogin(nil))
+    bench.answer(2)
+    #expect(
+      bench.take() == [
+        "s/a 1", "login", "state waiting", "finish done", "CONNECT", "state connecting",
+        "state open", "s/a 1", "login", "s/a 2", "finish done", #"a = {"ok":1}"#,
+      ])
+  }
+
   @Test func failsWhatWaitsForALoginThatFails() throws {
     var bench = try RequestBench.open(canLogIn: true)
     bench.request("a")
