@@ -83,6 +83,13 @@ extension ClientEvent.Closed {
     case .lost: true
     }
   }
+
+  /// Whether it is the user who is not welcome (MQTT 3.1.1 section 3.2.2.3, 5.0 section 3.2.2.2), and not
+  /// what it asks for.
+  package var refusesIdentity: Bool {
+    guard case .refused(let code) = self else { return false }
+    return [4, 5, 0x86, 0x87, 0x8A, 0x8C].contains(code)
+  }
 }
 
 extension ClientEvent.Closed: CustomStringConvertible {

@@ -22,14 +22,8 @@ extension ChannelStateMachine {
     case .lost(let text): ChannelError(.network, "the connection was lost: \(text)")
     case .refused(let code):
       ChannelError(
-        refusesIdentity(code) ? .login : .gateway, "\(reason)", cloudCode: Int(code))
+        reason.refusesIdentity ? .login : .gateway, "\(reason)", cloudCode: Int(code))
     }
-  }
-
-  /// Tells whether a CONNACK says that the user is not welcome (MQTT 3.1.1 section 3.2.2.3, 5.0 section
-  /// 3.2.2.2).
-  private static func refusesIdentity(_ code: UInt8) -> Bool {
-    [4, 5, 0x86, 0x87, 0x8A, 0x8C].contains(code)
   }
 
   static func error(for failure: ActionFailure) -> ChannelError {

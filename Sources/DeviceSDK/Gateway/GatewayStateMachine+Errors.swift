@@ -23,10 +23,8 @@ extension GatewayStateMachine {
     case .byUser: GatewayError(.network, "the connection was closed")
     case .lost(let text): GatewayError(.network, "the connection was lost: \(text)")
     case .refused(let code):
-      switch code {
-      case 4, 5: GatewayError(.login, "the identity is not accepted", cloudCode: Int(code))
-      default: GatewayError(.gateway, "the connection was refused", cloudCode: Int(code))
-      }
+      GatewayError(
+        reason.refusesIdentity ? .login : .gateway, "\(reason)", cloudCode: Int(code))
     }
   }
 

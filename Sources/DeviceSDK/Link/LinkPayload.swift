@@ -48,16 +48,19 @@ struct LinkRejection: Sendable, Hashable {
     self.message = message
   }
 
-  /// What a code of CONNACK says; nil when the next try may say something else.
+  /// What a code of CONNACK says, of MQTT 3.1.1 or 5.0; nil when the next try may say something else.
   init?(connectCode code: UInt8) {
-    let message = "the broker refuses the connection with code \(code)"
-    switch code {
-    case 1: self.init(.serviceNotSupported, message)
-    case 2: self.init(.invalidUserID, message)
-    case 4: self.init(.invalidToken, message)
-    case 5: self.init(.loginNotAuthorized, message)
-    default: return nil
-    }
+    let reason = ClientEvent.Closed.refused(code: code)
+    guard !reason.mayPass else { return nil }
+    let error: LinkErrorCode =
+      switch code {
+      case 1, 0x84: .serviceNotSupported
+      case 2, 0x85: .invalidUserID
+      case 4, 0x86: .invalidToken
+      case 5, 0x87: .loginNotAuthorized
+      default: .loginRejected
+      }
+    self.init(error, "\(reason)")
   }
 
   /// Reads why the server throws the user out.

@@ -214,10 +214,6 @@ struct ConnectionKeeper: Sendable {
 
   /// Tells whether trying again would be refused again.
   private static func isFinal(_ reason: ClientEvent.Closed) -> Bool {
-    switch reason {
-    case .byUser, .lost: false
-    // Of the codes of CONNACK only 3, server unavailable, and unknown ones may pass.
-    case .refused(let code): [1, 2, 4, 5].contains(code)
-    }
+    if case .refused = reason { !reason.mayPass } else { false }
   }
 }

@@ -136,6 +136,24 @@ import Testing
     #expect(bench.machine.deadline == nil)
   }
 
+  /// Every code of CONNACK: 4001 is who one is, the rest the server; final is what stays so.
+  @Test(
+    arguments: [
+      (1, 4102, true), (2, 4102, true), (3, 4102, false), (4, 4001, true), (5, 4001, true),
+      (0x80, 4102, false), (0x81, 4102, true), (0x84, 4102, true), (0x85, 4102, true),
+      (0x86, 4001, true), (0x87, 4001, true), (0x88, 4102, false), (0x89, 4102, false),
+      (0x8A, 4001, true), (0x8C, 4001, true), (0x97, 4102, false), (0x9C, 4102, true),
+      (0x9D, 4102, true), (0x9F, 4102, false),
+    ] as [(UInt8, Int, Bool)])
+  func triesAgainOnlyWhereThatMayHelp(_ code: UInt8, _ kind: Int, _ isFinal: Bool) throws {
+    var bench = try GatewayBench(Self.owning)
+    bench.call("start", .start)
+    bench.close(.refused(code: code))
+    let line = "state disconnected \(kind)/\(code)"
+    #expect(bench.take().last == (isFinal ? line + " final" : line))
+    #expect((bench.machine.deadline == nil) == isFinal)
+  }
+
   private static func owning(_ configuration: inout GatewayConfiguration) throws {
     configuration = try GatewayWorld.configuration()
     configuration.syncsTopology = false

@@ -69,6 +69,10 @@ import Testing
   @Test(arguments: [
     (UInt8(1), LinkReason.serviceNotSupported, -10_022), (2, .loginRejected, -10_006),
     (4, .invalidToken, -10_005), (5, .loginNotAuthorized, -10_015),
+    (0x81, .loginRejected, -10_012), (0x84, .serviceNotSupported, -10_022),
+    (0x85, .loginRejected, -10_006), (0x86, .invalidToken, -10_005),
+    (0x87, .loginNotAuthorized, -10_015), (0x8A, .loginRejected, -10_012),
+    (0x8C, .loginRejected, -10_012), (0x9D, .loginRejected, -10_012),
   ])
   func failsIfTheBrokerRefuses(code: UInt8, reason: LinkReason, error: Int) throws {
     var bench = try LinkBench()
@@ -77,9 +81,10 @@ import Testing
     #expect(bench.take().suffix(2) == ["+0 failed serverReject \(reason)", "+0 login \(error)"])
   }
 
-  @Test func triesAgainIfTheBrokerIsNotAvailable() throws {
+  @Test(arguments: [3, 0x80, 0x88, 0x89, 0x97, 0x9F] as [UInt8])
+  func triesAgainIfTheBrokerIsNotAvailable(code: UInt8) throws {
     var bench = try LinkBench()
-    bench.refusal = 3
+    bench.refusal = code
     bench.call("login", .login(token: "t"))
     #expect(bench.take().last == "+0 disconnected autoReconnect connectionError")
     bench.refusal = nil
