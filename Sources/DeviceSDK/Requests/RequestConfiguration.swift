@@ -29,7 +29,8 @@ public struct RequestConfiguration: Sendable, Hashable {
   /// How often a request whose connection was lost is sent again on the next one; for services that may
   /// be asked twice.
   public var resendCount = 0
-  /// Whether top-level strings are percent-encoded as the first clients of the model did.
+  /// Whether top-level strings are percent-encoded as the first clients of the model did; in frames only, as
+  /// a URL and a form are encoded in any case.
   public var usesLegacyPercentEncoding = false
   /// The seed of the jitter.
   public var jitterSeed: UInt64 = 0

@@ -58,17 +58,19 @@ enum RequestEnvelope {
     guard let service = value["service"]?.text else {
       return .failure(RequestError(.invalidResponse, "the answer does not name its service"))
     }
-    // An error counts even if there is content, too.
-    if let error = value["error"], let code = error["code"]?.integer {
-      return .failure(
-        RequestError(
-          .server, error["desc"]?.text ?? "the server refused \(service)", serverCode: code))
-    }
+    if let refusal = refusal(in: value, of: service) { return .failure(refusal) }
     guard let content = content(value["content"]) else {
       return .failure(
         RequestError(.invalidResponse, "the content of \(service) is no object of JSON"))
     }
     return .success(RequestAnswer(service: service, content: content))
+  }
+
+  /// The error of the server in an answer, which counts even if there is content, too.
+  private static func refusal(in value: JSONValue, of service: String) -> RequestError? {
+    guard let error = value["error"], let code = error["code"]?.integer else { return nil }
+    return RequestError(
+      .server, error["desc"]?.text ?? "the server refused \(service)", serverCode: code)
   }
 
   /// The content, which may be JSON or text that holds JSON.
@@ -90,7 +92,9 @@ enum RequestEnvelope {
           .server, "\(service) was answered by status \(response.status)",
           serverCode: response.status))
     }
-    guard let content = content(JSONValue(parsing: response.body)) else {
+    let body = JSONValue(parsing: response.body)
+    if let body, let refusal = refusal(in: body, of: service) { return .failure(refusal) }
+    guard let content = content(body) else {
       return .failure(
         RequestError(.invalidResponse, "the answer of \(service) is no object of JSON"))
     }

@@ -3,6 +3,10 @@ import DataClient
 /// Sending requests and completing them, each just once.
 extension RequestStateMachine {
   mutating func request(_ request: OutgoingRequest, _ id: CallID) {
+    guard case .object = request.parameters else {
+      let error = RequestError(.client, "the parameters of \(request.service) are no object")
+      return outputs.append(.complete(id, .failure(error)))
+    }
     let isOpen = if case .open = link { true } else { false }
     guard isOpen || mayQueue else {
       outputs.append(.complete(id, .failure(noConnection)))

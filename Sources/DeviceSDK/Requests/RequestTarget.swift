@@ -18,13 +18,14 @@ public import DataClient
 /// A target knows neither host nor transport: the same one goes over a WebSocket, HTTP, a folder of
 /// files or a recording.
 public protocol RequestTarget: Sendable {
-  /// The product that asks; nil is that of the configuration.
+  /// The product that asks; nil is that of the configuration. It travels with frames only: over HTTP it is
+  /// for the client's headers to say.
   var product: String? { get }
   /// The path of the service.
   var service: String { get }
   /// What is done with the service.
   var method: RequestMethod { get }
-  /// The parameters, an object.
+  /// The parameters, an object; anything else fails the request before it is sent.
   var parameters: JSONValue { get }
   /// How long to wait for the answer; nil is the time of the configuration.
   var timeout: Duration? { get }

@@ -98,6 +98,11 @@ struct RequestBench {
     event(.text(String(decoding: value.utf8, as: UTF8.self)))
   }
 
+  /// Answers a request of the transport's own.
+  mutating func respond(_ action: UInt32, _ body: String) {
+    event(.response(ClientAction.ID(rawValue: action), ResponseMessage(body: Array(body.utf8))))
+  }
+
   /// Lets time pass, with every deadline on the way.
   mutating func wait(_ seconds: Double) {
     let end = now.advanced(by: .seconds(seconds))

@@ -251,6 +251,33 @@ import Testing
       ])
   }
 
+  @Test func takesTheErrorInTheBodyOfAnAnswerForOne() throws {
+    var bench = try RequestBench.open([.requests], canLogIn: true)
+    bench.request("a")
+    bench.respond(1, #"{"error":{"code":4,"desc":"login first"},"content":{}}"#)
+    bench.call("finish", .finishLogin(nil))
+    bench.respond(2, #"{"error":{"code":4}}"#)
+    bench.request("b")
+    bench.respond(3, #"{"error":{"code":2,"desc":"busy"}}"#)
+    bench.request("c")
+    bench.respond(4, #"{"error":null,"mood":"well"}"#)
+    #expect(
+      bench.take() == [
+        "POST s/a []", "login", "POST s/a []", "finish done", "a failed -1/4", "POST s/b []",
+        "b failed -1/2", "POST s/c []", #"c = {"error":null,"mood":"well"}"#,
+      ])
+  }
+
+  @Test(
+    arguments: [Capabilities.frames, .requests],
+    [[1], "text", 7, .bool(true), .null] as [JSONValue])
+  func sendsNoParametersThatAreNoObject(_ transport: Capabilities, _ value: JSONValue) throws {
+    var bench = try RequestBench.open(transport)
+    bench.request("a", value)
+    #expect(bench.take() == ["a failed -3"])
+    #expect(bench.machine.pending.isEmpty && bench.machine.deadline == nil)
+  }
+
   @Test(arguments: [
     (ActionFailure.unanswered(.timedOut, "x"), -11), (.unanswered(.malformed, "x"), -14),
     (.unanswered(.unreachable, "x"), -13), (.unanswered(.lost, "x"), -13),
