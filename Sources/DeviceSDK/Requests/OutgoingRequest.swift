@@ -7,10 +7,18 @@ public struct OutgoingRequest: Sendable, Hashable {
   var method: RequestMethod
   var parameters: JSONValue
   var timeout: Duration
+  /// How often it is sent again when its connection is lost.
+  var resendCount: Int
   /// Names the request to whoever wants to take it back.
   var ticket: UInt64
   /// Whether it is the login that others wait for.
   var isLogin = false
+
+  /// What is wrong with it, for people; nil when it can be sent.
+  var mistake: String? {
+    guard case .object = parameters else { return "the parameters of \(service) are no object" }
+    return resendCount < 0 ? "the resendCount of \(service) is negative" : nil
+  }
 
   /// The parameters as they stand in a URL or a form: what is no text as JSON.
   var formParameters: [String: String] {
@@ -28,17 +36,19 @@ extension OutgoingRequest {
   ///   - target: What to ask for.
   ///   - configuration: How requests are sent.
   ///   - timeout: How long to wait; nil takes the target's time, or the configuration's.
+  ///   - resendCount: How often it is sent again; nil takes the target's count, or the configuration's.
   ///   - ticket: What takes the request back; another one for every request of a connection.
   ///   - isLogin: Whether it is the login that others wait for.
   package init(
     _ target: any RequestTarget, _ configuration: RequestConfiguration,
-    timeout: Duration? = nil, ticket: UInt64, isLogin: Bool = false
+    timeout: Duration? = nil, resendCount: Int? = nil, ticket: UInt64, isLogin: Bool = false
   ) {
     self.init(
       product: target.product ?? configuration.product, service: target.service,
       method: target.method, parameters: target.parameters,
-      timeout: timeout ?? target.timeout ?? configuration.timeout, ticket: ticket,
-      isLogin: isLogin)
+      timeout: timeout ?? target.timeout ?? configuration.timeout,
+      resendCount: resendCount ?? target.resendCount ?? configuration.resendCount,
+      ticket: ticket, isLogin: isLogin)
   }
 }
 

@@ -8,6 +8,7 @@ import Synchronization
 /// - Parameters:
 ///   - client: The world: a WebSocket, a server of HTTP, a folder of files, a recording.
 ///   - configuration: How requests are sent.
+///   - loginPlugins: Who sees every stage of every login; a provider has plugins of its own for the rest.
 ///   - login: Returns the request that logs in, when the server wants that first; requests that were refused
 ///     for it are sent again afterwards, once.
 ///   - body: What the application does with the connection, which is of no use afterwards.
@@ -16,10 +17,11 @@ import Synchronization
 ///   `DataClientError` when the client's world is broken, otherwise what the body throws.
 public func withRequests<Result: Sendable>(
   on client: any DataClient, configuration: RequestConfiguration = RequestConfiguration(),
+  loginPlugins: [any RequestPlugin] = [],
   login: (@Sendable () async throws -> any RequestTarget)? = nil,
   _ body: (RequestConnection) async throws -> Result
 ) async throws -> Result {
-  let connection = try RequestConnection(client, configuration, login)
+  let connection = try RequestConnection(client, configuration, loginPlugins, login)
   return try await connection.run { try await body(connection) }
 }
 
@@ -28,18 +30,24 @@ public struct RequestConnection: Sendable {
   let driver: Driver<RequestStateMachine>
   let hub: RequestHub
   let configuration: RequestConfiguration
+  private let loginPlugins: [any RequestPlugin]
   private let login: (@Sendable () async throws -> any RequestTarget)?
 
   init(
     _ client: any DataClient, _ configuration: RequestConfiguration,
+    _ loginPlugins: [any RequestPlugin],
     _ login: (@Sendable () async throws -> any RequestTarget)?
   ) throws(RequestError) {
+    var configuration = configuration
+    // The machine has no chance of its own, and the apps of a fleet must not come back all at the same time.
+    configuration.jitterSeed = configuration.jitterSeed ?? .random(in: .min ... .max)
     let hub = RequestHub()
     let machine = try RequestStateMachine(
       configuration, capabilities: client.capabilities, canLogIn: login != nil)
     driver = Driver(machine, client: client, tell: hub.take)
     self.hub = hub
     self.configuration = configuration
+    self.loginPlugins = loginPlugins
     self.login = login
   }
 
@@ -91,13 +99,15 @@ public struct RequestConnection: Sendable {
   /// - Parameters:
   ///   - target: What to ask for.
   ///   - timeout: How long to wait; nil takes the target's time, or the configuration's.
+  ///   - resendCount: How often it is sent again when its connection is lost; nil takes the target's count,
+  ///     or the configuration's.
   /// - Returns: The answer.
   /// - Throws: ``RequestError``, of kind `cancelled` when the task was; and `DataClientError` when the
   ///   client's world is broken.
   public func answer(
-    to target: any RequestTarget, timeout: Duration? = nil
+    to target: any RequestTarget, timeout: Duration? = nil, resendCount: Int? = nil
   ) async throws -> RequestAnswer {
-    try await answer(to: outgoing(target, timeout, ticket: hub.makeTicket()))
+    try await answer(to: outgoing(target, timeout, resendCount, ticket: hub.makeTicket()))
   }
 
   func answer(to request: OutgoingRequest) async throws -> RequestAnswer {
@@ -121,10 +131,12 @@ public struct RequestConnection: Sendable {
   }
 
   func outgoing(
-    _ target: any RequestTarget, _ timeout: Duration?, ticket: UInt64, isLogin: Bool = false
+    _ target: any RequestTarget, _ timeout: Duration?, _ resendCount: Int?, ticket: UInt64,
+    isLogin: Bool = false
   ) -> OutgoingRequest {
     OutgoingRequest(
-      target, configuration, timeout: timeout, ticket: ticket, isLogin: isLogin)
+      target, configuration, timeout: timeout, resendCount: resendCount, ticket: ticket,
+      isLogin: isLogin)
   }
 
   // MARK: Logging in
@@ -136,8 +148,8 @@ public struct RequestConnection: Sendable {
       var failure: RequestError?
       do {
         let target = try await login()
-        let request = outgoing(target, nil, ticket: hub.makeTicket(), isLogin: true)
-        _ = try await answer(to: request)
+        let request = outgoing(target, nil, nil, ticket: hub.makeTicket(), isLogin: true)
+        _ = try await loginPlugins.follow(target) { try await answer(to: request) }
       } catch let error as RequestError {
         failure = error
       } catch {

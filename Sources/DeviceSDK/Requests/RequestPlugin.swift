@@ -14,7 +14,7 @@ public protocol RequestPlugin: Sendable {
   func process(
     _ result: Result<RequestAnswer, RequestError>, of target: any RequestTarget
   ) -> Result<RequestAnswer, RequestError>
-  /// The caller has the result, as all plugins left it.
+  /// The caller has the result, as all plugins left it, or gets it next if it awaits.
   func didReceive(_ result: Result<RequestAnswer, RequestError>, of target: any RequestTarget)
 }
 
@@ -33,6 +33,42 @@ extension RequestPlugin {
   public func didReceive(
     _ result: Result<RequestAnswer, RequestError>, of target: any RequestTarget
   ) {}
+}
+
+extension [any RequestPlugin] {
+  /// Shows every stage of a request to all plugins.
+  /// - Parameters:
+  ///   - target: What is asked for.
+  ///   - send: Sends it.
+  /// - Returns: The answer, as all plugins left it.
+  /// - Throws: ``RequestError``, as all plugins left it, and `DataClientError` when the client's world is
+  ///   broken.
+  func follow(
+    _ target: any RequestTarget, _ send: () async throws -> RequestAnswer
+  ) async throws -> RequestAnswer {
+    for plugin in self { plugin.willSend(target) }
+    let final: Result<RequestAnswer, RequestError>
+    do {
+      final = process(.success(try await send()), of: target)
+    } catch let error as RequestError {
+      final = process(.failure(error), of: target)
+    } catch let error as DataClientError {
+      // The world is broken, which no plugin can mend; they hear of it all the same.
+      let broken = process(.failure(RequestError(.serverConnection, error.message)), of: target)
+      for plugin in self { plugin.didReceive(broken, of: target) }
+      throw error
+    }
+    for plugin in self { plugin.didReceive(final, of: target) }
+    return try final.get()
+  }
+
+  /// Shows a result to all plugins, and has each of them process it.
+  func process(
+    _ result: Result<RequestAnswer, RequestError>, of target: any RequestTarget
+  ) -> Result<RequestAnswer, RequestError> {
+    for plugin in self { plugin.willReceive(result, of: target) }
+    return reduce(result) { $1.process($0, of: target) }
+  }
 }
 
 /// Takes an answer whose `ret_code` is not `0000` for an error, as the services of the model mean it.

@@ -89,42 +89,39 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
   /// - Parameters:
   ///   - target: What to ask for.
   ///   - timeout: How long to wait; nil takes the target's time, or the configuration's.
+  ///   - resendCount: How often it is sent again when its connection is lost; nil takes the target's count,
+  ///     or the configuration's.
   /// - Returns: The answer's content.
   /// - Throws: ``RequestError``, of kind `invalidResponse` when the content is of another type; and
   ///   `DataClientError` when the client's world is broken.
   public func request<Answer: Decodable & Sendable>(
-    _ target: Target, timeout: Duration? = nil
+    _ target: Target, timeout: Duration? = nil, resendCount: Int? = nil
   ) async throws -> Answer {
-    try await answer(to: target, timeout: timeout).decoded()
+    try await answer(to: target, timeout: timeout, resendCount: resendCount).decoded()
   }
 
   /// Makes a request and returns its answer as it is.
   /// - Parameters:
   ///   - target: What to ask for.
   ///   - timeout: How long to wait; nil takes the target's time, or the configuration's.
+  ///   - resendCount: How often it is sent again when its connection is lost; nil takes the target's count,
+  ///     or the configuration's.
   /// - Returns: The answer.
   /// - Throws: ``RequestError``, and `DataClientError` when the client's world is broken.
-  public func answer(to target: Target, timeout: Duration? = nil) async throws -> RequestAnswer {
-    for plugin in plugins { plugin.willSend(target) }
-    let result: Result<RequestAnswer, RequestError>
-    do {
-      result = .success(try await send(target, timeout))
-    } catch let error as RequestError {
-      result = .failure(error)
-    } catch let error as DataClientError {
-      // The world is broken, which no plugin can mend; they hear of it all the same.
-      finish(finalResult(.failure(RequestError(.serverConnection, error.message)), target), target)
-      throw error
-    }
-    let final = finalResult(result, target)
-    finish(final, target)
-    return try final.get()
+  public func answer(
+    to target: Target, timeout: Duration? = nil, resendCount: Int? = nil
+  ) async throws -> RequestAnswer {
+    try await plugins.follow(target) { try await send(target, timeout, resendCount) }
   }
 
-  private func send(_ target: Target, _ timeout: Duration?) async throws -> RequestAnswer {
+  private func send(
+    _ target: Target, _ timeout: Duration?, _ resendCount: Int?
+  ) async throws -> RequestAnswer {
     switch source {
-    case .shared(let connection): try await connection.answer(to: target, timeout: timeout)
-    case .own(let own): try await own.opened().answer(to: target, timeout: timeout)
+    case .shared(let connection):
+      try await connection.answer(to: target, timeout: timeout, resendCount: resendCount)
+    case .own(let own):
+      try await own.opened().answer(to: target, timeout: timeout, resendCount: resendCount)
     case .samples: try Self.sample(of: target).get()
     case .broken(let error): throw error
     }
@@ -136,17 +133,19 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
   /// - Parameters:
   ///   - target: What to ask for.
   ///   - timeout: How long to wait; nil takes the target's time, or the configuration's.
+  ///   - resendCount: How often it is sent again when its connection is lost; nil takes the target's count,
+  ///     or the configuration's.
   ///   - completion: Takes the result.
   /// - Returns: What takes the request back.
   @discardableResult
   public func request(
-    _ target: Target, timeout: Duration? = nil,
+    _ target: Target, timeout: Duration? = nil, resendCount: Int? = nil,
     completion: @escaping @Sendable (Result<RequestAnswer, RequestError>) -> Void
   ) -> RequestToken {
     for plugin in plugins { plugin.willSend(target) }
     let plugins = plugins
     let complete: @Sendable (Result<RequestAnswer, RequestError>) -> Void = { result in
-      let final = Self.finalResult(result, target, plugins)
+      let final = plugins.process(result, of: target)
       completion(final)
       for plugin in plugins { plugin.didReceive(final, of: target) }
     }
@@ -165,7 +164,7 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
       return RequestToken {}
     }
     let ticket = connection.hub.makeTicket()
-    let request = connection.outgoing(target, timeout, ticket: ticket)
+    let request = connection.outgoing(target, timeout, resendCount, ticket: ticket)
     connection.driver.submit(.request(request)) { complete(Self.result($0)) }
     return RequestToken { [driver = connection.driver] in
       driver.submit(.takeBack(ticket: ticket)) { _ in }
@@ -185,24 +184,6 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
     } catch {
       return .failure(RequestError(.serverConnection, "\(error)"))
     }
-  }
-
-  // MARK: Plugins
-
-  private func finalResult(
-    _ result: Result<RequestAnswer, RequestError>, _ target: Target
-  ) -> Result<RequestAnswer, RequestError> { Self.finalResult(result, target, plugins) }
-
-  private static func finalResult(
-    _ result: Result<RequestAnswer, RequestError>, _ target: Target,
-    _ plugins: [any RequestPlugin]
-  ) -> Result<RequestAnswer, RequestError> {
-    for plugin in plugins { plugin.willReceive(result, of: target) }
-    return plugins.reduce(result) { $1.process($0, of: target) }
-  }
-
-  private func finish(_ result: Result<RequestAnswer, RequestError>, _ target: Target) {
-    for plugin in plugins { plugin.didReceive(result, of: target) }
   }
 
   private static func sample(of target: Target) -> Result<RequestAnswer, RequestError> {

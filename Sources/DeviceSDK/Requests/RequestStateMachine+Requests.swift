@@ -3,9 +3,8 @@ import DataClient
 /// Sending requests and completing them, each just once.
 extension RequestStateMachine {
   mutating func request(_ request: OutgoingRequest, _ id: CallID) {
-    guard case .object = request.parameters else {
-      let error = RequestError(.client, "the parameters of \(request.service) are no object")
-      return outputs.append(.complete(id, .failure(error)))
+    if let mistake = request.mistake {
+      return outputs.append(.complete(id, .failure(RequestError(.client, mistake))))
     }
     let isOpen = if case .open = link { true } else { false }
     guard isOpen || mayQueue else {
@@ -13,7 +12,7 @@ extension RequestStateMachine {
       return
     }
     pending[id] = Pending(
-      request: request, resendsLeft: configuration.resendCount,
+      request: request, resendsLeft: request.resendCount,
       wasRefusedBeforeLogin: request.isLogin)
     tickets[request.ticket] = id
     deadlines.set(time.advanced(by: request.timeout), for: id)

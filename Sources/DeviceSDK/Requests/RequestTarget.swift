@@ -29,6 +29,9 @@ public protocol RequestTarget: Sendable {
   var parameters: JSONValue { get }
   /// How long to wait for the answer; nil is the time of the configuration.
   var timeout: Duration? { get }
+  /// How often it is sent again when its connection is lost, for services that may be asked twice; nil is as
+  /// often as the configuration says.
+  var resendCount: Int? { get }
   /// JSON that stands for the answer's content when answers are stubbed; nil has none.
   var sampleData: [UInt8]? { get }
 }
@@ -42,6 +45,8 @@ extension RequestTarget {
   public var parameters: JSONValue { [:] }
   /// That of the configuration, unless a target says otherwise.
   public var timeout: Duration? { nil }
+  /// That of the configuration, unless a target says otherwise.
+  public var resendCount: Int? { nil }
   /// None, unless a target says otherwise.
   public var sampleData: [UInt8]? { nil }
 }
@@ -64,6 +69,8 @@ public struct AnyRequestTarget: RequestTarget {
   public var parameters: JSONValue { target.parameters }
   /// The time of the target inside.
   public var timeout: Duration? { target.timeout }
+  /// The count of the target inside.
+  public var resendCount: Int? { target.resendCount }
   /// The sample data of the target inside.
   public var sampleData: [UInt8]? { target.sampleData }
 }

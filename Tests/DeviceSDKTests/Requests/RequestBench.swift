@@ -56,14 +56,15 @@ struct RequestBench {
 
   mutating func request(
     _ name: String, _ parameters: JSONValue = [:], timeout: Duration = .seconds(15),
-    isLogin: Bool = false
+    resendCount: Int? = nil, isLogin: Bool = false
   ) {
     call(
       name,
       .request(
         OutgoingRequest(
           product: "app", service: "s/\(name)", method: .post, parameters: parameters,
-          timeout: timeout, ticket: lastCall + 1, isLogin: isLogin)))
+          timeout: timeout, resendCount: resendCount ?? machine.configuration.resendCount,
+          ticket: lastCall + 1, isLogin: isLogin)))
   }
 
   mutating func cancel(_ name: String) { if let id = ids[name] { input(.cancelled(id)) } }

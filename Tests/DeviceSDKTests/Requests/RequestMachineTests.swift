@@ -160,6 +160,25 @@ import Testing
     #expect(bench.machine.statistics.resent == 1)
   }
 
+  @Test func sendsAgainAsOftenAsTheRequestSays() throws {
+    var bench = try RequestBench.open { $0.resendCount = 1 }
+    bench.request("a", resendCount: 0)
+    bench.request("b", resendCount: 2)
+    bench.request("c")
+    bench.request("d", resendCount: -1)
+    for _ in 0..<3 {
+      bench.event(.closed(.lost("test")))
+      bench.wait(3)
+      bench.event(.connected(.init()))
+    }
+    #expect(
+      bench.take().filter { !$0.contains("state") && $0 != "CONNECT" } == [
+        "s/a 1", "s/b 2", "s/c 3", "d failed -3", "a failed -13", "s/b 1", "s/c 2",
+        "c failed -13", "s/b 1", "b failed -13",
+      ])
+    #expect(bench.machine.statistics.resent == 3)
+  }
+
   // MARK: Logging in
 
   @Test func logsInOnceForAllThatWait() throws {

@@ -23,6 +23,9 @@ private enum SampleAPI: RequestTarget {
   }
 
   var product: String? { if case .bare = self { "other" } else { nil } }
+  var method: RequestMethod { if case .bare = self { .put } else { .post } }
+  var timeout: Duration? { if case .bare = self { .seconds(9) } else { nil } }
+  var resendCount: Int? { if case .bare = self { 1 } else { nil } }
 
   var sampleData: [UInt8]? {
     if case .analyze = self {
@@ -176,6 +179,38 @@ private final class Stages: RequestPlugin {
     #expect(sent(client).last?.contains(#""product":"other""#) == true)
   }
 
+  @Test(arguments: [SampleAPI.bare, .analyze(question: "?")])
+  fileprivate func keepsAllThatATargetInsideSays(_ inside: SampleAPI) {
+    let target = AnyRequestTarget(inside)
+    #expect(target.product == inside.product && target.service == inside.service)
+    #expect(target.method == inside.method && target.parameters == inside.parameters)
+    #expect(target.timeout == inside.timeout && target.resendCount == inside.resendCount)
+    #expect(target.sampleData == inside.sampleData)
+  }
+
+  /// The call's own count wins over the target's, which is 1, and that over the configuration's.
+  @Test(arguments: [(nil, 2), (0, 1), (2, 3)] as [(Int?, Int)])
+  func sendsAgainAsOftenAsTargetAndCallSay(_ count: Int?, _ times: Int) async throws {
+    let client = ScriptedClient(capabilities: [.frames]) { action, _ in
+      switch action.kind {
+      case .connect: [.connected(.init())]
+      case .disconnect: [.closed(.byUser)]
+      case .sendText: [.closed(.lost("test"))]
+      default: []
+      }
+    }
+    var configuration = RequestConfiguration()
+    configuration.heartbeatInterval = nil
+    configuration.reconnect = BackOff(first: .zero, longest: .zero)
+    let provider = RequestProvider<SampleAPI>(client: client, configuration: configuration)
+    let task = Task { try await provider.answer(to: .bare, resendCount: count) }
+    await client.waitForActions(2)
+    await client.advance(by: .zero)
+    let error = try await #require(throws: RequestError.self) { try await task.value }
+    #expect(error.kind == .serverConnection)
+    #expect(sent(client).count == times)
+  }
+
   @Test func showsEveryStageToEveryPluginInOrder() async throws {
     let stages = Stages()
     try await withRequests(on: server(good)) { connection in
@@ -272,6 +307,50 @@ private final class Stages: RequestPlugin {
     }
     let services = sent(client).compactMap { JSONValue(parsing: Array($0.utf8))?["service"]?.text }
     #expect(services == ["system/heart-beat", "bare", "test-services/nlu/analyze", "bare"])
+  }
+
+  /// A server that wants a login before all else, which it answers with a content.
+  private func strictServer(_ content: String) -> ScriptedClient {
+    let isLoggedIn = Atomic(false)
+    return ScriptedClient(capabilities: [.frames]) { action, _ in
+      switch action.kind {
+      case .connect: return [.connected(.init())]
+      case .disconnect: return [.closed(.byUser)]
+      case .sendText(let text):
+        guard let value = JSONValue(parsing: Array(text.utf8)), let id = value["uniqueId"]?.integer,
+          let service = value["service"]?.text, value["content"] != nil
+        else { return [] }
+        if service != "bare" { isLoggedIn.store(true, ordering: .relaxed) }
+        let isWelcome = isLoggedIn.load(ordering: .relaxed)
+        let rest = isWelcome ? #""content":\#(content)"# : #""error":{"code":4}"#
+        return [.text(#"{"uniqueId":\#(id),"service":"\#(service)",\#(rest)}"#)]
+      default: return []
+      }
+    }
+  }
+
+  @Test func showsPluginsTheLoginsOfTheConnection() async throws {
+    let stages = Stages()
+    let provider = RequestProvider<SampleAPI>(
+      client: strictServer(#"{"ret_code":"0000"}"#), plugins: [stages],
+      login: { SampleAPI.analyze(question: "login") })
+    _ = try await provider.answer(to: .bare)
+    try await provider.close()
+    let end = ["willReceive ok", "process", "didReceive ok"]
+    #expect(
+      stages.seen == ["willSend bare", "willSend test-services/nlu/analyze"] + end + end)
+  }
+
+  @Test func takesALoginThatTheServiceRefusesForNone() async throws {
+    let provider = RequestProvider<SampleAPI>(
+      client: strictServer(#"{"ret_code":"1001","ret_msg":"wrong"}"#), plugins: [BusinessErrors()],
+      login: { SampleAPI.analyze(question: "login") })
+    let error = try await #require(throws: RequestError.self) {
+      try await provider.answer(to: .bare)
+    }
+    #expect(error == RequestError(.business, "wrong", businessCode: "1001"))
+    #expect(provider.connection?.statistics == RequestStatistics())
+    try await provider.close()
   }
 
   @Test func answersATaskThatIsCancelledOnce() async throws {

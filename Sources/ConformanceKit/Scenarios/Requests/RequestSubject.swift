@@ -199,6 +199,7 @@ private struct ScenarioTarget: DeviceSDK.RequestTarget {
   let method: RequestMethod
   let parameters: JSONValue
   let timeout: Duration?
+  let resendCount: Int?
 
   init(_ fields: JSONValue) {
     service = fields["service"]?.text ?? "ask"
@@ -206,5 +207,6 @@ private struct ScenarioTarget: DeviceSDK.RequestTarget {
     method = fields["method"]?.text.flatMap(RequestMethod.init) ?? .post
     parameters = fields["params"] ?? [:]
     timeout = fields["timeout"]?.seconds
+    resendCount = fields["resendCount"]?.integer
   }
 }
