@@ -6,10 +6,7 @@ extension ChannelStateMachine {
     self.identity = identity
     topics = ChannelTopics(
       productKey: identity.productKey, deviceName: identity.deviceName)
-    // FNV-1a: devices that were given no seed do not come back all at the same time.
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in identity.clientID.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    random = SeededGenerator(seed: configuration.jitterSeed ^ hash)
+    random = SeededGenerator(named: identity.clientID, seed: configuration.jitterSeed)
   }
 
   // MARK: Calls

@@ -166,12 +166,8 @@ extension GatewayConfiguration {
     return rules
   }
 
-  /// Jitter of its own for each device, also for those that were given no seed (FNV-1a).
+  /// Jitter of its own for each device, also for those that were given no seed.
   var random: SeededGenerator {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in connection.identity.clientID.utf8 {
-      hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
-    }
-    return SeededGenerator(seed: jitterSeed ^ hash)
+    SeededGenerator(named: connection.identity.clientID, seed: jitterSeed)
   }
 }

@@ -74,10 +74,14 @@ public struct Link: Sendable {
   /// The warnings from now on of tokens that are valid for 30 seconds more; the newest 64 are kept.
   public var tokenEvents: BroadcastSequence<LinkTokenEvent> { hub.tokens.listen(limit: 64) }
 
+  /// How many messages were dropped, as readers of ``messages(in:limit:)`` were slow.
+  public var droppedMessages: UInt64 { hub.messages.dropped }
+
   /// The messages of subscribed channels from now on.
   /// - Parameters:
   ///   - channel: The channel; nil takes those of all.
-  ///   - limit: How many messages are kept for a slow reader; the oldest are dropped beyond it.
+  ///   - limit: How many messages are kept for a slow reader; the oldest are dropped beyond it, and counted in
+  ///     ``droppedMessages``.
   /// - Returns: The messages.
   public func messages(
     in channel: String? = nil, limit: Int = 1_024

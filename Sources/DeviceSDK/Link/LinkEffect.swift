@@ -57,12 +57,3 @@ struct TokenTimes: Sendable {
     return true
   }
 }
-
-extension SeededGenerator {
-  /// Creates a generator that gives other numbers for another name (FNV-1a).
-  init(named name: String) {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    self.init(seed: hash)
-  }
-}

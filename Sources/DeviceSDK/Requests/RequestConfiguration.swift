@@ -32,8 +32,8 @@ public struct RequestConfiguration: Sendable, Hashable {
   /// Whether top-level strings are percent-encoded as the first clients of the model did; in frames only, as
   /// a URL and a form are encoded in any case.
   public var usesLegacyPercentEncoding = false
-  /// The seed of the jitter.
-  public var jitterSeed: UInt64 = 0
+  /// The seed of the jitter; nil is another one for every connection.
+  public var jitterSeed: UInt64?
 
   /// Three seconds each time.
   public static let fixedDelay = BackOff(

@@ -68,8 +68,12 @@ public struct RequestConnection: Sendable {
   /// The changes of the connection's state from now on; the newest 64 are kept.
   public var stateChanges: BroadcastSequence<RequestStateChange> { hub.states.listen(limit: 64) }
 
+  /// How many messages of the server were dropped, as readers were slow.
+  public var droppedMessages: UInt64 { hub.messages.dropped }
+
   /// What the server says from now on without having been asked.
-  /// - Parameter limit: How many messages are kept for a slow reader; the oldest are dropped beyond it.
+  /// - Parameter limit: How many messages are kept for a slow reader; the oldest are dropped beyond it, and
+  ///   counted in ``droppedMessages``.
   /// - Returns: The messages.
   public func serverMessages(limit: Int = 1_024) -> BroadcastSequence<ServerMessage> {
     hub.messages.listen(limit: limit)

@@ -139,7 +139,7 @@ public struct RequestStateMachine: StateMachine {
     }
     self.configuration = configuration
     self.canLogIn = canLogIn
-    random = SeededGenerator(seed: configuration.jitterSeed)
+    random = SeededGenerator(seed: configuration.jitterSeed ?? 0)
   }
 
   /// When the machine wants to be asked again if nothing happens before.

@@ -57,6 +57,23 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(1))) func countMessagesThatASlowReaderMisses() async throws {
+    try await withServer { broker, _ in
+      try await withUser("bob", broker) { bob in
+        let slow = bob.messages(limit: 2)
+        var all = bob.messages(in: "lobby").makeAsyncIterator()
+        try await withUser("alice", broker) { alice in
+          for number in 1...5 { try await alice.publish("\(number)", in: "lobby") }
+        }
+        for number in 1...5 { #expect(await all.next()?.text == "\(number)") }
+        #expect(bob.droppedMessages == 3)
+        var kept = slow.makeAsyncIterator()
+        #expect(await kept.next()?.text == "4")
+        #expect(await kept.next()?.text == "5")
+      }
+    }
+  }
+
   @Test(.timeLimit(.minutes(1))) func doNotThrowEachOtherOutForEver() async throws {
     try await withServer { broker, _ in
       try await withUser("alice", broker) { first in

@@ -1,5 +1,6 @@
 import CloudSimulator
 import DataClient
+import Synchronization
 import Testing
 
 @testable import DeviceSDK
@@ -87,6 +88,68 @@ private struct Witness: RequestPlugin {
     RequestProvider<Target>(client: silent, configuration: Self.quiet, plugins: [other])
       .request(Target()) { _ in }
     #expect(await other.all() == ["willSend", "willReceive", "failed"])
+  }
+
+  /// A fleet that lost its server does not come back all at the same moment, unless it is told to.
+  @Test func everyConnectionHasAJitterOfItsOwn() throws {
+    let server = InProcessRequestServer()
+    var configuration = RequestConfiguration()
+    let seeds = try (0..<4).map { _ in
+      try RequestConnection(server, configuration, [], nil).configuration.jitterSeed
+    }
+    #expect(Set(seeds).count == 4 && !seeds.contains(nil))
+    configuration.jitterSeed = 7
+    #expect(try RequestConnection(server, configuration, [], nil).configuration.jitterSeed == 7)
+    let delays = try (0..<50 as Range<UInt64>).map { seed in
+      var bench = try RequestBench {
+        $0.jitterSeed = seed
+        $0.reconnect = BackOff(first: .seconds(3))
+      }
+      bench.call("open", .open)
+      bench.event(.closed(.lost("test")))
+      return try #require(bench.machine.deadline).nanoseconds(since: bench.now)
+    }
+    #expect(Set(delays).count == 50)
+    #expect(delays.allSatisfy { (3_000_000_000...3_750_000_000).contains($0) })
+  }
+
+  @Test func theServersOwnMessagesAreDroppedForASlowReaderAndCounted() async throws {
+    let client = ScriptedClient(capabilities: [.frames]) { action, _ in
+      switch action.kind {
+      case .connect: [.connected(.init())]
+      case .disconnect: [.closed(.byUser)]
+      default: []
+      }
+    }
+    let kept = try await withRequests(on: client, configuration: Self.quiet) { connection in
+      try await connection.open()
+      let messages = connection.serverMessages(limit: 2)
+      client.feed((1...4).map { .text(#"{"news":\#($0)}"#) } + [.binary([5])])
+      await client.settle()
+      #expect(connection.droppedMessages == 3)
+      #expect(connection.statistics.pushes == 5)
+      return messages
+    }
+    #expect(
+      await kept.reduce(into: []) { $0.append($1) } == [.json(["news": 4]), .binary([5])])
+  }
+
+  @Test func theLogShowsNeitherParametersNorContent() async throws {
+    let lines = Mutex<[String]>([])
+    let logger = RequestLogger { line in lines.withLock { $0.append(line) } }
+    let script = RequestScript(answers: [
+      .init(service: "ask", content: ["token": "secret"]),
+      .init(service: "busy", error: ["code": 2, "desc": "busy"]),
+    ])
+    try await withRequests(on: InProcessRequestServer(script), configuration: Self.quiet) {
+      connection in
+      try await connection.open()
+      let provider = RequestProvider<Target>(connection, plugins: [logger])
+      _ = try await provider.answer(to: Target(parameters: ["password": "secret"]))
+      _ = try? await provider.answer(to: Target(service: "busy"))
+    }
+    #expect(
+      lines.withLock { $0 } == ["→ POST ask", "← ask", "→ POST busy", "← busy -1/2: busy"])
   }
 
   @Test func requestsOfManyTasksHaveTheirOwnAnswers() async throws {
