@@ -24,13 +24,10 @@ struct LinkPresenceBoard: Sendable {
   private var channels: [LinkChannel: [String: Member]] = [:]
   private var intervals: [LinkChannel: Interval] = [:]
   private var messages: [Message] = []
-  private let announceLimit: Int
-  private let length: Duration
+  /// How it behaves from now on; an interval that has begun keeps its end.
+  var rules: LinkServiceRules
 
-  init(_ rules: LinkServiceRules) {
-    announceLimit = rules.announceLimit
-    length = rules.interval
-  }
+  init(_ rules: LinkServiceRules) { self.rules = rules }
 
   /// When a channel is to be told something.
   var deadline: Timestamp? { intervals.values.map(\.end).min() }
@@ -76,14 +73,14 @@ struct LinkPresenceBoard: Sendable {
     _ states: [String: String] = [:]
   ) {
     guard !isQuiet else { return }
-    guard channels[channel]?.count ?? 0 > announceLimit || intervals[channel] != nil else {
+    guard channels[channel]?.count ?? 0 > rules.announceLimit || intervals[channel] != nil else {
       return send(
         [
           JSONMember("event", .string(word.rawValue)), JSONMember("user", .string(user)),
           JSONMember("states", .strings(states)),
         ], to: channel)
     }
-    var interval = intervals[channel] ?? Interval(end: now.advanced(by: length))
+    var interval = intervals[channel] ?? Interval(end: now.advanced(by: rules.interval))
     if word == .state {
       interval.states[user] = states
     } else {

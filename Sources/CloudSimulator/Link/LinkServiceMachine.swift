@@ -20,8 +20,8 @@ public struct LinkServiceMachine: Sendable {
     case timePassed
   }
 
-  /// How the server behaves.
-  public var rules: LinkServiceRules
+  /// How the server behaves from now on.
+  public var rules: LinkServiceRules { didSet { presence.rules = rules } }
   var accounts: [LinkUser: LinkAccount] = [:]
   var presence: LinkPresenceBoard
   var outputs: [Message] = []

@@ -363,4 +363,18 @@ import Testing
     #expect(event.interval.joined == ["u3", "u4"] && event.interval.left == ["u2"])
     #expect(event.interval.states == [.init("u1", states: ["k": "v"])])
   }
+
+  @Test func followsOtherRulesFromNowOn() throws {
+    var world = LinkWorld()
+    try world.add("bob")
+    try world.add("u1")
+    #expect(world.presence["bob"]?.map(\.kind) == [.snapshot, .remoteJoinChannel])
+    world.service.rules.announceLimit = 2
+    world.service.rules.interval = .seconds(7)
+    try world.add("u2")
+    world.wait(6.999)
+    #expect(world.presence["bob"]?.count == 2)
+    world.wait(0.001)
+    #expect(world.presence["bob"]?.last?.interval.joined == ["u2"])
+  }
 }
