@@ -26,7 +26,7 @@ extension WebSocketState {
       return tally.leave(.targetNamesResource, .unreadableStartLine)
     }
     let host = request.head.fields(named: "Host").first?.value
-    guard let problem = RequestTarget.problem(with: request.target, host: host) else {
+    guard let problem = HandshakeTarget.problem(with: request.target, host: host) else {
       return tally.satisfy(.targetNamesResource)
     }
     tally.violate(
@@ -59,7 +59,7 @@ extension WebSocketState {
     _ request: WebSocketRequest, _ event: borrowing EventView, _ tally: inout Tally
   ) {
     let host = request.head.fields(named: "Host").first?.value ?? ""
-    guard RequestTarget.isAuthority(host) else {
+    guard HandshakeTarget.isAuthority(host) else {
       return tally.violate(
         HandshakeRule.requestHasHost.index, event,
         .init(
@@ -71,7 +71,7 @@ extension WebSocketState {
 }
 
 /// The addresses in a request (RFC 9112 section 3.2, RFC 3986 sections 3.2.2 and 3.2.3).
-enum RequestTarget {
+enum HandshakeTarget {
   /// Tells what is wrong with a request target.
   /// - Parameters:
   ///   - target: The request target.

@@ -193,7 +193,7 @@ extension RequestSubject where Machine == RequestStateMachine {
 }
 
 /// What a scenario asks for.
-private struct ScenarioTarget: DeviceSDK.RequestTarget {
+private struct ScenarioTarget: RequestTarget {
   let service: String
   let product: String?
   let method: RequestMethod
