@@ -7,22 +7,10 @@ import Testing
 @Suite struct HTTPClientTests {
   /// Answers by the path: the status in it, and the request itself as the body.
   private static func serve(_ socket: Socket) {
-    var head: [UInt8] = []
-    while !head.suffix(4).elementsEqual([13, 10, 13, 10]), let byte = socket.read(1).first {
-      head.append(byte)
-    }
-    let lines = String(decoding: head, as: UTF8.self).components(separatedBy: "\r\n")
-    let length =
-      lines.first { $0.lowercased().hasPrefix("content-length:") }
-      .flatMap { $0.split(separator: " ").last.flatMap { Int($0) } } ?? 0
-    let body = socket.read(length)
-    let line = lines.first ?? ""
+    let (line, body) = socket.readHTTPRequest()
     let status = line.contains("/missing") ? "404 Not Found" : "200 OK"
     let answer = [UInt8]("\(line)|".utf8) + body + [0xff]
-    socket.write(
-      [UInt8](
-        "HTTP/1.1 \(status)\r\nContent-Length: \(answer.count)\r\nConnection: close\r\n\r\n".utf8)
-        + (line.hasPrefix("HEAD") ? [] : answer))
+    socket.writeHTTPAnswer(answer, status: status, isHead: line.hasPrefix("HEAD"))
   }
 
   private func ask(_ client: HTTPClient, _ request: RequestMessage) async throws -> ResponseMessage
