@@ -1,4 +1,4 @@
-/// Which requests of a connection are over: the last 100 that were answered, and those that were given up.
+/// What became of a connection's last requests and heartbeats, of at least 100 and at most 200.
 struct AnswerMemory: Sendable {
   /// What became of a request.
   enum Fate: Sendable {

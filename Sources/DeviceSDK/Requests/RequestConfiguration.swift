@@ -6,7 +6,7 @@ public struct RequestConfiguration: Sendable, Hashable {
     case fail
     /// It waits for the try that is under way, and fails with it.
     case waitForTry
-    /// It waits for the connection, if no more than a number of others do.
+    /// It waits for the connection, if fewer than a number of requests are open already.
     case queue(limit: Int)
   }
 
@@ -26,8 +26,8 @@ public struct RequestConfiguration: Sendable, Hashable {
   public var heartbeatInterval: Duration? = .seconds(15)
   /// What to do with a request that is made before the connection is open.
   public var whileConnecting = WhileConnecting.waitForTry
-  /// How often a request whose connection was lost is sent again on the next one; for services that may
-  /// be asked twice.
+  /// How often a request whose connection was lost is sent again on the next one, unless the target or the
+  /// call says otherwise; for services that may be asked twice.
   public var resendCount = 0
   /// Whether top-level strings are percent-encoded as the first clients of the model did; in frames only, as
   /// a URL and a form are encoded in any case.

@@ -3,8 +3,9 @@ import DataClient
 /// Sees every stage of every request of a provider, and may change what comes of it.
 ///
 /// The stages are, in this order: `willSend`, `willReceive`, `process`, the caller's completion,
-/// `didReceive`. Plugins are asked in the order in which the provider has them. All stages come for every
-/// request, just once, also when it fails before it is sent, or is taken back.
+/// `didReceive`; a caller who awaits goes on behind `didReceive`. Plugins are asked in the order in which the
+/// provider has them. All stages come for every request, just once, also when it fails before it is sent, or
+/// is taken back; and for the logins that a provider's own connection makes.
 public protocol RequestPlugin: Sendable {
   /// A request is about to be sent.
   func willSend(_ target: any RequestTarget)

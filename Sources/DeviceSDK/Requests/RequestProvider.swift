@@ -41,7 +41,8 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
     login: (@Sendable () async throws -> any RequestTarget)? = nil
   ) {
     do throws(RequestError) {
-      source = .own(OwnConnection(try RequestConnection(client, configuration, login)))
+      source = .own(
+        OwnConnection(try RequestConnection(client, configuration, plugins, login)))
     } catch {
       source = .broken(error)
     }
