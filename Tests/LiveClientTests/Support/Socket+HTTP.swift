@@ -26,6 +26,7 @@ extension Socket {
 extension ScriptedServer {
   /// A server of HTTP.
   /// - Parameter answer: Returns the body of the answer to a request, from its first line and its body.
+  /// - Throws: `Child.Failure` when the system is out of sockets.
   convenience init(answering answer: @escaping @Sendable (String, String) -> String) throws {
     try self.init { socket in
       let (line, body) = socket.readHTTPRequest()

@@ -33,6 +33,14 @@ private enum SampleAPI: RequestTarget {
 @Suite struct LiveRequestTests {
   private static let answer = #"{"ret_code":"0000","result":[1]}"#
 
+  /// As patient as a busy machine needs it.
+  private static let patient: RequestConfiguration = {
+    var configuration = RequestConfiguration()
+    configuration.timeout = .seconds(120)
+    configuration.connectTimeout = .seconds(60)
+    return configuration
+  }()
+
   /// Answers every request with what it was asked, tells news, and closes when it is asked to.
   @Sendable private static func attend(_ connection: WebSocketServerConnection) async throws {
     for await event in connection.events {
@@ -64,11 +72,10 @@ private enum SampleAPI: RequestTarget {
   }
 
   @Test func aProviderGoesOnOnItsNextConnection() async throws {
-    var configuration = RequestConfiguration()
+    var configuration = Self.patient
     configuration.reconnect = BackOff(first: .milliseconds(10), jitterPercent: 0)
     configuration.whileConnecting = .queue(limit: 9)
-    configuration.timeout = .seconds(120)
-    configuration.connectTimeout = .seconds(60)
+    configuration.closeTimeout = .seconds(60)
     try await Self.withServer(Self.attend) { url in
       let provider = RequestProvider<SampleAPI>(
         client: try WebSocketClient(url: url), configuration: configuration)
@@ -99,7 +106,7 @@ private enum SampleAPI: RequestTarget {
 
   /// The world makes no difference to who asks.
   private func ask(_ client: some DataClient) async throws -> JSONValue {
-    var configuration = RequestConfiguration()
+    var configuration = Self.patient
     configuration.heartbeatInterval = nil
     let provider = RequestProvider<SampleAPI>(
       client: client, configuration: configuration, plugins: [BusinessErrors(unwrapsResult: true)])
@@ -115,7 +122,9 @@ private enum SampleAPI: RequestTarget {
         guard let request = JSONValue(parsing: Array(text.utf8)), request["content"] == asked,
           let id = request["uniqueId"], let service = request["service"]
         else { continue }
-        let answer: JSONValue = ["uniqueId": id, "service": service, "content": .string(Self.answer)]
+        let answer: JSONValue = [
+          "uniqueId": id, "service": service, "content": .string(Self.answer),
+        ]
         try await connection.send(String(decoding: answer.utf8, as: UTF8.self))
       }
     }) { url in
@@ -162,10 +171,12 @@ private enum SampleAPI: RequestTarget {
         paths.append(path)
         return paths
       }
-      return seen.contains("/login") ? #"{"ret_code":"0000"}"# : #"{"error":{"code":4,"desc":"login first"}}"#
+      return seen.contains("/login")
+        ? #"{"ret_code":"0000"}"# : #"{"error":{"code":4,"desc":"login first"}}"#
     })
     let provider = RequestProvider<SampleAPI>(
-      client: try HTTPClient(url: "http://127.0.0.1:\(server.port)"), plugins: [BusinessErrors()],
+      client: try HTTPClient(url: "http://127.0.0.1:\(server.port)"),
+      configuration: Self.patient, plugins: [BusinessErrors()],
       login: { SampleAPI.login })
     #expect(try await provider.answer(to: .secret).content == ["ret_code": "0000"])
     try await provider.close()
