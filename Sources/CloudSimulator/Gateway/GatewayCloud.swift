@@ -84,7 +84,7 @@ struct GatewayCloud: Sendable {
   }
 
   private static func list(_ params: JSONValue?) -> [JSONValue]? {
-    params?.member("deviceList")?.elements
+    params?["deviceList"]?.elements
   }
 
   // MARK: Topology
@@ -128,7 +128,7 @@ struct GatewayCloud: Sendable {
   }
 
   private func isSigned(_ device: CloudDevice, _ element: JSONValue) -> Bool {
-    guard let sign = element.member("sign")?.text, !sign.isEmpty else { return false }
+    guard let sign = element["sign"]?.text, !sign.isEmpty else { return false }
     let good = script.devices.first { $0.device == device }?.sign
     return good.map { $0.lowercased() == sign.lowercased() } ?? true
   }
@@ -137,9 +137,9 @@ struct GatewayCloud: Sendable {
     guard let elements = params?.elements, !elements.isEmpty else { return Self.wrong }
     var made: [JSONValue] = []
     for element in elements {
-      guard let productKey = element.member("productKey")?.text else { return Self.wrong }
+      guard let productKey = element["productKey"]?.text else { return Self.wrong }
       registered += 1
-      let name = element.member("deviceName")?.text ?? "made-\(registered)"
+      let name = element["deviceName"]?.text ?? "made-\(registered)"
       let device = CloudDevice(productKey: productKey, deviceName: name)
       deleted.remove(device)
       made.append(
@@ -206,19 +206,5 @@ struct GatewayCloud: Sendable {
       topology[device] == nil
       ? Self.failure(6_401, "topo relation not exist") : Self.failure(520, "device no session")
     return .sessionError(error, gateway)
-  }
-}
-
-extension JSONValue {
-  /// The elements of an array.
-  fileprivate var elements: [JSONValue]? {
-    guard case .array(let elements) = self else { return nil }
-    return elements
-  }
-
-  /// The value of an object's member.
-  fileprivate func member(_ key: String) -> JSONValue? {
-    guard case .object(let members) = self else { return nil }
-    return members.first { $0.key == key }?.value
   }
 }

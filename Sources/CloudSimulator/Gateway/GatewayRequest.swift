@@ -28,8 +28,7 @@ struct GatewayRequest {
   /// Reads a request; nil when the message is none that could be answered, as one of the cloud's own.
   init?(_ message: Message) {
     guard let (device, kind) = Self.place(message.topic),
-      case .object(let members)? = JSONValue(parsing: message.payload),
-      let id = members.first(where: { $0.key == "id" })?.value
+      let request = JSONValue(parsing: message.payload), let id = request["id"]
     else { return nil }
     switch id {
     case .string, .number: break
@@ -38,7 +37,7 @@ struct GatewayRequest {
     self.kind = kind
     self.device = device
     self.id = id
-    params = members.first { $0.key == "params" }?.value
+    params = request["params"]
   }
 
   private static let kinds: [String: Kind] = [
@@ -76,9 +75,7 @@ struct GatewayRequest {
 extension CloudDevice {
   /// Reads a device from an object of JSON; nil when a part is missing.
   init?(_ value: JSONValue?) {
-    guard case .object(let members)? = value,
-      let productKey = members.first(where: { $0.key == "productKey" })?.value.text,
-      let deviceName = members.first(where: { $0.key == "deviceName" })?.value.text,
+    guard let productKey = value?["productKey"]?.text, let deviceName = value?["deviceName"]?.text,
       !productKey.isEmpty, !deviceName.isEmpty
     else { return nil }
     self.init(productKey: productKey, deviceName: deviceName)

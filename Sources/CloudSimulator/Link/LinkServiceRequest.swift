@@ -9,13 +9,13 @@ struct LinkServiceRequest {
   private init(_ value: JSONValue) { self.value = value }
 
   /// The identifier as it came; nil for what is not to be answered.
-  var id: JSONValue? { value.member("id") }
+  var id: JSONValue? { value["id"] }
 
-  func text(_ key: String) -> String? { value.member(key)?.text }
+  func text(_ key: String) -> String? { value[key]?.text }
 
-  func integer(_ key: String) -> Int? { value.member(key)?.integer }
+  func integer(_ key: String) -> Int? { value[key]?.integer }
 
-  func flag(_ key: String) -> Bool { value.member(key) == .bool(true) }
+  func flag(_ key: String) -> Bool { value[key] == .bool(true) }
 
   /// A duration in whole seconds; nil when it is missing or out of range.
   func seconds(_ key: String, in range: ClosedRange<Int>) -> Duration? {
@@ -25,30 +25,17 @@ struct LinkServiceRequest {
 
   /// The temporary states; what is no text is left out.
   var states: [String: String] {
-    guard case .object(let members)? = value.member("states") else { return [:] }
+    guard case .object(let members)? = value["states"] else { return [:] }
     return members.reduce(into: [:]) { if let text = $1.value.text { $0[$1.key] = text } }
   }
 
   /// The channels that a session had.
   var restored: [LinkServiceRequest] {
-    guard case .array(let elements)? = value.member("restore") else { return [] }
-    return elements.map { LinkServiceRequest($0) }
+    (value["restore"]?.elements ?? []).map { LinkServiceRequest($0) }
   }
 }
 
 extension JSONValue {
-  fileprivate func member(_ key: String) -> JSONValue? {
-    guard case .object(let members) = self else { return nil }
-    return members.first { $0.key == key }?.value
-  }
-
-  /// The value as UTF-8.
-  var utf8: [UInt8] {
-    var bytes: [UInt8] = []
-    append(to: &bytes)
-    return bytes
-  }
-
   /// An object of strings, in the order of their keys.
   static func strings(_ strings: [String: String]) -> JSONValue {
     .object(strings.sorted { $0.key < $1.key }.map { JSONMember($0.key, .string($0.value)) })

@@ -1,4 +1,4 @@
-import DataClient
+public import DataClient
 
 extension CloudScript {
   /// Reads a script.
@@ -16,6 +16,13 @@ extension CloudScript {
         "the script",
         "is no JSON at line \(line), column \(error.offset - start + 1): \(error.message)")
     }
+    try self.init(value)
+  }
+
+  /// Takes a script from JSON that is read already.
+  /// - Parameter value: The script.
+  /// - Throws: ``CloudError`` that names the key.
+  public init(_ value: JSONValue) throws(CloudError) {
     let fields = try ScriptFields(
       value, path: "", keys: ["tokens", "replies", "pushes", "refusedSubscriptions", "gateway"])
     self.init()

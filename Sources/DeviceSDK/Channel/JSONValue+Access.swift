@@ -1,19 +1,6 @@
-public import DataClient
+import DataClient
 
 extension JSONValue {
-  /// The value of an object's member; of two equal keys the last counts, nil when there is none.
-  public subscript(key: String) -> JSONValue? {
-    guard case .object(let members) = self else { return nil }
-    return members.last { $0.key == key }?.value
-  }
-
-  /// The value as JSON without white space.
-  public var utf8: [UInt8] {
-    var bytes: [UInt8] = []
-    append(to: &bytes)
-    return bytes
-  }
-
   /// The number of a whole number, or of a string of digits.
   var lenientInteger: Int? {
     switch self {

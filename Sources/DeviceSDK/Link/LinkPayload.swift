@@ -23,7 +23,7 @@ struct LinkReply: Sendable, Hashable {
       object["reason"]?.lenientInteger.flatMap { LinkReason(rawValue: $0) }
       ?? .rejection(self.code)
     message = object["message"]?.text ?? ""
-    unrestored = object["unrestored"]?.elements.compactMap(\.text) ?? []
+    unrestored = object["unrestored"]?.elements?.compactMap(\.text) ?? []
     expiresIn = object["expiresIn"]?.lenientInteger.map { .seconds($0) }
   }
 
@@ -105,22 +105,16 @@ extension LinkPresenceEvent {
 
 extension LinkPresenceEvent.Interval {
   fileprivate init(_ object: JSONValue) {
-    joined = object["join"]?.elements.compactMap(\.text) ?? []
-    left = object["leave"]?.elements.compactMap(\.text) ?? []
-    timedOut = object["timeout"]?.elements.compactMap(\.text) ?? []
+    joined = object["join"]?.elements?.compactMap(\.text) ?? []
+    left = object["leave"]?.elements?.compactMap(\.text) ?? []
+    timedOut = object["timeout"]?.elements?.compactMap(\.text) ?? []
     states = object["states"]?.users ?? []
   }
 }
 
 extension JSONValue {
-  /// The elements of an array; none when it is no array.
-  fileprivate var elements: [JSONValue] {
-    guard case .array(let values) = self else { return [] }
-    return values
-  }
-
   fileprivate var users: [LinkPresenceEvent.User] {
-    elements.compactMap { value in
+    (elements ?? []).compactMap { value in
       value["user"]?.text.map { .init($0, states: value["states"]?.strings ?? [:]) }
     }
   }

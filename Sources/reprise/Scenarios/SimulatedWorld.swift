@@ -58,14 +58,3 @@ struct SimulatedWorld: ScenarioWorld {
   /// Ends the world.
   func end() async throws { broker.end() }
 }
-
-extension CloudScript {
-  /// Reads the cloud of a scenario.
-  /// - Parameter value: The script as JSON.
-  /// - Throws: `CloudError` that names the key that is wrong.
-  init(_ value: JSONValue) throws(CloudError) {
-    var json: [UInt8] = []
-    value.append(to: &json)
-    try self.init(parsing: json)
-  }
-}

@@ -1,3 +1,4 @@
+import DataClient
 import Synchronization
 
 /// Holds the listeners of a mobile channel, and knows its state.
