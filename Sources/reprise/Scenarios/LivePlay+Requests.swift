@@ -5,9 +5,6 @@ import LiveClient
 
 /// Scenarios of requests, which need no broker.
 extension LivePlay {
-  /// How long an answer may take, in true time, in seconds.
-  private static let patience = 60
-
   /// Runs a scenario of requests, and records it if that is wanted.
   /// - Parameters:
   ///   - scenario: The scenario.
@@ -16,14 +13,11 @@ extension LivePlay {
   /// - Throws: ``OutputError`` when a recording can't be written, `CloudError` and `ConformanceError` for
   ///   a scenario that makes no sense, and `CancellationError`.
   func playRequests(_ scenario: Scenario, _ index: Int) async throws -> Played {
-    let recorder = try folder.map { folder in
-      let own = ScenarioSession.folder(of: scenario.system, in: folder)
-      return try OutputFile(
-        "\(own)/\(scenario.name).jsonl", inputs: [], isPrivate: true, replaces: replaces)
-    }
+    let recorder = try recorder(of: scenario)
+    let speed = speed(of: scenario)
     let world = try LiveRequestWorld(
       address: gates[index], isSimulated: scenario.cloud != nil,
-      patience: .seconds(Self.patience * speed)
+      patience: Self.patience(at: speed)
     ) { client in
       guard let recorder else { return try ScaledTimeClient(client, speed: speed) }
       return try ScaledTimeClient(RecordingClient(client, to: recorder), speed: speed)

@@ -107,11 +107,7 @@ struct LivePlay: Sendable {
 
   private func play(_ scenario: Scenario, _ index: Int) async throws -> Played {
     if scenario.system == .requests { return try await playRequests(scenario, index) }
-    let recorder = try folder.map { folder in
-      let own = ScenarioSession.folder(of: scenario.system, in: folder)
-      return try OutputFile(
-        "\(own)/\(scenario.name).jsonl", inputs: [], isPrivate: true, replaces: replaces)
-    }
+    let recorder = try recorder(of: scenario)
     let speed = speed(of: scenario)
     let wrapping = { (client: GatedClient<MosquittoClient>) throws -> any DataClient in
       guard let recorder else { return try ScaledTimeClient(client, speed: speed) }
@@ -153,11 +149,19 @@ struct LivePlay: Sendable {
     return Played(outcome: outcome, gate: gate, index: index)
   }
 
+  /// Makes the file that a scenario is recorded in; nil when nothing is recorded.
+  func recorder(of scenario: Scenario) throws(OutputError) -> OutputFile? {
+    guard let folder else { return nil }
+    let own = ScenarioSession.folder(of: scenario.system, in: folder)
+    return try OutputFile(
+      "\(own)/\(scenario.name).jsonl", inputs: [], isPrivate: true, replaces: replaces)
+  }
+
   /// How many times as fast the SDK's time passes in a scenario.
-  private func speed(of scenario: Scenario) -> Int {
+  func speed(of scenario: Scenario) -> Int {
     max(speed, min(scenario.speed ?? speed, Self.fastest))
   }
 
   /// How long an answer may take in the time of the SDK.
-  private static func patience(at speed: Int) -> Duration { .seconds(patience * speed) }
+  static func patience(at speed: Int) -> Duration { .seconds(patience * speed) }
 }
