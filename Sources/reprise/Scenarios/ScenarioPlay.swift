@@ -73,7 +73,7 @@ struct ScenarioPlay: Sendable {
       } else if let cloud = scenario.cloud {
         try await SimulatedWorld.run(scenario, cloud: CloudScript(cloud))
       } else {
-        try await scenario.run(in: ScriptedWorld())
+        try await scenario.run(in: ScriptedWorld(for: scenario.system))
       }
     return .played(scenario, outcome, input: "script")
   }

@@ -49,20 +49,17 @@ struct ScenarioSession: Sendable {
 
   /// Reads the description in a folder; without one, time passed as recorded.
   /// - Parameter folder: The folder.
-  /// - Throws: ``UsageError`` when there is one that can't be understood.
+  /// - Throws: ``UsageError`` when there is one that can't be read, or understood.
   init(folder: String) throws(UsageError) {
     let path = "\(folder)/\(Self.name)"
-    guard let bytes = Self.bytes(of: path) else { return }
-    guard case .object(let members)? = try? JSONValue.read(bytes),
-      let speed = members.first(where: { $0.key == "speed" })?.value.integer, speed > 0
-    else {
+    if access(path, F_OK) != 0, errno == ENOENT { return }
+    let description = JSONValue(parsing: try SmallFile.bytes(path, "--recordings"))
+    guard let description, let speed = description["speed"]?.integer, speed > 0 else {
       throw UsageError(
         "\(path) does not say \"speed\", a number from 1", "record the scenarios anew")
     }
     self.speed = speed
-    guard case .object(let own)? = members.first(where: { $0.key == "speeds" })?.value else {
-      return
-    }
+    guard case .object(let own)? = description["speeds"] else { return }
     for member in own {
       guard let speed = member.value.integer, speed > 0 else {
         throw UsageError(
@@ -89,21 +86,5 @@ struct ScenarioSession: Sendable {
   private static func object(_ members: [String: String]) -> String {
     let rows = members.sorted { $0.key < $1.key }.map { "    \"\($0)\": \($1)" }
     return "{\n\(rows.joined(separator: ",\n"))\n  }"
-  }
-
-  /// What a small file holds; nil when there is none.
-  private static func bytes(of path: String) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 65_536)
-    while bytes.count < 1 << 20 {
-      let count = read(descriptor, &piece, piece.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { break }
-      bytes += piece[..<count]
-    }
-    return bytes
   }
 }
