@@ -74,6 +74,16 @@ import Testing
     #expect(text.errors == "")
   }
 
+  @Test func tellsWhyADescriptionOfRecordingsCannotBeRead() throws {
+    let folder = scratch.directory.path
+    try scratch.write([], to: "channel/session.json/file")
+    let result = try sdk("publish", "--client", "file", "--recordings", folder)
+    #expect(result.status == 2)
+    #expect(
+      result.errors
+        == "reprise: --recordings \(folder)/channel/session.json: Is a directory; check the path\n")
+  }
+
   @Test func reportsOnTheOthersWhenARecordingIsMissing() throws {
     let file = URL(filePath: Self.recordings).appending(path: "channel/publish.pcap")
     try scratch.write(Array(try Data(contentsOf: file)), to: "channel/publish.pcap")

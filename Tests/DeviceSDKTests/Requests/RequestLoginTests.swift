@@ -65,14 +65,16 @@ import Testing
   }
 
   @Test func takesALoginThatTheServiceRefusesForNone() async throws {
+    let client = strictServer(#"{"ret_code":"1001","ret_msg":"wrong"}"#)
     let provider = RequestProvider<SampleAPI>(
-      client: strictServer(#"{"ret_code":"1001","ret_msg":"wrong"}"#), plugins: [BusinessErrors()],
+      client: client, plugins: [BusinessErrors()],
       login: { SampleAPI.analyze(question: "login") })
     let error = try await #require(throws: RequestError.self) {
       try await provider.answer(to: .bare)
     }
     #expect(error == RequestError(.business, "wrong", businessCode: "1001"))
-    #expect(provider.connection?.statistics == RequestStatistics())
+    // A heartbeat, the request and the login; nothing is sent again.
+    #expect(client.sentTexts.count == 3)
     try await provider.close()
   }
 }
