@@ -10,26 +10,26 @@ import Wire
 
 /// How to reach a broker: the options of every command that connects to one.
 struct BrokerOptions {
-  private static let clientID = OptionSpec(
+  static let clientID = OptionSpec(
     name: "client-id", value: "ID", help: "The client identifier.")
-  private static let version = OptionSpec(
+  static let version = OptionSpec(
     name: "mqtt", value: "VERSION", choices: ["3.1.1", "5.0"],
     help: "The version of MQTT to speak; 3.1.1 if nothing is said.")
-  private static let username = OptionSpec(
+  static let username = OptionSpec(
     name: "username", value: "NAME", help: "The user name; it may also stand in the URL.")
-  private static let passwordFile = OptionSpec(
+  static let passwordFile = OptionSpec(
     name: "password-file", value: "FILE", isFile: true,
     help: "The password is the first line of FILE.")
-  private static let authority = OptionSpec(
+  static let authority = OptionSpec(
     name: "ca-file", value: "FILE", isFile: true,
     help: "The certificates of the authorities to trust (PEM); as it is those of the system.")
-  private static let certificate = OptionSpec(
-    name: "cert", value: "FILE", isFile: true, help: "The client's own certificate (PEM).")
-  private static let key = OptionSpec(
-    name: "key", value: "FILE", isFile: true, help: "The key of the client's own certificate.")
-  private static let insecure = OptionSpec(
+  static let certificate = OptionSpec(
+    name: "cert", value: "FILE", isFile: true, help: "The certificate to show (PEM).")
+  static let key = OptionSpec(
+    name: "key", value: "FILE", isFile: true, help: "The key of that certificate (PEM).")
+  static let insecure = OptionSpec(
     name: "insecure", help: "Trusts any server, whoever it is; for tests only.")
-  private static let keepAlive = OptionSpec(
+  static let keepAlive = OptionSpec(
     name: "keep-alive", value: "TIME",
     help: "The longest silence of the connection, 5s to 18h; 60s if nothing is said.")
 
@@ -55,7 +55,7 @@ struct BrokerOptions {
   init(
     _ text: String, _ arguments: Arguments, _ console: Console, clientID name: String
   ) throws(UsageError) {
-    url = try Self.url(text)
+    url = try Self.read(text)
     speaks = arguments.value(Self.version) == "5.0" ? .v5_0 : .v3_1_1
     tls = try Self.tls(arguments, isSecure: url.isSecure)
     connect = ConnectOptions(clientID: arguments.value(Self.clientID) ?? name)
@@ -102,7 +102,11 @@ struct BrokerOptions {
 
   // MARK: Reading
 
-  private static func url(_ text: String) throws(UsageError) -> BrokerURL {
+  /// Reads a URL.
+  /// - Parameter text: The URL, as it was typed.
+  /// - Returns: The URL, taken apart.
+  /// - Throws: ``UsageError``.
+  static func read(_ text: String) throws(UsageError) -> BrokerURL {
     do throws(DataClientError) { return try BrokerURL(text) } catch {
       throw UsageError(
         Advice.clause(error.message),
