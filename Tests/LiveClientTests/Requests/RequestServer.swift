@@ -35,7 +35,8 @@ extension RequestProvider<Question> {
   /// A provider with a WebSocket of its own, which says nothing on its own and connects again at once.
   convenience init(_ url: String) throws {
     var configuration = RequestConfiguration()
-    configuration.reconnect = BackOff(first: .milliseconds(1), longest: .milliseconds(1), jitterPercent: 0)
+    configuration.reconnect = BackOff(
+      first: .milliseconds(1), longest: .milliseconds(1), jitterPercent: 0)
     configuration.connectTimeout = .seconds(120)
     configuration.whileConnecting = .queue(limit: 10)
     configuration.heartbeatInterval = nil

@@ -166,7 +166,9 @@ import Wire
           }
         }
         for _ in 0..<9 {
-          let refusal = await #expect(throws: DataClientError.self) { try await group.next()?.get() }
+          let refusal = await #expect(throws: DataClientError.self) {
+            try await group.next()?.get()
+          }
           #expect(refusal?.code == .invalidAction)
         }
         world.peer.send(Self.text("a"))
