@@ -55,7 +55,7 @@ struct BrokerOptions {
   init(
     _ text: String, _ arguments: Arguments, _ console: Console, clientID name: String
   ) throws(UsageError) {
-    url = try Self.read(text)
+    url = try Self.url(text)
     speaks = arguments.value(Self.version) == "5.0" ? .v5_0 : .v3_1_1
     tls = try Self.tls(arguments, isSecure: url.isSecure)
     connect = ConnectOptions(clientID: arguments.value(Self.clientID) ?? name)
@@ -102,11 +102,11 @@ struct BrokerOptions {
 
   // MARK: Reading
 
-  /// Reads a URL.
-  /// - Parameter text: The URL, as it was typed.
-  /// - Returns: The URL, taken apart.
+  /// Reads the URL of a broker.
+  /// - Parameter text: What was typed.
+  /// - Returns: The URL.
   /// - Throws: ``UsageError``.
-  static func read(_ text: String) throws(UsageError) -> BrokerURL {
+  static func url(_ text: String) throws(UsageError) -> BrokerURL {
     do throws(DataClientError) { return try BrokerURL(text) } catch {
       throw UsageError(
         Advice.clause(error.message),

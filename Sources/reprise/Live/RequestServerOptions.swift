@@ -16,7 +16,7 @@ struct RequestServerOptions: Sendable {
   /// Whether a URL, with the options behind it, is one to listen on and not that of a broker.
   /// - Throws: ``UsageError`` when it is no URL.
   static func areMeant(by text: String, _ arguments: Arguments) throws(UsageError) -> Bool {
-    try BrokerOptions.read(text).path != nil && !arguments.has(BrokerOptions.version)
+    try BrokerOptions.url(text).path != nil && !arguments.has(BrokerOptions.version)
   }
 
   /// Reads the options.
@@ -25,7 +25,7 @@ struct RequestServerOptions: Sendable {
   ///   - arguments: The options.
   /// - Throws: ``UsageError``.
   init(_ text: String, _ arguments: Arguments) throws(UsageError) {
-    url = try BrokerOptions.read(text)
+    url = try BrokerOptions.url(text)
     let foreign = [
       BrokerOptions.clientID, BrokerOptions.username, BrokerOptions.passwordFile,
       BrokerOptions.insecure, BrokerOptions.keepAlive,
