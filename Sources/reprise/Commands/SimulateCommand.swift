@@ -19,9 +19,9 @@ enum SimulateCommand: Command {
       /sys/PRODUCT/DEVICE/app/down/..._reply with code 200. So it is with ws:// and wss:// when
       --mqtt is given.
 
-      Otherwise with ws:// and wss:// it is the server: it listens at HOST:PORT, with a PATH only
-      for that, and answers every request with its own parameters, on any number of
-      connections. wss:// needs --cert and --key; with --ca-file clients need a certificate too.
+      Otherwise with ws:// and wss:// it is the server: it listens at HOST:PORT, with a PATH
+      only for that, and answers every request with its own parameters, on any number of
+      connections. wss:// needs --cert and --key; with --ca-file clients need certificates.
 
       It goes on until it is interrupted. A line of output has the time (UTC), a number, the
       connection, → for what the client sent or ← for what the server did, and what it was. Of
