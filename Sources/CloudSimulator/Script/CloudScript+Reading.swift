@@ -5,18 +5,7 @@ extension CloudScript {
   /// - Parameter json: The script in JSON.
   /// - Throws: ``CloudError`` that names the key, or the line and the column where it is no JSON.
   public init(parsing json: [UInt8]) throws(CloudError) {
-    let value: JSONValue
-    do {
-      value = try JSONValue.read(json)
-    } catch {
-      let before = json.prefix(error.offset)
-      let line = before.count { $0 == UInt8(ascii: "\n") } + 1
-      let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-      throw ScriptFields.error(
-        "the script",
-        "is no JSON at line \(line), column \(error.offset - start + 1): \(error.message)")
-    }
-    try self.init(value)
+    try self.init(ScriptFields.read(json))
   }
 
   /// Takes a script from JSON that is read already.
