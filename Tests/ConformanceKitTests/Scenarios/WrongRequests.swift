@@ -26,6 +26,7 @@ struct WrongRequests: RequestMachine {
     case opensASecondConnection, comesBackAfterAClose, closeLeavesTheTry, neverTriesAgain
     case alwaysWaitsThreeSeconds, triesOnceMore, waitsForeverToOpen, refusalsAreFinal
     case statesAreToldTwice, networkIsNotWaitedFor, returnIsIgnored, returnOpensAnother
+    case opensWithoutANetwork, staysGivenUp
     // Heartbeats
     case firstHeartbeatIsMissing, heartbeatsGoOnWithoutNetwork, heartbeatsAreTwo
     // Queue and login
@@ -101,6 +102,8 @@ struct WrongRequests: RequestMachine {
     case (.heartbeatsGoOnWithoutNetwork, .called(_, .setReachable)): nil
     case (.networkIsNotWaitedFor, .called(_, .setReachable(false))): nil
     case (.returnIsIgnored, .called(_, .setReachable(true))): nil
+    case (.opensWithoutANetwork, .called(_, .setReachable(false))): state == .idle ? nil : input
+    case (.staysGivenUp, .called(_, .setReachable(true))): state == .gaveUp ? nil : input
     case (.failedLoginsLeaveRequestsOpen, .called(_, .finishLogin(.some))): nil
     default: input
     }

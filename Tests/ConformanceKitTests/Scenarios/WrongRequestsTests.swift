@@ -24,6 +24,8 @@ import Testing
     .waitsForeverToOpen: "socket-unanswered", .refusalsAreFinal: "socket-refused",
     .statesAreToldTwice: "socket-open", .networkIsNotWaitedFor: "socket-lost-without-network",
     .returnIsIgnored: "socket-network-back", .returnOpensAnother: "socket-network-back",
+    .opensWithoutANetwork: "socket-network-absent",
+    .staysGivenUp: "socket-given-up-network-back",
     .firstHeartbeatIsMissing: "socket-heartbeat",
     .heartbeatsGoOnWithoutNetwork: "socket-heartbeat-network",
     .heartbeatsAreTwo: "socket-heartbeat-restart", .queueIsForgotten: "ask-queued",
