@@ -81,7 +81,10 @@ struct LinkServerConnection: Sendable {
     case .closed(let reason): return noteClosed(reason, now)
     case .deadline, .woken: return pass(now)
     case .ended: return [.finish]
-    case .unsubscribed, .published, .text, .binary, .response, .failed: return []
+    case .failed(_, let failure):
+      // Going on, a link would wait for answers that never come, and nobody would know why.
+      return [.fail(CloudError(.notPublished, "what the server sends does not arrive: \(failure)"))]
+    case .unsubscribed, .published, .text, .binary, .response: return []
     }
   }
 
@@ -117,16 +120,11 @@ struct LinkServerConnection: Sendable {
   }
 
   private mutating func noteClosed(_ reason: ClientEvent.Closed, _ now: Timestamp) -> [Output] {
-    switch reason {
-    case .refused(let code) where code != 3:
-      // Any other code says the same the next time.
+    if case .refused = reason, !reason.mayPass {
       phase = .idle
-      let message = "the broker refuses the connection with code \(code)"
-      return [.fail(CloudError(.refused, message))]
-    case .refused(let code): return wait("it is not available (code \(code))", now)
-    case .lost(let text): return wait(text, now)
-    case .byUser: return wait("the connection was closed", now)
+      return [.fail(CloudError(.refused, "\(reason)"))]
     }
+    return wait("\(reason)", now)
   }
 
   private mutating func wait(_ reason: String, _ now: Timestamp) -> [Output] {

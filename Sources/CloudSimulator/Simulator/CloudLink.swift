@@ -78,8 +78,9 @@ struct CloudLink: Sendable {
       return [.perform(ClientAction(id, .subscribe(all)))]
     case .subscribed(let id, let granted):
       guard case .subscribing(let expected) = phase, id == expected else { return [] }
-      guard granted.first.flatMap({ $0 }) != nil else {
-        return [.fail(CloudError(.notSubscribed, "the broker refuses \(CloudTopic.everythingUp)"))]
+      guard granted.count == cloud.filters.count, !granted.contains(nil) else {
+        let filters = cloud.filters.joined(separator: " or ")
+        return [.fail(CloudError(.notSubscribed, "the broker refuses \(filters)"))]
       }
       phase = .online
       failures = 0
