@@ -93,10 +93,10 @@ struct ServiceConnection<Service: BrokerService>: Sendable {
     _ id: ClientAction.ID, _ granted: [QoS?], _ now: Timestamp
   ) -> [Output] {
     guard case .subscribing(id) = phase else { return [] }
-    let filters = service.filters
-    guard granted.count == filters.count, !granted.contains(nil) else {
-      let list = filters.joined(separator: " or ")
-      return [.fail(CloudError(.notSubscribed, "the broker refuses \(list)"))]
+    // A client may have asked for less in several filters; none of them is refused.
+    guard !granted.isEmpty, !granted.contains(nil) else {
+      let filters = service.filters.joined(separator: " or ")
+      return [.fail(CloudError(.notSubscribed, "the broker refuses \(filters)"))]
     }
     phase = .online
     failures = 0
