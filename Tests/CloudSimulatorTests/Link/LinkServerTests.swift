@@ -94,7 +94,7 @@ import Testing
     #expect(error?.code == .refused)
   }
 
-  @Test(arguments: [UInt8(3), 0x88, 0x89])
+  @Test(.timeLimit(.minutes(1)), arguments: [UInt8(3), 0x88, 0x89])
   func waitsForABrokerThatIsBusy(code: UInt8) async throws {
     try await withServer { peer, _, broker in
       broker.refuseConnections(of: "link-server", code: code, count: 1)

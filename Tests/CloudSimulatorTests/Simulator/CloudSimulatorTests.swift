@@ -114,7 +114,7 @@ import Testing
     #expect(error?.code == .notSubscribed)
   }
 
-  @Test(arguments: ["/sys/+/+/thing/#", "/ext/session/+/+/#"])
+  @Test(.timeLimit(.minutes(1)), arguments: ["/sys/+/+/thing/#", "/ext/session/+/+/#"])
   func needsToSeeWhatGatewaysSend(refused: String) async throws {
     let broker = InProcessBroker()
     broker.refuseSubscriptions(to: refused)
