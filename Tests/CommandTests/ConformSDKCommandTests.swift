@@ -57,6 +57,18 @@ import Testing
     #expect(clauses.count { $0["verdict"] as? String == "not-exercised" } == judged - passed.count)
   }
 
+  @Test(arguments: [
+    ["--broker", "mqtt://127.0.0.1"], ["--save", "x"], ["--speed", "2"], ["--gate", "127.0.0.1"],
+    ["--force"], ["--client", "file,capture", "--broker", "mqtt://127.0.0.1"],
+  ])
+  func saysWhatIsForLiveAlone(words: [String]) throws {
+    let result = try RepriseProcess.run(["conform", "sdk", "publish"] + words)
+    #expect(result.status == 2)
+    #expect(result.output == "")
+    let option = words.count > 2 ? "--broker" : words[0]
+    #expect(result.errors == "reprise: \(option) is for --client live; add --client live\n")
+  }
+
   @Test func judgesRequestsLiveWithoutABroker() throws {
     let result = try sdk("ask", "server-hangs-up", "--client", "live", "--format", "json")
     #expect(result.status == 0, "\(result.output)\(result.errors)")

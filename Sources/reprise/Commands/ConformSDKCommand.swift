@@ -68,6 +68,9 @@ enum ConformSDKCommand: Command {
     let suite = try ScenarioSuite.bundled()
     let selectors = arguments.list(ConformRun.clause)
     let scenarios = try suite.select(arguments.operands, clauses: selectors)
+    let worlds = worlds(arguments)
+    let live = try livePlay(arguments)
+    try checkIsLive(worlds, arguments)
     let output = try OutputFile(arguments.value(.output), inputs: [])
     if arguments.has(list) {
       try output.write(suite.listing(scenarios))
@@ -77,10 +80,10 @@ enum ConformSDKCommand: Command {
     var judge = try ScenarioJudge(
       suite, clauses: selectors, isStrict: arguments.has(ConformRun.strict))
     let play = ScenarioPlay(
-      folder: arguments.value(recordings) ?? "Recordings/sdk", live: try livePlay(arguments))
+      folder: arguments.value(recordings) ?? "Recordings/sdk", live: live)
     var unplayed = 0
     var played = 0
-    for world in worlds(arguments) {
+    for world in worlds {
       for result in try await play.run(scenarios, in: world) {
         switch result {
         case .played(let scenario, let outcome, let input):
@@ -97,6 +100,16 @@ enum ConformSDKCommand: Command {
     return try ConformRun.write(
       judge.report(toolVersion: Reprise.version), isWhole: unplayed == 0, to: output, arguments,
       console)
+  }
+
+  /// Nobody is to believe that a broker was asked when none was.
+  private static func checkIsLive(
+    _ worlds: [ScenarioPlay.World], _ arguments: Arguments
+  ) throws(UsageError) {
+    guard !worlds.contains(.live) else { return }
+    for option in [broker, gate, speed, save, force] where arguments.has(option) {
+      throw UsageError("--\(option.name) is for --client live", "add --client live")
+    }
   }
 
   private static func livePlay(_ arguments: Arguments) throws(UsageError) -> LivePlay {
