@@ -118,7 +118,8 @@ final class Socket: Sendable {
       while !isEnough(bytes) {
         let left = ContinuousClock.now.duration(to: limit).components.seconds
         var wait = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
-        guard left > 0, poll(&wait, 1, Int32(left) * 1_000) > 0 else { return (bytes, false) }
+        guard left > 0 else { return (bytes, false) }
+        guard poll(&wait, 1, Int32(left) * 1_000) > 0 else { continue }
         guard let count = readSome(&buffer) else { return (bytes, true) }
         bytes += buffer[..<count]
       }
