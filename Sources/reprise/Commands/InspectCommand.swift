@@ -47,7 +47,7 @@ enum InspectCommand: Command {
         usesColor: console.usesColor(on: output), showsSecrets: showsSecrets)
       isComplete = try print(by: TextPrinter(lines: lines, writer: writer, filter: filter), run)
     }
-    try output.close()
+    try output.close(isWhole: isComplete)
     return isComplete ? .done : .unable
   }
 
