@@ -40,13 +40,18 @@ import Testing
     #expect(!child.hasEnded)
   }
 
-  @Test func theLimitAndTheEndOfTheTaskEndTheWaiting() async {
+  @Test func theLimitAndTheEndOfTheTaskEndTheWaiting() async throws {
     let number = Observed(1)
     #expect(await number.first(within: 0) { $0 == 2 ? true : nil } == nil)
     let waiting = Task { await number.first { $0 == 2 ? true : nil } }
     waiting.cancel()
     #expect(await waiting.value == nil)
-    async let later = number.first { $0 == 2 ? "two" : nil }
+    let asked = Counter()
+    async let later = number.first { value in
+      asked.add()
+      return value == 2 ? "two" : nil
+    }
+    try await asked.reaches(1)
     number.change { $0 = 2 }
     #expect(await later == "two")
   }
