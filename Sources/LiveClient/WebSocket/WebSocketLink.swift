@@ -70,8 +70,20 @@ final class WebSocketLink {
   func noteFailure(_ text: UnsafeRawBufferPointer) {
     let text = String(decoding: text, as: UTF8.self)
     let status = wsi.map { lws_http_client_http_response($0) } ?? 0
-    let suffix = status != 0 && status != 101 ? " (HTTP status \(status))" : ""
+    var suffix = status != 0 && status != 101 ? " (HTTP status \(status))" : ""
+    if (300..<400).contains(status), let place = redirection {
+      suffix += ", but names another place: \(place)"
+    }
     loop?.finish(self, (closing ?? Self.handshakeProblem(text)) + suffix)
+  }
+
+  /// Where the server's answer sends to, of reasonable length.
+  private var redirection: String? {
+    guard let wsi else { return nil }
+    var text = [CChar](repeating: 0, count: 1_024)
+    let count = lws_hdr_copy(wsi, &text, Int32(text.count), WSI_TOKEN_HTTP_LOCATION)
+    guard count > 0 else { return nil }
+    return String(decoding: text.prefix(Int(count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   /// What the library's words for a handshake that failed mean (RFC 6455 section 4.1).

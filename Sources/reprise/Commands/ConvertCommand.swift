@@ -91,6 +91,7 @@ private struct Converter: SessionConsumer {
 
   /// Writes what is left.
   /// - Parameter isWhole: Whether a file without events is a recording without events, too.
+  /// - Throws: ``OutputError``.
   mutating func finish(isWhole: Bool) throws {
     if isWhole { try begin() }
     try writer?.finish()

@@ -104,6 +104,7 @@ struct BrokerOptions {
 
   /// Reads the URL of a broker.
   /// - Parameter text: What was typed.
+  /// - Returns: The URL.
   /// - Throws: ``UsageError``.
   static func url(_ text: String) throws(UsageError) -> BrokerURL {
     do throws(DataClientError) { return try BrokerURL(text) } catch {

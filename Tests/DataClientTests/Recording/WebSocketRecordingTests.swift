@@ -242,7 +242,8 @@ import Wire
       target: "/",
       fields: [
         .init("Host", "h"), .init("Upgrade", "websocket"), .init("Connection", "Upgrade"),
-        .init("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), .init("Sec-WebSocket-Version", "13"),
+        .init("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        .init("Sec-WebSocket-Version", "13"),
       ])
     let right = WebSocketResponse(accepting: request, subprotocol: nil)
     var wrong = right.head.fields
