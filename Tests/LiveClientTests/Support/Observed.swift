@@ -53,7 +53,6 @@ final class Observed<Value: Sendable>: Sendable {
     let timer = DispatchSource.makeTimerSource()
     timer.setEventHandler { [weak self] in self?.giveUp(ticket) }
     timer.schedule(deadline: .now() + .seconds(seconds))
-    timer.activate()
     defer { timer.cancel() }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -66,6 +65,8 @@ final class Observed<Value: Sendable>: Sendable {
           continuation.resume(returning: result)
           return true
         }
+        // Not before there is somebody who can give up.
+        timer.activate()
       }
     } onCancel: {
       giveUp(ticket)
