@@ -94,6 +94,8 @@ final class WebSocketLink {
       "The server's answer has no Sec-WebSocket-Accept that goes with the key"
     case _ where text.hasPrefix("HS: UPGRADE") || text.hasPrefix("HS: CONNECTION"):
       "The server's answer does not switch to WebSocket by its Upgrade and Connection"
+    case _ where text.hasPrefix("connect SSL err"): "TLS could not be begun"
+    case "HS: ws upgrade unauthorized": "The server takes no connection of this user"
     case "HS: PROTOCOL malformed": "The server chose a subprotocol that was not offered"
     case _ where text.hasPrefix("HS: EXT"): "The server chose an extension that was not offered"
     case "HS: ws upgrade response not 101": "The server did not switch to WebSocket"
