@@ -1,7 +1,7 @@
-/// Asks again and again, 5 ms apart, whether the kernel's table of sockets is as it should be.
+/// Asks again and again, 5 ms apart, for what nobody announces: the kernel's table of sockets, a clock that moves on,
+/// and a program that ends at one of several tries.
 ///
-/// Nobody announces that another thread has closed one, so it has to be asked for; the limit only keeps a broken
-/// test from hanging. Whatever has an event is waited for by `Observed`, `Child.wait(for:until:)` or
+/// The limit only keeps a broken test from hanging. Whatever has an event is waited for by `Observed`, `Child.wait(for:until:)` or
 /// `Socket.read(until:)`.
 func eventually(_ isSo: () -> Bool) async throws -> Bool {
   for _ in 0..<(waitingLimit * 200) {
