@@ -10,7 +10,7 @@ final class FrameGateConnection {
   let number: UInt64
   private let client: TCPSocket
   private let isPassing: Bool
-  private var outbox = Outbox()
+  private var outbox = OutputBuffer()
   private var heads = HTTPHeadReader()
   private var framer = WebSocketFramer(limit: 16 << 20)
   private var assembler = WebSocketAssembler()
