@@ -129,6 +129,8 @@ final class ServerLoop {
     lws_set_opaque_user_data(wsi, nil)
     link.forget()
     links[link.number] = nil
+    // The library does what is due before it waits: it must not wait for more when this was the last one.
+    if isStopping, links.isEmpty { lws_cancel_service(lws_get_context(wsi)) }
   }
 
   // MARK: - The library's calls
