@@ -1,6 +1,7 @@
 import DataClient
 import Synchronization
 import Testing
+import Wire
 
 @testable import LiveClient
 
@@ -33,6 +34,27 @@ import Testing
       return
     }
     #expect(reason.contains("text where MQTT has binary frames"))
+  }
+
+  @Test func aRefusalIsToldWhateverFollowsIt() throws {
+    var bench = MQTTMachineBench()
+    try bench.perform(.connect(ConnectOptions()))
+    bench.handle(.connected(.init()))
+    bench.handle(.binary([0x20, 2, 0, 5, 0x30, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]))
+    #expect(bench.closes == 1)
+    bench.handle(.closed(.byUser))
+    #expect(bench.told == [.closed(.refused(code: 5))])
+  }
+
+  @Test(arguments: [.text("no"), .binary([0x30, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])] as [ClientEvent])
+  func aUserWhoLeavesIsToldSoWhateverTheServerSends(_ event: ClientEvent) throws {
+    var bench = MQTTMachineBench(.v5_0)
+    try bench.connect()
+    try bench.perform(.disconnect)
+    bench.handle(event)
+    #expect(bench.sent.map(\.content) == [.disconnect(.init())] && bench.closes == 1)
+    bench.handle(.closed(.byUser))
+    #expect(bench.told == [.closed(.byUser)])
   }
 }
 
