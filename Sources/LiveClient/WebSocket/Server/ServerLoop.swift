@@ -105,7 +105,8 @@ final class ServerLoop {
 
   /// What a request that keeps to the rules is answered.
   func decision(on request: WebSocketRequest) -> WebSocketDecision {
-    guard links.count <= options.limits.connections else {
+    // Those that nobody took count, be they over or not: a client that comes and goes fills the memory too.
+    guard links.count <= options.limits.connections, connections.takeRoom() else {
       return .refuse(status: 503, body: "There are too many connections.")
     }
     return decide(request)

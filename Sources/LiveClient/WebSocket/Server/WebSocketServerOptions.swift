@@ -50,7 +50,8 @@ public struct WebSocketServerOptions: Sendable, Hashable {
 
 /// How much may wait in a ``WebSocketServer``, and how long.
 public struct WebSocketServerLimits: Sendable, Hashable {
-  /// How many connections there may be; one more is refused with the status 503.
+  /// How many connections there may be, and how many may wait to be accepted, open or over already; one more is
+  /// refused with the status 503.
   public var connections: Int
   /// The longest message that is taken, in bytes; a longer one closes the connection with 1009.
   public var message: Int

@@ -36,6 +36,28 @@ import Wire
       #expect(await connection.end() == .lost("The client does not read."))
     }
   }
+
+  @Test func keepsNoMoreConnectionsForWhoeverAcceptsThanThereMayBe() async throws {
+    let options = WebSocketServerOptions(limits: WebSocketServerLimits(connections: 2))
+    try await withWebSocketServer(options) { server in
+      for _ in 0..<2 { try await Self.comeAndGo(server) }
+      // Nobody took the two, although their clients are gone.
+      #expect(try RawClient(server.port).response?.status == 503)
+      _ = await server.connections.next()
+      // The links of those before may be there for a moment.
+      let isAccepted = try await eventually {
+        (try? RawClient(server.port).response?.status) == 101
+      }
+      #expect(isAccepted)
+    }
+  }
+
+  private static func comeAndGo(_ server: WebSocketServer) async throws {
+    let client = try RawClient(server.port)
+    #expect(client.response?.status == 101)
+    client.send(FrameRow.frame(.close, [0x03, 0xE8]))
+    #expect(try await client.frames()?.last?.closeCode == 1000)
+  }
 }
 
 extension WebSocketServerConnection {
