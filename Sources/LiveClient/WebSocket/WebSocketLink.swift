@@ -23,6 +23,10 @@ final class WebSocketLink {
   /// Whether the next frame is to be marked as the first of a deflated message.
   private var isMarking = false
   private var closing: String?
+  /// Whether the time for closing is running.
+  private var isClosingLimited = false
+  /// How long the message that was written last is.
+  private var lastWritten = 0
 
   /// Creates a connection that is to be opened.
   init(_ loop: WebSocketLoop, _ attempt: UInt64) {
@@ -159,6 +163,7 @@ final class WebSocketLink {
           next.isText ? LWS_WRITE_TEXT : LWS_WRITE_BINARY)
       }
       guard written >= 0 else { return -1 }
+      lastWritten = next.bytes.count
       askToWrite()
       return 0
     }
@@ -222,6 +227,21 @@ final class WebSocketLink {
   }
 
   // MARK: - Closing
+
+  /// Cuts the connection when what waits to be written, and the Close frame behind it, are not in time.
+  ///
+  /// The library limits how long the server may take to answer a Close frame, not how long until one is written.
+  /// - Parameter bytes: How many bytes wait.
+  func limitClosing(behind bytes: Int) {
+    guard !isClosingLimited, let wsi, let loop else { return }
+    isClosingLimited = true
+    // The library keeps the rest of the last message for itself.
+    let waiting = bytes.addingReportingOverflow(
+      lws_partial_buffered(wsi) == 0 ? 0 : lastWritten)
+    let seconds = loop.setup.closing.seconds(
+      behind: waiting.overflow ? .max : waiting.partialValue)
+    lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, seconds)
+  }
 
   /// Notes what the server's Close frame says: a code of two bytes and a text (RFC 6455 section 5.5.1).
   func noteClose(_ bytes: UnsafeRawBufferPointer) {

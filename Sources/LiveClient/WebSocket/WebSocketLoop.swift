@@ -56,6 +56,7 @@ final class WebSocketLoop {
       if let link = current, link.attempt != orders.attempt { abandon(link) }
       if orders.opens { open(orders.attempt, policy) }
       current?.resume(hasRoom: current?.isPaused == true && events.takeRoom().events > 0)
+      if let bytes = orders.closesBehind { current?.limitClosing(behind: bytes) }
       if orders.writes { current?.askToWrite() }
       guard let context else {
         // Without a context nothing ever happens but the end.

@@ -34,6 +34,8 @@ final class WebSocketOrders: Sendable {
     var opens = false
     /// Whether something is to be written, or the connection is to be closed.
     var writes = false
+    /// How many bytes are to be written before the connection is closed; nil when it is not to be closed.
+    var closesBehind: Int?
   }
 
   private enum Phase { case idle, connecting, open, closing }
@@ -148,7 +150,8 @@ final class WebSocketOrders: Sendable {
       defer { state.opens = false }
       return Orders(
         isStopped: state.isStopped, attempt: state.attempt, opens: state.opens,
-        writes: !state.messages.isEmpty || state.phase == .closing)
+        writes: !state.messages.isEmpty || state.phase == .closing,
+        closesBehind: state.phase == .closing ? state.bytes : nil)
     }
   }
 

@@ -1,13 +1,31 @@
 import DataClient
 import Foundation
 
-/// Where a WebSocket leads, and how it is opened.
+/// Where a WebSocket leads, and how it is opened and closed.
 struct WebSocketSetup: Sendable {
   let url: WebSocketURL
   let options: WebSocketOptions
   let tls: TLSOptions
   /// Fields of the opening request besides those of the protocol; the names end with a colon.
   let headers: [(name: String, value: String)]
+  /// How long to wait until a Close frame is written.
+  var closing = ClosingTime()
+
+  /// How long a server may take for what is written before a Close frame.
+  struct ClosingTime: Sendable, Hashable {
+    /// How many seconds it may take however little there is.
+    var seconds: Int32 = 5
+    /// How many bytes a second it has to take at least.
+    var rate = 65_536
+
+    /// Tells how long a server may take for what waits.
+    /// - Parameter bytes: How many bytes are to be written.
+    /// - Returns: The time, in seconds.
+    func seconds(behind bytes: Int) -> Int32 {
+      let sum = seconds.addingReportingOverflow(Int32(clamping: bytes / max(1, rate)))
+      return sum.overflow ? .max : sum.partialValue
+    }
+  }
 
   /// Checks what can be checked without a network.
   /// - Throws: ``DataClientError`` that says what is wrong.
