@@ -216,7 +216,8 @@ final class WebSocketLink {
   func excuseSilence() {
     guard isPaused, let wsi, let policy = loop?.setup.options else { return }
     lws_validity_confirmed(wsi)
-    lws_set_timer_usecs(wsi, max(1, policy.pingInterval.components.seconds) * 500_000)
+    // Twice in the time after which the library would ask.
+    lws_set_timer_usecs(wsi, Int64(WebSocketLibrary.seconds(policy.pingInterval)) * 500_000)
   }
 
   /// Reads the socket again, once there is room.

@@ -24,4 +24,14 @@ import Wire
     while case .message = try await client.next(before: nil) { messages += 1 }
     #expect(messages == count)
   }
+
+  @Test(arguments: [0, -1, .nan, .infinity, 1e-25, 9e-7]) func refusesASpeed(_ factor: Double) {
+    var session = SessionBuilder()
+    session.connect(0)
+    let options = ReplayOptions(pace: .scaled(factor, by: ContinuousClock()))
+    let error = #expect(throws: DataClientError.self) {
+      try ReplayClient(session.events, options: options)
+    }
+    #expect(error?.code == .invalidAction)
+  }
 }

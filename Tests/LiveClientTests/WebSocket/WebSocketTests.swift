@@ -161,6 +161,19 @@ import Testing
     #expect(try await client.after(.sendText("still there")) == .text("still there"))
   }
 
+  @Test func restsFromASilentServerForAnyTime() async throws {
+    let server = try PythonServer()
+    let client = try await connected(
+      server, "/push?50", WebSocketOptions(pingInterval: .seconds(Int64.max)),
+      limits: WebSocketClient.Limits(events: 1))
+    for _ in 0..<50 {
+      guard case .text = try await client.event() else {
+        Issue.record("no text")
+        return
+      }
+    }
+  }
+
   @Test func refusesWhatItCannotDo() async throws {
     let server = try PythonServer()
     let client = try WebSocketClient(url: server.url("/echo"))
