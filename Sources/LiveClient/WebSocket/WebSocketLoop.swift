@@ -63,8 +63,14 @@ final class WebSocketLoop {
         usleep(100_000)
         continue
       }
-      if lws_service(context, 0) < 0 { return }
+      if lws_service(context, 0) < 0 { return fail() }
     }
+  }
+
+  /// Tells that nothing works any more; connections that are open are told of when the context goes.
+  private func fail() {
+    guard let attempt = orders.fail(), orders.closed(attempt) != nil else { return }
+    events.append([.closed(.lost("libwebsockets failed."))])
   }
 
   // MARK: - Opening and closing
@@ -111,7 +117,7 @@ final class WebSocketLoop {
     info.ssl_connection = sslFlags
     info.retry_and_idle_policy = policy
     info.userdata = Unmanaged.passUnretained(link).toOpaque()
-    orders.setBlocked(true)
+    guard orders.setBlocked(true) else { return }
     let wsi = lws_client_connect_via_info(&info)
     orders.setBlocked(false)
     // The library has told of most failures by then; not of all.

@@ -36,4 +36,30 @@ import Testing
   func givesAServerTimeForWhatWaits(_ bytes: Int, _ seconds: Int32) {
     #expect(WebSocketSetup.ClosingTime().seconds(behind: bytes) == seconds)
   }
+
+  @Test func beginsNothingThatBlocksOnceTheClientIsGone() {
+    let orders = WebSocketOrders(messages: 1, bytes: 1)
+    #expect(orders.setBlocked(true))
+    #expect(orders.stop())
+    let others = WebSocketOrders(messages: 1, bytes: 1)
+    #expect(!others.stop())
+    // Somebody joins the thread from here on.
+    #expect(!others.setBlocked(true))
+    let actions = ActionQueue(limit: Load(count: 1, bytes: 1))
+    #expect(actions.setBlocked(true))
+    actions.setBlocked(false)
+    #expect(!actions.stop() && !actions.setBlocked(true))
+  }
+
+  @Test func refusesEverythingOnceTheThreadHasEnded() throws {
+    let orders = WebSocketOrders(messages: 1, bytes: 1)
+    try orders.connect()
+    let attempt = try #require(orders.fail())
+    #expect(orders.closed(attempt) == false)
+    for action in [{ try orders.connect() }, { try orders.send(.init([1], isText: false)) }] {
+      let error = #expect(throws: DataClientError.self, performing: action)
+      #expect(error?.code == .transport)
+    }
+    #expect(orders.fail() == nil)
+  }
 }
