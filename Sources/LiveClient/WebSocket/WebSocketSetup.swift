@@ -1,5 +1,6 @@
 import DataClient
 import Foundation
+import Wire
 
 /// Where a WebSocket leads, and how it is opened and closed.
 struct WebSocketSetup: Sendable {
@@ -33,36 +34,22 @@ struct WebSocketSetup: Sendable {
     url: WebSocketURL, options: WebSocketOptions, tls: TLSOptions
   ) throws(DataClientError) {
     if url.isSecure { try tls.check() }
-    for name in options.subprotocols where !Self.isToken(name) {
+    for name in options.subprotocols where !HTTPText.isToken(name.utf8) {
       throw DataClientError(.invalidAction, "The subprotocol \"\(name)\" is no token.")
     }
     var headers: [(String, String)] = []
     for (name, value) in options.headers.sorted(by: { $0.key < $1.key }) {
-      guard Self.isToken(name), value.utf8.allSatisfy({ $0 >= 0x20 || $0 == 0x09 }) else {
+      guard HTTPText.isToken(name.utf8), !value.utf8.contains(where: HTTPText.isControl) else {
         throw DataClientError(.invalidAction, "The header \"\(name)\" can't be sent.")
       }
       headers.append((name.lowercased() + ":", value))
     }
-    if let userInfo = url.userInfo {
-      let credentials = userInfo.removingPercentEncoding ?? userInfo
-      headers.append(("authorization:", "Basic " + Data(credentials.utf8).base64EncodedString()))
+    if let credentials = url.credentials {
+      headers.append(("authorization:", "Basic " + Data(credentials).base64EncodedString()))
     }
     self.url = url
     self.options = options
     self.tls = tls
     self.headers = headers
-  }
-
-  /// Whether a text is a token (RFC 9110 section 5.6.2).
-  private static func isToken(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
   }
 }

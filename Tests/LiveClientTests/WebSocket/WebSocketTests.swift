@@ -194,13 +194,13 @@ import Testing
 
   @Test(arguments: [
     "http://a", "ws:/a", "a", "ws://", "ws://a b/", "ws://a:0/", "ws://a:70000/", "ws://a/#f",
-    "wss://[::1/",
+    "wss://[::1/", "ws://h/a b", "ws://h/a\r\nX: y", "ws://h/\u{7F}", "mqtt://a",
   ])
   func refusesABadURL(url: String) {
     #expect(throws: DataClientError.self) { try WebSocketClient(url: url) }
   }
 
-  @Test(arguments: [["a b": "c"], ["a": "b\r\nc: d"], ["": "x"]])
+  @Test(arguments: [["a b": "c"], ["a": "b\r\nc: d"], ["a": "\u{7F}"], ["": "x"]])
   func refusesAHeaderThatCannotBeSent(headers: [String: String]) {
     #expect(throws: DataClientError.self) {
       try WebSocketClient(url: "ws://localhost/", options: WebSocketOptions(headers: headers))
