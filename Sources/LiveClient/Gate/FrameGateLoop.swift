@@ -3,14 +3,6 @@ import Glibc
 
 /// What the thread of a ``FrameGate`` does: it reads what clients send, and answers as it is told.
 final class FrameGateLoop {
-  typealias Order = OrderList<FrameGateCommand>.Order
-
-  private struct Pending {
-    let order: Order
-    /// The connection whose end the order waits for, once it has begun.
-    var ending: UInt64?
-  }
-
   private let listener: TCPSocket
   private let orders: OrderList<FrameGateCommand>
   private let waker: Waker
@@ -19,7 +11,7 @@ final class FrameGateLoop {
   private let clock = LiveClock()
   /// The connections that are not over, in the order in which they came.
   private var connections: [FrameGateConnection] = []
-  private var pending: [Pending] = []
+  private var pending = PendingOrders<FrameGateCommand>()
   private var lastNumber: UInt64 = 0
   /// The last connection that ended after its client had sent a Close frame.
   private var lastGoodbye: UInt64 = 0
@@ -47,14 +39,7 @@ final class FrameGateLoop {
   /// Works until the gate is closed; connections that are still open are cut.
   func run() {
     while true {
-      let batch = orders.take()
-      for order in batch.orders { pending.append(Pending(order: order)) }
-      drop(batch.cancelled)
-      guard !batch.isClosed else {
-        let closed = OrderList<FrameGateCommand>.closed
-        for order in pending { order.order.continuation.resume(throwing: closed) }
-        return
-      }
+      guard pending.take(orders.take()) else { return }
       settle()
       carryOutOrders()
       settle()
@@ -70,8 +55,7 @@ final class FrameGateLoop {
     var files = [pollfd(fd: isAccepting ? listener.number : -1, events: Int16(POLLIN), revents: 0)]
     for connection in connections { files.append(connection.interest) }
     let deadlines =
-      pending.map(\.order.deadline) + connections.compactMap(\.endsBy)
-      + [pausesUntil].compactMap(\.self)
+      pending.deadlines + connections.compactMap(\.endsBy) + [pausesUntil].compactMap(\.self)
     waker.wait(on: &files, milliseconds: deadlines.min().map(clock.milliseconds) ?? -1)
     for (index, connection) in connections.enumerated() {
       connection.service(files[1 + index].revents, &buffer)
@@ -117,34 +101,14 @@ final class FrameGateLoop {
 
   // MARK: Orders
 
-  private func drop(_ cancelled: Set<UInt64>) {
-    guard !cancelled.isEmpty else { return }
-    for order in pending where cancelled.contains(order.order.ticket) {
-      order.order.continuation.resume(throwing: CancellationError())
-    }
-    pending.removeAll { cancelled.contains($0.order.ticket) }
-  }
-
   /// Does what can be done of what was ordered; the rest waits.
   private func carryOutOrders() {
-    let now = clock.now
-    var waiting: [Pending] = []
-    for var order in pending {
-      let continuation = order.order.continuation
-      if let number = carryOut(&order) {
-        continuation.resume(returning: number)
-      } else if order.order.deadline <= now {
-        continuation.resume(throwing: lateness(of: order.order.command))
-      } else {
-        waiting.append(order)
-      }
-    }
-    pending = waiting
+    pending.carryOut(at: clock.now, lateness: lateness) { pending in carryOut(&pending) }
   }
 
   /// Does what was ordered, if it can be done.
   /// - Returns: The number of the connection that it was done on; nil when it can't be done yet.
-  private func carryOut(_ pending: inout Pending) -> UInt64? {
+  private func carryOut(_ pending: inout PendingOrders<FrameGateCommand>.Pending) -> UInt64? {
     if let number = pending.ending { return connection(number) == nil ? number : nil }
     let last = connection(lastNumber)
     let isDone: Bool

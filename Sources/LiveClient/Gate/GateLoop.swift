@@ -4,12 +4,6 @@ import Glibc
 /// What the thread of a ``BrokerGate`` does: it carries bytes, and lets answers through as it is
 /// told.
 final class GateLoop {
-  private struct Pending {
-    let order: GateOrders.Order
-    /// The connection whose end the order waits for, once it has begun.
-    var ending: UInt64?
-  }
-
   /// Where the broker is.
   struct Upstream: Sendable {
     let addresses: [TCPAddress]
@@ -25,7 +19,7 @@ final class GateLoop {
   private var isPassing: Bool
   /// The connections that are not over, in the order in which they came.
   private var connections: [GateConnection] = []
-  private var pending: [Pending] = []
+  private var pending = PendingOrders<GateCommand>()
   private var lastNumber: UInt64 = 0
   /// What went wrong on the last connection.
   private var trouble: String?
@@ -52,13 +46,7 @@ final class GateLoop {
   /// Works until the gate is closed; connections that are still open are cut.
   func run() {
     while true {
-      let batch = orders.take()
-      for order in batch.orders { pending.append(Pending(order: order)) }
-      drop(batch.cancelled)
-      guard !batch.isClosed else {
-        for order in pending { order.order.continuation.resume(throwing: GateOrders.closed) }
-        return
-      }
+      guard pending.take(orders.take()) else { return }
       carryOutOrders()
       removeEnded()
       carryOutOrders()
@@ -91,7 +79,7 @@ final class GateLoop {
   }
 
   private var milliseconds: Int32 {
-    var deadlines = pending.map(\.order.deadline) + connections.compactMap(\.endsBy)
+    var deadlines = pending.deadlines + connections.compactMap(\.endsBy)
     if let pausesUntil { deadlines.append(pausesUntil) }
     return deadlines.min().map(clock.milliseconds) ?? -1
   }
@@ -125,39 +113,19 @@ final class GateLoop {
 
   // MARK: Orders
 
-  private func drop(_ cancelled: Set<UInt64>) {
-    guard !cancelled.isEmpty else { return }
-    for order in pending where cancelled.contains(order.order.ticket) {
-      order.order.continuation.resume(throwing: CancellationError())
-    }
-    pending.removeAll { cancelled.contains($0.order.ticket) }
-  }
-
   /// Does what can be done of what was ordered; the rest waits.
   private func carryOutOrders() {
-    let now = clock.now
-    var waiting: [Pending] = []
-    for var order in pending {
-      let continuation = order.order.continuation
-      do throws(DataClientError) {
-        if let number = try carryOut(&order) {
-          continuation.resume(returning: number)
-        } else if order.order.deadline <= now {
-          continuation.resume(throwing: lateness(of: order.order.command))
-        } else {
-          waiting.append(order)
-        }
-      } catch {
-        continuation.resume(throwing: error)
-      }
+    pending.carryOut(at: clock.now, lateness: lateness) { pending throws(DataClientError) in
+      try carryOut(&pending)
     }
-    pending = waiting
     settle()
   }
 
   /// Does what was ordered, if it can be done.
   /// - Returns: The number of the connection that it was done on; nil when it can't be done yet.
-  private func carryOut(_ pending: inout Pending) throws(DataClientError) -> UInt64? {
+  private func carryOut(
+    _ pending: inout PendingOrders<GateCommand>.Pending
+  ) throws(DataClientError) -> UInt64? {
     if let number = pending.ending { return isThere(number) ? nil : number }
     switch pending.order.command {
     case .pass, .hold: return setMode(pending.order.command)
