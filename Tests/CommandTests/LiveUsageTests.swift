@@ -37,6 +37,12 @@ import Testing
       "the broker's URL has no host; type mqtt://HOST:PORT or mqtts://HOST:PORT"
     ),
     (["localhost", "-t", "a", "-o", "x"], "the broker's URL has no scheme, such as mqtt://; "),
+    (["localhost:1883", "-o", "x"], "the broker's URL has no scheme, such as mqtt://; "),
+    (["ws:///", "-o", "x"], "the broker's URL has no host; "),
+    (["ws://h:99999/", "-o", "x"], "the broker's URL has a port that is not a number from 1 to"),
+    (
+      ["ws://h", "-o", "x", "--redact", "username"], "--redact username is for MQTT, and without"
+    ),
     (
       ["wss://h/mqtt#x", "-t", "a", "-o", "x"], "the broker's URL has a fragment, which a WebSocket"
     ),

@@ -27,6 +27,27 @@ import Testing
     try RepriseProcess.run(["replay", "sdk"] + words)
   }
 
+  /// A client is chosen by either of the names that an app is known by.
+  @Test(arguments: ["phone1&a1pk", "a1pk.phone1|securemode=2,signmethod=hmacsha256|"])
+  func choosesAClientByItsNames(_ name: String) throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
+      path: "../../Recordings/account-bind")
+    let result = try replay(folder.standardizedFileURL.path, "--client-id", name)
+    #expect(result.status == 0)
+    #expect(result.output.contains("account      bound"))
+    let none = try replay(folder.standardizedFileURL.path, "--client-id", "phone2&a1pk")
+    #expect(none.status == 2)
+    #expect(none.errors.contains(#"the session has no client "phone2&a1pk""#))
+  }
+
+  @Test func framesAreSaidToHaveNoApp() throws {
+    let recording = URL(filePath: #filePath).deletingLastPathComponent().appending(
+      path: "../../Recordings/sdk/requests/answer-content.pcap")
+    let result = try replay(recording.standardizedFileURL.path)
+    #expect(result.status == 2)
+    #expect(result.errors.contains("the session is one of WebSocket, without topics; only the"))
+  }
+
   // MARK: What it prints
 
   @Test func printsWhatTheSDKSaw() async throws {

@@ -39,8 +39,8 @@ final class SessionConnection {
   }
 
   subscript(side: Side) -> MQTTDirection {
-    _read { if side == .first { yield first } else { yield second } }
-    _modify { if side == .first { yield &first } else { yield &second } }
+    @inline(__always) _read { if side == .first { yield first } else { yield second } }
+    @inline(__always) _modify { if side == .first { yield &first } else { yield &second } }
   }
 
   /// What the packets are laid out by.

@@ -46,8 +46,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     }
 
     subscript(side: Side) -> TCPStream {
-      _read { if side == .first { yield first } else { yield second } }
-      _modify { if side == .first { yield &first } else { yield &second } }
+      @inline(__always) _read { if side == .first { yield first } else { yield second } }
+      @inline(__always) _modify { if side == .first { yield &first } else { yield &second } }
     }
   }
 

@@ -38,20 +38,23 @@ final class WebSocketConnection {
   private var secondFramer = WebSocketFramer()
   private var firstReceiver = WebSocketReceiver(from: .client)
   private var secondReceiver = WebSocketReceiver(from: .server)
-  private var first = WebSocketDirection()
-  private var second = WebSocketDirection()
+  // Only the traffic of one session reaches them, frame after frame, for a moment each.
+  @exclusivity(unchecked) private var first = WebSocketDirection()
+  @exclusivity(unchecked) private var second = WebSocketDirection()
 
   var isOpen: Bool { if case .open = phase { true } else { false } }
 
   subscript(side: Side) -> WebSocketDirection {
-    _read { if side == .first { yield first } else { yield second } }
-    _modify { if side == .first { yield &first } else { yield &second } }
+    @inline(__always) _read { if side == .first { yield first } else { yield second } }
+    @inline(__always) _modify { if side == .first { yield &first } else { yield &second } }
   }
 
   /// What cuts the frames of a side.
   subscript(framer side: Side) -> WebSocketFramer {
-    _read { if side == .first { yield firstFramer } else { yield secondFramer } }
-    _modify { if side == .first { yield &firstFramer } else { yield &secondFramer } }
+    @inline(__always) _read { if side == .first { yield firstFramer } else { yield secondFramer } }
+    @inline(__always) _modify {
+      if side == .first { yield &firstFramer } else { yield &secondFramer }
+    }
   }
 
   /// Begins to take frames.

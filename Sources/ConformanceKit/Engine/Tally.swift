@@ -66,7 +66,7 @@ struct Tally {
     let text = text()
     let context = event.context
     var packet: [UInt8] = []
-    EventJSONWriter().append(event, file: file, to: &packet)
+    EventJSONWriter(file: file).append(event, to: &packet)
     findings[rule.value].append(
       Finding(
         file: file, frame: context.frame, connection: context.connection, time: context.time,

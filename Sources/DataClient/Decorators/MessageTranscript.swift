@@ -22,7 +22,9 @@ struct MessageTranscript: Transcript {
   private var lastServerID: UInt16 = 0
 
   init(server: String, version: MQTTVersion, _ redaction: RedactionRules) {
-    pen = TranscriptPen(server: server, wire: .mqtt(version))
+    let isWebSocket = ["ws://", "wss://"].contains { server.hasPrefix($0) }
+    pen = TranscriptPen(
+      server: server, wire: .mqtt(version), over: isWebSocket ? .webSocket : nil)
     self.version = version
     self.redaction = redaction
   }

@@ -28,15 +28,22 @@ extension Transcript {
 struct TranscriptPen: Sendable {
   private let server: String
   private let wire: WireProtocol
+  private let carrier: Carrier?
   /// The line of the last event; the header is the first one.
   private var frame = 1
   private var connection = 0
   /// Whether there is a connection, or one is being opened.
   private(set) var isOpen = false
 
-  init(server: String, wire: WireProtocol) {
+  /// Creates the pen of a client.
+  /// - Parameters:
+  ///   - server: The URL that it talks to.
+  ///   - wire: What it speaks.
+  ///   - carrier: What the packets of that are carried by; nil for TCP itself.
+  init(server: String, wire: WireProtocol, over carrier: Carrier? = nil) {
     self.server = server
     self.wire = wire
+    self.carrier = carrier
   }
 
   /// Returns the event that begins the next connection.
@@ -50,7 +57,7 @@ struct TranscriptPen: Sendable {
   mutating func make(_ body: Event.Body, from sender: Peer, at time: Timestamp) -> Event {
     frame += 1
     let context = EventContext(
-      time: time, frame: frame, connection: connection, sender: sender, wire: wire)
+      time: time, frame: frame, connection: connection, sender: sender, wire: wire, over: carrier)
     return Event(context, body)
   }
 

@@ -5,25 +5,25 @@ extension EventJSONWriter {
   func append(_ frame: borrowing WebSocketFrameView, to buffer: inout [UInt8]) {
     let header = frame.header
     let start = buffer.count
-    buffer.append(header.opcode.name)
-    buffer.append("\",\"length\":")
-    buffer.append(contentsOf: String(header.payloadLength).utf8)
-    if !header.opcode.isDefined {
-      buffer.append(",\"opcode\":")
-      buffer.append(decimal: Int(header.opcode.rawValue))
-    }
-    buffer.append(header.isFinal ? ",\"fin\":true" : ",\"fin\":false" as StaticString)
-    buffer.append(header.isMasked ? ",\"masked\":true" : ",\"masked\":false" as StaticString)
-    if let key = header.maskingKey {
-      buffer.append(",\"maskingKey\":\"")
-      for shift: UInt32 in stride(from: 28, through: 0, by: -4) {
-        buffer.append(JSONEscape.hexDigit(UInt8(key >> shift & 0xF)))
+    buffer.appendShort { text in
+      text.append(header.opcode.name)
+      text.append("\",\"length\":")
+      text.append(decimal: header.payloadLength)
+      if !header.opcode.isDefined {
+        text.append(",\"opcode\":")
+        text.append(decimal: Int(header.opcode.rawValue))
       }
-      buffer.append("\"")
-    }
-    if header.reservedBits != 0 {
-      buffer.append(",\"rsv\":")
-      buffer.append(decimal: Int(header.reservedBits))
+      text.append(header.isFinal ? ",\"fin\":true" : ",\"fin\":false")
+      text.append(header.isMasked ? ",\"masked\":true" : ",\"masked\":false")
+      if let key = header.maskingKey {
+        text.append(",\"maskingKey\":\"")
+        text.append(hexadecimal: key)
+        text.append("\"")
+      }
+      if header.reservedBits != 0 {
+        text.append(",\"rsv\":")
+        text.append(decimal: Int(header.reservedBits))
+      }
     }
     appendCompression(frame.compression, to: &buffer)
     appendCargo(frame.cargo, to: &buffer)

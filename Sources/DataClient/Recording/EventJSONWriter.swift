@@ -8,17 +8,38 @@ import Wire
 public struct EventJSONWriter: Sendable {
   /// Whether passwords, tokens and signatures are written; `"***"` stands for them if not.
   public var showsSecrets: Bool
+  /// The value of the key `file`; nil leaves it out, as recordings do.
+  public var file: String? {
+    didSet { opening = Self.opening(file) }
+  }
+  /// What every line begins with, up to the number of the frame.
+  private var opening: [UInt8]
 
   /// Creates a writer.
-  public init(showsSecrets: Bool = false) { self.showsSecrets = showsSecrets }
+  public init(showsSecrets: Bool = false, file: String? = nil) {
+    self.showsSecrets = showsSecrets
+    self.file = file
+    opening = Self.opening(file)
+  }
+
+  private static func opening(_ file: String?) -> [UInt8] {
+    var bytes: [UInt8] = []
+    if let file {
+      bytes.append("{\"file\":")
+      bytes.append(quoted: file)
+      bytes.append(",\"frame\":")
+    } else {
+      bytes.append("{\"frame\":")
+    }
+    return bytes
+  }
 
   /// Appends one event as a JSON object, without a line end.
   /// - Parameters:
   ///   - event: The event.
-  ///   - file: The value of the key `file`; nil leaves it out, as recordings do.
   ///   - buffer: Where to append UTF-8.
-  public func append(_ event: borrowing EventView, file: String? = nil, to buffer: inout [UInt8]) {
-    appendContext(event.context, file: file, to: &buffer)
+  public func append(_ event: borrowing EventView, to buffer: inout [UInt8]) {
+    appendContext(event.context, to: &buffer)
     switch event.body {
     case .mqtt(let packet):
       appendPacket(packet, as: event.context.wire.version, to: &buffer)
@@ -53,32 +74,29 @@ public struct EventJSONWriter: Sendable {
   }
 
   /// Appends what all events have, up to and with `"type":"`.
-  private func appendContext(_ context: EventContext, file: String?, to buffer: inout [UInt8]) {
-    if let file {
-      buffer.append("{\"file\":")
-      buffer.append(quoted: file)
-      buffer.append(",\"frame\":")
-    } else {
-      buffer.append("{\"frame\":")
+  private func appendContext(_ context: EventContext, to buffer: inout [UInt8]) {
+    buffer.append(contentsOf: opening)
+    buffer.appendShort { text in
+      text.append(decimal: context.frame)
+      text.append(",\"time\":\"")
+      context.time.append(to: &text)
+      text.append("\",\"connection\":")
+      text.append(decimal: context.connection)
+      switch context.sender {
+      case .client: text.append(",\"from\":\"client\",\"protocol\":\"")
+      case .server: text.append(",\"from\":\"server\",\"protocol\":\"")
+      }
+      text.append(context.wire.name)
+      if case .mqttInferred(let version) = context.wire {
+        text.append("\",\"inferred\":\"")
+        text.append(WireProtocol.mqtt(version).name)
+      }
+      switch context.over {
+      case .webSocket: text.append("\",\"over\":\"websocket")
+      case nil: break
+      }
+      text.append("\",\"type\":\"")
     }
-    buffer.append(decimal: context.frame)
-    buffer.append(",\"time\":\"")
-    context.time.append(to: &buffer)
-    buffer.append("\",\"connection\":")
-    buffer.append(decimal: context.connection)
-    buffer.append(
-      context.sender == .client
-        ? ",\"from\":\"client\",\"protocol\":\"" : ",\"from\":\"server\",\"protocol\":\"")
-    buffer.append(context.wire.name)
-    if case .mqttInferred(let version) = context.wire {
-      buffer.append("\",\"inferred\":\"")
-      buffer.append(WireProtocol.mqtt(version).name)
-    }
-    if let carrier = context.over {
-      buffer.append("\",\"over\":\"")
-      buffer.append(contentsOf: carrier.rawValue.utf8)
-    }
-    buffer.append("\",\"type\":\"")
   }
 
   private func append(_ opening: ConnectionOpening, to buffer: inout [UInt8]) {

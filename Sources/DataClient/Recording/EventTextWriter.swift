@@ -50,6 +50,10 @@ public struct EventTextWriter: Sendable {
     case .closed(let closing):
       append(type: "CLOSE", .quiet, to: &buffer)
       buffer.append(contentsOf: closing.how.rawValue.utf8)
+      if let reason = closing.reason {
+        buffer.append("  ")
+        buffer.appendShown(reason)
+      }
     case .gap(let gap):
       append(type: "GAP", .fault, to: &buffer)
       begin(.fault, to: &buffer)

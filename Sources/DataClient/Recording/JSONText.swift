@@ -14,21 +14,7 @@ extension [UInt8] {
   /// Appends a whole number in decimal.
   mutating func append(decimal value: Int) {
     if value >= 0, value < 10 { return append(UInt8(ascii: "0") + UInt8(value)) }
-    var rest = value.magnitude
-    if value < 0 { append(UInt8(ascii: "-")) }
-    let start = count
-    while rest > 0 {
-      append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-      rest /= 10
-    }
-    // Reversing a slice would copy it.
-    var low = start
-    var high = count - 1
-    while low < high {
-      swapAt(low, high)
-      low += 1
-      high -= 1
-    }
+    appendShort { $0.append(decimal: value) }
   }
 
   mutating func append(_ value: Bool) { append(value ? "true" : "false" as StaticString) }
@@ -60,31 +46,13 @@ extension [UInt8] {
 
   /// Appends well-formed UTF-8 with the escapes that JSON asks for.
   mutating func append(escaped bytes: UnsafeRawBufferPointer) {
+    let most = Self.shortTextLimit / JSONEscape.longest
     var start = 0
-    for index in bytes.indices where JSONEscape.isNeeded(bytes[index]) {
-      if start < index {
-        append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start..<index]))
-      }
-      append(escape: bytes[index])
-      start = index + 1
-    }
-    if start < bytes.count {
-      append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start...]))
-    }
-  }
-
-  /// Appends the escape of one byte below U+0020, of a quotation mark or of a backslash.
-  mutating func append(escape byte: UInt8) {
-    switch byte {
-    case UInt8(ascii: "\""): append("\\\"")
-    case UInt8(ascii: "\\"): append("\\\\")
-    case UInt8(ascii: "\n"): append("\\n")
-    case UInt8(ascii: "\r"): append("\\r")
-    case UInt8(ascii: "\t"): append("\\t")
-    default:
-      append("\\u00")
-      append(JSONEscape.hexDigit(byte >> 4))
-      append(JSONEscape.hexDigit(byte & 0xF))
+    while start < bytes.count {
+      let end = Swift.min(start + most, bytes.count)
+      let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+      appendShort { $0.append(escaped: piece) }
+      start = end
     }
   }
 
@@ -107,8 +75,39 @@ extension [UInt8] {
   }
 }
 
+extension OutputSpan<UInt8> {
+  /// Appends a piece of UTF-8 with the escapes that JSON asks for.
+  mutating func append(escaped bytes: UnsafeRawBufferPointer) {
+    var start = 0
+    for index in bytes.indices where JSONEscape.isNeeded(bytes[index]) {
+      append(copying: UnsafeRawBufferPointer(rebasing: bytes[start..<index]))
+      append(escape: bytes[index])
+      start = index + 1
+    }
+    append(copying: UnsafeRawBufferPointer(rebasing: bytes[start...]))
+  }
+
+  /// Appends the escape of one byte below U+0020, of a quotation mark or of a backslash.
+  private mutating func append(escape byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""): append("\\\"")
+    case UInt8(ascii: "\\"): append("\\\\")
+    case UInt8(ascii: "\n"): append("\\n")
+    case UInt8(ascii: "\r"): append("\\r")
+    case UInt8(ascii: "\t"): append("\\t")
+    default:
+      append("\\u00")
+      append(JSONEscape.hexDigit(byte >> 4))
+      append(JSONEscape.hexDigit(byte & 0xF))
+    }
+  }
+}
+
 /// Digits and the question which bytes a JSON string can't hold as they are.
 enum JSONEscape {
+  /// The bytes of the longest escape: `\\u001f`.
+  static let longest = 6
+
   @inline(__always)
   static func isNeeded(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")

@@ -9,6 +9,11 @@ public struct RecordingReader: Sendable {
   public private(set) var header: RecordingHeader?
   /// The keys of the last event's line.
   private var members: [JSONMember] = []
+  /// The requests for WebSocket that are not answered yet, by connection.
+  private var requests: [Int: WebSocketRequest] = [:]
+
+  /// More requests without an answer than a session has that nobody made up.
+  private static let maximumRequests = 65_536
 
   /// The keys of the last event's line that this program does not know, to be written back.
   public var unknown: [JSONMember] { members.filter { !Self.knownKeys.contains($0.key) } }
@@ -43,7 +48,29 @@ public struct RecordingReader: Sendable {
       return nil
     }
     self.members = members
-    return try Event(fields)
+    var event = try Event(fields)
+    if case .handshake(let handshake) = event.body {
+      event.body = .handshake(besideItsRequest(handshake, on: event.context.connection))
+    }
+    return event
+  }
+
+  /// Judges an answer by the request that it answers, as a capture is: what a line says of its own
+  /// faults may be older than its fields.
+  private mutating func besideItsRequest(
+    _ handshake: WebSocketHandshake, on connection: Int
+  ) -> WebSocketHandshake {
+    switch handshake {
+    case .request(let request):
+      if requests.count < Self.maximumRequests { requests[connection] = request }
+      return handshake
+    case .response(let response):
+      guard let request = requests[connection] else { return handshake }
+      // An interim response is followed by the one that counts (RFC 9110 section 15.2).
+      let isInterim = (100..<200).contains(response.status) && !response.accepts
+      if !isInterim { requests[connection] = nil }
+      return .response(WebSocketResponse(response.head, to: request))
+    }
   }
 
   private func syntaxError(_ error: JSONSyntaxError, line: Int) -> RecordingError {

@@ -2,22 +2,18 @@ import Wire
 
 /// Which names of JSON members and user properties stand for secrets.
 enum SecretKeys {
-  /// The endings of names whose values are hidden, in lower case.
+  /// Tells whether a name ends as the names of secrets do, whatever its case.
   ///
   /// Endings, because names are put together: `iotToken`, `access_token`, `deviceSecret`.
-  private static let endings: [StaticString] = [
-    "token", "password", "passwd", "secret", "signature", "sign", "authorization", "apikey",
-    "api-key", "cookie",
-  ]
-
-  /// Tells whether a name ends as the names of secrets do, whatever its case.
   static func contain(_ name: UnsafeRawBufferPointer) -> Bool {
     guard let last = name.last else { return false }
     switch last | 0x20 {
-    // The last letters of the endings: most names are done with here.
-    case UInt8(ascii: "n"), UInt8(ascii: "d"), UInt8(ascii: "t"), UInt8(ascii: "e"),
-      UInt8(ascii: "y"):
-      return endings.contains { hasEnding($0, name) }
+    case UInt8(ascii: "n"):
+      return hasEnding("token", name) || hasEnding("sign", name) || hasEnding("authorization", name)
+    case UInt8(ascii: "d"): return hasEnding("password", name) || hasEnding("passwd", name)
+    case UInt8(ascii: "t"): return hasEnding("secret", name)
+    case UInt8(ascii: "e"): return hasEnding("signature", name) || hasEnding("cookie", name)
+    case UInt8(ascii: "y"): return hasEnding("apikey", name) || hasEnding("api-key", name)
     default: return false
     }
   }
@@ -37,11 +33,16 @@ enum SecretKeys {
     }
   }
 
+  /// Tells whether a name ends so; from the last letter on, as most names do not.
   private static func hasEnding(_ ending: StaticString, _ name: UnsafeRawBufferPointer) -> Bool {
     let count = ending.utf8CodeUnitCount
     guard name.count >= count else { return false }
     return ending.withUTF8Buffer { ending in
-      zip(ending, name.suffix(count)).allSatisfy { $0 == $1 | 0x20 }
+      for offset in 1...count
+      where ending[count - offset] != name[name.count - offset] | 0x20 {
+        return false
+      }
+      return true
     }
   }
 }
@@ -51,54 +52,61 @@ extension [UInt8] {
   /// members whose names are those of secrets.
   mutating func append(escapedHidingSecrets bytes: RawSpan) {
     bytes.withUnsafeBytes { bytes in
+      var secrets = SecretValues(bytes)
       var start = 0
-      var index = 0
-      var quote = -1
-      while index < bytes.count {
-        let byte = bytes[index]
-        guard JSONEscape.isNeeded(byte) else {
-          index += 1
-          continue
-        }
-        append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start..<index]))
-        append(escape: byte)
-        index += 1
-        start = index
-        guard byte == UInt8(ascii: "\"") else { continue }
-        // JSON in a string of JSON has a backslash before its quotes.
-        let escapes = Self.backslashes(bytes, before: index - 1, from: quote)
-        if quote >= 0,
-          SecretKeys.contain(UnsafeRawBufferPointer(rebasing: bytes[quote..<index - 1 - escapes])),
-          let value = Self.memberValue(bytes, at: index, escapes: escapes)
-        {
-          append(escaped: UnsafeRawBufferPointer(rebasing: bytes[index..<value.lowerBound]))
-          append("***")
-          index = value.upperBound
-          start = index
-        }
-        quote = index
+      while let secret = secrets.next() {
+        append(escaped: UnsafeRawBufferPointer(rebasing: bytes[start..<secret.lowerBound]))
+        append("***")
+        start = secret.upperBound
       }
-      append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start...]))
+      append(escaped: UnsafeRawBufferPointer(rebasing: bytes[start...]))
     }
+  }
+}
+
+/// Where the values of secrets stand in JSON, one after the other.
+private struct SecretValues {
+  private let bytes: UnsafeRawBufferPointer
+  private var index = 0
+  /// The index after the last quote; -1 before the first.
+  private var quote = -1
+
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  /// Returns where the next secret's value stands, without its quotes.
+  mutating func next() -> Range<Int>? {
+    while index < bytes.count {
+      index += 1
+      guard bytes[index - 1] == UInt8(ascii: "\"") else { continue }
+      let secret = secretValue(ofNameBefore: index - 1)
+      index = secret?.upperBound ?? index
+      quote = index
+      if let secret { return secret }
+    }
+    return nil
+  }
+
+  /// Returns where the value of the member stands whose name ends with the quote at an index, if it
+  /// is the name of a secret.
+  private func secretValue(ofNameBefore end: Int) -> Range<Int>? {
+    guard quote >= 0, let value = valueStart(after: end + 1) else { return nil }
+    // JSON in a string of JSON has a backslash before its quotes.
+    let escapes = backslashes(before: end, from: quote)
+    guard SecretKeys.contain(UnsafeRawBufferPointer(rebasing: bytes[quote..<end - escapes])) else {
+      return nil
+    }
+    return memberValue(at: value, escapes: escapes)
   }
 
   /// How many backslashes stand right before an index, looked for back to another one.
-  private static func backslashes(
-    _ bytes: UnsafeRawBufferPointer, before index: Int, from start: Int
-  ) -> Int {
+  private func backslashes(before index: Int, from start: Int) -> Int {
     var first = index
-    while first > Swift.max(0, start), bytes[first - 1] == UInt8(ascii: "\\") { first -= 1 }
+    while first > max(0, start), bytes[first - 1] == UInt8(ascii: "\\") { first -= 1 }
     return index - first
   }
 
-  /// Returns where the value of a member stands whose name ends before `index`; without its quotes
-  /// if it is a string, nil if it is no member or its value is not a simple one.
-  ///
-  /// `escapes` is the number of backslashes before each quote that ends a name or a string there: 0, or in
-  /// JSON that stands in a string itself 1, 3, 7 and so on.
-  private static func memberValue(
-    _ bytes: UnsafeRawBufferPointer, at index: Int, escapes: Int
-  ) -> Range<Int>? {
+  /// Returns where a value begins when what stands before an index is the name of a member.
+  private func valueStart(after index: Int) -> Int? {
     var index = index
     func skipSpace() {
       while index < bytes.count, bytes[index] == UInt8(ascii: " ") { index += 1 }
@@ -107,17 +115,26 @@ extension [UInt8] {
     guard index < bytes.count, bytes[index] == UInt8(ascii: ":") else { return nil }
     index += 1
     skipSpace()
-    guard index < bytes.count else { return nil }
+    return index < bytes.count ? index : nil
+  }
+
+  /// Returns the extent of the value of a member; without its quotes if it is a string, nil if it is
+  /// not a simple one.
+  ///
+  /// `escapes` is the number of backslashes before each quote that ends a name or a string there: 0, or in
+  /// JSON that stands in a string itself 1, 3, 7 and so on.
+  private func memberValue(at index: Int, escapes: Int) -> Range<Int>? {
+    var index = index
     let opening = index + escapes
     let isString =
       opening < bytes.count && bytes[opening] == UInt8(ascii: "\"")
-      && backslashes(bytes, before: opening, from: index) == escapes
+      && backslashes(before: opening, from: index) == escapes
     if isString { index = opening + 1 }
     let start = index
     while index < bytes.count {
       let byte = bytes[index]
       if isString {
-        if byte == UInt8(ascii: "\""), endsString(bytes, at: index, from: start, escapes) {
+        if byte == UInt8(ascii: "\""), endsString(at: index, from: start, escapes) {
           return index - escapes > start ? start..<index - escapes : nil
         }
       } else if [",", "}", "]", "{", "[", " "].contains(Unicode.Scalar(byte)) {
@@ -132,9 +149,7 @@ extension [UInt8] {
   ///
   /// Where the ending quote has n backslashes, a backslash of the string's own is written by n + 1 of them, and
   /// comes in pairs, but for the one before a quote that is a character.
-  private static func endsString(
-    _ bytes: UnsafeRawBufferPointer, at index: Int, from start: Int, _ escapes: Int
-  ) -> Bool {
-    backslashes(bytes, before: index, from: start) % (2 * (escapes + 1)) == escapes
+  private func endsString(at index: Int, from start: Int, _ escapes: Int) -> Bool {
+    backslashes(before: index, from: start) % (2 * (escapes + 1)) == escapes
   }
 }

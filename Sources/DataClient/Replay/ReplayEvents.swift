@@ -106,7 +106,10 @@ public struct ReplayEvents: EventConsumer, Sendable {
   ///
   /// A connection whose CONNECT was not captured is taken for one of the client that connects when it is over.
   public var isAmbiguous: Bool {
-    extraction.selection == .only && extraction.census.isAmbiguous
+    switch extraction.selection {
+    case .only, .client: extraction.census.isAmbiguous
+    case .connection: false
+    }
   }
 }
 

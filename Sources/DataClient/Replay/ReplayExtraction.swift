@@ -111,12 +111,12 @@ struct ReplayExtraction: Sendable {
       fates[connection] = .undecided(held)
       return
     }
-    let clientID = event.connectClientID
+    let (clientID, username) = event.connectNames
     census.note(connection, clientID: clientID)
     let isChosen =
       switch selection {
       case .only: true
-      case .client(let name): name == clientID
+      case .client(let name): name == clientID || name == username
       case .connection(let number): number == connection
       }
     guard isChosen else {
@@ -136,12 +136,17 @@ struct ReplayExtraction: Sendable {
 }
 
 extension Event {
-  /// The client identifier of a CONNECT.
-  fileprivate var connectClientID: String? {
-    guard isFromClient(.connect) else { return nil }
+  /// The client identifier and the user name of a CONNECT.
+  fileprivate var connectNames: (clientID: String?, username: String?) {
+    guard isFromClient(.connect) else { return (nil, nil) }
     return withView { view in
-      guard case .mqtt(let packet) = view.body, let connect = packet.connect else { return nil }
-      return String(copying: connect.clientID)
+      guard case .mqtt(let packet) = view.body, let connect = packet.connect else {
+        return (nil, nil)
+      }
+      return (
+        String(copying: connect.clientID),
+        connect.hasUsername ? String(copying: connect.username) : nil
+      )
     }
   }
 }

@@ -31,28 +31,36 @@ extension Timestamp: CustomStringConvertible {
   }
 
   /// Appends the description's ASCII to a buffer, without making a string of it.
-  public func append(to bytes: inout [UInt8]) {
+  public func append(to bytes: inout [UInt8]) { bytes.appendShort { append(to: &$0) } }
+
+  /// Appends the description's ASCII: at most 30 bytes.
+  func append(to text: inout OutputSpan<UInt8>) {
     let (second, fraction) = Self.floorDivide(nanoseconds, by: 1_000_000_000)
     let (day, secondOfDay) = Self.floorDivide(second, by: 86_400)
     let (year, month, dayOfMonth) = Self.civil(fromDays: day)
-    Self.append(year, digits: 4, to: &bytes)
-    bytes.append(UInt8(ascii: "-"))
-    Self.append(month, digits: 2, to: &bytes)
-    bytes.append(UInt8(ascii: "-"))
-    Self.append(dayOfMonth, digits: 2, to: &bytes)
-    bytes.append(UInt8(ascii: "T"))
-    Self.append(secondOfDay / 3_600, digits: 2, to: &bytes)
-    bytes.append(UInt8(ascii: ":"))
-    Self.append(secondOfDay / 60 % 60, digits: 2, to: &bytes)
-    bytes.append(UInt8(ascii: ":"))
-    Self.append(secondOfDay % 60, digits: 2, to: &bytes)
-    bytes.append(UInt8(ascii: "."))
-    if fraction % 1_000 == 0 {
-      Self.append(fraction / 1_000, digits: 6, to: &bytes)
-    } else {
-      Self.append(fraction, digits: 9, to: &bytes)
+    text.append(twoDigits: UInt64(year / 100))
+    text.append(twoDigits: UInt64(year))
+    text.append(UInt8(ascii: "-"))
+    text.append(twoDigits: UInt64(month))
+    text.append(UInt8(ascii: "-"))
+    text.append(twoDigits: UInt64(dayOfMonth))
+    text.append(UInt8(ascii: "T"))
+    text.append(twoDigits: UInt64(secondOfDay / 3_600))
+    text.append(UInt8(ascii: ":"))
+    text.append(twoDigits: UInt64(secondOfDay / 60 % 60))
+    text.append(UInt8(ascii: ":"))
+    text.append(twoDigits: UInt64(secondOfDay % 60))
+    text.append(UInt8(ascii: "."))
+    let microsecond = UInt64(fraction / 1_000)
+    text.append(twoDigits: microsecond / 10_000)
+    text.append(twoDigits: microsecond / 100)
+    text.append(twoDigits: microsecond)
+    let rest = UInt64(fraction % 1_000)
+    if rest != 0 {
+      text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / 100))
+      text.append(twoDigits: rest)
     }
-    bytes.append(UInt8(ascii: "Z"))
+    text.append(UInt8(ascii: "Z"))
   }
 
   private static func floorDivide(_ value: Int64, by divisor: Int64) -> (Int64, Int64) {
@@ -62,15 +70,6 @@ extension Timestamp: CustomStringConvertible {
       remainder += divisor
     }
     return (quotient, remainder)
-  }
-
-  private static func append(_ value: Int64, digits: Int, to bytes: inout [UInt8]) {
-    var divisor: Int64 = 1
-    for _ in 1..<digits { divisor *= 10 }
-    while divisor > 0 {
-      bytes.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
-      divisor /= 10
-    }
   }
 
   /// The proleptic Gregorian date of a day counted from 1970-01-01.

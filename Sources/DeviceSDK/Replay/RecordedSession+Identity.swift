@@ -42,6 +42,12 @@ extension RecordedSession {
   }
 
   private func noApp() -> DataClientError {
+    guard !hasFrames else {
+      return DataClientError(
+        .unsupported,
+        "the session is one of WebSocket, without topics; only the channel of an app and links can be "
+          + "replayed")
+    }
     let rule = "an app sends below /sys/PRODUCT/DEVICE/app/up and receives below …/app/down"
     guard identities.count < 2 else {
       let names = identities.prefix(5).map(\.clientID).joined(separator: ", ")

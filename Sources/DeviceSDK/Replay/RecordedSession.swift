@@ -39,6 +39,8 @@ struct RecordedSession: Sendable {
   private(set) var identities: [ChannelIdentity] = []
   /// The first topics that are no app's.
   private(set) var otherTopics: [String] = []
+  /// Whether the client sends or gets messages without topics, as over WebSocket.
+  private(set) var hasFrames = false
   /// The first topic by which the client shows that it is a gateway for other devices.
   private(set) var gatewayTopic: String?
   private(set) var lastTime = Timestamp(nanoseconds: 0)
@@ -70,7 +72,8 @@ struct RecordedSession: Sendable {
       for filter in filters { note(filter, isFromClient: false) }
     case .publish(let message): note(message.topic, isFromClient: true)
     case .connect: breaksOff = true
-    default: return
+    case .sendText, .sendBinary: hasFrames = true
+    case .disconnect, .send: return
     }
   }
 
@@ -100,6 +103,10 @@ struct RecordedSession: Sendable {
     } else if case .message(let message) = event {
       note(message.topic, isFromClient: false)
       takeReply(message, step.place.time)
+    } else if case .text = event {
+      hasFrames = true
+    } else if case .binary = event {
+      hasFrames = true
     } else if case .closed(let reason) = event {
       breaksOff = false
       ends.append(End(reason: reason, time: step.place.time, actionCount: actions.count))

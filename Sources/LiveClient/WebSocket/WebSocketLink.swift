@@ -74,8 +74,20 @@ final class WebSocketLink {
   func noteFailure(_ text: UnsafeRawBufferPointer) {
     let text = String(decoding: text, as: UTF8.self)
     let status = wsi.map { lws_http_client_http_response($0) } ?? 0
-    let suffix = status != 0 && status != 101 ? " (HTTP status \(status))" : ""
+    var suffix = status != 0 && status != 101 ? " (HTTP status \(status))" : ""
+    if (300..<400).contains(status), let place = redirection {
+      suffix += ", but names another place: \(place)"
+    }
     loop?.finish(self, (closing ?? Self.handshakeProblem(text)) + suffix)
+  }
+
+  /// Where the server's answer sends to, of reasonable length.
+  private var redirection: String? {
+    guard let wsi else { return nil }
+    var text = [CChar](repeating: 0, count: 1_024)
+    let count = lws_hdr_copy(wsi, &text, Int32(text.count), WSI_TOKEN_HTTP_LOCATION)
+    guard count > 0 else { return nil }
+    return String(decoding: text.prefix(Int(count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   /// What the library's words for a handshake that failed mean (RFC 6455 section 4.1).
@@ -86,6 +98,8 @@ final class WebSocketLink {
       "The server's answer has no Sec-WebSocket-Accept that goes with the key"
     case _ where text.hasPrefix("HS: UPGRADE") || text.hasPrefix("HS: CONNECTION"):
       "The server's answer does not switch to WebSocket by its Upgrade and Connection"
+    case _ where text.hasPrefix("connect SSL err"): "TLS could not be begun"
+    case "HS: ws upgrade unauthorized": "The server takes no connection of this user"
     case "HS: PROTOCOL malformed": "The server chose a subprotocol that was not offered"
     case _ where text.hasPrefix("HS: EXT"): "The server chose an extension that was not offered"
     case "HS: ws upgrade response not 101": "The server did not switch to WebSocket"

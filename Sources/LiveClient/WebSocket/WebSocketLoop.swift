@@ -114,7 +114,7 @@ final class WebSocketLoop {
         ? nil : setup.options.subprotocols.joined(separator: ", "))
     info.local_protocol_name = strings.keep(WebSocketLibrary.protocolName)
     info.ietf_version_or_minus_one = -1
-    info.ssl_connection = sslFlags
+    info.ssl_connection = connectionFlags
     info.retry_and_idle_policy = policy
     info.userdata = Unmanaged.passUnretained(link).toOpaque()
     guard orders.setBlocked(true) else { return }
@@ -124,9 +124,14 @@ final class WebSocketLoop {
     if wsi == nil { finish(link, "The connection could not be begun.") } else { link.wsi = wsi }
   }
 
-  private var sslFlags: Int32 {
-    guard setup.url.isSecure else { return 0 }
-    var flags = LCCSCF_USE_SSL.rawValue
+  /// How to connect.
+  ///
+  /// No redirection is followed: the library would take the user's password along, to whatever
+  /// server the answer names.
+  private var connectionFlags: Int32 {
+    var flags = LCCSCF_HTTP_NO_FOLLOW_REDIRECT.rawValue
+    guard setup.url.isSecure else { return Int32(bitPattern: flags) }
+    flags |= LCCSCF_USE_SSL.rawValue
     if !setup.tls.verifiesCertificate {
       flags |=
         LCCSCF_ALLOW_SELFSIGNED.rawValue | LCCSCF_ALLOW_EXPIRED.rawValue

@@ -30,18 +30,16 @@ enum ConvertCommand: Command {
     let output = try OutputFile(
       path, inputs: [input], isPrivate: true, replaces: arguments.has(force))
     let header = RecordingHeader(created: now, source: .capture(baseName(input)))
-    var converter = Converter(
-      writer: try RecordingWriter(
-        output, header: header, showsSecrets: true, flushesEveryLine: run.isLive))
+    var converter = Converter(output: output, header: header, flushesEveryLine: run.isLive)
     let isComplete: Bool
     do {
       isComplete = try run.read(into: &converter) == 0
     } catch let interrupted as Interrupted {
-      try converter.writer.finish()
+      try converter.finish(isWhole: false)
       throw interrupted
     }
-    try converter.writer.finish()
-    try output.close()
+    try converter.finish(isWhole: isComplete)
+    try output.close(isWhole: isComplete)
     return isComplete ? .done : .unable
   }
 
@@ -69,11 +67,39 @@ enum ConvertCommand: Command {
   }
 }
 
-/// Hands the events of the one file to a recording.
+/// Hands the events of the one file to a recording, which begins with the first of them.
 private struct Converter: SessionConsumer {
-  var writer: RecordingWriter<OutputFile>
+  let output: OutputFile
+  let header: RecordingHeader
+  let flushesEveryLine: Bool
+  private var writer: RecordingWriter<OutputFile>?
+
+  init(output: OutputFile, header: RecordingHeader, flushesEveryLine: Bool) {
+    self.output = output
+    self.header = header
+    self.flushesEveryLine = flushesEveryLine
+  }
 
   mutating func beginFile(_ name: String) {}
-  mutating func consume(_ event: borrowing EventView) throws { try writer.consume(event) }
+
+  mutating func consume(_ event: borrowing EventView) throws {
+    try begin()
+    try writer?.consume(event)
+  }
+
   mutating func endFile() {}
+
+  /// Writes what is left.
+  /// - Parameter isWhole: Whether a file without events is a recording without events, too.
+  /// - Throws: ``OutputError``.
+  mutating func finish(isWhole: Bool) throws {
+    if isWhole { try begin() }
+    try writer?.finish()
+  }
+
+  private mutating func begin() throws {
+    guard writer == nil else { return }
+    writer = try RecordingWriter(
+      output, header: header, showsSecrets: true, flushesEveryLine: flushesEveryLine)
+  }
 }

@@ -47,7 +47,7 @@ enum InspectCommand: Command {
         usesColor: console.usesColor(on: output), showsSecrets: showsSecrets)
       isComplete = try print(by: TextPrinter(lines: lines, writer: writer, filter: filter), run)
     }
-    try output.close()
+    try output.close(isWhole: isComplete)
     return isComplete ? .done : .unable
   }
 
@@ -74,24 +74,17 @@ private protocol Printer: SessionConsumer {
 /// Writes events as lines of JSON.
 private struct JSONPrinter: Printer {
   var lines: LineBuffer<OutputFile>
-  let writer: EventJSONWriter
+  var writer: EventJSONWriter
   var filter: SessionFilter?
-  private var file = ""
-
-  init(lines: LineBuffer<OutputFile>, writer: EventJSONWriter, filter: SessionFilter?) {
-    self.lines = lines
-    self.writer = writer
-    self.filter = filter
-  }
 
   mutating func beginFile(_ name: String) {
-    file = name
+    writer.file = name
     filter?.beginFile()
   }
 
   mutating func consume(_ event: borrowing EventView) throws {
     guard filter?.matches(event) ?? true else { return }
-    writer.append(event, file: file, to: &lines.bytes)
+    writer.append(event, to: &lines.bytes)
     try lines.endLine()
   }
 

@@ -16,7 +16,8 @@ enum RecordClientCommand: Command {
       killed. It is created when the broker accepts the connection, and only you may read it.
       A lost connection is opened again, after 1, 2, 4 ... 60 seconds, in the same recording;
       what was sent meanwhile is not in it. It has what a client sees: no PINGREQ, and
-      nothing of what MQTT 5.0 adds to messages.
+      nothing of what MQTT 5.0 adds to messages. Of a WebSocket it has the messages; the
+      headers of its handshake, keys and masks are made up.
 
       With --rotate -o day.jsonl the files are called day-0001.jsonl, day-0002.jsonl and
       so on; numbers that exist are passed over, or replaced with --force. Each file can be
@@ -42,9 +43,9 @@ enum RecordClientCommand: Command {
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
-    // A URL of WebSocket may do without topics; a wrong one is told of behind wrong options.
-    let isWebSocket = (try? BrokerURL(arguments.operand).path) ?? nil != nil
-    let settings = try RecordSettings(arguments, isWebSocket: isWebSocket)
+    // Whether topics are needed is asked of a URL only that makes sense.
+    let url = try BrokerOptions.url(arguments.operand)
+    let settings = try RecordSettings(arguments, isWebSocket: url.path != nil)
     let broker = try BrokerOptions(
       arguments.operand, arguments, console, clientID: RecordSettings.makeClientID())
     let file = try RecordingFile(
@@ -78,7 +79,7 @@ enum RecordClientCommand: Command {
     }
     let client = try settings.recordsFrames ? broker.makeFramesClient() : broker.makeClient()
     let recording = try RecordingClient(
-      client, to: file, url: broker.url.description,
+      client, to: file, url: broker.url.address,
       version: settings.recordsFrames ? nil : broker.wireVersion,
       redaction: settings.redaction, limit: settings.limit,
       nextSink: settings.rotates ? goOn : nil)

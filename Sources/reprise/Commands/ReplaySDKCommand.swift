@@ -11,7 +11,7 @@ enum ReplaySDKCommand: Command {
     help: "Replays connection N alone, by the number that inspect shows.")
   private static let clientID = OptionSpec(
     name: "client-id", value: "NAME",
-    help: "Replays the client of this client identifier, with all its connections.")
+    help: "Replays the client of this client identifier or user name, with all connections.")
   private static let from = OptionSpec(
     name: "from", value: "TIME",
     help: "Begins there: 2026-11-21T07:39:01Z, 07:39:01 (UTC), or +2s from the file's start.")
@@ -82,7 +82,7 @@ enum ReplaySDKCommand: Command {
       console.error("\(file): \(error)")
       status = .unable
     }
-    try output.close()
+    try output.close(isWhole: status != .unable)
     return status
   }
 

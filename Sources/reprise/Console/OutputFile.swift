@@ -1,24 +1,26 @@
 import DataClient
 import Glibc
+import Synchronization
 
 /// Standard output or a file that results are written to.
+///
+/// A file is not touched before there is something to write, so that a command that fails costs
+/// nobody what an earlier one has written.
 struct OutputFile: ByteSink, Sendable {
   /// The name for messages.
   let name: String
-  private let descriptor: Int32
-  private let ownsDescriptor: Bool
+  private let target: OutputTarget
 
   /// Standard output.
   static let standard = OutputFile(
-    name: "standard output", descriptor: STDOUT_FILENO, ownsDescriptor: false)
+    name: "standard output", target: OutputTarget(.shared(STDOUT_FILENO)))
 
-  private init(name: String, descriptor: Int32, ownsDescriptor: Bool) {
+  private init(name: String, target: OutputTarget) {
     self.name = name
-    self.descriptor = descriptor
-    self.ownsDescriptor = ownsDescriptor
+    self.target = target
   }
 
-  /// Opens a file for results.
+  /// Checks whether a file for results can be opened; what is no file of a disk is opened at once.
   /// - Parameters:
   ///   - path: The file; nil or `-` is standard output.
   ///   - inputs: The files that are read, none of which may be overwritten.
@@ -35,17 +37,16 @@ struct OutputFile: ByteSink, Sendable {
     if let identity = FileIdentity(path), inputs.contains(where: { FileIdentity($0) == identity }) {
       throw OutputError(path, "it is one of the files to read; name another")
     }
-    let mode: mode_t = isPrivate ? 0o600 : 0o666
-    let kind = O_WRONLY | O_CREAT | O_CLOEXEC | (replaces ? O_TRUNC : O_EXCL)
-    descriptor = open(path, kind, mode)
-    guard descriptor >= 0 else {
-      throw OutputError(opening: path, errno)
-    }
-    // A file that is replaced keeps its mode otherwise.
-    if isPrivate, Self.isRegular(descriptor) { fchmod(descriptor, 0o600) }
+    try Self.check(path, replaces: replaces)
     name = path
-    ownsDescriptor = true
+    target = OutputTarget(.unopened(path, isPrivate: isPrivate, replaces: replaces))
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { try open() }
   }
+
+  /// Creates the file, or empties the one that is replaced; does nothing if that is done.
+  /// - Throws: ``OutputError``.
+  func open() throws(OutputError) { _ = try target.descriptor() }
 
   /// Checks, without a trace, whether a new file could be opened.
   /// - Parameters:
@@ -69,21 +70,15 @@ struct OutputFile: ByteSink, Sendable {
 
   /// Cuts a file, but nothing else, behind its last complete line.
   /// - Parameter count: How many bytes stay.
-  func cut(to count: Int) {
-    if ownsDescriptor, Self.isRegular(descriptor) { ftruncate(descriptor, off_t(count)) }
-  }
-
-  private static func isRegular(_ descriptor: Int32) -> Bool {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-  }
+  func cut(to count: Int) { target.cut(to: count) }
 
   /// Whether a person reads it.
-  var isTerminal: Bool { isatty(descriptor) == 1 }
+  var isTerminal: Bool { target.isTerminal }
 
   /// Writes all of the bytes, however often the system takes only a part of them.
   /// - Throws: ``OutputError``.
   func write(_ bytes: RawSpan) throws {
+    let descriptor = try target.descriptor()
     var offset = 0
     while offset < bytes.byteCount {
       let rest = bytes.extracting(offset..<bytes.byteCount)
@@ -108,10 +103,75 @@ struct OutputFile: ByteSink, Sendable {
   }
 
   /// Ends the output; some file systems tell only now that a write failed.
+  /// - Parameter isWhole: Whether the results are all there: then they are what the file holds, be they
+  ///   nothing; if not, a file that nothing was written to stays as it was.
   /// - Throws: ``OutputError``.
-  func close() throws {
-    guard ownsDescriptor, Glibc.close(descriptor) != 0, errno != EINTR else { return }
-    throw OutputError(writing: name, errno)
+  func close(isWhole: Bool = true) throws {
+    if isWhole { try open() }
+    guard let code = target.close() else { return }
+    throw OutputError(writing: name, code)
+  }
+}
+
+/// What an ``OutputFile`` writes to, opened when that is needed.
+private final class OutputTarget: Sendable {
+  enum State {
+    /// What others opened and close.
+    case shared(Int32)
+    case unopened(_ path: String, isPrivate: Bool, replaces: Bool)
+    case open(Int32)
+  }
+
+  private let state: Mutex<State>
+
+  init(_ state: State) { self.state = Mutex(state) }
+
+  var isTerminal: Bool {
+    state.withLock { state in
+      switch state {
+      case .shared(let descriptor), .open(let descriptor): isatty(descriptor) == 1
+      case .unopened: false
+      }
+    }
+  }
+
+  func descriptor() throws(OutputError) -> Int32 {
+    try state.withLock { state throws(OutputError) in
+      switch state {
+      case .shared(let descriptor), .open(let descriptor): return descriptor
+      case .unopened(let path, let isPrivate, let replaces):
+        let mode: mode_t = isPrivate ? 0o600 : 0o666
+        let kind = O_WRONLY | O_CREAT | O_CLOEXEC | (replaces ? O_TRUNC : O_EXCL)
+        let descriptor = Glibc.open(path, kind, mode)
+        guard descriptor >= 0 else { throw OutputError(opening: path, errno) }
+        // A file that is replaced keeps its mode otherwise.
+        if isPrivate, Self.isRegular(descriptor) { fchmod(descriptor, 0o600) }
+        state = .open(descriptor)
+        return descriptor
+      }
+    }
+  }
+
+  func cut(to count: Int) {
+    state.withLock { state in
+      guard case .open(let descriptor) = state, Self.isRegular(descriptor) else { return }
+      ftruncate(descriptor, off_t(count))
+    }
+  }
+
+  /// Closes what was opened here; returns the system's error number if that fails.
+  func close() -> Int32? {
+    state.withLock { state in
+      guard case .open(let descriptor) = state else { return nil }
+      // Whoever writes from now on is told, whatever the number stands for by then.
+      state = .shared(-1)
+      return Glibc.close(descriptor) != 0 && errno != EINTR ? errno : nil
+    }
+  }
+
+  private static func isRegular(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 }
 

@@ -15,7 +15,9 @@ enum Advice {
     case .refused(let code):
       "\(broker.url): the broker refuses the connection: \(refusal(code, broker))"
     case .lost(let text):
-      "\(clause(text)); \(remedy(clause(text), isSecure: broker.url.isSecure))"
+      // What was waited for in vain names no place.
+      "\(text.contains(broker.url.host) ? "" : "\(broker.url): ")\(clause(text)); "
+        + remedy(clause(text), broker.url)
     }
   }
 
@@ -65,8 +67,9 @@ enum Advice {
     return "\(meaning) (code \(code)); \(remedy)"
   }
 
-  private static func remedy(_ text: String, isSecure: Bool) -> String {
+  private static func remedy(_ text: String, _ url: BrokerURL) -> String {
     let lower = text.lowercased()
+    if url.path != nil, let remedy = webSocketRemedy(lower, url) { return remedy }
     if lower.contains("not trusted") {
       return "name the file of its authority's certificate by --ca-file, "
         + "or, in a test, add --insecure"
@@ -77,10 +80,6 @@ enum Advice {
     if lower.contains("tls:") {
       return "check the port, and whether the broker wants --cert and --key"
     }
-    if lower.contains("http status") { return "check the path, and who may connect there" }
-    if lower.contains("subprotocol") || lower.contains("websocket-accept") {
-      return "check host, port and path: something else may answer there"
-    }
     if lower.contains("refused") { return "check host and port, and whether a broker runs there" }
     if lower.contains("name or service") || lower.contains("name resolution")
       || lower.contains("address associated")
@@ -90,9 +89,31 @@ enum Advice {
     if lower.contains("closed the connection") || lower.contains("disconnected")
       || lower.contains("reset")
     {
-      return isSecure
+      return url.isSecure
         ? "check the port: there may be no TLS" : "check the port: it may be one for TLS, mqtts://"
     }
     return "check host, port and network"
+  }
+
+  /// What to do about a WebSocket that can't be opened; nil where the reason is none of WebSocket's own.
+  private static func webSocketRemedy(_ text: String, _ url: BrokerURL) -> String? {
+    if text.contains("names another place") { return "type that URL if it is to be trusted" }
+    if text.contains("http status 401") { return "check user name and password" }
+    if text.contains("http status") { return "check the path, and who may connect there" }
+    if text.contains("subprotocol") || text.contains("websocket-accept") {
+      return "check host, port and path: something else may answer there"
+    }
+    if text.contains("tls could not be begun") {
+      return "check the port: there may be no TLS, ws://"
+    }
+    if text.contains("no answer of http") {
+      return url.isSecure
+        ? "check the port: it may speak MQTT itself, mqtts://"
+        : "check the port: it may speak MQTT itself, mqtt://, or be one for TLS, wss://"
+    }
+    if text.contains("unable to connect") {
+      return "check host and port, and whether a server runs there"
+    }
+    return nil
   }
 }

@@ -102,7 +102,11 @@ struct BrokerOptions {
 
   // MARK: Reading
 
-  private static func url(_ text: String) throws(UsageError) -> BrokerURL {
+  /// Reads the URL of a broker.
+  /// - Parameter text: What was typed.
+  /// - Returns: The URL.
+  /// - Throws: ``UsageError``.
+  static func url(_ text: String) throws(UsageError) -> BrokerURL {
     do throws(DataClientError) { return try BrokerURL(text) } catch {
       throw UsageError(
         Advice.clause(error.message),

@@ -98,6 +98,11 @@ struct RecordSettings {
         "--redact topic:FILTER is for MQTT, and without topics there is none",
         "type key:NAME, or add --topic FILTER")
     }
+    guard !redaction.hidesUsernames else {
+      throw UsageError(
+        "--redact username is for MQTT, and without topics there is none",
+        "type key:NAME, or add --topic FILTER")
+    }
     try BrokerOptions.checkIsWithoutMQTT(arguments)
   }
 

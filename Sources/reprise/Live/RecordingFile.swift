@@ -135,7 +135,9 @@ final class RecordingFile: ByteSink, Sendable {
     while true {
       let name = state.names.next()
       do throws(OutputError) {
-        state.output = try OutputFile(name, inputs: [], isPrivate: true, replaces: replaces)
+        let output = try OutputFile(name, inputs: [], isPrivate: true, replaces: replaces)
+        try output.open()
+        state.output = output
         state.count = 0
         state.files.append(name)
         return

@@ -34,12 +34,14 @@ struct ScenarioSession: Sendable {
   /// Makes the folder of a system, if it does not exist.
   /// - Parameters:
   ///   - system: The system.
-  ///   - folder: The folder of all systems, which exists.
+  ///   - folder: The folder of all systems, in one that exists.
   /// - Throws: ``OutputError`` when it can't be made.
   static func makeFolder(of system: Scenario.System, in folder: String) throws(OutputError) {
-    let path = Self.folder(of: system, in: folder)
-    guard mkdir(path, 0o755) != 0, errno != EEXIST else { return }
-    throw OutputError(opening: path, errno)
+    for path in [folder, Self.folder(of: system, in: folder)] {
+      guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+        throw OutputError(opening: path, errno)
+      }
+    }
   }
 
   /// Describes scenarios that were recorded.

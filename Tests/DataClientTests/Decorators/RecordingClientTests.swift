@@ -75,6 +75,17 @@ private struct FullSink: ByteSink, Sendable {
     }
   }
 
+  @Test(arguments: [
+    ("mqtt://h", nil), ("mqtts://h", nil), ("ws://h/mqtt", Carrier.webSocket),
+    ("wss://h/mqtt", .webSocket),
+  ])
+  func packetsAreOverWhatTheURLSays(url: String, carrier: Carrier?) async throws {
+    let recorder = try RecordingClient(ScriptedClient(seed: 1), to: MemorySink(), url: url)
+    _ = try await RandomUser.run(recorder, seed: 1)
+    let events = try recorder.sink.events()
+    #expect(events.count > 2 && events.allSatisfy { $0.context.over == carrier })
+  }
+
   @Test func secretsNeverReachTheSink() async throws {
     let rules = RedactionRules(hidesUsernames: true, keys: ["ssid"], topics: ["private/#"])
     let recorder = try RecordingClient(

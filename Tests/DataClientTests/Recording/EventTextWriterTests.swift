@@ -46,6 +46,12 @@ import Wire
   @Test func showsEventsThatAreNoPackets() {
     #expect(line(Sample.opening).hasSuffix("10.0.0.1:5000 → 10.0.0.2:1883  mqtt-3.1.1"))
     #expect(line(Sample.closing).hasSuffix("CLOSE       reset"))
+    var lost = Sample.closing
+    if case .closed(var closing) = lost.body {
+      closing.reason = "the server closed with 1001 \"go\u{7}\""
+      lost.body = .closed(closing)
+    }
+    #expect(line(lost).hasSuffix(#"CLOSE       reset  the server closed with 1001 "go\u{7}""#))
     #expect(line(Sample.gap).hasSuffix("! 1448 bytes missing (acknowledged)"))
     #expect(
       line(Sample.malformed).hasSuffix("! no control packet starts here (byte 17 of the stream)"))

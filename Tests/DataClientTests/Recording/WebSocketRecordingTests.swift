@@ -234,4 +234,45 @@ import Wire
       }
     }
   }
+
+  /// An answer is judged by the request before it, whatever its line says of faults.
+  @Test(arguments: [nil, "HTTP/1.1 103 Early Hints"])
+  func judgesAnAnswerByItsRequest(interim: String?) throws {
+    let request = WebSocketRequest(
+      target: "/",
+      fields: [
+        .init("Host", "h"), .init("Upgrade", "websocket"), .init("Connection", "Upgrade"),
+        .init("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        .init("Sec-WebSocket-Version", "13"),
+      ])
+    let right = WebSocketResponse(accepting: request, subprotocol: nil)
+    var wrong = right.head.fields
+    wrong.removeAll { $0.name == "Sec-WebSocket-Accept" }
+    wrong.append(.init("Sec-WebSocket-Accept", "s3pPLMBiTxaQ9kYGzzhZRbK+xOp="))
+    let edited = WebSocketResponse(
+      HTTPHead(startLine: right.head.startLine, fields: wrong), context: [])
+    #expect(edited.faults == [])
+    var lines = [
+      #"{"reprise":1,"created":"2026-11-21T00:00:00Z","source":{"kind":"capture"},"redacted":[]}"#,
+      line(Sample.webSocket(.handshake(.request(request)))),
+    ]
+    if let interim {
+      let head = HTTPHead(startLine: interim, fields: [])
+      lines.append(
+        line(
+          Sample.webSocket(.handshake(.response(.init(head, to: nil))), sender: .server)))
+    }
+    lines.append(line(Sample.webSocket(.handshake(.response(edited)), sender: .server)))
+    var reader = RecordingReader()
+    var last: Event?
+    for (index, line) in lines.enumerated() {
+      let bytes = Array(line.utf8)
+      last = try reader.read(line: bytes.span.bytes, number: index + 1)
+    }
+    guard case .handshake(.response(let read))? = last?.body else {
+      Issue.record("there is no response")
+      return
+    }
+    #expect(read.faults.map(\.code) == [.wrongAccept])
+  }
 }

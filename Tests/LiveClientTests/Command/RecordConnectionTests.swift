@@ -144,8 +144,9 @@ import Testing
 
   @Test func tellsOfNoAnswerInTime() async throws {
     let server = try ScriptedServer { socket in _ = socket.read(1_000) }
-    let result = try await record("mqtt://127.0.0.1:\(server.port)")
+    let url = "mqtt://127.0.0.1:\(server.port)"
+    let result = try await record(url)
     #expect(result.status == 2)
-    #expect(result.errors.contains("the server did not answer in time"))
+    #expect(result.errors.hasPrefix("reprise: \(url): the server did not answer in time; "))
   }
 }

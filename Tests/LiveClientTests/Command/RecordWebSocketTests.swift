@@ -122,6 +122,32 @@ import Testing
     #expect(access(directory.file("a.jsonl"), F_OK) != 0)
   }
 
+  /// Servers of something else, by what they say to a request.
+  @Test(arguments: [
+    (
+      "wss", "HTTP/1.1 400 Bad Request\r\n\r\n",
+      "TLS could not be begun; check the port: there may be no"
+    ),
+    ("ws", "", "check the port: it may speak MQTT itself, mqtt://, or be one for TLS, wss://"),
+    ("ws", "HTTP/1.1 401 Unauthorized\r\n\r\n", "(HTTP status 401); check user name and password"),
+    (
+      "ws", "HTTP/1.1 301 Moved\r\nLocation: wss://else.where/\r\n\r\n",
+      "names another place: wss://else.where/; type that URL if it is to be trusted"
+    ),
+  ])
+  func advisesOnOtherServers(scheme: String, answer: String, advice: String) async throws {
+    let server = try ScriptedServer { socket in
+      _ = socket.read(1)
+      socket.write(Array(answer.utf8))
+    }
+    let url = "\(scheme)://127.0.0.1:\(server.port)/"
+    let result = try await RunningCommand.run(
+      ["record", "client", url, "-o", directory.file("a.jsonl")], in: directory)
+    #expect(result.status == 2)
+    #expect(result.errors.contains("127.0.0.1:\(server.port): "))
+    #expect(result.errors.contains(advice), "\(result.errors)")
+  }
+
   @Test func trustsOnlyWhomItShould() async throws {
     let certificates = try Certificates()
     let server = try PythonServer(

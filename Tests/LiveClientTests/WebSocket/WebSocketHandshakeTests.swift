@@ -7,7 +7,8 @@ import Wire
 @Suite struct WebSocketHandshakeTests {
   /// How a server answers.
   enum Answer: String, CaseIterable {
-    case wrongAccept, noAccept, noUpgrade, otherSubprotocol, page, redirect, nothing, garbage
+    case wrongAccept, noAccept, noUpgrade, otherSubprotocol, page, refusal, redirection, nothing,
+      garbage
     case anotherProtocol, extensionNobodyAskedFor
 
     /// What it sends, given the key of the request.
@@ -23,7 +24,9 @@ import Wire
       case .otherSubprotocol:
         switching + upgrade + accept + "Sec-WebSocket-Protocol: another\r\n\r\n"
       case .page: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
-      case .redirect:
+      case .redirection:
+        "HTTP/1.1 302 Found\r\nLocation: ws://127.0.0.1:9/other\r\nContent-Length: 0\r\n\r\n"
+      case .refusal:
         "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
       case .nothing: ""
       case .garbage: "SSH-2.0-OpenSSH_9.2\r\n\r\n"
@@ -41,7 +44,8 @@ import Wire
       case .noUpgrade, .anotherProtocol: "Upgrade"
       case .otherSubprotocol: "subprotocol"
       case .page: "200"
-      case .redirect: "403"
+      case .refusal: "403"
+      case .redirection: "(HTTP status 302), but names another place: ws://127.0.0.1:9/other"
       case .nothing, .garbage: "no answer of HTTP"
       case .extensionNobodyAskedFor: "extension"
       }
