@@ -16,8 +16,6 @@ public final class WebSocketServerConnection: Sendable {
   public let request: WebSocketRequest
   /// The subprotocol that is spoken; nil for none.
   public let subprotocol: String?
-  /// Whether messages may be deflated in both directions (RFC 7692).
-  public let isDeflated: Bool
   /// The address of the client, without a port.
   public let clientAddress: String
   private let inbox: Mailbox<WebSocketServerEvent>
@@ -29,7 +27,6 @@ public final class WebSocketServerConnection: Sendable {
   ) {
     request = agreement.request
     subprotocol = agreement.subprotocol
-    isDeflated = agreement.deflate != nil
     self.clientAddress = clientAddress
     self.inbox = inbox
     self.outbox = outbox
