@@ -84,7 +84,8 @@ public final class WebSocketServerConnection: Sendable {
   /// Closes the connection behind what was sent (RFC 6455 section 7.1.2).
   ///
   /// It does not wait: the end comes as an event, when the client has answered, or has not in
-  /// ``WebSocketServerLimits/closeTime``, or has read nothing of what was sent for as long. A
+  /// ``WebSocketServerLimits/closeTime``, or has read nothing of what was sent before for
+  /// ``WebSocketServerLimits/pongTime``. A
   /// connection that is closed already stays as it is, and so does one that is closed again.
   /// - Parameters:
   ///   - code: Why, as one of the codes that may be sent (section 7.4); nil says nothing.

@@ -110,9 +110,8 @@ struct WebSocketServerMachine: ~Copyable {
   /// The socket took bytes of ``output``.
   mutating func wrote(at now: Timestamp) {
     silence.wrote(output.taken, at: now)
-    if case .patient = leaving {
-      leaving = .patient(by: now.advanced(by: options.limits.closeTime))
-    }
+    guard case .patient = leaving else { return }
+    leaving = .patient(by: now.advanced(by: options.limits.pongTime))
   }
 
   /// The connection is to be closed: a Close frame waits behind what is not encoded yet.
@@ -120,11 +119,11 @@ struct WebSocketServerMachine: ~Copyable {
   ///   - isFirm: Whether time is up for a client that reads, too, as the server stops.
   ///   - now: The time.
   mutating func leave(isFirm: Bool, at now: Timestamp) {
-    let deadline = now.advanced(by: options.limits.closeTime)
-    switch leaving {
-    case .not: leaving = isFirm ? .firm(by: deadline) : .patient(by: deadline)
-    case .patient where isFirm: leaving = .firm(by: deadline)
-    case .patient, .firm: break
+    switch (leaving, isFirm) {
+    case (.not, false): leaving = .patient(by: now.advanced(by: options.limits.pongTime))
+    case (.not, true), (.patient, true):
+      leaving = .firm(by: now.advanced(by: options.limits.closeTime))
+    case (.patient, false), (.firm, _): break
     }
   }
 

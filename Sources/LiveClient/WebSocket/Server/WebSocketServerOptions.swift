@@ -63,7 +63,8 @@ public struct WebSocketServerLimits: Sendable, Hashable {
   public var handshakeTime: Duration
   /// After how long without anything from a client a PING is sent.
   public var pingInterval: Duration
-  /// How long to wait for its PONG before the connection is taken for dead.
+  /// How long to wait for its PONG, or for anything to be read of what goes before a Close frame, before the
+  /// connection is taken for dead.
   public var pongTime: Duration
   /// How long to wait for a client's Close frame, and then for the end of the connection.
   public var closeTime: Duration

@@ -5,10 +5,11 @@ import Wire
 
 /// That connections of a server end, and the server with them, whatever clients do.
 @Suite(.timeLimit(.minutes(2))) struct WebSocketServerEndTests {
-  /// Never asks whether a client lives, and does not wait long for a Close frame.
+  /// Never asks whether a client lives, and does not wait long for one that is to be left.
   private static var options: WebSocketServerOptions {
     WebSocketServerOptions(
-      limits: WebSocketServerLimits(pingInterval: .seconds(3_600), closeTime: .milliseconds(100)))
+      limits: WebSocketServerLimits(
+        pingInterval: .seconds(3_600), pongTime: .milliseconds(100), closeTime: .milliseconds(100)))
   }
 
   /// More than the buffers of a connection take.
