@@ -57,6 +57,26 @@ import Testing
     #expect(clauses.count { $0["verdict"] as? String == "not-exercised" } == judged - passed.count)
   }
 
+  @Test(arguments: [
+    ["--broker", "mqtt://127.0.0.1"], ["--save", "x"], ["--speed", "2"], ["--gate", "127.0.0.1"],
+    ["--force"], ["--client", "file,capture", "--broker", "mqtt://127.0.0.1"],
+  ])
+  func saysWhatIsForLiveAlone(words: [String]) throws {
+    let result = try RepriseProcess.run(["conform", "sdk", "publish"] + words)
+    #expect(result.status == 2)
+    #expect(result.output == "")
+    let option = words.count > 2 ? "--broker" : words[0]
+    #expect(result.errors == "reprise: \(option) is for --client live; add --client live\n")
+  }
+
+  @Test func judgesRequestsLiveWithoutABroker() throws {
+    let result = try sdk("ask", "server-hangs-up", "--client", "live", "--format", "json")
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    let report = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+    let object = try #require(report as? [String: Any])
+    #expect(object["inputs"] as? [String] == ["live"])
+  }
+
   @Test func failsWhenTheSessionIsAnother() throws {
     for name in ["channel/publish.jsonl", "channel/session.json"] {
       let file = URL(filePath: Self.recordings).appending(path: name)
@@ -101,6 +121,7 @@ import Testing
     (["--clause", "9.9"], "no clause or section is called 9.9; "),
     (["--client", "wire"], "--client can't be 'wire'; it takes one of: script, "),
     (["--client", "live"], "--client live needs a broker; add --broker mqtt://127.0.0.1:1883"),
+    (["ask", "publish", "--client", "live"], "--client live needs a broker; add --broker mqtt"),
     (["--gate", "10.0.0.1"], "--gate can't be '10.0.0.1'; type a loopback address such as "),
     (["--speed", "0"], "--speed can't be '0'; type a whole number from 1 to 1000"),
     (["--recordings", "/nowhere"], "there is no folder /nowhere with recordings of the "),

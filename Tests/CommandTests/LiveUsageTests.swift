@@ -92,6 +92,21 @@ import Testing
     (["record", "proxy", ":1", ":2", "-o", "x"], "this version can't do 'record proxy' yet; "),
     (["simulate"], "simulate needs URL; type reprise help simulate"),
     (["simulate", "mqtt://h", "--script", "/no"], "--script /no: no such file or directory; "),
+    (["simulate", "localhost"], "the broker's URL has no scheme, such as mqtt://; type mqtt://"),
+    (["simulate", "ws://h:x"], "the broker's URL has a port that is not a number from 1 to 65535"),
+    (["simulate", "ws://h", "--script", "/no"], "--script /no: no such file or directory; "),
+    (
+      ["simulate", "ws://h", "--client-id", "x"],
+      "--client-id is for a broker, and with ws:// and wss:// the command is the server; leave it"
+    ),
+    (["simulate", "wss://h", "--insecure"], "--insecure is for a broker, and with ws:// and"),
+    (["simulate", "ws://u:hush@h"], "a server has no use for the user name in its URL; leave it"),
+    (["simulate", "ws://h", "--cert", "x"], "--cert is for TLS, which ws:// does without; type"),
+    (["simulate", "wss://h", "--cert", "/no"], "--cert /no: no such file or directory; check"),
+    (
+      ["simulate", "wss://h", "--cert", "/dev/null"],
+      "a server with TLS needs a certificate and its key; type both: --cert FILE --key FILE"
+    ),
     (
       ["simulate", "mqtt://h", "--script", "/dev/null"],
       "/dev/null: the script is no JSON at line 1"
@@ -112,6 +127,17 @@ import Testing
     let scratch = try Scratch()
     let file = try scratch.write(script, to: "cloud.json").path
     try expect(["simulate", "mqtt://localhost", "--script", file], "\(file): \(message)")
+  }
+
+  @Test(arguments: [
+    (#"{"replies":[]}"#, "replies is no key here; known are answers, pushes, login"),
+    (#"{"answers":[{"faults":["droop"]}]}"#, "answers[0].faults[0] is no fault; did you mean"),
+    ("{", "the script is no JSON at line 1"),
+  ])
+  func simulateNamesThePlaceInAScriptOfRequests(script: String, message: String) throws {
+    let scratch = try Scratch()
+    let file = try scratch.write(script, to: "server.json").path
+    try expect(["simulate", "ws://localhost", "--script", file], "\(file): \(message)")
   }
 
   private func expect(_ words: [String], _ start: String) throws {

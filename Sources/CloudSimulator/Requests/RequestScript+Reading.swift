@@ -3,15 +3,9 @@ public import DataClient
 extension RequestScript {
   /// Reads a script.
   /// - Parameter json: The script in JSON.
-  /// - Throws: ``CloudError`` that names the key, or the place where it is no JSON.
+  /// - Throws: ``CloudError`` that names the key, or the line and the column where it is no JSON.
   public init(parsing json: [UInt8]) throws(CloudError) {
-    let value: JSONValue
-    do {
-      value = try JSONValue.read(json)
-    } catch {
-      throw ScriptFields.error("the script", "is no JSON at byte \(error.offset): \(error.message)")
-    }
-    try self.init(value)
+    try self.init(try ScriptFields.read(json))
   }
 
   /// Reads a script.

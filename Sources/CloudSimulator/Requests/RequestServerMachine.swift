@@ -2,7 +2,8 @@ public import DataClient
 
 /// A server of requests as a value: what one connection brings goes in, what it is sent comes out.
 ///
-/// One machine serves one connection after the other; what it counts of requests goes on.
+/// One machine serves one connection after the other; what it counts of requests goes on, and may be
+/// counted on by another machine.
 public struct RequestServerMachine: Sendable {
   /// What happened.
   public enum Input: Sendable, Hashable {
@@ -42,8 +43,8 @@ public struct RequestServerMachine: Sendable {
   private let script: RequestScript
   private var schedule: [Scheduled] = []
   private var lastOrder: UInt64 = 0
-  /// How many requests each rule has seen.
-  private var counts: [Int: Int] = [:]
+  /// How many requests each rule has seen, by its place in the script.
+  var counts: [Int: Int] = [:]
   private var isLoggedIn = false
 
   /// Creates a server that nobody has connected to.

@@ -1,19 +1,22 @@
 public import DataClient
 import Synchronization
 
-/// The other side of an SDK's requests: answers one connection after the other as a server does.
+/// The other side of an SDK's requests: answers as a server does, on any number of connections at once.
+///
+/// Each call of ``run(on:isOpen:drop:)`` serves one connection, or one after the other; logins and pushes are
+/// those of a connection, while requests are counted on all of them together.
 ///
 /// It lives in any client of messages without topics that stands on the server's side of a connection:
 /// `connected` is a client that came, `text` what it sent. In process ``InProcessRequestServer`` is
 /// that and the SDK's client at once.
 public final class RequestSimulator: Sendable {
-  private let machine: Mutex<RequestServerMachine>
+  private let script: RequestScript
+  /// How many requests each rule of the script has seen, on all connections.
+  private let counts = Mutex<[Int: Int]>([:])
 
   /// Creates a simulator.
   /// - Parameter script: How it behaves.
-  public init(_ script: RequestScript = RequestScript()) {
-    machine = Mutex(RequestServerMachine(script))
-  }
+  public init(_ script: RequestScript = RequestScript()) { self.script = script }
 
   /// Answers until the client's world ends.
   /// - Parameters:
@@ -26,7 +29,8 @@ public final class RequestSimulator: Sendable {
     drop: (@Sendable () async throws -> Void)? = nil
   ) async throws {
     var id: UInt32 = 0
-    var outputs = isOpen ? handle(.opened, client) : []
+    var machine = RequestServerMachine(script)
+    var outputs = isOpen ? handle(.opened, &machine, client) : []
     while true {
       for output in outputs {
         id &+= 1
@@ -42,16 +46,22 @@ public final class RequestSimulator: Sendable {
           continue
         }
       }
-      let deadline = machine.withLock { $0.deadline }
-      guard let input = Self.input(of: try await client.next(before: deadline)) else { return }
-      outputs = handle(input, client)
+      let event = try await client.next(before: machine.deadline)
+      guard let input = Self.input(of: event) else { return }
+      outputs = handle(input, &machine, client)
     }
   }
 
   private func handle(
-    _ input: RequestServerMachine.Input, _ client: some DataClient
+    _ input: RequestServerMachine.Input, _ machine: inout RequestServerMachine,
+    _ client: some DataClient
   ) -> [RequestServerMachine.Output] {
-    machine.withLock { $0.handle(input, now: client.now) }
+    let now = client.now
+    return counts.withLock { counts in
+      machine.counts = counts
+      defer { counts = machine.counts }
+      return machine.handle(input, now: now)
+    }
   }
 
   private static func action(for output: RequestServerMachine.Output) -> ClientAction.Kind {

@@ -5,19 +5,9 @@ extension CloudScript {
   /// - Parameter json: The script in JSON.
   /// - Throws: ``CloudError`` that names the key, or the line and the column where it is no JSON.
   public init(parsing json: [UInt8]) throws(CloudError) {
-    let value: JSONValue
-    do {
-      value = try JSONValue.read(json)
-    } catch {
-      let before = json.prefix(error.offset)
-      let line = before.count { $0 == UInt8(ascii: "\n") } + 1
-      let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-      throw ScriptFields.error(
-        "the script",
-        "is no JSON at line \(line), column \(error.offset - start + 1): \(error.message)")
-    }
     let fields = try ScriptFields(
-      value, path: "", keys: ["tokens", "replies", "pushes", "refusedSubscriptions", "gateway"])
+      try ScriptFields.read(json), path: "",
+      keys: ["tokens", "replies", "pushes", "refusedSubscriptions", "gateway"])
     self.init()
     tokens = try Self.tokens(fields)
     for element in try fields.elements("replies") {

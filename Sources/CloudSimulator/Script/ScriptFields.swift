@@ -25,6 +25,21 @@ struct ScriptFields {
     }
   }
 
+  /// Reads the text of a script.
+  /// - Throws: ``CloudError`` that names the line and the column where it is no JSON.
+  static func read(_ json: [UInt8]) throws(CloudError) -> JSONValue {
+    do {
+      return try JSONValue.read(json)
+    } catch {
+      let before = json.prefix(error.offset)
+      let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+      let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+      throw Self.error(
+        "the script",
+        "is no JSON at line \(line), column \(error.offset - start + 1): \(error.message)")
+    }
+  }
+
   static func error(_ key: String, _ message: String) -> CloudError {
     CloudError(.unreadableScript, "\(key) \(message)")
   }

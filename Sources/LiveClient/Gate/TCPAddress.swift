@@ -24,7 +24,7 @@ struct TCPAddress: Sendable, Hashable {
     let number = errno
     guard code == 0 else {
       let text = code == EAI_SYSTEM ? systemText(number) : String(cString: gai_strerror(code))
-      throw DataClientError(.transport, "The broker's host \(host) is not found: \(text)")
+      throw DataClientError(.transport, "The host \(host) is not found: \(text)")
     }
     defer { freeaddrinfo(list) }
     var found: [TCPAddress] = []
@@ -37,9 +37,18 @@ struct TCPAddress: Sendable, Hashable {
       entry = info.ai_next
     }
     guard !found.isEmpty else {
-      throw DataClientError(.transport, "The broker's host \(host) has no address")
+      throw DataClientError(.transport, "The host \(host) has no address")
     }
     return found
+  }
+
+  /// The address without its port, in numbers; nil when the system can't write it.
+  var numericHost: String? {
+    var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    let size = socklen_t(text.count)
+    let code = withPointer { getnameinfo($0, $1, &text, size, nil, 0, NI_NUMERICHOST) }
+    guard code == 0 else { return nil }
+    return text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
   }
 
   /// Lends the address to a function of the system.

@@ -61,6 +61,19 @@ final class TCPSocket: Sendable {
     return (listener, UInt16(bigEndian: address.sin_port))
   }
 
+  /// Returns why a server can't have an address, for people; nil when it can.
+  /// - Parameter address: The address with its port.
+  /// - Returns: The reason.
+  static func problem(ofBindingTo address: TCPAddress) -> String? {
+    guard let listener = try? TCPSocket(family: address.family) else { return nil }
+    // As servers do: connections of the one before, which still linger, are no obstacle.
+    var isOn: Int32 = 1
+    _ = setsockopt(
+      listener.number, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))
+    let code = address.withPointer { bind(listener.number, $0, $1) }
+    return code == 0 ? nil : systemText(errno)
+  }
+
   /// Takes the next connection of a socket that listens.
   /// - Returns: The connection; nil when nobody waits.
   /// - Throws: ``DataClientError`` when the system can't give it.

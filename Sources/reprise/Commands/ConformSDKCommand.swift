@@ -8,13 +8,17 @@ enum ConformSDKCommand: Command {
     isList: true,
     help: """
       What the SDK lives in: file and capture (default) repeat what was recorded, live is a \
-      real broker, script answers as the steps say.
+      real broker or, for requests, a real WebSocket, script answers as the steps say.
       """)
   private static let recordings = OptionSpec(
     name: "recordings", value: "FOLDER", isFile: true,
     help: "Where file and capture find SYSTEM/NAME.jsonl and .pcap (default Recordings/sdk).")
   private static let broker = OptionSpec(
-    name: "broker", value: "URL", help: "The broker of live: mqtt://[USER[:PASSWORD]@]HOST[:PORT].")
+    name: "broker", value: "URL",
+    help: """
+      The broker of live: mqtt://[USER[:PASSWORD]@]HOST[:PORT]; for requests alone none is \
+      needed.
+      """)
   private static let gate = OptionSpec(
     name: "gate", value: "ADDRESS",
     help: """
@@ -56,6 +60,7 @@ enum ConformSDKCommand: Command {
         reprise conform sdk publish request-timeout --client capture
         reprise conform sdk link --client script
         reprise conform sdk --client live --broker mqtt://127.0.0.1:1883
+        reprise conform sdk requests --client live
         reprise conform sdk --clause 1.5 --format json -o report.json
       """)
 
@@ -63,6 +68,9 @@ enum ConformSDKCommand: Command {
     let suite = try ScenarioSuite.bundled()
     let selectors = arguments.list(ConformRun.clause)
     let scenarios = try suite.select(arguments.operands, clauses: selectors)
+    let worlds = worlds(arguments)
+    let live = try livePlay(arguments)
+    try checkIsLive(worlds, arguments)
     let output = try OutputFile(arguments.value(.output), inputs: [])
     if arguments.has(list) {
       try output.write(suite.listing(scenarios))
@@ -72,10 +80,10 @@ enum ConformSDKCommand: Command {
     var judge = try ScenarioJudge(
       suite, clauses: selectors, isStrict: arguments.has(ConformRun.strict))
     let play = ScenarioPlay(
-      folder: arguments.value(recordings) ?? "Recordings/sdk", live: try livePlay(arguments))
+      folder: arguments.value(recordings) ?? "Recordings/sdk", live: live)
     var unplayed = 0
     var played = 0
-    for world in worlds(arguments) {
+    for world in worlds {
       for result in try await play.run(scenarios, in: world) {
         switch result {
         case .played(let scenario, let outcome, let input):
@@ -94,17 +102,25 @@ enum ConformSDKCommand: Command {
       console)
   }
 
-  private static func livePlay(_ arguments: Arguments) throws(UsageError) -> LivePlay? {
+  /// Nobody is to believe that a broker was asked when none was.
+  private static func checkIsLive(
+    _ worlds: [ScenarioPlay.World], _ arguments: Arguments
+  ) throws(UsageError) {
+    guard !worlds.contains(.live) else { return }
+    for option in [broker, gate, speed, save, force] where arguments.has(option) {
+      throw UsageError("--\(option.name) is for --client live", "add --client live")
+    }
+  }
+
+  private static func livePlay(_ arguments: Arguments) throws(UsageError) -> LivePlay {
     let typed = arguments.value(speed) ?? "20"
     guard let number = Int(typed), (1...1_000).contains(number) else {
       throw UsageError("--speed can't be '\(typed)'", "type a whole number from 1 to 1000")
     }
     let gates = try arguments.value(gate).map(GateAddresses.init) ?? .one
-    return arguments.value(broker).map { url in
-      LivePlay(
-        broker: url, gates: gates, speed: number, folder: arguments.value(save),
-        replaces: arguments.has(force))
-    }
+    return LivePlay(
+      broker: arguments.value(broker), gates: gates, speed: number,
+      folder: arguments.value(save), replaces: arguments.has(force))
   }
 
   private static func worlds(_ arguments: Arguments) -> [ScenarioPlay.World] {

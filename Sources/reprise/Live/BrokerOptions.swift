@@ -10,26 +10,26 @@ import Wire
 
 /// How to reach a broker: the options of every command that connects to one.
 struct BrokerOptions {
-  private static let clientID = OptionSpec(
+  static let clientID = OptionSpec(
     name: "client-id", value: "ID", help: "The client identifier.")
-  private static let version = OptionSpec(
+  static let version = OptionSpec(
     name: "mqtt", value: "VERSION", choices: ["3.1.1", "5.0"],
     help: "The version of MQTT to speak; 3.1.1 if nothing is said.")
-  private static let username = OptionSpec(
+  static let username = OptionSpec(
     name: "username", value: "NAME", help: "The user name; it may also stand in the URL.")
-  private static let passwordFile = OptionSpec(
+  static let passwordFile = OptionSpec(
     name: "password-file", value: "FILE", isFile: true,
     help: "The password is the first line of FILE.")
-  private static let authority = OptionSpec(
+  static let authority = OptionSpec(
     name: "ca-file", value: "FILE", isFile: true,
     help: "The certificates of the authorities to trust (PEM); as it is those of the system.")
-  private static let certificate = OptionSpec(
-    name: "cert", value: "FILE", isFile: true, help: "The client's own certificate (PEM).")
-  private static let key = OptionSpec(
-    name: "key", value: "FILE", isFile: true, help: "The key of the client's own certificate.")
-  private static let insecure = OptionSpec(
+  static let certificate = OptionSpec(
+    name: "cert", value: "FILE", isFile: true, help: "The certificate to show (PEM).")
+  static let key = OptionSpec(
+    name: "key", value: "FILE", isFile: true, help: "The key of that certificate (PEM).")
+  static let insecure = OptionSpec(
     name: "insecure", help: "Trusts any server, whoever it is; for tests only.")
-  private static let keepAlive = OptionSpec(
+  static let keepAlive = OptionSpec(
     name: "keep-alive", value: "TIME",
     help: "The longest silence of the connection, 5s to 18h; 60s if nothing is said.")
 

@@ -5,8 +5,8 @@ import LiveClient
 
 /// Runs scenarios on a real broker, many at a time, and records them if that is wanted.
 struct LivePlay: Sendable {
-  /// Where the broker is, `mqtt://user:password@host:port`.
-  let broker: String
+  /// Where the broker is, `mqtt://user:password@host:port`; requests need none.
+  let broker: String?
   /// Where the gates before the broker listen; all packets of the SDK pass them.
   let gates: GateAddresses
   /// How many times as fast the SDK's time passes, unless a scenario wants it faster.
@@ -36,11 +36,13 @@ struct LivePlay: Sendable {
   /// Runs scenarios.
   /// - Parameter scenarios: The scenarios.
   /// - Returns: What came of each, in their order.
-  /// - Throws: `DataClientError` when the broker does not answer, ``OutputError`` when a recording
-  ///   can't be written, ``Interrupted``, `CloudError` and `ConformanceError` for a scenario that makes
-  ///   no sense, and `CancellationError`.
+  /// - Throws: ``UsageError`` when a scenario needs a broker and there is none, `DataClientError` when the
+  ///   broker does not answer, ``OutputError`` when a recording can't be written, ``Interrupted``,
+  ///   `CloudError` and `ConformanceError` for a scenario that makes no sense, and `CancellationError`.
   func run(_ scenarios: [Scenario]) async throws -> [Played] {
-    if scenarios.contains(where: { $0.system != .requests }) { try await checkBroker() }
+    if scenarios.contains(where: { $0.system != .requests }) {
+      try await check(knownBroker())
+    }
     if let folder {
       for system in Set(scenarios.map(\.system)) {
         try ScenarioSession.makeFolder(of: system, in: folder)
@@ -78,8 +80,16 @@ struct LivePlay: Sendable {
     }
   }
 
+  /// The broker, which everything but requests needs.
+  private func knownBroker() throws(UsageError) -> String {
+    guard let broker else {
+      throw UsageError("--client live needs a broker", "add --broker mqtt://127.0.0.1:1883")
+    }
+    return broker
+  }
+
   /// Connects once, so that a broker that is not there is one error and not a finding a scenario.
-  private func checkBroker() async throws {
+  private func check(_ broker: String) async throws {
     let client: MosquittoClient
     do {
       _ = try BrokerGate(broker: broker, address: gates[0])
@@ -119,8 +129,9 @@ struct LivePlay: Sendable {
         RecordingClient(client, to: recorder), speed: speed)
     }
     let result: Played
+    let broker = try knownBroker()
     if let cloud = scenario.cloud {
-      result = try await simulate(scenario, CloudScript(cloud), index, wrapping)
+      result = try await simulate(scenario, CloudScript(cloud), index, on: broker, wrapping)
     } else {
       let world = try LiveWorld(
         broker: broker, address: gates[index], patience: Self.patience(at: speed),
@@ -133,7 +144,7 @@ struct LivePlay: Sendable {
   }
 
   private func simulate(
-    _ scenario: Scenario, _ script: CloudScript, _ index: Int,
+    _ scenario: Scenario, _ script: CloudScript, _ index: Int, on broker: String,
     _ wrapping: (GatedClient<MosquittoClient>) throws -> any DataClient
   ) async throws -> Played {
     let speed = speed(of: scenario)

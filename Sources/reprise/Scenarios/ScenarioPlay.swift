@@ -28,8 +28,8 @@ struct ScenarioPlay: Sendable {
 
   /// Where recordings and captures are.
   let folder: String
-  /// How scenarios are run on a broker; nil when there is none.
-  let live: LivePlay?
+  /// How scenarios are run on a broker, or on a WebSocket.
+  let live: LivePlay
 
   /// Runs scenarios: on a broker many at a time, elsewhere one after the other.
   /// - Parameters:
@@ -59,9 +59,6 @@ struct ScenarioPlay: Sendable {
   }
 
   private func runLive(_ scenarios: [Scenario]) async throws -> [Result] {
-    guard let live else {
-      throw UsageError("--client live needs a broker", "add --broker mqtt://127.0.0.1:1883")
-    }
     let played = try await live.run(scenarios)
     return zip(scenarios, played).map { .played($0, $1.outcome, input: "live") }
   }

@@ -79,6 +79,26 @@ import Testing
     #expect(line.performed == [.sendText(Self.answer), .sendText(Self.answer)])
   }
 
+  @Test func countsRequestsOnAllConnectionsAndLogsInOnEach() async throws {
+    let script = #"{"login":"in","answers":[{"service":"s","request":2,"faults":["no-answer"]}]}"#
+    let simulator = RequestSimulator(try RequestScript(parsing: Array(script.utf8)))
+    let lines = [ServerSide(), ServerSide()]
+    for line in lines {
+      line.tell(.text(Self.request))
+      line.tell(.text(Self.request.replacing(#""s""#, with: #""in""#)))
+      line.tell(.text(Self.request))
+      line.tell(.ended)
+      try await simulator.run(on: line, isOpen: true)
+    }
+    let texts = lines.map { line in
+      line.performed.map { action in
+        guard case .sendText(let text) = action else { return "\(action)" }
+        return text.contains(#""code":4"#) ? "refused" : text.contains(#""in""#) ? "in" : "s"
+      }
+    }
+    #expect(texts == [["refused", "in", "s"], ["refused", "in"]])
+  }
+
   @Test func breaksAConnectionInTheWayThatItIsTold() async throws {
     let script = try RequestScript(parsing: Array(#"{"answers":[{"faults":["drop"]}]}"#.utf8))
     let line = ServerSide()

@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("[]", "the script must be an object"), ("{", "the script is no JSON at byte 1"),
+    ("[]", "the script must be an object"), ("{", "the script is no JSON at line 1, column 2"),
     (#"{"answer":[]}"#, #"answer is no key here; did you mean "answers"?"#),
     (#"{"answers":[{"faults":["dupe"]}]}"#, "answers[0].faults[0] is no fault"),
     (#"{"answers":[{"faults":[1]}]}"#, "answers[0].faults[0] is no fault"),

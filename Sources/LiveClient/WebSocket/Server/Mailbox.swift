@@ -78,6 +78,10 @@ final class Mailbox<Element: Sendable>: Sendable {
     }
   }
 
+  /// Takes the element that waits longest, and waits for none.
+  /// - Returns: The element; nil when there is none.
+  func poll() -> Element? { state.withLock { take(&$0) }.map(deliver) }
+
   private typealias Found = (element: Element, isRoomNews: Bool)
 
   private enum Outcome { case found(Found), nothing, waits }

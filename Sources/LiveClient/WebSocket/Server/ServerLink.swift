@@ -10,7 +10,7 @@ final class ServerLink {
   var wsi: OpaquePointer?
   private unowned let loop: ServerLoop
   private var machine: WebSocketServerMachine
-  private let inbox: Mailbox<WebSocketServerEvent>
+  private let inbox: Mailbox<WebSocketServerEvent.Told>
   private let outbox: ServerOutbox
   private var isReading = true
   /// Whether nothing is written any more, once the machine's output is.
@@ -112,9 +112,9 @@ final class ServerLink {
       case .open(let agreement):
         loop.accept(
           WebSocketServerConnection(
-            agreement, from: address, inbox: inbox, outbox: outbox))
+            agreement, from: address, clock: loop.clock, inbox: inbox, outbox: outbox))
       case .tell(let event):
-        inbox.append(event, weight: event.weight)
+        inbox.append(.init(event: event, moment: loop.clock.now), weight: event.weight)
         if case .closed = event { end() }
       case .finish: isFinishing = true
       case .cut: isCut = true

@@ -35,6 +35,14 @@ final class ServerLoop {
   /// Works until the server ends.
   /// - Parameter started: Called once, with the port or with what is wrong.
   func run(started: (Result<UInt16, DataClientError>) -> Void) {
+    let place: ListeningPlace
+    do throws(DataClientError) {
+      place = try ListeningPlace(options.address, port: options.port)
+      // At an address that is not there the library would wait for it to come.
+      try place.check()
+    } catch {
+      return started(.failure(error))
+    }
     let protocols = WebSocketLibrary.makeProtocols(&strings)
     protocols[0].callback = { ServerLoop.callback($0, $1, $2, $3, $4) }
     defer { protocols.deallocate() }
@@ -43,7 +51,7 @@ final class ServerLoop {
     else {
       return started(.failure(.init(.transport, "The library makes no context.")))
     }
-    if let port = listen(context, protocols) {
+    if let port = listen(on: place, context, protocols) {
       orders.serve(context)
       started(.success(port))
       work(context)
@@ -53,7 +61,7 @@ final class ServerLoop {
       connections.finish()
     } else {
       lws_context_destroy(context)
-      started(.failure(listenFailure))
+      started(.failure(place.error(options.tls == nil ? nil : "the certificate or its key is bad")))
     }
     links = [:]
   }
@@ -75,12 +83,12 @@ final class ServerLoop {
 
   /// Listens, and returns the port.
   private func listen(
-    _ context: OpaquePointer, _ protocols: UnsafePointer<lws_protocols>
+    on place: ListeningPlace, _ context: OpaquePointer, _ protocols: UnsafePointer<lws_protocols>
   ) -> UInt16? {
     var info = lws_context_creation_info()
     info.options = WebSocketLibrary.options | WebSocketLibrary.acceptsRaw
     info.port = Int32(options.port)
-    info.iface = strings.keep(options.address)
+    info.iface = strings.keep(place.address)
     info.protocols = protocols
     info.listen_accept_role = strings.keep("raw-skt")
     info.listen_accept_protocol = strings.keep(WebSocketLibrary.protocolName)
@@ -92,13 +100,6 @@ final class ServerLoop {
     }
     guard let host = lws_create_vhost(context, &info) else { return nil }
     return UInt16(exactly: lws_get_vhost_listen_port(host)).flatMap { $0 > 0 ? $0 : nil }
-  }
-
-  private var listenFailure: DataClientError {
-    let files = options.tls == nil ? "" : ", and are the certificate and its key good"
-    return DataClientError(
-      .transport,
-      "\(options.address):\(options.port) can't be listened on; is the port free\(files)?")
   }
 
   // MARK: - Connections

@@ -11,6 +11,8 @@ final class ServerOutbox: Sendable {
     case ping([UInt8])
     case frame(WebSocketFrame)
     case close(code: UInt16?, reason: String)
+    /// The end of the connection without a Close frame.
+    case drop
 
     /// About how many bytes it takes.
     var weight: Int {
@@ -18,7 +20,7 @@ final class ServerOutbox: Sendable {
       case .text(let text): 16 + text.utf8.count
       case .binary(let bytes), .ping(let bytes): 16 + bytes.count
       case .frame(let frame): 16 + frame.payload.count
-      case .close: 16
+      case .close, .drop: 16
       }
     }
   }
@@ -37,7 +39,7 @@ final class ServerOutbox: Sendable {
     var isClosed = false
   }
 
-  private static let closed = DataClientError(.notConnected, "The connection is closed.")
+  static let closed = DataClientError(.notConnected, "The connection is closed.")
 
   private let state = Mutex(State())
   private let limit: Int
@@ -76,10 +78,18 @@ final class ServerOutbox: Sendable {
   /// - Returns: Whether the connection was not closed already.
   @discardableResult
   func close(code: UInt16?, reason: String) -> Bool {
+    end(with: .close(code: code, reason: reason))
+  }
+
+  /// Adds the end without a Close frame, which waits for no room.
+  /// - Returns: Whether the connection was not closed already.
+  func drop() -> Bool { end(with: .drop) }
+
+  private func end(with item: Item) -> Bool {
     let waiters = state.withLock { state -> Fifo<Waiter>? in
       guard !state.isClosed else { return nil }
       state.isClosed = true
-      state.items.append(.close(code: code, reason: reason))
+      state.items.append(item)
       defer { state.waiters = Fifo() }
       return state.waiters
     }

@@ -18,16 +18,21 @@ public final class WebSocketServerConnection: Sendable {
   public let subprotocol: String?
   /// The address of the client, without a port.
   public let clientAddress: String
-  private let inbox: Mailbox<WebSocketServerEvent>
+  /// The server's answer to it, the status 101 (section 4.2.2).
+  public let response: WebSocketResponse
+  let clock: LiveClock
+  let inbox: Mailbox<WebSocketServerEvent.Told>
   private let outbox: ServerOutbox
 
   init(
-    _ agreement: WebSocketAgreement, from clientAddress: String,
-    inbox: Mailbox<WebSocketServerEvent>, outbox: ServerOutbox
+    _ agreement: WebSocketAgreement, from clientAddress: String, clock: LiveClock,
+    inbox: Mailbox<WebSocketServerEvent.Told>, outbox: ServerOutbox
   ) {
     request = agreement.request
+    response = agreement.response
     subprotocol = agreement.subprotocol
     self.clientAddress = clientAddress
+    self.clock = clock
     self.inbox = inbox
     self.outbox = outbox
   }
@@ -39,13 +44,13 @@ public final class WebSocketServerConnection: Sendable {
 
   /// What a client does.
   public struct Events: AsyncSequence, AsyncIteratorProtocol, Sendable {
-    let inbox: Mailbox<WebSocketServerEvent>
+    let inbox: Mailbox<WebSocketServerEvent.Told>
 
     /// Returns the sequence itself, as it is its own iterator.
     public func makeAsyncIterator() -> Events { self }
 
     /// Returns the next event; nil behind the last one, or when the task is cancelled.
-    public func next() async -> WebSocketServerEvent? { await inbox.next() }
+    public func next() async -> WebSocketServerEvent? { await inbox.next()?.event }
   }
 
   // MARK: - Sending
@@ -102,6 +107,16 @@ public final class WebSocketServerConnection: Sendable {
     outbox.close(code: code, reason: reason)
   }
 
+  /// Ends the connection behind what was sent, and without a Close frame, as if it broke.
+  ///
+  /// The client sees the end of the stream, which is the code 1006 to it (RFC 6455 section 7.1.5).
+  /// - Throws: `DataClientError` when the connection is closed.
+  public func drop() throws(DataClientError) {
+    guard outbox.drop() else { throw ServerOutbox.closed }
+  }
+
   /// Closes the connection with a code that may be sent.
-  func finish(_ code: UInt16) { outbox.close(code: code, reason: "") }
+  /// - Returns: Whether it was not closed already.
+  @discardableResult
+  func finish(_ code: UInt16) -> Bool { outbox.close(code: code, reason: "") }
 }

@@ -1,3 +1,5 @@
+import DataClient
+
 /// What a client of a ``WebSocketServer`` did.
 public enum WebSocketServerEvent: Sendable, Hashable {
   /// A message of text, its fragments joined (RFC 6455 section 5.6).
@@ -18,11 +20,19 @@ public enum WebSocketClosure: Sendable, Hashable {
   case byServer(code: UInt16?, reason: String)
   /// The client broke a rule, and was told so with a code (section 7.1.7).
   case failed(code: UInt16, message: String)
+  /// The server ended it without a Close frame.
+  case dropped
   /// It ended without Close frames on both sides: cut, reset, or silent for too long.
   case lost(String)
 }
 
 extension WebSocketServerEvent {
+  /// An event, and when it came.
+  struct Told: Sendable {
+    let event: WebSocketServerEvent
+    let moment: Timestamp
+  }
+
   /// About how many bytes of memory the event holds.
   var weight: Int {
     switch self {

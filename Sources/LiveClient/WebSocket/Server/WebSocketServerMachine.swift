@@ -147,6 +147,11 @@ struct WebSocketServerMachine: ~Copyable {
       writeClose(code, reason)
       enter(.closing, at: now)
       message = []
+    case .drop:
+      message = []
+      orders.append(.tell(.closed(.dropped)))
+      orders.append(.finish)
+      enter(.draining, at: now)
     }
     return takeOrders()
   }

@@ -3,7 +3,8 @@ public import Wire
 
 /// Where a ``WebSocketServer`` listens, what it agrees to, and how much it takes.
 public struct WebSocketServerOptions: Sendable, Hashable {
-  /// The address to listen on, or the name of a network interface.
+  /// The address to listen on, a host name, of whose addresses it is one (of IPv4 if there is any), or
+  /// the name of a network interface.
   public var address: String
   /// The port to listen on; 0 is a free one.
   public var port: UInt16
@@ -19,7 +20,7 @@ public struct WebSocketServerOptions: Sendable, Hashable {
 
   /// Creates options.
   /// - Parameters:
-  ///   - address: The address to listen on, or the name of a network interface.
+  ///   - address: The address to listen on, a host name, or the name of a network interface.
   ///   - port: The port to listen on; 0 is a free one.
   ///   - tls: How to show who the server is; nil speaks without TLS.
   ///   - subprotocols: The subprotocols that are spoken, the favourite first.

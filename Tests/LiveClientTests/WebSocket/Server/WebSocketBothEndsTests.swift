@@ -97,8 +97,16 @@ import Wire
   @Test func aServerNeedsAFreePortAndGoodFiles() async throws {
     let (socket, port) = try Socket.listening()
     defer { _ = socket }
-    await #expect(throws: DataClientError.self) {
-      try await withWebSocketServer(WebSocketServerOptions(port: port)) { _ in }
+    for (address, problem) in [
+      ("127.0.0.1", "Address already in use"), ("localhost", "Address already in use"),
+      // An address for documentation (RFC 5737), and a name that is never one (RFC 6761).
+      ("192.0.2.1", "Cannot assign requested address"), ("a.invalid", "a.invalid is not found"),
+    ] {
+      let error = await #expect(throws: DataClientError.self) {
+        try await withWebSocketServer(WebSocketServerOptions(address: address, port: port)) { _ in
+        }
+      }
+      #expect(error?.message.contains(problem) == true, "\(error?.message ?? "")")
     }
     let scratch = try Scratch()
     try scratch.write("nonsense", to: "bad.pem")
@@ -113,8 +121,10 @@ import Wire
     }
   }
 
-  @Test func aServerListensOnIPv6() async throws {
-    try await withTestServer(WebSocketServerOptions(address: "::1")) { server, _ in
+  @Test(arguments: ["::1", "localhost"]) func aServerListensOnAnyAddress(address: String)
+    async throws
+  {
+    try await withTestServer(WebSocketServerOptions(address: address)) { server, _ in
       let client = try await connected(server, "/echo")
       #expect(try await client.after(.sendText("x")) == .text("x"))
     }

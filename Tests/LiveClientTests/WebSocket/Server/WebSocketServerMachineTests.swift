@@ -54,6 +54,20 @@ import Wire
       machine.written() == WebSocketFrame(.close, [0x03, 0xE9] + Array("bye".utf8)).encoded())
   }
 
+  @Test func dropsTheConnectionBehindWhatWasSent() {
+    var machine = Self.opened()
+    _ = machine.send(.text("a"), at: Self.start)
+    let orders = machine.send(.drop, at: Self.start).map { "\($0)" }
+    #expect(orders.count == 2 && orders.last == "finish")
+    #expect(orders.first?.contains("dropped") == true)
+    _ = machine.send(.text("late"), at: Self.start)
+    #expect(machine.written() == WebSocketFrame(.text, [0x61]).encoded())
+    // A client that does not go is cut off.
+    #expect(machine.deadline == Self.after(.seconds(5)))
+    let end = machine.passed(at: Self.after(.seconds(5)), isReading: true).map { "\($0)" }
+    #expect(end == ["cut"])
+  }
+
   @Test func shortensWhatItSaysOfAFaultToWholeCharacters() {
     var machine = Self.opened()
     machine.writeClose(1002, String(repeating: "ä", count: 100))

@@ -1,4 +1,4 @@
-"""A client of the library `websockets` that tries a server which does what the path says.
+"""A client of the library `websockets` that tries a server which does what the path says, or answers requests.
 
     client.py SCENARIO URL [AUTHORITY]
 
@@ -115,6 +115,49 @@ async def many(_):
             for turn in range(20):
                 await same(connection, f"{number} {turn}")
     await asyncio.gather(*(one(number) for number in range(30)))
+
+
+async def requests(compression):
+    """The server answers requests as the script of RequestServerTests says; the path means nothing to it."""
+    text = "ä€x😀" * 5_000
+
+    def request(service, number=2):
+        content = json.dumps({"text": text})
+        return json.dumps({"uniqueId": number, "service": service, "method": "POST", "content": content}, indent=2)
+
+    async def answered(connection, service, number=2):
+        await connection.send(request(service, number))
+        answer = json.loads(await connection.recv())
+        assert (answer["uniqueId"], answer["service"]) == (number, service), answer
+        return answer
+
+    async with opened("/requests", compression=compression) as connection, opened("/other") as other:
+        assert json.loads((await answered(connection, "any"))["content"]) == {"text": text}
+        assert json.loads((await answered(other, "any", 3))["content"]) == {"text": text}
+        assert (await answered(connection, "object", 4))["content"] == {"text": text}
+        first = await answered(connection, "twice", 5)
+        assert json.loads(await connection.recv()) == first
+        await answered(connection, "push", 6)
+        assert await connection.recv() == "hello"
+        await connection.send(request("broken", 7))
+        try:
+            json.loads(await connection.recv())
+            assert False, "not broken"
+        except json.JSONDecodeError:
+            pass
+        await connection.send(request("bytes", 8))
+        assert json.loads((await connection.recv()).decode())["uniqueId"] == 8
+        await connection.send('{"service":"system/heart-beat","uniqueId":9,"method":"POST"}')
+        assert json.loads(await connection.recv())["uniqueId"] == 9
+    told = {}
+    for service in ("close", "drop"):
+        async with opened("/", compression=compression) as connection:
+            await connection.send(request(service))
+            try:
+                await connection.recv()
+            except ConnectionClosed as closed:
+                told[service] = closed.rcvd.code if closed.rcvd else 1006
+    return told
 
 
 name, _, compression = sys.argv[1].partition(":")

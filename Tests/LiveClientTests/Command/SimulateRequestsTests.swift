@@ -1,0 +1,167 @@
+import DataClient
+import DeviceSDK
+import Glibc
+import LiveClient
+import Testing
+import Wire
+
+/// `reprise simulate ws://`, with the SDK's own provider.
+@Suite struct SimulateRequestsTests {
+  private let directory: Scratch
+  private let port: UInt16
+
+  init() throws {
+    directory = try Scratch()
+    port = try Socket.freePort()
+  }
+
+  private var url: String { "ws://127.0.0.1:\(port)" }
+
+  private func start(_ url: String, _ more: [String] = []) async throws -> RunningCommand {
+    let command = try RunningCommand(["simulate", url] + more, in: directory)
+    #expect(try await eventually { command.errors.contains("listening") || command.hasEnded })
+    return command
+  }
+
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func answersUntilItIsInterrupted(signal: Int32, status: Int32) async throws {
+    let script = #"""
+      {"answers":[{"service":"drop","request":1,"faults":["drop"]}],
+       "pushes":[{"json":{"token":"hush-2"},"on":"pushed"}]}
+      """#
+    try directory.write(script, to: "server.json")
+    let command = try await start(url, ["--script", directory.file("server.json")])
+    let first = try RequestProvider<Question>(url)
+    #expect(try await first.outcome("drop") == "serverConnection")
+    #expect(try await first.outcome("drop") == #"{"a":1}"#)
+    try await first.close()
+    let second = try WebSocketClient(url: url)
+    #expect(try await second.after(.connect(ConnectOptions())) == .connected(.init()))
+    let request = #"{"service":"pushed","uniqueId":2,"content":{"token":"hush-1"}}"#
+    for event in [try await second.after(.sendText(request)), try await second.event()] {
+      guard case .text = event else {
+        Issue.record("\(event)")
+        return
+      }
+    }
+    #expect(try await command.stop(signal) == status)
+    guard case .closed(.lost(let reason)) = try await second.event() else {
+      Issue.record("not closed")
+      return
+    }
+    #expect(reason.contains("1001"))
+    check(command.text.split(separator: "\n").map(String.init))
+    #expect(command.errors == "reprise: \(url)/: note: listening; Ctrl-C ends it\n")
+  }
+
+  /// What the lines of ``answersUntilItIsInterrupted(signal:status:)`` are to say.
+  private func check(_ lines: [String]) {
+    func kinds(of connection: Int) -> [String] {
+      lines.filter { $0.contains("  #\(connection) ") }.map { line in
+        line.split(separator: " ", omittingEmptySubsequences: true).dropFirst(3).prefix(2)
+          .joined(separator: " ")
+      }
+    }
+    let opening = ["→ OPEN", "→ UPGRADE", "← UPGRADED"]
+    #expect(kinds(of: 1) == opening + ["→ TEXT", "← CLOSE"])
+    #expect(
+      kinds(of: 2) == opening + ["→ TEXT", "← TEXT", "→ CLOSE", "← CLOSE", "→ CLOSE"])
+    #expect(
+      kinds(of: 3) == opening
+        + ["→ TEXT", "← TEXT", "← TEXT", "← CLOSE", "→ CLOSE", "← CLOSE"])
+    let numbers = lines.dropFirst().map { line in line.split(separator: " ").dropFirst().first }
+    #expect(numbers == (1..<lines.count).map { "\($0)" })
+    #expect(lines.filter { $0.contains("code 1001") }.count == 2)
+    #expect(!lines.contains { $0.contains("hush") })
+  }
+
+  @Test func servesAPathOnly() async throws {
+    let command = try await start("\(url)/api?x=1")
+    let provider = try RequestProvider<Question>("\(url)/api?token=hush")
+    #expect(try await provider.outcome("x") == #"{"a":1}"#)
+    try await provider.close()
+    let stranger = try WebSocketClient(url: "\(url)/other?token=hush")
+    guard case .closed(.lost(let reason)) = try await stranger.after(.connect(ConnectOptions()))
+    else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(reason.contains("404"))
+    #expect(
+      try await eventually {
+        command.errors.contains("/api: note: a client that asks for /other is refused with the ")
+      })
+    #expect(try await command.stop(SIGTERM) == 143)
+    #expect(!(command.text + command.errors).contains("hush"))
+  }
+
+  @Test func listensOnANameAndSpeaksTLS() async throws {
+    let certificates = try Certificates()
+    let secure = "wss://localhost:\(port)"
+    let command = try await start(
+      secure,
+      [
+        "--cert", certificates.certificate("server"), "--key", certificates.key("server"),
+        "--ca-file", certificates.authority,
+      ])
+    let tls = TLSOptions(
+      authorityFile: certificates.authority, certificateFile: certificates.certificate("client"),
+      keyFile: certificates.key("client"))
+    let client = try WebSocketClient(url: secure, tls: tls)
+    #expect(try await client.after(.connect(ConnectOptions())) == .connected(.init()))
+    let request = #"{"content":"{}","method":"GET","product":"","service":"s","uniqueId":1}"#
+    #expect(try await client.after(.sendText(request)) == .text(request))
+    #expect(try await client.after(.disconnect) == .closed(.byUser))
+    #expect(try await command.stop(SIGINT) == 130)
+  }
+
+  @Test func tellsThatItCannotListen() async throws {
+    let (socket, taken) = try Socket.listening()
+    defer { _ = socket }
+    try directory.write("nonsense", to: "bad.pem")
+    let file = directory.file("bad.pem")
+    let secure = ["wss://127.0.0.1:\(port)", "--cert", file, "--key", file]
+    for (words, message) in [
+      (["ws://127.0.0.1:\(taken)"], "127.0.0.1:\(taken) can't be listened on: Address already in"),
+      // An address for documentation, which no machine has (RFC 5737).
+      (["ws://192.0.2.1:\(port)"], "192.0.2.1:\(port) can't be listened on: Cannot assign "),
+      (["ws://[2001:db8::1]:\(port)"], "[2001:db8::1]:\(port) can't be listened on: "),
+      (secure, "127.0.0.1:\(port) can't be listened on: the certificate or its key is bad; check"),
+    ] {
+      let result = try await RunningCommand.run(["simulate"] + words, in: directory)
+      #expect(result.status == 2 && result.output == "")
+      #expect(result.errors.hasPrefix("reprise: \(message)"), "\(result.errors)")
+      #expect(result.errors.count { $0 == "\n" } == 1)
+    }
+  }
+
+  @Test func endsQuietlyWhenNobodyReadsItsLines() async throws {
+    let script = "$0 simulate $1 | head -n 1; exit ${PIPESTATUS[0]}"
+    let child = try Child(
+      ["bash", "-c", script, RunningCommand.path, url], output: directory.file("out"),
+      errors: directory.file("err"))
+    #expect(
+      try await eventually {
+        Child.text(of: directory.file("err")).contains("listening") || child.hasEnded
+      })
+    // Its first line ends the reader, and a later one the command.
+    _ = try await eventually {
+      if let socket = try? Socket.connected(to: port) {
+        socket.write(RawClient.request("/").head.bytes)
+        _ = socket.read(1)
+      }
+      return child.hasEnded
+    }
+    #expect(child.hasEnded && child.wait() == 0)
+    #expect(!Child.text(of: directory.file("err")).contains("Broken pipe"))
+  }
+
+  @Test func isAClientOfABrokerWhenAVersionOfMQTTIsGiven() async throws {
+    let broker = try WebSocketBroker()
+    let command = try RunningCommand(
+      ["simulate", broker.url, "--mqtt", "3.1.1"], in: directory)
+    #expect(try await eventually { command.text.contains("SUBACK") || command.hasEnded })
+    #expect(try await command.stop(SIGTERM) == 143)
+    #expect(command.text.contains("CONNACK     accepted"))
+  }
+}
