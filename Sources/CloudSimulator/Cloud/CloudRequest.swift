@@ -12,17 +12,17 @@ struct CloudRequest {
   /// Reads a request; nil when the message is none that could be answered.
   init?(_ message: Message) {
     guard let (device, path) = Self.place(message.topic),
-      case .object(let members)? = JSONValue(parsing: message.payload),
-      let id = members.first(where: { $0.key == "id" })?.value
+      let envelope = RequestEnvelope(parsing: message.payload)
     else { return nil }
-    switch id {
-    case .string, .number: break
-    case .null, .bool, .array, .object: return nil
-    }
+    self.init(device: device, path: path, id: envelope.id, params: envelope.params)
+  }
+
+  /// Creates a request whose parts are known.
+  init(device: CloudDevice, path: String, id: JSONValue, params: JSONValue?) {
     self.device = device
     self.path = path
     self.id = id
-    params = members.first { $0.key == "params" }?.value
+    self.params = params
   }
 
   /// The device and the short topic of a full topic; nil for a topic that is not a device's.
@@ -39,5 +39,25 @@ struct CloudRequest {
   func text(_ key: String) -> String? {
     guard case .object(let members)? = params else { return nil }
     return members.first { $0.key == key }?.value.text
+  }
+}
+
+/// What an app and a gateway put around what they ask for.
+struct RequestEnvelope {
+  /// The identifier as it came, a string or a number.
+  let id: JSONValue
+  let params: JSONValue?
+
+  /// Reads an envelope; nil when it has no identifier that an answer could have.
+  init?(parsing payload: [UInt8]) {
+    guard case .object(let members)? = JSONValue(parsing: payload),
+      let id = members.first(where: { $0.key == "id" })?.value
+    else { return nil }
+    switch id {
+    case .string, .number: break
+    case .null, .bool, .array, .object: return nil
+    }
+    self.id = id
+    params = members.first { $0.key == "params" }?.value
   }
 }

@@ -49,16 +49,6 @@ extension CloudMachine {
   }
 }
 
-extension CloudRequest {
-  /// A request whose parts are known.
-  init(device: CloudDevice, path: String, id: JSONValue, params: JSONValue?) {
-    self.device = device
-    self.path = path
-    self.id = id
-    self.params = params
-  }
-}
-
 extension CloudSimulator {
   /// Tells a gateway something now, or as soon as there is a connection.
   /// - Parameter push: What it says.

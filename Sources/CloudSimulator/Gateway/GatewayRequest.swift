@@ -28,17 +28,12 @@ struct GatewayRequest {
   /// Reads a request; nil when the message is none that could be answered, as one of the cloud's own.
   init?(_ message: Message) {
     guard let (device, kind) = Self.place(message.topic),
-      case .object(let members)? = JSONValue(parsing: message.payload),
-      let id = members.first(where: { $0.key == "id" })?.value
+      let envelope = RequestEnvelope(parsing: message.payload)
     else { return nil }
-    switch id {
-    case .string, .number: break
-    case .null, .bool, .array, .object: return nil
-    }
     self.kind = kind
     self.device = device
-    self.id = id
-    params = members.first { $0.key == "params" }?.value
+    id = envelope.id
+    params = envelope.params
   }
 
   private static let kinds: [String: Kind] = [

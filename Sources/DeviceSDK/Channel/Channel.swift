@@ -20,7 +20,7 @@ public func withChannel<Result: Sendable>(
   let driver = Driver(try ChannelStateMachine(configuration), client: client, tell: hub.take)
   let channel = Channel(driver: driver, hub: hub)
   return try await driver.run(
-    goodbye: .stop, loop: { try await driver.loop(.stop) }, helper: hub.runMainWork,
+    goodbye: .stop, loop: { try await driver.loop(.stop) }, helper: hub.calls.runMainWork,
     finish: hub.finish,
     body: {
       if configuration.startsAtOnce { try await channel.start() }

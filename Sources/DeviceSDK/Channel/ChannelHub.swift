@@ -13,14 +13,13 @@ package final class ChannelHub: Sendable {
   package let downstreamListeners = WeakListeners<any ChannelDownstreamListener>()
   let connectListeners = WeakListeners<any ChannelConnectListener>()
 
+  let calls: ListenerCalls
   private let log: ChannelLog
-  private let mainWork: AsyncStream<@Sendable @MainActor () -> Void>
-  private let mainQueue: AsyncStream<@Sendable @MainActor () -> Void>.Continuation
 
   /// Creates a hub without listeners.
   package init(log: ChannelLog) {
     self.log = log
-    (mainWork, mainQueue) = AsyncStream.makeStream()
+    calls = ListenerCalls(log: log)
   }
 
   /// Tells the listeners.
@@ -31,7 +30,7 @@ package final class ChannelHub: Sendable {
     case .forward(let message): foreignMessages.send(message)
     case .changeState(let change):
       states.send(change)
-      tellConnect(change)
+      calls.tell(connectListeners, change) { $0.onConnectState($1) }
     case .changeAccount(let state): accounts.send(state)
     case .log(let entry): log.handler?(entry)
     }
@@ -40,51 +39,12 @@ package final class ChannelHub: Sendable {
   /// Tells the downstream listeners.
   /// - Returns: Whether there are any.
   private func tellDownstream(_ message: ChannelMessage) -> Bool {
-    let (listeners, gone) = downstreamListeners.alive()
-    noteGone(gone)
-    guard !listeners.isEmpty else { return false }
-    let topic = message.topic
-    for (listener, onMain) in listeners {
-      guard onMain else {
-        if listener.shouldHandle(topic: topic) {
-          listener.onDownstream(topic: topic, message: message)
-        }
-        continue
-      }
-      mainQueue.yield { [weak listener] in
-        guard let listener, listener.shouldHandle(topic: topic) else { return }
+    calls.tell(downstreamListeners, message) { listener, message in
+      let topic = message.topic
+      if listener.shouldHandle(topic: topic) {
         listener.onDownstream(topic: topic, message: message)
       }
     }
-    return true
-  }
-
-  private func tellConnect(_ change: ChannelStateChange) {
-    let (listeners, gone) = connectListeners.alive()
-    noteGone(gone)
-    for (listener, onMain) in listeners {
-      guard onMain else {
-        listener.onConnectState(change)
-        continue
-      }
-      mainQueue.yield { [weak listener] in listener?.onConnectState(change) }
-    }
-  }
-
-  /// Nobody removed them: perhaps their owner did not mean to let them go.
-  private func noteGone(_ count: Int) {
-    guard count > 0, log.takes(.debug, .listener) else { return }
-    log.handler?(
-      ChannelLog.Entry(
-        level: .debug, module: .listener, message: "\(count) listeners no longer exist"))
-  }
-
-  /// Has something done on the main actor, behind what is waiting for it already.
-  func doOnMain(_ work: @escaping @Sendable @MainActor () -> Void) { mainQueue.yield(work) }
-
-  /// Does on the main actor what is to be done there, until the end.
-  func runMainWork() async {
-    for await work in mainWork { await MainActor.run(body: work) }
   }
 
   /// Ends all sequences; nothing more will be told.
@@ -93,6 +53,6 @@ package final class ChannelHub: Sendable {
     foreignMessages.finish()
     states.finish()
     accounts.finish()
-    mainQueue.finish()
+    calls.finish()
   }
 }

@@ -2,11 +2,6 @@ import DataClient
 
 /// What all calls have in common.
 extension ChannelStateMachine {
-  /// The open calls, the earliest first.
-  var openCalls: [(CallID, OpenCall)] {
-    calls.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-  }
-
   var isConnected: Bool {
     if case .connected = link { true } else { false }
   }

@@ -8,6 +8,14 @@ package final class WeakListeners<Listener: Sendable>: Sendable {
     let onMain: Bool
   }
 
+  /// A listener that is alive.
+  struct Living {
+    let listener: Listener
+    let onMain: Bool
+    /// Returns the listener later, if it still is.
+    let again: @Sendable () -> Listener?
+  }
+
   private let entries = Mutex<[Entry]>([])
 
   /// How many listeners are still alive.
@@ -34,16 +42,16 @@ package final class WeakListeners<Listener: Sendable>: Sendable {
   }
 
   /// Returns the listeners that are alive, and how many have gone since the last time.
-  func alive() -> (listeners: [(listener: Listener, onMain: Bool)], gone: Int) {
+  func alive() -> (listeners: [Living], gone: Int) {
     entries.withLock { entries in
       guard !entries.isEmpty else { return ([], 0) }
-      var alive: [(listener: Listener, onMain: Bool)] = []
+      var alive: [Living] = []
       alive.reserveCapacity(entries.count)
       var gone = 0
       // Asked for with every message: each is loaded once, and nothing is moved while all are there.
       for entry in entries {
         if let listener = entry.listener() {
-          alive.append((listener, entry.onMain))
+          alive.append(Living(listener: listener, onMain: entry.onMain, again: entry.listener))
         } else {
           gone += 1
         }

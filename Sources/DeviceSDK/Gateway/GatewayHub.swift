@@ -14,15 +14,14 @@ final class GatewayHub: Sendable {
 
   private let lineListeners = Mutex<[Subdevice: Listeners]>([:])
   private let log: ChannelLog
-  private let mainWork: AsyncStream<@Sendable @MainActor () -> Void>
-  private let mainQueue: AsyncStream<@Sendable @MainActor () -> Void>.Continuation
+  private let calls: ListenerCalls
 
   private typealias Listeners = WeakListeners<any GatewayLineDownstreamListener>
 
   init(log: ChannelLog) {
     self.log = log
     opener = SubdeviceOpener()
-    (mainWork, mainQueue) = AsyncStream.makeStream()
+    calls = ListenerCalls(log: log)
   }
 
   func take(_ effect: GatewayStateMachine.Effect) {
@@ -34,7 +33,7 @@ final class GatewayHub: Sendable {
     case .notice(let notice): notices.send(notice)
     case .changeState(let change):
       states.send(change)
-      tellConnect(change)
+      calls.tell(connectListeners, change) { $0.onConnectState($1) }
     case .changeLine(let change): lineChanges.send(change)
     case .openConnection(let id): opener.open(id)
     case .giveUpOpening(let id): opener.giveUp(id)
@@ -71,48 +70,21 @@ final class GatewayHub: Sendable {
   }
 
   private func tellDownstream(_ message: GatewayMessage) {
-    let (listeners, gone) = downstreamListeners.alive()
-    noteGone(gone)
-    let topic = message.topic
-    for (listener, _) in listeners where listener.shouldHandle(topic: topic) {
-      listener.onDownstream(topic: topic, message: message)
-    }
-    guard let subdevice = message.subdevice,
-      let (lineListeners, lineGone) = lineListeners.withLock({ $0[subdevice] })?.alive()
-    else { return }
-    noteGone(lineGone)
-    for (listener, onMain) in lineListeners {
-      guard onMain else {
-        if listener.shouldHandle(topic: topic) {
-          listener.onDownstream(topic: topic, message: message)
-        }
-        continue
-      }
-      mainQueue.yield { [weak listener] in
-        guard let listener, listener.shouldHandle(topic: topic) else { return }
+    calls.tell(downstreamListeners, message) { listener, message in
+      let topic = message.topic
+      if listener.shouldHandle(topic: topic) {
         listener.onDownstream(topic: topic, message: message)
       }
     }
-  }
-
-  private func tellConnect(_ change: GatewayStateChange) {
-    let (listeners, gone) = connectListeners.alive()
-    noteGone(gone)
-    for (listener, onMain) in listeners {
-      guard onMain else {
-        listener.onConnectState(change)
-        continue
+    guard let subdevice = message.subdevice,
+      let listeners = lineListeners.withLock({ $0[subdevice] })
+    else { return }
+    calls.tell(listeners, message) { listener, message in
+      let topic = message.topic
+      if listener.shouldHandle(topic: topic) {
+        listener.onDownstream(topic: topic, message: message)
       }
-      mainQueue.yield { [weak listener] in listener?.onConnectState(change) }
     }
-  }
-
-  /// Nobody removed them: perhaps their owner did not mean to let them go.
-  private func noteGone(_ count: Int) {
-    guard count > 0, log.takes(.debug, .listener) else { return }
-    log.handler?(
-      ChannelLog.Entry(
-        level: .debug, module: .listener, message: "\(count) listeners no longer exist"))
   }
 
   // MARK: Life
@@ -120,7 +92,7 @@ final class GatewayHub: Sendable {
   /// Does on the main actor what is to be done there, and opens ways to sub-devices, until the end.
   func run() async {
     await withTaskGroup { group in
-      group.addTask { for await work in self.mainWork { await MainActor.run(body: work) } }
+      group.addTask { await self.calls.runMainWork() }
       group.addTask { await self.opener.run() }
     }
   }
@@ -132,7 +104,7 @@ final class GatewayHub: Sendable {
     notices.finish()
     states.finish()
     lineChanges.finish()
-    mainQueue.finish()
+    calls.finish()
     opener.finish()
   }
 }

@@ -26,11 +26,6 @@ extension GatewayStateMachine {
     }
   }
 
-  /// The open calls, the earliest first.
-  var openCalls: [(CallID, OpenCall)] {
-    calls.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-  }
-
   /// Tells whether something can be sent for the application; otherwise the call fails.
   mutating func isConnected(for id: CallID) -> Bool {
     guard state == .connected else {

@@ -30,7 +30,7 @@ public func withLink<Result: Sendable>(
   let result = try await driver.run(
     goodbye: .logout, loop: { try await driver.loop(.logout) },
     helper: {
-      async let main: Void = hub.runMainWork()
+      async let main: Void = hub.calls.runMainWork()
       await streams.live()
       await main
     },

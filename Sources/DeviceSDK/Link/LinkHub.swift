@@ -8,10 +8,7 @@ final class LinkHub: Sendable {
   let tokens = Broadcast<LinkTokenEvent>()
   let delegates = WeakListeners<any LinkDelegate>()
 
-  private let mainWork: AsyncStream<@Sendable @MainActor () -> Void>
-  private let mainQueue: AsyncStream<@Sendable @MainActor () -> Void>.Continuation
-
-  init() { (mainWork, mainQueue) = AsyncStream.makeStream() }
+  let calls = ListenerCalls()
 
   func take(_ effect: LinkEffect) {
     switch effect {
@@ -20,20 +17,7 @@ final class LinkHub: Sendable {
     case .deliver(let message): messages.send(message)
     case .warnOfToken(let event): tokens.send(event)
     }
-    for (delegate, onMain) in delegates.alive().listeners {
-      guard onMain else {
-        effect.tell(delegate)
-        continue
-      }
-      mainQueue.yield { [weak delegate] in
-        if let delegate { effect.tell(delegate) }
-      }
-    }
-  }
-
-  /// Does on the main actor what is to be done there, until the end.
-  func runMainWork() async {
-    for await work in mainWork { await MainActor.run(body: work) }
+    calls.tell(delegates, effect) { delegate, effect in effect.tell(delegate) }
   }
 
   /// Ends all sequences; nothing more will be told.
@@ -42,7 +26,7 @@ final class LinkHub: Sendable {
     presence.finish()
     messages.finish()
     tokens.finish()
-    mainQueue.finish()
+    calls.finish()
   }
 }
 

@@ -1,41 +1,17 @@
 import DataClient
 
-/// What all calls have in common: who may call, and how calls end.
-extension MessageLinkMachine {
-  /// The open calls, the earliest first.
-  var openCalls: [(CallID, OpenCall)] {
-    calls.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-  }
+/// The calls of the message service: how each of them ends.
+extension MessageLinkMachine: LinkCallKeeper {
+  var isNotWanted: LinkError { LinkError(.notLogin, "the user is not logged in") }
 
-  /// Lets a call through if the link is connected.
-  /// - Parameter offline: The code of the call's module for a link that is down.
-  /// - Throws: ``LinkError``, −10002 when nobody is logged in.
-  func checkConnected(_ offline: LinkErrorCode) throws(LinkError) {
-    switch state {
-    case .connected: break
-    case .idle, .failed: throw LinkError(.notLogin, "the user is not logged in")
-    case .connecting, .disconnected, .suspended: throw Self.isDown(offline)
-    }
-  }
-
-  static func isDown(_ code: LinkErrorCode) -> LinkError {
+  func isDown(_ code: LinkErrorCode) -> LinkError {
     LinkError(code, "the message service is not connected")
   }
 
   // MARK: Ending
 
-  mutating func complete(_ id: CallID) {
-    close(id)
-    outputs.append(.complete(id, .success(())))
-  }
-
-  mutating func fail(_ id: CallID, _ error: LinkError) {
-    close(id)
-    outputs.append(.complete(id, .failure(error)))
-  }
-
   /// Forgets a call, with all that was kept for it.
-  mutating func close(_ id: CallID, acknowledged: [String: String]? = nil) {
+  mutating func close(_ id: CallID, acknowledged: [String: String]?) {
     guard let call = calls.removeValue(forKey: id) else { return }
     deadlines.set(nil, for: id)
     session.forget(id)
@@ -46,13 +22,6 @@ extension MessageLinkMachine {
 
   mutating func failLogins(_ error: LinkError) {
     for (id, call) in openCalls where call.isLogin { fail(id, error) }
-  }
-
-  /// Fails all that waits for an answer on the connection.
-  mutating func failCalls() {
-    for (id, call) in openCalls {
-      if let code = call.offlineCode { fail(id, Self.isDown(code)) }
-    }
   }
 
   /// A call's time is over.
@@ -71,11 +40,6 @@ extension MessageLinkMachine {
     }
   }
 
-  mutating func wait(_ id: CallID, _ call: OpenCall, for duration: Duration? = nil) {
-    calls[id] = call
-    deadlines.set(time.advanced(by: duration ?? configuration.callTimeout), for: id)
-  }
-
   // MARK: Answers
 
   mutating func noteReply(_ reply: LinkReply, _ id: CallID) {
@@ -91,8 +55,7 @@ extension MessageLinkMachine {
       complete(id)
     case .subscribing(let subscribing): noteTakenIn(subscribing, id)
     case .changingStates(_, let states):
-      close(id, acknowledged: states)
-      outputs.append(.complete(id, .success(())))
+      complete(id, acknowledged: states)
     case .unsubscribing: complete(id)
     case .login, .logout, .publishing: break
     }
@@ -138,7 +101,7 @@ extension MessageLinkMachine {
   }
 }
 
-extension MessageLinkMachine.OpenCall {
+extension MessageLinkMachine.OpenCall: OpenLinkCall {
   var isLogin: Bool {
     if case .login = self { true } else { false }
   }
@@ -147,7 +110,6 @@ extension MessageLinkMachine.OpenCall {
     if case .logout = self { true } else { false }
   }
 
-  /// What the call fails with when the link goes down; nil for those that outlast it.
   var offlineCode: LinkErrorCode? {
     switch self {
     case .login, .logout: nil

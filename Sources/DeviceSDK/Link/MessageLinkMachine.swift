@@ -140,7 +140,7 @@ public struct MessageLinkMachine: StateMachine {
     case .refused(let action, let error):
       note(session.refuse(action, error, now: now))
     case .called(let id, let call): begin(call, id)
-    case .cancelled(let id): close(id)
+    case .cancelled(let id): close(id, acknowledged: nil)
     }
     flush()
     let result = outputs

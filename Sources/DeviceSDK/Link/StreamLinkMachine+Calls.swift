@@ -1,21 +1,10 @@
 import DataClient
 
-/// What all calls have in common: who may call, and how calls end.
-extension StreamLinkMachine {
-  /// The open calls, the earliest first.
-  var openCalls: [(CallID, OpenCall)] {
-    calls.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-  }
+/// The calls of a stream channel, and how they end.
+extension StreamLinkMachine: LinkCallKeeper {
+  var isNotWanted: LinkError { LinkError(.channelNotJoined, "\(channel) is not joined") }
 
-  private func checkConnected(_ offline: LinkErrorCode) throws(LinkError) {
-    switch state {
-    case .connected: break
-    case .idle, .failed: throw LinkError(.channelNotJoined, "\(channel) is not joined")
-    case .connecting, .disconnected, .suspended: throw isDown(offline)
-    }
-  }
-
-  private func isDown(_ code: LinkErrorCode) -> LinkError {
+  func isDown(_ code: LinkErrorCode) -> LinkError {
     LinkError(code, "the link of \(channel) is not connected")
   }
 
@@ -34,25 +23,10 @@ extension StreamLinkMachine {
     session.request(.state, [JSONMember("states", .strings(changed))], for: id)
   }
 
-  private mutating func wait(_ id: CallID, _ call: OpenCall) {
-    calls[id] = call
-    deadlines.set(time.advanced(by: configuration.callTimeout), for: id)
-  }
-
   // MARK: Ending
 
-  mutating func complete(_ id: CallID) {
-    close(id)
-    outputs.append(.complete(id, .success(())))
-  }
-
-  mutating func fail(_ id: CallID, _ error: LinkError) {
-    close(id)
-    outputs.append(.complete(id, .failure(error)))
-  }
-
   /// Forgets a call, with all that was kept for it.
-  mutating func close(_ id: CallID, acknowledged: [String: String]? = nil) {
+  mutating func close(_ id: CallID, acknowledged: [String: String]?) {
     guard let call = calls.removeValue(forKey: id) else { return }
     deadlines.set(nil, for: id)
     session.forget(id)
@@ -61,13 +35,6 @@ extension StreamLinkMachine {
 
   mutating func failJoins(_ error: LinkError) {
     for (id, call) in openCalls where call.isJoin { fail(id, error) }
-  }
-
-  /// Fails all that waits for an answer on the connection.
-  mutating func failCalls() {
-    for (id, call) in openCalls {
-      if let code = call.offlineCode { fail(id, isDown(code)) }
-    }
   }
 
   /// A call's time is over.
@@ -91,8 +58,7 @@ extension StreamLinkMachine {
       tokenTimes = TokenTimes(expiresIn: reply.expiresIn, now: time)
       complete(id)
     case .changingStates(let states):
-      close(id, acknowledged: states)
-      outputs.append(.complete(id, .success(())))
+      complete(id, acknowledged: states)
     case .join, .leave: break
     }
   }
@@ -104,7 +70,7 @@ extension StreamLinkMachine {
   }
 }
 
-extension StreamLinkMachine.OpenCall {
+extension StreamLinkMachine.OpenCall: OpenLinkCall {
   var isJoin: Bool {
     if case .join = self { true } else { false }
   }
@@ -113,7 +79,6 @@ extension StreamLinkMachine.OpenCall {
     if case .leave = self { true } else { false }
   }
 
-  /// What the call fails with when the link goes down; nil for those that outlast it.
   var offlineCode: LinkErrorCode? {
     switch self {
     case .join, .leave: nil

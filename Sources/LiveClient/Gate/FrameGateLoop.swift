@@ -38,8 +38,7 @@ final class FrameGateLoop {
 
   /// Works until the gate is closed; connections that are still open are cut.
   func run() {
-    while true {
-      guard pending.take(orders.take()) else { return }
+    while pending.take(from: orders) {
       settle()
       carryOutOrders()
       settle()
@@ -103,16 +102,18 @@ final class FrameGateLoop {
 
   /// Does what can be done of what was ordered; the rest waits.
   private func carryOutOrders() {
-    pending.carryOut(at: clock.now, lateness: lateness) { pending in carryOut(&pending) }
+    pending.carryOut(clock.now, lateness: lateness) { carryOut(&$0) }
   }
 
   /// Does what was ordered, if it can be done.
   /// - Returns: The number of the connection that it was done on; nil when it can't be done yet.
-  private func carryOut(_ pending: inout PendingOrders<FrameGateCommand>.Pending) -> UInt64? {
+  private func carryOut(
+    _ pending: inout PendingOrders<FrameGateCommand>.Pending
+  ) -> UInt64? {
     if let number = pending.ending { return connection(number) == nil ? number : nil }
     let last = connection(lastNumber)
     let isDone: Bool
-    switch pending.order.command {
+    switch pending.command {
     case .accept: isDone = last?.accept() ?? false
     case .refuse(let refusal): isDone = last?.refuse(refusal) ?? false
     case .send(let bytes, let isText): isDone = last?.send(bytes, isText: isText) ?? false
@@ -128,7 +129,7 @@ final class FrameGateLoop {
       guard last.request != nil else { return nil }
       last.finish()
       isDone = true
-    case .awaitHandshake, .awaitMessages, .awaitGoodbye: return look(pending.order.command)
+    case .awaitHandshake, .awaitMessages, .awaitGoodbye: return look(pending.command)
     }
     guard isDone, let last else { return nil }
     guard last.isEnding else { return last.number }

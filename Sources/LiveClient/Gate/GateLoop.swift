@@ -45,8 +45,7 @@ final class GateLoop {
 
   /// Works until the gate is closed; connections that are still open are cut.
   func run() {
-    while true {
-      guard pending.take(orders.take()) else { return }
+    while pending.take(from: orders) {
       carryOutOrders()
       removeEnded()
       carryOutOrders()
@@ -115,8 +114,8 @@ final class GateLoop {
 
   /// Does what can be done of what was ordered; the rest waits.
   private func carryOutOrders() {
-    pending.carryOut(at: clock.now, lateness: lateness) { pending throws(DataClientError) in
-      try carryOut(&pending)
+    pending.carryOut(clock.now, lateness: lateness) { order throws(DataClientError) in
+      try carryOut(&order)
     }
     settle()
   }
@@ -127,9 +126,9 @@ final class GateLoop {
     _ pending: inout PendingOrders<GateCommand>.Pending
   ) throws(DataClientError) -> UInt64? {
     if let number = pending.ending { return isThere(number) ? nil : number }
-    switch pending.order.command {
-    case .pass, .hold: return setMode(pending.order.command)
-    case .awaitConnect, .awaitRequests, .awaitGoodbye: return look(pending.order.command)
+    switch pending.command {
+    case .pass, .hold: return setMode(pending.command)
+    case .awaitConnect, .awaitRequests, .awaitGoodbye: return look(pending.command)
     case .accept, .refuse, .grant, .acknowledge, .lose: break
     }
     guard let connection = connections.last, connection.isOpen, connection.number == lastNumber
@@ -137,7 +136,7 @@ final class GateLoop {
       guard let trouble else { return nil }
       throw DataClientError(.transport, "\(trouble).")
     }
-    let isDone = try act(pending.order.command, on: connection)
+    let isDone = try act(pending.command, on: connection)
     if isDone, connection.isEnding {
       pending.ending = connection.number
       return nil

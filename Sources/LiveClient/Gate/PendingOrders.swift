@@ -1,59 +1,64 @@
 import DataClient
 
-/// What a gate was told and could not do yet, on the thread that does it.
+/// What a gate's thread was told and has not done yet, in the order in which it was told.
 struct PendingOrders<Command: Sendable> {
-  /// An order that waits.
+  /// An order that is not done.
   struct Pending {
     let order: OrderList<Command>.Order
     /// The connection whose end the order waits for, once it has begun.
     var ending: UInt64?
+
+    var command: Command { order.command }
   }
 
   private var pending: [Pending] = []
 
-  /// When orders are late.
+  /// When the orders have to be done at the latest.
   var deadlines: [Timestamp] { pending.map(\.order.deadline) }
 
-  /// Takes what came, and answers whoever waits for nothing any more.
-  /// - Parameter batch: What came since the last time.
-  /// - Returns: Whether the gate is open; if not, all orders are refused.
-  mutating func take(_ batch: OrderList<Command>.Batch) -> Bool {
+  /// Takes what came since the last time, and drops what nobody waits for any more.
+  /// - Parameter orders: What came.
+  /// - Returns: Whether the gate is still open; behind its end all orders have failed.
+  mutating func take(from orders: OrderList<Command>) -> Bool {
+    let batch = orders.take()
     for order in batch.orders { pending.append(Pending(order: order)) }
-    if !batch.cancelled.isEmpty {
-      pending.removeAll { pending in
-        guard batch.cancelled.contains(pending.order.ticket) else { return false }
-        pending.order.continuation.resume(throwing: CancellationError())
-        return true
-      }
-    }
+    drop(batch.cancelled)
     guard batch.isClosed else { return true }
-    for pending in pending {
-      pending.order.continuation.resume(throwing: OrderList<Command>.closed)
+    for order in pending {
+      order.order.continuation.resume(throwing: OrderList<Command>.closed)
     }
     pending = []
     return false
   }
 
-  /// Does what can be done of what was ordered; the rest waits.
+  private mutating func drop(_ cancelled: Set<UInt64>) {
+    guard !cancelled.isEmpty else { return }
+    for order in pending where cancelled.contains(order.order.ticket) {
+      order.order.continuation.resume(throwing: CancellationError())
+    }
+    pending.removeAll { cancelled.contains($0.order.ticket) }
+  }
+
+  /// Does what can be done; the rest waits, unless its time is over.
   /// - Parameters:
   ///   - now: The time.
-  ///   - lateness: Says what is missing for a command whose time is up.
-  ///   - carryOut: Does what was ordered, if it can be done, and returns the number of the connection that it was
-  ///     done on; nil when it can't be done yet.
+  ///   - lateness: What is said of a command whose time is over.
+  ///   - carryOut: Does what was ordered, if it can be done: returns the number of the connection that
+  ///     it was done on, nil when it can't be done yet, and throws when it never can.
   mutating func carryOut(
-    at now: Timestamp, lateness: (Command) -> DataClientError,
+    _ now: Timestamp, lateness: (Command) -> DataClientError,
     _ carryOut: (inout Pending) throws(DataClientError) -> UInt64?
   ) {
     var waiting: [Pending] = []
-    for var pending in pending {
-      let continuation = pending.order.continuation
+    for var order in pending {
+      let continuation = order.order.continuation
       do throws(DataClientError) {
-        if let number = try carryOut(&pending) {
+        if let number = try carryOut(&order) {
           continuation.resume(returning: number)
-        } else if pending.order.deadline <= now {
-          continuation.resume(throwing: lateness(pending.order.command))
+        } else if order.order.deadline <= now {
+          continuation.resume(throwing: lateness(order.command))
         } else {
-          waiting.append(pending)
+          waiting.append(order)
         }
       } catch {
         continuation.resume(throwing: error)

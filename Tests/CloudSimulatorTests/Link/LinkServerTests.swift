@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [UInt8(1), 5])
+  @Test(arguments: [UInt8(1), 2, 4, 5, 0x86, 0x87])
   func givesUpWhenItIsRefusedForGood(code: UInt8) async throws {
     let broker = InProcessBroker()
     broker.refuseConnections(code: code)
@@ -92,6 +92,18 @@ import Testing
       try await LinkServer().run(on: broker.client(named: "server"))
     }
     #expect(error?.code == .refused)
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: [UInt8(3), 0x88, 0x89])
+  func waitsForABrokerThatIsBusy(code: UInt8) async throws {
+    try await withServer { peer, _, broker in
+      broker.refuseConnections(of: "link-server", code: code, count: 1)
+      broker.drop("server")
+      // 1 and 2 seconds.
+      #expect(try await peer.lines(for: .milliseconds(3_001)) == [])
+      try await peer.publish(Self.base + "/up/login", Self.login)
+      #expect(try await peer.lines().count == 2)
+    }
   }
 
   @Test func givesUpAfterAsManyAttemptsAsAreAllowed() async throws {
@@ -111,6 +123,27 @@ import Testing
       try await LinkServer().run(on: broker.client(named: "server"))
     }
     #expect(error?.code == .notSubscribed)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func needsToBeHeardByLinks() async throws {
+    let broker = InProcessBroker()
+    broker.refuseMessages(to: Self.base + "/down/#")
+    let capabilities = InProcessClient.allCapabilities.union(.refusals)
+    let client = broker.client(named: "server", capabilities: capabilities)
+    let peer = Peer(broker, "peer")
+    let server = LinkServer()
+    async let run: Void = server.run(on: client)
+    try await peer.connect("peer")
+    // The server subscribes first: it was made first.
+    #expect(try await peer.lines(for: .seconds(1)) == ["connected"])
+    try await peer.publish(Self.base + "/up/login", Self.login)
+    do {
+      try await run
+      Issue.record("the server goes on")
+    } catch let error as CloudError {
+      #expect(error.code == .notPublished)
+      #expect(error.message.contains("not authorized (code 0x87)"))
+    }
   }
 
   @Test func runsOnceAndEndsWithItsWorld() async throws {

@@ -114,6 +114,17 @@ import Testing
     #expect(error?.code == .notSubscribed)
   }
 
+  @Test(.timeLimit(.minutes(1)), arguments: ["/sys/+/+/thing/#", "/ext/session/+/+/#"])
+  func needsToSeeWhatGatewaysSend(refused: String) async throws {
+    let broker = InProcessBroker()
+    broker.refuseSubscriptions(to: refused)
+    let cloud = CloudSimulator(try CloudScript(#"{"gateway":{}}"#))
+    let error = await #expect(throws: CloudError.self) {
+      try await cloud.run(on: broker.client(named: "cloud"))
+    }
+    #expect(error?.code == .notSubscribed)
+  }
+
   @Test(.timeLimit(.minutes(1))) func needsToBeHeardByDevices() async throws {
     let broker = InProcessBroker()
     broker.refuseMessages(to: down + "/#")

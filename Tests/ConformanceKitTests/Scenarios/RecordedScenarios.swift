@@ -1,6 +1,7 @@
 import Capture
 import DataClient
 import Foundation
+import Testing
 
 @testable import ConformanceKit
 
@@ -39,5 +40,24 @@ enum RecordedScenarios {
     let own = folder.appending(path: system.rawValue)
     return try FileManager.default.contentsOfDirectory(atPath: own.path)
       .filter { $0.hasSuffix(".\(ending)") }.map { String($0.dropLast(ending.count + 1)) }.sorted()
+  }
+
+  /// Expects that the scenario which is there for a defect notices it in process, on the recording and
+  /// on the capture alike, and that nothing is wrong there without it.
+  static func expectCaught<Defect: Sendable>(
+    _ defect: Defect, by name: String?, sourceLocation: SourceLocation = #_sourceLocation,
+    _ run: (Scenario, any ScenarioWorld) async throws -> ScenarioOutcome
+  ) async throws {
+    let name = try #require(
+      name, "say which scenario is there for \(defect)", sourceLocation: sourceLocation)
+    let scenario = try #require(
+      ScenarioTests.all.first { $0.name == name }, sourceLocation: sourceLocation)
+    for (world, make) in worlds {
+      let right = try await scenario.run(in: make(scenario))
+      #expect(right.hasPassed, "\(world): \(right.findings)", sourceLocation: sourceLocation)
+      let wrong = try await run(scenario, make(scenario))
+      #expect(
+        !wrong.hasPassed, "\(world) does not notice that \(defect)", sourceLocation: sourceLocation)
+    }
   }
 }

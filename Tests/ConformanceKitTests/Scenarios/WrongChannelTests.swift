@@ -32,24 +32,13 @@ import Testing
   /// A defect is caught in process, on the recording and on the capture alike.
   @Test(arguments: WrongChannel.Defect.allCases)
   func isCaught(_ defect: WrongChannel.Defect) async throws {
-    let name = try #require(Self.catching[defect], "say which scenario is there for \(defect)")
-    let scenario = try #require(ScenarioTests.all.first { $0.name == name })
-    for (world, make) in RecordedScenarios.worlds {
-      let right = try await scenario.run(in: make(scenario))
-      #expect(right.hasPassed, "\(world): \(right.findings)")
-      let wrong = try await run(scenario, defect, in: make(scenario))
-      #expect(!wrong.hasPassed, "\(world) does not notice that \(defect)")
+    try await RecordedScenarios.expectCaught(defect, by: Self.catching[defect]) { scenario, world in
+      try await ScenarioRunner(scenario) { scenario, pen in
+        try ChannelSubject(scenario, pen: pen) { machine in
+          WrongChannel(machine, defect, device: scenario.name)
+        }
+      }.run(in: world)
     }
-  }
-
-  private func run(
-    _ scenario: Scenario, _ defect: WrongChannel.Defect, in world: any ScenarioWorld
-  ) async throws -> ScenarioOutcome {
-    try await ScenarioRunner(scenario) { scenario, pen in
-      try ChannelSubject(scenario, pen: pen) { machine in
-        WrongChannel(machine, defect, device: scenario.name)
-      }
-    }.run(in: world)
   }
 
   /// What is wrong with how listeners are asked, and how long they are held.

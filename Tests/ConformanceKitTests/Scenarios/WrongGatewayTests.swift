@@ -40,15 +40,10 @@ import Testing
   /// A defect is caught in process, on the recording and on the capture alike.
   @Test(arguments: WrongGateway.Defect.allCases)
   func isCaught(_ defect: WrongGateway.Defect) async throws {
-    let name = try #require(Self.catching[defect], "say which scenario is there for \(defect)")
-    let scenario = try #require(ScenarioTests.all.first { $0.name == name })
-    for (world, make) in RecordedScenarios.worlds {
-      let right = try await scenario.run(in: make(scenario))
-      #expect(right.hasPassed, "\(world): \(right.findings)")
-      let wrong = try await ScenarioRunner(scenario) { scenario, pen in
+    try await RecordedScenarios.expectCaught(defect, by: Self.catching[defect]) { scenario, world in
+      try await ScenarioRunner(scenario) { scenario, pen in
         try GatewaySubject(scenario, pen: pen) { WrongGateway($0, defect) }
-      }.run(in: make(scenario))
-      #expect(!wrong.hasPassed, "\(world) does not notice that \(defect)")
+      }.run(in: world)
     }
   }
 

@@ -10,7 +10,7 @@ import Wire
     _ use: (inout Actor) async throws -> Void
   ) async throws -> MemorySink {
     let recorder = try RecordingClient(
-      FrameServer(seed: 1), to: MemorySink(), url: url, redaction: redaction)
+      ScriptedClient(seed: 1, .frames), to: MemorySink(), url: url, redaction: redaction)
     var user = Actor(recorder)
     try await user.do(.connect(ConnectOptions()))
     _ = try await recorder.next(before: nil)
@@ -21,7 +21,7 @@ import Wire
 
   @Test func isWrittenAsFramesThatBreakNoRule() async throws {
     let recorder = try RecordingClient(
-      FrameServer(seed: 4), to: MemorySink(), url: "ws://host:81/api")
+      ScriptedClient(seed: 4, .frames), to: MemorySink(), url: "ws://host:81/api")
     #expect(recorder.capabilities == [.frames, .push, .binary])
     var user = Actor(recorder)
     try await user.do(.connect(ConnectOptions()))
@@ -56,8 +56,9 @@ import Wire
   }
 
   @Test func aLossIsToldInTheWordsOfTheClient() async throws {
-    let recorder = try RecordingClient(FrameServer(seed: 0, losses: 9), to: MemorySink())
-    let events = try await RandomFrameUser.run(recorder, seed: 0)
+    let recorder = try RecordingClient(
+      ScriptedClient(seed: 0, losses: 9, .frames), to: MemorySink())
+    let events = try await RandomUser.run(recorder, seed: 0, inFrames: true)
     #expect(events.contains(.closed(.lost("the line is \"dead\""))))
     #expect(recorder.sink.text.contains(#""how":"reset""#))
     #expect(recorder.sink.text.contains(#"the line is \"dead\""#))
@@ -97,7 +98,7 @@ import Wire
 
   @Test func goesOnInAnotherFile() async throws {
     let recorder = try RecordingClient(
-      FrameServer(seed: 2), to: MemorySink(), nextSink: { _ in MemorySink() })
+      ScriptedClient(seed: 2, .frames), to: MemorySink(), nextSink: { _ in MemorySink() })
     var user = Actor(recorder)
     try await user.do(.connect(ConnectOptions()))
     _ = try await recorder.next(before: nil)
@@ -107,7 +108,7 @@ import Wire
   }
 
   @Test func topicsAreRefused() async throws {
-    let recorder = try RecordingClient(FrameServer(seed: 3), to: MemorySink())
+    let recorder = try RecordingClient(ScriptedClient(seed: 3, .frames), to: MemorySink())
     var user = Actor(recorder)
     let error = await #expect(throws: DataClientError.self) { try await user.publish("t") }
     #expect(error?.code == .unsupported)
@@ -118,7 +119,7 @@ import Wire
 @Suite struct FrameFaultTests {
   /// What comes back of three texts that are sent one after the other.
   private func seen(_ faults: [Fault]) async throws -> [ClientEvent] {
-    let client = try FaultInjector(FrameServer(seed: 2), faults)
+    let client = try FaultInjector(ScriptedClient(seed: 2, .frames), faults)
     var user = Actor(client)
     try await user.do(.connect(ConnectOptions()))
     var seen = [try await client.next(before: nil)]

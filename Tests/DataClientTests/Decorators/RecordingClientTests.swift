@@ -36,7 +36,8 @@ private struct FullSink: ByteSink, Sendable {
   @Test(arguments: Array(0..<60) as [UInt64], [false, true])
   func replayGivesTheSameEvents(_ seed: UInt64, _ refuses: Bool) async throws {
     let recorder = try RecordingClient(
-      ScriptedClient(seed: seed, losses: Int(seed % 4), refuses: refuses), to: MemorySink(),
+      ScriptedClient(seed: seed, losses: Int(seed % 4), .messages(refuses: refuses)),
+      to: MemorySink(),
       url: "mqtt://test")
     let live = try await RandomUser.run(recorder, seed: seed)
     try recorder.finish()
@@ -62,7 +63,7 @@ private struct FullSink: ByteSink, Sendable {
 
   @Test(arguments: [false, true]) func packetsAreWithoutFaults(_ refuses: Bool) async throws {
     let recorder = try RecordingClient(
-      ScriptedClient(seed: 3, losses: 2, refuses: refuses), to: MemorySink())
+      ScriptedClient(seed: 3, losses: 2, .messages(refuses: refuses)), to: MemorySink())
     let events = try await RandomUser.run(recorder, seed: 3, steps: 200)
     let refusals = events.filter { if case .failed = $0 { true } else { false } }
     #expect(refusals.isEmpty == !refuses)

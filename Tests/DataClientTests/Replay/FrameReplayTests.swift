@@ -7,21 +7,22 @@ import Wire
   @Test(arguments: Array(0..<40) as [UInt64])
   func replayGivesTheSameEvents(_ seed: UInt64) async throws {
     let recorder = try RecordingClient(
-      FrameServer(seed: seed, losses: Int(seed % 4)), to: MemorySink(), url: "ws://test/api")
-    let live = try await RandomFrameUser.run(recorder, seed: seed)
+      ScriptedClient(seed: seed, losses: Int(seed % 4), .frames), to: MemorySink(),
+      url: "ws://test/api")
+    let live = try await RandomUser.run(recorder, seed: seed, inFrames: true)
     try recorder.finish()
     #expect(live.count > 15)
     let events = try recorder.sink.events()
     let options = ReplayOptions(match: .strict, actors: .readerOnly)
     let replay = try ReplayClient(events, options: options)
     #expect(replay.capabilities == [.frames, .push, .binary])
-    #expect(try await RandomFrameUser.run(replay, seed: seed) == live)
+    #expect(try await RandomUser.run(replay, seed: seed, inFrames: true) == live)
     try replay.finish()
 
     // A replay that is recorded again gives the same recording.
     let again = try RecordingClient(
       ReplayClient(events, options: options), to: MemorySink(), url: "ws://test/api")
-    #expect(try await RandomFrameUser.run(again, seed: seed) == live)
+    #expect(try await RandomUser.run(again, seed: seed, inFrames: true) == live)
     try again.finish()
     let lines = recorder.sink.text.split(separator: "\n").dropFirst().dropLast()
     let others = again.sink.text.split(separator: "\n").dropFirst().dropLast()

@@ -31,8 +31,8 @@ private struct Shelf: SessionSource {
   @Test(arguments: Array(0..<10) as [UInt64], [0, 2_000])
   func givesTheSameEvents(_ seed: UInt64, keeping limit: Int) async throws {
     let recorder = try RecordingClient(
-      FrameServer(seed: seed, losses: Int(seed % 3)), to: MemorySink())
-    let live = try await RandomFrameUser.run(recorder, seed: seed)
+      ScriptedClient(seed: seed, losses: Int(seed % 3), .frames), to: MemorySink())
+    let live = try await RandomUser.run(recorder, seed: seed, inFrames: true)
     // A recorder that is killed writes no end.
     if seed.isMultiple(of: 2) { try recorder.finish() }
     let source = Shelf(events: try recorder.sink.events())
@@ -41,7 +41,7 @@ private struct Shelf: SessionSource {
     let replay = try ReplayClient(
       events, options: ReplayOptions(match: .strict, actors: .readerOnly))
     #expect(replay.capabilities == [.frames, .push, .binary])
-    #expect(try await RandomFrameUser.run(replay, seed: seed) == live)
+    #expect(try await RandomUser.run(replay, seed: seed, inFrames: true) == live)
     try replay.finish()
   }
 }

@@ -5,38 +5,15 @@ import Testing
 
 /// Inputs in no sensible order: whatever happens, each call is completed once and nothing stays.
 @Suite struct ChannelFuzzTests {
-  private struct World {
+  private struct World: FuzzWorld {
     var machine: ChannelStateMachine
-    var random: SeededGenerator
-    var now = ScriptedClient.start
-    var lastCall: UInt64 = 0
-    var open: Set<CallID> = []
-    var actions: [ClientAction] = []
+    var fuzz: FuzzState
     var lastState: ChannelState = .disconnected
-    var problems: [String] = []
 
-    mutating func number(_ limit: UInt64) -> Int { Int(random.next() % limit) }
-
-    mutating func input(_ input: ChannelStateMachine.Input) {
-      for output in machine.handle(input, now: now) {
-        switch output {
-        case .perform(let action):
-          if actions.contains(where: { $0.id == action.id }) { problems.append("id used twice") }
-          actions.append(action)
-        case .complete(let id, _):
-          if open.remove(id) == nil { problems.append("completed twice, or after a cancellation") }
-        case .tell(.changeState(let change)):
-          if change.state == lastState { problems.append("\(change.state) twice") }
-          lastState = change.state
-        case .tell: break
-        }
-      }
-    }
-
-    mutating func call(_ call: ChannelStateMachine.Call) {
-      lastCall += 1
-      open.insert(CallID(rawValue: lastCall))
-      input(.called(CallID(rawValue: lastCall), call))
+    mutating func note(_ effect: ChannelStateMachine.Effect) {
+      guard case .changeState(let change) = effect else { return }
+      if change.state == lastState { fuzz.problems.append("\(change.state) twice") }
+      lastState = change.state
     }
 
     mutating func callSomething() throws {
@@ -54,8 +31,7 @@ import Testing
     }
 
     mutating func answerSomething() {
-      guard !actions.isEmpty else { return }
-      let action = actions.remove(at: number(UInt64(actions.count)))
+      guard let action = takeAction() else { return }
       guard number(12) > 0 else { return input(.refused(action.id, .init(.transport, "fuzz"))) }
       switch action.kind {
       case .connect: input(.received(.connected(.init())))
@@ -81,27 +57,10 @@ import Testing
           let id = String(number(50))
           return input(.received(SampleChannel.message("/a_reply", ["id": .string(id)])))
         }
-        actions = []
-        input(.received(.closed(number(4) == 0 ? .refused(code: UInt8(number(7))) : .lost("fuzz"))))
+        close(number(4) == 0 ? .refused(code: UInt8(number(7))) : .lost("fuzz"))
       default:
-        if number(3) == 0, let id = open.sorted().first {
-          open.remove(id)
-          return input(.cancelled(id))
-        }
-        wait(number(40))
+        guard number(3) == 0, cancelFirst() else { return wait(number(40)) }
       }
-    }
-
-    mutating func wait(_ seconds: Int) {
-      let end = Timestamp(nanoseconds: now.nanoseconds + Int64(seconds) * 1_000_000_000)
-      var rounds = 0
-      while let deadline = machine.deadline, deadline <= end, rounds < 1_000 {
-        now = max(now, deadline)
-        input(.received(.deadline))
-        rounds += 1
-      }
-      if rounds == 1_000 { problems.append("a deadline does not pass") }
-      now = end
     }
   }
 
@@ -112,12 +71,12 @@ import Testing
     configuration.releasesReplyTopics = seed % 3 == 0
     configuration.kickLimit = 50
     var world = World(
-      machine: try ChannelStateMachine(configuration), random: SeededGenerator(seed: seed))
+      machine: try ChannelStateMachine(configuration), fuzz: FuzzState(seed: seed))
     for _ in 0..<400 { try world.step() }
     world.call(.stop)
     world.wait(10)
-    #expect(world.problems == [])
-    #expect(world.open.isEmpty)
+    #expect(world.fuzz.problems == [])
+    #expect(world.fuzz.open.isEmpty)
     let machine = world.machine
     #expect(machine.calls.isEmpty && machine.deadline == nil && machine.actions.isEmpty)
     #expect(machine.waiting.isEmpty && machine.subscribing.isEmpty && machine.dependents.isEmpty)

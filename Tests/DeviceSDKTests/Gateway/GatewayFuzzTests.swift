@@ -5,58 +5,40 @@ import Testing
 
 /// Inputs in no sensible order: whatever happens, each call is completed once and nothing stays.
 @Suite struct GatewayFuzzTests {
-  private struct World {
+  private struct World: FuzzWorld {
     var machine: GatewayStateMachine
-    var random: SeededGenerator
-    var now = ScriptedClient.start
-    var lastCall: UInt64 = 0
+    var fuzz: FuzzState
     var lastConnection: UInt64 = 0
-    var open: Set<CallID> = []
-    var actions: [ClientAction] = []
     var opening: [ConnectionID] = []
     var lastState: ChannelState = .disconnected
-    var problems: [String] = []
     /// What has happened, to see that the inputs are not all of one kind.
     var seen: Set<String> = []
     let subdevices = (0..<4).map { Subdevice(known: "123", "s\($0)") }
 
-    mutating func number(_ limit: Int) -> Int { Int(random.next() % UInt64(limit)) }
-
-    mutating func input(_ input: GatewayStateMachine.Input) {
-      for output in machine.handle(input, now: now) {
-        switch output {
-        case .perform(let action):
-          if actions.contains(where: { $0.id == action.id }) { problems.append("id used twice") }
-          actions.append(action)
-        case .complete(let id, let result):
-          switch result {
-          case .success(.done): break
-          case .success(.reply): seen.insert("reply")
-          case .success(.line): seen.insert("line")
-          case .success(.subdevices): seen.insert("subdevices")
-          case .success(.registered): seen.insert("registered")
-          case .failure(let error): seen.insert("\(error.kind.rawValue)")
-          }
-          if open.remove(id) == nil { problems.append("completed twice, or after a cancellation") }
-        case .tell(.changeState(let change)):
-          if change.state == lastState { problems.append("\(change.state) twice") }
-          lastState = change.state
-        case .tell(.openConnection(let id)):
-          if opening.contains(id) { problems.append("opened twice") }
-          opening.append(id)
-        case .tell(.giveUpOpening(let id)), .tell(.forgetConnection(let id)):
-          opening.removeAll { $0 == id }
-        case .tell(.changeLine(let change)):
-          seen.insert(change.isDisabled ? "disabled" : "\(change.state)")
-        case .tell: break
-        }
+    mutating func note(_ result: Result<GatewayStateMachine.Value, GatewayError>) {
+      switch result {
+      case .success(.done): break
+      case .success(.reply): seen.insert("reply")
+      case .success(.line): seen.insert("line")
+      case .success(.subdevices): seen.insert("subdevices")
+      case .success(.registered): seen.insert("registered")
+      case .failure(let error): seen.insert("\(error.kind.rawValue)")
       }
     }
 
-    mutating func call(_ call: GatewayStateMachine.Call) {
-      lastCall += 1
-      open.insert(CallID(rawValue: lastCall))
-      input(.called(CallID(rawValue: lastCall), call))
+    mutating func note(_ effect: GatewayStateMachine.Effect) {
+      switch effect {
+      case .changeState(let change):
+        if change.state == lastState { fuzz.problems.append("\(change.state) twice") }
+        lastState = change.state
+      case .openConnection(let id):
+        if opening.contains(id) { fuzz.problems.append("opened twice") }
+        opening.append(id)
+      case .giveUpOpening(let id), .forgetConnection(let id): opening.removeAll { $0 == id }
+      case .changeLine(let change):
+        seen.insert(change.isDisabled ? "disabled" : "\(change.state)")
+      case .deliver, .command, .notice, .log: break
+      }
     }
 
     mutating func callSomething() throws {
@@ -93,8 +75,7 @@ import Testing
         return call(
           .noteOpened(id, number(10) == 0 ? .failure(.init(.subdevice, "fuzz")) : .success(info)))
       }
-      guard !actions.isEmpty else { return }
-      let action = actions.remove(at: number(actions.count))
+      guard let action = takeAction() else { return }
       guard number(60) > 0 else { return input(.refused(action.id, .init(.transport, "fuzz"))) }
       switch action.kind {
       case .connect: input(.received(.connected(.init())))
@@ -126,11 +107,6 @@ import Testing
       }
     }
 
-    mutating func close(_ reason: ClientEvent.Closed) {
-      actions = []
-      input(.received(.closed(reason)))
-    }
-
     mutating func pushSomething() {
       let subdevice = subdevices[number(4)]
       let status: JSONValue = .number(["0", "1", "2", "8", "5"][number(5)])
@@ -157,24 +133,8 @@ import Testing
         guard number(6) == 0 else { return wait(number(8)) }
         close(number(4) == 0 ? .refused(code: UInt8(number(7))) : .lost("fuzz"))
       default:
-        if number(3) == 0, let id = open.sorted().first {
-          open.remove(id)
-          return input(.cancelled(id))
-        }
-        wait(number(100))
+        guard number(3) == 0, cancelFirst() else { return wait(number(100)) }
       }
-    }
-
-    mutating func wait(_ seconds: Int) {
-      let end = Timestamp(nanoseconds: now.nanoseconds + Int64(seconds) * 1_000_000_000)
-      var rounds = 0
-      while let deadline = machine.deadline, deadline <= end, rounds < 1_000 {
-        now = max(now, deadline)
-        input(.received(.deadline))
-        rounds += 1
-      }
-      if rounds == 1_000 { problems.append("a deadline does not pass") }
-      now = end
     }
   }
 
@@ -186,7 +146,7 @@ import Testing
     configuration.limits.loginsPerRequest = 2
     configuration.limits.concurrentLogins = 1 + Int(seed % 3)
     var world = World(
-      machine: try GatewayStateMachine(configuration), random: SeededGenerator(seed: seed))
+      machine: try GatewayStateMachine(configuration), fuzz: FuzzState(seed: seed))
     for _ in 0..<600 { try world.step() }
     world.call(.stop)
     world.wait(40)
@@ -205,8 +165,8 @@ import Testing
   @Test(arguments: 0..<120)
   func completesEachCallOnce(seed: UInt64) throws {
     let world = try run(seed)
-    #expect(world.problems == [])
-    #expect(world.open.isEmpty, "\(world.machine.calls)")
+    #expect(world.fuzz.problems == [])
+    #expect(world.fuzz.open.isEmpty, "\(world.machine.calls)")
     let machine = world.machine
     #expect(machine.calls.isEmpty && machine.deadline == nil && machine.actions.isEmpty)
     #expect(machine.requests.isEmpty && machine.waiting.isEmpty && machine.subscribing.isEmpty)

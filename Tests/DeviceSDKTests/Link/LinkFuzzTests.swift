@@ -6,32 +6,15 @@ import Testing
 /// Inputs in no sensible order: whatever happens, each call is completed once, each change of a state is
 /// a row of the table, and nothing stays.
 @Suite struct LinkFuzzTests {
-  private struct World<Machine: StateMachine>
+  private struct World<Machine: StateMachine>: FuzzWorld
   where Machine.Effect == LinkEffect, Machine.Failure == LinkError, Machine.Value == Void {
     var machine: Machine
     let table: LinkTable
-    var random: SeededGenerator
-    var now = ScriptedClient.start
-    var lastCall: UInt64 = 0
-    var open: Set<CallID> = []
-    var actions: [ClientAction] = []
+    var fuzz: FuzzState
     var state = LinkState.idle
-    var problems: [String] = []
 
-    mutating func number(_ limit: UInt64) -> Int { Int(random.next() % limit) }
-
-    mutating func input(_ input: MachineInput<Machine.Call>) {
-      for output in machine.handle(input, now: now) {
-        switch output {
-        case .perform(let action):
-          if actions.contains(where: { $0.id == action.id }) { problems.append("id used twice") }
-          actions.append(action)
-        case .complete(let id, _):
-          if open.remove(id) == nil { problems.append("completed twice, or after a cancellation") }
-        case .tell(.changeState(let event)): check(event)
-        case .tell: break
-        }
-      }
+    mutating func note(_ effect: LinkEffect) {
+      if case .changeState(let event) = effect { check(event) }
     }
 
     private mutating func check(_ event: LinkStateEvent) {
@@ -39,21 +22,16 @@ import Testing
         $0.from == event.previous && $0.to == event.current && $0.operation == event.operation
           && $0.reasons.contains(event.reason)
       }
-      if !isRow { problems.append("\(event) is no row") }
-      if event.previous != state { problems.append("\(event) comes after \(state)") }
-      if event.isResumed, event.current != .connected { problems.append("resumed to \(event)") }
+      if !isRow { fuzz.problems.append("\(event) is no row") }
+      if event.previous != state { fuzz.problems.append("\(event) comes after \(state)") }
+      if event.isResumed, event.current != .connected {
+        fuzz.problems.append("resumed to \(event)")
+      }
       state = event.current
     }
 
-    mutating func call(_ call: Machine.Call) {
-      lastCall += 1
-      open.insert(CallID(rawValue: lastCall))
-      input(.called(CallID(rawValue: lastCall), call))
-    }
-
     mutating func answerSomething() {
-      guard !actions.isEmpty else { return }
-      let action = actions.remove(at: number(UInt64(actions.count)))
+      guard let action = takeAction() else { return }
       guard number(15) > 0 else { return input(.refused(action.id, .init(.transport, "fuzz"))) }
       switch action.kind {
       case .connect: input(.received(.connected(.init())))
@@ -88,18 +66,6 @@ import Testing
       input(.received(.message(Message(topic: "\(base)/down/\(verb)", payload: payload.utf8))))
     }
 
-    mutating func wait(_ seconds: Int) {
-      let end = now.advanced(by: .seconds(seconds))
-      var rounds = 0
-      while let deadline = machine.deadline, deadline <= end, rounds < 10_000 {
-        now = max(now, deadline)
-        input(.received(.deadline))
-        rounds += 1
-      }
-      if rounds == 10_000 { problems.append("a deadline does not pass") }
-      now = end
-    }
-
     mutating func step(base: String, _ callSomething: (inout Self) -> Void) {
       switch number(12) {
       case 0...3: callSomething(&self)
@@ -109,14 +75,12 @@ import Testing
         case 0: say("kick", ["reason": .number("\(number(40))")], base: base)
         case 1: say("snapshot", ["channel": "a", "type": 1, "users": []], base: base)
         default:
-          actions = []
           let code = UInt8(number(7))
-          input(.received(.closed(number(4) == 0 ? .refused(code: code) : .lost("fuzz"))))
+          close(number(4) == 0 ? .refused(code: code) : .lost("fuzz"))
         }
       case 10:
-        guard let id = open.sorted().first, number(3) == 0 else { return }
-        open.remove(id)
-        input(.cancelled(id))
+        guard !fuzz.open.isEmpty, number(3) == 0 else { return }
+        _ = cancelFirst()
       default: wait(number(60))
       }
     }
@@ -156,12 +120,12 @@ import Testing
     }
     var world = World(
       machine: try MessageLinkMachine(configuration), table: .message,
-      random: SeededGenerator(seed: seed))
+      fuzz: FuzzState(seed: seed))
     for _ in 0..<400 { world.step(base: SampleLink.base, Self.callMessage) }
     world.call(.logout)
     world.wait(20)
-    #expect(world.problems == [])
-    #expect(world.open.isEmpty)
+    #expect(world.fuzz.problems == [])
+    #expect(world.fuzz.open.isEmpty)
     let machine = world.machine
     #expect(machine.calls.isEmpty && machine.deadlines.first == nil && machine.state == .idle)
     #expect(machine.session.purposes.isEmpty && machine.session.requests.isEmpty)
@@ -173,12 +137,12 @@ import Testing
   func completesEachCallOfAStreamLinkOnce(seed: UInt64) throws {
     var world = World(
       machine: try StreamLinkMachine("room", SampleLink.configuration()), table: .stream,
-      random: SeededGenerator(seed: seed))
+      fuzz: FuzzState(seed: seed))
     for _ in 0..<400 { world.step(base: SampleLink.streamBase("room"), Self.callStream) }
     world.call(.leave)
     world.wait(20)
-    #expect(world.problems == [])
-    #expect(world.open.isEmpty)
+    #expect(world.fuzz.problems == [])
+    #expect(world.fuzz.open.isEmpty)
     let machine = world.machine
     #expect(machine.calls.isEmpty && machine.deadlines.first == nil && machine.state == .idle)
     #expect(machine.session.purposes.isEmpty && machine.session.requests.isEmpty)

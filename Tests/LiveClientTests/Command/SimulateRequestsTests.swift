@@ -145,11 +145,10 @@ import Wire
         Child.text(of: directory.file("err")).contains("listening") || child.hasEnded
       })
     // Its first line ends the reader, and a later one the command.
+    var socket: Socket?
     _ = try await eventually {
-      if let socket = try? Socket.connected(to: port) {
-        socket.write(RawClient.request("/").head.bytes)
-        _ = socket.read(1)
-      }
+      socket = try? Socket.connected(to: port)
+      socket?.write(RawClient.request("/").head.bytes)
       return child.hasEnded
     }
     #expect(child.hasEnded && child.wait() == 0)

@@ -8,8 +8,7 @@ package import DeviceSDK
 package struct ChannelText: Sendable {
   private let identity: ChannelIdentity
   private let topics: ChannelTopics
-  /// The ids of requests, in the order in which they were first seen: the first is `#1`.
-  private var requestIDs: [String] = []
+  private var requests = RequestNames()
 
   /// Creates the text of a channel.
   /// - Parameter identity: Who the channel is.
@@ -139,8 +138,7 @@ package struct ChannelText: Sendable {
     guard let value = JSONValue(parsing: payload), case .object(var members) = value,
       let index = members.firstIndex(where: { $0.key == "id" }), let id = value["id"]?.text
     else { return Self.text(payload) }
-    if !requestIDs.contains(id) { requestIDs.append(id) }
-    members[index].value = .string("#\((requestIDs.firstIndex(of: id) ?? 0) + 1)")
+    members[index].value = requests.name(id)
     if let index = members.firstIndex(where: { $0.key == "request" }),
       let client = members[index].value["clientId"]?.text
     {
@@ -152,24 +150,5 @@ package struct ChannelText: Sendable {
   /// Puts the ids that were seen in the place of their names.
   /// - Parameter value: JSON with names such as `#1`.
   /// - Returns: JSON as the wire has it.
-  package func replacingNames(in value: JSONValue) -> JSONValue {
-    switch value {
-    case .string(let text):
-      guard let id = id(named: text) else { return value }
-      return text.hasPrefix("n#") ? .number(id) : .string(id)
-    case .array(let values): return .array(values.map(replacingNames))
-    case .object(let members):
-      return .object(members.map { JSONMember($0.key, replacingNames(in: $0.value)) })
-    case .null, .bool, .number: return value
-    }
-  }
-
-  /// The id that `#1` stands for, or `n#1`, which asks for a number.
-  private func id(named name: String) -> String? {
-    let digits = name.drop { $0 == "n" }
-    guard digits.first == "#", let number = Int(digits.dropFirst()),
-      requestIDs.indices.contains(number - 1)
-    else { return nil }
-    return requestIDs[number - 1]
-  }
+  package func replacingNames(in value: JSONValue) -> JSONValue { requests.replaced(in: value) }
 }

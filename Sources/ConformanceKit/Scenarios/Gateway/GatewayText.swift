@@ -10,8 +10,7 @@ struct GatewayText: Sendable {
   private let devices: GatewayDevices
   /// How the channel beside the gateway is written.
   private var channel: ChannelText
-  /// The ids of requests, in the order in which they were first seen: the first is `#1`.
-  private var requestIDs: [String] = []
+  private var requests = RequestNames()
 
   /// Creates the text of a gateway.
   /// - Parameters:
@@ -180,8 +179,7 @@ struct GatewayText: Sendable {
     if value["code"] == nil, let id = value["id"]?.text,
       let index = members.firstIndex(where: { $0.key == "id" })
     {
-      if !requestIDs.contains(id) { requestIDs.append(id) }
-      members[index].value = .string("#\((requestIDs.firstIndex(of: id) ?? 0) + 1)")
+      members[index].value = requests.name(id)
     }
     return Self.text(JSONValue.object(members).utf8)
   }
@@ -210,26 +208,8 @@ struct GatewayText: Sendable {
   /// - Parameter value: JSON with names such as `#1` and `{product}`.
   /// - Returns: JSON as the wire has it.
   func replacingNames(in value: JSONValue) -> JSONValue {
-    switch value {
-    case .string("{product}"): return .string(devices.productKey)
-    case .string("{device}"): return .string(identity.deviceName)
-    case .string(let text):
-      guard let id = id(named: text) else { return value }
-      return text.hasPrefix("n#") ? .number(id) : .string(id)
-    case .array(let values): return .array(values.map(replacingNames))
-    case .object(let members):
-      return .object(members.map { JSONMember($0.key, replacingNames(in: $0.value)) })
-    case .null, .bool, .number: return value
-    }
-  }
-
-  /// The id that `#1` stands for, or `n#1`, which asks for a number.
-  private func id(named name: String) -> String? {
-    let digits = name.drop { $0 == "n" }
-    guard digits.first == "#", let number = Int(digits.dropFirst()),
-      requestIDs.indices.contains(number - 1)
-    else { return nil }
-    return requestIDs[number - 1]
+    let others = ["{product}": devices.productKey, "{device}": identity.deviceName]
+    return requests.replaced(in: value, others: others)
   }
 }
 

@@ -8,8 +8,7 @@ package import DeviceSDK
 package struct LinkText: Sendable {
   private let app: String
   private let prefixes: [(name: String, prefix: String)]
-  /// The ids of requests, in the order in which they were first seen: the first is `#1`.
-  private var requestIDs: [String] = []
+  private var requests = RequestNames()
 
   /// Creates the text of a link.
   /// - Parameter settings: Whose link it is.
@@ -145,9 +144,7 @@ package struct LinkText: Sendable {
     }
     for index in members.indices {
       switch (members[index].key, members[index].value.text) {
-      case ("id", let id?):
-        if !requestIDs.contains(id) { requestIDs.append(id) }
-        members[index].value = .string("#\((requestIDs.firstIndex(of: id) ?? 0) + 1)")
+      case ("id", let id?): members[index].value = requests.name(id)
       case ("token", app): members[index].value = "{app}"
       default: break
       }
@@ -161,23 +158,6 @@ package struct LinkText: Sendable {
   package func payload(_ value: JSONValue?) -> [UInt8] {
     guard let value else { return [] }
     if case .string(let text) = value { return Array(text.utf8) }
-    return replacingNames(in: value).utf8
-  }
-
-  private func replacingNames(in value: JSONValue) -> JSONValue {
-    switch value {
-    case .string(let text): id(named: text).map(JSONValue.string) ?? value
-    case .array(let values): .array(values.map(replacingNames))
-    case .object(let members):
-      .object(members.map { JSONMember($0.key, replacingNames(in: $0.value)) })
-    case .null, .bool, .number: value
-    }
-  }
-
-  private func id(named name: String) -> String? {
-    guard name.first == "#", let number = Int(name.dropFirst()),
-      requestIDs.indices.contains(number - 1)
-    else { return nil }
-    return requestIDs[number - 1]
+    return requests.replaced(in: value).utf8
   }
 }

@@ -29,7 +29,7 @@ final class MobileRegistry: ChannelConnectListener {
   func join(_ hub: ChannelHub) { contents.withLock { $0.hub = hub } }
 
   private func doOnMain(_ work: @escaping @Sendable @MainActor () -> Void) {
-    contents.withLock { $0.hub }?.doOnMain(work)
+    contents.withLock { $0.hub }?.calls.doOnMain(work)
   }
 
   /// The connection's state.

@@ -59,7 +59,13 @@ import Wire
         WebSocketFrame(.text, [0x61]), WebSocketFrame(.binary, [1, 2]),
         WebSocketFrame(.close, [0x03, 0xE8]),
       ].flatMap { $0.encoded() }
-      #expect(world.peer.socket.read(frames.count) == frames)
+      var bytes: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 64)
+      _ = try await eventually {
+        bytes += buffer[..<(world.peer.socket.readSome(&buffer) ?? 0)]
+        return bytes.count >= frames.count
+      }
+      #expect(bytes == frames)
       world.peer.send(FrameRow.frame(.close, [0x03, 0xE8]))
       #expect(try await world.user.event() == .closed(.byUser))
       #expect(world.client.closure == .byServer(code: 1000, reason: ""))

@@ -1,10 +1,10 @@
 import DataClient
 
-/// The connection of a server of links to its broker, as a value, with the server behind it.
-struct LinkServerConnection: Sendable {
+/// A service's connection to its broker, as a value, with the service behind it.
+struct ServiceConnection<Service: BrokerService>: Sendable {
   /// What happened.
   enum Input {
-    /// The server runs.
+    /// The service runs.
     case started
     /// The client told something.
     case received(ClientEvent)
@@ -15,6 +15,7 @@ struct LinkServerConnection: Sendable {
   /// What to do.
   enum Output: Hashable {
     case perform(ClientAction)
+    case dropPublisher(of: String)
     case fail(CloudError)
     case finish
   }
@@ -29,20 +30,20 @@ struct LinkServerConnection: Sendable {
 
   private let options: ConnectOptions
   private let backOff: CloudBackOff
-  var service: LinkServiceMachine
+  var service: Service
   private var phase = Phase.idle
   private var lastID: UInt32 = 0
   private var failures = 0
-  /// What is to be done as soon as there is a connection.
-  private var commands: [LinkServiceMachine.Input] = []
+  /// What the service is to be told as soon as there is a connection.
+  private var commands: [Service.Input] = []
 
-  init(_ service: LinkServiceMachine, options: ConnectOptions, backOff: CloudBackOff) {
+  init(_ service: Service, options: ConnectOptions, backOff: CloudBackOff) {
     self.service = service
     self.options = options
     self.backOff = backOff
   }
 
-  /// When the connection wants to be asked again.
+  /// When the connection wants to be asked again; what the service has to say waits for it.
   var deadline: Timestamp? {
     switch phase {
     case .idle, .connecting, .subscribing: nil
@@ -51,7 +52,7 @@ struct LinkServerConnection: Sendable {
     }
   }
 
-  mutating func command(_ command: LinkServiceMachine.Input) { commands.append(command) }
+  mutating func command(_ command: Service.Input) { commands.append(command) }
 
   mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
     switch input {
@@ -71,17 +72,20 @@ struct LinkServerConnection: Sendable {
     case .connected:
       let id = nextID()
       phase = .subscribing(id)
-      return [
-        .perform(ClientAction(id, .subscribe(LinkAddress.filters.map { Subscription($0) })))
-      ]
+      return [.perform(ClientAction(id, .subscribe(service.filters.map { Subscription($0) })))]
     case .subscribed(let id, let granted): return noteGranted(id, granted, now)
     case .message(let message):
       guard case .online = phase else { return [] }
-      return send(service.handle(.received(message), now: now))
+      return tell([.received(message)], now)
     case .closed(let reason): return noteClosed(reason, now)
     case .deadline, .woken: return pass(now)
     case .ended: return [.finish]
-    case .unsubscribed, .published, .text, .binary, .response, .failed: return []
+    case .failed(_, let failure):
+      // Going on, an SDK would wait for answers that never come, and nobody would know why.
+      return [
+        .fail(CloudError(.notPublished, "what the simulator sends does not arrive: \(failure)"))
+      ]
+    case .unsubscribed, .published, .text, .binary, .response: return []
     }
   }
 
@@ -89,13 +93,14 @@ struct LinkServerConnection: Sendable {
     _ id: ClientAction.ID, _ granted: [QoS?], _ now: Timestamp
   ) -> [Output] {
     guard case .subscribing(id) = phase else { return [] }
-    guard granted.count == LinkAddress.filters.count, !granted.contains(nil) else {
-      let filters = LinkAddress.filters.joined(separator: " or ")
+    // A client may have asked for less in several filters; none of them is refused.
+    guard !granted.isEmpty, !granted.contains(nil) else {
+      let filters = service.filters.joined(separator: " or ")
       return [.fail(CloudError(.notSubscribed, "the broker refuses \(filters)"))]
     }
     phase = .online
     failures = 0
-    return pass(now)
+    return tell(Service.greetings, now) + pass(now)
   }
 
   /// Does what is due by now.
@@ -105,7 +110,7 @@ struct LinkServerConnection: Sendable {
     case .backingOff(let time): return time <= now ? connect() : []
     case .online:
       defer { commands = [] }
-      return ([.timePassed] + commands).flatMap { send(service.handle($0, now: now)) }
+      return tell([.timePassed] + commands, now)
     }
   }
 
@@ -117,16 +122,11 @@ struct LinkServerConnection: Sendable {
   }
 
   private mutating func noteClosed(_ reason: ClientEvent.Closed, _ now: Timestamp) -> [Output] {
-    switch reason {
-    case .refused(let code) where code != 3:
-      // Any other code says the same the next time.
+    if case .refused = reason, !reason.mayPass {
       phase = .idle
-      let message = "the broker refuses the connection with code \(code)"
-      return [.fail(CloudError(.refused, message))]
-    case .refused(let code): return wait("it is not available (code \(code))", now)
-    case .lost(let text): return wait(text, now)
-    case .byUser: return wait("the connection was closed", now)
+      return [.fail(CloudError(.refused, "\(reason)"))]
     }
+    return wait("\(reason)", now)
   }
 
   private mutating func wait(_ reason: String, _ now: Timestamp) -> [Output] {
@@ -140,8 +140,20 @@ struct LinkServerConnection: Sendable {
     return []
   }
 
-  private mutating func send(_ messages: [Message]) -> [Output] {
-    messages.map { .perform(ClientAction(nextID(), .publish($0))) }
+  // MARK: The service
+
+  private mutating func tell(_ inputs: [Service.Input], _ now: Timestamp) -> [Output] {
+    var outputs: [Output] = []
+    for input in inputs {
+      for output in service.answer(input, now: now) {
+        switch output {
+        case .publish(let message):
+          outputs.append(.perform(ClientAction(nextID(), .publish(message))))
+        case .dropPublisher(let topic): outputs.append(.dropPublisher(of: topic))
+        }
+      }
+    }
+    return outputs
   }
 
   private mutating func nextID() -> ClientAction.ID {

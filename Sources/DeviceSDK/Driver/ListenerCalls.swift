@@ -1,0 +1,56 @@
+/// Calls the application's listeners: at once, or on the main actor behind what waits there already.
+final class ListenerCalls: Sendable {
+  private let log: ChannelLog
+  private let mainWork: AsyncStream<@Sendable @MainActor () -> Void>
+  private let mainQueue: AsyncStream<@Sendable @MainActor () -> Void>.Continuation
+
+  /// Creates a queue without calls.
+  /// - Parameter log: Who hears of listeners that have gone.
+  init(log: ChannelLog = ChannelLog()) {
+    self.log = log
+    (mainWork, mainQueue) = AsyncStream.makeStream()
+  }
+
+  /// Tells listeners something, in the order in which they were added.
+  /// - Parameters:
+  ///   - listeners: The listeners.
+  ///   - news: What they are told.
+  ///   - call: Tells it; a function that captures nothing costs nothing with each message.
+  /// - Returns: Whether there are any.
+  @discardableResult
+  func tell<Listener: Sendable, News: Sendable>(
+    _ listeners: WeakListeners<Listener>, _ news: News,
+    _ call: @escaping @Sendable (Listener, News) -> Void
+  ) -> Bool {
+    let (alive, gone) = listeners.alive()
+    noteGone(gone)
+    for entry in alive {
+      guard entry.onMain else {
+        call(entry.listener, news)
+        continue
+      }
+      let again = entry.again
+      mainQueue.yield { if let listener = again() { call(listener, news) } }
+    }
+    return !alive.isEmpty
+  }
+
+  /// Nobody removed them: perhaps their owner did not mean to let them go.
+  private func noteGone(_ count: Int) {
+    guard count > 0, log.takes(.debug, .listener) else { return }
+    log.handler?(
+      ChannelLog.Entry(
+        level: .debug, module: .listener, message: "\(count) listeners no longer exist"))
+  }
+
+  /// Has something done on the main actor, behind what is waiting for it already.
+  func doOnMain(_ work: @escaping @Sendable @MainActor () -> Void) { mainQueue.yield(work) }
+
+  /// Does on the main actor what is to be done there, until the end.
+  func runMainWork() async {
+    for await work in mainWork { await MainActor.run(body: work) }
+  }
+
+  /// Ends the work on the main actor behind what waits there.
+  func finish() { mainQueue.finish() }
+}
