@@ -53,8 +53,9 @@ final class FrameGateLoop {
   private func wait() {
     var files = [pollfd(fd: isAccepting ? listener.number : -1, events: Int16(POLLIN), revents: 0)]
     for connection in connections { files.append(connection.interest) }
-    let deadlines =
-      pending.deadlines + connections.compactMap(\.endsBy) + [pausesUntil].compactMap(\.self)
+    var deadlines = pending.deadlines + connections.compactMap(\.endsBy)
+    // Behind it the listener itself tells whether somebody comes.
+    if let pausesUntil, pausesUntil > clock.now { deadlines.append(pausesUntil) }
     waker.wait(on: &files, milliseconds: deadlines.min().map(clock.milliseconds) ?? -1)
     for (index, connection) in connections.enumerated() {
       connection.service(files[1 + index].revents, &buffer)
