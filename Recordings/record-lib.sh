@@ -64,14 +64,11 @@ trap end_all EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# await WHAT COMMAND…: polls until the command succeeds.
-await() {
-  local what=$1 limit=$((SECONDS + patience))
-  shift
-  until "$@"; do
-    [ "$SECONDS" -lt "$limit" ] || fail "waited ${patience} s in vain: $what"
-    sleep 0.02
-  done
+# await_lines FILE PID COUNT TEXT: until TEXT stands in COUNT lines of a file that a process writes; `tail` hears from
+# the system when there is more. False after `patience` seconds and when the process has ended.
+await_lines() {
+  grep -a -m "$3" -F -- "$4" >/dev/null < <(exec timeout "$patience" tail -c +1 -F --pid="$2" "$1" 2>/dev/null) || true
+  [ "$(grep -a -cF -- "$4" "$1")" -ge "$3" ]
 }
 
 need() {
@@ -94,19 +91,13 @@ start_recording() {
   tcpdump -i lo -U -s 0 -B 16384 -Z "$(id -un)" -w "$work/raw.pcap" \
     "((tcp or udp) and port $port)${captured:+ or ($captured)}" 2>"$work/tcpdump.log" &
   tcpdump_pid=$!
-  await "tcpdump listens" tcpdump_listens
+  await_lines "$work/tcpdump.log" "$tcpdump_pid" 1 'listening on' \
+    || fail "tcpdump: $(tail -n 1 "$work/tcpdump.log") (capturing takes root or CAP_NET_RAW)"
 
   mosquitto -c "$work/broker.conf" 2>"$broker_log" &
   broker_pid=$!
-  await "the broker listens on port $port" broker_listens
+  await_lines "$broker_log" "$broker_pid" 1 ' running' || fail "the broker does not start"
   say "broker and capture on port $port"
-}
-
-tcpdump_listens() {
-  [ -s "$work/tcpdump.log" ] || return 1
-  kill -0 "$tcpdump_pid" 2>/dev/null \
-    || fail "tcpdump: $(tail -n 1 "$work/tcpdump.log") (capturing takes root or CAP_NET_RAW)"
-  grep -q 'listening on' "$work/tcpdump.log"
 }
 
 # sockets: the states of all TCP sockets of our port, one a line, as the kernel numbers them.
@@ -116,13 +107,15 @@ sockets() {
   awk -v port=":$hex" 'index($2, port) || index($3, port) { print $4 }' /proc/net/tcp /proc/net/tcp6 2>/dev/null || true
 }
 
-broker_listens() {
-  kill -0 "$broker_pid" 2>/dev/null || fail "the broker does not start"
-  sockets | grep -qx 0A
+# Listening and TIME_WAIT are the only states of an orderly end. The kernel tells nobody of a change in its table, so it
+# is read again and again.
+await_all_closed() {
+  local limit=$((SECONDS + patience))
+  while sockets | grep -qvx -e 0A -e 06; do
+    [ "$SECONDS" -lt "$limit" ] || fail "waited ${patience} s in vain: every connection closed"
+    sleep 0.02
+  done
 }
-
-# Listening and TIME_WAIT are the only states of an orderly end.
-all_closed() { ! sockets | grep -qvx -e 0A -e 06; }
 
 publish() { mosquitto_pub -h 127.0.0.1 -p "$port" "$@"; }
 
@@ -142,9 +135,9 @@ kill_abruptly() {
   wait "${!pid}" 2>/dev/null || true
 }
 
-log_has() { [ "$(grep -cF -- "$2" "$broker_log")" -ge "$1" ]; }
-
-await_log() { await "$1 x '$2' in the broker's log" log_has "$1" "$2"; }
+await_log() {
+  await_lines "$broker_log" "$broker_pid" "$1" "$2" || fail "waited in vain: $1 x '$2' in the broker's log"
+}
 
 scenario() {
   if ! "$venv/bin/python" -c \
@@ -159,14 +152,11 @@ scenario() {
 }
 
 # A datagram to the same port is the last thing captured: once it is on disk, so is all before it.
-marker_on_disk() {
-  [ -n "$(tcpdump -n -r "$work/raw.pcap" "udp port $port" 2>/dev/null)" ]
-}
-
 stop_capture() {
-  await "every connection closed" all_closed
-  printf 'end' >"/dev/udp/127.0.0.1/$port"
-  await "the capture is on disk" marker_on_disk
+  local marker="the end of $work"
+  await_all_closed
+  printf '%s\n' "$marker" >"/dev/udp/127.0.0.1/$port"
+  await_lines "$work/raw.pcap" "$tcpdump_pid" 1 "$marker" || fail "the capture is not on disk"
   kill -INT "$tcpdump_pid"
   wait "$tcpdump_pid" || fail "tcpdump: $(tail -n 1 "$work/tcpdump.log")"
   tcpdump_pid=

@@ -135,6 +135,7 @@ def _state():
 
 
 def poll(what, condition):
+    """Asks until something is so that no event tells of: another process's state, a buffer of paho's or of a socket."""
     limit = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > limit:

@@ -28,24 +28,27 @@ swift build -c release --product receive --package-path "$programs" --scratch-pa
 directory=$(mktemp -d)
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 printf 'max_queued_messages 0\nlistener %s 127.0.0.1\nallow_anonymous true\n' "$port" >"$directory/mosquitto.conf"
-mosquitto -c "$directory/mosquitto.conf" >"$directory/mosquitto.log" 2>&1 &
+exec 3< <(exec mosquitto -c "$directory/mosquitto.conf" 2>&1)
 broker=$!
 trap 'kill "$broker"; wait "$broker" || true; rm -rf "$directory"' EXIT
 yes 'a message of forty bytes, or about that.' | head -n "$count" >"$directory/messages" || true
-for _ in $(seq 100); do
-  mosquitto_pub -p "$port" -t up -n 2>/dev/null && break
-  sleep 0.05
-done
+while read -r -t 60 line; do
+  case $line in *' running') break ;; esac
+done <&3
+# What it says later is read too, as a full pipe would stop it.
+cat <&3 >/dev/null &
+mosquitto_pub -p "$port" -t up -n
 
 # Starts a receiver, waits until it is subscribed, sends, and prints what it says.
 measure() {
-  local output=$directory/output
-  "$1" 127.0.0.1 "$port" bench "$count" >"$output" &
-  local receiver=$!
-  until grep -q ready "$output"; do sleep 0.01; done
+  local receiver line
+  exec 4< <(exec "$1" 127.0.0.1 "$port" bench "$count")
+  receiver=$!
+  read -r -t 60 line <&4
+  [ "$line" = ready ]
   mosquitto_pub -p "$port" -t bench -l <"$directory/messages"
+  tail -n 1 <&4
   wait "$receiver"
-  tail -n 1 "$output"
 }
 
 for round in $(seq "$rounds"); do

@@ -26,11 +26,11 @@ swift build -c release --product roundtrips --package-path "$programs" --scratch
 roundtrips=$build/swift/release/roundtrips
 
 directory=$(mktemp -d)
-"$roundtrips" serve >"$directory/url" &
+# The server says its URL when it listens; that it ends before is the end of this, too.
+exec 3< <(exec "$roundtrips" serve)
 server=$!
 trap 'kill "$server"; wait "$server" || true; rm -rf "$directory"' EXIT
-until grep -q ws: "$directory/url"; do sleep 0.01; done
-url=$(cat "$directory/url")
+read -r -t 60 url <&3
 
 for round in $(seq "$rounds"); do
   echo "Round $round of $rounds" >&2

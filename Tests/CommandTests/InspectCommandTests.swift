@@ -146,7 +146,8 @@ import Testing
 
   @Test(arguments: [("INT", Int32(130)), ("TERM", 143)])
   func keepsWhatWasWrittenWhenInterrupted(signal: String, status: Int32) throws {
-    // The writer of the pipe stays, so that the command waits for more when the signal comes.
+    // The writer of the pipe stays, so that the command waits for more when the signal comes. `tail` tells
+    // of what comes into the file, as the system tells it.
     let output = RepriseProcess.quoted(scratch.path("out.txt"))
     let result = try RepriseProcess.shell(
       """
@@ -155,9 +156,10 @@ import Testing
       exec 9<>\(RepriseProcess.quoted(scratch.path("pipe")))
       cat \(RepriseProcess.quoted(file)) >&9
       $reprise inspect - -o \(output) <&9 9>&- &
-      until grep -q PUBLISH \(output) 2>/dev/null; do sleep 0.02; done
-      kill -\(signal) $!
-      wait $!
+      inspect=$!
+      grep -q PUBLISH < <(exec 9>&-; exec timeout 120 tail -n +1 -F \(output) 2>/dev/null)
+      kill -\(signal) $inspect
+      wait $inspect
       echo $?
       """)
     #expect(result.output == "\(status)\n")

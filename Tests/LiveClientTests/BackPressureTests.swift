@@ -28,7 +28,7 @@ import Testing
     let client = try TestClient(
       "mqtt://127.0.0.1:\(server.port)", limits: MosquittoClient.Limits(events: 100))
     try await client.connect(ConnectOptions(keepAlive: 0))
-    #expect(try await eventually { sent.hasEnded })
+    try await sent.ends()
     // 100 events wait here; what is beyond stands in the buffers of the sockets.
     #expect(sent.count >= 100 && sent.count < 400, "\(sent.count)")
     for _ in 0..<sent.count { #expect(try await client.message().payload.count == 65_536) }
@@ -38,7 +38,7 @@ import Testing
     MosquittoClient.Limits(events: 1), MosquittoClient.Limits(events: 7),
     MosquittoClient.Limits(eventBytes: 1), MosquittoClient.Limits(eventBytes: 5_000),
   ]) func losesNothing(_ limits: MosquittoClient.Limits) async throws {
-    let broker = try Broker(globals: ["max_queued_messages 100000"])
+    let broker = try await Broker(globals: ["max_queued_messages 100000"])
     let reader = try await TestClient.connected(broker, limits: limits)
     try await reader.subscribe("a", qos: .atLeastOnce)
     let writer = try await TestClient.connected(broker)
@@ -77,7 +77,7 @@ import Testing
     let client = try TestClient(
       "mqtt://127.0.0.1:\(server.port)", limits: MosquittoClient.Limits(events: 10))
     try await client.connect(ConnectOptions(keepAlive: 5))
-    #expect(try await eventually { pings.hasEnded })
+    try await pings.ends()
     #expect(pings.count == 1)
     for _ in 0..<20 { _ = try await client.message() }
     let later = Timestamp(nanoseconds: client.client.now.nanoseconds + 7_000_000_000)
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func refusesMessagesWhenTooManyWait() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let limits = MosquittoClient.Limits(messages: 10, messageBytes: 1_000_000)
     let client = try await TestClient.connected(broker, limits: limits)
     broker.pause(true)
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test func sendsAllThatWasAcceptedBeforeItDisconnects() async throws {
-    let broker = try Broker(globals: ["max_queued_messages 100000"])
+    let broker = try await Broker(globals: ["max_queued_messages 100000"])
     let reader = try await TestClient.connected(broker)
     try await reader.subscribe("a", qos: .exactlyOnce)
     let writer = try await TestClient.connected(broker)

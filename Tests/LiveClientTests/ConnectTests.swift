@@ -8,7 +8,7 @@ import Testing
   typealias Version = MosquittoClient.Version
 
   @Test(arguments: Version.allCases) func opensAndCloses(_ version: Version) async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let client = try TestClient(broker.url, version: version)
     for _ in 0..<3 {
       #expect(try await client.connect() == false)
@@ -20,8 +20,8 @@ import Testing
   @Test(arguments: Version.allCases) func takesUserNameAndPassword(_ version: Version) async throws
   {
     let directory = try Scratch()
-    try Child.run(["mosquitto_passwd", "-b", "-c", directory.file("users"), "ann", "p@:/ü"])
-    let broker = try Broker(
+    try await Child.run(["mosquitto_passwd", "-b", "-c", directory.file("users"), "ann", "p@:/ü"])
+    let broker = try await Broker(
       ["allow_anonymous false", "password_file \(directory.file("users"))"])
     let client = try TestClient(broker.url, version: version)
     let right = ConnectOptions(username: "ann", password: [UInt8]("p@:/ü".utf8))
@@ -97,7 +97,7 @@ import Testing
       try await client.perform(.disconnect)
       #expect(try await client.event() == .closed(.byUser))
     }
-    let broker = try Broker()
+    let broker = try await Broker()
     let other = try TestClient(broker.url)
     try await other.perform(.connect(ConnectOptions()))
     try await other.perform(.disconnect)
@@ -107,19 +107,19 @@ import Testing
   }
 
   @Test func noticesThatTheBrokerIsGone() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let client = try await TestClient.connected(broker)
-    broker.stop(SIGKILL)
+    await broker.stop(SIGKILL)
     guard case .closed(.lost) = try await client.event() else {
       Issue.record("not lost")
       return
     }
-    try broker.start()
+    try await broker.start()
     try await client.connect()
   }
 
   @Test func noticesThatTheBrokerIsSilent() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let client = try await TestClient.connected(broker, ConnectOptions(keepAlive: 5))
     broker.pause(true)
     guard case .closed(.lost(let text)) = try await client.event(within: 60) else {
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test func staysAliveWithoutTraffic() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let client = try await TestClient.connected(broker, ConnectOptions(keepAlive: 5))
     let deadline = Timestamp(nanoseconds: client.client.now.nanoseconds + 12_000_000_000)
     #expect(try await client.client.next(before: deadline) == .deadline)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct CutRecordingTests {
   @Test(arguments: MosquittoClient.Version.allCases)
   func isReplayedToTheCut(_ version: MosquittoClient.Version) async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let recorder = try RecordingClient(
       MosquittoClient(url: broker.url, version: version), to: MemorySink())
     let (live, failure) = await ShortRun.run(on: recorder)

@@ -103,8 +103,10 @@ import Testing
 
   @Test(arguments: Version.allCases) func thePasswordIsWrong(_ version: Version) async throws {
     let directory = try Scratch()
-    try Child.run(["mosquitto_passwd", "-b", "-c", directory.file("users"), "dn&pk", "right"])
-    let broker = try Broker(["allow_anonymous false", "password_file \(directory.file("users"))"])
+    try await Child.run(["mosquitto_passwd", "-b", "-c", directory.file("users"), "dn&pk", "right"])
+    let broker = try await Broker([
+      "allow_anonymous false", "password_file \(directory.file("users"))",
+    ])
     let options = ConnectOptions(username: "dn&pk", password: [UInt8]("wrong-secret".utf8))
     let text = try await failure(broker.url, version, TLSOptions(), options)
     expect(text, "not authorized (code \(version == .v5_0 ? "0x87" : "5")); correct ")
@@ -112,20 +114,20 @@ import Testing
   }
 
   @Test func theAuthorityOrTheHostIsWrong() async throws {
-    let certificates = try Certificates()
-    func broker(_ name: String) throws -> Broker {
-      try Broker([
+    let certificates = try await Certificates()
+    func broker(_ name: String) async throws -> Broker {
+      try await Broker([
         "allow_anonymous true", "cafile \(certificates.authority)",
         "certfile \(certificates.certificate(name))", "keyfile \(certificates.key(name))",
       ])
     }
-    let trusted = try broker("server")
+    let trusted = try await broker("server")
     expect(
       try await failure(
         "mqtts://localhost:\(trusted.port)", .v3_1_1,
         TLSOptions(authorityFile: certificates.otherAuthority)), "not trusted",
       "; trust the authority that issued it")
-    let wrong = try broker("wrong")
+    let wrong = try await broker("wrong")
     expect(
       try await failure(
         "mqtts://localhost:\(wrong.port)", .v3_1_1,
@@ -145,9 +147,9 @@ import Testing
   }
 
   @Test(arguments: Version.allCases) func theBrokerIsKilled(_ version: Version) async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let client = try await TestClient.connected(broker, version: version)
-    broker.stop(SIGKILL)
+    await broker.stop(SIGKILL)
     let event = try await client.event()
     guard case .closed(.lost(let text)) = event else {
       Issue.record("\(event)")

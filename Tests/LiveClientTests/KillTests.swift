@@ -21,23 +21,22 @@ import Testing
   /// A sender's process is killed; what it had been told to be published is there, and just once.
   @Test(arguments: Version.allCases, [QoS.atLeastOnce, .exactlyOnce])
   func losesNothingWhenTheSenderIsKilled(_ version: Version, _ qos: QoS) async throws {
-    let broker = try Broker(globals: ["max_queued_messages 100000"])
+    let broker = try await Broker(globals: ["max_queued_messages 100000"])
     let receiver = try await TestClient.connected(broker, version: version)
     try await receiver.subscribe("n", qos: .exactlyOnce)
     var random = SplitMix64(seed: UInt64(qos.rawValue))
     var acknowledged: Set<UInt32> = []
     var received: [UInt32] = []
     for round in 1...25 {
-      let output = broker.directory.file("published-\(round)")
       let child = try Child(
         [
           Self.publisher, broker.url, version == .v5_0 ? "5.0" : "3.1.1", "\(qos.rawValue)",
           "n", "\(round * 1_000_000)",
-        ], output: output)
+        ])
       let size = random.int(1...2_000)
-      #expect(try await eventually { child.hasEnded || Child.bytes(of: output).count >= size })
-      child.stop(SIGKILL)
-      let lines = Child.text(of: output).split(separator: "\n")
+      try await child.wait(for: "\(size) bytes") { $0.hasEnded || $0.output.count >= size }
+      await child.stop(SIGKILL)
+      let lines = child.text.split(separator: "\n")
       let numbers = lines.compactMap { UInt32($0) }
       #expect(numbers.count == lines.count && !lines.isEmpty, "\(lines.suffix(1))")
       acknowledged.formUnion(numbers)
@@ -75,7 +74,7 @@ private struct KilledPair {
   private var received: [[UInt8]: Int] = [:]
 
   init(_ version: MosquittoClient.Version, seed: UInt64) async throws {
-    broker = try .persistent()
+    broker = try await .persistent()
     senderWay = try Relay(to: broker.port)
     receiverWay = try Relay(to: broker.port)
     sender = try TestClient(senderWay.url, version: version)
@@ -106,8 +105,8 @@ private struct KilledPair {
     if (7...9).contains(choice) {
       // The broker goes down in the middle of it, at another place each time.
       for _ in 0..<random.int(0...10) { try await step(sender, "sender") }
-      broker.stop(SIGTERM)
-      try broker.start()
+      await broker.stop(SIGTERM)
+      try await broker.start()
       restarts += 1
     }
     while acknowledged.count < sent.count { try await step(sender, "sender") }

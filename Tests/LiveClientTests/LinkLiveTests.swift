@@ -9,7 +9,7 @@ import Testing
   private func withServer(
     _ body: @Sendable (Broker, LinkServer) async throws -> Void
   ) async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let server = LinkServer()
     let client = try MosquittoClient(url: broker.url)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -81,9 +81,9 @@ import Testing
       try await withUser("alice", broker) { alice in
         try await alice.subscribe("lobby")
         var states = alice.stateEvents.makeAsyncIterator()
-        broker.stop()
+        await broker.stop()
         #expect(await states.next()?.current == .disconnected)
-        try broker.start()
+        try await broker.start()
         while let event = await states.next(), event.current != .connected {}
         #expect(alice.state == .connected && alice.subscribedChannels == ["lobby"])
       }

@@ -93,7 +93,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(5)), arguments: MosquittoClient.Version.allCases)
   func everyPayloadPassesLiveAndReplayed(_ version: MosquittoClient.Version) async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let cloud = try await TestClient.connected(broker, version: version)
     try await cloud.subscribe(LiveChannel.up + "/#", qos: .atLeastOnce)
     let recorder = try RecordingClient(

@@ -6,10 +6,10 @@ import Testing
 /// Messages that the server does not want.
 @Suite struct LiveRefusalTests {
   /// A broker whose access list allows everybody to read all, and to write below `open`.
-  private static func broker() throws -> Broker {
+  private static func broker() async throws -> Broker {
     let directory = try Scratch()
     try directory.write("topic read #\ntopic readwrite open/#\n", to: "acl")
-    return try Broker(
+    return try await Broker(
       ["allow_anonymous true", "acl_file \(directory.file("acl"))"], directory: directory)
   }
 
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func version311AcknowledgesWhatItThrowsAway() async throws {
-    let broker = try Self.broker()
+    let broker = try await Self.broker()
     let reader = try await TestClient.connected(broker)
     try await reader.subscribe("#")
     let client = try await TestClient.connected(broker)
@@ -105,7 +105,7 @@ import Testing
       try await act(5, .disconnect)
       return events
     }
-    let broker = try Self.broker()
+    let broker = try await Self.broker()
     let recorder = try RecordingClient(
       MosquittoClient(url: broker.url, version: .v5_0), to: MemorySink())
     let live = try await run(recorder)
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test func theChannelFailsTheCall() async throws {
-    let broker = try Self.broker()
+    let broker = try await Self.broker()
     let client = try MosquittoClient(url: broker.url, version: .v5_0)
     try await withChannel(on: client, configuration: LiveChannel.configuration()) { channel in
       try await channel.start()

@@ -8,7 +8,7 @@ import Testing
   typealias Version = MosquittoClient.Version
 
   @Test(arguments: Version.allCases) func takesUpSessions(_ version: Version) async throws {
-    let broker = try Broker.persistent()
+    let broker = try await Broker.persistent()
     let options = ConnectOptions(clientID: "keeper", cleanStart: false)
     let keeper = try TestClient(broker.url, version: version)
     #expect(try await keeper.connect(options) == false)
@@ -30,7 +30,7 @@ import Testing
   @Test(arguments: Version.allCases) func forgetsWhatTheServerForgot(_ version: Version)
     async throws
   {
-    let broker = try Broker()
+    let broker = try await Broker()
     let options = ConnectOptions(clientID: "keeper", cleanStart: false)
     let keeper = try TestClient(broker.url, version: version)
     try await keeper.connect(options)
@@ -39,9 +39,9 @@ import Testing
     for _ in 0..<10 {
       try await keeper.perform(.publish(Message(topic: "a", payload: [1], qos: .exactlyOnce)))
     }
-    broker.stop(SIGKILL)
+    await broker.stop(SIGKILL)
     try await closed(keeper)
-    try broker.start()
+    try await broker.start()
     #expect(try await keeper.connect(options) == false)
     try await keeper.subscribe("a", qos: .exactlyOnce)
     try await keeper.publish("a", [2], qos: .exactlyOnce)
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: Version.allCases) func leavesAWill(_ version: Version) async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let witness = try await TestClient.connected(broker, version: version)
     try await witness.subscribe("will/#")
     let will = Message(topic: "will/a", payload: [0, 0xff], qos: .exactlyOnce)

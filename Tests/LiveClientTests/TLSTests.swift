@@ -6,10 +6,10 @@ import Testing
 @Suite struct TLSTests {
   private let certificates: Certificates
 
-  init() throws { certificates = try Certificates() }
+  init() async throws { certificates = try await Certificates() }
 
-  private func broker(_ certificate: String, _ settings: [String] = []) throws -> Broker {
-    try Broker(
+  private func broker(_ certificate: String, _ settings: [String] = []) async throws -> Broker {
+    try await Broker(
       [
         "allow_anonymous true", "cafile \(certificates.authority)",
         "certfile \(certificates.certificate(certificate))",
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func trustsNoOtherAuthority() async throws {
-    let broker = try broker("server")
+    let broker = try await broker("server")
     for tls in [TLSOptions(authorityFile: certificates.otherAuthority), TLSOptions()] {
       let text = try await outcome(broker, tls)
       #expect(text.contains("not trusted"), "\(text)")
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func trustsNoOtherHost() async throws {
-    let broker = try broker("wrong")
+    let broker = try await broker("wrong")
     let text = try await outcome(broker, TLSOptions(authorityFile: certificates.authority))
     #expect(text.contains("not for the host localhost"), "\(text)")
     let careless = TLSOptions(
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test func showsAClientCertificate() async throws {
-    let broker = try broker("server", ["require_certificate true"])
+    let broker = try await broker("server", ["require_certificate true"])
     var tls = TLSOptions(authorityFile: certificates.authority)
     let text = try await outcome(broker, tls)
     // The alert is lost when the server closes before our CONNECT comes.
@@ -75,7 +75,9 @@ import Testing
   @Test func tellsOfAServerWithoutTLS() async throws {
     let tls = TLSOptions(authorityFile: certificates.authority)
     #expect(try await outcome(Broker(), tls) != "connected")
-    let client = try TestClient("mqtt://localhost:\(broker("server").port)")
+    let secure = try await broker("server")
+    let client = TestClient(
+      try MosquittoClient(url: "mqtt://localhost:\(secure.port)"), broker: secure)
     guard case .lost? = try await client.failure() else {
       Issue.record("not lost")
       return

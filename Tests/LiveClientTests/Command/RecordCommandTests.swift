@@ -8,9 +8,9 @@ import Testing
   private let directory: Scratch
   private let broker: Broker
 
-  init() throws {
+  init() async throws {
     directory = try Scratch()
-    broker = try Broker()
+    broker = try await Broker()
   }
 
   private func words(_ file: String, _ more: [String] = []) -> [String] {
@@ -20,8 +20,8 @@ import Testing
   /// A recorder that has subscribed.
   private func start(_ file: String, _ more: [String] = []) async throws -> RunningCommand {
     let command = try RunningCommand(words(file, more), in: directory)
-    let isReady = try await eventually { command.errors.contains("subscribed") || command.hasEnded }
-    #expect(isReady && !command.hasEnded, "\(command.errors)")
+    try await command.tells("subscribed")
+    #expect(!command.hasEnded, "\(command.errors)")
     return command
   }
 
@@ -79,7 +79,7 @@ import Testing
     let command = try RunningCommand(
       ["record", "client", broker.url, "--topic=t/+", "--count=1", "-o", "-", "--quiet"],
       in: directory)
-    #expect(try await eventually { command.text.contains("SUBACK") })
+    try await command.prints("SUBACK")
     try await publish(["only"])
     #expect(try await command.wait() == 0)
     try directory.write(command.text, to: "copy.jsonl")
@@ -110,12 +110,12 @@ import Testing
   @Test func goesOnInTheSameFileAfterALoss() async throws {
     let command = try await start("a.jsonl", ["--count", "2"])
     try await publish(["before"])
-    #expect(try await eventually { (try? recorded("a.jsonl").payloads) == ["before"] })
-    broker.stop()
-    #expect(try await eventually { command.errors.contains("connecting again in 1 s") })
-    try broker.start()
-    #expect(
-      try await eventually { command.errors.components("connected and subscribed") == 2 })
+    try await command.writes("a message") { (try? recorded("a.jsonl").payloads) == ["before"] }
+    await broker.stop()
+    try await command.tells("connecting again in 1 s")
+    try await broker.start()
+    try await command.tells("connected and subscribed", times: 2)
+    #expect(command.errors.components("connected and subscribed") == 2)
     try await publish(["after"])
     #expect(try await command.wait() == 0)
     let recording = try recorded("a.jsonl")
@@ -129,18 +129,17 @@ import Testing
 
   @Test func endsAtALossIfItIsTold() async throws {
     let command = try await start("a.jsonl", ["--no-reconnect"])
-    broker.stop()
+    await broker.stop()
     #expect(try await command.wait() == 2)
     #expect(command.errors.contains("reprise: \(broker.url): the connection was lost: "))
     #expect(try recorded("a.jsonl").types.last == "CLOSE reset")
   }
 
-  @Test func showsItsProgressAtATerminal() throws {
+  @Test func showsItsProgressAtATerminal() async throws {
     let words = words("a.jsonl", ["--duration=4s"]).map { "'\($0)'" }.joined(separator: " ")
-    let screen = directory.file("screen")
-    try Child.run(
-      ["script", "-qec", "\(RunningCommand.path) \(words)", "/dev/null"], output: screen)
-    let text = Child.text(of: screen)
+    let text = try await Child.run([
+      "script", "-qec", "\(RunningCommand.path) \(words)", "/dev/null",
+    ])
     #expect(text.contains("a.jsonl: 0 messages, "))
     #expect(text.contains(" a second, "))
     #expect(text.contains("1 s left"))
@@ -154,7 +153,7 @@ import Testing
   func endsInGoodOrderWhenItIsInterrupted(signal: Int32, status: Int32) async throws {
     let command = try await start("a.jsonl")
     try await publish(["1", "2"])
-    #expect(try await eventually { (try? recorded("a.jsonl").payloads) == ["1", "2"] })
+    try await command.writes("two messages") { (try? recorded("a.jsonl").payloads) == ["1", "2"] }
     #expect(try await command.stop(signal) == status)
     let recording = try recorded("a.jsonl")
     #expect(recording.types.suffix(2) == ["DISCONNECT", "CLOSE fin"])
@@ -174,7 +173,8 @@ import Testing
       }
       // What has come is in the file, and more is on its way.
       let file = directory.file("\(round).jsonl")
-      try #require(await eventually { size(file) > (round % 4) * filling.utf8.count })
+      let least = (round % 4) * filling.utf8.count
+      try await command.writes("\(least) bytes") { size(file) > least }
       #expect(try await command.stop(SIGKILL) == 137)
       let recording = try recorded("\(round).jsonl")
       #expect(recording.types.prefix(5) == ["OPEN", "CONNECT", "CONNACK", "SUBSCRIBE", "SUBACK"])
@@ -263,7 +263,7 @@ import Testing
 
   @Test func leavesATypedFileAloneWhenThereIsNoBroker() async throws {
     try directory.write("mine", to: "a.jsonl")
-    broker.stop()
+    await broker.stop()
     let result = try await RunningCommand.run(words("a.jsonl", ["--force"]), in: directory)
     #expect(result.status == 2)
     #expect(result.errors.contains("Connection refused; check host and port"))
@@ -274,7 +274,7 @@ import Testing
 
   @Test func tellsOfAFullDisk() async throws {
     let command = try RunningCommand(words("a.jsonl"), in: directory, blocks: 8)
-    #expect(try await eventually { command.errors.contains("subscribed") })
+    try await command.tells("subscribed")
     try await publish((0..<60).map { "message \($0)" })
     #expect(try await command.wait() == 2)
     #expect(command.errors.contains("a.jsonl: can't be written on: file too large; "))

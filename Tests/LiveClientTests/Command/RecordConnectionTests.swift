@@ -24,8 +24,8 @@ import Testing
   }
 
   @Test func speaksTLS() async throws {
-    let certificates = try Certificates()
-    let broker = try Broker([
+    let certificates = try await Certificates()
+    let broker = try await Broker([
       "allow_anonymous true", "cafile \(certificates.authority)", "require_certificate true",
       "certfile \(certificates.certificate("server"))", "keyfile \(certificates.key("server"))",
     ])
@@ -43,8 +43,8 @@ import Testing
   }
 
   @Test func trustsNobodyElse() async throws {
-    let certificates = try Certificates()
-    let broker = try Broker([
+    let certificates = try await Certificates()
+    let broker = try await Broker([
       "allow_anonymous true", "certfile \(certificates.certificate("wrong"))",
       "keyfile \(certificates.key("wrong"))",
     ])
@@ -62,8 +62,8 @@ import Testing
   }
 
   @Test func showsWhoItIs() async throws {
-    try Child.run(["mosquitto_passwd", "-b", "-c", directory.file("users"), "ann", "p ü"])
-    let broker = try Broker([
+    try await Child.run(["mosquitto_passwd", "-b", "-c", directory.file("users"), "ann", "p ü"])
+    let broker = try await Broker([
       "allow_anonymous false", "password_file \(directory.file("users"))",
     ])
     try directory.write("p ü\nnot this\n", to: "right")
@@ -136,7 +136,7 @@ import Testing
         "record", "client", "mqtt://127.0.0.1:\(server.port)", "-t", "#", "-o",
         directory.file("a.jsonl"),
       ], in: directory)
-    #expect(try await eventually { counter.count == 1 })
+    try await counter.reaches(1)
     #expect(try await command.stop(SIGINT) == 130)
     var status = stat()
     #expect(stat(directory.file("a.jsonl"), &status) != 0)

@@ -16,10 +16,8 @@ import Testing
   /// A recorder that records.
   private func start(_ url: String, _ more: [String]) async throws -> RunningCommand {
     let command = try RunningCommand(words(url, more), in: directory)
-    let isReady = try await eventually {
-      command.errors.contains("recording to") || command.hasEnded
-    }
-    #expect(isReady && !command.hasEnded, "\(command.errors)")
+    try await command.tells("recording to")
+    #expect(!command.hasEnded, "\(command.errors)")
     return command
   }
 
@@ -39,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: ["3.1.1", "5.0"]) func recordsTopics(version: String) async throws {
-    let server = try WebSocketBroker()
+    let server = try await WebSocketBroker()
     let command = try await start(
       server.url, ["--topic", "t/#", "--count", "3", "--qos", "2", "--mqtt", version])
     let client = try await TestClient.connected(server.broker)
@@ -59,7 +57,7 @@ import Testing
   }
 
   @Test func recordsTheMessagesOfAWebSocket() async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let url = server.url("/push?20").replacing("//", with: "//me:hush-1@")
     let command = try RunningCommand(words(url, ["--count", "20"]), in: directory)
     #expect(try await command.wait() == 0)
@@ -78,16 +76,15 @@ import Testing
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
   func endsInGoodOrderWhenItIsInterrupted(signal: Int32, status: Int32) async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let command = try await start(server.url("/push?3"), [])
-    #expect(
-      try await eventually { ((try? recorded())?.types.count { $0 == "TEXT" } ?? 0) == 3 })
+    try await command.writes("3 × TEXT") { (try? recorded())?.types.count { $0 == "TEXT" } == 3 }
     #expect(try await command.stop(signal) == status)
     #expect(try recorded().types.suffix(4) == ["TEXT", "CLOSE", "CLOSE", "CLOSE fin"])
   }
 
   @Test func hidesKeys() async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let result = try await RunningCommand.run(
       words(server.url("/headers"), ["--count=1", "--redact=key:host", "--username=me"]),
       in: directory)
@@ -113,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: ["/403", "/404"]) func tellsARefusal(path: String) async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let result = try await RunningCommand.run(
       ["record", "client", server.url(path), "-o", directory.file("a.jsonl")], in: directory)
     #expect(result.status == 2)
@@ -149,8 +146,8 @@ import Testing
   }
 
   @Test func trustsOnlyWhomItShould() async throws {
-    let certificates = try Certificates()
-    let server = try PythonServer(
+    let certificates = try await Certificates()
+    let server = try await PythonServer(
       certificate: certificates.certificate("server"), key: certificates.key("server"))
     let url = server.url("/push?1", host: "localhost")
     let words = [

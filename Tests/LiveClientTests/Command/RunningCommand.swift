@@ -5,8 +5,6 @@ import Wire
 /// The built command, running, as users run it.
 final class RunningCommand: Sendable {
   private let child: Child
-  private let output: String
-  private let errorFile: String
 
   /// The command beside the tests' own program.
   static var path: String {
@@ -19,18 +17,15 @@ final class RunningCommand: Sendable {
   /// Starts the command.
   /// - Parameters:
   ///   - words: What is typed behind its name.
-  ///   - directory: Where what it writes is kept.
+  ///   - directory: Where its files are, whose changes can be waited for.
   ///   - blocks: How many blocks of 1,024 bytes its files may have, if there is a limit.
   /// - Throws: What the system says when it can't be started.
   init(_ words: [String], in directory: Scratch, blocks: Int? = nil) throws {
-    let name = "run-\(UInt32.random(in: 0...(.max)))"
-    output = directory.file(name + ".out")
-    errorFile = directory.file(name + ".err")
     var arguments = [Self.path] + words
     if let blocks {
       arguments = ["bash", "-c", "ulimit -f \(blocks); exec \"$@\"", "bash"] + arguments
     }
-    child = try Child(arguments, output: output, errors: errorFile)
+    child = try Child(arguments, errorsApart: true, folder: directory)
   }
 
   /// Runs the command to its end.
@@ -47,19 +42,34 @@ final class RunningCommand: Sendable {
     return try await wait()
   }
 
-  /// Waits for the end; returns the exit status, which is that of SIGKILL if it does not end.
+  /// Waits for the end, without which there is an error; returns the exit status.
   func wait() async throws -> Int32 {
-    if try await !eventually({ child.hasEnded }) { child.send(SIGKILL) }
-    return child.wait()
+    try await child.wait(for: "its end", until: \.hasEnded)
+    return await child.wait()
+  }
+
+  /// Waits until a text stands in standard output so many times; that the command ends before is an error.
+  func prints(_ text: String, times: Int = 1) async throws {
+    try await child.wait(for: "\(times) × '\(text)'") { $0.text.components(text) >= times }
+  }
+
+  /// Waits until a text stands in standard error so many times; that the command ends before is an error.
+  func tells(_ text: String, times: Int = 1) async throws {
+    try await child.wait(for: "\(times) × '\(text)'") { $0.errorText.components(text) >= times }
+  }
+
+  /// Waits until the files of its directory are as they should be; that the command ends before is an error.
+  func writes(_ what: String, until isSo: @escaping @Sendable () -> Bool) async throws {
+    try await child.wait(for: what) { _ in isSo() }
   }
 
   var hasEnded: Bool { child.hasEnded }
 
   /// What it wrote to standard output so far.
-  var text: String { Child.text(of: output) }
+  var text: String { child.text }
 
   /// What it wrote to standard error so far.
-  var errors: String { Child.text(of: errorFile) }
+  var errors: String { child.errors }
 }
 
 /// A recording, read back.

@@ -9,14 +9,14 @@ import Testing
   private let directory: Scratch
   private let broker: Broker
 
-  init() throws {
+  init() async throws {
     directory = try Scratch()
-    broker = try Broker()
+    broker = try await Broker()
   }
 
   private func start(_ more: [String] = []) async throws -> RunningCommand {
     let command = try RunningCommand(["simulate", broker.url] + more, in: directory)
-    #expect(try await eventually { command.text.contains("SUBACK") || command.hasEnded })
+    try await command.prints("SUBACK")
     return command
   }
 
@@ -39,7 +39,7 @@ import Testing
       return try await channel.invoke("/x", ["a": 1]).data
     }
     #expect(data == ["a": 1])
-    #expect(try await eventually { command.text.contains("/app/down/thing/status") })
+    try await command.prints("/app/down/thing/status")
     #expect(try await command.stop(SIGINT) == 130)
     let lines = command.text.split(separator: "\n").map(String.init)
     func has(_ arrow: String, _ topic: String, _ text: String) -> Bool {
@@ -58,15 +58,16 @@ import Testing
 
   @Test func connectsAgain() async throws {
     let command = try await start()
-    broker.stop()
-    #expect(try await eventually { command.text.contains("CLOSE       reset") })
-    try broker.start()
-    #expect(try await eventually { command.text.components("SUBACK") == 2 })
+    await broker.stop()
+    try await command.prints("CLOSE       reset")
+    try await broker.start()
+    try await command.prints("SUBACK", times: 2)
+    #expect(command.text.components("SUBACK") == 2)
     #expect(try await command.stop(SIGTERM) == 143)
   }
 
   @Test func tellsThatThereIsNoBroker() async throws {
-    broker.stop()
+    await broker.stop()
     let result = try await RunningCommand.run(["simulate", broker.url], in: directory)
     #expect(result.status == 2)
     #expect(result.errors.contains("Connection refused; check host and port"))

@@ -19,7 +19,7 @@ import Wire
 
   private func start(_ url: String, _ more: [String] = []) async throws -> RunningCommand {
     let command = try RunningCommand(["simulate", url] + more, in: directory)
-    #expect(try await eventually { command.errors.contains("listening") || command.hasEnded })
+    try await command.tells("listening")
     return command
   }
 
@@ -87,16 +87,13 @@ import Wire
       return
     }
     #expect(reason.contains("404"))
-    #expect(
-      try await eventually {
-        command.errors.contains("/api: note: a client that asks for /other is refused with the ")
-      })
+    try await command.tells("/api: note: a client that asks for /other is refused with the ")
     #expect(try await command.stop(SIGTERM) == 143)
     #expect(!(command.text + command.errors).contains("hush"))
   }
 
   @Test func listensOnANameAndSpeaksTLS() async throws {
-    let certificates = try Certificates()
+    let certificates = try await Certificates()
     let secure = "wss://localhost:\(port)"
     let command = try await start(
       secure,
@@ -138,12 +135,8 @@ import Wire
   @Test func endsQuietlyWhenNobodyReadsItsLines() async throws {
     let script = "$0 simulate $1 | head -n 1; exit ${PIPESTATUS[0]}"
     let child = try Child(
-      ["bash", "-c", script, RunningCommand.path, url], output: directory.file("out"),
-      errors: directory.file("err"))
-    #expect(
-      try await eventually {
-        Child.text(of: directory.file("err")).contains("listening") || child.hasEnded
-      })
+      ["bash", "-c", script, RunningCommand.path, url], errorsApart: true)
+    try await child.wait(for: "listening") { $0.errorText.contains("listening") }
     // Its first line ends the reader, and a later one the command.
     var socket: Socket?
     _ = try await eventually {
@@ -151,15 +144,16 @@ import Wire
       socket?.write(RawClient.request("/").head.bytes)
       return child.hasEnded
     }
-    #expect(child.hasEnded && child.wait() == 0)
-    #expect(!Child.text(of: directory.file("err")).contains("Broken pipe"))
+    let status = await child.wait()
+    #expect(status == 0)
+    #expect(!child.errors.contains("Broken pipe"))
   }
 
   @Test func isAClientOfABrokerWhenAVersionOfMQTTIsGiven() async throws {
-    let broker = try WebSocketBroker()
+    let broker = try await WebSocketBroker()
     let command = try RunningCommand(
       ["simulate", broker.url, "--mqtt", "3.1.1"], in: directory)
-    #expect(try await eventually { command.text.contains("SUBACK") || command.hasEnded })
+    try await command.prints("SUBACK")
     #expect(try await command.stop(SIGTERM) == 143)
     #expect(command.text.contains("CONNACK     accepted"))
   }

@@ -16,7 +16,7 @@ import Testing
     init(
       _ version: Version = .v3_1_1, limit: Duration = .seconds(30), connected: Bool = true
     ) async throws {
-      broker = try Broker()
+      broker = try await Broker()
       gate = try BrokerGate(broker: broker.url, limit: limit)
       client = try TestClient(gate.url, version: version)
       try await client.perform(.connect(ConnectOptions(clientID: "device")))
@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test(arguments: [true, false]) func loseIsNoGoodbye(_ isLost: Bool) async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let gate = try BrokerGate(broker: broker.url)
     let neighbour = try await TestClient.connected(broker)
     try await neighbour.subscribe("will", "end")

@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func saysThatTheBrokerRefusesItself() async throws {
-    let broker = try Broker(["allow_anonymous false"])
+    let broker = try await Broker(["allow_anonymous false"])
     let gate = try BrokerGate(broker: broker.url)
     let client = try TestClient(gate.url)
     try await client.perform(.connect(ConnectOptions()))
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func saysThatNothingComes() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let gate = try BrokerGate(broker: broker.url, limit: .milliseconds(50))
     let orders: [@Sendable () async throws -> Void] = [
       { try await gate.accept() }, { try await gate.refuse(code: 3) }, { try await gate.grant() },
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test func forgetsAClientThatGoesAway() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let gate = try BrokerGate(broker: broker.url)
     for number in UInt64(0)..<5 {
       let client = try TestClient(gate.url)
@@ -141,13 +141,13 @@ import Testing
   }
 
   @Test func noticesThatTheBrokerDies() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let gate = try BrokerGate(broker: broker.url)
     let client = try TestClient(gate.url)
     try await client.perform(.connect(ConnectOptions()))
     try await gate.accept()
     #expect(try await client.event() == .connected(.init()))
-    broker.stop(SIGKILL)
+    await broker.stop(SIGKILL)
     guard case .closed(.lost) = try await client.event() else {
       Issue.record("not lost")
       return
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test func waitsForTheConnectBeforeItCuts() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let gate = try BrokerGate(broker: broker.url, limit: .milliseconds(100))
     let silent = try #require(try Socket.connected(to: gate.port))
     let error = await error { try await gate.lose() }
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test func closesWhatItRefuses() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let gate = try BrokerGate(broker: broker.url)
     let client = try #require(try Socket.connected(to: gate.port))
     client.write(Self.connect)
@@ -180,7 +180,7 @@ import Testing
   private static let connect: [UInt8] = [0x10, 13, 0, 4, 77, 81, 84, 84, 4, 2, 0, 60, 0, 1, 97]
 
   @Test func endsWhatIsCancelled() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let gate = try BrokerGate(broker: broker.url)
     for _ in 0..<5 {
       await withTaskGroup(of: Void.self) { group in
@@ -195,7 +195,7 @@ import Testing
   }
 
   @Test func endsWhatWaitsForIt() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let gate = try BrokerGate(broker: broker.url)
     async let waiting = error { try await gate.accept() }
     gate.close()
@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test func givesEveryDescriptorBack() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let gate = try BrokerGate(broker: broker.url)
     let client = try TestClient(gate.url)
     // What is performed is on the wire, so that each order means the connection of its own round.

@@ -10,8 +10,8 @@ import Testing
     let gate: BrokerGate
     let client: GatedClient<MosquittoClient>
 
-    init() throws {
-      broker = try Broker()
+    init() async throws {
+      broker = try await Broker()
       gate = try BrokerGate(broker: broker.url, limit: .seconds(30))
       client = GatedClient(try MosquittoClient(url: gate.url), gate: gate)
     }
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func isNeverOvertaken() async throws {
-    let bench = try Bench()
+    let bench = try await Bench()
     for _ in 0..<100 {
       try await bench.perform(1, .connect(ConnectOptions(clientID: "device")))
       try await bench.perform(2, .disconnect)
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test func bringsEverythingToTheBrokerBeforeALoss() async throws {
-    let bench = try Bench()
+    let bench = try await Bench()
     let watcher = try await TestClient.connected(bench.broker)
     try await watcher.subscribe("#")
     for round in UInt8(0)..<50 {
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func disconnectsThoughNothingWasAcknowledged() async throws {
-    let bench = try Bench()
+    let bench = try await Bench()
     try await bench.connect()
     try await bench.perform(2, .subscribe([Subscription("a")]))
     for (id, qos) in [(3, QoS.atLeastOnce), (4, .exactlyOnce)] as [(UInt32, QoS)] {
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func saysWhatItCannotSend() async throws {
-    let bench = try Bench()
+    let bench = try await Bench()
     await #expect(throws: DataClientError.self) { try await bench.perform(1, .disconnect) }
     await #expect(throws: DataClientError.self) {
       try await bench.perform(1, .publish(Message(topic: "a", payload: [])))

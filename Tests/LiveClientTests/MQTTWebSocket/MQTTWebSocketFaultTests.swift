@@ -10,8 +10,8 @@ import Testing
   @Test(arguments: Version.allCases) func tellsWhyItWasRefused(_ version: Version) async throws {
     let directory = try Scratch()
     try directory.write("", to: "passwords")
-    try Child.run(["mosquitto_passwd", "-b", directory.file("passwords"), "me", "right"])
-    let server = try WebSocketBroker([
+    try await Child.run(["mosquitto_passwd", "-b", directory.file("passwords"), "me", "right"])
+    let server = try await WebSocketBroker([
       "allow_anonymous false", "password_file \(directory.file("passwords"))",
     ])
     let client = try WebSocketUser(server, version: version)
@@ -27,7 +27,7 @@ import Testing
   @Test func tellsWhatTheServerRefuses() async throws {
     let directory = try Scratch()
     try directory.write("topic readwrite open/#\n", to: "acl")
-    let server = try WebSocketBroker(
+    let server = try await WebSocketBroker(
       ["allow_anonymous true"], globals: ["acl_file \(directory.file("acl"))"])
     let client = try await WebSocketUser.connected(server, version: .v5_0)
     #expect(client.client.capabilities.contains(.refusals))
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func tellsWhatTheServerLacks() async throws {
-    let server = try WebSocketBroker(webSocket: ["max_qos 1"])
+    let server = try await WebSocketBroker(webSocket: ["max_qos 1"])
     let client = try await WebSocketUser.connected(server, version: .v5_0)
     #expect(!client.client.capabilities.contains(.exactlyOnce))
     let message = Message(topic: "a", payload: [], qos: .exactlyOnce)
@@ -54,9 +54,9 @@ import Testing
   }
 
   @Test func tellsOfALostServer() async throws {
-    let server = try WebSocketBroker()
+    let server = try await WebSocketBroker()
     let client = try await WebSocketUser.connected(server)
-    server.broker.stop(SIGKILL)
+    await server.broker.stop(SIGKILL)
     guard case .closed(.lost) = try await client.event() else {
       Issue.record("not closed")
       return
@@ -71,7 +71,7 @@ import Testing
 
   @Test func aServerOfAnotherKindIsLeft() async throws {
     // It speaks WebSocket, and echoes what it gets.
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let client = WebSocketUser(try MQTTWebSocketClient(url: server.url("/echo")))
     guard case .lost(let reason) = try await client.failure() else {
       Issue.record("not left")

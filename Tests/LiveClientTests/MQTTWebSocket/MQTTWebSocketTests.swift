@@ -36,21 +36,20 @@ import Testing
 
   @Test(arguments: Version.allCases, QoS.allCases)
   func agreesWithTheCommands(_ version: Version, _ qos: QoS) async throws {
-    let server = try WebSocketBroker()
-    let output = server.broker.directory.file("sub.txt")
+    let server = try await WebSocketBroker()
     let subscriber = try Child(
       [
         "mosquitto_sub", "-p", "\(server.broker.port)", "-t", "ours/#", "-t", "ready", "-q",
         "\(qos.rawValue)", "-C", "3", "-h", "127.0.0.1", "-W", "120", "-F", "%t %q %r %x",
-      ], output: output)
+      ])
     let client = try await WebSocketUser.connected(server, version: version)
     try await client.publish("ready", [1], retained: true)
-    #expect(try await eventually { Child.text(of: output).contains("ready") })
+    try await subscriber.wait(for: "ready") { $0.text.contains("ready") }
     try await client.publish("ours/1", [0xff, 0], qos: qos)
     try await client.publish("ours/2", [], qos: qos)
-    #expect(subscriber.wait() == 0)
+    #expect(await subscriber.wait() == 0)
     #expect(
-      Child.text(of: output).split(separator: "\n").dropFirst().map { $0.lowercased() }
+      subscriber.text.split(separator: "\n").dropFirst().map { $0.lowercased() }
         == ["ours/1 \(qos.rawValue) 0 ff00", "ours/2 \(qos.rawValue) 0 "])
     try await client.subscribe("theirs", qos: qos)
     // Properties of 5.0 that the client does not ask for come all the same.
@@ -58,7 +57,7 @@ import Testing
       version == .v5_0
       ? ["-V", "5", "-D", "publish", "content-type", "text/plain", "-D", "publish"]
         + ["user-property", "a", "b", "-D", "publish", "message-expiry-interval", "600"] : []
-    try Child.run(
+    try await Child.run(
       ["mosquitto_pub", "-p", "\(server.broker.port)", "-t", "theirs", "-q", "\(qos.rawValue)"]
         + ["-m", "grüß"] + properties)
     #expect(
@@ -67,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: Version.allCases) func keepsRetained(_ version: Version) async throws {
-    let server = try WebSocketBroker()
+    let server = try await WebSocketBroker()
     let publisher = try await WebSocketUser.connected(server, version: version)
     try await publisher.publish("r", [1], retained: true)
     let reader = try await WebSocketUser.connected(server, version: version)
@@ -80,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: Version.allCases) func leavesAWill(_ version: Version) async throws {
-    let server = try WebSocketBroker()
+    let server = try await WebSocketBroker()
     let witness = try await WebSocketUser.connected(server, version: version)
     try await witness.subscribe("gone/#")
     let will = Message(topic: "gone/1", payload: [7], qos: .atLeastOnce)
@@ -96,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: Version.allCases) func takesUpSessions(_ version: Version) async throws {
-    let server = try WebSocketBroker(globals: ["max_queued_messages 100000"])
+    let server = try await WebSocketBroker(globals: ["max_queued_messages 100000"])
     let options = ConnectOptions(clientID: "keeper", cleanStart: false)
     let keeper = try WebSocketUser(server, version: version)
     #expect(try await keeper.connect(options) == false)
@@ -117,7 +116,7 @@ import Testing
 
   @Test(arguments: Version.allCases)
   func whatIsUnderWayArrivesOnceAlsoOverALoss(_ version: Version) async throws {
-    let server = try WebSocketBroker(globals: ["max_queued_messages 100000"])
+    let server = try await WebSocketBroker(globals: ["max_queued_messages 100000"])
     let witness = try await WebSocketUser.connected(server, version: version)
     try await witness.subscribe("w", qos: .exactlyOnce)
     let relay = try Relay(to: server.port)
@@ -149,7 +148,7 @@ import Testing
   }
 
   @Test(arguments: Version.allCases) func carriesMuch(_ version: Version) async throws {
-    let server = try WebSocketBroker()
+    let server = try await WebSocketBroker()
     let client = try await WebSocketUser.connected(server, version: version)
     let other = try await TestClient.connected(server.broker, version: version)
     try await client.subscribe("x")
@@ -169,7 +168,7 @@ import Testing
   }
 
   @Test func stopsTheServerWhileNobodyReads() async throws {
-    let server = try WebSocketBroker(globals: ["max_queued_messages 100000"])
+    let server = try await WebSocketBroker(globals: ["max_queued_messages 100000"])
     let client = try await WebSocketUser.connected(
       server, limits: MosquittoClient.Limits(events: 20))
     try await client.subscribe("much", qos: .atLeastOnce)
@@ -188,8 +187,8 @@ import Testing
   }
 
   @Test func speaksTLS() async throws {
-    let certificates = try Certificates()
-    let server = try WebSocketBroker(webSocket: [
+    let certificates = try await Certificates()
+    let server = try await WebSocketBroker(webSocket: [
       "certfile \(certificates.certificate("server"))", "keyfile \(certificates.key("server"))",
     ])
     let url = "wss://localhost:\(server.port)/mqtt"
@@ -203,7 +202,7 @@ import Testing
   }
 
   @Test func theChannelRunsOnIt() async throws {
-    let server = try WebSocketBroker()
+    let server = try await WebSocketBroker()
     let client = try MQTTWebSocketClient(url: server.url)
     let peer = try await TestClient.connected(server.broker)
     try await peer.subscribe("\(LiveChannel.up)/#")

@@ -7,21 +7,15 @@ struct WebSocketBroker {
   let broker: Broker
   let port: UInt16
 
-  /// Starts it, and waits until both ports answer.
+  /// Starts it, and waits until it listens on both ports.
   init(
     _ settings: [String] = ["allow_anonymous true"], globals: [String] = [],
     webSocket: [String] = []
-  ) throws {
+  ) async throws {
     port = try Socket.freePort()
-    broker = try Broker(
+    broker = try await Broker(
       settings + ["listener \(port) 127.0.0.1", "protocol websockets"] + webSocket,
       globals: globals)
-    var attempts = 0
-    while try !Socket.answers(port), attempts < 4_000 {
-      // The two ports are opened one after the other, and nothing says when.
-      usleep(5_000)
-      attempts += 1
-    }
     guard try Socket.answers(port) else {
       throw Child.Failure(description: "nobody speaks WebSocket on port \(port)")
     }

@@ -126,7 +126,7 @@ import Wire
       let provider = try RequestProvider<Question>(server.url)
       for _ in 0..<5 {
         // Gone before the answer, without a Close frame.
-        let gone = try RawClient(server.port)
+        let gone = try await RawClient(server.port)
         gone.send(FrameRow.frame(.text, Array(#"{"service":"x","uniqueId":2}"#.utf8)))
         _ = consume gone
         #expect(try await provider.outcome("x") == #"{"a":1}"#)

@@ -13,7 +13,7 @@ import Testing
   /// recording and from the capture: the SDK's transcripts are equal, line by line.
   @Test func transcriptsAreEqualInEveryWorld() async throws {
     let suite = try ScenarioSuite.bundled()
-    let broker = try Broker()
+    let broker = try await Broker()
     let folder = try Scratch()
     let wire = try WireTap(folder: folder)
     try await wire.listens()
@@ -49,8 +49,8 @@ import Testing
   }
 
   @Test func aBrokerThatIsNotThereIsOneError() async throws {
-    let broker = try Broker()
-    broker.stop()
+    let broker = try await Broker()
+    await broker.stop()
     let play = LivePlay(
       broker: broker.url, gates: .one, speed: 20, folder: nil, replaces: false)
     let error = await #expect(throws: DataClientError.self) {
@@ -65,7 +65,7 @@ import Testing
         "name": "silent", "title": "", "clauses": [],
         "steps": [["call": "start"], ["cloud": "acts"], ["cloud": "acts", "events": 9]],
       ], of: .channel)
-    let broker = try Broker()
+    let broker = try await Broker()
     let world = try LiveWorld(broker: broker.url, patience: .seconds(5))
     let outcome = try await scenario.run(in: world)
     let finding = try #require(outcome.findings.last)
@@ -79,35 +79,36 @@ private final class WireTap: Sendable {
   static let address = "127.\(getpid() % 200 + 50).0.1"
 
   let path: String
-  private let log: String
+  private let folder: Scratch
   private let child: Child
 
   init(folder: Scratch) throws {
+    self.folder = folder
     path = folder.file("wire.pcap")
-    log = folder.file("tcpdump.log")
     let network = "\(Self.address.dropLast())0/16"
-    let command = ["tcpdump", "-i", "lo", "-U", "-Z", "root", "-w", path, "net \(network)"]
+    let command = [
+      "tcpdump", "-i", "lo", "-U", "-B", "16384", "-Z", "root", "-w", "-", "net \(network)",
+    ]
     let asRoot = geteuid() == 0 ? [] : ["sudo", "-n"]
-    child = try Child(asRoot + command, output: log)
+    child = try Child(asRoot + command, errorsApart: true)
   }
 
   /// Waits until packets are captured.
   func listens() async throws {
-    let isListening = try await eventually {
-      child.hasEnded || Child.text(of: log).contains("listening on")
+    try await child.wait(for: "a capture, which needs root or sudo -n") {
+      $0.errorText.contains("listening on")
     }
-    try #require(isListening && !child.hasEnded, "\(Child.text(of: log)); it needs root or sudo -n")
   }
 
-  /// Ends the capture when all packets so far are in the file.
+  /// Ends the capture when all packets so far have come, and writes the file.
   func stop() async throws {
     let mark = "the last packet of this capture is \(path)"
     Socket.sendDatagram(mark, to: Self.address)
-    let isThere = try await eventually {
-      Child.bytes(of: path).suffix(4_096).contains(Array(mark.utf8))
+    try await child.wait(for: "the last packet") {
+      $0.output.suffix(4_096).contains(Array(mark.utf8))
     }
-    #expect(isThere, "the capture does not end: \(Child.text(of: log))")
-    child.stop()
+    await child.stop()
+    try folder.write(child.output, to: "wire.pcap")
   }
 }
 

@@ -9,7 +9,7 @@ import Testing
 /// The real SDK in a world whose cloud is a real broker that does as the steps say.
 @Suite struct LiveWorldTests {
   @Test func playsAScenario() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let world = try LiveWorld(broker: broker.url)
     let device = try LiveDevice("dev1")
     try await withChannel(on: world.client, configuration: device.configuration) { channel in
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func refusesAndLoses() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let world = try LiveWorld(broker: broker.url)
     let device = try LiveDevice("dev1")
     try await withChannel(on: world.client, configuration: device.configuration) { channel in
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func leavesNothingBehind() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let world = try LiveWorld(broker: broker.url)
     let kept = Message(topic: "kept", payload: [1], qos: .atLeastOnce, isRetained: true)
     try await world.perform(.send(kept))
@@ -90,8 +90,8 @@ import Testing
   @Test func takesTheUserOfTheURL() async throws {
     let directory = try Scratch()
     let users = directory.file("users")
-    try Child.run(["mosquitto_passwd", "-b", "-c", users, "cloud", "p@ss"])
-    let broker = try Broker(["allow_anonymous false", "password_file \(users)"])
+    try await Child.run(["mosquitto_passwd", "-b", "-c", users, "cloud", "p@ss"])
+    let broker = try await Broker(["allow_anonymous false", "password_file \(users)"])
     let world = try LiveWorld(broker: "mqtt://cloud:p%40ss@127.0.0.1:\(broker.port)")
     let id = ClientAction.ID(rawValue: 1)
     try await world.client.perform(ClientAction(id, .connect(ConnectOptions())))
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test func livesBesideOthers() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<8 {
         group.addTask {
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test func takesTheChainThatIsWanted() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     let world = try LiveWorld(broker: broker.url, patience: nil) { client in
       try FaultInjector(client, [])
     }

@@ -14,7 +14,7 @@ import Testing
     _ script: String, broker: Broker? = nil, device: String = "dev1",
     body: @escaping @Sendable (Channel) async throws -> Result
   ) async throws -> Result {
-    let broker = try broker ?? Broker()
+    let broker = if let broker { broker } else { try await Broker() }
     let device = try LiveDevice(device)
     return try await LiveWorld.simulated(try device.cloud(script), broker: broker.url) { world in
       let result = try await withChannel(
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test func hearsItsOwnDeviceOnly() async throws {
-    let broker = try Broker()
+    let broker = try await Broker()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<6 {
         group.addTask {
@@ -133,7 +133,7 @@ import Testing
       ) { _ -> Void in Issue.record("there is no cloud") }
     }
     #expect(absent?.message.contains("does not answer") == true)
-    let broker = try Broker()
+    let broker = try await Broker()
     let impossible = await #expect(throws: (any Error).self) {
       let cloud = try device.cloud(#"{"refusedSubscriptions":["/a"]}"#)
       try await LiveWorld.simulated(cloud, broker: broker.url) { _ -> Void in

@@ -14,7 +14,7 @@ final class Broker: Sendable {
   init(
     _ settings: [String] = ["allow_anonymous true"], globals: [String] = [],
     directory: Scratch? = nil
-  ) throws {
+  ) async throws {
     let directory = try directory ?? Scratch()
     self.directory = directory
     var attempts = 5
@@ -22,11 +22,11 @@ final class Broker: Sendable {
       // Between the look for a free port and mosquitto's bind, another program may take the port.
       let port = try Socket.freePort()
       let lines =
-        ["user root", "persistence_location \(directory.path)/", "log_dest stdout"] + globals
+        ["user root", "persistence_location \(directory.path)/", "log_dest stderr"] + globals
         + ["listener \(port) 127.0.0.1"] + settings
       try directory.write(lines.joined(separator: "\n") + "\n", to: "mosquitto.conf")
       do {
-        child = Mutex(try Self.listening(on: port, in: directory))
+        child = Mutex(try await Self.listening(on: port, in: directory))
         self.port = port
         return
       } catch  where attempts > 1 { attempts -= 1 }
@@ -34,38 +34,34 @@ final class Broker: Sendable {
   }
 
   /// A broker that keeps what it has when it is stopped.
-  static func persistent() throws -> Broker {
-    try Broker(globals: ["persistence true", "max_queued_messages 100000"])
+  static func persistent() async throws -> Broker {
+    try await Broker(globals: ["persistence true", "max_queued_messages 100000"])
   }
-
-  deinit { stop() }
 
   var url: String { "mqtt://127.0.0.1:\(port)" }
 
   /// Starts the broker, at first or again.
-  func start() throws {
-    let child = try Self.listening(on: port, in: directory)
+  func start() async throws {
+    let child = try await Self.listening(on: port, in: directory)
     self.child.withLock { $0 = child }
   }
 
-  private static func listening(on port: UInt16, in directory: Scratch) throws -> Child {
-    let log = directory.file("mosquitto.log")
-    let child = try Child(["mosquitto", "-c", directory.file("mosquitto.conf")], output: log)
-    var attempts = 0
-    while try !child.hasEnded && !Socket.answers(port) && attempts < 4_000 {
-      // A foreign process does not say when it listens; it is asked until it answers.
-      usleep(5_000)
-      attempts += 1
+  /// Starts mosquitto; it listens on all its ports and its loop has begun.
+  private static func listening(on port: UInt16, in directory: Scratch) async throws -> Child {
+    let child = try Child(["mosquitto", "-c", directory.file("mosquitto.conf")])
+    try await child.wait(for: "mosquitto to run") { $0.text.contains(" running\n") }
+    // Before its loop begins, mosquitto forgets a signal that ends it; the loop takes connections.
+    guard let socket = try Socket.connected(to: port) else {
+      throw Child.Failure(description: "nobody listens on \(port): \(child.text)")
     }
-    guard try Socket.answers(port), !child.hasEnded else {
-      throw Child.Failure(description: "mosquitto does not start: \(Child.text(of: log))")
-    }
+    defer { socket.shut() }
+    try await child.wait(for: "a connection") { $0.text.contains("New connection from") }
     return child
   }
 
   /// Stops the broker; with SIGTERM it saves first what it is to keep.
-  func stop(_ signal: Int32 = SIGTERM) {
-    child.withLock { $0.take() }?.stop(signal)
+  func stop(_ signal: Int32 = SIGTERM) async {
+    await child.withLock { $0.take() }?.stop(signal)
   }
 
   /// Stops the broker where it is, or lets it go on.

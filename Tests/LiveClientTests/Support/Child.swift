@@ -1,28 +1,70 @@
 import Glibc
 import Synchronization
+import Testing
 
 /// A program that a test runs; it is killed with the last reference to it.
+///
+/// What it writes comes through pipes to a thread, which tells those who wait for it.
 final class Child: Sendable {
-  private let pid: pid_t
-  private let status = Mutex<Int32?>(nil)
-
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// Starts a program, found by the PATH, with its output in a file, and its errors there or in
-  /// another one.
-  init(_ arguments: [String], output: String = "/dev/null", errors: String? = nil) throws {
+  /// What is known of a program.
+  struct Report: Sendable {
+    /// What it wrote to standard output, and to standard error unless that is kept apart.
+    var output: [UInt8] = []
+    /// What it wrote to standard error, if that is kept apart.
+    var errors: [UInt8] = []
+    /// The exit status as a shell tells it, once the program has ended and all it wrote is here.
+    var status: Int32?
+
+    var hasEnded: Bool { status != nil }
+    var text: String { String(decoding: output, as: UTF8.self) }
+    var errorText: String { String(decoding: errors, as: UTF8.self) }
+  }
+
+  private let name: String
+  private let pid: pid_t
+  private let report = Observed(Report())
+
+  /// Starts a program, found by the PATH.
+  /// - Parameters:
+  ///   - arguments: Its name and what stands behind it.
+  ///   - errorsApart: Whether its errors are not to stand among its output.
+  ///   - folder: A directory whose files' changes are news of it, too.
+  /// - Throws: What the system says when it can't be started.
+  init(_ arguments: [String], errorsApart: Bool = false, folder: Scratch? = nil) throws {
+    name = arguments.joined(separator: " ")
+    let (pid, follower) = try Self.starting.withLock { _ in
+      let output = try Pipe()
+      let errors = errorsApart ? try Pipe() : nil
+      defer { for pipe in [output, errors] { pipe?.closeWriting() } }
+      let follower = try ChildFollower(output, errors, folder: folder?.path)
+      do {
+        return (try Self.spawn(arguments, output.writing, (errors ?? output).writing), follower)
+      } catch {
+        follower.close()
+        throw error
+      }
+    }
+    self.pid = pid
+    try startThread { [report] in follower.follow(pid, report) }
+  }
+
+  deinit { send(SIGKILL) }
+
+  /// One at a time: a program must not inherit the pipes of another one, whose end would not be seen then.
+  private static let starting = Mutex(())
+
+  private static func spawn(_ arguments: [String], _ output: Int32, _ errors: Int32) throws -> pid_t
+  {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-    if let errors {
-      posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-    } else {
-      posix_spawn_file_actions_adddup2(&actions, 1, 2)
-    }
+    posix_spawn_file_actions_adddup2(&actions, output, 1)
+    posix_spawn_file_actions_adddup2(&actions, errors, 2)
     // A socket that a broker inherits stays open when a test closes it.
     for file in Int32(3)..<512 { posix_spawn_file_actions_addclose(&actions, file) }
     // Threads of the runtime block signals, and a program inherits that.
@@ -43,114 +85,72 @@ final class Child: Sendable {
     guard let program = arguments.first else { throw Failure(description: "no program") }
     let code = posix_spawnp(&pid, program, &actions, &attributes, copies, environ)
     guard code == 0 else { throw Failure(description: "\(program) does not start: error \(code)") }
-    self.pid = pid
+    return pid
   }
 
-  deinit {
-    guard status.withLock({ $0 }) == nil else { return }
-    kill(pid, SIGKILL)
-    waitpid(pid, nil, 0)
+  // MARK: What it does
+
+  /// What it wrote so far.
+  var output: [UInt8] { report.value.output }
+
+  /// What it wrote so far.
+  var text: String { report.value.text }
+
+  /// What it wrote to standard error so far, if that is kept apart.
+  var errors: String { report.value.errorText }
+
+  var hasEnded: Bool { report.value.hasEnded }
+
+  /// Waits until what is known of it is as it should be; that it ends before is an error, and that nothing
+  /// comes.
+  /// - Parameters:
+  ///   - what: What is waited for.
+  ///   - isSo: Whether it is there; asked whenever the program has written something or has ended, and when a
+  ///     file of its folder has changed.
+  /// - Throws: What was waited for, and what the program wrote instead.
+  func wait(for what: String, until isSo: @escaping @Sendable (Report) -> Bool) async throws {
+    let isThere: Bool? = await report.first { report in
+      if isSo(report) { return true }
+      return report.hasEnded ? false : nil
+    }
+    guard isThere != true else { return }
+    let why = report.value.status.map { "it ended with \($0)" } ?? "\(waitingLimit) s went by"
+    throw Failure(
+      description: "\(name): waited for \(what); \(why). It wrote: \(text.suffix(4_000))\(errors)")
   }
+
+  /// Waits for the end; returns the exit status, which is that of SIGKILL if it does not end.
+  func wait() async -> Int32 {
+    if let status = await report.first(\.status) { return status }
+    Issue.record("\(name) does not end. It wrote: \(text.suffix(4_000))\(errors)")
+    send(SIGKILL)
+    return await report.first(\.status) ?? 128 + SIGKILL
+  }
+
+  /// Runs a program to its end; returns what it wrote.
+  @discardableResult
+  static func run(_ arguments: [String]) async throws -> String {
+    let child = try Child(arguments)
+    let status = await child.wait()
+    guard status == 0 else {
+      throw Failure(description: "\(arguments) ended with \(status): \(child.text)")
+    }
+    return child.text
+  }
+
+  // MARK: Signals
 
   /// Sends a signal and waits for the end.
-  ///
-  /// The signal is sent again after a while: mosquitto forgets one that comes when it listens already
-  /// and its loop has not begun.
-  func stop(_ signal: Int32 = SIGTERM) {
-    var rounds = 0
-    while !hasEnded {
-      if rounds.isMultiple(of: 1_000) { kill(pid, signal) }
-      usleep(500)
-      rounds += 1
-    }
+  func stop(_ signal: Int32 = SIGTERM) async {
+    send(signal)
+    _ = await wait()
   }
 
-  /// Sends a signal.
-  func send(_ signal: Int32) { kill(pid, signal) }
+  /// Sends a signal, unless the program has ended and its number may be another one's.
+  func send(_ signal: Int32) {
+    report.read { if !$0.hasEnded { kill(pid, signal) } }
+  }
 
   /// Stops the program where it is, or lets it go on.
-  func pause(_ isPaused: Bool) { kill(pid, isPaused ? SIGSTOP : SIGCONT) }
-
-  /// Waits for the end; returns the exit status.
-  func wait() -> Int32 {
-    status.withLock { status in
-      if let status { return status }
-      var raw: Int32 = 0
-      while waitpid(pid, &raw, 0) < 0, errno == EINTR {}
-      let code = Self.code(raw)
-      status = code
-      return code
-    }
-  }
-
-  /// The exit status as a shell tells it.
-  private static func code(_ raw: Int32) -> Int32 {
-    raw & 0x7f == 0 ? (raw >> 8) & 0xff : 128 + raw & 0x7f
-  }
-
-  /// Whether the program has ended.
-  var hasEnded: Bool {
-    status.withLock { status in
-      var raw: Int32 = 0
-      if status == nil, waitpid(pid, &raw, WNOHANG) == pid { status = Self.code(raw) }
-      return status != nil
-    }
-  }
-
-  /// Runs a program to its end.
-  static func run(_ arguments: [String], output: String = "/dev/null") throws {
-    let status = try Child(arguments, output: output).wait()
-    guard status == 0 else {
-      throw Failure(description: "\(arguments) ended with \(status): \(text(of: output))")
-    }
-  }
-
-  /// What a file holds.
-  static func text(of path: String) -> String {
-    String(decoding: bytes(of: path), as: UTF8.self)
-  }
-
-  /// What a file holds.
-  static func bytes(of path: String) -> [UInt8] {
-    guard path != "/dev/null", let file = fopen(path, "r") else { return [] }
-    defer { fclose(file) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while case let count = fread(&buffer, 1, buffer.count, file), count > 0 {
-      bytes += buffer[..<count]
-    }
-    return bytes
-  }
-}
-
-/// A directory of a test; it goes with the last reference to it.
-final class Scratch: Sendable {
-  let path: String
-
-  init() throws {
-    var template = Array("/tmp/reprise-live-XXXXXX".utf8CString)
-    guard let made = mkdtemp(&template) else { throw Child.Failure(description: "no directory") }
-    path = String(cString: made)
-  }
-
-  deinit { try? Child.run(["rm", "-rf", path]) }
-
-  func file(_ name: String) -> String { "\(path)/\(name)" }
-
-  func write(_ text: String, to name: String) throws {
-    guard let file = fopen(file(name), "w") else { throw Child.Failure(description: name) }
-    fputs(text, file)
-    fclose(file)
-  }
-}
-
-/// Asks again and again, 5 ms apart, whether something of another process or of a C thread is so.
-///
-/// Nothing announces it, so it has to be asked for; the limit only keeps a broken test from hanging.
-func eventually(within seconds: Int = 120, _ isSo: () -> Bool) async throws -> Bool {
-  for _ in 0..<(seconds * 200) {
-    if isSo() { return true }
-    try await Task.sleep(for: .milliseconds(5))
-  }
-  return isSo()
+  func pause(_ isPaused: Bool) { send(isPaused ? SIGSTOP : SIGCONT) }
 }

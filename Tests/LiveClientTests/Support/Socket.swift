@@ -71,6 +71,9 @@ final class Socket: Sendable {
     return isConnected ? socket : nil
   }
 
+  /// Ends the connection, or the listening, for whoever is in a call of it, too.
+  func shut() { shutdown(number, Int32(SHUT_RDWR)) }
+
   func accept() throws -> Socket { try Socket(number: Glibc.accept(number, nil, nil)) }
 
   /// Reads until there are so many bytes, or the end.
@@ -98,18 +101,30 @@ final class Socket: Sendable {
     return count == 0 ? nil : max(0, count)
   }
 
-  /// Reads to the end, without blocking a thread; nil when it does not come.
+  /// Reads to the end, without blocking a thread of tasks; nil when it does not come.
   func readToEnd() async throws -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    let hasEnded = try await eventually {
-      while true {
-        guard let count = readSome(&buffer) else { return true }
-        guard count > 0 else { return false }
+    let (bytes, hasEnded) = try await read { _ in false }
+    return hasEnded ? bytes : nil
+  }
+
+  /// Reads until there is enough, or the end, or the limit, without blocking a thread of tasks.
+  func read(
+    until isEnough: @escaping @Sendable ([UInt8]) -> Bool
+  ) async throws -> (bytes: [UInt8], hasEnded: Bool) {
+    try await onThread { [self] in
+      let limit = ContinuousClock.now.advanced(by: .seconds(waitingLimit))
+      var bytes: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      while !isEnough(bytes) {
+        let left = ContinuousClock.now.duration(to: limit).components.seconds
+        var wait = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        guard left > 0 else { return (bytes, false) }
+        guard poll(&wait, 1, Int32(left) * 1_000) > 0 else { continue }
+        guard let count = readSome(&buffer) else { return (bytes, true) }
         bytes += buffer[..<count]
       }
+      return (bytes, false)
     }
-    return hasEnded ? bytes : nil
   }
 
   /// Reads one packet of MQTT: its first byte and what follows the length.
@@ -144,30 +159,10 @@ final class ScriptedServer: Sendable {
     let (listener, port) = try Socket.listening()
     self.listener = listener
     self.port = port
-    var thread = pthread_t()
-    let work = Unmanaged.passRetained(Work(listener: listener, script: script))
-    pthread_create(
-      &thread, nil,
-      { argument in
-        guard let argument else { return nil }
-        let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
-        while let socket = try? work.listener.accept() { work.script(socket) }
-        return nil
-      }, work.toOpaque())
-    pthread_detach(thread)
+    try startThread { while let socket = try? listener.accept() { script(socket) } }
   }
 
-  deinit { shutdown(listener.number, Int32(SHUT_RDWR)) }
-
-  private final class Work: Sendable {
-    let listener: Socket
-    let script: @Sendable (Socket) -> Void
-
-    init(listener: Socket, script: @escaping @Sendable (Socket) -> Void) {
-      self.listener = listener
-      self.script = script
-    }
-  }
+  deinit { listener.shut() }
 }
 
 extension Socket {

@@ -72,7 +72,7 @@ import Wire
   }
 
   @Test func aSubprotocolMayBeRequired() async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     for (offered, isRequired, isGood) in [
       ("other", false, true), ("other", true, false), ("mqtt", true, true),
     ] {

@@ -17,7 +17,7 @@ import Testing
 
   @Test(arguments: [true, false])
   func echoesTextAndBytesOfAnySize(offersDeflate: Bool) async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let client = try await connected(
       server, "/echo", WebSocketOptions(offersDeflate: offersDeflate))
     for size in [0, 1, 125, 126, 127, 65_535, 65_536, 1_000_000] {
@@ -36,7 +36,7 @@ import Testing
 
   @Test(arguments: [1, 3, 1_000])
   func joinsFragmentsWithPingsBetweenThem(size: Int) async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let client = try await connected(server, "/fragments?\(size)")
     let text = String(repeating: "0123456789", count: 20)
     #expect(try await client.after(.sendText(text)) == .text(text))
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test func keepsTheOrderOfAThousandMessages() async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let client = try await connected(server, "/echo")
     for number in 0..<1_000 {
       try await client.perform(.init(.init(rawValue: 0), .sendText("\(number)")))
@@ -56,7 +56,7 @@ import Testing
     1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 3000, 4999,
   ])
   func tellsWithWhichCodeTheServerClosed(code: Int) async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let client = try await connected(server, "/close?\(code)")
     guard case .closed(.lost(let reason)) = try await client.after(.sendText("x")) else {
       Issue.record("not closed")
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test func sendsHeadersAndCredentialsAndOffersSubprotocols() async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let options = WebSocketOptions(headers: ["X-Test": "one two"], subprotocols: ["one", "two"])
     let url = server.url("/headers").replacing("//", with: "//me:p%40ss@")
     let client = try WebSocketClient(url: url, options: options)
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: [403, 404, 500]) func tellsAStatusThatIsNoUpgrade(status: Int) async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let client = try WebSocketClient(url: server.url("/\(status)"))
     guard case .closed(.lost(let reason)) = try await client.after(.connect(ConnectOptions()))
     else {
@@ -114,9 +114,9 @@ import Testing
   }
 
   @Test func tellsThatTheServerWasKilled() async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let client = try await connected(server, "/echo")
-    server.stop()
+    await server.stop()
     guard case .closed(.lost) = try await client.event() else {
       Issue.record("not closed")
       return
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test func noticesAServerThatAnswersNoPing() async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let client = try await connected(
       server, "/echo", WebSocketOptions(pingInterval: .seconds(1), pongTimeout: .seconds(1)))
     server.pause(true)
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test func refusesAMessageThatIsTooLong() async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     // A thousandth of it travels, as zeros are deflated.
     let client = try await connected(
       server, "/bomb?60000000", WebSocketOptions(messageLimit: 1_000_000))
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test func stopsTheServerWhileNobodyReads() async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let client = try await connected(
       server, "/push?5000", limits: WebSocketClient.Limits(events: 100))
     for number in 0..<5_000 {
@@ -175,7 +175,7 @@ import Testing
   }
 
   @Test func refusesWhatItCannotDo() async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let client = try WebSocketClient(url: server.url("/echo"))
     #expect(await client.refusal(.sendText("x")) == .notConnected)
     #expect(await client.refusal(.disconnect) == .notConnected)
@@ -211,7 +211,7 @@ import Testing
 /// TLS, and every way in which it must not work.
 @Suite struct WebSocketTLSTests {
   @Test func trustsOnlyWhomItShould() async throws {
-    let certificates = try Certificates()
+    let certificates = try await Certificates()
     let tls = TLSOptions(authorityFile: certificates.authority)
     let other = TLSOptions(authorityFile: certificates.otherAuthority)
     var unverified = TLSOptions()
@@ -223,7 +223,7 @@ import Testing
       ("wrong", tls, false), ("wrong", unnamed, true), ("wrong", unverified, true),
     ]
     for (name, options, isGood) in table {
-      let server = try PythonServer(
+      let server = try await PythonServer(
         certificate: certificates.certificate(name), key: certificates.key(name))
       let client = try WebSocketClient(
         url: server.url("/echo", host: "localhost"), tls: options)

@@ -1,8 +1,8 @@
 """A server of the library `websockets` for tests: what it does depends on the path.
 
-    server.py PORT_FILE [CERTIFICATE KEY]
+    server.py [CERTIFICATE KEY]
 
-/echo sends everything back as it came. /fragments?N sends it back in fragments of N bytes, with a PING between them.
+It prints its port as soon as it listens. /echo sends everything back as it came. /fragments?N sends it back in fragments of N bytes, with a PING between them.
 /close?CODE closes with that code at the first message. /push?N sends N texts of 1,000 bytes and then echoes.
 /bomb?N sends one message of N zeros. /mute echoes and answers no PING. /headers sends the request's header fields.
 Any other path is refused with the status in it, such as /403.
@@ -10,7 +10,6 @@ Any other path is refused with the status in it, such as /403.
 
 import asyncio
 import json
-import os
 import ssl
 import sys
 
@@ -52,16 +51,13 @@ async def refuse(connection, request):
 
 async def main():
     tls = None
-    if len(sys.argv) > 2:
+    if len(sys.argv) > 1:
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        tls.load_cert_chain(sys.argv[2], sys.argv[3])
+        tls.load_cert_chain(sys.argv[1], sys.argv[2])
     server = await serve(
         handle, "127.0.0.1", 0, ssl=tls, process_request=refuse, max_size=2**26, ping_interval=None,
         select_subprotocol=lambda _, offered: next((name for name in offered if name in ("two", "mqtt")), None))
-    port = server.sockets[0].getsockname()[1]
-    with open(sys.argv[1] + ".part", "w") as file:
-        file.write(str(port))
-    os.rename(sys.argv[1] + ".part", sys.argv[1])
+    print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
 

@@ -6,16 +6,18 @@ final class RawClient {
   private(set) var response: WebSocketResponse?
 
   /// Opens a connection to a port of loopback.
-  init(_ port: UInt16, target: String = "/echo", extensions: String? = nil) throws {
+  init(_ port: UInt16, target: String = "/echo", extensions: String? = nil) async throws {
     guard let socket = try Socket.connected(to: port) else {
       throw Child.Failure(description: "nobody listens on \(port)")
     }
     self.socket = socket
     socket.write(Self.request(target, extensions: extensions).head.bytes)
-    var head: [UInt8] = []
-    while head.suffix(4) != [0x0D, 0x0A, 0x0D, 0x0A] {
-      guard let byte = socket.read(1).first else { break }
-      head.append(byte)
+    let head = try await onThread {
+      var head: [UInt8] = []
+      while head.suffix(4) != [0x0D, 0x0A, 0x0D, 0x0A], let byte = socket.read(1).first {
+        head.append(byte)
+      }
+      return head
     }
     response = WebSocketResponse(HTTPHead(head), to: nil)
   }
@@ -32,20 +34,22 @@ final class RawClient {
 
   func send(_ frames: WebSocketFrame...) { socket.write(frames.flatMap { $0.encoded() }) }
 
-  /// Reads until a message has come whole, without blocking a thread that the server's tasks need.
+  /// Reads until a message has come whole, or the connection is at its end.
   func readMessage() async throws {
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    var hasCome = false
-    _ = try await eventually {
-      guard let count = socket.readSome(&buffer) else { return true }
-      bytes += buffer[..<count]
-      var framer = WebSocketFramer()
-      try? framer.consume(bytes.span.bytes) { _, header, _ in
-        if !header.opcode.isControl { hasCome = true }
-      }
-      return hasCome
+    let (bytes, hasEnded) = try await socket.read(until: Self.hasMessage)
+    guard hasEnded || Self.hasMessage(in: bytes) else {
+      throw Child.Failure(description: "no message came, but \(bytes)")
     }
+  }
+
+  /// Whether a data frame stands whole in bytes.
+  private static func hasMessage(in bytes: [UInt8]) -> Bool {
+    var hasCome = false
+    var framer = WebSocketFramer()
+    try? framer.consume(bytes.span.bytes) { _, header, _ in
+      if !header.opcode.isControl { hasCome = true }
+    }
+    return hasCome
   }
 
   /// The frames up to the end of the connection; nil when it does not end.

@@ -6,15 +6,16 @@ import Testing
 /// The queues between tasks and the thread of a server.
 @Suite struct ServerQueueTests {
   @Test func sendingWaitsForRoom() async throws {
-    let outbox = ServerOutbox(limit: 100) {}
+    let news = Counter()
+    let outbox = ServerOutbox(limit: 100) { news.add() }
     try await outbox.add(.binary(Array(repeating: 1, count: 200)))
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<3 { group.addTask { try await outbox.add(.text("\(number)")) } }
       // Only what is taken makes room: until then the others wait, however long that is.
       var weights: [Int] = []
-      _ = try await eventually {
+      for count in 1...4 {
+        try await news.reaches(count)
         if let item = outbox.take() { weights.append(item.weight) }
-        return weights.count == 4
       }
       #expect(weights == [216, 17, 17, 17])
       try await group.waitForAll()

@@ -18,7 +18,7 @@ import Wire
     _ body: (World) async throws -> Void
   ) async throws {
     try await withWebSocketServer(options) { server in
-      let peer = try RawClient(server.port)
+      let peer = try await RawClient(server.port)
       let client = ServerSideClient(try #require(await server.connections.next()))
       try await body(World(client: client, peer: peer, user: TestUser(client)))
     }
@@ -74,7 +74,7 @@ import Wire
 
   @Test func dropsTheConnectionBehindWhatWasSent() async throws {
     try await withWebSocketServer { server in
-      let peer = try RawClient(server.port)
+      let peer = try await RawClient(server.port)
       let connection = try #require(await server.connections.next())
       let user = TestUser(ServerSideClient(connection))
       let bytes = [UInt8](repeating: 7, count: 1_000_000)

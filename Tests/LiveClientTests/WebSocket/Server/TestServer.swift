@@ -1,25 +1,34 @@
 import DataClient
 import LiveClient
-import Synchronization
 import Wire
 
 /// How connections of a server ended, by the target of their requests.
 final class ClosureLog: Sendable {
-  private let state = Mutex<[(target: String, closure: WebSocketClosure)]>([])
+  private let state = Observed<[(target: String, closure: WebSocketClosure)]>([])
 
   func note(_ target: String, _ closure: WebSocketClosure) {
-    state.withLock { $0.append((target, closure)) }
+    state.change { $0.append((target, closure)) }
   }
 
   /// The ends of connections with a target, in their order.
   func closures(of target: String) -> [WebSocketClosure] {
-    state.withLock { $0.filter { $0.target == target }.map(\.closure) }
+    state.value.filter { $0.target == target }.map(\.closure)
   }
 
   /// The end of the one connection with a target, as soon as there is one.
   func closure(of target: String) async throws -> WebSocketClosure? {
-    _ = try await eventually { !closures(of: target).isEmpty }
-    return closures(of: target).first
+    try await closures(of: target, count: 1).first
+  }
+
+  /// The ends of connections with a target, as soon as there are so many.
+  func closures(of target: String, count: Int) async throws -> [WebSocketClosure] {
+    let isThere: Bool? = await state.first { all in
+      all.count { $0.target == target } >= count ? true : nil
+    }
+    guard isThere != nil else {
+      throw Child.Failure(description: "not \(count) ends of \(target), but \(state.value)")
+    }
+    return closures(of: target)
   }
 }
 

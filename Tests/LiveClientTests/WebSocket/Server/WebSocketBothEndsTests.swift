@@ -65,7 +65,7 @@ import Wire
   }
 
   @Test func speakTLSWithCertificatesOnBothSides() async throws {
-    let certificates = try Certificates()
+    let certificates = try await Certificates()
     let options = WebSocketServerOptions(
       tls: ServerTLSOptions(
         certificateFile: certificates.certificate("server"), keyFile: certificates.key("server"),
@@ -133,7 +133,7 @@ import Wire
   @Test func aServerWaitsForAClientThatDoesNotRead() async throws {
     let options = WebSocketServerOptions(limits: WebSocketServerLimits(unsent: 100_000))
     try await withWebSocketServer(options) { server in
-      let client = try RawClient(server.port)
+      let client = try await RawClient(server.port)
       let connection = try #require(await server.connections.next())
       let bytes = [UInt8](repeating: 7, count: 200_000)
       try await withThrowingTaskGroup(of: Void.self) { group in

@@ -12,7 +12,7 @@ import Wire
     try await withTestServer(Self.options) { server, log in
       for (number, row) in rows.enumerated() {
         let target = "/echo?\(number)"
-        let client = try RawClient(server.port, target: target, extensions: extensions)
+        let client = try await RawClient(server.port, target: target, extensions: extensions)
         #expect(client.response?.status == 101)
         client.socket.write(row.bytes)
         // What is good is answered, unless the client closes before.
@@ -48,7 +48,7 @@ import Wire
     options.limits.pingInterval = .milliseconds(50)
     options.limits.pongTime = .milliseconds(50)
     try await withTestServer(options) { server, log in
-      let client = try RawClient(server.port, target: "/mute")
+      let client = try await RawClient(server.port, target: "/mute")
       let frames = try await client.frames()
       #expect(frames?.map(\.header.opcode) == [.ping])
       #expect(
@@ -58,7 +58,7 @@ import Wire
 
   @Test func tellsThatAClientIsGoneWithoutAClose() async throws {
     try await withTestServer { server, log in
-      var client: RawClient? = try RawClient(server.port, target: "/gone")
+      var client: RawClient? = try await RawClient(server.port, target: "/gone")
       client?.send(FrameRow.frame(.text, [0x61], isFinal: false))
       client = nil
       #expect(try await log.closure(of: "/gone") == .lost("The connection was lost."))
@@ -69,7 +69,7 @@ import Wire
     var options = WebSocketServerOptions()
     options.limits.closeTime = .milliseconds(50)
     try await withTestServer(options) { server, log in
-      let client = try RawClient(server.port, target: "/close?1000")
+      let client = try await RawClient(server.port, target: "/close?1000")
       client.send(FrameRow.frame(.text, [0x61]))
       #expect(try await client.frames()?.last?.closeCode == 1000)
       #expect(
@@ -92,9 +92,9 @@ import Wire
     try await withTestServer(
       WebSocketServerOptions(limits: WebSocketServerLimits(connections: 2))
     ) { server, _ in
-      let clients = [try RawClient(server.port), try RawClient(server.port)]
+      let clients = [try await RawClient(server.port), try await RawClient(server.port)]
       #expect(clients.map { $0.response?.status } == [101, 101])
-      let third = try RawClient(server.port)
+      let third = try await RawClient(server.port)
       #expect(third.response?.status == 503)
     }
   }
