@@ -127,7 +127,7 @@ import Wire
 
   /// A client on a plain socket, and the server's side of its open connection.
   private func rawClient(of gate: FrameGate) async throws -> RawClient {
-    let client = try RawClient(gate.port)
+    let client = try await RawClient(gate.port)
     #expect(client.response?.accepts == true)
     #expect(try await gate.server.next(before: nil) == .connected(.init()))
     return client
@@ -150,9 +150,12 @@ import Wire
     let gate = try FrameGate(isPassing: true)
     let client = try await rawClient(of: gate)
     let half = [UInt8](repeating: 0x61, count: 9 << 20)
-    client.socket.write(
-      WebSocketFrame(.binary, half, isFinal: false, maskingKey: 7).encoded()
-        + WebSocketFrame(.continuation, half, maskingKey: 7).encoded())
+    let socket = client.socket
+    try await onThread {
+      socket.write(
+        WebSocketFrame(.binary, half, isFinal: false, maskingKey: 7).encoded()
+          + WebSocketFrame(.continuation, half, maskingKey: 7).encoded())
+    }
     guard case .closed = try await gate.server.next(before: nil) else {
       Issue.record("a message is cut off")
       return

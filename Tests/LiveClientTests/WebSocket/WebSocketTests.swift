@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test func restsFromASilentServerForAnyTime() async throws {
-    let server = try PythonServer()
+    let server = try await PythonServer()
     let client = try await connected(
       server, "/push?50", WebSocketOptions(pingInterval: .seconds(Int64.max)),
       limits: WebSocketClient.Limits(events: 1))

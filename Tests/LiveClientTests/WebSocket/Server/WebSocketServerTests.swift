@@ -68,7 +68,7 @@ import Testing
   @Test(arguments: ["127.0.0.1", "0.0.0.0"]) func tellsWhereAClientIs(address: String) async throws
   {
     try await withWebSocketServer(WebSocketServerOptions(address: address)) { server in
-      let client = try RawClient(server.port)
+      let client = try await RawClient(server.port)
       defer { withExtendedLifetime(client) {} }
       let connection = await server.connections.next()
       #expect(connection?.clientAddress == "127.0.0.1")
