@@ -326,6 +326,10 @@ import Testing
       "--speed can't be '0'; type a number greater than 0, such as 2, or max"
     ),
     (
+      ["replay", "sdk", "x", "--speed", "1e-25"],
+      "--speed can't be '1e-25'; type a number from 0.000001 on, such as 2, or max"
+    ),
+    (
       ["replay", "sdk", "x", "--connection", "a"],
       "--connection can't be 'a'; type the number of a connection, as reprise inspect shows it: "
         + "--connection 4"

@@ -39,7 +39,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "ws://", "ws://h/#f", "", "host", "http://host", "mqtt://", "mqtt://:1883", "mqtt://host:",
+    "ws://", "ws://h/#f", "ws://h/a b", "ws://h/\r\nX: y", "wss://u:secret@h/?q=\u{7F}", "", "host",
+    "http://host", "mqtt://", "mqtt://:1883", "mqtt://host:",
     "mqtt://host:0",
     "mqtt://host:65536", "mqtt://host:x", "mqtt://host/path", "mqtt://host?q", "mqtt://[::1",
     "mqtt://[::1]x", "mqtt://u%4:secret@h", "mqtt://u:secret%zz@h", "mqtt://a b",

@@ -1,5 +1,6 @@
 import DataClient
 import Foundation
+import Glibc
 import LiveClient
 import Testing
 
@@ -70,6 +71,23 @@ import Testing
   func tellsAnswersThatAreNone(_ answer: String) async throws {
     let rude = try ScriptedServer { socket in socket.write([UInt8](answer.utf8)) }
     #expect(try await cause(HTTPClient(url: "http://127.0.0.1:\(rude.port)")) != nil)
+  }
+
+  @Test(arguments: [true, false])
+  func tellsThatAnAnswerIsTooLong(saysHowLong: Bool) async throws {
+    // It never ends by itself.
+    let endless = try ScriptedServer { socket in
+      let length = saysHowLong ? "Content-Length: 1000000000000\r\n" : ""
+      socket.write([UInt8]("HTTP/1.1 200 OK\r\n\(length)\r\n".utf8))
+      let piece = [UInt8](repeating: 0x61, count: 1 << 16)
+      while send(socket.number, piece, piece.count, Int32(MSG_NOSIGNAL)) > 0 {}
+    }
+    let client = try HTTPClient(url: "http://127.0.0.1:\(endless.port)")
+    let id = ClientAction.ID(rawValue: 1)
+    try await client.perform(ClientAction(id, .send(RequestMessage(path: "a", method: "GET"))))
+    #expect(
+      try await client.next(before: client.now.advanced(by: .seconds(60)))
+        == .failed(id, .unanswered(.malformed, "its body is longer than 16777216 bytes")))
   }
 
   @Test func requestsThrowWhatFailed() async throws {

@@ -45,7 +45,11 @@ public final class FaultInjector<Client: DataClient>: DataClient {
     case .perform: try await client.perform(action)
     case .drop: client.wake()
     case .performAndLose:
-      try await client.perform(action)
+      do { try await client.perform(action) } catch {
+        // Nothing was handed over, and so nothing is cut behind it.
+        state.withLock { $0.keepConnection() }
+        throw error
+      }
       try await cut()
     }
   }
@@ -88,6 +92,13 @@ public final class FaultInjector<Client: DataClient>: DataClient {
   }
 
   private func cut() async throws {
-    try await client.perform(ClientAction(.init(rawValue: .max - 1), .disconnect))
+    do {
+      try await client.perform(ClientAction(.init(rawValue: .max - 1), .disconnect))
+    } catch let error as DataClientError where error.code == .notConnected {
+      // The end of the connection is on its way, and will be told.
+    } catch {
+      state.withLock { $0.keepConnection() }
+      throw error
+    }
   }
 }

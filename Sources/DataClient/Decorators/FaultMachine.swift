@@ -159,6 +159,9 @@ struct FaultMachine: Sendable {
     return true
   }
 
+  /// Notes that the connection could not be cut.
+  mutating func keepConnection() { isLosing = false }
+
   private mutating func flushSwapped(_ now: Timestamp) {
     if let message = popSwapped() { hold(message, at: now) }
   }

@@ -26,8 +26,10 @@ struct FrameExtraction: Sendable {
   private var window: ReplayWindow
   private var connections: [Int: Connection] = [:]
   private(set) var life = ReplayLife()
-  /// The connections of which something is replayed, in order of first sight.
-  private var seen: [Int] = []
+  /// The connections of which something is replayed.
+  private var seen: Set<Int> = []
+  /// The one of them that was seen first last.
+  private var newest: Int?
   private var isInterleaved = false
   /// The highest frame that an event had.
   private(set) var lastFrame = 0
@@ -48,6 +50,7 @@ struct FrameExtraction: Sendable {
     let isInside = window.contains(context.time)
     guard context.wire == .webSocket, isWanted(context.connection) else { return }
     lastFrame = max(lastFrame, context.frame)
+    guard !isHopeless else { return noteOnly(event, isInside) }
     var connection = connections.removeValue(forKey: context.connection) ?? Connection()
     defer { connections[context.connection] = connection }
     guard !connection.isOver, let kept = Self.keep(event, &connection), isInside else { return }
@@ -81,15 +84,29 @@ struct FrameExtraction: Sendable {
 
   private mutating func add(_ event: Event, into entries: inout [ReplayEntry]) {
     let number = event.context.connection
-    if number != seen.last {
+    if number != newest {
       // The end of one may be seen behind the beginning of the next one.
-      if !seen.contains(number) {
-        seen.append(number)
+      if seen.insert(number).inserted {
+        newest = number
       } else if event.isOfFrames {
         isInterleaved = true
       }
     }
     life.take(event, into: &entries)
+  }
+
+  /// Whether ``check()`` throws whatever comes, so that nothing but the connections' numbers is of use.
+  private var isHopeless: Bool { isInterleaved && selection == .only }
+
+  /// Notes that there is a connection that could be chosen, and lets go of the messages that are under way.
+  private mutating func noteOnly(_ event: borrowing EventView, _ isInside: Bool) {
+    connections = [:]
+    switch event.body {
+    case .opened, .closed, .gap, .malformed, .mqtt: return
+    case .webSocket(let frame): guard case .unknown = frame.cargo else { return }
+    case .handshake: break
+    }
+    if isInside { seen.insert(event.context.connection) }
   }
 
   /// Lets go of what a connection does not need any more.

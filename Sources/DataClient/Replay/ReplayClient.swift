@@ -81,8 +81,10 @@ public final class ReplayClient: DataClient {
   public init(_ events: ReplayEvents, options: ReplayOptions = ReplayOptions())
     throws(DataClientError)
   {
-    if case .scaled(let factor, _) = options.pace, !(factor > 0 && factor.isFinite) {
-      throw DataClientError(.invalidAction, "a replay's speed is greater than 0, not \(factor)")
+    if case .scaled(let factor, _) = options.pace, !ReplayPace.isPossible(factor) {
+      throw DataClientError(
+        .invalidAction,
+        "a replay's speed is a number from \(ReplayPace.slowestText) on, not \(factor)")
     }
     pace = options.pace
     let session = try events.session()

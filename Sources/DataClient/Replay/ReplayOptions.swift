@@ -52,8 +52,19 @@ public enum ReplayActors: Sendable, Hashable {
 public enum ReplayPace: Sendable {
   /// Time jumps to the next event or deadline.
   case virtual
-  /// Time passes by a clock, so many times as fast as it was recorded.
+  /// Time passes by a clock, so many times as fast as it was recorded; from 0.000001 on, at which a second takes
+  /// twelve days.
   case scaled(Double, by: any Clock<Duration>)
+
+  /// The slowest pace, in decimal: slower ones make a recorded pause longer than a duration can be.
+  package static let slowestText = "0.000001"
+
+  /// Tells whether time can pass so many times as fast.
+  /// - Parameter factor: How many times.
+  /// - Returns: Whether it is a number that is not too small.
+  package static func isPossible(_ factor: Double) -> Bool {
+    factor >= 0.000_001 && factor.isFinite
+  }
 
   /// Time passes as it was recorded.
   /// - Parameter clock: The clock that the replay sleeps by.

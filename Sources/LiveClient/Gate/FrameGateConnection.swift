@@ -10,7 +10,7 @@ final class FrameGateConnection {
   let number: UInt64
   private let client: TCPSocket
   private let isPassing: Bool
-  private var outbox = Outbox()
+  private var outbox = OutputBuffer()
   private var heads = HTTPHeadReader()
   private var framer = WebSocketFramer(limit: 16 << 20)
   private var assembler = WebSocketAssembler()
@@ -178,11 +178,16 @@ final class FrameGateConnection {
     }
     guard isOpen, !bytes.isEmpty else { return }
     var frames: [WebSocketFrame] = []
-    // What can't be cut into frames is a broken client; the rest of it is not looked at.
-    try? framer.consume(bytes.span.bytes) { wire, _, _ in
-      if let frame = WebSocketFrame(bytes: Array(copying: wire)) { frames.append(frame) }
+    do throws(WebSocketFramingError) {
+      try framer.consume(bytes.span.bytes) { wire, _, _ in
+        if let frame = WebSocketFrame(bytes: Array(copying: wire)) { frames.append(frame) }
+      }
+      for frame in frames { take(frame) }
+    } catch {
+      for frame in frames { take(frame) }
+      // What can't be cut into frames is a broken client; the rest of it is not looked at.
+      isClientOver = true
     }
-    for frame in frames { take(frame) }
   }
 
   private func take(_ frame: WebSocketFrame) {
@@ -198,6 +203,8 @@ final class FrameGateConnection {
       }
     default:
       guard let message = frame.withView(from: .client, { assembler.take($0) }) else { return }
+      // What is longer than is kept is no message to go by.
+      guard message.isComplete else { return isClientOver = true }
       messages += 1
       told.append(
         message.isText

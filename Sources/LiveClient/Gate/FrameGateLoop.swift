@@ -15,7 +15,16 @@ final class FrameGateLoop {
   private var lastNumber: UInt64 = 0
   /// The last connection that ended after its client had sent a Close frame.
   private var lastGoodbye: UInt64 = 0
+  /// What went wrong when a connection was to be accepted, for people.
+  private var trouble: String?
+  /// When to accept again, after the system had nothing to accept with.
+  private var pausesUntil: Timestamp?
   private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+  /// How many connections there may be at a time; more wait.
+  private static let connectionLimit = 64
+  /// How long to wait when the system is out of file descriptors, in nanoseconds.
+  private static let pause: Int64 = 100_000_000
 
   /// Creates the work of a thread.
   init(
@@ -42,18 +51,36 @@ final class FrameGateLoop {
   // MARK: Sockets
 
   private func wait() {
-    var files = [pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0)]
+    var files = [pollfd(fd: isAccepting ? listener.number : -1, events: Int16(POLLIN), revents: 0)]
     for connection in connections { files.append(connection.interest) }
-    let deadlines = pending.deadlines + connections.compactMap(\.endsBy)
+    var deadlines = pending.deadlines + connections.compactMap(\.endsBy)
+    // Behind it the listener itself tells whether somebody comes.
+    if let pausesUntil, pausesUntil > clock.now { deadlines.append(pausesUntil) }
     waker.wait(on: &files, milliseconds: deadlines.min().map(clock.milliseconds) ?? -1)
     for (index, connection) in connections.enumerated() {
       connection.service(files[1 + index].revents, &buffer)
     }
-    guard files[0].revents != 0, let client = try? listener.accept() else { return }
-    lastNumber += 1
-    connections.append(
-      FrameGateConnection(lastNumber, client: client, isPassing: events != nil))
-    orders.lastConnection = lastNumber
+    if files[0].revents != 0 { accept() }
+  }
+
+  private var isAccepting: Bool {
+    if let pausesUntil, clock.milliseconds(until: pausesUntil) > 0 { return false }
+    return connections.count < Self.connectionLimit
+  }
+
+  private func accept() {
+    do throws(DataClientError) {
+      pausesUntil = nil
+      guard let client = try listener.accept() else { return }
+      trouble = nil
+      lastNumber += 1
+      connections.append(
+        FrameGateConnection(lastNumber, client: client, isPassing: events != nil))
+      orders.lastConnection = lastNumber
+    } catch {
+      trouble = error.message
+      pausesUntil = Timestamp(nanoseconds: clock.now.nanoseconds &+ Self.pause)
+    }
   }
 
   /// Writes, tells what came, and forgets what is over.
@@ -139,6 +166,6 @@ final class FrameGateLoop {
       case .lose: "the client does not connect"
       case .awaitMessages: "the client did not send what it was asked for"
       }
-    return DataClientError(.timedOut, "In time \(missing).")
+    return DataClientError(.timedOut, "In time \(missing)\(trouble.map { "; \($0)" } ?? "").")
   }
 }

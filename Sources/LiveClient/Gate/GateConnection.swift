@@ -15,8 +15,8 @@ final class GateConnection {
   /// The broker's host and port, for people.
   private let place: String
 
-  private var toBroker = Outbox()
-  private var toClient = Outbox()
+  private var toBroker = OutputBuffer()
+  private var toClient = OutputBuffer()
   private var clientFramer = MQTTFramer(limit: 65_536)
   private var brokerFramer = MQTTFramer(limit: GateConnection.largestPacket)
   private var isClientFramed = true

@@ -79,7 +79,8 @@ final class GateLoop {
 
   private var milliseconds: Int32 {
     var deadlines = pending.deadlines + connections.compactMap(\.endsBy)
-    if let pausesUntil { deadlines.append(pausesUntil) }
+    // Behind it the listener itself tells whether somebody comes.
+    if let pausesUntil, pausesUntil > clock.now { deadlines.append(pausesUntil) }
     return deadlines.min().map(clock.milliseconds) ?? -1
   }
 

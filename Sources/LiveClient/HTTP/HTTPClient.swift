@@ -13,6 +13,8 @@ import Synchronization
 /// server is a `ClientEvent.response(_:_:)` with its status, 404 too. A request that gets no
 /// answer is told by `ClientEvent.failed(_:_:)`.
 ///
+/// An answer whose body is longer than the client takes is told as a failure, and is read no further.
+///
 /// There is no connection to open: `connect`, like everything but `send`, is not supported.
 ///
 /// At most ``maximumOpenRequests`` requests may be unanswered or have their answer waiting for
@@ -23,6 +25,7 @@ public final class HTTPClient: DataClient {
 
   private let base: URLComponents
   private let session: URLSession
+  private let answers: HTTPAnswers
   private let events: EventQueue
   private let timer: WorkerThread
   private let openRequests: OpenRequests
@@ -31,8 +34,11 @@ public final class HTTPClient: DataClient {
   /// - Parameters:
   ///   - url: What the paths of requests are relative to: `https://host:port/path`.
   ///   - timeout: How many seconds a request may take without anything coming.
+  ///   - answerLimit: The longest body of an answer that is taken, in bytes; 16 MiB if not stated.
   /// - Throws: `DataClientError` when the URL can't be read, or the system is out of threads.
-  public init(url: String, timeout: Double = 60) throws(DataClientError) {
+  public init(
+    url: String, timeout: Double = 60, answerLimit: Int = 16 << 20
+  ) throws(DataClientError) {
     guard
       let base = URLComponents(string: url), let scheme = base.scheme?.lowercased(),
       ["http", "https"].contains(scheme), base.host?.isEmpty == false, base.query == nil
@@ -43,9 +49,12 @@ public final class HTTPClient: DataClient {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.timeoutIntervalForRequest = timeout
     configuration.urlCache = nil
-    session = URLSession(configuration: configuration)
     let events = try EventQueue(limit: Self.maximumOpenRequests, byteLimit: .max) {}
     self.events = events
+    answers = HTTPAnswers(limit: answerLimit) { id, answer in
+      events.append([Self.event(id, answer)])
+    }
+    session = URLSession(configuration: configuration, delegate: answers, delegateQueue: nil)
     openRequests = OpenRequests()
     timer = try WorkerThread { events.runTimer() }
   }
@@ -76,10 +85,8 @@ public final class HTTPClient: DataClient {
       throw DataClientError(
         .transport, "\(Self.maximumOpenRequests) requests are unanswered or unread.")
     }
-    let id = action.id
-    let task = session.dataTask(with: request) { [events] data, response, error in
-      events.append([Self.answer(to: id, data, response, error)])
-    }
+    let task = session.dataTask(with: request)
+    answers.await(task, of: action.id)
     task.resume()
   }
 
@@ -142,15 +149,16 @@ public final class HTTPClient: DataClient {
     return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
   }
 
-  private static func answer(
-    to id: ClientAction.ID, _ data: Data?, _ response: URLResponse?, _ error: (any Error)?
-  ) -> ClientEvent {
-    if let error { return .failed(id, .unanswered(cause(of: error), error.localizedDescription)) }
-    guard let response = response as? HTTPURLResponse else {
-      return .failed(id, .unanswered(.malformed, "it is not HTTP"))
+  private static func event(_ id: ClientAction.ID, _ answer: HTTPAnswers.Answer) -> ClientEvent {
+    switch answer {
+    case .complete(let body, let response as HTTPURLResponse):
+      .response(id, ResponseMessage(status: response.statusCode, body: body))
+    case .complete: .failed(id, .unanswered(.malformed, "it is not HTTP"))
+    case .tooLong(let limit):
+      .failed(id, .unanswered(.malformed, "its body is longer than \(limit) bytes"))
+    case .failed(let error):
+      .failed(id, .unanswered(cause(of: error), error.localizedDescription))
     }
-    let body = data.map { [UInt8]($0) } ?? []
-    return .response(id, ResponseMessage(status: response.statusCode, body: body))
   }
 
   private static func cause(of error: any Error) -> ActionFailure.Cause {

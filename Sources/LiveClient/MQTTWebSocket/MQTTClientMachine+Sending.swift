@@ -72,13 +72,18 @@ extension MQTTClientMachine {
     } catch { return fail(error) }
   }
 
-  /// Gives the connection up because of what the server did, or did not do.
+  /// Gives the connection up because of what the server did, or did not do; how one ends that is ending already was
+  /// decided before.
   /// - Parameters:
   ///   - reason: What it did, for people.
   ///   - code: The reason code for the server, which 5.0 wants (section 4.13); nil says nothing.
   ///   - now: The time.
   /// - Returns: What to do, in this order.
   mutating func lose(_ reason: String, code: UInt8?, _ now: Timestamp) -> [Output] {
+    switch phase {
+    case .idle, .ending: return []
+    case .opening, .greeting, .open, .leaving: break
+    }
     var outputs: [Output] = []
     if let code, version.rules.hasProperties {
       outputs = send(.disconnect(.init(code)), now)

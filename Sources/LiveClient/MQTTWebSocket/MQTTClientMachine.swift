@@ -135,7 +135,9 @@ struct MQTTClientMachine: Sendable {
   /// Gives the connection up because something could not be written.
   mutating func fail(_ error: any Error) -> [Output] {
     switch phase {
-    case .idle, .ending: return []
+    case .idle: return []
+    // What failed may have stood before the closing, which was then not done; done twice it does no harm.
+    case .ending: return [.close]
     case .opening, .greeting, .open, .leaving:
       phase = .ending(.lost("\(server): \(error)"))
       return [.close]

@@ -66,7 +66,7 @@ public final class MQTTWebSocketClient<Frames: DataClient>: DataClient {
     limits: MosquittoClient.Limits = MosquittoClient.Limits(), lacking: Capabilities = []
   ) {
     self.frames = frames
-    let version: MQTTVersion = version == .v5_0 ? .v5_0 : .v3_1_1
+    let version = version.ofPackets
     check = MQTTActionCheck(version: version, lacking: lacking)
     let limit = Load(count: limits.messages, bytes: limits.messageBytes)
     state = Mutex(State(machine: MQTTClientMachine(version: version, server: server, limit: limit)))

@@ -144,7 +144,13 @@ final class ActionQueue: Sendable {
   }
 
   /// Says whether the thread is about to do what can take long.
-  func setBlocked(_ isBlocked: Bool) { state.withLock { $0.isBlocked = isBlocked } }
+  /// - Returns: Whether it may: once the client is gone somebody may wait for the end of the thread.
+  @discardableResult func setBlocked(_ isBlocked: Bool) -> Bool {
+    state.withLock { state in
+      state.isBlocked = isBlocked && !state.orders.isStopped
+      return !state.orders.isStopped
+    }
+  }
 
   /// Takes the next action, unless it has to wait for answers to those before it.
   ///

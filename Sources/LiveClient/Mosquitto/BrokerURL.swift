@@ -20,6 +20,18 @@ public struct BrokerURL: Sendable, Hashable {
   /// - Parameter text: The URL.
   /// - Throws: `DataClientError` that says what is wrong with it, without the password.
   public init(_ text: String) throws(DataClientError) {
+    do throws(Problem) { try self.init(parsing: text) } catch { throw Self.error(error) }
+  }
+
+  /// What is wrong with a URL, as the end of a sentence that begins with its name.
+  struct Problem: Error {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+  }
+
+  /// Reads a URL.
+  init(parsing text: String) throws(Problem) {
     var rest = Substring(text)
     let isWebSocket: Bool
     switch Self.take(&rest, upTo: "://")?.lowercased() {
@@ -27,13 +39,13 @@ public struct BrokerURL: Sendable, Hashable {
     case "mqtts": (isSecure, isWebSocket) = (true, false)
     case "ws": (isSecure, isWebSocket) = (false, true)
     case "wss": (isSecure, isWebSocket) = (true, true)
-    case nil: throw Self.error("has no scheme, such as mqtt://")
-    case .some(let scheme): throw Self.error("has the scheme \(scheme), not mqtt, mqtts, ws or wss")
+    case nil: throw Problem("has no scheme, such as mqtt://")
+    case .some(let scheme): throw Problem("has the scheme \(scheme), not mqtt, mqtts, ws or wss")
     }
     path = try isWebSocket ? Self.takePath(&rest) : nil
     if rest.last == "/" { rest.removeLast() }
     guard !rest.contains(where: { "/?#".contains($0) }) else {
-      throw Self.error("has a path, which MQTT has no use for")
+      throw Problem("has a path, which MQTT has no use for")
     }
     if let at = rest.lastIndex(of: "@") {
       var user = rest[..<at]
@@ -52,11 +64,15 @@ public struct BrokerURL: Sendable, Hashable {
   }
 
   /// Takes the path and the query off a URL of WebSocket (RFC 6455 section 3).
-  private static func takePath(_ rest: inout Substring) throws(DataClientError) -> String {
-    guard !rest.contains("#") else { throw error("has a fragment, which a WebSocket can't") }
+  private static func takePath(_ rest: inout Substring) throws(Problem) -> String {
+    guard !rest.contains("#") else { throw Problem("has a fragment, which a WebSocket can't") }
     let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
     let path = rest[end...]
     rest = rest[..<end]
+    // It stands in the first line of a request as it is.
+    guard !path.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
+      throw Problem("has a path with a space or a control character in it; write it as %20")
+    }
     return path.hasPrefix("/") ? String(path) : "/" + path
   }
 
@@ -64,7 +80,7 @@ public struct BrokerURL: Sendable, Hashable {
   /// - Throws: ``DataClientError`` for WebSocket.
   func checkIsTCP() throws(DataClientError) {
     guard path != nil else { return }
-    throw Self.error("is one of WebSocket, where mqtt:// or mqtts:// is needed")
+    throw Self.error(Problem("is one of WebSocket, where mqtt:// or mqtts:// is needed"))
   }
 
   /// What a URL says before its host: user and password as they stand there, and the `@`.
@@ -74,28 +90,36 @@ public struct BrokerURL: Sendable, Hashable {
     return rest.lastIndex(of: "@").map { rest[...$0] } ?? ""
   }
 
+  /// What a URL has for host and port, as they stand there.
+  static func authority(in text: String) -> Substring {
+    var rest = Substring(text)
+    _ = take(&rest, upTo: "://")
+    rest = rest.prefix { $0 != "/" && $0 != "?" }
+    return rest.lastIndex(of: "@").map { rest[rest.index(after: $0)...] } ?? rest
+  }
+
   private static func hostAndPort(
     _ text: Substring
-  ) throws(DataClientError) -> (host: String, port: UInt16?) {
+  ) throws(Problem) -> (host: String, port: UInt16?) {
     let host: Substring
     var rest = text
     if rest.first == "[" {
       rest.removeFirst()
-      guard let address = take(&rest, upTo: "]") else { throw error("has a [ without a ]") }
+      guard let address = take(&rest, upTo: "]") else { throw Problem("has a [ without a ]") }
       host = address
-      guard rest.isEmpty || rest.first == ":" else { throw error("has text behind its ]") }
+      guard rest.isEmpty || rest.first == ":" else { throw Problem("has text behind its ]") }
     } else {
       let end = rest.firstIndex(of: ":") ?? rest.endIndex
       host = rest[..<end]
       rest = rest[end...]
     }
-    guard !host.isEmpty else { throw error("has no host") }
+    guard !host.isEmpty else { throw Problem("has no host") }
     guard !host.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7f }) else {
-      throw error("has a host with a space or a control character in it")
+      throw Problem("has a host with a space or a control character in it")
     }
     guard !rest.isEmpty else { return (String(host), nil) }
     guard let port = UInt16(rest.dropFirst()), port > 0 else {
-      throw error("has a port that is not a number from 1 to 65535")
+      throw Problem("has a port that is not a number from 1 to 65535")
     }
     return (String(host), port)
   }
@@ -109,7 +133,7 @@ public struct BrokerURL: Sendable, Hashable {
   }
 
   /// The bytes of a part of a URL with its percent signs resolved.
-  private static func decode(_ text: Substring) throws(DataClientError) -> [UInt8] {
+  private static func decode(_ text: Substring) throws(Problem) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = text.utf8
     while let byte = rest.popFirst() {
@@ -119,15 +143,15 @@ public struct BrokerURL: Sendable, Hashable {
       }
       guard
         rest.count >= 2, let value = UInt8(String(Substring(rest.prefix(2))), radix: 16)
-      else { throw error("has a % that two hexadecimal digits do not follow") }
+      else { throw Problem("has a % that two hexadecimal digits do not follow") }
       bytes.append(value)
       rest = rest.dropFirst(2)
     }
     return bytes
   }
 
-  private static func error(_ problem: String) -> DataClientError {
-    DataClientError(.unreadable, "The broker's URL \(problem).")
+  private static func error(_ problem: Problem) -> DataClientError {
+    DataClientError(.unreadable, "The broker's URL \(problem.text).")
   }
 }
 

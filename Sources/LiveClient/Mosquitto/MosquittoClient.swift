@@ -1,4 +1,5 @@
 public import DataClient
+import Wire
 
 /// A broker as a world: MQTT 3.1.1 and 5.0 over TCP and TLS, by libmosquitto.
 ///
@@ -53,6 +54,9 @@ public final class MosquittoClient: DataClient {
 
     /// The library's number of the version.
     var number: Int32 { self == .v3_1_1 ? 4 : 5 }
+
+    /// The version as packets have it.
+    var ofPackets: MQTTVersion { self == .v3_1_1 ? .v3_1_1 : .v5_0 }
   }
 
   /// How much may wait.
@@ -85,7 +89,7 @@ public final class MosquittoClient: DataClient {
   }
 
   let setup: MosquittoLink.Setup
-  let lacking: Capabilities
+  let actionCheck: MQTTActionCheck
   private let actions: ActionQueue
   private let events: EventQueue
   private let waker: Waker
@@ -118,7 +122,7 @@ public final class MosquittoClient: DataClient {
 
   /// Creates another client of the same broker.
   convenience init(sameBrokerAs other: MosquittoClient) throws(DataClientError) {
-    try self.init(other.setup, limits: Limits(), lacking: other.lacking)
+    try self.init(other.setup, limits: Limits(), lacking: other.actionCheck.lacking)
   }
 
   private init(
@@ -128,7 +132,7 @@ public final class MosquittoClient: DataClient {
     let actions = ActionQueue(limit: Load(count: limits.messages, bytes: limits.messageBytes))
     let events = try EventQueue(limit: limits.events, byteLimit: limits.eventBytes) { waker.wake() }
     self.setup = setup
-    self.lacking = lacking
+    actionCheck = MQTTActionCheck(version: setup.version.ofPackets, lacking: lacking)
     self.actions = actions
     self.events = events
     self.waker = waker
@@ -158,7 +162,7 @@ public final class MosquittoClient: DataClient {
   public var capabilities: Capabilities {
     Capabilities([.messages, .push, .binary, .will, .retain, .exactlyOnce])
       .union(setup.version == .v5_0 ? .refusals : [])
-      .subtracting(lacking).subtracting(actions.missing)
+      .subtracting(actionCheck.lacking).subtracting(actions.missing)
   }
 
   /// The time: that of the day when the client was created, then of the monotonic clock.
@@ -170,22 +174,15 @@ public final class MosquittoClient: DataClient {
   /// - Parameter action: What to do.
   /// - Throws: `DataClientError` when nothing was handed over.
   public func perform(_ action: ClientAction) async throws {
+    try check(action.kind)
     switch action.kind {
-    case .connect(let options):
-      try check(options)
-      try actions.connect(options)
+    case .connect(let options): try actions.connect(options)
     case .subscribe(let subscriptions):
-      try check(filters: subscriptions.map(\.filter))
-      for subscription in subscriptions { try check(qos: subscription.qos) }
       try actions.add(.subscribe(action.id, subscriptions))
-    case .unsubscribe(let filters):
-      try check(filters: filters)
-      try actions.add(.unsubscribe(action.id, filters))
-    case .publish(let message):
-      try check(message, "The topic")
-      try actions.add(.publish(action.id, message))
-    case .send, .sendText, .sendBinary:
-      throw DataClientError(.unsupported, "A broker of MQTT takes messages with topics only.")
+    case .unsubscribe(let filters): try actions.add(.unsubscribe(action.id, filters))
+    case .publish(let message): try actions.add(.publish(action.id, message))
+    // The check refuses them.
+    case .send, .sendText, .sendBinary: return
     case .disconnect:
       let deadline = Timestamp(nanoseconds: events.clock.now.nanoseconds &+ Self.closingTime)
       if try actions.disconnect(by: deadline) { events.append([.closed(.byUser)]) }

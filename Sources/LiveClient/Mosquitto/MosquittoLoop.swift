@@ -69,7 +69,7 @@ final class MosquittoLoop {
   }
 
   private func connect(_ link: MosquittoLink, _ attempt: UInt64, _ options: ConnectOptions) {
-    actions.setBlocked(true)
+    guard actions.setBlocked(true) else { return }
     link.connect(attempt, options)
     actions.setBlocked(false)
     self.link = link

@@ -22,7 +22,8 @@ public import DataClient
 /// ## The end
 ///
 /// `disconnect` writes all that was accepted, then a Close frame with code 1000, and waits for the server's
-/// for a few seconds. However a connection ends, it is told once. Of the codes that a server may close with,
+/// for a few seconds. A server that reads nothing is left after 5 seconds, and one that reads slowly after as
+/// many more as 64 KiB a second take for what waits. However a connection ends, it is told once. Of the codes that a server may close with,
 /// libwebsockets 4.1 takes 1012, 1013 and 1014 for errors of the server, so that they are not told.
 public final class WebSocketClient: DataClient {
   /// How much may wait.
@@ -67,11 +68,16 @@ public final class WebSocketClient: DataClient {
   ///   - limits: How much may wait.
   /// - Throws: `DataClientError` when the URL or a file can't be read, a header can't be sent, or the
   ///   system is out of threads.
-  public init(
+  public convenience init(
     url: String, options: WebSocketOptions = WebSocketOptions(), tls: TLSOptions = TLSOptions(),
     limits: Limits = Limits()
   ) throws(DataClientError) {
-    let setup = try WebSocketSetup(url: WebSocketURL(url), options: options, tls: tls)
+    try self.init(
+      WebSocketSetup(url: WebSocketURL(url), options: options, tls: tls), limits: limits)
+  }
+
+  /// Creates a client that is not connected.
+  init(_ setup: WebSocketSetup, limits: Limits) throws(DataClientError) {
     let orders = WebSocketOrders(messages: limits.messages, bytes: limits.messageBytes)
     let events = try EventQueue(limit: limits.events, byteLimit: limits.eventBytes) {
       orders.wake()

@@ -77,7 +77,8 @@ enum WebSocketLibrary {
     return policy
   }
 
-  private static func seconds(_ duration: Duration) -> UInt16 {
+  /// A duration in whole seconds, as far as the library can count them: 1 to 65,535.
+  static func seconds(_ duration: Duration) -> UInt16 {
     UInt16(clamping: max(1, duration.components.seconds))
   }
 }

@@ -23,6 +23,10 @@ final class WebSocketLink {
   /// Whether the next frame is to be marked as the first of a deflated message.
   private var isMarking = false
   private var closing: String?
+  /// Whether the time for closing is running.
+  private var isClosingLimited = false
+  /// How long the message that was written last is.
+  private var lastWritten = 0
 
   /// Creates a connection that is to be opened.
   init(_ loop: WebSocketLoop, _ attempt: UInt64) {
@@ -173,6 +177,7 @@ final class WebSocketLink {
           next.isText ? LWS_WRITE_TEXT : LWS_WRITE_BINARY)
       }
       guard written >= 0 else { return -1 }
+      lastWritten = next.bytes.count
       askToWrite()
       return 0
     }
@@ -225,7 +230,8 @@ final class WebSocketLink {
   func excuseSilence() {
     guard isPaused, let wsi, let policy = loop?.setup.options else { return }
     lws_validity_confirmed(wsi)
-    lws_set_timer_usecs(wsi, max(1, policy.pingInterval.components.seconds) * 500_000)
+    // Twice in the time after which the library would ask.
+    lws_set_timer_usecs(wsi, Int64(WebSocketLibrary.seconds(policy.pingInterval)) * 500_000)
   }
 
   /// Reads the socket again, once there is room.
@@ -236,6 +242,21 @@ final class WebSocketLink {
   }
 
   // MARK: - Closing
+
+  /// Cuts the connection when what waits to be written, and the Close frame behind it, are not in time.
+  ///
+  /// The library limits how long the server may take to answer a Close frame, not how long until one is written.
+  /// - Parameter bytes: How many bytes wait.
+  func limitClosing(behind bytes: Int) {
+    guard !isClosingLimited, let wsi, let loop else { return }
+    isClosingLimited = true
+    // The library keeps the rest of the last message for itself.
+    let waiting = bytes.addingReportingOverflow(
+      lws_partial_buffered(wsi) == 0 ? 0 : lastWritten)
+    let seconds = loop.setup.closing.seconds(
+      behind: waiting.overflow ? .max : waiting.partialValue)
+    lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, seconds)
+  }
 
   /// Notes what the server's Close frame says: a code of two bytes and a text (RFC 6455 section 5.5.1).
   func noteClose(_ bytes: UnsafeRawBufferPointer) {

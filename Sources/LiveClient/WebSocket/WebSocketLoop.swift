@@ -56,14 +56,21 @@ final class WebSocketLoop {
       if let link = current, link.attempt != orders.attempt { abandon(link) }
       if orders.opens { open(orders.attempt, policy) }
       current?.resume(hasRoom: current?.isPaused == true && events.takeRoom().events > 0)
+      if let bytes = orders.closesBehind { current?.limitClosing(behind: bytes) }
       if orders.writes { current?.askToWrite() }
       guard let context else {
         // Without a context nothing ever happens but the end.
         usleep(100_000)
         continue
       }
-      if lws_service(context, 0) < 0 { return }
+      if lws_service(context, 0) < 0 { return fail() }
     }
+  }
+
+  /// Tells that nothing works any more; connections that are open are told of when the context goes.
+  private func fail() {
+    guard let attempt = orders.fail(), orders.closed(attempt) != nil else { return }
+    events.append([.closed(.lost("libwebsockets failed."))])
   }
 
   // MARK: - Opening and closing
@@ -110,7 +117,7 @@ final class WebSocketLoop {
     info.ssl_connection = connectionFlags
     info.retry_and_idle_policy = policy
     info.userdata = Unmanaged.passUnretained(link).toOpaque()
-    orders.setBlocked(true)
+    guard orders.setBlocked(true) else { return }
     let wsi = lws_client_connect_via_info(&info)
     orders.setBlocked(false)
     // The library has told of most failures by then; not of all.

@@ -34,6 +34,8 @@ final class WebSocketOrders: Sendable {
     var opens = false
     /// Whether something is to be written, or the connection is to be closed.
     var writes = false
+    /// How many bytes are to be written before the connection is closed; nil when it is not to be closed.
+    var closesBehind: Int?
   }
 
   private enum Phase { case idle, connecting, open, closing }
@@ -46,8 +48,13 @@ final class WebSocketOrders: Sendable {
     var bytes = 0
     var isStopped = false
     var isBlocked = false
+    /// Whether the thread has ended by itself.
+    var hasFailed = false
     var waker: ContextWaker?
   }
+
+  private static let failed = DataClientError(
+    .transport, "libwebsockets failed, and this client can't be used any more; make another one.")
 
   private let state = Mutex(State())
   private let limit: (messages: Int, bytes: Int)
@@ -63,16 +70,17 @@ final class WebSocketOrders: Sendable {
   /// Asks for a connection.
   /// - Throws: ``DataClientError`` when there is one.
   func connect() throws(DataClientError) {
-    let isFree = state.withLock { state in
-      guard state.phase == .idle else { return false }
+    let failure = state.withLock { state -> DataClientError? in
+      guard !state.hasFailed else { return Self.failed }
+      guard state.phase == .idle else {
+        return DataClientError(.invalidAction, "There is a connection already; disconnect first.")
+      }
       state.phase = .connecting
       state.attempt += 1
       state.opens = true
-      return true
+      return nil
     }
-    guard isFree else {
-      throw DataClientError(.invalidAction, "There is a connection already; disconnect first.")
-    }
+    if let failure { throw failure }
     wake()
   }
 
@@ -80,6 +88,7 @@ final class WebSocketOrders: Sendable {
   /// - Throws: ``DataClientError`` when there is no connection, or too much waits.
   func send(_ message: Outgoing) throws(DataClientError) {
     let failure = state.withLock { [limit] state -> DataClientError? in
+      guard !state.hasFailed else { return Self.failed }
       guard state.phase == .open else {
         return DataClientError(.notConnected, "There is no connection.")
       }
@@ -148,12 +157,30 @@ final class WebSocketOrders: Sendable {
       defer { state.opens = false }
       return Orders(
         isStopped: state.isStopped, attempt: state.attempt, opens: state.opens,
-        writes: !state.messages.isEmpty || state.phase == .closing)
+        writes: !state.messages.isEmpty || state.phase == .closing,
+        closesBehind: state.phase == .closing ? state.bytes : nil)
     }
   }
 
   /// Says whether the thread is about to do what can take long.
-  func setBlocked(_ isBlocked: Bool) { state.withLock { $0.isBlocked = isBlocked } }
+  /// - Returns: Whether it may: once the client is gone somebody may wait for the end of the thread.
+  @discardableResult func setBlocked(_ isBlocked: Bool) -> Bool {
+    state.withLock { state in
+      state.isBlocked = isBlocked && !state.isStopped
+      return !state.isStopped
+    }
+  }
+
+  /// Notes that the thread ends although the client is there.
+  /// - Returns: The connection that was asked for and is not begun, if there is one; it is over.
+  func fail() -> UInt64? {
+    state.withLock { state in
+      state.hasFailed = true
+      guard state.opens else { return nil }
+      state.opens = false
+      return state.attempt
+    }
+  }
 
   /// Takes the message that is written next.
   func takeMessage() -> Outgoing? {

@@ -1,7 +1,7 @@
 import DataClient
 
 /// Where a WebSocket leads: `ws://user:password@host:port/path?query`, or `wss://…` for TLS (RFC 6455
-/// section 3).
+/// section 3); a ``BrokerURL`` with what the opening request says of it.
 struct WebSocketURL: Sendable, Hashable {
   /// Whether TLS is spoken.
   let isSecure: Bool
@@ -11,8 +11,9 @@ struct WebSocketURL: Sendable, Hashable {
   let port: UInt16
   /// The path with its query; at least `/`.
   let path: String
-  /// What stands before the `@`, as it is; nil when nothing does.
-  let userInfo: String?
+  /// What the Basic scheme has for credentials (RFC 7617 section 2): user name, colon and password; nil without a
+  /// user name.
+  let credentials: [UInt8]?
   /// The host and the port, as the Host field has them.
   let authority: String
 
@@ -20,42 +21,24 @@ struct WebSocketURL: Sendable, Hashable {
   /// - Parameter text: The URL.
   /// - Throws: ``DataClientError`` that says what is wrong with it, without the password.
   init(_ text: String) throws(DataClientError) {
-    guard let colon = text.firstRange(of: "://") else {
-      throw Self.error("has no scheme, such as ws://")
-    }
-    let scheme = text[..<colon.lowerBound].lowercased()
-    switch scheme {
-    case "ws": isSecure = false
-    case "wss": isSecure = true
-    default: throw Self.error("has the scheme \(scheme), not ws or wss")
-    }
-    let rest = text[colon.upperBound...]
-    guard !rest.contains("#") else { throw Self.error("has a fragment, which a WebSocket can't") }
-    let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-    var authority = rest[..<end]
-    let tail = String(rest[end...])
-    path = tail.hasPrefix("/") ? tail : "/" + tail
-    if let at = authority.lastIndex(of: "@") {
-      userInfo = String(authority[..<at])
-      authority = authority[authority.index(after: at)...]
-    } else {
-      userInfo = nil
-    }
-    // The rest is just what a broker's URL has.
     let place: BrokerURL
-    do throws(DataClientError) {
-      place = try BrokerURL((isSecure ? "mqtts://" : "mqtt://") + authority)
+    let path: String
+    do throws(BrokerURL.Problem) {
+      place = try BrokerURL(parsing: text)
+      guard let found = place.path else {
+        throw BrokerURL.Problem("is one of MQTT over TCP, where ws:// or wss:// is needed")
+      }
+      path = found
     } catch {
-      throw DataClientError(
-        error.code, error.message.replacing("The broker's URL", with: "The URL"))
+      throw DataClientError(.unreadable, "The URL \(error.text).")
     }
+    isSecure = place.isSecure
     host = place.host
-    let hasPort = !authority.hasSuffix("]") && authority.contains(":")
-    port = hasPort ? place.port : isSecure ? 443 : 80
-    self.authority = String(authority)
-  }
-
-  private static func error(_ problem: String) -> DataClientError {
-    DataClientError(.unreadable, "The URL \(problem).")
+    port = place.port
+    self.path = path
+    credentials = place.username.map { name in
+      Array(name.utf8) + (place.password.map { [UInt8(ascii: ":")] + $0 } ?? [])
+    }
+    authority = String(BrokerURL.authority(in: text))
   }
 }

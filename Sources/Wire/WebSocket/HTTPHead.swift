@@ -138,7 +138,10 @@ package enum HTTPText {
     }
   }
 
-  static func isControl(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7F }
+  /// Tells whether a byte can't stand in the value of a header line (RFC 9110 section 5.5).
+  package static func isControl(_ byte: UInt8) -> Bool {
+    (byte < 0x20 && byte != 0x09) || byte == 0x7F
+  }
 
   static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let rest = text.drop { $0 == 0x20 || $0 == 0x09 }

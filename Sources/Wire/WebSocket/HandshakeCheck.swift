@@ -12,8 +12,11 @@ struct HandshakeCheck {
 
   /// Notes a fault where the field stands, or at the start where it does not.
   mutating func note(_ code: WebSocketFault.Code, _ field: WebSocketField) {
-    let offset = name(of: field).flatMap { head.fields(named: $0).first?.offset } ?? 0
-    faults.append(WebSocketFault(code, in: field, at: offset))
+    faults.append(WebSocketFault(code, in: field, at: offset(of: field)))
+  }
+
+  private func offset(of field: WebSocketField) -> Int {
+    name(of: field).flatMap { head.fields(named: $0).first?.offset } ?? 0
   }
 
   private func name(of field: WebSocketField) -> String? {
@@ -117,19 +120,32 @@ struct HandshakeCheck {
     if let subprotocol, !request.subprotocols.contains(subprotocol) {
       note(.subprotocolNotOffered, .subprotocol)
     }
-    for accepted in extensions where !Self.isOffered(accepted, by: request) {
-      note(.extensionNotOffered, .extensions)
+    let offers = ExtensionOffers(request.extensions)
+    let offset = offset(of: .extensions)
+    for accepted in extensions where !offers.has(accepted) {
+      faults.append(WebSocketFault(.extensionNotOffered, in: .extensions, at: offset))
+    }
+  }
+}
+
+/// What a client offers, to look up what a server accepts: either may name thousands.
+private struct ExtensionOffers {
+  private var names: Set<String> = []
+  /// The offers of permessage-deflate, of which only so many differ.
+  private var deflates: Set<PermessageDeflate> = []
+
+  init(_ extensions: [WebSocketExtension]) {
+    for offered in extensions {
+      names.insert(offered.name)
+      guard offered.name == PermessageDeflate.name else { continue }
+      deflates.insert(PermessageDeflate.read(offered.parameters, in: .offer).deflate)
     }
   }
 
-  private static func isOffered(
-    _ accepted: WebSocketExtension, by request: WebSocketRequest
-  ) -> Bool {
-    let offers = request.extensions.filter { $0.name == accepted.name }
-    guard accepted.name == PermessageDeflate.name else { return !offers.isEmpty }
+  /// Whether an extension that a server accepts was offered, and the answer goes with an offer.
+  func has(_ accepted: WebSocketExtension) -> Bool {
+    guard accepted.name == PermessageDeflate.name else { return names.contains(accepted.name) }
     let answer = PermessageDeflate.read(accepted.parameters, in: .response).deflate
-    return offers.contains {
-      answer.answers(PermessageDeflate.read($0.parameters, in: .offer).deflate)
-    }
+    return deflates.contains { answer.answers($0) }
   }
 }

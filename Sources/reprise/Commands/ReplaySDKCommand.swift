@@ -149,6 +149,11 @@ enum ReplaySDKCommand: Command {
       throw UsageError(
         "--speed can't be '\(text)'", "type a number greater than 0, such as 2, or max")
     }
+    guard ReplayPace.isPossible(factor) else {
+      throw UsageError(
+        "--speed can't be '\(text)'",
+        "type a number from \(ReplayPace.slowestText) on, such as 2, or max")
+    }
     options.pace = .scaled(factor, by: ContinuousClock())
     return options
   }

@@ -1,4 +1,5 @@
 import DataClient
+import Synchronization
 import Testing
 
 @Suite struct FaultInjectorTests {
@@ -100,4 +101,85 @@ import Testing
   func nonsenseIsRefused(_ fault: Fault) {
     #expect(throws: DataClientError.self) { try FaultInjector(Self.broker(), [fault]) }
   }
+
+  @Test func anActionThatIsRefusedCutsNothing() async throws {
+    let broken = BrokenClient(try Self.broker())
+    let client = try FaultInjector(broken, [Fault(.disconnect, .at(1, .publish))])
+    var user = Actor(client)
+    try await user.connect()
+    _ = try await client.next(before: nil)
+    broken.refuses(.publish)
+    await #expect(throws: DataClientError.self) { try await user.publish("p") }
+    let id = try await user.publish("p")
+    #expect(try await client.next(before: nil) == .published(id))
+  }
+
+  @Test(arguments: [DataClientError.Code.notConnected, .transport])
+  func aCutThatFailsLeavesAClientThatCanBeUsed(_ code: DataClientError.Code) async throws {
+    let broken = BrokenClient(try Self.broker())
+    let client = try FaultInjector(broken, [Fault(.disconnect, .at(1, .message))])
+    var user = Actor(client)
+    try await user.connect()
+    _ = try await client.next(before: nil)
+    try await user.subscribe("n")
+    _ = try await client.next(before: nil)
+    let id = try await user.publish("p")
+    #expect(try await client.next(before: nil) == .published(id))
+    broken.refuses(.disconnect, code)
+    let message = Message(topic: "n", payload: Array("1".utf8))
+    guard code == .notConnected else {
+      let error = await #expect(throws: DataClientError.self) { try await client.next(before: nil) }
+      #expect(error?.code == code)
+      // Nothing was cut, so that all of it comes.
+      #expect(try await client.next(before: nil) == .message(message))
+      guard case .message = try await client.next(before: nil) else {
+        Issue.record("the second message is lost")
+        return
+      }
+      return
+    }
+    // The connection is over already, which the client is about to tell.
+    #expect(try await client.next(before: nil) == .message(message))
+    try await broken.client.perform(ClientAction(.init(rawValue: 99), .disconnect))
+    guard case .closed(.lost) = try await client.next(before: nil) else {
+      Issue.record("the end is not told")
+      return
+    }
+  }
+}
+
+/// A client that refuses the next action of a kind.
+private final class BrokenClient: DataClient {
+  enum Kind { case publish, disconnect }
+
+  let client: LocalFileClient
+  private let refusal = Mutex<(kind: Kind, code: DataClientError.Code)?>(nil)
+
+  init(_ client: LocalFileClient) { self.client = client }
+
+  func refuses(_ kind: Kind, _ code: DataClientError.Code = .transport) {
+    refusal.withLock { $0 = (kind, code) }
+  }
+
+  var capabilities: Capabilities { client.capabilities }
+  var now: Timestamp { client.now }
+
+  func perform(_ action: ClientAction) async throws {
+    let code = refusal.withLock { refusal -> DataClientError.Code? in
+      switch (action.kind, refusal?.kind) {
+      case (.publish, .publish), (.disconnect, .disconnect): break
+      default: return nil
+      }
+      defer { refusal = nil }
+      return refusal?.code
+    }
+    if let code { throw DataClientError(code, "broken") }
+    try await client.perform(action)
+  }
+
+  func next(before deadline: Timestamp?) async throws -> ClientEvent {
+    try await client.next(before: deadline)
+  }
+
+  func wake() { client.wake() }
 }

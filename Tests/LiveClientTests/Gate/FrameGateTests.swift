@@ -1,5 +1,6 @@
 import DataClient
 import Testing
+import Wire
 
 @testable import LiveClient
 
@@ -120,6 +121,43 @@ import Testing
     #expect(try await client.next(before: nil) == .closed(.byUser))
     guard case .closed = try await server.next(before: nil) else {
       Issue.record("the server does not see the end")
+      return
+    }
+  }
+
+  /// A client on a plain socket, and the server's side of its open connection.
+  private func rawClient(of gate: FrameGate) async throws -> RawClient {
+    let client = try await RawClient(gate.port)
+    #expect(client.response?.accepts == true)
+    #expect(try await gate.server.next(before: nil) == .connected(.init()))
+    return client
+  }
+
+  @Test func readsNothingBehindWhatIsNoFrame() async throws {
+    let gate = try FrameGate(isPassing: true)
+    let client = try await rawClient(of: gate)
+    let tooLong: [UInt8] = [0x82, 0xFF] + Array(repeating: 0xFF, count: 8)
+    client.socket.write(WebSocketFrame(.text, [0x61], maskingKey: 7).encoded() + tooLong)
+    #expect(try await gate.server.next(before: nil) == .text("a"))
+    client.send(WebSocketFrame(.text, [0x62], maskingKey: 7))
+    guard case .closed = try await gate.server.next(before: nil) else {
+      Issue.record("the rest is looked at")
+      return
+    }
+  }
+
+  @Test func tellsNoMessageThatIsNotWhole() async throws {
+    let gate = try FrameGate(isPassing: true)
+    let client = try await rawClient(of: gate)
+    let half = [UInt8](repeating: 0x61, count: 9 << 20)
+    let socket = client.socket
+    try await onThread {
+      socket.write(
+        WebSocketFrame(.binary, half, isFinal: false, maskingKey: 7).encoded()
+          + WebSocketFrame(.continuation, half, maskingKey: 7).encoded())
+    }
+    guard case .closed = try await gate.server.next(before: nil) else {
+      Issue.record("a message is cut off")
       return
     }
   }

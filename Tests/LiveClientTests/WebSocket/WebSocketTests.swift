@@ -161,6 +161,19 @@ import Testing
     #expect(try await client.after(.sendText("still there")) == .text("still there"))
   }
 
+  @Test func restsFromASilentServerForAnyTime() async throws {
+    let server = try await PythonServer()
+    let client = try await connected(
+      server, "/push?50", WebSocketOptions(pingInterval: .seconds(Int64.max)),
+      limits: WebSocketClient.Limits(events: 1))
+    for _ in 0..<50 {
+      guard case .text = try await client.event() else {
+        Issue.record("no text")
+        return
+      }
+    }
+  }
+
   @Test func refusesWhatItCannotDo() async throws {
     let server = try await PythonServer()
     let client = try WebSocketClient(url: server.url("/echo"))
@@ -181,13 +194,13 @@ import Testing
 
   @Test(arguments: [
     "http://a", "ws:/a", "a", "ws://", "ws://a b/", "ws://a:0/", "ws://a:70000/", "ws://a/#f",
-    "wss://[::1/",
+    "wss://[::1/", "ws://h/a b", "ws://h/a\r\nX: y", "ws://h/\u{7F}", "mqtt://a",
   ])
   func refusesABadURL(url: String) {
     #expect(throws: DataClientError.self) { try WebSocketClient(url: url) }
   }
 
-  @Test(arguments: [["a b": "c"], ["a": "b\r\nc: d"], ["": "x"]])
+  @Test(arguments: [["a b": "c"], ["a": "b\r\nc: d"], ["a": "\u{7F}"], ["": "x"]])
   func refusesAHeaderThatCannotBeSent(headers: [String: String]) {
     #expect(throws: DataClientError.self) {
       try WebSocketClient(url: "ws://localhost/", options: WebSocketOptions(headers: headers))

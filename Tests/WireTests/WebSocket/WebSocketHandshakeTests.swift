@@ -51,6 +51,21 @@ import Wire
     #expect(response.subprotocol == "chat" && response.reason == "Switching Protocols")
   }
 
+  /// A head of 64 KiB can be full of extensions: not a benchmark, it holds what would be slower than linear.
+  @Test(.timeLimit(.minutes(1)), arguments: ["a", "permessage-deflate"], [true, false])
+  func comparesManyExtensions(_ name: String, isOffered: Bool) {
+    let list = Array(repeating: name, count: 60_000 / (name.utf8.count + 1)).joined(separator: ",")
+    let offer = isOffered ? list : String(list.replacing(name, with: "b").prefix(60_000))
+    let others = (0..<500).map { "X-\($0): y" }
+    let request = WebSocketRequest(
+      Self.head(Self.request + ["Sec-WebSocket-Extensions: \(offer)"]))
+    let response = WebSocketResponse(
+      Self.head(Self.response + others + ["Sec-WebSocket-Extensions: \(list)"]), to: request)
+    let refused = response.faults.count { $0.code == .extensionNotOffered }
+    #expect(refused == (isOffered ? 0 : response.extensions.count))
+    #expect(response.extensions.count > 3_000)
+  }
+
   @Test func makesWhatItReads() {
     let request = WebSocketRequest(
       target: "/mqtt",

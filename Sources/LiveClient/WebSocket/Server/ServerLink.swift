@@ -67,7 +67,10 @@ final class ServerLink {
     guard !isCut else { return -1 }
     timer = nil
     follow(machine.passed(at: loop.clock.now, isReading: isReading))
-    return settle()
+    guard isCut else { return settle() }
+    // Told by -1 the library would first try to bring a client what it does not read.
+    cut()
+    return 0
   }
 
   /// The library is done with the connection.
@@ -81,6 +84,7 @@ final class ServerLink {
 
   /// There is something to write, or room for events.
   func look() {
+    if outbox.isClosed { machine.leave(isFirm: false, at: loop.clock.now) }
     // Written at once: waiting to be told that the socket takes it costs a turn of the loop.
     if write() < 0 { cut() }
   }
@@ -88,7 +92,9 @@ final class ServerLink {
   /// Closes the connection, as the server ends.
   func goAway() {
     outbox.close(code: 1001, reason: "")
-    if machine.phase == .handshake { cut() }
+    guard machine.phase != .handshake else { return cut() }
+    machine.leave(isFirm: true, at: loop.clock.now)
+    setTimer()
   }
 
   // MARK: - Work

@@ -106,7 +106,8 @@ final class ServerLoop {
 
   /// What a request that keeps to the rules is answered.
   func decision(on request: WebSocketRequest) -> WebSocketDecision {
-    guard links.count <= options.limits.connections else {
+    // Those that nobody took count, be they over or not: a client that comes and goes fills the memory too.
+    guard links.count <= options.limits.connections, connections.takeRoom() else {
       return .refuse(status: 503, body: "There are too many connections.")
     }
     return decide(request)
@@ -130,6 +131,8 @@ final class ServerLoop {
     lws_set_opaque_user_data(wsi, nil)
     link.forget()
     links[link.number] = nil
+    // The library does what is due before it waits: it must not wait for more when this was the last one.
+    if isStopping, links.isEmpty { lws_cancel_service(lws_get_context(wsi)) }
   }
 
   // MARK: - The library's calls

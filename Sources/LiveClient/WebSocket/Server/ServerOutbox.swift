@@ -99,6 +99,9 @@ final class ServerOutbox: Sendable {
     return true
   }
 
+  /// Whether nothing is added any more: the last item waits, or the connection is over.
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
   /// Takes the item that is written next.
   func take() -> Item? {
     let (item, ready) = state.withLock { state -> (Item?, [Waiter]) in

@@ -87,7 +87,7 @@ public func withWebSocketServer<Result: Sendable>(
 ) async throws -> Result {
   try options.check()
   let orders = ServerOrders()
-  let accepted = Mailbox<WebSocketServerConnection>(limit: .max)
+  let accepted = Mailbox<WebSocketServerConnection>(limit: options.limits.connections)
   let start = ServerStart()
   let thread = try WorkerThread {
     let loop = ServerLoop(options, orders: orders, connections: accepted, deciding: decide)

@@ -16,8 +16,6 @@ public final class WebSocketServerConnection: Sendable {
   public let request: WebSocketRequest
   /// The subprotocol that is spoken; nil for none.
   public let subprotocol: String?
-  /// Whether messages may be deflated in both directions (RFC 7692).
-  public let isDeflated: Bool
   /// The address of the client, without a port.
   public let clientAddress: String
   /// The server's answer to it, the status 101 (section 4.2.2).
@@ -33,7 +31,6 @@ public final class WebSocketServerConnection: Sendable {
     request = agreement.request
     response = agreement.response
     subprotocol = agreement.subprotocol
-    isDeflated = agreement.deflate != nil
     self.clientAddress = clientAddress
     self.clock = clock
     self.inbox = inbox
@@ -91,7 +88,9 @@ public final class WebSocketServerConnection: Sendable {
 
   /// Closes the connection behind what was sent (RFC 6455 section 7.1.2).
   ///
-  /// It does not wait: the end comes as an event, when the client has answered or has not in time. A
+  /// It does not wait: the end comes as an event, when the client has answered, or has not in
+  /// ``WebSocketServerLimits/closeTime``, or has read nothing of what was sent before for
+  /// ``WebSocketServerLimits/pongTime``. A
   /// connection that is closed already stays as it is, and so does one that is closed again.
   /// - Parameters:
   ///   - code: Why, as one of the codes that may be sent (section 7.4); nil says nothing.

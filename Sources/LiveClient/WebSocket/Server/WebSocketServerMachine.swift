@@ -18,6 +18,24 @@ struct WebSocketServerMachine: ~Copyable {
     case cut
   }
 
+  /// How long an open connection may take until its Close frame is written.
+  enum Leaving {
+    /// It is not to be closed.
+    case not
+    /// Its owner closes it: the client is waited for as long as it reads.
+    case patient(by: Timestamp)
+    /// The server stops: the Close frames of both sides have to be there by then.
+    case firm(by: Timestamp)
+
+    /// When the connection is given up if it is still open.
+    var deadline: Timestamp? {
+      switch self {
+      case .not: nil
+      case .patient(let deadline), .firm(let deadline): deadline
+      }
+    }
+  }
+
   enum Phase {
     /// The client's request is not complete.
     case handshake
@@ -37,6 +55,7 @@ struct WebSocketServerMachine: ~Copyable {
   var output = OutputBuffer()
   var orders: [Order] = []
   var silence: SilenceWatch
+  private var leaving = Leaving.not
   private(set) var phaseStart: Timestamp
   private var head: HTTPHeadReader
   var framer: WebSocketFramer?
@@ -89,7 +108,24 @@ struct WebSocketServerMachine: ~Copyable {
   }
 
   /// The socket took bytes of ``output``.
-  mutating func wrote(at now: Timestamp) { silence.wrote(output.taken, at: now) }
+  mutating func wrote(at now: Timestamp) {
+    silence.wrote(output.taken, at: now)
+    guard case .patient = leaving else { return }
+    leaving = .patient(by: now.advanced(by: options.limits.pongTime))
+  }
+
+  /// The connection is to be closed: a Close frame waits behind what is not encoded yet.
+  /// - Parameters:
+  ///   - isFirm: Whether time is up for a client that reads, too, as the server stops.
+  ///   - now: The time.
+  mutating func leave(isFirm: Bool, at now: Timestamp) {
+    switch (leaving, isFirm) {
+    case (.not, false): leaving = .patient(by: now.advanced(by: options.limits.pongTime))
+    case (.not, true), (.patient, true):
+      leaving = .firm(by: now.advanced(by: options.limits.closeTime))
+    case (.patient, false), (.firm, _): break
+    }
+  }
 
   /// The client ended the connection, or it broke.
   mutating func ended(_ reason: String) -> [Order] {
@@ -126,11 +162,15 @@ struct WebSocketServerMachine: ~Copyable {
   var deadline: Timestamp? {
     switch phase {
     case .handshake: phaseStart.advanced(by: options.limits.handshakeTime)
-    case .open: silence.deadline
-    case .closing, .draining: phaseStart.advanced(by: options.limits.closeTime)
+    case .open: earlier(silence.deadline, leaving.deadline)
+    case .closing:
+      if case .firm(let deadline) = leaving { min(closeDeadline, deadline) } else { closeDeadline }
+    case .draining: closeDeadline
     case .ended: nil
     }
   }
+
+  private var closeDeadline: Timestamp { phaseStart.advanced(by: options.limits.closeTime) }
 
   /// The time is what it is.
   /// - Parameters:
@@ -141,6 +181,9 @@ struct WebSocketServerMachine: ~Copyable {
     guard let deadline, deadline <= now else { return [] }
     switch phase {
     case .handshake: refuse(408, [], "The request took too long.", at: now)
+    case .open where leaving.deadline.map { $0 <= now } ?? false:
+      lose("The client does not read.")
+      orders.append(.cut)
     case .open where !isReading: silence.heard(at: now)
     case .open where !silence.isAsked:
       output.append(WebSocketFrame(.ping, []).encoded())

@@ -51,7 +51,8 @@ public struct WebSocketServerOptions: Sendable, Hashable {
 
 /// How much may wait in a ``WebSocketServer``, and how long.
 public struct WebSocketServerLimits: Sendable, Hashable {
-  /// How many connections there may be; one more is refused with the status 503.
+  /// How many connections there may be, and how many may wait to be accepted, open or over already; one more is
+  /// refused with the status 503.
   public var connections: Int
   /// The longest message that is taken, in bytes; a longer one closes the connection with 1009.
   public var message: Int
@@ -63,7 +64,8 @@ public struct WebSocketServerLimits: Sendable, Hashable {
   public var handshakeTime: Duration
   /// After how long without anything from a client a PING is sent.
   public var pingInterval: Duration
-  /// How long to wait for its PONG before the connection is taken for dead.
+  /// How long to wait for its PONG, or for anything to be read of what goes before a Close frame, before the
+  /// connection is taken for dead.
   public var pongTime: Duration
   /// How long to wait for a client's Close frame, and then for the end of the connection.
   public var closeTime: Duration

@@ -85,4 +85,16 @@ import Testing
     #expect(output.take(10) { _ in -1 } == -1)
     #expect(output.count == 1)
   }
+
+  @Test func outputThatIsNeverAllTakenKeepsLittle() {
+    var output = OutputBuffer()
+    let piece = [UInt8](repeating: 1, count: 100_000)
+    output.append(piece)
+    for _ in 0..<1_000 {
+      output.append(piece)
+      _ = output.take(piece.count) { $0.count }
+    }
+    #expect(output.count == 100_000 && output.taken == 100_000_000)
+    #expect(output.capacity < 8 << 20)
+  }
 }

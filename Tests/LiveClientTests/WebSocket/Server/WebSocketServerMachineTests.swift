@@ -159,6 +159,36 @@ import Wire
     #expect(machine.deadline == Self.after(.seconds(61)))
   }
 
+  @Test(arguments: [true, false])
+  func givesUpAClientThatDoesNotReadWhateverItSends(isReading: Bool) {
+    var machine = Self.opened()
+    machine.leave(isFirm: false, at: Self.after(.seconds(1)))
+    let ping = FrameRow.frame(.ping).encoded()
+    for second in stride(from: 2, to: 21, by: 6) {
+      _ = machine.received(ping.span.bytes, at: Self.after(.seconds(second)))
+      #expect(machine.passed(at: Self.after(.seconds(second)), isReading: isReading).isEmpty)
+    }
+    #expect(machine.deadline == Self.after(.seconds(21)))
+    let orders = machine.passed(at: Self.after(.seconds(21)), isReading: isReading).map { "\($0)" }
+    #expect(orders.first?.contains("does not read") == true && orders.last == "cut")
+  }
+
+  @Test func waitsForAClientThatReadsUnlessTheServerStops() {
+    var machine = Self.opened()
+    machine.leave(isFirm: false, at: Self.start)
+    machine.wrote(at: Self.after(.seconds(3)))
+    machine.leave(isFirm: false, at: Self.after(.seconds(4)))
+    #expect(machine.deadline == Self.after(.seconds(23)))
+    machine.leave(isFirm: true, at: Self.after(.seconds(6)))
+    machine.wrote(at: Self.after(.seconds(7)))
+    #expect(machine.deadline == Self.after(.seconds(11)))
+    // Nor is its Close frame waited for any longer.
+    _ = machine.send(.close(code: 1001, reason: ""), at: Self.after(.seconds(9)))
+    #expect(machine.deadline == Self.after(.seconds(11)))
+    let orders = machine.passed(at: Self.after(.seconds(11)), isReading: true).map { "\($0)" }
+    #expect(orders.first?.contains("no Close frame") == true && orders.last == "cut")
+  }
+
   @Test func callsNobodySilentWhomItDoesNotListenTo() {
     var machine = Self.opened()
     #expect(machine.passed(at: Self.after(.seconds(30)), isReading: false).isEmpty)

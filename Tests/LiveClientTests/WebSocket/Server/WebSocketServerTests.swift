@@ -65,6 +65,16 @@ import Testing
     try await withTestServer { server, _ in _ = try await PythonClient.run("many", server.url) }
   }
 
+  @Test(arguments: ["127.0.0.1", "0.0.0.0"]) func tellsWhereAClientIs(address: String) async throws
+  {
+    try await withWebSocketServer(WebSocketServerOptions(address: address)) { server in
+      let client = try await RawClient(server.port)
+      defer { withExtendedLifetime(client) {} }
+      let connection = await server.connections.next()
+      #expect(connection?.clientAddress == "127.0.0.1")
+    }
+  }
+
   @Test func speaksTLS() async throws {
     let certificates = try await Certificates()
     let options = WebSocketServerOptions(
