@@ -47,7 +47,9 @@ final class HTTPAnswers: NSObject, URLSessionDataDelegate {
     let isTooLong = pending.withLock { pending in
       guard var answer = pending.removeValue(forKey: dataTask.taskIdentifier) else { return false }
       defer { pending[dataTask.taskIdentifier] = answer }
-      guard !answer.isTooLong, data.count <= limit - answer.body.count else {
+      // What the system had read before it was told to stop.
+      guard !answer.isTooLong else { return false }
+      guard data.count <= limit - answer.body.count else {
         answer.isTooLong = true
         answer.body = []
         return true
