@@ -16,6 +16,13 @@ final class MosquittoLoop {
 
   /// How many packets are read before actions get their turn.
   private static let packetsAtOnce = 64
+  /// How many events of one reading make a stream, of which more is on its way.
+  private static let streamLength = 8
+  /// How long more of a stream is gathered before its user is told, in microseconds.
+  ///
+  /// Waking the user for every few messages, and the system acknowledging them one by one, costs more
+  /// than the messages do; a single message, or a few, is told at once.
+  private static let gatheringTime: useconds_t = 100
   /// How many bytes are handed to the library before they are written.
   private static let bytesAtOnce = 262_144
 
@@ -176,11 +183,22 @@ final class MosquittoLoop {
       link.hasBacklog = true
     } else if isCut || happened & Int32(POLLIN) != 0 || link.limits == nil && happened != 0 {
       read(link, room: room, isCut: isCut)
+      gather(link, room: room)
     } else {
       link.hasBacklog = false
     }
     if link.ending == nil, isCut || happened & Int32(POLLOUT) != 0 { link.write() }
     if link.ending == nil { link.keepAlive() }
+  }
+
+  /// Reads what else of a stream comes within a moment.
+  private func gather(_ link: MosquittoLink, room: (events: Int, bytes: Int)) {
+    guard
+      link.ending == nil, !link.hasLostSession, !link.hasBacklog,
+      (Self.streamLength..<Self.packetsAtOnce).contains(link.events.count)
+    else { return }
+    usleep(Self.gatheringTime)
+    read(link, room: room, isCut: false)
   }
 
   private func read(_ link: MosquittoLink, room: (events: Int, bytes: Int), isCut: Bool) {
