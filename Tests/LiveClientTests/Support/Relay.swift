@@ -11,6 +11,7 @@ final class Relay: Sendable {
   fileprivate struct State {
     var cut: Cut?
     var count = 0
+    var answers: [[UInt8]] = []
   }
 
   /// What the thread of the server shares with the test.
@@ -26,6 +27,7 @@ final class Relay: Sendable {
     self.shared = shared
     server = try ScriptedServer { socket in
       guard let upstream = try? Socket.connected(to: port) else { return }
+      shared.state.withLock { $0.answers.append([]) }
       while Self.pass(between: socket, and: upstream, shared) {}
     }
   }
@@ -36,6 +38,9 @@ final class Relay: Sendable {
 
   /// How many connections were cut.
   var count: Int { shared.state.withLock { $0.count } }
+
+  /// What the server's bytes were that passed, connection by connection.
+  var answers: [[UInt8]] { shared.state.withLock { $0.answers } }
 
   /// Cuts the connection when so many more bytes have passed, counted over both directions.
   func cut(after bytes: Int, isReset: Bool) {
@@ -54,7 +59,9 @@ final class Relay: Sendable {
       let bytes = from.readSome()
       guard !bytes.isEmpty else { return false }
       let (count, cut) = shared.state.withLock { $0.take(bytes.count) }
-      to.write(Array(bytes.prefix(count)))
+      let passed = Array(bytes.prefix(count))
+      if to === client { shared.state.withLock { $0.noteAnswer(passed) } }
+      to.write(passed)
       guard let cut else { continue }
       if cut.isReset { for socket in [client, server] { socket.resetsWhenClosed() } }
       return false
@@ -74,6 +81,11 @@ extension Relay.State {
     self.cut = nil
     count += 1
     return (cut.bytes, cut)
+  }
+
+  fileprivate mutating func noteAnswer(_ bytes: [UInt8]) {
+    guard let last = answers.indices.last else { return }
+    answers[last] += bytes
   }
 }
 
