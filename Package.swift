@@ -74,7 +74,9 @@ let package = Package(
       name: "AppSessions", dependencies: ["CloudSimulator", "DataClient", "DeviceSDK"],
       path: "Tests/AppSessions", swiftSettings: settings),
     // What tests of several targets share, and a client that tests kill.
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+    .target(
+      name: "TestSupport", dependencies: ["DataClient"], path: "Tests/TestSupport",
+      swiftSettings: settings),
     .executableTarget(
       name: "live-publisher", dependencies: ["DataClient", "LiveClient"],
       path: "Tests/LivePublisher", swiftSettings: settings),
@@ -86,12 +88,13 @@ let package = Package(
       name: "WireTests", dependencies: ["TestSupport", "Wire"],
       exclude: ["WebSocket/peer.py"], swiftSettings: settings),
     .testTarget(
-      name: "DataClientTests", dependencies: ["DataClient", "Wire"],
+      name: "DataClientTests", dependencies: ["DataClient", "TestSupport", "Wire"],
       exclude: ["LocalFiles/Answers"], swiftSettings: settings),
     .testTarget(
       name: "DeviceSDKTests",
       dependencies: [
         "AppSessions", "Capture", "CloudSimulator", "ConformanceKit", "DeviceSDK", "DataClient",
+        "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -107,7 +110,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ConformanceKitTests",
-      dependencies: ["ConformanceKit", "Capture", "DataClient", "DeviceSDK", "Wire"],
+      dependencies: [
+        "ConformanceKit", "Capture", "DataClient", "DeviceSDK", "TestSupport", "Wire",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "CloudSimulatorTests", dependencies: ["CloudSimulator", "DataClient"],

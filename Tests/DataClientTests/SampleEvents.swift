@@ -90,12 +90,3 @@ extension Sample {
     WebSocketResponse(accepting: request(), subprotocol: subprotocol, extensions: extensions)
   }
 }
-
-/// A consumer that keeps what it gets.
-struct EventList: EventConsumer {
-  var events: [Event] = []
-
-  mutating func consume(_ event: borrowing EventView) {
-    events.append(Event(copying: event))
-  }
-}

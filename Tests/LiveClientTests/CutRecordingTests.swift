@@ -1,5 +1,6 @@
 import DataClient
 import LiveClient
+import TestSupport
 import Testing
 
 /// A recording of a live session that breaks off, at every byte.
@@ -15,13 +16,13 @@ import Testing
     let header = try #require(bytes.firstIndex(of: 0x0A))
     for end in (header + 1)..<bytes.count {
       let part = Array(bytes[...end])
-      let (events, notes) = try Collector.read(part)
+      let list = try EventList(recording: part)
       // A line without its end is one all the same if nothing else is missing.
       let isWhole = bytes[end] == 0x0A || bytes[end + 1] == 0x0A
       let lines = part.split(separator: 0x0A)
-      #expect(notes.count == (isWhole ? 0 : 1))
-      #expect(notes.allSatisfy { $0.contains("ends inside line \(lines.count)") })
-      try await replay(events, lines.dropLast(isWhole ? 0 : 1), live)
+      #expect(list.notes.count == (isWhole ? 0 : 1))
+      #expect(list.notes.allSatisfy { $0.contains("ends inside line \(lines.count)") })
+      try await replay(list.events, lines.dropLast(isWhole ? 0 : 1), live)
     }
   }
 

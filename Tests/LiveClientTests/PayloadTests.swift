@@ -2,6 +2,7 @@ import DataClient
 import DeviceSDK
 import LiveClient
 import Synchronization
+import TestSupport
 import Testing
 
 /// Payloads that are large, or not what a channel expects, over a real broker and over its recording.
@@ -108,7 +109,7 @@ import Testing
     #expect(live.replies == ["/text 200", "/number 200"])
     #expect(live.errors == ["/nonsense CancellationError()"])
     let replay = try ReplayClient(
-      Collector.events(of: recorder.sink.bytes),
+      EventList(recording: recorder.sink.bytes).events,
       options: ReplayOptions(timerTolerance: .seconds(1)))
     let isSame = try await Self.run(on: replay) == live
     #expect(isSame)

@@ -1,6 +1,7 @@
 import DataClient
 import DeviceSDK
 import LiveClient
+import TestSupport
 import Testing
 
 /// Messages that the server does not want.
@@ -112,7 +113,7 @@ import Testing
     try recorder.finish()
     let text = String(decoding: recorder.sink.bytes, as: UTF8.self)
     #expect(text.contains(#""type":"PUBACK""#) && text.contains(#""type":"PUBREC""#))
-    let replay = try ReplayClient(Collector.events(of: recorder.sink.bytes))
+    let replay = try ReplayClient(EventList(recording: recorder.sink.bytes).events)
     #expect(try await run(replay) == live)
     try replay.finish()
   }

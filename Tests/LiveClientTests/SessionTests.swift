@@ -7,26 +7,6 @@ import Testing
 @Suite struct SessionTests {
   typealias Version = MosquittoClient.Version
 
-  @Test(arguments: Version.allCases) func takesUpSessions(_ version: Version) async throws {
-    let broker = try await Broker.persistent()
-    let options = ConnectOptions(clientID: "keeper", cleanStart: false)
-    let keeper = try TestClient(broker.url, version: version)
-    #expect(try await keeper.connect(options) == false)
-    try await keeper.subscribe("news/#", qos: .exactlyOnce)
-    try await keeper.disconnect()
-    let publisher = try await TestClient.connected(broker, version: version)
-    for number in 0..<50 {
-      try await publisher.publish("news/\(number % 3)", [UInt8(number)], qos: .exactlyOnce)
-    }
-    #expect(try await keeper.connect(options) == true)
-    for number in 0..<50 { #expect(try await keeper.message().payload == [UInt8(number)]) }
-    try await keeper.disconnect()
-    // A clean start ends the session, and so a later one is new.
-    #expect(try await keeper.connect(ConnectOptions(clientID: "keeper")) == false)
-    try await keeper.disconnect()
-    #expect(try await keeper.connect(options) == false)
-  }
-
   @Test(arguments: Version.allCases) func forgetsWhatTheServerForgot(_ version: Version)
     async throws
   {
@@ -98,27 +78,6 @@ import Testing
       payloads += try await drain(client).payloads
     }
     #expect(payloads == [[1], [2], [3]])
-  }
-
-  @Test(arguments: Version.allCases) func leavesAWill(_ version: Version) async throws {
-    let broker = try await Broker()
-    let witness = try await TestClient.connected(broker, version: version)
-    try await witness.subscribe("will/#")
-    let will = Message(topic: "will/a", payload: [0, 0xff], qos: .exactlyOnce)
-    let options = ConnectOptions(will: will)
-    do {
-      let client = try await TestClient.connected(broker, version: version, options)
-      try await client.disconnect()
-      try await client.connect()
-    }
-    do { _ = try await TestClient.connected(broker, version: version, options) }
-    #expect(try await witness.message() == will)
-    let other = Message(topic: "will/b", payload: [], qos: .atMostOnce, isRetained: true)
-    do {
-      let options = ConnectOptions(will: other)
-      _ = try await TestClient.connected(broker, version: version, options)
-    }
-    #expect(try await witness.message() == Message(topic: "will/b", payload: []))
   }
 
   /// Waits for the end of the connection.

@@ -1,6 +1,7 @@
 import Capture
 import DataClient
 import Foundation
+import TestSupport
 import Testing
 import Wire
 
@@ -9,13 +10,13 @@ import Wire
   static let paths =
     (SharedCaptures.names.map(SharedCaptures.path)
     + Recordings.names.map(Recordings.path)).filter { path in
-      ((try? Collector.events(of: path))?.events.isEmpty ?? true) == false
+      ((try? EventList.events(of: path))?.events.isEmpty ?? true) == false
     }
 
   @Test func capturesAreThere() { #expect(Self.paths.count >= 60) }
 
   @Test(arguments: paths) func givesTheSameBytes(_ path: String) throws {
-    let events = try Collector.events(of: path).events
+    let events = try EventList.events(of: path).events
     var buffer: [UInt8] = []
     var reader = RecordingReader()
     let header = Array(

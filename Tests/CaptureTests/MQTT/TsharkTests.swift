@@ -1,6 +1,7 @@
 import Capture
 import DataClient
 import Foundation
+import TestSupport
 import Testing
 import Wire
 
@@ -11,7 +12,7 @@ import Wire
   /// tshark 4.0 has no MQTT over WebSocket; its frames are compared elsewhere.
   @Test(arguments: Recordings.names) func agreesWithTshark(_ name: String) throws {
     let path = Recordings.path(name)
-    let events = try Collector.events(of: path).events
+    let events = try EventList.events(of: path).events
     var ports: Set<String> = []
     var ours: [Packet] = []
     for event in events {

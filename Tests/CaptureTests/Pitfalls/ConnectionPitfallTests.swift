@@ -1,4 +1,5 @@
 import DataClient
+import TestSupport
 import Testing
 import Wire
 
@@ -63,8 +64,8 @@ import Wire
   @Test("15: retransmissions in a real capture")
   func duplicatesForReal() throws {
     let path = SharedCaptures.path("made-here/g17c_duplicated_segments.pcap")
-    let twice = try Collector.events(of: path).events
-    let once = try Collector.events(of: SharedCaptures.path("made-here/g17_src.pcap")).events
+    let twice = try EventList.events(of: path).events
+    let once = try EventList.events(of: SharedCaptures.path("made-here/g17_src.pcap")).events
     #expect(twice.count == once.count)
     #expect(Set(twice.map(\.body)).isSuperset(of: once.map(\.body).filter(Self.isPacket)))
   }
@@ -196,7 +197,7 @@ import Wire
   @Test("19: port reuse in a real capture")
   func portReuseForReal() throws {
     let path = SharedCaptures.path("made-here/g12_port_reuse.pcap")
-    let (events, summary) = try Collector.events(of: path)
+    let (events, summary) = try EventList.events(of: path)
     let openings = events.compactMap { event in
       if case .opened(let opening) = event.body { opening.client } else { nil }
     }

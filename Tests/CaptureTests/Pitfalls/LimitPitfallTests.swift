@@ -66,7 +66,7 @@ import Wire
   @Test("22: frames cut in a real capture")
   func cutForReal() throws {
     let path = SharedCaptures.path("made-here/g10_snaplen120.pcap")
-    let (events, summary) = try Collector.events(of: path)
+    let (events, summary) = try EventList.events(of: path)
     let cut = events.filter { event in
       if case .mqtt(let packet) = event.body { packet.bytes.count < packet.size } else { false }
     }

@@ -1,4 +1,5 @@
 import DataClient
+import TestSupport
 import Testing
 import Wire
 
@@ -218,12 +219,12 @@ import Wire
     ])
   func real(_ name: String, _ source: String) throws {
     func packets(_ name: String, _ peer: Peer) throws -> [PacketBytes] {
-      try Collector.events(of: SharedCaptures.path(name)).events.compactMap { event in
+      try EventList.events(of: SharedCaptures.path(name)).events.compactMap { event in
         guard case .mqtt(let packet) = event.body, event.context.sender == peer else { return nil }
         return packet
       }
     }
-    let events = try Collector.events(of: SharedCaptures.path(name)).events
+    let events = try EventList.events(of: SharedCaptures.path(name)).events
     #expect(events.contains { if case .gap = $0.body { true } else { false } })
     for peer in Peer.allCases {
       let all = try packets(source, peer)

@@ -48,8 +48,8 @@ import Wire
 
   @Test("12: a wrap in a real capture", arguments: ["made-here/g17h_seq_wraparound.pcap"])
   func wrapsForReal(_ name: String) throws {
-    let wrapped = try Collector.events(of: SharedCaptures.path(name))
-    let plain = try Collector.events(of: SharedCaptures.path("made-here/g17_src.pcap"))
+    let wrapped = try EventList.events(of: SharedCaptures.path(name))
+    let plain = try EventList.events(of: SharedCaptures.path("made-here/g17_src.pcap"))
     #expect(wrapped.events.map(\.body) == plain.events.map(\.body))
     #expect(plain.events.count > 20)
   }
@@ -149,8 +149,8 @@ import Wire
   @Test("13: reordering in a real capture")
   func reordersForReal() throws {
     let path = SharedCaptures.path("made-here/g17d_reordered_packets.pcap")
-    let reordered = try Collector.events(of: path).events
-    let plain = try Collector.events(of: SharedCaptures.path("made-here/g17_src.pcap")).events
+    let reordered = try EventList.events(of: path).events
+    let plain = try EventList.events(of: SharedCaptures.path("made-here/g17_src.pcap")).events
     for peer in Peer.allCases {
       #expect(
         reordered.filter { $0.context.sender == peer }.map(\.body).filter(Self.isPacket)

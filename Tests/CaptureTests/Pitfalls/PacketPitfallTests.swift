@@ -1,4 +1,5 @@
 import DataClient
+import TestSupport
 import Testing
 import Wire
 
@@ -49,7 +50,7 @@ import Wire
       ("suricata-verify/mqtt-limit-2.pcap", 100_000, 1),
     ])
   func burst(_ name: String, _ size: Int, _ count: Int) throws {
-    let events = try Collector.events(of: SharedCaptures.path(name)).events
+    let events = try EventList.events(of: SharedCaptures.path(name)).events
     let packets = events.compactMap { event -> (frame: Int, size: Int)? in
       guard case .mqtt(let packet) = event.body else { return nil }
       return (event.context.frame, packet.size)
@@ -191,7 +192,7 @@ import Wire
       $0.contains("mqtt-events") || $0.contains("mqtt_synthetic") || $0.contains("excessiveprop")
     })
   func wrongForReal(_ name: String) throws {
-    let events = try Collector.events(of: SharedCaptures.path(name)).events
+    let events = try EventList.events(of: SharedCaptures.path(name)).events
     #expect(events.contains { if case .mqtt = $0.body { true } else { false } })
   }
 }

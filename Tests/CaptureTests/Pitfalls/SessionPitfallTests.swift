@@ -1,5 +1,6 @@
 import Capture
 import DataClient
+import TestSupport
 import Testing
 import Wire
 
@@ -55,7 +56,7 @@ import Wire
   @Test("30: aliases in a real capture")
   func aliasForReal() throws {
     let path = SharedCaptures.path("made-here/g02_mqtt5_rpc_props.pcap")
-    let events = try Collector.events(of: path).events
+    let events = try EventList.events(of: path).events
     let isEmpty = Self.fields(events) { packet -> Bool? in
       packet.type == .publish && packet.properties.integer(.topicAlias) != nil
         ? packet.topic.isEmpty : nil
@@ -67,7 +68,7 @@ import Wire
   @Test("31: a redelivery on another connection keeps its identifier, and has DUP set")
   func redelivery() throws {
     let path = SharedCaptures.path("made-here/g15_persistent_session_dup_redelivery.pcap")
-    let events = try Collector.events(of: path).events
+    let events = try EventList.events(of: path).events
     struct Delivery: Hashable {
       var connection: Int
       var packetID: UInt16?

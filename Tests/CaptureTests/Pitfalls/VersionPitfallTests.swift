@@ -1,4 +1,5 @@
 import DataClient
+import TestSupport
 import Testing
 import Wire
 
@@ -184,7 +185,7 @@ import Wire
       "suricata-verify/mqtt-events-missing-connect.pcap",
     ])
   func real(_ name: String) throws {
-    let (events, summary) = try Collector.events(of: SharedCaptures.path(name))
+    let (events, summary) = try EventList.events(of: SharedCaptures.path(name))
     #expect(summary.connections > 0)
     #expect(events.contains { if case .mqtt = $0.body { true } else { false } })
   }

@@ -1,5 +1,6 @@
 import Capture
 import DataClient
+import TestSupport
 import Testing
 import Wire
 
@@ -29,7 +30,7 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
   private static func connections(_ path: String) throws -> (whole: Set<Int>, broken: Set<Int>) {
     var whole: Set<Int> = []
     var broken: Set<Int> = []
-    for event in try Collector.events(of: path).events {
+    for event in try EventList.events(of: path).events {
       switch event.body {
       case .mqtt(let packet):
         whole.insert(event.context.connection)

@@ -1,13 +1,14 @@
 import Capture
 import DataClient
 import Foundation
+import TestSupport
 import Testing
 
 /// Files that are read again instead of being kept.
 @Suite struct ReplayFileRereadingTests {
   /// What is said on each connection of a file, in lines.
   private static func dialogues(_ path: String, keeping limit: Int?) throws -> [[String]] {
-    let connections = Set(try Collector.events(of: path).events.map(\.context.connection))
+    let connections = Set(try EventList.events(of: path).events.map(\.context.connection))
     return try connections.sorted().compactMap { connection in
       let source = limit == nil ? nil : SessionFile(path)
       var events = ReplayEvents(

@@ -1,6 +1,7 @@
 import Capture
 import DataClient
 import Foundation
+import TestSupport
 import Testing
 import Wire
 
@@ -13,7 +14,7 @@ import Wire
   @Test func referencesAreThere() { #expect(Self.names.count >= 7) }
 
   @Test(arguments: names) func agreesWithReference(_ name: String) throws {
-    let events = try Collector.events(of: SharedCaptures.path(name)).events
+    let events = try EventList.events(of: SharedCaptures.path(name)).events
     let expected = try ReferenceTests.reference(name).filter { $0.type.hasPrefix("WS_") }
     var connections: [String: Int] = [:]
     for event in events {

@@ -1,6 +1,7 @@
 import Capture
 import DataClient
 import Foundation
+import TestSupport
 import Testing
 import Wire
 
@@ -13,7 +14,7 @@ import Wire
   @Test func capturesAreThere() { #expect(Self.paths.count >= 8) }
 
   @Test(arguments: paths) func agreesWithTshark(_ path: String) throws {
-    let events = try Collector.events(of: path).events
+    let events = try EventList.events(of: path).events
     var ports: Set<String> = []
     var frames: [Frame] = []
     var contents: [Content] = []

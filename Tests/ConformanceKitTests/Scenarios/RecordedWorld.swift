@@ -1,20 +1,16 @@
 import DataClient
+import TestSupport
 
 @testable import ConformanceKit
 
 /// A world whose client is recorded in memory.
 final class RecordedWorld: ScenarioWorld {
-  private struct Kept: EventConsumer {
-    var events = ReplayEvents()
-    mutating func consume(_ event: borrowing EventView) { events.consume(event) }
-  }
-
   private let world: any ScenarioWorld
   private let recorder: RecordingClient<AnyClient, MemorySink>
 
   init(_ world: any ScenarioWorld) throws {
     self.world = world
-    recorder = try RecordingClient(AnyClient(client: world.client), to: MemorySink())
+    recorder = try RecordingClient(AnyClient(world.client), to: MemorySink())
   }
 
   var client: any DataClient { recorder }
@@ -27,26 +23,9 @@ final class RecordedWorld: ScenarioWorld {
   /// - Returns: The recording as a world.
   func replay() throws -> ReplayClient {
     try recorder.finish()
-    let bytes = recorder.sink.bytes
-    var kept = Kept()
-    var stream = RecordingStream()
-    try stream.consume(bytes.span.bytes, into: &kept)
-    try stream.finish(into: &kept)
-    return try ReplayClient(kept.events, options: ReplayWorld.options)
+    let events = try EventList(recording: recorder.sink.bytes).events
+    return try ReplayClient(events, options: ReplayWorld.options)
   }
-}
-
-/// A client whose type is not known.
-private struct AnyClient: DataClient {
-  let client: any DataClient
-
-  var capabilities: Capabilities { client.capabilities }
-  var now: Timestamp { client.now }
-  func perform(_ action: ClientAction) async throws { try await client.perform(action) }
-  func next(before deadline: Timestamp?) async throws -> ClientEvent {
-    try await client.next(before: deadline)
-  }
-  func wake() { client.wake() }
 }
 
 /// A world in which nothing ever happens.

@@ -1,22 +1,11 @@
 import DataClient
+import TestSupport
 import Testing
 import Wire
 
-/// Keeps the events of a recording.
-private struct Kept: EventConsumer {
-  var events: [Event] = []
-  mutating func consume(_ event: borrowing EventView) { events.append(Event(copying: event)) }
-}
-
 extension MemorySink {
   /// The recording's events, read back.
-  func events() throws -> [Event] {
-    var stream = RecordingStream()
-    var kept = Kept()
-    try stream.consume(bytes.span.bytes, into: &kept)
-    try stream.finish(into: &kept)
-    return kept.events
-  }
+  func events() throws -> [Event] { try EventList(recording: bytes).events }
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -1,4 +1,5 @@
 import DataClient
+import TestSupport
 import Testing
 import Wire
 

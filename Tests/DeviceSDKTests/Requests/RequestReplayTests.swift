@@ -1,38 +1,7 @@
 import DataClient
 import DeviceSDK
+import TestSupport
 import Testing
-
-private enum MoodAPI: RequestTarget {
-  case analyze(question: String)
-  case missing
-
-  var service: String {
-    switch self {
-    case .analyze: "test-services/nlu/analyze"
-    case .missing: "missing"
-    }
-  }
-
-  var parameters: JSONValue {
-    switch self {
-    case .analyze(let question): ["question": .string(question), "robotId": "1"]
-    case .missing: [:]
-    }
-  }
-}
-
-private struct Events: EventConsumer {
-  var all: [Event] = []
-  mutating func consume(_ event: borrowing EventView) { all.append(Event(copying: event)) }
-
-  static func read(_ text: String) throws -> [Event] {
-    var stream = RecordingStream()
-    var events = Events()
-    try stream.consume(Array(text.utf8).span.bytes, into: &events)
-    try stream.finish(into: &events)
-    return events.all
-  }
-}
 
 /// The request model on a server, on a folder of answers, and on a recording of the first.
 @Suite struct RequestReplayTests {
@@ -48,10 +17,10 @@ private struct Events: EventConsumer {
           let question = JSONValue(parsing: Array(content.utf8))?["question"]
         else {
           guard let id = JSONValue(parsing: Array(text.utf8))?["uniqueId"],
-            text.contains("missing")
+            text.contains("bare")
           else { return [] }
           let error: JSONValue = ["code": 3, "desc": "internal"]
-          return [.text(Self.text(["uniqueId": id, "service": "missing", "error": error]))]
+          return [.text(Self.text(["uniqueId": id, "service": "bare", "error": error]))]
         }
         return [
           .text(
@@ -72,9 +41,9 @@ private struct Events: EventConsumer {
   private func run(
     on client: some DataClient, asking question: String = "b"
   ) async throws -> [String] {
-    let provider = RequestProvider<MoodAPI>(client: client)
+    let provider = RequestProvider<SampleAPI>(client: client)
     var lines: [String] = []
-    for target in [MoodAPI.analyze(question: "a"), .missing, .analyze(question: question)] {
+    for target in [SampleAPI.analyze(question: "a"), .bare, .analyze(question: question)] {
       do {
         let answer = try await provider.answer(to: target)
         lines.append("\(answer.service) \(Self.text(answer.content))")
@@ -92,14 +61,14 @@ private struct Events: EventConsumer {
     try recorder.finish()
     #expect(live.count == 3 && live.first == #"test-services/nlu/analyze {"echo":"a"}"#)
     let text = String(decoding: recorder.sink.bytes, as: UTF8.self)
-    let replay = try ReplayClient(Events.read(text))
+    let replay = try ReplayClient(EventList(recording: Array(text.utf8)).events)
     #expect(try await run(on: replay) == live)
     try replay.finish()
 
     // Another run of the application may have had other numbers.
     let other = text.replacing(#"\"uniqueId\":"#, with: #"\"uniqueId\":10"#)
     #expect(other != text)
-    let again = try ReplayClient(Events.read(other))
+    let again = try ReplayClient(EventList(recording: Array(other.utf8)).events)
     #expect(try await run(on: again) == live)
     try again.finish()
   }
@@ -108,7 +77,7 @@ private struct Events: EventConsumer {
     let recorder = try RecordingClient(server(), to: MemorySink())
     _ = try await run(on: recorder)
     let text = String(decoding: recorder.sink.bytes, as: UTF8.self)
-    let replay = try ReplayClient(Events.read(text))
+    let replay = try ReplayClient(EventList(recording: Array(text.utf8)).events)
     let error = await #expect(throws: DataClientError.self) {
       try await run(on: replay, asking: "c")
     }

@@ -1,5 +1,6 @@
 import DataClient
 import Glibc
+import TestSupport
 import Wire
 
 /// The built command, running, as users run it.
@@ -73,19 +74,15 @@ final class RunningCommand: Sendable {
 }
 
 /// A recording, read back.
-struct Recorded: EventConsumer {
-  private(set) var events: [Event] = []
-  private(set) var notes: [String] = []
+struct Recorded {
+  let events: [Event]
+  let notes: [String]
 
   /// Reads a file; that it is no valid recording is an error.
   init(_ path: String) throws {
-    var stream = RecordingStream()
-    try stream.consume(Child.bytes(of: path).span.bytes, into: &self)
-    try stream.finish(into: &self)
-    notes = stream.notes
+    let list = try EventList(recording: Child.bytes(of: path))
+    (events, notes) = (list.events, list.notes)
   }
-
-  mutating func consume(_ event: borrowing EventView) { events.append(Event(copying: event)) }
 
   /// The payloads of the messages, in order.
   var payloads: [String] {

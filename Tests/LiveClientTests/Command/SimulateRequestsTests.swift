@@ -133,17 +133,17 @@ import Wire
   }
 
   @Test func endsQuietlyWhenNobodyReadsItsLines() async throws {
-    let script = "$0 simulate $1 | head -n 1; exit ${PIPESTATUS[0]}"
+    let reader = "{ head -n 1; exec <&-; echo gone >&2; }"
+    let script = "$0 simulate $1 | \(reader); exit ${PIPESTATUS[0]}"
     let child = try Child(
       ["bash", "-c", script, RunningCommand.path, url], errorsApart: true)
     try await child.wait(for: "listening") { $0.errorText.contains("listening") }
-    // Its first line ends the reader, and a later one the command.
-    var socket: Socket?
-    _ = try await eventually {
-      socket = try? Socket.connected(to: port)
-      socket?.write(RawClient.request("/").head.bytes)
-      return child.hasEnded
-    }
+    // Its first line ends the reader, and the next one the command.
+    let first = try #require(try Socket.connected(to: port))
+    first.write(RawClient.request("/").head.bytes)
+    try await child.wait(for: "the reader's end") { $0.errorText.contains("gone") }
+    let second = try #require(try Socket.connected(to: port))
+    second.write(RawClient.request("/").head.bytes)
     let status = await child.wait()
     #expect(status == 0)
     #expect(!child.errors.contains("Broken pipe"))

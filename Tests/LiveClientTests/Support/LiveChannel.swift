@@ -20,20 +20,3 @@ enum LiveChannel {
     return configuration
   }
 }
-
-/// The events of a recording.
-struct Collector: EventConsumer {
-  private var events: [Event] = []
-
-  mutating func consume(_ event: borrowing EventView) { events.append(Event(copying: event)) }
-
-  static func events(of bytes: [UInt8]) throws -> [Event] { try read(bytes).events }
-
-  static func read(_ bytes: [UInt8]) throws -> (events: [Event], notes: [String]) {
-    var stream = RecordingStream()
-    var collector = Collector()
-    try stream.consume(bytes.span.bytes, into: &collector)
-    try stream.finish(into: &collector)
-    return (collector.events, stream.notes)
-  }
-}

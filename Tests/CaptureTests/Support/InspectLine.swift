@@ -3,24 +3,6 @@ import DataClient
 import Foundation
 import Wire
 
-/// Keeps every event that it is given.
-struct Collector: EventConsumer {
-  var events: [Event] = []
-
-  mutating func consume(_ event: borrowing EventView) {
-    events.append(Event(copying: event))
-  }
-
-  /// Reads a capture whole.
-  static func events(
-    of path: String, options: InputOptions = InputOptions()
-  ) throws -> (events: [Event], summary: InputSummary) {
-    var collector = Collector()
-    let summary = try SessionInput.read(path, options: options, into: &collector)
-    return (collector.events, summary)
-  }
-}
-
 /// An event as a tool outside reads it: the parsed line of `inspect --format jsonl`.
 struct InspectLine {
   let fields: [String: Any]
