@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -7,7 +9,8 @@
 /// What to ask for, and what comes back; it knows neither the host nor how it gets there.
 ///
 /// The same request goes through any ``DataClient`` that has ``Capabilities/requests``: a live one, or
-/// a folder of files.
+/// a folder of files. An answer that says itself that it is a failure is told as one where it is decoded:
+/// by what `init(from:)` of the ``Response`` throws.
 public protocol Request<Response>: Sendable {
   /// What the answer's JSON is decoded to.
   associatedtype Response: Decodable & Sendable
@@ -49,8 +52,14 @@ public enum RequestMethod: String, Sendable, Hashable, CaseIterable {
   case connect = "CONNECT"
 }
 
+/// How many requests were sent and awaited; each has an identifier of its own, so that what comes too late for
+/// one is not taken for the answer to the next.
+private let awaitedRequests = Atomic<UInt32>(0)
+
 extension DataClient {
   /// Sends a request and waits for its answer.
+  ///
+  /// An answer that comes later than that is read by whoever reads next, and is none of theirs.
   ///
   /// It is the one reader of the client while it runs: other events that come meanwhile are gone. An
   /// application that also wants those performs the action itself and reads in one place.
@@ -64,8 +73,9 @@ extension DataClient {
   public func send<R: Request>(
     _ request: R, timeout: Duration = .seconds(10)
   ) async throws -> R.Response {
-    // The largest number is no application's own, which count up.
-    let id = ClientAction.ID(rawValue: .max)
+    // From the largest number on downwards, where no application's own are, which count up.
+    let count = awaitedRequests.wrappingAdd(1, ordering: .relaxed).oldValue
+    let id = ClientAction.ID(rawValue: .max - count % (1 << 30))
     let deadline = now.advanced(by: timeout)
     let message = RequestMessage(
       path: request.path, method: request.method.rawValue, parameters: request.parameters)
