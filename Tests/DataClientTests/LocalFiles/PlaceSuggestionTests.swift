@@ -1,45 +1,10 @@
 import DataClient
-import Foundation
+import TestSupport
 import Testing
 
-/// Looks for places, as a map's web service answers.
-private struct PlaceSuggestion: Request {
-  typealias Response = RestaurantTotal
-  let path = "suggestion/"
-  let parameters: [String: String]
-}
-
-private struct RestaurantTotal: Decodable, Sendable {
-  let status: Int
-  let message: String
-  let count: Int
-  let data: [Restaurant]
-  let request_id: String
-}
-
-private struct Restaurant: Decodable, Sendable {
-  struct Location: Decodable, Sendable {
-    let lat: Double
-    let lng: Double
-  }
-
-  let id: String
-  let title: String
-  let address: String
-  let category: String
-  let type: Int
-  let location: Location
-  let adcode: Int
-  let province: String
-  let district: String
-}
-
 @Suite struct PlaceSuggestionTests {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "Answers").path
-
   @Test func firstRestaurantIsFound() async throws {
-    let client = try LocalFileClient(folder: Self.folder)
+    let client = try LocalFileClient(folder: PlaceSuggestion.folder)
     let request = PlaceSuggestion(parameters: ["region": "Musterstadt", "keyword": "noodles"])
     for _ in 0..<2 {
       let total = try await client.send(request)
@@ -53,7 +18,7 @@ private struct Restaurant: Decodable, Sendable {
   }
 
   @Test func parametersChooseAnotherAnswer() async throws {
-    let client = try LocalFileClient(folder: Self.folder)
+    let client = try LocalFileClient(folder: PlaceSuggestion.folder)
     let start = client.now
     let request = PlaceSuggestion(parameters: ["region": "Nowhere", "keyword": "noodles"])
     let error = await #expect(throws: DataClientError.self) { try await client.send(request) }
@@ -63,7 +28,7 @@ private struct Restaurant: Decodable, Sendable {
   }
 
   @Test func answerInTimeIsNotEnough() async throws {
-    let client = try LocalFileClient(folder: Self.folder)
+    let client = try LocalFileClient(folder: PlaceSuggestion.folder)
     let request = PlaceSuggestion(parameters: ["region": "Nowhere"])
     let error = await #expect(throws: DataClientError.self) {
       try await client.send(request, timeout: .milliseconds(100))
@@ -78,6 +43,8 @@ private struct Restaurant: Decodable, Sendable {
       "at $.data[0].id"
     ),
     (#""text""#, "at $"),
+    // The service's own failure, in an answer that HTTP calls a success.
+    (#"{"status":310,"message":"no such region"}"#, "status 310: no such region at $.status"),
   ])
   func saysWhereAnAnswerIsWrong(_ body: String, _ message: String) async throws {
     let client = try LocalFileClient(files: ["suggestion.json": Array(body.utf8)])
