@@ -39,6 +39,7 @@ import Testing
       ),
       ("PUT", "a", [:], 200, "PUT /v1/a HTTP/1.1|{}"),
       ("DELETE", "missing", ["x": "1"], 404, "DELETE /v1/missing HTTP/1.1|{\"x\":\"1\"}"),
+      ("TRACE", "a", ["x": "1"], 200, "TRACE /v1/a?x=1 HTTP/1.1|"),
     ] as [(String, String, [String: String], Int, String)])
   func asks(
     _ method: String, _ path: String, _ parameters: [String: String], _ status: Int,
@@ -89,6 +90,40 @@ import Testing
     #expect(
       try await client.next(before: client.now.advanced(by: .seconds(600)))
         == .failed(id, .unanswered(.malformed, "its body is longer than 16777216 bytes")))
+  }
+
+  /// What a server may demand of its users; a request is answered by the refusal all the same.
+  @Test(
+    .timeLimit(.minutes(5)),
+    arguments: [
+      "WWW-Authenticate: Basic realm=\"x\"\r\n", "WWW-Authenticate: Bearer\r\n",
+      "WWW-Authenticate: Digest realm=\"x\", nonce=\"y\"\r\n", "",
+    ])
+  func tellsThatAUserNameIsWanted(_ demand: String) async throws {
+    let server = try ScriptedServer { socket in
+      _ = socket.readHTTPRequest()
+      socket.write(
+        Array("HTTP/1.1 401 Unauthorized\r\n\(demand)Content-Length: 0\r\n\r\n".utf8))
+    }
+    for user in ["", "ann:wrong@"] {
+      let client = try HTTPClient(url: "http://\(user)127.0.0.1:\(server.port)")
+      for _ in 0..<2 {
+        let answer = try await ask(client, RequestMessage(path: "a", method: "GET"))
+        #expect(answer == ResponseMessage(status: 401, body: []))
+      }
+    }
+  }
+
+  @Test func goesWhereItIsSent() async throws {
+    let server = try ScriptedServer { socket in
+      let (line, _) = socket.readHTTPRequest()
+      guard line.contains("/old") else { return socket.writeHTTPAnswer(Array("new".utf8)) }
+      socket.write(
+        Array("HTTP/1.1 302 Found\r\nLocation: /new\r\nContent-Length: 3\r\n\r\nold".utf8))
+    }
+    let client = try HTTPClient(url: "http://127.0.0.1:\(server.port)")
+    let answer = try await ask(client, RequestMessage(path: "old", method: "GET"))
+    #expect(answer == ResponseMessage(body: Array("new".utf8)))
   }
 
   @Test func requestsThrowWhatFailed() async throws {
@@ -173,7 +208,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["", "host", "ftp://host", "http://", "http://h?q=1"])
+  @Test(arguments: ["", "host", "ftp://host", "http://", "http://h?q=1", "http://h#a"])
   func refusesURLs(_ url: String) {
     #expect(throws: DataClientError.self) { try HTTPClient(url: url) }
   }

@@ -22,6 +22,8 @@ final class HTTPAnswers: NSObject, URLSessionDataDelegate {
     let id: ClientAction.ID
     var body: [UInt8] = []
     var isTooLong = false
+    /// The answer that asks for a user name and a password.
+    var demand: URLResponse?
   }
 
   private let limit: Int
@@ -60,6 +62,25 @@ final class HTTPAnswers: NSObject, URLSessionDataDelegate {
     if isTooLong { dataTask.cancel() }
   }
 
+  /// Takes an answer of status 401 as one like all others.
+  ///
+  /// Foundation on Linux never ends a request whose answer asks for a user name, unless it is given one or the
+  /// request is cancelled.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler:
+      @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) ->
+      Void
+  ) {
+    guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic
+    else {
+      return completionHandler(.performDefaultHandling, nil)
+    }
+    let demand = challenge.failureResponse ?? task.response
+    pending.withLock { $0[task.taskIdentifier]?.demand = demand }
+    completionHandler(.cancelAuthenticationChallenge, nil)
+  }
+
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
   ) {
@@ -68,6 +89,8 @@ final class HTTPAnswers: NSObject, URLSessionDataDelegate {
     }
     if answer.isTooLong {
       tell(answer.id, .tooLong(limit: limit))
+    } else if let demand = answer.demand {
+      tell(answer.id, .complete(answer.body, demand))
     } else if let error {
       tell(answer.id, .failed(error))
     } else {

@@ -8,10 +8,11 @@ import Synchronization
 
 /// A server of HTTP as a world: it answers requests and does nothing else.
 ///
-/// The path of a request is appended to the base URL. `GET` and `HEAD` carry the parameters in the
-/// query, sorted by name; every other method carries them as a JSON object. Every answer of the
-/// server is a `ClientEvent.response(_:_:)` with its status, 404 too. A request that gets no
-/// answer is told by `ClientEvent.failed(_:_:)`.
+/// The path of a request is appended to the base URL. `GET`, `HEAD` and `TRACE` carry the parameters in
+/// the query, sorted by name; every other method carries them as a JSON object. Every answer of the
+/// server is a `ClientEvent.response(_:_:)` with its status, 401 and 404 too, but for one that names
+/// another place: the answer is that of the other place. A request that gets no answer is told by
+/// `ClientEvent.failed(_:_:)`.
 ///
 /// An answer whose body is longer than the client takes is told as a failure, and is read no further.
 ///
@@ -32,7 +33,8 @@ public final class HTTPClient: DataClient {
 
   /// Creates a client.
   /// - Parameters:
-  ///   - url: What the paths of requests are relative to: `https://host:port/path`.
+  ///   - url: What the paths of requests are relative to: `https://host:port/path`. A user name and a
+  ///     password before the host are sent with each request (RFC 7617).
   ///   - timeout: How many seconds a request may take without anything coming.
   ///   - answerLimit: The longest body of an answer that is taken, in bytes; 16 MiB if not stated.
   /// - Throws: `DataClientError` when the URL can't be read, or the system is out of threads.
@@ -41,7 +43,8 @@ public final class HTTPClient: DataClient {
   ) throws(DataClientError) {
     guard
       let base = URLComponents(string: url), let scheme = base.scheme?.lowercased(),
-      ["http", "https"].contains(scheme), base.host?.isEmpty == false, base.query == nil
+      ["http", "https"].contains(scheme), base.host?.isEmpty == false, base.query == nil,
+      base.fragment == nil
     else {
       throw DataClientError(.unreadable, "The server's URL is not http://host or https://host.")
     }
@@ -118,7 +121,8 @@ public final class HTTPClient: DataClient {
     let prefix = base.percentEncodedPath
     let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? ""
     components.percentEncodedPath = (prefix.hasSuffix("/") ? prefix : prefix + "/") + encoded
-    let isInQuery = ["GET", "HEAD"].contains(method)
+    // A TRACE has no body (RFC 9110 section 9.3.8).
+    let isInQuery = ["GET", "HEAD", "TRACE"].contains(method)
     if isInQuery, !message.parameters.isEmpty {
       components.percentEncodedQuery =
         message.parameters.sorted { $0.key < $1.key }
