@@ -182,12 +182,15 @@ extension EventJSONWriter {
 
   // MARK: Values
 
-  /// Appends a payload as events have it: `{"utf8":…}` if it is UTF-8, `{"base64":…}` if not.
+  /// Appends a payload as events have it: `{"utf8":…}` if it is UTF-8, `{"base64":…}` if not, and `"***"`
+  /// for one that is not and tells a secret.
   /// - Parameters:
   ///   - data: The payload.
   ///   - buffer: Where to append UTF-8.
   public func append(data: RawSpan, to buffer: inout [UInt8]) {
     guard UTF8Text.isWellFormed(data) else {
+      // Text of another encoding tells its secrets by its bytes, of which none could be left out.
+      guard showsSecrets || !SecretValues.stand(in: data) else { return buffer.append("\"***\"") }
       buffer.append("{\"base64\":\"")
       buffer.append(base64: data)
       buffer.append("\"}")

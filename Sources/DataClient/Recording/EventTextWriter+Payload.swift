@@ -9,6 +9,7 @@ extension EventTextWriter {
     guard payload.byteCount > 0 else { return }
     let start = payload.extracting(first: textPrefix(of: payload))
     guard UTF8Text.isWellFormed(start), !start.contains(where: Self.isBinary) else {
+      guard showsSecrets || !SecretValues.stand(in: payload) else { return buffer.append("***") }
       return appendHexadecimal(payload, to: &buffer)
     }
     scratch.removeAll(keepingCapacity: true)

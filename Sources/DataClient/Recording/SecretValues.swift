@@ -1,0 +1,207 @@
+import Wire
+
+extension [UInt8] {
+  /// Appends well-formed UTF-8 as ``append(escaped:)`` does, with `***` for the values of JSON
+  /// members whose names are those of secrets.
+  ///
+  /// What is JSON stays JSON: `***` is a string in the place of every value, be it a number or an object.
+  mutating func append(escapedHidingSecrets bytes: RawSpan) {
+    bytes.withUnsafeBytes { bytes in
+      var secrets = SecretValues(bytes)
+      var start = 0
+      while let secret = secrets.next() {
+        append(escaped: UnsafeRawBufferPointer(rebasing: bytes[start..<secret.range.lowerBound]))
+        append(escaped: secret.substitute)
+        start = secret.range.upperBound
+      }
+      append(escaped: UnsafeRawBufferPointer(rebasing: bytes[start...]))
+    }
+  }
+
+  private mutating func append(escaped text: String) {
+    var text = text
+    text.withUTF8 { append(escaped: UnsafeRawBufferPointer($0)) }
+  }
+}
+
+/// Where the values of secrets stand in JSON, one after the other.
+///
+/// The text is not parsed: it may be several texts, a part of one, or in an encoding that is not UTF-8.
+struct SecretValues {
+  /// The value of a secret.
+  struct Secret {
+    /// Where it stands; a string without its quotes.
+    var range: Range<Int>
+    /// What may be shown in its place.
+    var substitute: String
+  }
+
+  private let bytes: UnsafeRawBufferPointer
+  private var index = 0
+  /// The index after the last quote; -1 before the first.
+  private var quote = -1
+
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  /// Tells whether the value of a secret stands anywhere in some bytes.
+  static func stand(in bytes: RawSpan) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      var secrets = SecretValues(bytes)
+      return secrets.next() != nil
+    }
+  }
+
+  /// Returns the next secret's value.
+  mutating func next() -> Secret? {
+    while index < bytes.count {
+      index += 1
+      guard bytes[index - 1] == UInt8(ascii: "\"") else { continue }
+      let secret = secret(ofNameBefore: index - 1)
+      index = secret?.range.upperBound ?? index
+      quote = index
+      if let secret { return secret }
+    }
+    return nil
+  }
+
+  /// Returns the value of the member whose name ends with the quote at an index, if it is the name of a
+  /// secret.
+  private func secret(ofNameBefore end: Int) -> Secret? {
+    // JSON in a string of JSON has backslashes before its quotes.
+    guard quote >= 0, let value = valueStart(after: end + 1) else { return nil }
+    let escapes = backslashes(before: end, from: quote)
+    guard SecretKeys.contain(UnsafeRawBufferPointer(rebasing: bytes[quote..<end - escapes])) else {
+      return nil
+    }
+    return self.value(at: value, escapes: escapes)
+  }
+
+  /// How many backslashes stand right before an index, looked for back to another one.
+  private func backslashes(before index: Int, from start: Int) -> Int {
+    var first = index
+    while first > max(0, start), bytes[first - 1] == UInt8(ascii: "\\") { first -= 1 }
+    return index - first
+  }
+
+  /// Returns where a value begins when what stands before an index is the name of a member.
+  private func valueStart(after index: Int) -> Int? {
+    let colon = spaceEnd(from: index)
+    guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else { return nil }
+    let start = spaceEnd(from: colon + 1)
+    return start < bytes.count ? start : nil
+  }
+
+  /// Returns where white space ends that begins at an index (RFC 8259 section 2); in a string it is escaped.
+  private func spaceEnd(from index: Int) -> Int {
+    var index = index
+    while index < bytes.count {
+      if Self.isSpace(bytes[index]) {
+        index += 1
+      } else if let end = escapedSpaceEnd(from: index) {
+        index = end
+      } else {
+        break
+      }
+    }
+    return index
+  }
+
+  /// Returns where an escaped line end or tabulator ends that begins at an index; nil when there is none.
+  private func escapedSpaceEnd(from index: Int) -> Int? {
+    var end = index
+    while end < bytes.count, bytes[end] == UInt8(ascii: "\\") { end += 1 }
+    guard end > index, end < bytes.count else { return nil }
+    switch bytes[end] {
+    case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"): return end + 1
+    default: return nil
+    }
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  }
+
+  // MARK: Values
+
+  /// Returns the value of a member that begins at an index; nil for an empty string, which tells nothing.
+  ///
+  /// `escapes` is the number of backslashes before each quote that ends a name or a string there: 0, or in
+  /// JSON that stands in a string itself 1, 3, 7 and so on.
+  private func value(at start: Int, escapes: Int) -> Secret? {
+    let quote = String(repeating: "\\", count: escapes) + "\""
+    let opening = start + escapes
+    if opening < bytes.count, bytes[opening] == UInt8(ascii: "\""),
+      backslashes(before: opening, from: start) == escapes
+    {
+      let end = stringEnd(from: opening + 1, escapes) ?? bytes.count
+      guard end > opening + 1 else { return nil }
+      return Secret(range: opening + 1..<end, substitute: RedactionRules.mark)
+    }
+    let end =
+      switch bytes[start] {
+      case UInt8(ascii: "{"), UInt8(ascii: "["): containerEnd(from: start, escapes)
+      default: scalarEnd(from: start)
+      }
+    guard end > start else { return nil }
+    return Secret(range: start..<end, substitute: quote + RedactionRules.mark + quote)
+  }
+
+  /// Returns where a number or a word ends that begins at an index.
+  private func scalarEnd(from start: Int) -> Int {
+    var index = start
+    while index < bytes.count, !Self.isSpace(bytes[index]) {
+      switch bytes[index] {
+      case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: "{"),
+        UInt8(ascii: "["):
+        return index
+      default:
+        let beginsEscape =
+          index > start && bytes[index] == UInt8(ascii: "\\")
+          && bytes[index - 1] != UInt8(ascii: "\\")
+        if beginsEscape, escapedSpaceEnd(from: index) != nil { return index }
+        index += 1
+      }
+    }
+    return index
+  }
+
+  /// Returns where an object or an array ends that begins at an index; where the text is cut, its end.
+  private func containerEnd(from start: Int, _ escapes: Int) -> Int {
+    var depth = 0
+    var index = start
+    while index < bytes.count {
+      switch bytes[index] {
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        if depth == 0 { return index + 1 }
+      case UInt8(ascii: "\""):
+        guard let end = stringEnd(from: index + 1, escapes) else { return bytes.count }
+        index = end + escapes
+      default: break
+      }
+      index += 1
+    }
+    return bytes.count
+  }
+
+  /// Returns where a string ends, before the backslashes of its closing quote; nil when the text is cut.
+  private func stringEnd(from start: Int, _ escapes: Int) -> Int? {
+    var index = start
+    while index < bytes.count {
+      if bytes[index] == UInt8(ascii: "\""), endsString(at: index, from: start, escapes) {
+        return index - escapes
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Whether a quote ends the string that began before `start`, and is no character of it.
+  ///
+  /// Where the ending quote has n backslashes, a backslash of the string's own is written by n + 1 of them, and
+  /// comes in pairs, but for the one before a quote that is a character.
+  private func endsString(at index: Int, from start: Int, _ escapes: Int) -> Bool {
+    backslashes(before: index, from: start) % (2 * (escapes + 1)) == escapes
+  }
+}
