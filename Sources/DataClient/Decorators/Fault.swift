@@ -64,7 +64,7 @@ public struct Fault: Sendable, Hashable {
 
   /// The ways to go wrong.
   public enum Effect: Sendable, Hashable {
-    /// The event, and all behind it, comes later.
+    /// The event, and all behind it, comes later; what comes meanwhile is kept, however much it is.
     case delay(Duration)
     /// The action never goes out, and this comes of it; for requests and messages above QoS 0.
     case fail(ActionFailure)
@@ -73,7 +73,7 @@ public struct Fault: Sendable, Hashable {
     /// The event comes twice; for messages of QoS 0 and 1, and those without a topic.
     case duplicate
     /// The message changes places with the next one; for messages of QoS 0, and those without a topic, as a
-    /// server may answer in another order.
+    /// server may answer in another order. If none comes before the user's deadline, or for 10 s, it comes alone.
     case reorder
     /// The connection is lost right after it.
     case disconnect

@@ -15,8 +15,8 @@ struct FaultMachine: Sendable {
   private var counts: [Fault.Kind: Int] = [:]
   /// What is to be handed out, in this order; what is delayed holds up all behind it.
   private var queue: [Held] = []
-  /// A message that lets the next one go first.
-  private var swapped: ClientEvent?
+  /// A message that lets the next one go first, and when it goes if none comes.
+  private var swapped: Held?
   /// Whether there is a connection; what needs one is nothing that happens without it.
   private var isOpen = false
   /// Whether the connection was cut and its closing did not come yet.
@@ -31,28 +31,28 @@ struct FaultMachine: Sendable {
     random = SeededGenerator(seed: seed)
   }
 
+  /// How long a message lets another one go first that does not come.
+  private static let courtesy: Duration = .seconds(10)
+
   /// When the first event that is held may go.
-  var release: Timestamp? { queue.first?.release }
+  var release: Timestamp? { queue.first?.release ?? swapped?.release }
 
   /// Returns the first event whose time has come.
   mutating func pop(at now: Timestamp) -> ClientEvent? {
-    guard let first = queue.first, first.release <= now else { return nil }
-    return queue.removeFirst().event
+    if let first = queue.first, first.release <= now { return queue.removeFirst().event }
+    guard queue.isEmpty, let message = swapped, message.release <= now else { return nil }
+    return popSwapped()
   }
 
   /// Returns what is held although its time has not come, because nothing else ever will.
   mutating func popLast() -> ClientEvent? {
-    if queue.isEmpty, let message = swapped {
-      swapped = nil
-      return message
-    }
-    return queue.isEmpty ? nil : queue.removeFirst().event
+    queue.isEmpty ? popSwapped() : queue.removeFirst().event
   }
 
   /// Returns the message that let another one go first when none came until the deadline.
   mutating func popSwapped() -> ClientEvent? {
     defer { swapped = nil }
-    return swapped
+    return swapped?.event
   }
 
   // MARK: Actions
@@ -127,6 +127,8 @@ struct FaultMachine: Sendable {
     if isLosing {
       guard case .closed = event else { return false }
       isLosing = false
+      // What let another one go first came before the cut, and nothing may come behind the end.
+      flushSwapped(now)
       hold(.closed(.lost("a fault was injected: the connection was cut")), at: now)
       return false
     }
@@ -148,7 +150,7 @@ struct FaultMachine: Sendable {
       }
     }
     if isSwapped, swapped == nil, copies > 0, !isCut {
-      swapped = event
+      swapped = Held(event: event, release: now.advanced(by: Self.courtesy))
     } else {
       if !event.isQoS0 { flushSwapped(now) }
       for _ in 0..<copies { hold(event, at: now.advanced(by: delay)) }

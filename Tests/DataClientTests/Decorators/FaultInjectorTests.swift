@@ -64,6 +64,40 @@ import Testing
     #expect(seen.map(\.1) == [.zero, .seconds(11), .seconds(11), .seconds(11)])
   }
 
+  @Test func whatLetsAnotherGoFirstComesAloneAtLast() async throws {
+    let client = try FaultInjector(Self.broker(), [Fault(.reorder, .at(3, .message))])
+    var user = Actor(client)
+    let start = client.now
+    try await user.connect()
+    _ = try await client.next(before: nil)
+    try await user.subscribe("n")
+    _ = try await client.next(before: nil)
+    try await user.publish("p")
+    var events: [ClientEvent] = []
+    // Without a deadline: nothing else ever happens.
+    for _ in 0..<4 { events.append(try await client.next(before: nil)) }
+    #expect(events.last == .message(Message("n", "3")))
+    #expect(client.now == start.advanced(by: .seconds(13)))
+  }
+
+  @Test func nothingComesBehindTheCut() async throws {
+    let message = ClientEvent.message(Message("n", "1"))
+    let client = try FaultInjector(
+      TellingClient([.connected(.init()), message, .woken, .closed(.byUser)]),
+      [Fault(.reorder, .at(1, .message)), Fault(.disconnect, .at(1, .publish))])
+    var user = Actor(client)
+    #expect(try await client.next(before: nil) == .connected(.init()))
+    // The message has come by then, and waits for one that may go first.
+    #expect(try await client.next(before: nil) == .woken)
+    try await user.publish("p")
+    #expect(try await client.next(before: nil) == message)
+    guard case .closed(.lost) = try await client.next(before: nil) else {
+      Issue.record("the end is not told")
+      return
+    }
+    #expect(try await client.next(before: nil) == .ended)
+  }
+
   @Test func equalSeedsAreEqual() async throws {
     let faults = [Fault(.drop, .chance(0.5, .message)), Fault(.duplicate, .chance(0.5, .message))]
     var different: Set<[String]> = []
