@@ -4,18 +4,30 @@ import Wire
 ///
 /// What the port does not tell is not there: most properties of MQTT 5.0, and the packets that keep an idle
 /// connection alive. Packet identifiers are the transcript's own: the port has none. An exchange of QoS 2
-/// stands where its message came, or where it was complete.
+/// stands where its message came, or where it was complete. What a session still owes when a later connection
+/// takes it up is sent again there, as its client has to (MQTT 3.1.1 section 4.4).
 struct MessageTranscript: Transcript {
   private enum Open {
     case subscribe(UInt16)
     case unsubscribe(UInt16, filters: Int)
-    case publish(UInt16, QoS)
+    /// A message as it was sent, and how many were before it.
+    case publish(UInt16, Message, order: Int)
+
+    /// The packet identifier.
+    var packetID: UInt16 {
+      switch self {
+      case .subscribe(let id), .unsubscribe(let id, _), .publish(let id, _, _): id
+      }
+    }
   }
 
   var pen: TranscriptPen
   private let version: MQTTVersion
   private let redaction: RedactionRules
-  private var isAnswered = false
+  /// Whose session it is.
+  private var clientID: String?
+  /// How many messages above QoS 0 were sent.
+  private var sent = 0
   private var open: [ClientAction.ID: Open] = [:]
   private var used: Set<UInt16> = []
   private var lastClientID: UInt16 = 0
@@ -48,7 +60,10 @@ struct MessageTranscript: Transcript {
       return [make(time, .client, .unsubscribe(packetID: id, filters, []))]
     case .publish(let message):
       let id = message.qos == .atMostOnce ? 0 : makeClientID()
-      if message.qos > .atMostOnce { open[action.id] = .publish(id, message.qos) }
+      if message.qos > .atMostOnce {
+        open[action.id] = .publish(id, message, order: sent)
+        sent += 1
+      }
       return [make(time, .client, publish(message, id))]
     case .disconnect: return [make(time, .client, .disconnect(.init()))]
     case .send, .sendText, .sendBinary: return []
@@ -56,9 +71,13 @@ struct MessageTranscript: Transcript {
   }
 
   private mutating func connect(_ options: ConnectOptions, _ time: Timestamp) -> [Event] {
-    isAnswered = false
-    open.removeAll()
-    used.removeAll()
+    // Messages belong to the session (section 3.1.2.4), all else to the connection.
+    let mayGoOn = !options.cleanStart && options.clientID == clientID
+    forget { action in
+      guard mayGoOn, case .publish = action else { return true }
+      return false
+    }
+    clientID = options.clientID
     let opening = pen.open(at: time)
     let will = options.will.map(redaction.applied).map { will in
       MQTTPacket.Will(
@@ -84,10 +103,10 @@ struct MessageTranscript: Transcript {
   mutating func take(_ event: ClientEvent, at time: Timestamp) -> [Event] {
     switch event {
     case .connected(let connected):
-      isAnswered = true
-      return [
-        make(time, .server, .connack(.init(sessionPresent: connected.isSessionPresent)))
-      ]
+      let connack = make(
+        time, .server, .connack(.init(sessionPresent: connected.isSessionPresent)))
+      if !connected.isSessionPresent { forget { _ in true } }
+      return [connack] + resend(time)
     case .subscribed(let id, let granted):
       guard case .subscribe(let packetID) = end(id) else { return [] }
       let codes = granted.map { $0?.rawValue ?? 0x80 }
@@ -97,8 +116,8 @@ struct MessageTranscript: Transcript {
       let codes = [UInt8](repeating: 0, count: version == .v5_0 ? count : 0)
       return [make(time, .server, .unsuback(packetID: packetID, codes: codes, []))]
     case .published(let id):
-      guard case .publish(let packetID, let qos) = end(id) else { return [] }
-      return acknowledgements(of: packetID, qos, by: .server, time)
+      guard case .publish(let packetID, let message, _) = end(id) else { return [] }
+      return acknowledgements(of: packetID, message.qos, by: .server, time)
     case .message(let message):
       let id = message.qos == .atMostOnce ? 0 : makeServerID()
       return [make(time, .server, publish(message, id))]
@@ -106,6 +125,17 @@ struct MessageTranscript: Transcript {
     case .failed(let id, let failure): return fail(id, failure, time)
     case .closed(let closed): return close(closed, time)
     case .text, .binary, .response, .deadline, .woken, .ended: return []
+    }
+  }
+
+  /// The messages that nobody acknowledged on the connection before, in the order in which they were sent.
+  private mutating func resend(_ time: Timestamp) -> [Event] {
+    let messages = open.values.compactMap { action -> (id: UInt16, message: Message, order: Int)? in
+      guard case .publish(let id, let message, let order) = action else { return nil }
+      return (id, message, order)
+    }
+    return messages.sorted { $0.order < $1.order }.map { sent in
+      make(time, .client, publish(sent.message, sent.id), dup: true)
     }
   }
 
@@ -124,8 +154,8 @@ struct MessageTranscript: Transcript {
     case .unsubscribe(let packetID, let filters):
       let codes = [UInt8](repeating: code, count: filters)
       return [make(time, .server, .unsuback(packetID: packetID, codes: codes, properties ?? []))]
-    case .publish(let packetID, let qos):
-      let type: MQTTPacketType = qos == .exactlyOnce ? .pubrec : .puback
+    case .publish(let packetID, let message, _):
+      let type: MQTTPacketType = message.qos == .exactlyOnce ? .pubrec : .puback
       let reason = MQTTPacket.Reason(code, properties: properties)
       return [make(time, .server, .acknowledgement(type, packetID: packetID, reason))]
     case .subscribe(let packetID):
@@ -147,10 +177,10 @@ struct MessageTranscript: Transcript {
   // MARK: Pieces
 
   private mutating func make(
-    _ time: Timestamp, _ sender: Peer, _ content: MQTTPacket.Content
+    _ time: Timestamp, _ sender: Peer, _ content: MQTTPacket.Content, dup: Bool = false
   ) -> Event {
     do {
-      let bytes = try MQTTPacket(content, version: version).encoded()
+      let bytes = try MQTTPacket(content, version: version, dup: dup).encoded()
       return pen.make(.mqtt(PacketBytes(bytes)), from: sender, at: time)
     } catch {
       // What no packet can say was not sent by one either.
@@ -183,11 +213,16 @@ struct MessageTranscript: Transcript {
 
   private mutating func end(_ id: ClientAction.ID) -> Open? {
     guard let ended = open.removeValue(forKey: id) else { return nil }
-    switch ended {
-    case .subscribe(let packetID), .unsubscribe(let packetID, _), .publish(let packetID, _):
-      used.remove(packetID)
-    }
+    used.remove(ended.packetID)
     return ended
+  }
+
+  /// Forgets what is never going to be answered.
+  private mutating func forget(where isOver: (Open) -> Bool) {
+    for (id, action) in open where isOver(action) {
+      open[id] = nil
+      used.remove(action.packetID)
+    }
   }
 
   /// The next packet identifier that no open exchange has; 0 is none (MQTT 3.1.1 section 2.3.1).
