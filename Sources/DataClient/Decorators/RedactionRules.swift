@@ -9,7 +9,8 @@ public struct RedactionRules: Sendable, Hashable {
   public var hidesSecrets: Bool
   /// Whether user names are hidden.
   public var hidesUsernames: Bool
-  /// Further names of JSON members whose values are hidden, whatever their case.
+  /// Further names of JSON members whose values are hidden, whatever their case; a payload that has one and
+  /// is no JSON text as a whole is hidden altogether.
   public var keys: Set<String>
   /// Topic filters; the payloads of messages that match one are hidden as a whole.
   public var topics: [String]
@@ -51,14 +52,34 @@ public struct RedactionRules: Sendable, Hashable {
 
   /// Returns a payload as the recording may tell it, whatever its topic.
   func applied(toPayload payload: [UInt8]) -> [UInt8] {
-    guard !keys.isEmpty, let json = try? JSONParser.parse(payload.span.bytes) else {
-      return payload
+    guard !keys.isEmpty else { return payload }
+    guard let json = try? JSONParser.parse(payload.span.bytes) else {
+      return namesKey(payload) ? Array(Self.mark.utf8) : payload
     }
     let hidden = hiding(json)
     guard hidden != json else { return payload }
     var bytes: [UInt8] = []
     hidden.append(to: &bytes)
     return bytes
+  }
+
+  /// Whether the name of a hidden member stands before a quote anywhere: in several JSON texts, in a part of
+  /// one, or in one that is not UTF-8.
+  private func namesKey(_ payload: [UInt8]) -> Bool {
+    let text = Array(String(decoding: payload, as: UTF8.self).lowercased().utf8)
+    return keys.contains { key in
+      let name = Array(key.utf8)
+      var rest = text[...]
+      while let first = name.first, let start = rest.firstIndex(of: first) {
+        rest = rest[start...]
+        let next = rest.dropFirst(name.count).first
+        // A quote in JSON that is a string of JSON has a backslash before it.
+        let isName = next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\")
+        if isName, rest.starts(with: name) { return true }
+        rest = rest.dropFirst()
+      }
+      return false
+    }
   }
 
   private func hiding(_ value: JSONValue) -> JSONValue {
