@@ -30,7 +30,7 @@ public final class InProcessClient: DataClient {
   /// - Parameter action: What to do.
   /// - Throws: `DataClientError` when nothing was handed over.
   public func perform(_ action: ClientAction) async throws {
-    try check(action.kind)
+    try action.kind.check(by: capabilities)
     try broker.perform(seat, action)
   }
 
@@ -47,56 +47,4 @@ public final class InProcessClient: DataClient {
 
   /// Goes for good: the connection is lost, nobody waits for this client, and it has no more events.
   public func leave() { broker.resume { $0.removePlace(seat) } }
-
-  // MARK: What can be expressed
-
-  private func check(_ kind: ClientAction.Kind) throws(DataClientError) {
-    switch kind {
-    case .connect(let options): if let will = options.will { try checkWill(will) }
-    case .publish(let message): try check(message)
-    case .subscribe(let subscriptions):
-      for subscription in subscriptions { try check(subscription.qos) }
-      try check(subscriptions)
-    case .unsubscribe(let filters): try check(filters.map { Subscription($0) })
-    case .send, .sendText, .sendBinary:
-      throw DataClientError(.unsupported, "a broker takes messages with topics only")
-    case .disconnect: break
-    }
-  }
-
-  private func checkWill(_ will: Message) throws(DataClientError) {
-    guard capabilities.contains(.will) else {
-      throw DataClientError(.unsupported, "the broker keeps no will")
-    }
-    try check(will)
-  }
-
-  private func check(_ message: Message) throws(DataClientError) {
-    let topic = message.topic
-    guard Subscription(topic).isWellFormed, !topic.contains("+"), !topic.contains("#") else {
-      throw DataClientError(.invalidAction, "\"\(topic)\" is no topic to send to")
-    }
-    guard message.payload.count <= 268_435_455 else {
-      throw DataClientError(.invalidAction, "\(message.payload.count) bytes are too many")
-    }
-    guard !message.isRetained || capabilities.contains(.retain) else {
-      throw DataClientError(.unsupported, "the broker retains no messages")
-    }
-    try check(message.qos)
-  }
-
-  private func check(_ qos: QoS) throws(DataClientError) {
-    guard qos < .exactlyOnce || capabilities.contains(.exactlyOnce) else {
-      throw DataClientError(.unsupported, "the broker does not know QoS 2")
-    }
-  }
-
-  private func check(_ subscriptions: [Subscription]) throws(DataClientError) {
-    guard !subscriptions.isEmpty else {
-      throw DataClientError(.invalidAction, "no topic filter was given")
-    }
-    for subscription in subscriptions where !subscription.isWellFormed {
-      throw DataClientError(.invalidAction, "\"\(subscription.filter)\" is no topic filter")
-    }
-  }
 }

@@ -165,7 +165,8 @@ struct AnswerBook: Sendable {
       }
       let status = try fields.integer("status", in: 100...599, default: 200)
       let response = Response(
-        file: "\(Self.requests): \(fields.path)", method: try fields.optionalString("method"),
+        file: "\(Self.requests): \(fields.path)",
+        method: try fields.optionalString("method")?.uppercased(),
         parameters: try Self.parameters(fields),
         message: ResponseMessage(status: status, body: body), delay: try fields.delay())
       try add(response, path: Self.normalized(try fields.string("path")))
@@ -190,8 +191,9 @@ struct AnswerBook: Sendable {
 
   /// Returns the answer to a request: of those that fit, the one that asks for most.
   func response(to request: RequestMessage) -> Response? {
+    let method = request.method.uppercased()
     let fitting = (responses[Self.normalized(request.path)] ?? []).filter { response in
-      response.method ?? request.method == request.method
+      response.method ?? method == method
         && response.parameters.allSatisfy { request.parameters[$0.key] == $0.value }
     }
     return fitting.max { first, second in first.precision < second.precision }

@@ -10,6 +10,7 @@ struct LocalFileMachine: Sendable {
   }
 
   private let book: AnswerBook
+  private let capabilities: Capabilities
   private(set) var now: Timestamp
   /// What is going to happen, in order of time; of one time, in order of cause.
   private var planned: [Planned] = []
@@ -19,6 +20,7 @@ struct LocalFileMachine: Sendable {
 
   init(_ book: AnswerBook, start: Timestamp) {
     self.book = book
+    capabilities = book.capabilities
     now = start
   }
 
@@ -74,6 +76,7 @@ struct LocalFileMachine: Sendable {
   // MARK: Actions
 
   mutating func perform(_ action: ClientAction) throws(DataClientError) {
+    try check(action.kind)
     switch action.kind {
     case .connect: try connect()
     case .disconnect:
@@ -101,17 +104,27 @@ struct LocalFileMachine: Sendable {
     }
   }
 
-  private mutating func send(
-    _ payload: [UInt8], _ action: ClientAction
-  ) throws(DataClientError) {
-    guard let frames = book.frames else {
+  /// A folder refuses what a broker would, or has no file for.
+  private func check(_ kind: ClientAction.Kind) throws(DataClientError) {
+    if kind.needs == .frames, !capabilities.contains(.frames) {
       throw DataClientError(
         .unsupported,
         "the folder has no messages without topics; write \(AnswerBook.messages), or send a request"
       )
     }
+    if kind.needs == .messages, !capabilities.contains(.messages) {
+      throw DataClientError(
+        .unsupported, "the folder has no messages with topics; write \(AnswerBook.topics)")
+    }
+    try kind.check(by: capabilities)
+  }
+
+  private mutating func send(
+    _ payload: [UInt8], _ action: ClientAction
+  ) throws(DataClientError) {
     guard link == .open else { throw notConnected(action) }
-    for (answer, delay) in try fill(try frames.answers(to: payload), from: payload) {
+    let answers = try book.frames?.answers(to: payload) ?? []
+    for (answer, delay) in try fill(answers, from: payload) {
       plan(answer, after: delay)
     }
   }

@@ -70,6 +70,20 @@ import Testing
     #expect(error?.code == .unsupported)
   }
 
+  @Test(
+    arguments: [
+      .publish(Message("t", "")), .subscribe([Subscription("t")]), .unsubscribe(["t"]),
+    ] as [ClientAction.Kind])
+  func hasNoTopicsWithoutAFileOfThem(_ kind: ClientAction.Kind) async throws {
+    let client = try client()
+    var user = Actor(client)
+    try await user.do(.connect(ConnectOptions()))
+    _ = try await client.next(before: nil)
+    let error = await #expect(throws: DataClientError.self) { try await user.do(kind) }
+    #expect(error?.code == .unsupported)
+    #expect(error?.message.contains("write topics.json") == true)
+  }
+
   @Test func needsAConnection() async throws {
     var user = Actor(try client())
     let error = await #expect(throws: DataClientError.self) { try await user.do(.sendText("ping")) }

@@ -93,6 +93,31 @@ import Testing
     #expect(error?.code == .notConnected)
   }
 
+  @Test(
+    arguments: [
+      .publish(Message("a/#", "")), .publish(Message("+", "")), .publish(Message("", "")),
+      .publish(Message("a\u{0}", "")), .publish(Message(String(repeating: "a", count: 65_536), "")),
+      .subscribe([]), .unsubscribe([]), .subscribe([Subscription("a/#/b")]),
+      .subscribe([Subscription("a"), Subscription("")]), .unsubscribe(["a+"]),
+    ] as [ClientAction.Kind])
+  func refusesWhatABrokerWould(_ kind: ClientAction.Kind) async throws {
+    var user = try await Self.connected(##"{"publish": [{"topic": "#", "answers": []}]}"##)
+    let error = await #expect(throws: DataClientError.self) { try await user.do(kind) }
+    #expect(error?.code == .invalidAction)
+    let deadline = user.client.now.advanced(by: .seconds(1))
+    #expect(try await user.client.next(before: deadline) == .deadline)
+  }
+
+  @Test(arguments: ["get", "GET", "Get"]) func methodsAreAnsweredInAnyCase(_ method: String)
+    async throws
+  {
+    let requests = #"{"requests": [{"path": "a", "method": "get", "status": 204}]}"#
+    let client = try LocalFileClient(files: ["requests.json": Array(requests.utf8)])
+    var user = Actor(client)
+    let id = try await user.do(.send(RequestMessage(path: "a", method: method)))
+    #expect(try await user.next() == .response(id, ResponseMessage(status: 204, body: [])))
+  }
+
   @Test func waitsForActionsAndWakes() async throws {
     let client = try Self.client("{}")
     async let first = client.next(before: nil)
