@@ -68,6 +68,32 @@ import Testing
     #expect(try await cause(client) == .timedOut)
   }
 
+  @Test(arguments: [0.001, 0.5, .infinity, 1e300]) func waitsLongEnough(_ timeout: Double)
+    async throws
+  {
+    let server = try ScriptedServer(Self.serve)
+    let client = try HTTPClient(url: "http://127.0.0.1:\(server.port)", timeout: timeout)
+    // On a busy machine a second may pass, but none may be over before it has begun.
+    let start = client.now
+    let id = ClientAction.ID(rawValue: 1)
+    try await client.perform(ClientAction(id, .send(RequestMessage(path: "a", method: "GET"))))
+    switch try await client.next(before: nil) {
+    case .response(id, let answer): #expect(answer.status == 200)
+    case .failed(id, .unanswered(.timedOut, _)):
+      #expect(client.now >= start.advanced(by: .milliseconds(900)))
+    case let other: Issue.record("\(other)")
+    }
+  }
+
+  @Test(arguments: [0, -1, .nan, -.infinity] as [Double]) func refusesToWaitForNothing(
+    _ timeout: Double
+  ) {
+    let error = #expect(throws: DataClientError.self) {
+      try HTTPClient(url: "http://127.0.0.1", timeout: timeout)
+    }
+    #expect(error?.code == .invalidAction)
+  }
+
   @Test(arguments: ["what?\r\n\r\n", "", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort"])
   func tellsAnswersThatAreNone(_ answer: String) async throws {
     let rude = try ScriptedServer { socket in socket.write([UInt8](answer.utf8)) }

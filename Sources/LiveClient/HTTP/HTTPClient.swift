@@ -35,9 +35,11 @@ public final class HTTPClient: DataClient {
   /// - Parameters:
   ///   - url: What the paths of requests are relative to: `https://host:port/path`. A user name and a
   ///     password before the host are sent with each request (RFC 7617).
-  ///   - timeout: How many seconds a request may take without anything coming.
+  ///   - timeout: How many seconds a request may take without anything coming; more than 0, and counted
+  ///     in whole seconds, of which 1,000,000 are without end.
   ///   - answerLimit: The longest body of an answer that is taken, in bytes; 16 MiB if not stated.
-  /// - Throws: `DataClientError` when the URL can't be read, or the system is out of threads.
+  /// - Throws: `DataClientError` when the URL can't be read, no request could be answered in the time, or the
+  ///   system is out of threads.
   public init(
     url: String, timeout: Double = 60, answerLimit: Int = 16 << 20
   ) throws(DataClientError) {
@@ -48,9 +50,13 @@ public final class HTTPClient: DataClient {
     else {
       throw DataClientError(.unreadable, "The server's URL is not http://host or https://host.")
     }
+    guard timeout > 0 else {
+      throw DataClientError(.invalidAction, "No request is answered within \(timeout) seconds.")
+    }
     self.base = base
     let configuration = URLSessionConfiguration.ephemeral
-    configuration.timeoutIntervalForRequest = timeout
+    // Foundation on Linux cuts a part of a second off, and can't count to what is no Int.
+    configuration.timeoutIntervalForRequest = min(timeout.rounded(.up), 1_000_000)
     configuration.urlCache = nil
     let events = try EventQueue(limit: Self.maximumOpenRequests, byteLimit: .max) {}
     self.events = events
