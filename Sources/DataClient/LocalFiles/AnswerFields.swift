@@ -11,6 +11,10 @@ struct AnswerFields {
         file, path.isEmpty ? "the file" : path, "is \(value.kindName), not an object")
     }
     (self.file, self.path, self.members) = (file, path, members)
+    var seen: Set<String> = []
+    for member in members where !seen.insert(member.key).inserted {
+      throw Self.error(file, name(member.key), "stands here twice; keep one")
+    }
     for member in members where !keys.contains(member.key) {
       let near = NearestName.find(member.key, in: keys).map { "; did you mean \"\($0)\"?" } ?? ""
       throw Self.error(

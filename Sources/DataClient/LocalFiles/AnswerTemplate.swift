@@ -76,12 +76,20 @@ struct AnswerTemplate: Sendable {
       }
     }
     guard !hasTopic || !topic.isEmpty else { throw fields.error("topic", "is empty") }
-    for name in names {
-      guard ["id", "payload", "topic", "now"].contains(name.split(separator: ".").first) else {
-        throw fields.error(
-          "payload", "or topic has {{\(name)}}, which is none of id, payload.…, topic, topic.N, now"
-        )
-      }
+    for name in names where !Self.isPlace(name, hasTopic: hasTopic) {
+      let known = "id, payload.…, \(hasTopic ? "topic, topic.N, " : "")now"
+      throw fields.error("payload", "or topic has {{\(name)}}, which is none of \(known)")
+    }
+  }
+
+  /// Whether a name is that of a place; what has no topic has no places for one.
+  private static func isPlace(_ name: Substring, hasTopic: Bool) -> Bool {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    return switch parts.first {
+    case "id", "now": parts.count == 1
+    case "payload": true
+    case "topic": hasTopic && (parts.count == 1 || parts.count == 2 && Int(parts[1]) ?? 0 > 0)
+    default: false
     }
   }
 
@@ -201,14 +209,7 @@ struct AnswerTemplate: Sendable {
 extension JSONValue {
   /// The member at the end of a path of keys.
   fileprivate func member(_ path: some Sequence<Substring>) -> JSONValue? {
-    var value = self
-    for key in path {
-      guard case .object(let members) = value,
-        let member = members.first(where: { $0.key == key })
-      else { return nil }
-      value = member.value
-    }
-    return value
+    path.reduce(self) { value, key in value?[String(key)] }
   }
 
   fileprivate func collectTexts(into texts: inout [String]) {

@@ -95,6 +95,7 @@ import Testing
     (#"{"messages":[{"answers":[{"topic":"x"}]}]}"#, "messages[0].answers[0].topic is no key here"),
     (#"{"greetings":[]}"#, #"did you mean "greeting"?"#),
     (#"{"messages":[{"answers":[{"base64":"!"}]}]}"#, "answers[0].base64 is not canonical base 64"),
+    (#"{"greeting":[{"payload":"{{topic}}"}]}"#, "{{topic}}, which is none of id, payload.…, now"),
   ])
   func namesThePlaceOfAMistake(file: String, message: String) {
     let error = #expect(throws: DataClientError.self) { try client(file) }
