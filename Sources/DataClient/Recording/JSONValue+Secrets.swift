@@ -1,23 +1,35 @@
 extension JSONValue {
-  /// The value with `***` in the place of what is a secret by its name: `iotToken`, `sign`, `deviceSecret`.
+  /// The value with `***` in the place of what is a secret by its name: `iotToken`, `sign`, `deviceSecret`;
+  /// also in strings that are JSON themselves.
   public var hidingSecrets: JSONValue {
     switch self {
-    case .null, .bool, .number, .string: self
+    case .null, .bool, .number: self
+    case .string(let text): Self.hidingSecrets(in: text).map { .string($0) } ?? self
     case .array(let values): .array(values.map(\.hidingSecrets))
     case .object(let members): .object(members.map(\.hidingSecret))
     }
+  }
+
+  /// Returns a text that is JSON without its secrets; nil when there are none.
+  private static func hidingSecrets(in text: String) -> String? {
+    guard text.hasPrefix("{") || text.hasPrefix("["),
+      let json = JSONValue(parsing: Array(text.utf8))
+    else { return nil }
+    let hidden = json.hidingSecrets
+    return hidden == json ? nil : String(decoding: hidden.utf8, as: UTF8.self)
   }
 }
 
 extension JSONMember {
   fileprivate var hidingSecret: JSONMember {
+    let name = Array(key.utf8)
+    let isSecret = name.withUnsafeBytes { SecretKeys.contain($0) }
     switch value {
-    case .string, .number:
-      let name = Array(key.utf8)
-      let isSecret = name.withUnsafeBytes { SecretKeys.contain($0) }
-      return isSecret ? JSONMember(key, .string(RedactionRules.mark), offset: offset) : self
-    case .null, .bool, .array, .object:
-      return JSONMember(key, value.hidingSecrets, offset: offset)
+    case .string, .number, .array, .object:
+      let shown = isSecret ? .string(RedactionRules.mark) : value.hidingSecrets
+      return JSONMember(key, shown, offset: offset)
+    // They tell nothing.
+    case .null, .bool: return self
     }
   }
 }

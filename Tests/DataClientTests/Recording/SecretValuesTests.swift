@@ -53,6 +53,35 @@ import Wire
     #expect(try line(Array(payload.utf8), secrets: true).contains("***") == false)
   }
 
+  @Test(arguments: [
+    (
+      #"{"token":["hush"],"secret":{"v":"hush"},"sign":5}"#,
+      #"{"token":"***","secret":"***","sign":"***"}"#
+    ),
+    (
+      #"{"token":null,"sign":true,"a":[1,{"b":"c"}]}"#,
+      #"{"token":null,"sign":true,"a":[1,{"b":"c"}]}"#
+    ),
+    (
+      #"[{"p":"{\"token\":\"hush\"}","q":"{\"a\": 1}"}]"#,
+      #"[{"p":"{\"token\":\"***\"}","q":"{\"a\": 1}"}]"#
+    ),
+  ])
+  func hidesValuesOfWhatIsRead(_ payload: String, _ expected: String) throws {
+    let value = try JSONValue.read(Array(payload.utf8))
+    #expect(String(decoding: value.hidingSecrets.utf8, as: UTF8.self) == expected)
+  }
+
+  @Test(arguments: [
+    ("iotToken", true), ("access_token", true), ("DeviceSecret", true), ("api_key", true),
+    ("apiKey", true), ("X-Api-Key", true), ("secret_key", true), ("privateKey", true),
+    ("accessKey", true), ("PWD", true), ("passphrase", true), ("id_jwt", true), ("sign", true),
+    ("productKey", false), ("key", false), ("keyword", false), ("tokens", false), ("signal", false),
+  ])
+  func knowsTheNamesOfSecrets(_ name: String, _ isSecret: Bool) throws {
+    #expect(try hidden(#"{"\#(name)":"x"}"#) == #"{"\#(name)":"\#(isSecret ? "***" : "x")"}"#)
+  }
+
   /// GBK and Latin-1 have JSON's own characters where ASCII has them.
   @Test func hidesWhatTellsASecretInAnotherEncoding() throws {
     let secret = Array(#"{"name":"M"#.utf8) + [0xFC] + Array(#"ller","token":"hush"}"#.utf8)
