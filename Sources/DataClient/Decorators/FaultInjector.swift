@@ -3,7 +3,7 @@ import Synchronization
 /// Lets things go wrong between a client and its user, the same things for the same seed.
 ///
 /// A cut connection is closed in good order on the other side, where a broker would see it broken: what
-/// is injected is what the user sees. Nothing comes of a connection that was cut but its
+/// is injected is what the user sees. Nothing that comes of a connection after the cut is told but its
 /// ``ClientEvent/Closed/lost(_:)``.
 public final class FaultInjector<Client: DataClient>: DataClient {
   private let client: Client

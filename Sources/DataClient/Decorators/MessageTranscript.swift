@@ -143,7 +143,7 @@ struct MessageTranscript: Transcript {
   private mutating func fail(
     _ id: ClientAction.ID, _ failure: ActionFailure, _ time: Timestamp
   ) -> [Event] {
-    guard case .refused(let code, let reason) = failure, let ended = end(id) else { return [] }
+    guard let ended = end(id), case .refused(let code, let reason) = failure else { return [] }
     guard version.rules.hasProperties else {
       let message = "a refusal (\(failure)) that MQTT 3.1.1 has no packet for"
       let malformation = Malformation(code: "not-encodable", offset: 0, message: message)
