@@ -49,6 +49,23 @@ import Wire
     #expect(first == [1, 2, 1, 2, 4])
   }
 
+  @Test func whatCameToNothingIsNotSentAgain() async throws {
+    let recorder = try RecordingClient(
+      TellingClient([
+        .connected(.init()), .failed(Self.id(2), .unanswered(.lost, "")), .closed(.lost("cut")),
+        .connected(.init(isSessionPresent: true)),
+      ]), to: MemorySink())
+    var user = Actor(recorder)
+    for _ in 0..<2 {
+      try await user.connect(cleanStart: false)
+      _ = try await recorder.next(before: nil)
+      try await user.publish("t", "1", qos: .atLeastOnce)
+      _ = try await recorder.next(before: nil)
+      _ = try await recorder.next(before: nil)
+    }
+    #expect(try recorder.sink.events().allSatisfy { $0.packet?.dup != true })
+  }
+
   @Test(arguments: [("c", false), ("d", true)])
   func anotherSessionOwesNothing(name: String, isPresent: Bool) async throws {
     let recorder = try RecordingClient(
