@@ -29,8 +29,8 @@ final class ListenerCalls: Sendable {
         call(entry.listener, news)
         continue
       }
-      let again = entry.again
-      mainQueue.yield { if let listener = again() { call(listener, news) } }
+      let id = entry.id
+      mainQueue.yield { if let listener = listeners.listener(id) { call(listener, news) } }
     }
     return !alive.isEmpty
   }
