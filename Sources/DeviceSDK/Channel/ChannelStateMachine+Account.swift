@@ -47,6 +47,11 @@ extension ChannelStateMachine {
     tell(.changeAccount(state))
   }
 
+  /// Nothing is known of the account of another identity.
+  mutating func forgetBinding() {
+    if account == .bound { setAccount(.unbound) }
+  }
+
   // MARK: What requests and replies mean
 
   /// A request is being sent; binding and unbinding count whoever sends them.

@@ -51,9 +51,9 @@ extension ChannelStateMachine {
 
   mutating func identify(as identity: ChannelIdentity, _ id: CallID) {
     switch link {
-    case .idle, .backingOff, .ended: take(identity)
+    case .idle, .backingOff, .ended: change(to: identity)
     case .identifying:
-      take(identity)
+      change(to: identity)
       connect(by: .identified)
     case .connecting, .restoring, .connected, .closing:
       guard identity == self.identity else {
@@ -61,6 +61,18 @@ extension ChannelStateMachine {
       }
     }
     complete(id)
+  }
+
+  /// Becomes another: what was subscribed to below the old prefix is restored below the new one.
+  private mutating func change(to identity: ChannelIdentity) {
+    let old = self.identity == nil ? nil : topics
+    take(identity)
+    guard let old, let topics, old != topics else { return }
+    grants = grants.map { grant in
+      guard let rest = TopicRules.rest(of: grant.filter, below: old.down) else { return grant }
+      return Grant(topics.down + rest, isForApplication: grant.isForApplication)
+    }
+    forgetBinding()
   }
 
   // MARK: Opening
