@@ -194,7 +194,11 @@ extension ChannelStateMachine {
     if isFinal { forgetSubscriptions() }
     failOpenCalls(error)
     if isFinal { failStarts(error) }
-    log(isFinal ? .error : .warning, .connection, "not connected: \(error)")
+    if trigger == .stopped {
+      log(.info, .connection, "stopped")
+    } else {
+      log(isFinal ? .error : .warning, .connection, "not connected: \(error)")
+    }
     report(.disconnected, shown, isFinal: isFinal)
   }
 

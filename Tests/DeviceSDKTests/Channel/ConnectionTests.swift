@@ -110,6 +110,15 @@ import Testing
     #expect(bench.take() == ["start error 4101", "state disconnected final", "stop ok"])
   }
 
+  @Test func aStopIsNoErrorInTheLog() throws {
+    var bench = try MachineBench { $0.log = ChannelLog(level: .warning) { _ in } }
+    bench.call("start", .start)
+    bench.close()
+    _ = bench.take()
+    bench.call("stop", .stop)
+    #expect(bench.take() == ["start error 4101", "stop ok"])
+  }
+
   @Test func startsWhileItTriesAgain() throws {
     var bench = try MachineBench()
     bench.call("start", .start)
