@@ -65,8 +65,9 @@ public struct Channel: Sendable {
   /// Connects, and returns when the channel is connected; a second connection is never made.
   ///
   /// A connection that is lost is opened again until ``stop()``, or an error that is final.
-  /// - Throws: ``ChannelError`` when the channel gave up, and `CancellationError`, which leaves
-  ///   the channel connecting.
+  /// - Throws: ``ChannelError`` when the channel gave up, or was not connected within
+  ///   ``ChannelConfiguration/startTimeout`` and goes on trying; and `CancellationError`, which leaves the channel
+  ///   connecting.
   public func start() async throws { _ = try await call(.start) }
 
   /// Closes the connection, and returns when it is closed; ``start()`` is possible after that.

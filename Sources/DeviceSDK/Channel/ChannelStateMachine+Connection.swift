@@ -15,16 +15,31 @@ extension ChannelStateMachine {
     switch link {
     case .connected: complete(id)
     case .identifying, .connecting, .restoring, .backingOff, .closing(_, .some):
-      calls[id] = .starting
+      waitForConnection(id)
     case .idle:
-      calls[id] = .starting
+      waitForConnection(id)
       failedAttempts = 0
       kicks = []
+      lastLoss = nil
       connect(by: identity == nil ? .startedUnknown : .started)
     case .closing:
       fail(id, ChannelError(.client, "the channel is being stopped; start it when it is"))
     case .ended: fail(id, Self.endOfWorld)
     }
+  }
+
+  private mutating func waitForConnection(_ id: CallID) {
+    calls[id] = .starting
+    if let timeout = configuration.startTimeout {
+      deadlines.set(time.advanced(by: timeout), for: id)
+    }
+  }
+
+  /// What a start fails with whose time is over.
+  var lateStart: ChannelError {
+    let reason = lastLoss.map { ": \($0.message)" } ?? ""
+    return ChannelError(
+      .network, "the channel was not connected in time\(reason)", underlying: lastLoss)
   }
 
   mutating func stop(_ id: CallID) {
@@ -138,6 +153,7 @@ extension ChannelStateMachine {
 
   private mutating func open(by trigger: ChannelTrigger) {
     enter(.connected, by: trigger)
+    lastLoss = nil
     if configuration.subscribesAll, needsSubscribeAll, let topics {
       perform(
         .subscribe([Subscription(topics.down + "/#", qos: configuration.subscribeQoS)]),
@@ -191,6 +207,7 @@ extension ChannelStateMachine {
   ) {
     enter(link, by: trigger)
     actions = [:]
+    lastLoss = shown
     if isFinal { forgetSubscriptions() }
     failOpenCalls(error)
     if isFinal { failStarts(error) }

@@ -119,6 +119,24 @@ import Testing
     #expect(bench.take() == ["start error 4101", "stop ok"])
   }
 
+  @Test func startsFailWhenTheirTimeIsOverAndTheChannelGoesOn() throws {
+    var bench = try MachineBench { $0.startTimeout = .seconds(5) }
+    bench.call("start", .start)
+    for _ in 0..<3 {
+      bench.close()
+      bench.wait(2)
+    }
+    let lines = bench.take()
+    #expect(lines.count { $0 == "start error 4101" } == 1)
+    #expect(lines.last == "start error 4101")
+    bench.call("again", .start)
+    bench.wait(2)
+    bench.accept()
+    #expect(bench.take().suffix(2) == ["state connected", "again ok"])
+    bench.wait(9)
+    #expect(bench.take().isEmpty)
+  }
+
   @Test func startsWhileItTriesAgain() throws {
     var bench = try MachineBench()
     bench.call("start", .start)
