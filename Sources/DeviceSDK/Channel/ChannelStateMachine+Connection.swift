@@ -23,7 +23,10 @@ extension ChannelStateMachine {
       lastLoss = nil
       connect(by: identity == nil ? .startedUnknown : .started)
     case .closing:
-      fail(id, ChannelError(.client, "the channel is being stopped; start it when it is"))
+      let error = ChannelError(.client, "the channel is being stopped; start it when it is")
+      // Who starts without waiting for the outcome hears of it in no other way.
+      log(.warning, .connection, "not started: \(error.message)")
+      fail(id, error)
     case .ended: fail(id, Self.endOfWorld)
     }
   }

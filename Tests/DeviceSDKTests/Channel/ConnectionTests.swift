@@ -110,6 +110,14 @@ import Testing
     #expect(bench.take() == ["start error 4101", "state disconnected final", "stop ok"])
   }
 
+  @Test func aStartThatComesTooEarlyIsLogged() throws {
+    var bench = try MachineBench.connected { $0.log = ChannelLog(level: .warning) { _ in } }
+    bench.call("stop", .stop)
+    _ = bench.take()
+    bench.call("start", .start)
+    #expect(bench.take().count == 2)
+  }
+
   @Test func aStopIsNoErrorInTheLog() throws {
     var bench = try MachineBench { $0.log = ChannelLog(level: .warning) { _ in } }
     bench.call("start", .start)
