@@ -23,7 +23,7 @@ extension Driver.State {
     goesOn: Bool
   ) -> (outputs: [Driver.Output]?, heldUp: CheckedContinuation<Void, Never>?) {
     let loop = heldUp.take()
-    guard goesOn, !queue.isEmpty else {
+    guard goesOn || failure != nil, !queue.isEmpty else {
       isAttended = false
       return (nil, loop)
     }

@@ -279,11 +279,10 @@ package final class Driver<Machine: StateMachine>: Sendable {
 
   /// Nothing more will happen: whoever waits is told so.
   private func end(_ error: any Error) async {
+    // From here on nothing is left to the loop: whoever is at the queue empties it.
+    state.withLock { $0.failure = $0.failure ?? error }
     await attendQueue()
-    let open = state.withLock { state in
-      state.failure = state.failure ?? error
-      return state.waiters.keys.sorted()
-    }
+    let open = state.withLock { $0.waiters.keys.sorted() }
     for id in open { complete(id, .failure(error)) }
   }
 }
