@@ -116,6 +116,37 @@ extension DriverTests {
   }
 }
 
+extension DriverTests {
+  /// The state when a caller is at the queue, and there is more in it.
+  private func attended() throws -> Driver<ChannelStateMachine>.State {
+    var state = Driver<ChannelStateMachine>.State(
+      machine: try ChannelStateMachine(SampleChannel.configuration()))
+    state.enter(.called(CallID(rawValue: 1), .start), now: ScriptedClient.start)
+    _ = state.takeAttendance()
+    state.enter(.called(CallID(rawValue: 2), .stop), now: ScriptedClient.start)
+    state.awaitedDeadline = state.machine.deadline
+    return state
+  }
+
+  @Test func wakesTheLoopForWhatIsLeftToIt() throws {
+    var state = try attended()
+    #expect(!state.mustWakeLoop)
+    let more = state.takeQueue(goesOn: false).outputs
+    #expect(more == nil && state.mustWakeLoop)
+    let rest = state.takeAttendance()
+    #expect(rest?.isEmpty == false && !state.mustWakeLoop)
+  }
+
+  @Test func leavesNothingToALoopThatHasEnded() throws {
+    var state = try attended()
+    state.failure = CancellationError()
+    let rest = state.takeQueue(goesOn: false).outputs
+    #expect(rest?.isEmpty == false && state.isAttended)
+    let more = state.takeQueue(goesOn: false).outputs
+    #expect(more == nil && !state.isAttended)
+  }
+}
+
 /// A client that takes its time when it has performed a PUBLISH.
 private final class SlowClient: DataClient {
   let base: ScriptedClient
