@@ -18,7 +18,10 @@ public struct BroadcastSequence<Element: Sendable>: AsyncSequence, Sendable {
     init(listening: Broadcast<Element>.Listening) { reading = Reading(listening) }
 
     /// Returns the next element; nil when the channel is over or the task is cancelled.
-    public mutating func next() async -> Element? { await reading.next() }
+    public mutating func next() async -> Element? {
+      if let element = reading.take() { return element }
+      return await reading.next()
+    }
   }
 
   /// What a loop has taken and not read yet; the rest is for the next loop.
@@ -33,15 +36,20 @@ public struct BroadcastSequence<Element: Sendable>: AsyncSequence, Sendable {
       if position < batch.count { listening.putBack(batch[position...]) }
     }
 
-    func next() async -> Element? {
-      if position == batch.count {
-        position = 0
-        batch = []
-        guard let elements = await listening.mailbox.next() else { return nil }
-        batch = elements
-      }
+    /// Takes the next of what there is already; nil when there is nothing.
+    func take() -> Element? {
+      guard position < batch.count else { return nil }
       defer { position += 1 }
       return batch[position]
+    }
+
+    /// Waits for more and takes the first of it; nil when there is none and never will be.
+    func next() async -> Element? {
+      position = 0
+      batch = []
+      guard let elements = await listening.mailbox.next() else { return nil }
+      batch = elements
+      return take()
     }
   }
 }
