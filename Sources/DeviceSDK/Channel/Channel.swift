@@ -71,8 +71,10 @@ public struct Channel: Sendable {
   public func start() async throws { _ = try await call(.start) }
 
   /// Closes the connection, and returns when it is closed; ``start()`` is possible after that.
+  ///
+  /// A cancelled task closes it as well, as one that cleans up behind itself, but does not wait for it.
   /// - Throws: `CancellationError`, which does not take the closing back.
-  public func stop() async throws { _ = try await call(.stop) }
+  public func stop() async throws { _ = try await call(.stop, isCleanup: true) }
 
   /// Says who the channel is, when the configuration did not.
   /// - Parameter identity: The identity.
@@ -239,9 +241,11 @@ public struct Channel: Sendable {
     }
   }
 
-  func call(_ call: ChannelStateMachine.Call) async throws -> ChannelStateMachine.Value {
+  func call(
+    _ call: ChannelStateMachine.Call, isCleanup: Bool = false
+  ) async throws -> ChannelStateMachine.Value {
     do {
-      return try await driver.call(call)
+      return try await driver.call(call, isCleanup: isCleanup)
     } catch let error as DataClientError {
       throw ChannelStateMachine.error(for: error)
     }

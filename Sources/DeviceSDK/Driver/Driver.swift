@@ -63,9 +63,13 @@ package final class Driver<Machine: StateMachine>: Sendable {
   // MARK: Calls
 
   /// Gives the machine a call and waits for its completion.
+  /// - Parameters:
+  ///   - call: The call.
+  ///   - isCleanup: Whether it is made in a cancelled task, too, though not waited for.
+  /// - Returns: What it results in.
   /// - Throws: The machine's error, what ended the driver, or `CancellationError`.
-  func call(_ call: Machine.Call) async throws -> Machine.Value {
-    try Task.checkCancellation()
+  func call(_ call: Machine.Call, isCleanup: Bool = false) async throws -> Machine.Value {
+    if !isCleanup { try Task.checkCancellation() }
     let id = enter(call, .nobody)
     return try await withTaskCancellationHandler {
       await attendQueue(patience: Self.callersPatience)

@@ -1,4 +1,3 @@
-import CloudSimulator
 import DataClient
 import Synchronization
 import Testing
@@ -40,27 +39,6 @@ import Testing
       }
       #expect(error.kind == .gateway && error.underlying != nil)
     }
-  }
-
-  /// The body that could ask for the state does not begin.
-  @Test func saysWhyItCouldNotStartAtOnce() async throws {
-    let broker = InProcessBroker()
-    broker.refuseConnections(code: 3, count: 1_000)
-    let (start, client) = (broker.now, broker.client(named: "app"))
-    let credentials = DeviceCredentials(
-      productKey: "a1pk", deviceName: "dev1", deviceSecret: "secret")
-    let configuration = try ChannelConfiguration(credentials: credentials)
-    let error = await #expect(throws: ChannelError.self) {
-      try await withChannel(on: client, configuration: configuration) { _ in
-        Issue.record("the channel is not connected")
-      }
-    }
-    // The world goes on until the task of the start is awake.
-    #expect(broker.now.nanoseconds(since: start) >= 60_000_000_000)
-    #expect(error?.kind == .network)
-    let reason = error?.underlying as? ChannelError
-    #expect(reason?.kind == .gateway && reason?.cloudCode == 3)
-    #expect(reason.map { error?.message.contains($0.message) } == true)
   }
 
   @Test func failsBeforeItIsStarted() async throws {
