@@ -31,9 +31,10 @@ extension MosquittoLink {
   /// Makes the library tell what it does when somebody listens; it costs a line a packet.
   ///
   /// These are its complaints until the connection is open, the messages of QoS 2 for the ledger of
-  /// a session that can be taken up, and PINGREQs during a backlog.
-  func setLog() {
-    guard limits == nil || isResumable || hasBacklog else {
+  /// a session that can be taken up, and a PINGREQ with its answer.
+  /// - Parameter isNeeded: Whether something is done that may send a PINGREQ.
+  func setLog(isNeeded: Bool = false) {
+    guard isNeeded || limits == nil || isResumable || isPingOpen else {
       mosquitto_log_callback_set(handle, nil)
       return
     }
@@ -49,10 +50,8 @@ extension MosquittoLink {
   }
 
   private func noted(_ line: String) {
-    if hasBacklog {
-      if line.hasSuffix(" sending PINGREQ") { isPingOpen = true }
-      if line.hasSuffix(" received PINGRESP") { isPingOpen = false }
-    }
+    if line.hasSuffix(" sending PINGREQ") { isPingOpen = true }
+    if line.hasSuffix(" received PINGRESP") { isPingOpen = false }
     guard
       isResumable,
       let mid = ExactlyOnceLedger.packetIdentifier(in: line, clientID: options.clientID),

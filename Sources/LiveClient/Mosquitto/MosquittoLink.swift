@@ -51,14 +51,8 @@ final class MosquittoLink {
   var unsubscribes: [Int32: ClientAction.ID] = [:]
 
   /// Whether the socket may hold what the buffer had no room for: the answer to a PINGREQ, for one.
-  var hasBacklog = false {
-    didSet {
-      guard hasBacklog != oldValue else { return }
-      isPingOpen = false
-      setLog()
-    }
-  }
-  /// Whether a PINGREQ of the time since then has no answer yet.
+  var hasBacklog = false
+  /// Whether a PINGREQ has no answer yet.
   var isPingOpen = false
   /// The messages of QoS 2 that are under way to here, in a session that can be taken up.
   var ledger = ExactlyOnceLedger()
@@ -134,7 +128,8 @@ final class MosquittoLink {
     if limits != nil { (hasSession, hidesSession) = (true, false) }
     (self.attempt, self.options) = (attempt, options)
     (limits, refusal, disconnectReason, ending) = (nil, nil, nil, nil)
-    (isDisconnecting, hasLostSession, hasBacklog, complaints) = (false, false, false, [])
+    (isDisconnecting, hasLostSession, complaints) = (false, false, [])
+    (hasBacklog, isPingOpen) = (false, false)
     setLog()
     do throws(DataClientError) {
       try setCredentials()
@@ -195,7 +190,10 @@ final class MosquittoLink {
   ///
   /// An answer that may stand behind a backlog is not missed.
   func keepAlive() {
-    if !isPingOpen { note(mosquitto_loop_misc(handle)) }
+    guard !hasBacklog || !isPingOpen else { return }
+    setLog(isNeeded: true)
+    note(mosquitto_loop_misc(handle))
+    setLog()
   }
 
   /// Looks at a return code, and at whether the connection is over.
