@@ -152,6 +152,65 @@ import Testing
     #expect(text.contains("taken over"), "\(text)")
   }
 
+  @Test func asksAsOftenAsTheServerWants() async throws {
+    let pings = Counter()
+    let server = try ScriptedServer { socket in
+      _ = socket.readPacket()
+      // Server Keep Alive, one second: the client's own time has no end.
+      socket.write([0x20, 6, 0, 0, 3, 0x13, 0, 1])
+      while pings.count < 3, socket.readPacket()?.first == 0xc0 {
+        pings.add()
+        socket.write([0xd0, 0])
+      }
+      pings.end()
+    }
+    let client = try TestClient("mqtt://127.0.0.1:\(server.port)", version: .v5_0)
+    try await client.connect(ConnectOptions(keepAlive: 0))
+    try await pings.ends()
+    #expect(pings.count == 3)
+  }
+
+  @Test func leavesAServerThatNeverAnswers() async throws {
+    let server = try ScriptedServer { socket in _ = socket.read(1_000_000) }
+    let setup = MosquittoLink.Setup(
+      url: try BrokerURL("mqtt://127.0.0.1:\(server.port)"), tls: TLSOptions(), version: .v3_1_1,
+      patience: .milliseconds(50))
+    let client = TestClient(try MosquittoClient(setup, limits: .init(), lacking: []))
+    for _ in 0..<2 {
+      guard case .lost(let text)? = try await client.failure(ConnectOptions(keepAlive: 0)) else {
+        Issue.record("not lost")
+        return
+      }
+      #expect(text.contains("did not answer CONNECT in time; see whether"), "\(text)")
+    }
+  }
+
+  /// The server may have accepted what is given up, and keeps the will of whoever goes without a word.
+  @Test func saysFarewellToAConnectionThatIsGivenUp() async throws {
+    let packets = Observed<[UInt8]>([])
+    let server = try ScriptedServer { socket in
+      while let packet = socket.readPacket() { packets.change { $0.append(packet.first) } }
+      packets.change { $0.append(0) }
+    }
+    let client = try TestClient("mqtt://127.0.0.1:\(server.port)")
+    let will = Message(topic: "w", payload: [])
+    try await client.perform(.connect(ConnectOptions(will: will)))
+    _ = await packets.first { $0.isEmpty ? nil : true }
+    try await client.perform(.disconnect)
+    #expect(try await client.event() == .closed(.byUser))
+    #expect(await packets.first { $0.last == 0 ? $0 : nil } == [0x10, 0xe0, 0])
+  }
+
+  /// A server that knows MQTT 3.1.1 alone answers in its own form (3.1.1 section 3.1.2.2).
+  @Test func tellsThatAServerKnowsNoVersion5() async throws {
+    let server = try ScriptedServer { socket in
+      _ = socket.readPacket()
+      socket.write([0x20, 2, 0, 1])
+    }
+    let client = try TestClient("mqtt://127.0.0.1:\(server.port)", version: .v5_0)
+    #expect(try await client.failure() == .refused(code: 0x84))
+  }
+
   @Test(arguments: [
     ConnectOptions(keepAlive: 1), ConnectOptions(keepAlive: 4), ConnectOptions(cleanStart: false),
     ConnectOptions(clientID: "a\u{0}b"), ConnectOptions(username: "a\u{0}b"),

@@ -165,5 +165,10 @@ extension ServerLimits {
     {
       largestPacket = min(largestPacket, Int(long))
     }
+    if mosquitto_property_read_int16(
+      properties, Int32(MQTT_PROP_SERVER_KEEP_ALIVE.rawValue), &word, false) != nil
+    {
+      keepAlive = word
+    }
   }
 }

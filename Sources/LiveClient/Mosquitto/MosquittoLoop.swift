@@ -173,7 +173,8 @@ final class MosquittoLoop {
     let room = events.takeRoom()
     let isPaused = room.events == 0
     let interest = (isPaused ? 0 : Int32(POLLIN)) | (link.wantsWrite ? Int32(POLLOUT) : 0)
-    let keepAlive: Int32 = link.options.keepAlive == 0 ? -1 : 1_000
+    let keepAlive: Int32 =
+      (link.limits?.keepAlive ?? link.options.keepAlive) == 0 ? -1 : 1_000
     let closing = deadline.map(clock.milliseconds)
     let happened = waker.wait(
       on: interest == 0 ? -1 : link.socket, events: interest,

@@ -10,6 +10,8 @@ struct ServerLimits: Sendable, Hashable {
   var receiveMaximum = 20
   /// The largest packet that it takes.
   var largestPacket = Mosquitto.largestPacket
+  /// The longest time between two packets that it wants, in seconds; nil leaves that to the client.
+  var keepAlive: UInt16?
 
   /// What it can't do.
   var missing: Capabilities {
