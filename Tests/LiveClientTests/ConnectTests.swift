@@ -1,7 +1,8 @@
 import DataClient
 import Glibc
-import LiveClient
 import Testing
+
+@testable import LiveClient
 
 /// Opening and closing connections, and every way in which that fails.
 @Suite struct ConnectTests {

@@ -5,8 +5,8 @@ import Wire
 ///
 /// A client has one connection at a time and opens another one after `ClientEvent.closed(_:)`
 /// when it is asked to; it never reconnects on its own. While a connection is opened the server's
-/// name is looked up and its addresses are tried, which can take minutes; `disconnect` gives that
-/// up at once.
+/// name is looked up and its addresses are tried, which can take minutes; then the server has 30
+/// seconds to accept it. `disconnect` gives that up at once.
 ///
 /// ## Sessions
 ///
@@ -125,7 +125,8 @@ public final class MosquittoClient: DataClient {
     try self.init(other.setup, limits: Limits(), lacking: other.actionCheck.lacking)
   }
 
-  private init(
+  /// Creates a client of a broker that is described in full.
+  init(
     _ setup: MosquittoLink.Setup, limits: Limits, lacking: Capabilities
   ) throws(DataClientError) {
     let waker = try Waker()

@@ -13,6 +13,8 @@ final class MosquittoLink {
     var url: BrokerURL
     var tls: TLSOptions
     var version: MosquittoClient.Version
+    /// How long the server may take to accept a connection, once there is one.
+    var patience: Duration = .seconds(30)
   }
 
   let setup: Setup
@@ -217,9 +219,14 @@ final class MosquittoLink {
   }
 
   /// What to say of a server that went away without an answer to CONNECT.
-  var unansweredText: String {
-    "\(place): the server closed the connection without an answer; see whether it speaks MQTT on this "
-      + "port, and \(setup.url.isSecure ? "TLS" : "no TLS")"
+  var unansweredText: String { noAnswer("closed the connection without an answer") }
+
+  /// What to say of a server that is there and does not answer CONNECT.
+  var silentText: String { noAnswer("did not answer CONNECT in time") }
+
+  private func noAnswer(_ what: String) -> String {
+    "\(place): the server \(what); see whether it speaks MQTT on this port, and "
+      + (setup.url.isSecure ? "TLS" : "no TLS")
   }
 
   /// The server, for people.

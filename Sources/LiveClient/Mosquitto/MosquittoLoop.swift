@@ -11,6 +11,8 @@ final class MosquittoLoop {
   private let clock = LiveClock()
   /// The connection, open or being opened.
   private var link: MosquittoLink?
+  /// By when the server has to accept it.
+  private var answerDeadline = Timestamp(nanoseconds: 0)
   /// The last connection, when its session may be taken up again.
   private var resting: MosquittoLink?
 
@@ -44,12 +46,13 @@ final class MosquittoLoop {
         open(orders.attempt, options)
         continue
       }
-      if let deadline = orders.closingDeadline, clock.milliseconds(until: deadline) == 0 {
-        link?.drop(.byUser)
+      let deadline = orders.closingDeadline ?? (link?.limits == nil ? answerDeadline : nil)
+      if let link, let deadline, clock.milliseconds(until: deadline) == 0 {
+        link.drop(orders.closingDeadline == nil ? .lost(link.silentText) : .byUser)
       } else {
         transmit()
         deliver()
-        receive(until: orders.closingDeadline)
+        receive(until: deadline)
       }
       deliver()
     }
@@ -79,6 +82,7 @@ final class MosquittoLoop {
     guard actions.setBlocked(true) else { return }
     link.connect(attempt, options)
     actions.setBlocked(false)
+    answerDeadline = clock.now.advanced(by: setup.patience)
     self.link = link
     deliver()
   }
