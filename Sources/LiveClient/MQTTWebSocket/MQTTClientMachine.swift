@@ -120,9 +120,14 @@ struct MQTTClientMachine: Sendable {
     switch phase {
     case .idle, .leaving, .ending:
       throw DataClientError(.notConnected, "There is no connection.")
-    case .opening, .greeting:
+    case .opening:
       phase = .ending(.byUser)
       return [.close]
+    case .greeting:
+      // The server may have accepted, and would send the will of who goes without a word.
+      let farewell = send(.disconnect(.init()), now)
+      phase = .ending(.byUser)
+      return farewell + [.close]
     case .open:
       phase = .leaving(until: now.advanced(by: Self.closingTime))
       return pump(now)

@@ -87,8 +87,13 @@ final class MosquittoLoop {
     deliver()
   }
 
-  /// Leaves a connection that nobody asks for any more.
+  /// Leaves a connection that nobody asks for any more, with a farewell: the server may have accepted it, and
+  /// would send the will.
   private func abandon(_ link: MosquittoLink) {
+    if link.ending == nil {
+      link.disconnect()
+      link.write()
+    }
     link.drop(.byUser)
     link.events = []
     link.eventBytes = 0
