@@ -102,7 +102,12 @@ struct MQTTClientMachine: Sendable {
           .transport,
           "\(session.load.count) messages of \(session.load.bytes) bytes wait to be published.")
       }
-    case .subscribe, .unsubscribe: try checkOpen()
+    case .subscribe(let subscriptions):
+      try checkOpen()
+      try limits.check(filters: subscriptions.lazy.map(\.filter))
+    case .unsubscribe(let filters):
+      try checkOpen()
+      try limits.check(filters: filters)
     case .send, .sendText, .sendBinary:
       throw DataClientError(.unsupported, "A broker of MQTT takes messages with topics only.")
     }

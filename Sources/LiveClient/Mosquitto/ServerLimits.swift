@@ -36,11 +36,22 @@ struct ServerLimits: Sendable, Hashable {
     }
     // Fixed header, length of the topic, packet identifier, length of the properties.
     let overhead = 5 + 2 + 2 + 1
-    let size = overhead + message.topic.utf8.count + message.payload.count
+    try check(overhead + message.topic.utf8.count + message.payload.count, "The message makes")
+  }
+
+  /// Checks topic filters against the limits.
+  /// - Parameter filters: The filters of one SUBSCRIBE or UNSUBSCRIBE.
+  /// - Throws: ``DataClientError`` that names the limit.
+  func check(filters: some Sequence<String>) throws(DataClientError) {
+    // Fixed header, packet identifier, length of the properties; of each filter its length and options.
+    let size = filters.reduce(5 + 2 + 1) { $0 + 2 + $1.utf8.count + 1 }
+    try check(size, "The topic filters make")
+  }
+
+  private func check(_ size: Int, _ what: String) throws(DataClientError) {
     guard size <= largestPacket else {
       throw DataClientError(
-        .invalidAction, "The message makes a packet of \(size) bytes; \(largestPacket) are allowed."
-      )
+        .invalidAction, "\(what) a packet of \(size) bytes; \(largestPacket) are allowed.")
     }
   }
 }
