@@ -9,7 +9,7 @@ extension MosquittoClient {
   /// none is left. To clear one topic, publish an empty retained message to it.
   /// - Parameters:
   ///   - filter: The topic filter.
-  ///   - options: How to open the connection; its session starts and ends with it.
+  ///   - options: How to open the connection; its session starts and ends with it, and it leaves no will.
   ///   - seconds: How long it may take.
   /// - Returns: The topics that were cleared.
   /// - Throws: `DataClientError` when the broker does not play along, or not in time.
@@ -21,6 +21,7 @@ extension MosquittoClient {
     let deadline = Timestamp(nanoseconds: helper.now.nanoseconds &+ Int64(seconds) * 1_000_000_000)
     var options = options
     options.cleanStart = true
+    options.will = nil
     var sweep = RetainedSweep(client: helper, filter: filter, deadline: deadline)
     return try await sweep.run(options)
   }
@@ -54,7 +55,13 @@ private struct RetainedSweep {
       cleared.formUnion(topics)
     }
     _ = try await perform(.disconnect)
-    return cleared
+    // Who lets a client go cuts its connection. All is cleared, so that the end comes late is no error.
+    while true {
+      switch try await client.next(before: deadline) {
+      case .closed, .deadline: return cleared
+      default: continue
+      }
+    }
   }
 
   /// The topics with a retained message that the server tells of before it answers an UNSUBSCRIBE.
