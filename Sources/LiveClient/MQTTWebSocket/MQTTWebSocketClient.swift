@@ -37,6 +37,8 @@ public final class MQTTWebSocketClient<Frames: DataClient>: DataClient {
   private struct State {
     var machine: MQTTClientMachine
     var told = Fifo<ClientEvent>()
+    /// When what was told last came.
+    var time = Timestamp(nanoseconds: 0)
     /// Whether the user woke the reader; the wakes of this client itself are not told.
     var isWoken = false
   }
@@ -79,8 +81,11 @@ public final class MQTTWebSocketClient<Frames: DataClient>: DataClient {
       .subtracting(check.lacking).subtracting(state.withLock { $0.machine.limits.missing })
   }
 
-  /// The time of the client that carries the packets.
-  public var now: Timestamp { frames.now }
+  /// The time of the client that carries the packets; it stands still while events wait.
+  public var now: Timestamp {
+    let moment = frames.now
+    return state.withLock { $0.told.isEmpty ? moment : min($0.time, moment) }
+  }
 
   /// Hands an action to the connection, or lets it wait for its turn.
   /// - Parameter action: What to do.
@@ -165,7 +170,12 @@ public final class MQTTWebSocketClient<Frames: DataClient>: DataClient {
   private func carryOut(_ outputs: [MQTTClientMachine.Output]) async throws {
     for output in outputs {
       switch output {
-      case .tell(let event): state.withLock { $0.told.append(event) }
+      case .tell(let event):
+        let moment = frames.now
+        state.withLock { state in
+          if state.told.isEmpty { state.time = moment }
+          state.told.append(event)
+        }
       case .open: try await hand(.connect(ConnectOptions()))
       case .send(let bytes): try await handIfOpen(.sendBinary(bytes))
       case .close: try await handIfOpen(.disconnect)
