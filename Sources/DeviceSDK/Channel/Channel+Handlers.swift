@@ -96,8 +96,9 @@ extension Channel {
 
   /// Adds a listener of messages, which the caller must keep alive.
   /// - Parameters:
-  ///   - uiSafety: Whether it is called on the main actor, for which all messages wait, however many
-  ///     there are; otherwise on the channel's own task.
+  ///   - uiSafety: Whether it is called on the main actor, for which the newest 16,384 messages wait,
+  ///     while older ones are dropped and counted in ``Channel/droppedMessages``; otherwise on the
+  ///     channel's own task.
   ///   - listener: The listener; held weakly.
   public func addDownStreamListener(
     uiSafety: Bool = true, listener: any ChannelDownstreamListener

@@ -50,8 +50,11 @@ public struct Channel: Sendable {
   /// What was counted.
   public var statistics: ChannelStatistics { driver.read { $0.statistics } }
 
-  /// How many messages were dropped because sequences were read too slowly.
-  public var droppedMessages: UInt64 { hub.messages.dropped + hub.foreignMessages.dropped }
+  /// How many messages were dropped because sequences were read too slowly, or the main actor was too
+  /// busy for its listeners.
+  public var droppedMessages: UInt64 {
+    hub.messages.dropped + hub.foreignMessages.dropped + hub.calls.dropped
+  }
 
   /// How many downstream listeners are alive.
   public var listenerCount: Int { hub.downstreamListeners.count }

@@ -39,7 +39,7 @@ package final class ChannelHub: Sendable {
   /// Tells the downstream listeners.
   /// - Returns: Whether there are any.
   private func tellDownstream(_ message: ChannelMessage) -> Bool {
-    calls.tell(downstreamListeners, message) { listener, message in
+    calls.tell(downstreamListeners, message, isMessage: true) { listener, message in
       let topic = message.topic
       if listener.shouldHandle(topic: topic) {
         listener.onDownstream(topic: topic, message: message)

@@ -1,25 +1,34 @@
+import Synchronization
+
 /// Calls the application's listeners: at once, or on the main actor behind what waits there already.
 final class ListenerCalls: Sendable {
   private let log: ChannelLog
-  private let mainWork: AsyncStream<@Sendable @MainActor () -> Void>
-  private let mainQueue: AsyncStream<@Sendable @MainActor () -> Void>.Continuation
+  private let mainCalls = Mutex(MainCalls())
+  /// Has an element when there may be calls.
+  private let news: AsyncStream<Void>
+  private let newsToTell: AsyncStream<Void>.Continuation
 
   /// Creates a queue without calls.
   /// - Parameter log: Who hears of listeners that have gone.
   init(log: ChannelLog = ChannelLog()) {
     self.log = log
-    (mainWork, mainQueue) = AsyncStream.makeStream()
+    (news, newsToTell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
+
+  /// How many calls with messages were dropped, as the main actor was busy.
+  var dropped: UInt64 { mainCalls.withLock(\.dropped) }
 
   /// Tells listeners something, in the order in which they were added.
   /// - Parameters:
   ///   - listeners: The listeners.
   ///   - news: What they are told.
+  ///   - isMessage: Whether that is a message, the oldest of which a main actor that is busy for long
+  ///     misses.
   ///   - call: Tells it; a function that captures nothing costs nothing with each message.
   /// - Returns: Whether there are any.
   @discardableResult
   func tell<Listener: Sendable, News: Sendable>(
-    _ listeners: WeakListeners<Listener>, _ news: News,
+    _ listeners: WeakListeners<Listener>, _ news: News, isMessage: Bool = false,
     _ call: @escaping @Sendable (Listener, News) -> Void
   ) -> Bool {
     let (alive, gone) = listeners.alive()
@@ -30,7 +39,7 @@ final class ListenerCalls: Sendable {
         continue
       }
       let again = entry.again
-      mainQueue.yield { if let listener = again() { call(listener, news) } }
+      append(isMessage: isMessage) { if let listener = again() { call(listener, news) } }
     }
     return !alive.isEmpty
   }
@@ -44,13 +53,22 @@ final class ListenerCalls: Sendable {
   }
 
   /// Has something done on the main actor, behind what is waiting for it already.
-  func doOnMain(_ work: @escaping @Sendable @MainActor () -> Void) { mainQueue.yield(work) }
+  func doOnMain(_ work: @escaping MainCalls.Work) { append(isMessage: false, work) }
+
+  private func append(isMessage: Bool, _ work: @escaping MainCalls.Work) {
+    mainCalls.withLock { $0.append(work, isMessage: isMessage) }
+    newsToTell.yield()
+  }
 
   /// Does on the main actor what is to be done there, until the end.
   func runMainWork() async {
-    for await work in mainWork { await MainActor.run(body: work) }
+    for await _ in news {
+      while !Task.isCancelled, let work = mainCalls.withLock({ $0.popFirst() }) {
+        await MainActor.run(body: work)
+      }
+    }
   }
 
   /// Ends the work on the main actor behind what waits there.
-  func finish() { mainQueue.finish() }
+  func finish() { newsToTell.finish() }
 }

@@ -65,8 +65,11 @@ public struct Gateway: Sendable {
   /// What was counted.
   public var statistics: GatewayStatistics { driver.read { $0.statistics } }
 
-  /// How many messages and commands were dropped because sequences were read too slowly.
-  public var droppedMessages: UInt64 { hub.messages.dropped + hub.commands.dropped }
+  /// How many messages and commands were dropped because sequences were read too slowly, or the main
+  /// actor was too busy for its listeners.
+  public var droppedMessages: UInt64 {
+    hub.messages.dropped + hub.commands.dropped + hub.calls.dropped
+  }
 
   /// The time in the client's world, to compare with the times of messages.
   public var now: Timestamp { driver.now }

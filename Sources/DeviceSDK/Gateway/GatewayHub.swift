@@ -14,7 +14,7 @@ final class GatewayHub: Sendable {
 
   private let lineListeners = Mutex<[Subdevice: Listeners]>([:])
   private let log: ChannelLog
-  private let calls: ListenerCalls
+  let calls: ListenerCalls
 
   private typealias Listeners = WeakListeners<any GatewayLineDownstreamListener>
 
@@ -70,7 +70,7 @@ final class GatewayHub: Sendable {
   }
 
   private func tellDownstream(_ message: GatewayMessage) {
-    calls.tell(downstreamListeners, message) { listener, message in
+    calls.tell(downstreamListeners, message, isMessage: true) { listener, message in
       let topic = message.topic
       if listener.shouldHandle(topic: topic) {
         listener.onDownstream(topic: topic, message: message)
@@ -79,7 +79,7 @@ final class GatewayHub: Sendable {
     guard let subdevice = message.subdevice,
       let listeners = lineListeners.withLock({ $0[subdevice] })
     else { return }
-    calls.tell(listeners, message) { listener, message in
+    calls.tell(listeners, message, isMessage: true) { listener, message in
       let topic = message.topic
       if listener.shouldHandle(topic: topic) {
         listener.onDownstream(topic: topic, message: message)

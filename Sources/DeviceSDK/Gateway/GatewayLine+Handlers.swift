@@ -67,7 +67,9 @@ extension GatewayLine {
 
   /// Adds a listener of the sub-device's messages, which the caller must keep alive.
   /// - Parameters:
-  ///   - uiSafety: Whether it is called on the main actor; otherwise on the gateway's own task.
+  ///   - uiSafety: Whether it is called on the main actor, for which the newest 16,384 messages wait,
+  ///     while older ones are dropped and counted in ``Gateway/droppedMessages``; otherwise on the
+  ///     gateway's own task.
   ///   - listener: The listener; held weakly.
   public func addDownStreamListener(
     uiSafety: Bool = true, listener: any GatewayLineDownstreamListener

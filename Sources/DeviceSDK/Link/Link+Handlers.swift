@@ -51,7 +51,9 @@ extension Link {
   /// Adds a delegate, which the caller must keep alive.
   /// - Parameters:
   ///   - delegate: The delegate; held weakly.
-  ///   - uiSafety: Whether it is called on the main actor; otherwise on the links' own tasks.
+  ///   - uiSafety: Whether it is called on the main actor, for which the newest 16,384 messages wait,
+  ///     while older ones are dropped and counted in ``Link/droppedMessages``; otherwise on the links'
+  ///     own tasks.
   public func addDelegate(_ delegate: any LinkDelegate, uiSafety: Bool = true) {
     hub.delegates.add(delegate, onMain: uiSafety) { [weak delegate] in delegate }
   }

@@ -74,8 +74,9 @@ public struct Link: Sendable {
   /// The warnings from now on of tokens that are valid for 30 seconds more; the newest 64 are kept.
   public var tokenEvents: BroadcastSequence<LinkTokenEvent> { hub.tokens.listen(limit: 64) }
 
-  /// How many messages were dropped, as readers of ``messages(in:limit:)`` were slow.
-  public var droppedMessages: UInt64 { hub.messages.dropped }
+  /// How many messages were dropped, as readers of ``messages(in:limit:)`` were slow, or the main actor
+  /// was too busy for its delegates.
+  public var droppedMessages: UInt64 { hub.messages.dropped + hub.calls.dropped }
 
   /// The messages of subscribed channels from now on.
   /// - Parameters:

@@ -17,7 +17,9 @@ final class LinkHub: Sendable {
     case .deliver(let message): messages.send(message)
     case .warnOfToken(let event): tokens.send(event)
     }
-    calls.tell(delegates, effect) { delegate, effect in effect.tell(delegate) }
+    calls.tell(delegates, effect, isMessage: effect.isMessage) { delegate, effect in
+      effect.tell(delegate)
+    }
   }
 
   /// Ends all sequences; nothing more will be told.
@@ -31,6 +33,8 @@ final class LinkHub: Sendable {
 }
 
 extension LinkEffect {
+  fileprivate var isMessage: Bool { if case .deliver = self { true } else { false } }
+
   fileprivate func tell(_ delegate: any LinkDelegate) {
     switch self {
     case .changeState(let event): delegate.didReceiveLinkStateEvent(event)
