@@ -82,6 +82,9 @@ public final class InProcessClient: DataClient {
     guard !message.isRetained || capabilities.contains(.retain) else {
       throw DataClientError(.unsupported, "the broker retains no messages")
     }
+    guard !message.hasProperties else {
+      throw DataClientError(.unsupported, "the broker in process carries no properties")
+    }
     try check(message.qos)
   }
 

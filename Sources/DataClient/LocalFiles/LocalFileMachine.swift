@@ -74,6 +74,10 @@ struct LocalFileMachine: Sendable {
   // MARK: Actions
 
   mutating func perform(_ action: ClientAction) throws(DataClientError) {
+    guard !action.kind.needs.contains(.properties) else {
+      throw DataClientError(
+        .unsupported, "a folder of answers knows no properties; send the message without them")
+    }
     switch action.kind {
     case .connect: try connect()
     case .disconnect:

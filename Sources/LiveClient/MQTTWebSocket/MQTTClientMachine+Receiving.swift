@@ -123,7 +123,8 @@ extension MQTTClientMachine {
       return lose("the server sent a message of QoS \(publish.qos)", code: 0x81, now)
     }
     let message = Message(
-      topic: publish.topic, payload: publish.payload, qos: qos, isRetained: publish.retain)
+      topic: publish.topic, payload: publish.payload, qos: qos, isRetained: publish.retain,
+      properties: MessageProperties(publish.properties))
     // Nobody allowed an alias, so it stands for no topic (5.0 section 3.3.2.3.4).
     guard publish.properties.integer(.topicAlias) == nil else {
       return lose("the server sent a topic alias that it may not", code: 0x94, now)

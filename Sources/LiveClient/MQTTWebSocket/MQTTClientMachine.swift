@@ -180,7 +180,8 @@ struct MQTTClientMachine: Sendable {
     phase = .greeting(until: now.advanced(by: Self.patience))
     let will = options.will.map { will in
       MQTTPacket.Will(
-        topic: will.topic, payload: will.payload, qos: will.qos.rawValue, retain: will.isRetained)
+        topic: will.topic, payload: will.payload, qos: will.qos.rawValue, retain: will.isRetained,
+        properties: will.properties.ofPackets)
     }
     // As in 3.1.1, where a session that is kept is kept for good.
     let isKept = version.rules.hasProperties && !options.cleanStart

@@ -77,7 +77,7 @@ public final class MQTTWebSocketClient<Frames: DataClient>: DataClient {
   /// What the broker can do; less once it has said so under MQTT 5.0.
   public var capabilities: Capabilities {
     Capabilities([.messages, .push, .binary, .will, .retain, .exactlyOnce])
-      .union(check.version == .v5_0 ? .refusals : [])
+      .union(check.version == .v5_0 ? [.refusals, .properties] : [])
       .subtracting(check.lacking).subtracting(state.withLock { $0.machine.limits.missing })
   }
 

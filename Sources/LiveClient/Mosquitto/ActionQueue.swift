@@ -248,5 +248,8 @@ struct Load: Sendable, Hashable {
 
 extension Message {
   /// About how many bytes of memory the message holds.
-  var weight: Int { 128 + topic.utf8.count + payload.count }
+  var weight: Int {
+    let count = 128 + topic.utf8.count + payload.count
+    return hasProperties ? count + 128 + properties.byteCount : count
+  }
 }

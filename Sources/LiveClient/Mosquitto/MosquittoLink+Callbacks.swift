@@ -15,9 +15,9 @@ extension MosquittoLink {
     mosquitto_publish_v5_callback_set(handle) { _, user, mid, reason, properties in
       MosquittoLink.of(user)?.published(mid, reason: reason, properties)
     }
-    mosquitto_message_v5_callback_set(handle) { _, user, message, _ in
+    mosquitto_message_v5_callback_set(handle) { _, user, message, properties in
       guard let message else { return }
-      MosquittoLink.of(user)?.received(message.pointee)
+      MosquittoLink.of(user)?.received(message.pointee, properties)
     }
     mosquitto_subscribe_v5_callback_set(handle) { _, user, mid, count, codes, _ in
       let codes = UnsafeBufferPointer(start: codes, count: max(0, Int(count)))
@@ -108,7 +108,7 @@ extension MosquittoLink {
     return String(cString: text)
   }
 
-  private func received(_ message: mosquitto_message) {
+  private func received(_ message: mosquitto_message, _ properties: OpaquePointer?) {
     guard let topic = message.topic, ending == nil else { return }
     if message.qos == 2, !ledger.handsOut(message.mid) { return }
     let payload = UnsafeRawBufferPointer(
@@ -118,7 +118,7 @@ extension MosquittoLink {
         Message(
           topic: String(cString: topic), payload: [UInt8](payload),
           qos: QoS(rawValue: UInt8(truncatingIfNeeded: message.qos)) ?? .atMostOnce,
-          isRetained: message.retain)))
+          isRetained: message.retain, properties: MessageProperties(reading: properties))))
   }
 
   private func subscribed(_ mid: Int32, _ codes: UnsafeBufferPointer<Int32>) {

@@ -36,7 +36,9 @@ struct ServerLimits: Sendable, Hashable {
     }
     // Fixed header, length of the topic, packet identifier, length of the properties.
     let overhead = 5 + 2 + 2 + 1
-    try check(overhead + message.topic.utf8.count + message.payload.count, "The message makes")
+    let properties = message.hasProperties ? 3 + message.properties.byteCount : 0
+    let size = overhead + message.topic.utf8.count + properties + message.payload.count
+    try check(size, "The message makes")
   }
 
   /// Checks topic filters against the limits.
