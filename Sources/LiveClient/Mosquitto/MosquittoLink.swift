@@ -231,27 +231,4 @@ final class MosquittoLink {
 
   /// The server, for people.
   private var place: String { "\(setup.url.host) port \(setup.url.port)" }
-
-  /// What TLS complained of, for people; it says nothing when the server cuts the connection.
-  private func securityProblem(errno number: Int32) -> String? {
-    guard setup.url.isSecure, limits == nil else { return nil }
-    if complaints.contains(where: { $0.contains("host name verification failed") }) {
-      return
-        "the server's certificate is not for the host \(setup.url.host); connect by a name that "
-        + "stands in it"
-    }
-    if complaints.contains(where: { $0.contains("certificate verify failed") }) {
-      return
-        "the server's certificate is not trusted (certificate verify failed); trust the authority "
-        + "that issued it"
-    }
-    guard complaints.isEmpty else {
-      return complaints.map { line in
-        line.split(separator: "::").last.map(String.init) ?? line
-      }.joined(separator: ", ") + "; see whether the server speaks TLS on this port"
-    }
-    guard number == EPROTO else { return nil }
-    return
-      "the server broke off; it may want another client certificate: give it one that it trusts"
-  }
 }
