@@ -64,6 +64,26 @@ import Testing
     #expect(try await last.message().topic == "end")
   }
 
+  /// A broker of MQTT 3.1.1 acknowledges what it throws away.
+  @Test func tellsThatRetainedMayNotBeCleared() async throws {
+    let directory = try Scratch()
+    try directory.write("topic read #\nuser admin\ntopic readwrite #\n", to: "acl")
+    let broker = try await Broker(
+      ["allow_anonymous true", "acl_file \(directory.file("acl"))"], directory: directory)
+    let admin = try await TestClient.connected(broker, ConnectOptions(username: "admin"))
+    try await admin.publish("kept/1", [1], retained: true)
+    let user = try MosquittoClient(url: broker.url)
+    let error = await #expect(throws: DataClientError.self) {
+      try await user.clearRetained(matching: "kept/#", within: 10)
+    }
+    #expect(
+      error?.code == .rejected && error?.message.contains("kept/1") == true,
+      "\(String(describing: error))"
+    )
+    let options = ConnectOptions(username: "admin")
+    #expect(try await user.clearRetained(matching: "kept/#", connecting: options) == ["kept/1"])
+  }
+
   @Test func clearsThousandsOfRetained() async throws {
     let broker = try await Broker()
     let client = try await TestClient.connected(broker)

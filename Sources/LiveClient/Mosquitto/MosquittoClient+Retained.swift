@@ -12,7 +12,8 @@ extension MosquittoClient {
   ///   - options: How to open the connection; its session starts and ends with it, and it leaves no will.
   ///   - seconds: How long it may take.
   /// - Returns: The topics that were cleared.
-  /// - Throws: `DataClientError` when the broker does not play along, or not in time.
+  /// - Throws: `DataClientError` when the broker does not play along, or not in time;
+  ///   `DataClientError.Code.rejected` when it keeps what it should clear.
   public func clearRetained(
     matching filter: String, connecting options: ConnectOptions = ConnectOptions(),
     within seconds: UInt16 = 30
@@ -34,6 +35,9 @@ private struct RetainedSweep {
   let deadline: Timestamp
   private var lastID: UInt32 = 0
 
+  /// How often the same topics may come back before nobody hopes any more.
+  private static let patience = 3
+
   init(client: MosquittoClient, filter: String, deadline: Timestamp) {
     self.client = client
     self.filter = filter
@@ -46,7 +50,10 @@ private struct RetainedSweep {
       throw DataClientError(.transport, "The server does not keep to the protocol.")
     }
     var cleared: Set<String> = []
+    var returns = 0
     while case let topics = try await collect(), !topics.isEmpty {
+      returns = topics.isSubset(of: cleared) ? returns + 1 : 0
+      if returns == Self.patience, let topic = topics.min() { throw Self.kept(topic) }
       for topic in topics {
         let message = Message(topic: topic, payload: [], qos: .atLeastOnce, isRetained: true)
         let id = try await perform(.publish(message))
@@ -62,6 +69,14 @@ private struct RetainedSweep {
       default: continue
       }
     }
+  }
+
+  /// A server of MQTT 3.1.1 can't refuse to clear a message; it can only go on keeping it.
+  private static func kept(_ topic: String) -> DataClientError {
+    DataClientError(
+      .rejected,
+      "The retained message of \(topic) comes back whenever it is cleared; have the server's access "
+        + "list allow to write there, or stop whoever sends it.")
   }
 
   /// The topics with a retained message that the server tells of before it answers an UNSUBSCRIBE.
