@@ -58,7 +58,10 @@ extension MosquittoLink {
       !ledger.received(mid)
     else { return }
     // A message that would be hidden by a copy is not answered, so it comes again.
-    drop(.lost("libmosquitto holds an old message under the packet identifier \(mid)."))
+    drop(
+      .lost(
+        "\(place): libmosquitto holds an old message under the packet identifier \(mid); connect again"
+      ))
   }
 
   private static func of(_ user: UnsafeMutableRawPointer?) -> MosquittoLink? {

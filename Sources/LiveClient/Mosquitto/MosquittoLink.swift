@@ -230,5 +230,5 @@ final class MosquittoLink {
   }
 
   /// The server, for people.
-  private var place: String { "\(setup.url.host) port \(setup.url.port)" }
+  var place: String { "\(setup.url.host) port \(setup.url.port)" }
 }
