@@ -120,8 +120,9 @@ public final class MQTTWebSocketClient<Frames: DataClient>: DataClient {
   /// Returns the next event, or the passing of a deadline.
   /// - Parameter deadline: When to stop waiting; nil waits however long it takes.
   /// - Returns: The event.
-  /// - Throws: What the client that carries the packets throws.
+  /// - Throws: `CancellationError`, and what the client that carries the packets throws.
   public func next(before deadline: Timestamp?) async throws -> ClientEvent {
+    try Task.checkCancellation()
     while true {
       switch state.withLock({ Self.step(&$0, deadline) }) {
       case .tell(let event): return event

@@ -110,6 +110,22 @@ import Wire
     #expect(bench.sent.isEmpty)
   }
 
+  @Test func losesNothingByCancellation() async throws {
+    let frames = FullFrames()
+    let client = MQTTWebSocketClient(frames)
+    try await client.perform(.init(.init(rawValue: 1), .connect(ConnectOptions(clientID: "c"))))
+    frames.bring(.binary([0x20, 2, 0, 0, 0x30, 4, 0, 1, 0x61, 1]))
+    #expect(try await client.next(before: nil) == .connected(.init()))
+    await withTaskGroup(of: Void.self) { group in
+      group.cancelAll()
+      group.addTask {
+        await #expect(throws: CancellationError.self) { try await client.next(before: nil) }
+      }
+    }
+    #expect(
+      try await client.next(before: nil) == .message(Message(topic: "a", payload: [1])))
+  }
+
   /// What came in one frame came at one time.
   @Test func theTimeStandsStillWhileEventsWait() async throws {
     let frames = FullFrames()
