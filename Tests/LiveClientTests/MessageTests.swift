@@ -74,7 +74,7 @@ import Testing
     try await admin.publish("kept/1", [1], retained: true)
     let user = try MosquittoClient(url: broker.url)
     let error = await #expect(throws: DataClientError.self) {
-      try await user.clearRetained(matching: "kept/#", within: 10)
+      try await user.clearRetained(matching: "kept/#", within: 3_600)
     }
     #expect(
       error?.code == .rejected && error?.message.contains("kept/1") == true,
@@ -113,7 +113,7 @@ import Testing
     }
     let client = try MosquittoClient(url: "mqtt://127.0.0.1:\(server.port)")
     let options = ConnectOptions(will: Message(topic: "w", payload: [1], isRetained: true))
-    #expect(try await client.clearRetained(matching: "#", connecting: options) == [])
+    #expect(try await client.clearRetained(matching: "#", connecting: options, within: 3_600) == [])
     let seen = await packets.first { $0.last == [] ? $0 : nil } ?? []
     #expect(seen.compactMap(\.first) == [0x10, 0x82, 0xa2, 0xe0])
     // The flags of CONNECT: a clean session and nothing else.

@@ -5,7 +5,7 @@ import Wire
 ///
 /// A client has one connection at a time and opens another one after `ClientEvent.closed(_:)`
 /// when it is asked to; it never reconnects on its own. While a connection is opened the server's
-/// name is looked up and its addresses are tried, which can take minutes; then the server has 30
+/// name is looked up and its addresses are tried, which can take minutes; then the server has 60
 /// seconds to accept it. `disconnect` gives that up at once.
 ///
 /// ## Sessions

@@ -14,7 +14,7 @@ final class MosquittoLink {
     var tls: TLSOptions
     var version: MosquittoClient.Version
     /// How long the server may take to accept a connection, once there is one.
-    var patience: Duration = .seconds(30)
+    var patience: Duration = .seconds(60)
   }
 
   let setup: Setup
