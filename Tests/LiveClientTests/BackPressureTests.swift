@@ -84,6 +84,36 @@ import Testing
     #expect(try await client.client.next(before: later) == .deadline)
   }
 
+  /// The answer to a PINGREQ of before stands behind what the user does not read.
+  @Test func staysConnectedWhenItAskedBeforeTheUserWasSlow() async throws {
+    let ends = Observed<Bool?>(nil)
+    let server = try ScriptedServer { socket in
+      _ = socket.readPacket()
+      socket.write([0x20, 2, 0, 0])
+      guard socket.readPacket()?.first == 0xc0 else { return ends.change { $0 = true } }
+      for _ in 0..<20 { socket.write([0x30, 4, 0, 1, 0x61, 1]) }
+      socket.write([0xd0, 0])
+      var timeout = timeval(tv_sec: 8, tv_usec: 0)
+      setsockopt(
+        socket.number, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+      // It may ask again when the answer is read, which is not before the test goes on.
+      var byte: UInt8 = 0
+      let isLost = recv(socket.number, &byte, 1, 0) == 0
+      ends.change { $0 = isLost }
+      timeout = timeval()
+      setsockopt(
+        socket.number, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+      while let packet = socket.readPacket(), packet.first == 0xc0 { socket.write([0xd0, 0]) }
+    }
+    let client = try TestClient(
+      "mqtt://127.0.0.1:\(server.port)", limits: MosquittoClient.Limits(events: 10))
+    try await client.connect(ConnectOptions(keepAlive: 5))
+    #expect(await ends.first { $0 } == false)
+    for _ in 0..<20 { _ = try await client.message() }
+    let later = Timestamp(nanoseconds: client.client.now.nanoseconds + 7_000_000_000)
+    #expect(try await client.client.next(before: later) == .deadline)
+  }
+
   @Test func refusesMessagesWhenTooManyWait() async throws {
     let broker = try await Broker()
     let limits = MosquittoClient.Limits(messages: 10, messageBytes: 1_000_000)

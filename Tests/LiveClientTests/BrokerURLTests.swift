@@ -43,7 +43,9 @@ import Testing
     "http://host", "mqtt://", "mqtt://:1883", "mqtt://host:",
     "mqtt://host:0",
     "mqtt://host:65536", "mqtt://host:x", "mqtt://host/path", "mqtt://host?q", "mqtt://[::1",
-    "mqtt://[::1]x", "mqtt://u%4:secret@h", "mqtt://u:secret%zz@h", "mqtt://a b",
+    "mqtt://[::1]x", "mqtt://u%4:secret@h", "mqtt://u%+4:secret@h", "mqtt://u:secret%-1@h",
+    "mqtt://host:+1",
+    "mqtt://%FF:secret@h", "mqtt://u:secret%zz@h", "mqtt://a b",
     "mqtt://h\u{0}", "mqtt://[]:1",
   ])
   func refuses(_ text: String) throws {

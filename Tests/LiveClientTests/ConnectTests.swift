@@ -1,7 +1,8 @@
 import DataClient
 import Glibc
-import LiveClient
 import Testing
+
+@testable import LiveClient
 
 /// Opening and closing connections, and every way in which that fails.
 @Suite struct ConnectTests {
@@ -150,6 +151,71 @@ import Testing
       return
     }
     #expect(text.contains("taken over"), "\(text)")
+  }
+
+  @Test func asksAsOftenAsTheServerWants() async throws {
+    let pings = Counter()
+    let server = try ScriptedServer { socket in
+      _ = socket.readPacket()
+      // Server Keep Alive, five seconds: the client's own time has no end.
+      socket.write([0x20, 6, 0, 0, 3, 0x13, 0, 5])
+      // The library asks for the first time at once, and goes on only if somebody looks at the clock.
+      while pings.count < 2, socket.readPacket()?.first == 0xc0 {
+        pings.add()
+        socket.write([0xd0, 0])
+      }
+      pings.end()
+    }
+    let client = try TestClient("mqtt://127.0.0.1:\(server.port)", version: .v5_0)
+    try await client.connect(ConnectOptions(keepAlive: 0))
+    try await pings.ends()
+    #expect(pings.count == 2)
+  }
+
+  /// A client that waits so long for a server to accept it.
+  private func client(of server: ScriptedServer, waiting patience: Duration) throws -> TestClient {
+    let setup = MosquittoLink.Setup(
+      url: try BrokerURL("mqtt://127.0.0.1:\(server.port)"), tls: TLSOptions(), version: .v3_1_1,
+      patience: patience)
+    return TestClient(try MosquittoClient(setup, limits: .init(), lacking: []))
+  }
+
+  @Test func leavesAServerThatNeverAnswers() async throws {
+    let server = try ScriptedServer { socket in _ = socket.read(1_000_000) }
+    let client = try client(of: server, waiting: .milliseconds(50))
+    for _ in 0..<2 {
+      guard case .lost(let text)? = try await client.failure(ConnectOptions(keepAlive: 0)) else {
+        Issue.record("not lost")
+        return
+      }
+      #expect(text.contains("did not answer CONNECT in time; see whether"), "\(text)")
+    }
+  }
+
+  /// The server may have accepted what is given up, and keeps the will of whoever goes without a word.
+  @Test func saysFarewellToAConnectionThatIsGivenUp() async throws {
+    let packets = Observed<[UInt8]>([])
+    let server = try ScriptedServer { socket in
+      while let packet = socket.readPacket() { packets.change { $0.append(packet.first) } }
+      packets.change { $0.append(0) }
+    }
+    let client = try client(of: server, waiting: .seconds(3_600))
+    let will = Message(topic: "w", payload: [])
+    try await client.perform(.connect(ConnectOptions(keepAlive: 0, will: will)))
+    _ = await packets.first { $0.isEmpty ? nil : true }
+    try await client.perform(.disconnect)
+    #expect(try await client.event() == .closed(.byUser))
+    #expect(await packets.first { $0.last == 0 ? $0 : nil } == [0x10, 0xe0, 0])
+  }
+
+  /// A server that knows MQTT 3.1.1 alone answers in its own form (3.1.1 section 3.1.2.2).
+  @Test func tellsThatAServerKnowsNoVersion5() async throws {
+    let server = try ScriptedServer { socket in
+      _ = socket.readPacket()
+      socket.write([0x20, 2, 0, 1])
+    }
+    let client = try TestClient("mqtt://127.0.0.1:\(server.port)", version: .v5_0)
+    #expect(try await client.failure() == .refused(code: 0x84))
   }
 
   @Test(arguments: [

@@ -64,6 +64,26 @@ import Testing
     #expect(try await last.message().topic == "end")
   }
 
+  /// A broker of MQTT 3.1.1 acknowledges what it throws away.
+  @Test func tellsThatRetainedMayNotBeCleared() async throws {
+    let directory = try Scratch()
+    try directory.write("topic read #\nuser admin\ntopic readwrite #\n", to: "acl")
+    let broker = try await Broker(
+      ["allow_anonymous true", "acl_file \(directory.file("acl"))"], directory: directory)
+    let admin = try await TestClient.connected(broker, ConnectOptions(username: "admin"))
+    try await admin.publish("kept/1", [1], retained: true)
+    let user = try MosquittoClient(url: broker.url)
+    let error = await #expect(throws: DataClientError.self) {
+      try await user.clearRetained(matching: "kept/#", within: 3_600)
+    }
+    #expect(
+      error?.code == .rejected && error?.message.contains("kept/1") == true,
+      "\(String(describing: error))"
+    )
+    let options = ConnectOptions(username: "admin")
+    #expect(try await user.clearRetained(matching: "kept/#", connecting: options) == ["kept/1"])
+  }
+
   @Test func clearsThousandsOfRetained() async throws {
     let broker = try await Broker()
     let client = try await TestClient.connected(broker)
@@ -74,6 +94,47 @@ import Testing
     try await client.publish("done", [])
     #expect(
       try await client.client.clearRetained(matching: "many/#", within: 120).count == 3_000)
+  }
+
+  /// The connection that clears is no end of the user's own: it leaves no will, and goes in good order.
+  @Test func clearsRetainedWithoutAWord() async throws {
+    let packets = Observed<[[UInt8]]>([])
+    let server = try ScriptedServer { socket in
+      while let (first, body) = socket.readPacket() {
+        packets.change { $0.append([first] + body.prefix(8)) }
+        switch first {
+        case 0x10: socket.write([0x20, 2, 0, 0])
+        case 0x82: socket.write([0x90, 3] + body.prefix(2) + [0])
+        case 0xa2: socket.write([0xb0, 2] + body.prefix(2))
+        default: break
+        }
+      }
+      packets.change { $0.append([]) }
+    }
+    let client = try MosquittoClient(url: "mqtt://127.0.0.1:\(server.port)")
+    let options = ConnectOptions(will: Message(topic: "w", payload: [1], isRetained: true))
+    #expect(try await client.clearRetained(matching: "#", connecting: options, within: 3_600) == [])
+    let seen = await packets.first { $0.last == [] ? $0 : nil } ?? []
+    #expect(seen.compactMap(\.first) == [0x10, 0x82, 0xa2, 0xe0])
+    // The flags of CONNECT: a clean session and nothing else.
+    #expect(seen.first?.last == 2)
+  }
+
+  @Test func refusesFiltersThatTheServerDoesNotTake() async throws {
+    let server = try ScriptedServer { socket in
+      _ = socket.readPacket()
+      // Maximum Packet Size, 100 bytes.
+      socket.write([0x20, 8, 0, 0, 5, 0x27, 0, 0, 0, 100])
+      while let (first, body) = socket.readPacket() {
+        if first == 0x82 { socket.write([0x90, 4] + body.prefix(2) + [0, 1]) }
+      }
+    }
+    let client = try TestClient("mqtt://127.0.0.1:\(server.port)", version: .v5_0)
+    try await client.connect()
+    let long = String(repeating: "a", count: 100)
+    #expect(await client.refusal(.subscribe([Subscription(long)])) == .invalidAction)
+    #expect(await client.refusal(.unsubscribe(["b", long])) == .invalidAction)
+    #expect(try await client.subscribe("a", qos: .atLeastOnce) == [.atLeastOnce])
   }
 
   @Test(

@@ -93,7 +93,9 @@ import Testing
       switch try await client.event() {
       case .published(let id): published.insert(id)
       case .message(let message): payloads.append(message.payload)
-      case .closed: return (published, payloads)
+      case .closed(let why):
+        #expect("\(why)".hasSuffix("; connect again"), "\(why)")
+        return (published, payloads)
       default: continue
       }
     }

@@ -97,6 +97,47 @@ import Testing
     }
   }
 
+  /// What is wrong with a file of our own is no fault of the server.
+  @Test func tellsWhichFileIsBad() async throws {
+    let broker = try await broker("server")
+    try certificates.directory.write("no certificate", to: "bad.pem")
+    let bad = certificates.directory.file("bad.pem")
+    try await Child.run([
+      "openssl", "ec", "-in", certificates.key("client"), "-aes256", "-passout", "pass:secret",
+      "-out", certificates.directory.file("locked.key"),
+    ])
+    var tls = TLSOptions(authorityFile: bad)
+    var text = try await outcome(broker, tls)
+    #expect(text.contains(bad) && text.hasSuffix("; correct the file"), "\(text)")
+    tls = TLSOptions(
+      authorityFile: certificates.authority, certificateFile: certificates.certificate("client"))
+    for key in [bad, certificates.key("locked")] {
+      tls.keyFile = key
+      text = try await outcome(broker, tls)
+      #expect(
+        text.contains(key) && text.hasSuffix("; correct the file, and leave it no password"),
+        "\(text)")
+    }
+    tls.keyFile = certificates.key("server")
+    text = try await outcome(broker, tls)
+    #expect(text.hasSuffix("; give the key of the client's own certificate"), "\(text)")
+    (tls.certificateFile, tls.keyFile) = (bad, certificates.key("client"))
+    text = try await outcome(broker, tls)
+    #expect(text.contains(bad) && text.hasSuffix("; correct the file"), "\(text)")
+  }
+
+  /// A directory has its certificates under the hashes of their names.
+  @Test func trustsADirectoryOfAuthorities() async throws {
+    let broker = try await broker("server")
+    let trusted = try Scratch()
+    let tls = TLSOptions(authorityDirectory: trusted.path)
+    let text = try await outcome(broker, tls)
+    #expect(text.contains("not trusted"), "\(text)")
+    try await Child.run(["cp", certificates.authority, trusted.file("ca.pem")])
+    try await Child.run(["openssl", "rehash", trusted.path])
+    #expect(try await outcome(broker, tls) == "connected")
+  }
+
   @Test func refusesFilesThatAreNotThere() throws {
     let missing = TLSOptions(authorityFile: "/nowhere/ca.pem")
     let half = TLSOptions(

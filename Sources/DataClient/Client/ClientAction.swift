@@ -108,15 +108,27 @@ public struct Message: Sendable, Hashable {
   public var qos: QoS
   /// Whether the server keeps it for later subscribers, or has kept it.
   public var isRetained: Bool
+  /// What it says besides, which takes ``Capabilities/properties``.
+  public var properties: MessageProperties {
+    get { box?.properties ?? MessageProperties() }
+    set { box = newValue.isEmpty ? nil : MessagePropertiesBox(newValue) }
+  }
+  /// The properties; nil when there are none.
+  private var box: MessagePropertiesBox?
+
+  /// Whether the message says anything besides its topic and its payload.
+  public var hasProperties: Bool { box != nil }
 
   /// Creates a message.
   public init(
-    topic: String, payload: [UInt8], qos: QoS = .atMostOnce, isRetained: Bool = false
+    topic: String, payload: [UInt8], qos: QoS = .atMostOnce, isRetained: Bool = false,
+    properties: MessageProperties = MessageProperties()
   ) {
     self.topic = topic
     self.payload = payload
     self.qos = qos
     self.isRetained = isRetained
+    box = properties.isEmpty ? nil : MessagePropertiesBox(properties)
   }
 }
 

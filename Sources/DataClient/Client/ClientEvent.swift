@@ -87,4 +87,6 @@ public struct Capabilities: OptionSet, Sendable, Hashable {
   public static let frames = Capabilities(rawValue: 128)
   /// The peer says which message or UNSUBSCRIBE it refuses, as servers do under MQTT 5.0.
   public static let refusals = Capabilities(rawValue: 256)
+  /// Messages carry properties, as under MQTT 5.0.
+  public static let properties = Capabilities(rawValue: 512)
 }

@@ -2,10 +2,10 @@ import Wire
 
 /// Writes down what a client does and gets as the packets of MQTT that it stands for.
 ///
-/// What the port does not tell is not there: most properties of MQTT 5.0, and the packets that keep an idle
-/// connection alive. Packet identifiers are the transcript's own: the port has none. An exchange of QoS 2
-/// stands where its message came, or where it was complete. What a session still owes when a later connection
-/// takes it up is sent again there, as its client has to (MQTT 3.1.1 section 4.4).
+/// What the port does not tell is not there: the properties of MQTT 5.0 that are no message's, and the packets
+/// that keep an idle connection alive. Packet identifiers are the transcript's own: the port has none. An
+/// exchange of QoS 2 stands where its message came, or where it was complete. What a session still owes when a
+/// later connection takes it up is sent again there, as its client has to (MQTT 3.1.1 section 4.4).
 struct MessageTranscript: Transcript {
   private enum Open {
     case subscribe(UInt16)
@@ -81,7 +81,8 @@ struct MessageTranscript: Transcript {
     let opening = pen.open(at: time)
     let will = options.will.map(redaction.applied).map { will in
       MQTTPacket.Will(
-        topic: will.topic, payload: will.payload, qos: will.qos.rawValue, retain: will.isRetained)
+        topic: will.topic, payload: will.payload, qos: will.qos.rawValue, retain: will.isRetained,
+        properties: will.properties.ofPackets)
     }
     let hidesName = redaction.hidesUsernames && options.username != nil
     let connect = MQTTPacket.Connect(
@@ -194,7 +195,7 @@ struct MessageTranscript: Transcript {
     return .publish(
       .init(
         topic: message.topic, payload: message.payload, qos: message.qos.rawValue,
-        retain: message.isRetained, packetID: id))
+        retain: message.isRetained, packetID: id, properties: message.properties.ofPackets))
   }
 
   private mutating func acknowledgements(

@@ -9,8 +9,8 @@ public struct RedactionRules: Sendable, Hashable {
   public var hidesSecrets: Bool
   /// Whether user names are hidden.
   public var hidesUsernames: Bool
-  /// Further names of JSON members whose values are hidden, whatever their case; a payload that has one and
-  /// is no JSON text as a whole is hidden altogether.
+  /// Further names of JSON members, and of user properties, whose values are hidden, whatever their case; a
+  /// payload that has one and is no JSON text as a whole is hidden altogether.
   public var keys: Set<String>
   /// Topic filters; the payloads of messages that match one are hidden as a whole.
   public var topics: [String]
@@ -34,8 +34,14 @@ public struct RedactionRules: Sendable, Hashable {
 
   /// Returns a message as the recording may tell it.
   func applied(to message: Message) -> Message {
-    guard !message.payload.isEmpty else { return message }
     var message = message
+    if message.hasProperties {
+      for index in message.properties.userProperties.indices
+      where keys.contains(message.properties.userProperties[index].name.lowercased()) {
+        message.properties.userProperties[index].value = Self.mark
+      }
+    }
+    guard !message.payload.isEmpty else { return message }
     let topic = Array(message.topic.utf8)
     let isHidden = topics.contains { filter in
       let filter = Array(filter.utf8)

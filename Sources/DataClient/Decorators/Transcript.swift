@@ -118,8 +118,10 @@ extension ClientAction.Kind {
   /// What a client has to be able to do for the action.
   var needs: Capabilities {
     switch self {
-    case .connect, .disconnect: []
-    case .subscribe, .unsubscribe, .publish: .messages
+    case .connect(let options): options.will?.hasProperties ?? false ? .properties : []
+    case .disconnect: []
+    case .subscribe, .unsubscribe: .messages
+    case .publish(let message): message.hasProperties ? [.messages, .properties] : .messages
     case .send: .requests
     case .sendText, .sendBinary: .frames
     }

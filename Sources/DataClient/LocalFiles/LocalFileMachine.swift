@@ -106,13 +106,13 @@ struct LocalFileMachine: Sendable {
 
   /// A folder refuses what a broker would, or has no file for.
   private func check(_ kind: ClientAction.Kind) throws(DataClientError) {
-    if kind.needs == .frames, !capabilities.contains(.frames) {
+    if kind.needs.contains(.frames), !capabilities.contains(.frames) {
       throw DataClientError(
         .unsupported,
         "the folder has no messages without topics; write \(AnswerBook.messages), or send a request"
       )
     }
-    if kind.needs == .messages, !capabilities.contains(.messages) {
+    if kind.needs.contains(.messages), !capabilities.contains(.messages) {
       throw DataClientError(
         .unsupported, "the folder has no messages with topics; write \(AnswerBook.topics)")
     }

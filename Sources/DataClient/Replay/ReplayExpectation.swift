@@ -145,6 +145,8 @@ extension Message {
     self.init(
       topic: topic, payload: Array(copying: packet.payload),
       qos: QoS(rawValue: packet.qos) ?? .exactlyOnce, isRetained: packet.retain)
+    guard packet.hasProperties else { return }
+    properties = MessageProperties(packet.properties, in: packet.bytes)
   }
 }
 
@@ -159,7 +161,7 @@ extension ConnectOptions {
     let will = connect.will.map { will in
       Message(
         topic: will.topic, payload: will.payload, qos: QoS(rawValue: will.qos) ?? .exactlyOnce,
-        isRetained: will.retain)
+        isRetained: will.retain, properties: MessageProperties(will.properties))
     }
     self.init(
       clientID: connect.clientID, cleanStart: connect.cleanStart, keepAlive: connect.keepAlive,

@@ -12,8 +12,8 @@ struct ReplayLife: Sendable {
     var firstTime: Timestamp?
     /// Where the last event stands.
     var lastPlace: ReplayPlace?
-    /// Whether the server can say what it refuses, as only MQTT 5.0 lets it.
-    var hasRefusals = false
+    /// Whether MQTT 5.0 is spoken: the server can say what it refuses, and messages have properties.
+    var isVersion5 = false
     /// Whether it is one of WebSocket, with messages that have no topics.
     var carriesFrames = false
 
@@ -21,7 +21,7 @@ struct ReplayLife: Sendable {
     var capabilities: Capabilities {
       if carriesFrames { return [.frames, .push, .binary] }
       let all: Capabilities = [.messages, .retain, .will, .exactlyOnce, .push, .binary]
-      return hasRefusals ? all.union(.refusals) : all
+      return isVersion5 ? all.union([.refusals, .properties]) : all
     }
   }
 
@@ -151,7 +151,7 @@ struct ReplayLife: Sendable {
     totals.lastPlace = ReplayPlace(event.context)
     switch event.context.wire {
     case .mqtt(let version), .mqttInferred(let version):
-      if version == .v5_0 { totals.hasRefusals = true }
+      if version == .v5_0 { totals.isVersion5 = true }
     case .webSocket: if event.isOfFrames { totals.carriesFrames = true }
     }
     let role = event.role(implied)

@@ -30,6 +30,12 @@ extension ReplayMachine {
   /// The connection has to be as the port asks, whatever the session says.
   private func check(_ action: ClientAction) throws(DataClientError) {
     let capabilities = stream.totals.capabilities
+    guard capabilities.contains(.properties) || !action.kind.needs.contains(.properties) else {
+      throw DataClientError(
+        .unsupported,
+        "MQTT 3.1.1 has no properties; replay a session of MQTT 5.0, or send the message without them"
+      )
+    }
     guard capabilities.isSuperset(of: action.kind.needs) else {
       throw DataClientError(
         .unsupported,

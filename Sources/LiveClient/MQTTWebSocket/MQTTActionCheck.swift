@@ -54,6 +54,27 @@ struct MQTTActionCheck: Sendable {
       throw DataClientError(.unsupported, "This broker keeps no retained messages.")
     }
     try Mosquitto.check(topic: message.topic, name)
+    if message.hasProperties { try check(message.properties) }
+  }
+
+  private func check(_ properties: MessageProperties) throws(DataClientError) {
+    guard version.rules.hasProperties else {
+      throw DataClientError(.unsupported, "MQTT 3.1.1 has no properties; connect by MQTT 5.0.")
+    }
+    guard !lacking.contains(.properties) else {
+      throw DataClientError(.unsupported, "This broker takes no properties.")
+    }
+    if let topic = properties.responseTopic {
+      try Mosquitto.check(topic: topic, "The response topic")
+    }
+    if let type = properties.contentType { try Mosquitto.check(text: type, "The content type") }
+    for property in properties.userProperties {
+      try Mosquitto.check(text: property.name, "The name of a user property")
+      try Mosquitto.check(text: property.value, "The user property \(property.name)")
+    }
+    guard properties.correlationData?.count ?? 0 <= Int(UInt16.max) else {
+      throw DataClientError(.invalidAction, "The correlation data has more than 65535 bytes.")
+    }
   }
 
   private func check(_ qos: QoS) throws(DataClientError) {

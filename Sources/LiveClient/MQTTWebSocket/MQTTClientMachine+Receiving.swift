@@ -11,7 +11,7 @@ extension MQTTClientMachine {
     do throws(MQTTFramingError) {
       try framer.consume(bytes.span.bytes) { bytes, header, _ in
         let view = MQTTPacketView(bytes, header: header, version: version)
-        if let fault = view.faults.first {
+        if let fault = view.faults.first, !view.isOfOlderServer {
           packets.append(.failure(fault))
         } else if let packet = MQTTPacket(view) {
           packets.append(.success(packet))
@@ -82,7 +82,8 @@ extension MQTTClientMachine {
 
   private mutating func accept(_ answer: MQTTPacket.Connack, _ now: Timestamp) -> [Output] {
     guard answer.code == 0 else {
-      phase = .ending(.refused(code: answer.code))
+      let isOlder = version.rules.hasProperties && answer.code == MQTTPacketView.unknownVersion
+      phase = .ending(.refused(code: isOlder ? 0x84 : answer.code))
       return [.close]
     }
     phase = .open
@@ -122,7 +123,12 @@ extension MQTTClientMachine {
       return lose("the server sent a message of QoS \(publish.qos)", code: 0x81, now)
     }
     let message = Message(
-      topic: publish.topic, payload: publish.payload, qos: qos, isRetained: publish.retain)
+      topic: publish.topic, payload: publish.payload, qos: qos, isRetained: publish.retain,
+      properties: MessageProperties(publish.properties))
+    // Nobody allowed an alias, so it stands for no topic (5.0 section 3.3.2.3.4).
+    guard publish.properties.integer(.topicAlias) == nil else {
+      return lose("the server sent a topic alias that it may not", code: 0x94, now)
+    }
     switch qos {
     case .atMostOnce: return [.tell(.message(message))]
     case .atLeastOnce:
@@ -163,6 +169,17 @@ extension MQTTClientMachine {
     guard let code = reason.code, code >= 0x80 else { return [.tell(.published(id))] }
     let text = reason.properties?.string(.reasonString)
     return [.tell(.failed(id, .refused(code: code, reason: text)))]
+  }
+}
+
+extension MQTTPacketView {
+  /// The return code of a server that does not know the version (MQTT 3.1.1 section 3.2.2.3).
+  fileprivate static let unknownVersion: UInt8 = 1
+
+  /// Whether it is how a server that knows no 5.0 refuses it: by a CONNACK of 3.1.1 (3.1.1 section 3.1.2.2).
+  fileprivate var isOfOlderServer: Bool {
+    type == .connack && version.rules.hasProperties && header.packetSize == 4
+      && reasonCode == Self.unknownVersion
   }
 }
 

@@ -58,7 +58,7 @@ extension MQTTClientMachine {
     .publish(
       .init(
         topic: message.topic, payload: message.payload, qos: message.qos.rawValue,
-        retain: message.isRetained, packetID: packetID))
+        retain: message.isRetained, packetID: packetID, properties: message.properties.ofPackets))
   }
 
   /// Sends a packet; what is no packet was refused when it was handed over.

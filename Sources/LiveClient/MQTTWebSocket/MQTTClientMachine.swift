@@ -102,7 +102,12 @@ struct MQTTClientMachine: Sendable {
           .transport,
           "\(session.load.count) messages of \(session.load.bytes) bytes wait to be published.")
       }
-    case .subscribe, .unsubscribe: try checkOpen()
+    case .subscribe(let subscriptions):
+      try checkOpen()
+      try limits.check(filters: subscriptions.lazy.map(\.filter))
+    case .unsubscribe(let filters):
+      try checkOpen()
+      try limits.check(filters: filters)
     case .send, .sendText, .sendBinary:
       throw DataClientError(.unsupported, "A broker of MQTT takes messages with topics only.")
     }
@@ -120,9 +125,14 @@ struct MQTTClientMachine: Sendable {
     switch phase {
     case .idle, .leaving, .ending:
       throw DataClientError(.notConnected, "There is no connection.")
-    case .opening, .greeting:
+    case .opening:
       phase = .ending(.byUser)
       return [.close]
+    case .greeting:
+      // The server may have accepted, and would send the will of who goes without a word.
+      let farewell = send(.disconnect(.init()), now)
+      phase = .ending(.byUser)
+      return farewell + [.close]
     case .open:
       phase = .leaving(until: now.advanced(by: Self.closingTime))
       return pump(now)
@@ -170,7 +180,8 @@ struct MQTTClientMachine: Sendable {
     phase = .greeting(until: now.advanced(by: Self.patience))
     let will = options.will.map { will in
       MQTTPacket.Will(
-        topic: will.topic, payload: will.payload, qos: will.qos.rawValue, retain: will.isRetained)
+        topic: will.topic, payload: will.payload, qos: will.qos.rawValue, retain: will.isRetained,
+        properties: will.properties.ofPackets)
     }
     // As in 3.1.1, where a session that is kept is kept for good.
     let isKept = version.rules.hasProperties && !options.cleanStart

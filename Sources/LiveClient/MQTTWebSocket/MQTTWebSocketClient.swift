@@ -37,6 +37,8 @@ public final class MQTTWebSocketClient<Frames: DataClient>: DataClient {
   private struct State {
     var machine: MQTTClientMachine
     var told = Fifo<ClientEvent>()
+    /// When what was told last came.
+    var time = Timestamp(nanoseconds: 0)
     /// Whether the user woke the reader; the wakes of this client itself are not told.
     var isWoken = false
   }
@@ -75,12 +77,15 @@ public final class MQTTWebSocketClient<Frames: DataClient>: DataClient {
   /// What the broker can do; less once it has said so under MQTT 5.0.
   public var capabilities: Capabilities {
     Capabilities([.messages, .push, .binary, .will, .retain, .exactlyOnce])
-      .union(check.version == .v5_0 ? .refusals : [])
+      .union(check.version == .v5_0 ? [.refusals, .properties] : [])
       .subtracting(check.lacking).subtracting(state.withLock { $0.machine.limits.missing })
   }
 
-  /// The time of the client that carries the packets.
-  public var now: Timestamp { frames.now }
+  /// The time of the client that carries the packets; it stands still while events wait.
+  public var now: Timestamp {
+    let moment = frames.now
+    return state.withLock { $0.told.isEmpty ? moment : min($0.time, moment) }
+  }
 
   /// Hands an action to the connection, or lets it wait for its turn.
   /// - Parameter action: What to do.
@@ -115,8 +120,9 @@ public final class MQTTWebSocketClient<Frames: DataClient>: DataClient {
   /// Returns the next event, or the passing of a deadline.
   /// - Parameter deadline: When to stop waiting; nil waits however long it takes.
   /// - Returns: The event.
-  /// - Throws: What the client that carries the packets throws.
+  /// - Throws: `CancellationError`, and what the client that carries the packets throws.
   public func next(before deadline: Timestamp?) async throws -> ClientEvent {
+    try Task.checkCancellation()
     while true {
       switch state.withLock({ Self.step(&$0, deadline) }) {
       case .tell(let event): return event
@@ -165,7 +171,12 @@ public final class MQTTWebSocketClient<Frames: DataClient>: DataClient {
   private func carryOut(_ outputs: [MQTTClientMachine.Output]) async throws {
     for output in outputs {
       switch output {
-      case .tell(let event): state.withLock { $0.told.append(event) }
+      case .tell(let event):
+        let moment = frames.now
+        state.withLock { state in
+          if state.told.isEmpty { state.time = moment }
+          state.told.append(event)
+        }
       case .open: try await hand(.connect(ConnectOptions()))
       case .send(let bytes): try await handIfOpen(.sendBinary(bytes))
       case .close: try await handIfOpen(.disconnect)

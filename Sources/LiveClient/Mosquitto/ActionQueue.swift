@@ -13,6 +13,17 @@ final class ActionQueue: Sendable {
     case subscribe(ClientAction.ID, [Subscription])
     case unsubscribe(ClientAction.ID, [String])
     case disconnect
+
+    /// Checks the action against what the server said of itself.
+    fileprivate func check(by limits: ServerLimits) throws(DataClientError) {
+      switch self {
+      case .publish(_, let message): try limits.check(message)
+      case .subscribe(_, let subscriptions):
+        try limits.check(filters: subscriptions.lazy.map(\.filter))
+      case .unsubscribe(_, let filters): try limits.check(filters: filters)
+      case .disconnect: return
+      }
+    }
   }
 
   /// What the thread has to look at before all else.
@@ -82,8 +93,8 @@ final class ActionQueue: Sendable {
       guard state.phase == .connected else {
         return DataClientError(.notConnected, "There is no connection.")
       }
+      do throws(DataClientError) { try action.check(by: state.limits) } catch { return error }
       if case .publish(_, let message) = action {
-        do throws(DataClientError) { try state.limits.check(message) } catch { return error }
         guard state.load.count < limit.count, state.load.bytes < limit.bytes else {
           return DataClientError(
             .transport,
@@ -237,5 +248,8 @@ struct Load: Sendable, Hashable {
 
 extension Message {
   /// About how many bytes of memory the message holds.
-  var weight: Int { 128 + topic.utf8.count + payload.count }
+  var weight: Int {
+    let count = 128 + topic.utf8.count + payload.count
+    return hasProperties ? count + 128 + properties.byteCount : count
+  }
 }

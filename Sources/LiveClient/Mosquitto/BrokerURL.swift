@@ -51,7 +51,10 @@ public struct BrokerURL: Sendable, Hashable {
       var user = rest[..<at]
       rest = rest[rest.index(after: at)...]
       let name = Self.take(&user, upTo: ":")
-      username = String(decoding: try Self.decode(name ?? user), as: UTF8.self)
+      guard let text = String(validating: try Self.decode(name ?? user), as: UTF8.self) else {
+        throw Problem("has a user name that is no UTF-8")
+      }
+      username = text
       password = name == nil ? nil : try Self.decode(user)
     } else {
       username = nil
@@ -118,7 +121,10 @@ public struct BrokerURL: Sendable, Hashable {
       throw Problem("has a host with a space or a control character in it")
     }
     guard !rest.isEmpty else { return (String(host), nil) }
-    guard let port = UInt16(rest.dropFirst()), port > 0 else {
+    let digits = rest.dropFirst()
+    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits),
+      port > 0
+    else {
       throw Problem("has a port that is not a number from 1 to 65535")
     }
     return (String(host), port)
@@ -141,8 +147,9 @@ public struct BrokerURL: Sendable, Hashable {
         bytes.append(byte)
         continue
       }
+      let digits = Substring(rest.prefix(2))
       guard
-        rest.count >= 2, let value = UInt8(String(Substring(rest.prefix(2))), radix: 16)
+        digits.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16)
       else { throw Problem("has a % that two hexadecimal digits do not follow") }
       bytes.append(value)
       rest = rest.dropFirst(2)

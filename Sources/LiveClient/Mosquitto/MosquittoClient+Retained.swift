@@ -9,10 +9,11 @@ extension MosquittoClient {
   /// none is left. To clear one topic, publish an empty retained message to it.
   /// - Parameters:
   ///   - filter: The topic filter.
-  ///   - options: How to open the connection; its session starts and ends with it.
+  ///   - options: How to open the connection; its session starts and ends with it, and it leaves no will.
   ///   - seconds: How long it may take.
   /// - Returns: The topics that were cleared.
-  /// - Throws: `DataClientError` when the broker does not play along, or not in time.
+  /// - Throws: `DataClientError` when the broker does not play along, or not in time;
+  ///   `DataClientError.Code.rejected` when it keeps what it should clear.
   public func clearRetained(
     matching filter: String, connecting options: ConnectOptions = ConnectOptions(),
     within seconds: UInt16 = 30
@@ -21,6 +22,7 @@ extension MosquittoClient {
     let deadline = Timestamp(nanoseconds: helper.now.nanoseconds &+ Int64(seconds) * 1_000_000_000)
     var options = options
     options.cleanStart = true
+    options.will = nil
     var sweep = RetainedSweep(client: helper, filter: filter, deadline: deadline)
     return try await sweep.run(options)
   }
@@ -32,6 +34,9 @@ private struct RetainedSweep {
   let filter: String
   let deadline: Timestamp
   private var lastID: UInt32 = 0
+
+  /// How often the same topics may come back before nobody hopes any more.
+  private static let patience = 3
 
   init(client: MosquittoClient, filter: String, deadline: Timestamp) {
     self.client = client
@@ -45,7 +50,10 @@ private struct RetainedSweep {
       throw DataClientError(.transport, "The server does not keep to the protocol.")
     }
     var cleared: Set<String> = []
+    var returns = 0
     while case let topics = try await collect(), !topics.isEmpty {
+      returns = topics.isSubset(of: cleared) ? returns + 1 : 0
+      if returns == Self.patience, let topic = topics.min() { throw Self.kept(topic) }
       for topic in topics {
         let message = Message(topic: topic, payload: [], qos: .atLeastOnce, isRetained: true)
         let id = try await perform(.publish(message))
@@ -54,7 +62,21 @@ private struct RetainedSweep {
       cleared.formUnion(topics)
     }
     _ = try await perform(.disconnect)
-    return cleared
+    // Who lets a client go cuts its connection. All is cleared, so that the end comes late is no error.
+    while true {
+      switch try await client.next(before: deadline) {
+      case .closed, .deadline: return cleared
+      default: continue
+      }
+    }
+  }
+
+  /// A server of MQTT 3.1.1 can't refuse to clear a message; it can only go on keeping it.
+  private static func kept(_ topic: String) -> DataClientError {
+    DataClientError(
+      .rejected,
+      "The retained message of \(topic) comes back whenever it is cleared; have the server's access "
+        + "list allow to write there, or stop whoever sends it.")
   }
 
   /// The topics with a retained message that the server tells of before it answers an UNSUBSCRIBE.

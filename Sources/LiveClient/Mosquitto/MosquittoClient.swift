@@ -5,8 +5,8 @@ import Wire
 ///
 /// A client has one connection at a time and opens another one after `ClientEvent.closed(_:)`
 /// when it is asked to; it never reconnects on its own. While a connection is opened the server's
-/// name is looked up and its addresses are tried, which can take minutes; `disconnect` gives that
-/// up at once.
+/// name is looked up and its addresses are tried, which can take minutes; then the server has 60
+/// seconds to accept it. `disconnect` gives that up at once.
 ///
 /// ## Sessions
 ///
@@ -36,7 +36,8 @@ import Wire
 /// and throws it away. Under 5.0 it says so, and `ClientEvent.failed(_:_:)` tells. The library
 /// (2.0.11) does not hand out the reason codes of UNSUBACK, so every answered `unsubscribe` is
 /// `ClientEvent.unsubscribed(_:)`, nor the reason string of PUBREC. Filters of different QoS in one `subscribe` go in several
-/// SUBSCRIBE packets and are answered by one event.
+/// SUBSCRIBE packets and are answered by one event. What a message says under 5.0 besides topic and payload is in
+/// `Message.properties`; 3.1.1 has none of it, and a message that has some is refused before it is sent.
 ///
 /// ## The end
 ///
@@ -125,7 +126,8 @@ public final class MosquittoClient: DataClient {
     try self.init(other.setup, limits: Limits(), lacking: other.actionCheck.lacking)
   }
 
-  private init(
+  /// Creates a client of a broker that is described in full.
+  init(
     _ setup: MosquittoLink.Setup, limits: Limits, lacking: Capabilities
   ) throws(DataClientError) {
     let waker = try Waker()
@@ -161,7 +163,7 @@ public final class MosquittoClient: DataClient {
   /// What the transport and the broker can do; less once a broker has said so under MQTT 5.0.
   public var capabilities: Capabilities {
     Capabilities([.messages, .push, .binary, .will, .retain, .exactlyOnce])
-      .union(setup.version == .v5_0 ? .refusals : [])
+      .union(setup.version == .v5_0 ? [.refusals, .properties] : [])
       .subtracting(actionCheck.lacking).subtracting(actions.missing)
   }
 

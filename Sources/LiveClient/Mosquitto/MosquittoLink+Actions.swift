@@ -30,11 +30,13 @@ extension MosquittoLink {
 
   private func publish(_ id: ClientAction.ID, _ message: Message) throws(DataClientError) {
     var mid: Int32 = 0
+    var properties = try PropertyList(message)
+    defer { properties.free() }
     let code = message.payload.withUnsafeBytes { payload in
       mosquitto_publish_v5(
         handle, &mid, message.topic, Int32(clamping: payload.count),
         payload.isEmpty ? nil : payload.baseAddress, Int32(message.qos.rawValue),
-        message.isRetained, nil)
+        message.isRetained, properties.head)
     }
     var load = Load()
     load.add(message)

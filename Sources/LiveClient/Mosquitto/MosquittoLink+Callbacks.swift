@@ -15,9 +15,9 @@ extension MosquittoLink {
     mosquitto_publish_v5_callback_set(handle) { _, user, mid, reason, properties in
       MosquittoLink.of(user)?.published(mid, reason: reason, properties)
     }
-    mosquitto_message_v5_callback_set(handle) { _, user, message, _ in
+    mosquitto_message_v5_callback_set(handle) { _, user, message, properties in
       guard let message else { return }
-      MosquittoLink.of(user)?.received(message.pointee)
+      MosquittoLink.of(user)?.received(message.pointee, properties)
     }
     mosquitto_subscribe_v5_callback_set(handle) { _, user, mid, count, codes, _ in
       let codes = UnsafeBufferPointer(start: codes, count: max(0, Int(count)))
@@ -31,9 +31,10 @@ extension MosquittoLink {
   /// Makes the library tell what it does when somebody listens; it costs a line a packet.
   ///
   /// These are its complaints until the connection is open, the messages of QoS 2 for the ledger of
-  /// a session that can be taken up, and PINGREQs during a backlog.
-  func setLog() {
-    guard limits == nil || isResumable || hasBacklog else {
+  /// a session that can be taken up, and a PINGREQ with its answer.
+  /// - Parameter isNeeded: Whether something is done that may send a PINGREQ.
+  func setLog(isNeeded: Bool = false) {
+    guard isNeeded || limits == nil || isResumable || isPingOpen else {
       mosquitto_log_callback_set(handle, nil)
       return
     }
@@ -49,17 +50,18 @@ extension MosquittoLink {
   }
 
   private func noted(_ line: String) {
-    if hasBacklog {
-      if line.hasSuffix(" sending PINGREQ") { isPingOpen = true }
-      if line.hasSuffix(" received PINGRESP") { isPingOpen = false }
-    }
+    if line.hasSuffix(" sending PINGREQ") { isPingOpen = true }
+    if line.hasSuffix(" received PINGRESP") { isPingOpen = false }
     guard
       isResumable,
       let mid = ExactlyOnceLedger.packetIdentifier(in: line, clientID: options.clientID),
       !ledger.received(mid)
     else { return }
     // A message that would be hidden by a copy is not answered, so it comes again.
-    drop(.lost("libmosquitto holds an old message under the packet identifier \(mid)."))
+    drop(
+      .lost(
+        "\(place): libmosquitto holds an old message under the packet identifier \(mid); connect again"
+      ))
   }
 
   private static func of(_ user: UnsafeMutableRawPointer?) -> MosquittoLink? {
@@ -109,7 +111,7 @@ extension MosquittoLink {
     return String(cString: text)
   }
 
-  private func received(_ message: mosquitto_message) {
+  private func received(_ message: mosquitto_message, _ properties: OpaquePointer?) {
     guard let topic = message.topic, ending == nil else { return }
     if message.qos == 2, !ledger.handsOut(message.mid) { return }
     let payload = UnsafeRawBufferPointer(
@@ -119,7 +121,7 @@ extension MosquittoLink {
         Message(
           topic: String(cString: topic), payload: [UInt8](payload),
           qos: QoS(rawValue: UInt8(truncatingIfNeeded: message.qos)) ?? .atMostOnce,
-          isRetained: message.retain)))
+          isRetained: message.retain, properties: MessageProperties(reading: properties))))
   }
 
   private func subscribed(_ mid: Int32, _ codes: UnsafeBufferPointer<Int32>) {
@@ -165,6 +167,11 @@ extension ServerLimits {
       properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), &long, false) != nil, long > 0
     {
       largestPacket = min(largestPacket, Int(long))
+    }
+    if mosquitto_property_read_int16(
+      properties, Int32(MQTT_PROP_SERVER_KEEP_ALIVE.rawValue), &word, false) != nil
+    {
+      keepAlive = word
     }
   }
 }

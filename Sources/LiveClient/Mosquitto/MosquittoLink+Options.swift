@@ -16,11 +16,15 @@ extension MosquittoLink {
       try Mosquitto.check(mosquitto_will_clear(handle), "will")
       return
     }
+    var properties = try PropertyList(will)
     let code = will.payload.withUnsafeBytes { payload in
-      mosquitto_will_set(
+      mosquitto_will_set_v5(
         handle, will.topic, Int32(clamping: payload.count),
-        payload.isEmpty ? nil : payload.baseAddress, Int32(will.qos.rawValue), will.isRetained)
+        payload.isEmpty ? nil : payload.baseAddress, Int32(will.qos.rawValue), will.isRetained,
+        properties.head)
     }
+    // The library keeps the list of a will that it takes.
+    if code == 0 { properties.release() } else { properties.free() }
     try Mosquitto.check(code, "will")
   }
 

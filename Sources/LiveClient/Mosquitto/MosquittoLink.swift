@@ -13,6 +13,8 @@ final class MosquittoLink {
     var url: BrokerURL
     var tls: TLSOptions
     var version: MosquittoClient.Version
+    /// How long the server may take to accept a connection, once there is one.
+    var patience: Duration = .seconds(60)
   }
 
   let setup: Setup
@@ -51,14 +53,8 @@ final class MosquittoLink {
   var unsubscribes: [Int32: ClientAction.ID] = [:]
 
   /// Whether the socket may hold what the buffer had no room for: the answer to a PINGREQ, for one.
-  var hasBacklog = false {
-    didSet {
-      guard hasBacklog != oldValue else { return }
-      isPingOpen = false
-      setLog()
-    }
-  }
-  /// Whether a PINGREQ of the time since then has no answer yet.
+  var hasBacklog = false
+  /// Whether a PINGREQ has no answer yet.
   var isPingOpen = false
   /// The messages of QoS 2 that are under way to here, in a session that can be taken up.
   var ledger = ExactlyOnceLedger()
@@ -134,7 +130,8 @@ final class MosquittoLink {
     if limits != nil { (hasSession, hidesSession) = (true, false) }
     (self.attempt, self.options) = (attempt, options)
     (limits, refusal, disconnectReason, ending) = (nil, nil, nil, nil)
-    (isDisconnecting, hasLostSession, hasBacklog, complaints) = (false, false, false, [])
+    (isDisconnecting, hasLostSession, complaints) = (false, false, [])
+    (hasBacklog, isPingOpen) = (false, false)
     setLog()
     do throws(DataClientError) {
       try setCredentials()
@@ -195,7 +192,10 @@ final class MosquittoLink {
   ///
   /// An answer that may stand behind a backlog is not missed.
   func keepAlive() {
-    if !isPingOpen { note(mosquitto_loop_misc(handle)) }
+    guard !hasBacklog || !isPingOpen else { return }
+    setLog(isNeeded: true)
+    note(mosquitto_loop_misc(handle))
+    setLog()
   }
 
   /// Looks at a return code, and at whether the connection is over.
@@ -219,34 +219,16 @@ final class MosquittoLink {
   }
 
   /// What to say of a server that went away without an answer to CONNECT.
-  var unansweredText: String {
-    "\(place): the server closed the connection without an answer; see whether it speaks MQTT on this "
-      + "port, and \(setup.url.isSecure ? "TLS" : "no TLS")"
+  var unansweredText: String { noAnswer("closed the connection without an answer") }
+
+  /// What to say of a server that is there and does not answer CONNECT.
+  var silentText: String { noAnswer("did not answer CONNECT in time") }
+
+  private func noAnswer(_ what: String) -> String {
+    "\(place): the server \(what); see whether it speaks MQTT on this port, and "
+      + (setup.url.isSecure ? "TLS" : "no TLS")
   }
 
   /// The server, for people.
-  private var place: String { "\(setup.url.host) port \(setup.url.port)" }
-
-  /// What TLS complained of, for people; it says nothing when the server cuts the connection.
-  private func securityProblem(errno number: Int32) -> String? {
-    guard setup.url.isSecure, limits == nil else { return nil }
-    if complaints.contains(where: { $0.contains("host name verification failed") }) {
-      return
-        "the server's certificate is not for the host \(setup.url.host); connect by a name that "
-        + "stands in it"
-    }
-    if complaints.contains(where: { $0.contains("certificate verify failed") }) {
-      return
-        "the server's certificate is not trusted (certificate verify failed); trust the authority "
-        + "that issued it"
-    }
-    guard complaints.isEmpty else {
-      return complaints.map { line in
-        line.split(separator: "::").last.map(String.init) ?? line
-      }.joined(separator: ", ") + "; see whether the server speaks TLS on this port"
-    }
-    guard number == EPROTO else { return nil }
-    return
-      "the server broke off; it may want another client certificate: give it one that it trusts"
-  }
+  var place: String { "\(setup.url.host) port \(setup.url.port)" }
 }

@@ -11,6 +11,8 @@ final class MosquittoLoop {
   private let clock = LiveClock()
   /// The connection, open or being opened.
   private var link: MosquittoLink?
+  /// By when the server has to accept it.
+  private var answerDeadline = Timestamp(nanoseconds: 0)
   /// The last connection, when its session may be taken up again.
   private var resting: MosquittoLink?
 
@@ -44,12 +46,13 @@ final class MosquittoLoop {
         open(orders.attempt, options)
         continue
       }
-      if let deadline = orders.closingDeadline, clock.milliseconds(until: deadline) == 0 {
-        link?.drop(.byUser)
+      let deadline = orders.closingDeadline ?? (link?.limits == nil ? answerDeadline : nil)
+      if let link, let deadline, clock.milliseconds(until: deadline) == 0 {
+        link.drop(orders.closingDeadline == nil ? .lost(link.silentText) : .byUser)
       } else {
         transmit()
         deliver()
-        receive(until: orders.closingDeadline)
+        receive(until: deadline)
       }
       deliver()
     }
@@ -79,12 +82,18 @@ final class MosquittoLoop {
     guard actions.setBlocked(true) else { return }
     link.connect(attempt, options)
     actions.setBlocked(false)
+    answerDeadline = clock.now.advanced(by: setup.patience)
     self.link = link
     deliver()
   }
 
-  /// Leaves a connection that nobody asks for any more.
+  /// Leaves a connection that nobody asks for any more, with a farewell: the server may have accepted it, and
+  /// would send the will.
   private func abandon(_ link: MosquittoLink) {
+    if link.ending == nil {
+      link.disconnect()
+      link.write()
+    }
     link.drop(.byUser)
     link.events = []
     link.eventBytes = 0
@@ -173,7 +182,8 @@ final class MosquittoLoop {
     let room = events.takeRoom()
     let isPaused = room.events == 0
     let interest = (isPaused ? 0 : Int32(POLLIN)) | (link.wantsWrite ? Int32(POLLOUT) : 0)
-    let keepAlive: Int32 = link.options.keepAlive == 0 ? -1 : 1_000
+    let keepAlive: Int32 =
+      (link.limits?.keepAlive ?? link.options.keepAlive) == 0 ? -1 : 1_000
     let closing = deadline.map(clock.milliseconds)
     let happened = waker.wait(
       on: interest == 0 ? -1 : link.socket, events: interest,

@@ -10,6 +10,8 @@ struct ServerLimits: Sendable, Hashable {
   var receiveMaximum = 20
   /// The largest packet that it takes.
   var largestPacket = Mosquitto.largestPacket
+  /// The longest time between two packets that it wants, in seconds; nil leaves that to the client.
+  var keepAlive: UInt16?
 
   /// What it can't do.
   var missing: Capabilities {
@@ -34,11 +36,24 @@ struct ServerLimits: Sendable, Hashable {
     }
     // Fixed header, length of the topic, packet identifier, length of the properties.
     let overhead = 5 + 2 + 2 + 1
-    let size = overhead + message.topic.utf8.count + message.payload.count
+    let properties = message.hasProperties ? 3 + message.properties.byteCount : 0
+    let size = overhead + message.topic.utf8.count + properties + message.payload.count
+    try check(size, "The message makes")
+  }
+
+  /// Checks topic filters against the limits.
+  /// - Parameter filters: The filters of one SUBSCRIBE or UNSUBSCRIBE.
+  /// - Throws: ``DataClientError`` that names the limit.
+  func check(filters: some Sequence<String>) throws(DataClientError) {
+    // Fixed header, packet identifier, length of the properties; of each filter its length and options.
+    let size = filters.reduce(5 + 2 + 1) { $0 + 2 + $1.utf8.count + 1 }
+    try check(size, "The topic filters make")
+  }
+
+  private func check(_ size: Int, _ what: String) throws(DataClientError) {
     guard size <= largestPacket else {
       throw DataClientError(
-        .invalidAction, "The message makes a packet of \(size) bytes; \(largestPacket) are allowed."
-      )
+        .invalidAction, "\(what) a packet of \(size) bytes; \(largestPacket) are allowed.")
     }
   }
 }

@@ -58,6 +58,8 @@ import Testing
     #expect(await code { try await peer.subscribe("t", qos: .exactlyOnce) } == .unsupported)
     let request = RequestMessage(path: "/", method: "GET")
     #expect(await code { try await peer.perform(.send(request)) } == .unsupported)
+    let typed = Message(topic: "t", payload: [], properties: MessageProperties(contentType: "c"))
+    #expect(await code { try await peer.perform(.publish(typed)) } == .unsupported)
   }
 
   @Test func jumpsToDeadlines() async throws {

@@ -56,14 +56,110 @@ import Wire
     bench.handle(.closed(.byUser))
     #expect(bench.told == [.closed(.byUser)])
   }
+
+  /// The server may have accepted what is given up, and keeps the will of whoever goes without a word.
+  @Test func saysFarewellToAConnectionThatIsGivenUp() throws {
+    var bench = MQTTMachineBench()
+    try bench.perform(.connect(ConnectOptions()))
+    bench.handle(.connected(.init()))
+    try bench.perform(.disconnect)
+    #expect(bench.sent.last?.content == .disconnect(.init()) && bench.closes == 1)
+    // What answers the CONNECT comes too late.
+    bench.handle(.binary([0x20, 2, 0, 0]))
+    bench.handle(.closed(.byUser))
+    #expect(bench.told == [.closed(.byUser)])
+  }
+
+  /// A server that knows MQTT 3.1.1 alone answers in its own form (3.1.1 section 3.1.2.2).
+  @Test(arguments: [1, 5] as [UInt8]) func aServerMayKnowNoVersion5(_ code: UInt8) throws {
+    var bench = MQTTMachineBench(.v5_0)
+    try bench.perform(.connect(ConnectOptions()))
+    bench.handle(.connected(.init()))
+    bench.handle(.binary([0x20, 2, 0, code]))
+    #expect(bench.closes == 1)
+    bench.handle(.closed(.byUser))
+    if code == 1 {
+      #expect(bench.told == [.closed(.refused(code: 0x84))])
+    } else {
+      guard case .closed(.lost) = bench.told.last else {
+        Issue.record("\(bench.told)")
+        return
+      }
+    }
+  }
+
+  @Test func aTopicAliasThatNobodyAllowedIsTheEnd() throws {
+    var bench = MQTTMachineBench(.v5_0)
+    try bench.connect()
+    let alias = [MQTTProperty(.topicAlias, .integer(1))]
+    try bench.receive(.publish(.init(topic: "", payload: [], properties: alias)))
+    #expect(bench.closes == 1 && bench.told.isEmpty, "\(bench.told)")
+  }
+
+  @Test func aServerMayTakeSmallPacketsOnly() throws {
+    var bench = MQTTMachineBench(.v5_0)
+    try bench.connect(ConnectOptions(), [MQTTProperty(.maximumPacketSize, .integer(100))])
+    let long = String(repeating: "a", count: 100)
+    for action: ClientAction.Kind in [
+      .subscribe([Subscription(long)]), .unsubscribe(["b", long]),
+      .publish(Message(topic: "t", payload: Array(long.utf8))),
+    ] {
+      let error = #expect(throws: DataClientError.self) { try bench.perform(action) }
+      #expect(error?.code == .invalidAction)
+    }
+    #expect(bench.sent.isEmpty)
+  }
+
+  @Test func losesNothingByCancellation() async throws {
+    let frames = FullFrames()
+    let client = MQTTWebSocketClient(frames)
+    try await client.perform(.init(.init(rawValue: 1), .connect(ConnectOptions(clientID: "c"))))
+    frames.bring(.binary([0x20, 2, 0, 0, 0x30, 4, 0, 1, 0x61, 1]))
+    #expect(try await client.next(before: nil) == .connected(.init()))
+    await withTaskGroup(of: Void.self) { group in
+      group.cancelAll()
+      group.addTask {
+        await #expect(throws: CancellationError.self) { try await client.next(before: nil) }
+      }
+    }
+    #expect(
+      try await client.next(before: nil) == .message(Message(topic: "a", payload: [1])))
+  }
+
+  /// What came in one frame came at one time.
+  @Test func theTimeStandsStillWhileEventsWait() async throws {
+    let frames = FullFrames()
+    let client = MQTTWebSocketClient(frames)
+    try await client.perform(.init(.init(rawValue: 1), .connect(ConnectOptions(clientID: "c"))))
+    let message: [UInt8] = [0x30, 4, 0, 1, 0x61, 1]
+    frames.bring(.binary([0x20, 2, 0, 0] + message + message))
+    #expect(try await client.next(before: nil) == .connected(.init()))
+    let time = client.now
+    frames.pass(.seconds(1))
+    #expect(client.now == time)
+    for _ in 0..<2 {
+      #expect(try await client.next(before: nil) == .message(Message(topic: "a", payload: [1])))
+    }
+    #expect(try await client.next(before: nil) == .ended)
+    #expect(client.now == time.advanced(by: .seconds(1)))
+  }
 }
 
 /// A connection whose server reads nothing any more once ``isFull`` is set.
 private final class FullFrames: DataClient {
-  private let state = Mutex<(events: [ClientEvent], isFull: Bool)>(([], false))
+  private struct State {
+    var events: [ClientEvent] = []
+    var isFull = false
+    var now = Timestamp(nanoseconds: 0)
+  }
+
+  private let state = Mutex(State())
 
   let capabilities: Capabilities = [.frames, .push, .binary]
-  let now = Timestamp(nanoseconds: 0)
+  var now: Timestamp { state.withLock { $0.now } }
+
+  /// Has time pass.
+  func pass(_ duration: Duration) { state.withLock { $0.now = $0.now.advanced(by: duration) } }
 
   /// Whether no message can be written.
   var isFull: Bool {
