@@ -1,8 +1,10 @@
 extension JSONValue {
-  /// The value with `***` in the place of what is a secret by its name: `iotToken`, `sign`, `deviceSecret`.
+  /// The value with `***` in the place of what is a secret by its name: `iotToken`, `sign`, `deviceSecret`;
+  /// also in strings that are JSON themselves.
   public var hidingSecrets: JSONValue {
     switch self {
-    case .null, .bool, .number, .string: self
+    case .null, .bool, .number: self
+    case .string(let text): .string(text.hidingSecrets)
     case .array(let values): .array(values.map(\.hidingSecrets))
     case .object(let members): .object(members.map(\.hidingSecret))
     }
@@ -15,7 +17,8 @@ extension JSONMember {
     case .string, .number:
       let name = Array(key.utf8)
       let isSecret = name.withUnsafeBytes { SecretKeys.contain($0) }
-      return isSecret ? JSONMember(key, .string(RedactionRules.mark), offset: offset) : self
+      let shown = isSecret ? .string(RedactionRules.mark) : value.hidingSecrets
+      return JSONMember(key, shown, offset: offset)
     case .null, .bool, .array, .object:
       return JSONMember(key, value.hidingSecrets, offset: offset)
     }

@@ -30,8 +30,7 @@ struct ReplayComparison {
   }
 
   private mutating func note(_ place: String, _ expected: String?, _ actual: String?) {
-    let key = Array(place.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.reversed())
-    let isSecret = key.withUnsafeBytes { SecretKeys.contain($0) }
+    let isSecret = Self.isSecret(place)
     differences.append(
       ReplayDifference(
         place: place, expected: isSecret ? expected.map { _ in Self.hidden } : expected,
@@ -48,6 +47,14 @@ struct ReplayComparison {
   // MARK: CONNECT
 
   private mutating func compare(_ expected: ConnectOptions, _ actual: ConnectOptions) {
+  /// Whether one of the members that a place lies in has the name of a secret.
+  private static func isSecret(_ place: String) -> Bool {
+    place.split(separator: ".").contains { part in
+      let name = Array(part.utf8.prefix { $0 != UInt8(ascii: "[") })
+      return name.withUnsafeBytes { SecretKeys.contain($0) }
+    }
+  }
+
     guard options.match != .topic else { return }
     let anew = options.match == .strict ? [] : options.roles.connectFields
     if !anew.contains(.clientID) { compare("clientID", expected.clientID, actual.clientID) }
@@ -210,11 +217,9 @@ extension JSONValue {
     self.init(parsing: Array(text.utf8))
   }
 
-  /// The value as JSON, cut where it is long.
+  /// The value as JSON, with secrets hidden and cut where it is long.
   fileprivate var shown: String {
-    var bytes: [UInt8] = []
-    append(to: &bytes)
-    return String(String(decoding: bytes, as: UTF8.self).prefix(200))
+    String(String(decoding: hidingSecrets.utf8, as: UTF8.self).prefix(200))
   }
 
   /// Whether two values that are neither both objects nor both arrays mean the same.

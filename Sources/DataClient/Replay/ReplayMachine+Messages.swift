@@ -110,7 +110,10 @@ extension Message {
   /// The payload as recordings show it, with secrets hidden and cut where it is long.
   fileprivate var shownPayload: String {
     var bytes: [UInt8] = []
-    let shown = Array(payload.prefix(1_000))
+    var end = min(payload.count, 1_000)
+    // Text that is cut inside of a character would be none, and be shown as it is.
+    while end > 0, end < payload.count, payload[end] & 0xC0 == 0x80 { end -= 1 }
+    let shown = Array(payload.prefix(end))
     EventJSONWriter().append(data: shown.span.bytes, to: &bytes)
     return String(String(decoding: bytes, as: UTF8.self).prefix(400))
   }

@@ -101,6 +101,48 @@ import Wire
     #expect(!text.contains("secret-"))
   }
 
+  @Test(arguments: [
+    (#"{"params":{"iotToken":"secret-1"}}"#, "{}"),
+    ("{}", #"{"params":{"iotToken":"secret-1"}}"#),
+    (#"{"list":[]}"#, #"{"list":[{"iotToken":"secret-1"}]}"#),
+    (#"{"content":"{\"iotToken\":\"secret-1\"}"}"#, #"{"content":"x"}"#),
+    (#"{"content":1}"#, #"{"content":"{\"iotToken\":\"secret-1\"}"}"#),
+    (#"{"iotToken":null}"#, #"{"iotToken":"secret-1"}"#),
+  ])
+  func secretsInWhatDiffersAreNotShown(_ recorded: String, _ sent: String) async throws {
+    var (client, user) = try await Self.connected(Self.session(recorded))
+    await #expect(throws: DataClientError.self) {
+      try await user.publish("a/b/c", sent, qos: .atLeastOnce)
+    }
+    let divergence = try #require(client.divergence)
+    #expect(!divergence.differences.isEmpty)
+    #expect(!divergence.description.contains("secret-"))
+  }
+
+  /// What has the name of a secret is not shown in parts either.
+  @Test(arguments: [
+    (#"{"iotToken":["a"]}"#, #"{"iotToken":["b"]}"#, "payload.iotToken[0]"),
+    (#"{"password":{"v":"a"}}"#, #"{"password":{"v":"b"}}"#, "payload.password.v"),
+  ])
+  func partsOfSecretsAreNotShown(_ recorded: String, _ sent: String, _ place: String) async throws {
+    var (client, user) = try await Self.connected(Self.session(recorded))
+    await #expect(throws: DataClientError.self) {
+      try await user.publish("a/b/c", sent, qos: .atLeastOnce)
+    }
+    #expect(
+      client.divergence?.differences
+        == [ReplayDifference(place: place, expected: "***", actual: "***")])
+  }
+
+  /// A long text is cut between its characters, wherever they stand.
+  @Test(arguments: ["", "x"]) func longTextStaysText(_ shift: String) async throws {
+    let text = #"{"iotToken":"secret-1","t":"\#(shift)\#(String(repeating: "ä", count: 600))"}"#
+    var (client, user) = try await Self.connected(Self.session("{}"))
+    await #expect(throws: DataClientError.self) { try await user.publish("a/b/c", text) }
+    let actual = try #require(client.divergence?.actual)
+    #expect(actual.contains("***") && actual.contains("ää"))
+  }
+
   @Test func extraActionsHaveNoPlaceInTheSession() async throws {
     var session = SessionBuilder()
     session.connect(0)
