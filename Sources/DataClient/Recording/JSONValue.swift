@@ -10,7 +10,7 @@ public enum JSONValue: Sendable, Hashable {
   case string(String)
   /// An array.
   case array([JSONValue])
-  /// An object; of two equal keys the first counts.
+  /// An object; of two equal keys the last counts.
   case object([JSONMember])
 
   /// The value of a number that is an integer.

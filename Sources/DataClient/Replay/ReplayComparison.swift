@@ -188,7 +188,7 @@ struct ReplayComparison {
     for member in expected {
       let place = "\(place).\(member.key)"
       let path = path.isEmpty ? member.key : "\(path).\(member.key)"
-      guard let other = actual.first(where: { $0.key == member.key }) else {
+      guard let other = others[member.key] else {
         if !options.roles.optionalPaths.contains(path) { note(place, member.value.shown, nil) }
         continue
       }
@@ -197,12 +197,16 @@ struct ReplayComparison {
       {
         if recorded != Self.hidden {
           bindings.append(.init(role: role, recorded: recorded, actual: performed))
+    let expected = Self.counting(expected)
+    let actual = Self.counting(actual)
+    let others = Dictionary(actual.map { ($0.key, $0) }) { $1 }
         }
       } else {
         compareJSON(place, path: path, member.value, other.value)
       }
     }
-    for other in actual where !expected.contains(where: { $0.key == other.key }) {
+    let known = Set(expected.map(\.key))
+    for other in actual where !known.contains(other.key) {
       let path = path.isEmpty ? other.key : "\(path).\(other.key)"
       if options.roles.optionalPaths.contains(path) { continue }
       note("\(place).\(other.key)", nil, other.value.shown)
@@ -220,6 +224,12 @@ extension JSONValue {
   /// The value as JSON, with secrets hidden and cut where it is long.
   fileprivate var shown: String {
     String(String(decoding: hidingSecrets.utf8, as: UTF8.self).prefix(200))
+
+  /// The members that count: of equal keys the last.
+  private static func counting(_ members: [JSONMember]) -> [JSONMember] {
+    var seen: Set<String> = []
+    return members.reversed().filter { seen.insert($0.key).inserted }.reversed()
+  }
   }
 
   /// Whether two values that are neither both objects nor both arrays mean the same.

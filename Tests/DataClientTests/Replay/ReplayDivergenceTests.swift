@@ -143,6 +143,18 @@ import Wire
     #expect(actual.contains("***") && actual.contains("ää"))
   }
 
+  @Test func theLastOfEqualKeysCounts() async throws {
+    var (client, user) = try await Self.connected(Self.session(#"{"id":1,"a":1,"a":2}"#))
+    try await user.publish("a/b/c", #"{"a":7,"id":2,"a":2}"#, qos: .atLeastOnce)
+    #expect(client.divergence == nil)
+    (client, user) = try await Self.connected(Self.session(#"{"id":1,"a":1,"a":2}"#))
+    await #expect(throws: DataClientError.self) {
+      try await user.publish("a/b/c", #"{"id":2,"a":2,"a":1}"#, qos: .atLeastOnce)
+    }
+    #expect(
+      client.divergence?.differences.map(\.description) == ["payload.a: expected 2, actual 1"])
+  }
+
   @Test func extraActionsHaveNoPlaceInTheSession() async throws {
     var session = SessionBuilder()
     session.connect(0)
