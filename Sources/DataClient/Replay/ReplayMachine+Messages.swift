@@ -66,9 +66,14 @@ extension ReplayMachine {
     return result
   }
 
+  /// How many left-overs are told of.
+  static let leftOverLimit = 1_000
+
   func leftOver(_ left: [ReplayExpectation]) -> ReplayDivergence? {
     guard let first = left.first else { return nil }
-    let more = left.count > 1 ? "\(left.count) events are left over, the first is this" : nil
+    let limit = Self.leftOverLimit
+    let count = left.count > limit ? "more than \(limit)" : "\(left.count)"
+    let more = left.count > 1 ? "\(count) events are left over, the first is this" : nil
     return ReplayDivergence(
       kind: .leftOver, place: first.place, expected: first.summary, actual: more, differences: [],
       laterPlace: nil, remedy: inspect(first.place))

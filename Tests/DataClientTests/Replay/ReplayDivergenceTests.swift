@@ -182,6 +182,17 @@ import Wire
     #expect(client.divergence?.place?.frame == 4)
   }
 
+  @Test(arguments: [(1_000, "1000 events"), (1_001, "more than 1000 events")])
+  func manyLeftOversAreNotCounted(_ count: Int, _ words: String) async throws {
+    var session = SessionBuilder()
+    session.connect(0)
+    for _ in 0..<count { session.publish(1, .server, "t") }
+    let (client, _) = try await Self.connected(session.events)
+    #expect(client.leftOvers.count == 1_000)
+    #expect(throws: DataClientError.self) { try client.finish() }
+    #expect(client.divergence?.actual == "\(words) are left over, the first is this")
+  }
+
   @Test func oneChangedByteIsFoundAtItsPlace() async throws {
     let events = Self.session(#"{"id":1,"params":{"v":21}}"#)
     for index in 0..<6 {
