@@ -251,6 +251,34 @@ import Wire
     #expect(try await user.next() == .message(Message("down", "no json: 17")))
   }
 
+  /// Identifiers may come again, and actions may be performed before what answers earlier ones is read.
+  @Test(arguments: [("7", "8"), ("7", "1"), ("1", "8")], [true, false])
+  func anIdentifierThatComesAgainIsAnother(
+    _ identifiers: (String, String), isAhead: Bool
+  ) async throws {
+    var session = SessionBuilder()
+    session.connect(0)
+    for (number, method) in ["x", "y"].enumerated() {
+      let time = Double(number) * 2
+      session.publish(time + 1, .client, "up", #"{"id":"1","m":"\#(method)"}"#)
+      session.publish(time + 2, .server, "down", #"{"id":"1","to":"\#(method)"}"#)
+    }
+    var user = Actor(try ReplayClient(session.events))
+    try await user.connect()
+    _ = try await user.next()
+    func answer(_ id: String, _ method: String) -> ClientEvent {
+      .message(Message("down", #"{"id":"\#(id)","to":"\#(method)"}"#))
+    }
+    let (first, second) = identifiers
+    try await user.publish("up", #"{"id":"\#(first)","m":"x"}"#)
+    if isAhead { try await user.publish("up", #"{"id":"\#(second)","m":"y"}"#) }
+    _ = try await user.next()
+    #expect(try await user.next() == answer(first, "x"))
+    if !isAhead { try await user.publish("up", #"{"id":"\#(second)","m":"y"}"#) }
+    _ = try await user.next()
+    #expect(try await user.next() == answer(second, "y"))
+  }
+
   @Test func topicsHaveRolesToo() async throws {
     var session = SessionBuilder()
     session.connect(0)
