@@ -128,6 +128,14 @@ import Testing
   @Test(arguments: [
     (["pubish"], "no scenario is called pubish; did you mean publish?; type reprise conform sdk "),
     (["--clause", "9.9"], "no clause or section is called 9.9; "),
+    (
+      ["--clause", "SDK-channel-1"],
+      "no scenario is bound to SDK-channel-1, which tests of the SDK judge; type reprise conform sdk "
+    ),
+    (
+      ["publish", "--clause", "SDK-channel-9"],
+      "none of the scenarios that were named is bound to SDK-channel-9; type reprise conform sdk "
+    ),
     (["--client", "wire"], "--client can't be 'wire'; it takes one of: script, "),
     (["--client", "live"], "--client live needs a broker; add --broker mqtt://127.0.0.1:1883"),
     (["ask", "publish", "--client", "live"], "--client live needs a broker; add --broker mqtt"),
