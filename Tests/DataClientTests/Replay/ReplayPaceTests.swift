@@ -41,7 +41,8 @@ final class HandClock: Clock {
 /// Replays whose time passes.
 @Suite struct ReplayPaceTests {
   /// Nobody waits longer because others act, or because the reader is told something else.
-  @Test(arguments: [1, 4]) func whatPassedIsNotSleptAgain(_ factor: Double) async throws {
+  @Test(.timeLimit(.minutes(1)), arguments: [1, 4])
+  func whatPassedIsNotSleptAgain(_ factor: Double) async throws {
     var session = SessionBuilder()
     session.connect(0)
     session.publish(10, .client, "tap")
