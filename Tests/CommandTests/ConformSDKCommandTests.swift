@@ -94,6 +94,19 @@ import Testing
     #expect(text.errors == "")
   }
 
+  /// Nobody is to take the SDK's clauses for violated without being told that the session is not whole.
+  @Test(arguments: [("jsonl", "file"), ("pcap", "capture")])
+  func tellsThatASessionIsCut(_ ending: String, _ world: String) throws {
+    let name = "channel/publish.\(ending)"
+    let whole = try Data(contentsOf: URL(filePath: Self.recordings).appending(path: name))
+    let file = try scratch.write(Array(whole.prefix(whole.count / 2)), to: name)
+    let result = try sdk(
+      "publish", "--client", world, "--recordings", scratch.directory.path)
+    #expect(result.status == 1)
+    #expect(result.errors.hasPrefix("reprise: \(file.path): note: "), "\(result.errors)")
+    #expect(result.errors.contains("ends inside"), "\(result.errors)")
+  }
+
   @Test func tellsWhyADescriptionOfRecordingsCannotBeRead() throws {
     let folder = scratch.directory.path
     try scratch.write([], to: "channel/session.json/file")
