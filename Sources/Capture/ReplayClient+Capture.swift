@@ -23,7 +23,7 @@ extension ReplayClient {
     let summary = try SessionInput.read(path, options: input, into: &events)
     for sentence in summary.notes { note(sentence) }
     var options = options
-    if options.source == nil { options.source = path }
+    if options.source == nil { options.source = ShellWord.quoted(path) }
     try self.init(events, options: options)
   }
 }

@@ -10,7 +10,7 @@ public struct ReplayOptions: Sendable {
   public var actors: ReplayActors
   /// How much later than recorded a timer of the user may fire; for delays with jitter.
   public var timerTolerance: Duration
-  /// The file that the session was read from, for messages.
+  /// The file that the session was read from, as it is typed in commands; for messages.
   public var source: String?
 
   /// Creates options.

@@ -93,6 +93,20 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
     _ = try ReplayClient(contentsOf: path) { Issue.record("\($0)") }
   }
 
+  /// What to type next can be typed, whatever the file is called.
+  @Test func aFileWithASpaceIsQuoted() async throws {
+    let path = Recordings.folder.appending(path: "account-bind/session.jsonl").path
+    let folder = FileManager.default.temporaryDirectory.appending(path: "it's \(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let copy = folder.appending(path: "a b.jsonl").path
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    let client = try ReplayClient(contentsOf: copy)
+    #expect(throws: DataClientError.self) { try client.finish() }
+    let quoted = "'\(copy.replacing("'", with: "'\\''"))'"
+    #expect(client.divergence?.remedy.hasPrefix("reprise inspect \(quoted) --filter ") == true)
+  }
+
   @Test func aRefusedMessageIsTold() async throws {
     let client = try ReplayClient(
       contentsOf: Recordings.path("refused-connections"), of: .client("curious-5"))
