@@ -61,7 +61,7 @@ struct ServiceConnection<Service: BrokerService>: Sendable {
       return connect()
     case .received(let event): return receive(event, now)
     case .refused(let action, let error):
-      // What can't be sent without a connection is lost, as it is on its way through a network.
+      // What can't be sent is lost, as it is on its way through a network.
       guard case .connect = action.kind else { return [] }
       return wait(error.message, now)
     }

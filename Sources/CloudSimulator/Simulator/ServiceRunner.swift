@@ -85,7 +85,9 @@ final class ServiceRunner<Service: BrokerService>: Sendable {
           try await client.perform(action)
         } catch let error as DataClientError
           where error.code == .notConnected || error.code == .transport
+          || error.code == .invalidAction && action.kind.isPublish
         {
+          // An answer that no packet can hold, as one whose topic is too long, ends nothing: a device asked for it.
           outputs += handle(.refused(action, error), client)
         }
       case .dropPublisher(let topic): broker?.dropPublisher(of: topic)
@@ -94,5 +96,11 @@ final class ServiceRunner<Service: BrokerService>: Sendable {
       }
     }
     return true
+  }
+}
+
+extension ClientAction.Kind {
+  fileprivate var isPublish: Bool {
+    if case .publish = self { true } else { false }
   }
 }

@@ -2,7 +2,8 @@ public import DataClient
 
 /// The channel with handlers in place of `await`, as long connections are known from older SDKs.
 ///
-/// Each handler is called once, on the channel's own task, and must return soon.
+/// Each handler is called once and must return soon: on the channel's own task, on that of another caller that hands
+/// over at this moment, or at once, when the call can't be made.
 extension Channel {
   /// Connects; a second connection is never made.
   /// - Parameter listener: Hears of the state, on the main actor; held weakly.

@@ -65,13 +65,16 @@ public struct Channel: Sendable {
   /// Connects, and returns when the channel is connected; a second connection is never made.
   ///
   /// A connection that is lost is opened again until ``stop()``, or an error that is final.
-  /// - Throws: ``ChannelError`` when the channel gave up, and `CancellationError`, which leaves
-  ///   the channel connecting.
+  /// - Throws: ``ChannelError`` when the channel gave up, or was not connected within
+  ///   ``ChannelConfiguration/startTimeout`` and goes on trying; and `CancellationError`, which leaves the channel
+  ///   connecting.
   public func start() async throws { _ = try await call(.start) }
 
   /// Closes the connection, and returns when it is closed; ``start()`` is possible after that.
+  ///
+  /// A cancelled task closes it as well, as one that cleans up behind itself, but does not wait for it.
   /// - Throws: `CancellationError`, which does not take the closing back.
-  public func stop() async throws { _ = try await call(.stop) }
+  public func stop() async throws { _ = try await call(.stop, isCleanup: true) }
 
   /// Says who the channel is, when the configuration did not.
   /// - Parameter identity: The identity.
@@ -238,9 +241,11 @@ public struct Channel: Sendable {
     }
   }
 
-  func call(_ call: ChannelStateMachine.Call) async throws -> ChannelStateMachine.Value {
+  func call(
+    _ call: ChannelStateMachine.Call, isCleanup: Bool = false
+  ) async throws -> ChannelStateMachine.Value {
     do {
-      return try await driver.call(call)
+      return try await driver.call(call, isCleanup: isCleanup)
     } catch let error as DataClientError {
       throw ChannelStateMachine.error(for: error)
     }

@@ -86,6 +86,10 @@ public struct ChannelConfiguration: Sendable {
   public var callTimeout: Duration = .seconds(10)
   /// How long to wait for a connection to open, and for its subscriptions to be restored.
   public var connectTimeout: Duration = .seconds(30)
+  /// How long a start waits until the channel is connected, however many tries that takes; nil waits for ever.
+  ///
+  /// The channel goes on trying after it.
+  public var startTimeout: Duration?
   /// How long to wait for a connection to close in good order.
   public var closeTimeout: Duration = .seconds(5)
   /// How long to wait before connecting anew.
@@ -125,7 +129,7 @@ public struct ChannelConfiguration: Sendable {
   }
 
   /// Creates the configuration of an app that has its device's credentials already: the channel knows who it is,
-  /// and starts at once.
+  /// and starts at once, for which it has 60 seconds.
   /// - Parameters:
   ///   - credentials: The three parts of the identity, which the password is signed with.
   ///   - appKey: The app's key, which the cloud finds identities by; nil takes the product's, as there is nothing
@@ -142,6 +146,8 @@ public struct ChannelConfiguration: Sendable {
       identity: try credentials.identity(secureMode: secureMode),
       endpoint: endpoint)
     startsAtOnce = true
+    // Before its body begins an app can't ask for the state: without an end it would hear of nothing.
+    startTimeout = .seconds(60)
   }
 
   /// Checks what can be checked without a network.

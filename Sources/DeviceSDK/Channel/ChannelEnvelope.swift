@@ -37,7 +37,7 @@ public struct ChannelEnvelope: Sendable, Hashable {
     clientID = object["request"]?["clientId"]?.text
     params = object["params"]
     code = object["code"]?.lenientInteger
-    message = (object["message"] ?? object["msg"] ?? object["localizedMsg"])?.text
+    message = object["message"]?.text ?? object["msg"]?.text ?? object["localizedMsg"]?.text
     data = object["data"]
   }
 

@@ -32,7 +32,7 @@ public enum AccountState: String, Sendable, Hashable, CaseIterable {
   case bound
   /// Unbinding was asked for.
   case unbinding
-  /// Several tokens were refused; nothing is sent until the user has logged in again.
+  /// Several tokens were refused; no more are sent until the user has logged in again.
   case needsLogin
 }
 

@@ -8,12 +8,12 @@ extension ChannelStateMachine {
   mutating func bind(token: String, _ id: CallID) {
     guard !token.isEmpty else { return fail(id, ChannelError(.client, "the token is empty")) }
     guard account != .needsLogin else { return fail(id, Self.needsLogin) }
-    guard account != .binding, account != .unbinding else { return fail(id, Self.busy) }
+    guard !isChangingAccount else { return fail(id, Self.busy) }
     account(.bindRequest, params: ["iotToken": .string(token)], for: .binding, id)
   }
 
   mutating func unbind(_ id: CallID) {
-    guard account != .binding, account != .unbinding else { return fail(id, Self.busy) }
+    guard !isChangingAccount else { return fail(id, Self.busy) }
     account(.unbindRequest, params: [:], for: .application, id)
   }
 
@@ -21,6 +21,15 @@ extension ChannelStateMachine {
     refusedTokens = 0
     if account == .needsLogin { setAccount(.unbound) }
     complete(id)
+  }
+
+  /// Whether the account is being bound or unbound, be it that the request waits for its reply topic.
+  private var isChangingAccount: Bool {
+    guard let topics else { return false }
+    return calls.values.contains { call in
+      guard case .invoking(let invocation) = call else { return false }
+      return invocation.topic == topics.bind || invocation.topic == topics.unbind
+    }
   }
 
   private static let busy = ChannelError(.client, "the account is being bound or unbound")
@@ -36,6 +45,11 @@ extension ChannelStateMachine {
     account = state
     log(.info, .account, "the account is \(state.rawValue)")
     tell(.changeAccount(state))
+  }
+
+  /// Nothing is known of the account of another identity.
+  mutating func forgetBinding() {
+    if account == .bound { setAccount(.unbound) }
   }
 
   // MARK: What requests and replies mean
@@ -54,7 +68,8 @@ extension ChannelStateMachine {
       refusedTokens = 0
       setAccount(.bound)
     } else if topic == topics?.unbind {
-      setAccount(.unbound)
+      // The user who could not be bound has not logged in for that.
+      setAccount(refusedTokens < configuration.bindAttempts ? .unbound : .needsLogin)
     }
   }
 

@@ -93,7 +93,8 @@ extension ChannelStateMachine {
   mutating func expire(_ id: CallID) {
     guard let call = calls[id] else { return }
     switch call {
-    case .starting, .stopping: break
+    case .starting: fail(id, lateStart)
+    case .stopping: break
     case .publishing: fail(id, ChannelError(.network, "the message was not acknowledged in time"))
     case .subscribing, .unsubscribing:
       fail(id, ChannelError(.network, "the subscription was not answered in time"))

@@ -15,16 +15,34 @@ extension ChannelStateMachine {
     switch link {
     case .connected: complete(id)
     case .identifying, .connecting, .restoring, .backingOff, .closing(_, .some):
-      calls[id] = .starting
+      waitForConnection(id)
     case .idle:
-      calls[id] = .starting
+      waitForConnection(id)
       failedAttempts = 0
       kicks = []
+      lastLoss = nil
       connect(by: identity == nil ? .startedUnknown : .started)
     case .closing:
-      fail(id, ChannelError(.client, "the channel is being stopped; start it when it is"))
+      let error = ChannelError(.client, "the channel is being stopped; start it when it is")
+      // Who starts without waiting for the outcome hears of it in no other way.
+      log(.warning, .connection, "not started: \(error.message)")
+      fail(id, error)
     case .ended: fail(id, Self.endOfWorld)
     }
+  }
+
+  private mutating func waitForConnection(_ id: CallID) {
+    calls[id] = .starting
+    if let timeout = configuration.startTimeout {
+      deadlines.set(time.advanced(by: timeout), for: id)
+    }
+  }
+
+  /// What a start fails with whose time is over.
+  var lateStart: ChannelError {
+    let reason = lastLoss.map { ": \($0.message)" } ?? ""
+    return ChannelError(
+      .network, "the channel was not connected in time\(reason)", underlying: lastLoss)
   }
 
   mutating func stop(_ id: CallID) {
@@ -51,9 +69,9 @@ extension ChannelStateMachine {
 
   mutating func identify(as identity: ChannelIdentity, _ id: CallID) {
     switch link {
-    case .idle, .backingOff, .ended: take(identity)
+    case .idle, .backingOff, .ended: change(to: identity)
     case .identifying:
-      take(identity)
+      change(to: identity)
       connect(by: .identified)
     case .connecting, .restoring, .connected, .closing:
       guard identity == self.identity else {
@@ -61,6 +79,18 @@ extension ChannelStateMachine {
       }
     }
     complete(id)
+  }
+
+  /// Becomes another: what was subscribed to below the old prefix is restored below the new one.
+  private mutating func change(to identity: ChannelIdentity) {
+    let old = self.identity == nil ? nil : topics
+    take(identity)
+    guard let old, let topics, old != topics else { return }
+    grants = grants.map { grant in
+      guard let rest = TopicRules.rest(of: grant.filter, below: old.down) else { return grant }
+      return Grant(topics.down + rest, isForApplication: grant.isForApplication)
+    }
+    forgetBinding()
   }
 
   // MARK: Opening
@@ -126,6 +156,7 @@ extension ChannelStateMachine {
 
   private mutating func open(by trigger: ChannelTrigger) {
     enter(.connected, by: trigger)
+    lastLoss = nil
     if configuration.subscribesAll, needsSubscribeAll, let topics {
       perform(
         .subscribe([Subscription(topics.down + "/#", qos: configuration.subscribeQoS)]),
@@ -179,10 +210,15 @@ extension ChannelStateMachine {
   ) {
     enter(link, by: trigger)
     actions = [:]
+    lastLoss = shown
     if isFinal { forgetSubscriptions() }
     failOpenCalls(error)
     if isFinal { failStarts(error) }
-    log(isFinal ? .error : .warning, .connection, "not connected: \(error)")
+    if trigger == .stopped {
+      log(.info, .connection, "stopped")
+    } else {
+      log(isFinal ? .error : .warning, .connection, "not connected: \(error)")
+    }
     report(.disconnected, shown, isFinal: isFinal)
   }
 

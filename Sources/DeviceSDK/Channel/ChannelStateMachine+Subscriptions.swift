@@ -105,7 +105,10 @@ extension ChannelStateMachine {
   ) -> (filter: String, isReady: Bool) {
     if isGranted(topic) { return (topic, true) }
     if configuration.replySubscription == .unlessCovered,
-      let cover = grants.first(where: { $0.matcher?.matches(topic) == true })
+      // One that is to be taken back would have to be kept for as long as new requests come.
+      let cover = grants.first(where: {
+        heldBack[$0.filter] == nil && $0.matcher?.matches(topic) == true
+      })
     {
       return (cover.filter, true)
     }

@@ -143,6 +143,8 @@ public struct ChannelStateMachine: StateMachine {
   private(set) var link = Link.idle
   var failedAttempts = 0
   var kicks: [Timestamp] = []
+  /// Why there is no connection, since there was one.
+  var lastLoss: ChannelError?
   var needsSubscribeAll = true
 
   var lastAction: UInt32 = 0

@@ -80,9 +80,9 @@ public struct ChannelTopics: Sendable, Hashable {
   /// Returns the topic to publish to.
   /// - Parameter topic: A topic without wildcards.
   /// - Returns: The full topic.
-  /// - Throws: ``ChannelError`` of kind `client` when the topic has a wildcard.
+  /// - Throws: ``ChannelError`` of kind `client` when the topic has a wildcard, or is too long with its prefix.
   public func publishTopic(for topic: ChannelTopic) throws(ChannelError) -> FullTopic {
-    let full = complete(topic, with: up)
+    let full = try complete(topic, with: up)
     guard !TopicRules.hasWildcard(full.text) else {
       throw ChannelError(.client, "a topic to publish to has no wildcards: \(full.text)")
     }
@@ -92,9 +92,10 @@ public struct ChannelTopics: Sendable, Hashable {
   /// Returns the filter to subscribe to.
   /// - Parameter topic: A topic or a topic filter.
   /// - Returns: The full filter.
-  /// - Throws: ``ChannelError`` of kind `client` when a wildcard stands where none may.
+  /// - Throws: ``ChannelError`` of kind `client` when a wildcard stands where none may, or the filter is too long with
+  ///   its prefix.
   public func subscriptionFilter(for topic: ChannelTopic) throws(ChannelError) -> FullTopic {
-    let full = complete(topic, with: down)
+    let full = try complete(topic, with: down)
     guard TopicFilter(full.text) != nil else {
       throw ChannelError(.client, "a wildcard must fill a level, and # the last: \(full.text)")
     }
@@ -104,13 +105,13 @@ public struct ChannelTopics: Sendable, Hashable {
   /// Returns the topic on which a request is answered.
   /// - Parameter topic: The topic of the request.
   /// - Returns: The full topic of the reply.
-  /// - Throws: ``ChannelError`` of kind `client` when the topic has a wildcard.
+  /// - Throws: ``ChannelError`` of kind `client` when the topic has a wildcard, or is too long.
   public func replyTopic(for topic: ChannelTopic) throws(ChannelError) -> FullTopic {
     let request = try publishTopic(for: topic)
     guard let rest = TopicRules.rest(of: request.text, below: up) else {
-      return FullTopic(unchecked: request.text + "_reply")
+      return try FullTopic(request.text + "_reply")
     }
-    return FullTopic(unchecked: down + rest + "_reply")
+    return try FullTopic(down + rest + "_reply")
   }
 
   /// Takes the down prefix, and nothing but it, off a received topic.
@@ -124,9 +125,11 @@ public struct ChannelTopics: Sendable, Hashable {
   /// Tells whether a received topic is below the down prefix.
   func isOwn(_ topic: String) -> Bool { TopicRules.isBelow(topic, prefix: down) }
 
-  private func complete(_ topic: ChannelTopic, with prefix: String) -> FullTopic {
+  private func complete(
+    _ topic: ChannelTopic, with prefix: String
+  ) throws(ChannelError) -> FullTopic {
     switch topic {
-    case .short(let short): FullTopic(unchecked: prefix + short.text)
+    case .short(let short): try FullTopic(prefix + short.text)
     case .full(let full): full
     }
   }

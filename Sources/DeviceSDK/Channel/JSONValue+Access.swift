@@ -1,10 +1,11 @@
 import DataClient
 
 extension JSONValue {
-  /// The number of a whole number, or of a string of digits.
+  /// The number of a whole number, be it written as `200.0`, or of a string of digits.
   var lenientInteger: Int? {
     switch self {
-    case .number(let digits), .string(let digits): Int(digits)
+    case .number(let digits): Int(digits) ?? Double(digits).flatMap { Int(exactly: $0) }
+    case .string(let digits): Int(digits)
     case .null, .bool, .array, .object: nil
     }
   }

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Elements that came and were not taken yet are kept up to the limit that was asked for; beyond it
 /// the oldest are dropped, so that a slow reader never holds up the connection. A sequence has one
-/// reader; who wants to read twice asks for two.
+/// reader at a time: a loop goes on where the last one was left. Who wants to read all twice asks for two.
 public struct BroadcastSequence<Element: Sendable>: AsyncSequence, Sendable {
   let listening: Broadcast<Element>.Listening
 
@@ -13,22 +13,43 @@ public struct BroadcastSequence<Element: Sendable>: AsyncSequence, Sendable {
 
   /// Reads the elements.
   public struct Iterator: AsyncIteratorProtocol {
-    let listening: Broadcast<Element>.Listening
-    private var batch: [Element] = []
-    private var position = 0
+    private let reading: Reading
 
-    init(listening: Broadcast<Element>.Listening) { self.listening = listening }
+    init(listening: Broadcast<Element>.Listening) { reading = Reading(listening) }
 
     /// Returns the next element; nil when the channel is over or the task is cancelled.
     public mutating func next() async -> Element? {
-      if position == batch.count {
-        position = 0
-        batch = []
-        guard let elements = await listening.mailbox.next() else { return nil }
-        batch = elements
-      }
+      if let element = reading.take() { return element }
+      return await reading.next()
+    }
+  }
+
+  /// What a loop has taken and not read yet; the rest is for the next loop.
+  private final class Reading {
+    private let listening: Broadcast<Element>.Listening
+    private var batch: [Element] = []
+    private var position = 0
+
+    init(_ listening: Broadcast<Element>.Listening) { self.listening = listening }
+
+    deinit {
+      if position < batch.count { listening.putBack(batch[position...]) }
+    }
+
+    /// Takes the next of what there is already; nil when there is nothing.
+    func take() -> Element? {
+      guard position < batch.count else { return nil }
       defer { position += 1 }
       return batch[position]
+    }
+
+    /// Waits for more and takes the first of it; nil when there is none and never will be.
+    func next() async -> Element? {
+      position = 0
+      batch = []
+      guard let elements = await listening.mailbox.next() else { return nil }
+      batch = elements
+      return take()
     }
   }
 }
@@ -38,14 +59,25 @@ final class Broadcast<Element: Sendable>: Sendable {
   /// One who listens, until nobody holds the sequence any more.
   final class Listening: Sendable {
     let mailbox: Mailbox<Element>
+    private let drop: @Sendable (Int) -> Void
     private let end: @Sendable () -> Void
 
-    init(_ mailbox: Mailbox<Element>, end: @escaping @Sendable () -> Void) {
+    init(
+      _ mailbox: Mailbox<Element>, drop: @escaping @Sendable (Int) -> Void,
+      end: @escaping @Sendable () -> Void
+    ) {
       self.mailbox = mailbox
+      self.drop = drop
       self.end = end
     }
 
     deinit { end() }
+
+    /// Gives back what was taken and not read.
+    func putBack(_ elements: ArraySlice<Element>) {
+      let dropped = mailbox.putBack(elements)
+      if dropped > 0 { drop(dropped) }
+    }
   }
 
   private struct Listener {
@@ -100,7 +132,9 @@ final class Broadcast<Element: Sendable>: Sendable {
       return state.last
     }
     return BroadcastSequence(
-      listening: Listening(mailbox) { [weak self] in self?.remove(id) })
+      listening: Listening(
+        mailbox, drop: { [weak self] in self?.noteDropped($0) },
+        end: { [weak self] in self?.remove(id) }))
   }
 
   /// Sends an element to all who listen.
@@ -123,6 +157,10 @@ final class Broadcast<Element: Sendable>: Sendable {
       for listener in state.listeners.values { listener.mailbox.finish() }
       state.listeners = [:]
     }
+  }
+
+  private func noteDropped(_ count: Int) {
+    state.withLock { $0.dropped &+= UInt64(clamping: count) }
   }
 
   private func remove(_ id: UInt64) {

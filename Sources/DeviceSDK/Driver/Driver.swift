@@ -24,6 +24,8 @@ package final class Driver<Machine: StateMachine>: Sendable {
     var lastCall: UInt64 = 0
     var queue: [Output] = []
     var isAttended = false
+    /// The loop, when it waits for room in the queue.
+    var heldUp: CheckedContinuation<Void, Never>?
     var awaitedDeadline: Timestamp?
     var isLeaving = false
     var failure: (any Error)?
@@ -50,6 +52,9 @@ package final class Driver<Machine: StateMachine>: Sendable {
   /// The time in the client's world.
   package var now: Timestamp { client.now }
 
+  /// Whether the loop waits for room in the queue.
+  var isHeldUp: Bool { state.withLock { $0.heldUp != nil } }
+
   /// Returns something of the machine as it is.
   package func read<Value: Sendable>(_ property: (Machine) -> Value) -> Value {
     state.withLock { property($0.machine) }
@@ -58,13 +63,17 @@ package final class Driver<Machine: StateMachine>: Sendable {
   // MARK: Calls
 
   /// Gives the machine a call and waits for its completion.
+  /// - Parameters:
+  ///   - call: The call.
+  ///   - isCleanup: Whether it is made in a cancelled task, too, though not waited for.
+  /// - Returns: What it results in.
   /// - Throws: The machine's error, what ended the driver, or `CancellationError`.
-  func call(_ call: Machine.Call) async throws -> Machine.Value {
-    try Task.checkCancellation()
+  func call(_ call: Machine.Call, isCleanup: Bool = false) async throws -> Machine.Value {
+    if !isCleanup { try Task.checkCancellation() }
     let id = enter(call, .nobody)
     return try await withTaskCancellationHandler {
-      await attendQueue()
-      if state.withLock({ $0.machine.deadline != $0.awaitedDeadline }) { client.wake() }
+      await attendQueue(patience: Self.callersPatience)
+      if state.withLock({ $0.mustWakeLoop }) { client.wake() }
       return try await withCheckedThrowingContinuation { attach($0, to: id) }
     } onCancel: {
       cancel(id)
@@ -143,9 +152,15 @@ package final class Driver<Machine: StateMachine>: Sendable {
     state.withLock { $0.enter(input, now: client.now) }
   }
 
+  /// How often a caller looks for more in the queue before it leaves the rest to the loop.
+  private static var callersPatience: Int { 16 }
+
   /// Empties the queue, unless somebody is at it.
-  private func attendQueue() async {
+  /// - Parameter patience: How often to look for more: a caller has a call of its own to come back from, however much
+  ///   others do meanwhile.
+  private func attendQueue(patience: Int = .max) async {
     guard var outputs = state.withLock({ $0.takeAttendance() }) else { return }
+    var patience = patience
     while true {
       for output in outputs {
         switch output {
@@ -154,7 +169,10 @@ package final class Driver<Machine: StateMachine>: Sendable {
         case .perform(let action): await perform(action)
         }
       }
-      guard let more = state.withLock({ $0.takeQueue() }) else { return }
+      patience -= 1
+      let (more, heldUp) = state.withLock { $0.takeQueue(goesOn: patience > 0) }
+      heldUp?.resume()
+      guard let more else { return }
       outputs = more
     }
   }
@@ -225,10 +243,16 @@ package final class Driver<Machine: StateMachine>: Sendable {
   /// - Throws: What broke the client's world, and `CancellationError`.
   package func loop(_ goodbye: Machine.Call) async throws {
     do {
-      while true {
+      reading: while true {
         await attendQueue()
-        let (deadline, isLeaving) = try state.withLock { try $0.prepareToWait() }
-        if isLeaving { break }
+        let deadline: Timestamp?
+        switch try state.withLock({ try $0.prepareToWait() }) {
+        case .leave: break reading
+        case .holdUp:
+          await waitForRoom()
+          continue
+        case .read(let until): deadline = until
+        }
         let event = try await client.next(before: deadline)
         switch event {
         case .woken: break
@@ -246,48 +270,23 @@ package final class Driver<Machine: StateMachine>: Sendable {
     await end(CancellationError())
   }
 
+  /// Waits until whoever is at the queue has taken what is in it.
+  private func waitForRoom() async {
+    await withCheckedContinuation { loop in
+      let isFull = state.withLock { state in
+        if state.isFull { state.heldUp = loop }
+        return state.isFull
+      }
+      if !isFull { loop.resume() }
+    }
+  }
+
   /// Nothing more will happen: whoever waits is told so.
   private func end(_ error: any Error) async {
+    // From here on nothing is left to the loop: whoever is at the queue empties it.
+    state.withLock { $0.failure = $0.failure ?? error }
     await attendQueue()
-    let open = state.withLock { state in
-      state.failure = state.failure ?? error
-      return state.waiters.keys.sorted()
-    }
+    let open = state.withLock { $0.waiters.keys.sorted() }
     for id in open { complete(id, .failure(error)) }
-  }
-}
-
-extension Driver.State {
-  /// Gives the machine an input, and puts what it wants into the queue.
-  mutating func enter(_ input: MachineInput<Machine.Call>, now: Timestamp) {
-    let outputs = machine.handle(input, now: now)
-    // With most inputs there is nothing to append to, and so nothing to copy.
-    if queue.isEmpty { queue = outputs } else { queue += outputs }
-  }
-
-  /// Takes over the queue with what is in it; nil when somebody is at it, or there is nothing.
-  mutating func takeAttendance() -> [Driver.Output]? {
-    guard !isAttended, !queue.isEmpty else { return nil }
-    isAttended = true
-    defer { queue = [] }
-    return queue
-  }
-
-  /// Takes what is in the queue; nil, and the queue unattended, when there is nothing.
-  mutating func takeQueue() -> [Driver.Output]? {
-    guard !queue.isEmpty else {
-      isAttended = false
-      return nil
-    }
-    defer { queue = [] }
-    return queue
-  }
-
-  mutating func prepareToWait() throws -> (Timestamp?, isLeaving: Bool) {
-    if let failure { throw failure }
-    // While somebody else performs what the machine wants, its deadlines are those of actions that the
-    // client does not have yet: time must not pass to them. Who performs wakes the client when done.
-    awaitedDeadline = isAttended || !queue.isEmpty ? nil : machine.deadline
-    return (awaitedDeadline, isLeaving)
   }
 }

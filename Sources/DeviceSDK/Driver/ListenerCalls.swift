@@ -38,8 +38,10 @@ final class ListenerCalls: Sendable {
         call(entry.listener, news)
         continue
       }
-      let again = entry.again
-      append(isMessage: isMessage) { if let listener = again() { call(listener, news) } }
+      let id = entry.id
+      append(isMessage: isMessage) {
+        if let listener = listeners.listener(id) { call(listener, news) }
+      }
     }
     return !alive.isEmpty
   }

@@ -8,6 +8,15 @@ final class Mailbox<Element: Sendable>: Sendable {
     var oldest = 0
     var reader: CheckedContinuation<Void, Never>?
     var isFinished = false
+
+    /// Takes out all elements, the oldest first.
+    mutating func takeAll() -> [Element] {
+      defer {
+        elements = []
+        oldest = 0
+      }
+      return oldest == 0 ? elements : Array(elements[oldest...] + elements[..<oldest])
+    }
   }
 
   private let state = Mutex(State())
@@ -31,6 +40,21 @@ final class Mailbox<Element: Sendable>: Sendable {
     return isKept
   }
 
+  /// Puts elements that were taken back before those that came since.
+  /// - Parameter older: The elements.
+  /// - Returns: How many of them were dropped, the oldest, as there was no room.
+  func putBack(_ older: ArraySlice<Element>) -> Int {
+    let (reader, dropped) = state.withLock {
+      state -> (CheckedContinuation<Void, Never>?, Int) in
+      let newer = state.takeAll()
+      let kept = older.suffix(max(0, limit - newer.count))
+      state.elements = kept + newer
+      return (state.reader.take(), older.count - kept.count)
+    }
+    reader?.resume()
+    return dropped
+  }
+
   /// There will be no more elements.
   func finish() {
     let reader = state.withLock { state in
@@ -44,13 +68,7 @@ final class Mailbox<Element: Sendable>: Sendable {
   private func take() -> [Element]? {
     state.withLock { state in
       guard !state.elements.isEmpty else { return state.isFinished ? nil : [] }
-      let oldest = state.oldest
-      defer {
-        state.elements = []
-        state.oldest = 0
-      }
-      return oldest == 0
-        ? state.elements : Array(state.elements[oldest...] + state.elements[..<oldest])
+      return state.takeAll()
     }
   }
 

@@ -61,6 +61,19 @@ import Testing
     }
   }
 
+  /// The prefix of answers is longer than that of requests, and they have `_reply` besides.
+  @Test(.timeLimit(.minutes(1)), arguments: [65_535, 65_528, 65_527])
+  func goesOnAfterARequestWhoseAnswerHasNoTopic(length: Int) async throws {
+    let topic = up + "/" + String(repeating: "x", count: length - up.utf8.count - 1)
+    let lines = try await withCloud { device, _, _ in
+      try await device.publish(topic, #"{"id":"1"}"#)
+      let first = try await device.lines()
+      try await device.publish(up + "/x", #"{"id":"2"}"#)
+      return try await [first.count] + [device.lines().count]
+    }
+    #expect(lines == [length == 65_527 ? 2 : 1, 2])
+  }
+
   @Test func refusesSubscriptions() async throws {
     let script = #"{"refusedSubscriptions":["/account/bind_reply"]}"#
     let lines = try await withCloud(script) { device, _, _ in

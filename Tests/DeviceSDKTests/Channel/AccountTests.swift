@@ -100,6 +100,37 @@ import Testing
     #expect(bench.take().suffix(2) == ["account unbound", "raw error 4103/2043"])
   }
 
+  @Test func isBusyFromTheCallOn() throws {
+    var bench = try MachineBench.connected()
+    bench.call("bind", .bind(token: "t"))
+    bench.call("second", .bind(token: "u"))
+    bench.call("unbind", .unbind)
+    #expect(
+      bench.take() == [
+        "SUBSCRIBE {down}/account/bind_reply", "second error 4201", "unbind error 4201",
+      ])
+    bench.cancel("bind")
+    bench.call("third", .bind(token: "t"))
+    #expect(bench.take() == ["SUBSCRIBE {down}/account/bind_reply"])
+  }
+
+  @Test func needsALoginAlsoAfterUnbinding() throws {
+    var bench = try bench()
+    for attempt in 1...3 {
+      bench.call("bind", .bind(token: "t"))
+      bench.reply("/account/bind", "#\(attempt)", code: 2043)
+    }
+    _ = bench.take()
+    bench.call("unbind", .unbind)
+    bench.reply("/account/unbind", "#4")
+    #expect(
+      bench.take().filter { !$0.hasPrefix("PUBLISH") } == [
+        "account unbinding", "account needsLogin", "unbind ok -",
+      ])
+    bench.call("bind", .bind(token: "t"))
+    #expect(bench.take() == ["bind error 4001"])
+  }
+
   @Test func refusesAnEmptyToken() throws {
     var bench = try bench()
     bench.call("bind", .bind(token: ""))

@@ -110,6 +110,41 @@ import Testing
     #expect(bench.take() == ["start error 4101", "state disconnected final", "stop ok"])
   }
 
+  @Test func aStartThatComesTooEarlyIsLogged() throws {
+    var bench = try MachineBench.connected { $0.log = ChannelLog(level: .warning) { _ in } }
+    bench.call("stop", .stop)
+    _ = bench.take()
+    bench.call("start", .start)
+    #expect(bench.take().count == 2)
+  }
+
+  @Test func aStopIsNoErrorInTheLog() throws {
+    var bench = try MachineBench { $0.log = ChannelLog(level: .warning) { _ in } }
+    bench.call("start", .start)
+    bench.close()
+    _ = bench.take()
+    bench.call("stop", .stop)
+    #expect(bench.take() == ["start error 4101", "stop ok"])
+  }
+
+  @Test func startsFailWhenTheirTimeIsOverAndTheChannelGoesOn() throws {
+    var bench = try MachineBench { $0.startTimeout = .seconds(5) }
+    bench.call("start", .start)
+    for _ in 0..<3 {
+      bench.close()
+      bench.wait(2)
+    }
+    let lines = bench.take()
+    #expect(lines.count { $0 == "start error 4101" } == 1)
+    #expect(lines.last == "start error 4101")
+    bench.call("again", .start)
+    bench.wait(2)
+    bench.accept()
+    #expect(bench.take().suffix(2) == ["state connected", "again ok"])
+    bench.wait(9)
+    #expect(bench.take().isEmpty)
+  }
+
   @Test func startsWhileItTriesAgain() throws {
     var bench = try MachineBench()
     bench.call("start", .start)

@@ -27,6 +27,21 @@ import Testing
     func onDownstream(topic: String, message: ChannelMessage) { count.withLock { $0 += 1 } }
   }
 
+  /// Removes another listener as soon as it hears anything.
+  private final class Remover: ChannelDownstreamListener {
+    let channel: Channel
+    let other: any ChannelDownstreamListener
+
+    init(_ channel: Channel, _ other: any ChannelDownstreamListener) {
+      self.channel = channel
+      self.other = other
+    }
+
+    func onDownstream(topic: String, message: ChannelMessage) {
+      channel.removeDownStreamListener(other)
+    }
+  }
+
   private final class MainChecker: ChannelDownstreamListener {
     let isOnMain = Mutex<[Bool]>([])
     func onDownstream(topic: String, message: ChannelMessage) {
@@ -96,6 +111,26 @@ import Testing
       await client.settle()
     }
     #expect(listener.isOnMain.withLock { $0 } == [true, true])
+  }
+
+  @Test func tellsNothingToAListenerThatWasRemovedMeanwhile() async throws {
+    let (removed, stays) = (Recorder(), Recorder())
+    try await run { channel, client in
+      let remover = Remover(channel, removed)
+      channel.addDownStreamListener(uiSafety: true, listener: remover)
+      channel.addDownStreamListener(uiSafety: true, listener: removed)
+      channel.addDownStreamListener(uiSafety: true, listener: stays)
+      try await channel.start()
+      client.feed(SampleChannel.message("/a", [:]))
+      await client.settle()
+      await heard(by: stays)
+    }
+    #expect(stays.lines == ["/a"])
+    #expect(removed.lines.isEmpty)
+  }
+
+  private func heard(by listener: Recorder) async {
+    while listener.lines.isEmpty { await Task.yield() }
   }
 
   @Test func tellsConnectListenersEachChange() async throws {

@@ -123,6 +123,27 @@ import Testing
     #expect(bench.machine.grants.isEmpty)
   }
 
+  @Test func restoresBelowThePrefixOfTheIdentityThatItHasThen() throws {
+    var bench = try MachineBench.connected { $0.replySubscription = .unlessCovered }
+    bench.call("a", .subscribe(try ChannelTopic("/a")))
+    bench.grant()
+    bench.call("x", .subscribe(try ChannelTopic("/sys/x/y/z")))
+    bench.grant()
+    bench.call("bind", .bind(token: "t"))
+    bench.reply("/account/bind", "#1")
+    bench.close()
+    _ = bench.take()
+    let other = try ChannelIdentity(productKey: "a1pk", deviceName: "dev2")
+    bench.call("identify", .identify(other))
+    // What is bound is the other identity.
+    #expect(bench.take() == ["account unbound", "identify ok"])
+    bench.wait(1)
+    bench.accept()
+    let down = "/sys/a1pk/dev2/app/down"
+    #expect(bench.take().last == "SUBSCRIBE \(down)/# \(down)/a /sys/x/y/z")
+    #expect(bench.machine.grants.map(\.filter) == ["\(down)/#", "\(down)/a", "/sys/x/y/z"])
+  }
+
   @Test func doesNotRestoreWhatWasTakenBackBeforeItWasGranted() throws {
     var bench = try MachineBench()
     bench.call("start", .start)

@@ -55,6 +55,9 @@ import Testing
   @Test(arguments: [
     (JSONValue.number("200"), "c ok -"), ("200", "c ok -"), (460, "c error 4103/460"),
     ("6205", "c error 4103/6205"), ("soon", "c error 4102"), (nil, "c error 4102"),
+    (.number("200.0"), "c ok -"), (.number("2.0e2"), "c ok -"),
+    (.number("6205.0"), "c error 4103/6205"),
+    (.number("200.5"), "c error 4102"), (.number("1e99"), "c error 4102"),
   ])
   func readsTheCodeAsNumberOrText(code: JSONValue, line: String) throws {
     var bench = try MachineBench.connected()
@@ -62,6 +65,15 @@ import Testing
     bench.grant()
     bench.reply("/a", "n#1", code: code)
     #expect(bench.take().last == line)
+  }
+
+  @Test(arguments: [
+    #"{"id":"1","code":1,"message":null,"msg":"m"}"#,
+    #"{"id":"1","code":1,"message":7,"localizedMsg":"m"}"#,
+    #"{"id":"1","code":1,"message":"m","msg":"n"}"#,
+  ])
+  func takesTheFirstMessageThatIsOne(text: String) throws {
+    #expect(ChannelEnvelope(parsing: Array(text.utf8))?.message == "m")
   }
 
   @Test func keepsTheCloudsErrorInside() throws {

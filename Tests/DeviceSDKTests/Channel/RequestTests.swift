@@ -116,6 +116,17 @@ import Testing
     #expect(bench.take() == ["w ok"])
   }
 
+  @Test func leavesAFilterThatIsToBeTakenBackToTheRequestsThatHaveIt() throws {
+    var bench = try MachineBench.connected { $0.replySubscription = .unlessCovered }
+    try bench.invoke("c", "/a")
+    bench.call("u", .unsubscribe(try ChannelTopic("/#")))
+    _ = bench.take()
+    try bench.invoke("d", "/b")
+    #expect(bench.take() == ["SUBSCRIBE {down}/b_reply"])
+    bench.reply("/a", "#1")
+    #expect(bench.take() == ["UNSUBSCRIBE {down}/#", "c ok -"])
+  }
+
   @Test func timesOutAfterTenSecondsUnlessToldOtherwise() throws {
     var bench = try MachineBench.connected { $0.replySubscription = .unlessCovered }
     try bench.invoke("long", "/a")

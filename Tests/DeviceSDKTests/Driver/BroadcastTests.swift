@@ -74,6 +74,19 @@ import Testing
     }
   }
 
+  @Test func keepsForTheNextLoopWhatTheLastOneLeft() async {
+    let broadcast = Broadcast<Int>()
+    let sequence = broadcast.listen(limit: 4)
+    for number in 1...4 { broadcast.send(number) }
+    for await number in sequence where number == 2 { break }
+    broadcast.send(5)
+    broadcast.send(6)
+    broadcast.send(7)
+    broadcast.finish()
+    #expect(await sequence.all() == [4, 5, 6, 7])
+    #expect(broadcast.dropped == 1)
+  }
+
   @Test func endsWhenTheReaderIsCancelled() async {
     let broadcast = Broadcast<Int>()
     let sequence = broadcast.listen(limit: 1)

@@ -68,6 +68,141 @@ import Testing
   }
 }
 
+extension DriverTests {
+  /// A caller that hands actions over does so for all, but not for as long as others have any.
+  @Test func letsACallerGoHoweverMuchOthersDo() async throws {
+    let client = SlowClient(ScriptedClient(responder: SampleChannel.cloud)) { client in
+      for _ in 0..<1_000 where !client.isSettled { await Task.yield() }
+    }
+    try await withChannel(on: client, configuration: SampleChannel.configuration()) { channel in
+      try await channel.start()
+      await client.base.settle()
+      let echo = Echo(channel, limit: 500)
+      channel.addDownStreamListener(uiSafety: false, listener: echo)
+      try await channel.publish("/a")
+      #expect(echo.count < 500)
+      echo.stop()
+    }
+  }
+
+  /// Messages wait in the client, which knows what to do, and not without bound in the channel.
+  @Test func readsNoFurtherThanItTells() async throws {
+    let gate = Gate()
+    let base = ScriptedClient { action, now in
+      guard case .publish = action.kind else { return try SampleChannel.cloud(action, now) }
+      return Array(repeating: SampleChannel.message("/a", [:]), count: 50_000)
+    }
+    let client = SlowClient(base) { _ in await gate.pass() }
+    var configuration = try SampleChannel.configuration()
+    configuration.publishQoS = .atMostOnce
+    let messages = try await withChannel(on: client, configuration: configuration) { channel in
+      gate.open()
+      try await channel.start()
+      await base.settle()
+      gate.close()
+      await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await channel.publish("/a") }
+        while channel.statistics.messages < 50_000, !channel.driver.isHeldUp { await Task.yield() }
+        #expect(base.unread > 40_000)
+        gate.open()
+        while base.unread > 0 { await Task.yield() }
+        group.cancelAll()
+        try? await group.waitForAll()
+      }
+      await base.settle()
+      return channel.statistics.messages
+    }
+    #expect(messages == 50_000)
+  }
+}
+
+extension DriverTests {
+  /// The state when a caller is at the queue, and there is more in it.
+  private func attended() throws -> Driver<ChannelStateMachine>.State {
+    var state = Driver<ChannelStateMachine>.State(
+      machine: try ChannelStateMachine(SampleChannel.configuration()))
+    state.enter(.called(CallID(rawValue: 1), .start), now: ScriptedClient.start)
+    _ = state.takeAttendance()
+    state.enter(.called(CallID(rawValue: 2), .stop), now: ScriptedClient.start)
+    state.awaitedDeadline = state.machine.deadline
+    return state
+  }
+
+  @Test func wakesTheLoopForWhatIsLeftToIt() throws {
+    var state = try attended()
+    #expect(!state.mustWakeLoop)
+    let more = state.takeQueue(goesOn: false).outputs
+    #expect(more == nil && state.mustWakeLoop)
+    let rest = state.takeAttendance()
+    #expect(rest?.isEmpty == false && !state.mustWakeLoop)
+  }
+
+  @Test func leavesNothingToALoopThatHasEnded() throws {
+    var state = try attended()
+    state.failure = CancellationError()
+    let rest = state.takeQueue(goesOn: false).outputs
+    #expect(rest?.isEmpty == false && state.isAttended)
+    let more = state.takeQueue(goesOn: false).outputs
+    #expect(more == nil && !state.isAttended)
+  }
+}
+
+/// A client that takes its time when it has performed a PUBLISH.
+private final class SlowClient: DataClient {
+  let base: ScriptedClient
+  private let pause: @Sendable (ScriptedClient) async -> Void
+
+  init(_ base: ScriptedClient, pause: @escaping @Sendable (ScriptedClient) async -> Void) {
+    self.base = base
+    self.pause = pause
+  }
+
+  var capabilities: Capabilities { base.capabilities }
+  var now: Timestamp { base.now }
+  func next(before deadline: Timestamp?) async throws -> ClientEvent {
+    try await base.next(before: deadline)
+  }
+  func wake() { base.wake() }
+
+  func perform(_ action: ClientAction) async throws {
+    try await base.perform(action)
+    if case .publish = action.kind { await pause(base) }
+  }
+}
+
+/// Publishes whenever it hears something, up to a limit.
+private final class Echo: ChannelDownstreamListener {
+  private let channel: Channel
+  private let left: Mutex<Int>
+  private let limit: Int
+
+  init(_ channel: Channel, limit: Int) {
+    self.channel = channel
+    self.limit = limit
+    left = Mutex(limit)
+  }
+
+  var count: Int { limit - left.withLock { $0 } }
+  func stop() { left.withLock { $0 = 0 } }
+
+  func onDownstream(topic: String, message: ChannelMessage) {
+    let mayGoOn = left.withLock { left in
+      guard left > 0 else { return false }
+      left -= 1
+      return true
+    }
+    if mayGoOn { channel.publish("/a", params: [:]) { _ in } }
+  }
+}
+
+/// Lets tasks pass while it is open.
+private final class Gate: Sendable {
+  private let isOpen = Mutex(false)
+  func open() { isOpen.withLock { $0 = true } }
+  func close() { isOpen.withLock { $0 = false } }
+  func pass() async { while !isOpen.withLock({ $0 }) { await Task.yield() } }
+}
+
 /// Counts, whoever does it.
 private final class Counter: Sendable {
   private let number = Mutex(0)

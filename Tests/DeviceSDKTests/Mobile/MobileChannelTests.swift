@@ -37,6 +37,21 @@ import Testing
     func shouldHandle(_ topic: String) -> Bool { wanted == nil || wanted == topic }
   }
 
+  /// Unregisters another listener as soon as it hears anything.
+  private final class Remover: MobileConnectListener {
+    let channel: MobileChannel
+    let other: any MobileConnectListener
+
+    init(_ channel: MobileChannel, _ other: any MobileConnectListener) {
+      self.channel = channel
+      self.other = other
+    }
+
+    func onConnectStateChange(_ state: MobileConnectState) {
+      channel.unRegisterConnectListener(other)
+    }
+  }
+
   private func run(
     _ responder: @escaping ScriptedClient.Responder = SampleChannel.cloud,
     log: (@Sendable (ChannelLog.Entry) -> Void)? = nil,
@@ -74,6 +89,18 @@ import Testing
     }
     #expect(ear.lines == ["CONNECTING", "CONNECTED", "DISCONNECTED"])
     #expect(end.lines == ["DISCONNECTED"])
+  }
+
+  @Test func tellsNoStateToAListenerThatWasUnregisteredMeanwhile() async throws {
+    let (removed, stays) = (Ear(isOnMain: true), Ear(isOnMain: true))
+    try await run { channel, client in
+      channel.registerConnectListener(true, Remover(channel, removed))
+      channel.registerConnectListener(true, removed)
+      channel.startConnect(stays)
+      while stays.lines.count < 2 { await Task.yield() }
+    }
+    #expect(stays.lines.starts(with: ["CONNECTING", "CONNECTED"]))
+    #expect(removed.lines.isEmpty)
   }
 
   @Test func aConnectionThatCanNotBeOpenedHasFailed() async throws {

@@ -95,6 +95,12 @@ final class ScriptedClient: DataClient {
     for waiter in waiters { waiter.resume() }
   }
 
+  /// Whether the reader waits and there is nothing for it.
+  var isSettled: Bool { state.withLock { $0.reader != nil && $0.isIdle } }
+
+  /// How many events nobody has taken yet.
+  var unread: Int { state.withLock { $0.events.count - $0.first } }
+
   func wake() {
     state.withLock { $0.isWoken = true }
     deliver()

@@ -61,6 +61,23 @@ struct TopicVectors: Decodable {
     #expect(throws: ChannelError.self) { try ChannelTopic(given) }
   }
 
+  /// The longest topics that the prefixes leave room for, and one byte more.
+  @Test func refusesTopicsThatAreTooLongWhenTheyAreCompleted() throws {
+    func topic(_ length: Int) throws -> ChannelTopic {
+      try ChannelTopic("/" + String(repeating: "x", count: length - 1))
+    }
+    let (up, down) = (topics.up.utf8.count, topics.down.utf8.count)
+    let longest = try topics.publishTopic(for: topic(65_535 - up))
+    #expect(longest.text.utf8.count == 65_535)
+    #expect(throws: ChannelError.self) { try topics.publishTopic(for: topic(65_536 - up)) }
+    #expect(throws: Never.self) { try topics.subscriptionFilter(for: topic(65_535 - down)) }
+    #expect(throws: ChannelError.self) {
+      try topics.subscriptionFilter(for: topic(65_536 - down))
+    }
+    #expect(throws: Never.self) { try topics.replyTopic(for: topic(65_529 - down)) }
+    #expect(throws: ChannelError.self) { try topics.replyTopic(for: topic(65_530 - down)) }
+  }
+
   @Test(arguments: ["/a/#", "+", "/a/+/b", "/sys/a/#"])
   func refusesToPublishToWildcards(given: String) throws {
     let topic = try ChannelTopic(given)

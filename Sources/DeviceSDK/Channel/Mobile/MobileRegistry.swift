@@ -45,7 +45,10 @@ final class MobileRegistry: ChannelConnectListener {
     }
     for (listener, onMain) in listeners {
       if onMain {
-        doOnMain { listener.onConnectStateChange(state) }
+        // It may be removed while it waits for the main actor.
+        doOnMain { [weak self] in
+          if self?.holds(listener) == true { listener.onConnectStateChange(state) }
+        }
       } else {
         listener.onConnectStateChange(state)
       }
@@ -58,6 +61,10 @@ final class MobileRegistry: ChannelConnectListener {
       guard !contents.listeners.contains(where: { $0.listener === listener }) else { return }
       contents.listeners.append((listener, onMain))
     }
+  }
+
+  private func holds(_ listener: any MobileConnectListener) -> Bool {
+    contents.withLock { $0.listeners.contains { $0.listener === listener } }
   }
 
   func remove(_ listener: any MobileConnectListener) {
