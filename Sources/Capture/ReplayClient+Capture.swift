@@ -11,16 +11,19 @@ extension ReplayClient {
   ///   - selection: Whose part of the session is replayed.
   ///   - input: What the user says about the traffic.
   ///   - options: How to compare, to wait and to tell the time; the file is the source if none is named.
+  ///   - note: Takes what was lost or left out, one sentence each; a file that is cut is replayed to the cut.
   /// - Throws: ``CaptureError`` and `RecordingError` when nothing can be read, and `DataClientError`
   ///   when the session does not have the client, or several.
   public convenience init(
     contentsOf path: String, of selection: ReplaySelection = .only,
-    input: InputOptions = InputOptions(), options: ReplayOptions = ReplayOptions()
+    input: InputOptions = InputOptions(), options: ReplayOptions = ReplayOptions(),
+    noting note: (String) -> Void = { _ in }
   ) throws {
     var events = ReplayEvents(of: selection, rereading: SessionFile(path, options: input))
-    _ = try SessionInput.read(path, options: input, into: &events)
+    let summary = try SessionInput.read(path, options: input, into: &events)
+    for sentence in summary.notes { note(sentence) }
     var options = options
-    if options.source == nil { options.source = path }
+    if options.source == nil { options.source = ShellWord.quoted(path) }
     try self.init(events, options: options)
   }
 }

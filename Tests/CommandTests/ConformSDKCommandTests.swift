@@ -94,6 +94,19 @@ import Testing
     #expect(text.errors == "")
   }
 
+  /// Nobody is to take the SDK's clauses for violated without being told that the session is not whole.
+  @Test(arguments: [("jsonl", "file"), ("pcap", "capture")])
+  func tellsThatASessionIsCut(_ ending: String, _ world: String) throws {
+    let name = "channel/publish.\(ending)"
+    let whole = try Data(contentsOf: URL(filePath: Self.recordings).appending(path: name))
+    let file = try scratch.write(Array(whole.prefix(whole.count / 2)), to: name)
+    let result = try sdk(
+      "publish", "--client", world, "--recordings", scratch.directory.path)
+    #expect(result.status == 1)
+    #expect(result.errors.hasPrefix("reprise: \(file.path): note: "), "\(result.errors)")
+    #expect(result.errors.contains("ends inside"), "\(result.errors)")
+  }
+
   @Test func tellsWhyADescriptionOfRecordingsCannotBeRead() throws {
     let folder = scratch.directory.path
     try scratch.write([], to: "channel/session.json/file")
@@ -128,6 +141,14 @@ import Testing
   @Test(arguments: [
     (["pubish"], "no scenario is called pubish; did you mean publish?; type reprise conform sdk "),
     (["--clause", "9.9"], "no clause or section is called 9.9; "),
+    (
+      ["--clause", "SDK-channel-1"],
+      "no scenario is bound to SDK-channel-1, which tests of the SDK judge; type reprise conform sdk "
+    ),
+    (
+      ["publish", "--clause", "SDK-channel-9"],
+      "none of the scenarios that were named is bound to SDK-channel-9; type reprise conform sdk "
+    ),
     (["--client", "wire"], "--client can't be 'wire'; it takes one of: script, "),
     (["--client", "live"], "--client live needs a broker; add --broker mqtt://127.0.0.1:1883"),
     (["ask", "publish", "--client", "live"], "--client live needs a broker; add --broker mqtt"),

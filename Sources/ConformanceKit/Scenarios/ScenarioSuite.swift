@@ -57,7 +57,8 @@ public struct ScenarioSuite: Sendable {
   ///   - names: Their names, or those of systems; none is all of them.
   ///   - selectors: Identifiers and sections of clauses, one of which they are bound to; none is all.
   /// - Returns: The scenarios.
-  /// - Throws: ``ConformanceError`` for a name or a clause that does not exist, with the nearest.
+  /// - Throws: ``ConformanceError`` for a name or a clause that does not exist, with the nearest, and when no
+  ///   scenario is left to run.
   public func select(
     _ names: [String] = [], clauses selectors: [String] = []
   ) throws(ConformanceError) -> [Scenario] {
@@ -67,11 +68,20 @@ public struct ScenarioSuite: Sendable {
       throw ConformanceError(.unknownScenario, "no scenario is called \(name)\(hint)")
     }
     let wanted = Set(try catalogue.select(selectors).map(\.id))
-    return scenarios.filter { scenario in
+    let selected = scenarios.filter { scenario in
       let isNamed =
         names.isEmpty || names.contains(scenario.name) || names.contains(scenario.system.rawValue)
       return isNamed && (selectors.isEmpty || !wanted.isDisjoint(with: scenario.clauses))
     }
+    guard !selected.isEmpty else {
+      let clauses = selectors.joined(separator: ", ")
+      let message =
+        names.isEmpty
+        ? "no scenario is bound to \(clauses), which tests of the SDK judge"
+        : "none of the scenarios that were named is bound to \(clauses)"
+      throw ConformanceError(.unknownScenario, message)
+    }
+    return selected
   }
 }
 

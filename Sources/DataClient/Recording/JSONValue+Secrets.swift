@@ -4,19 +4,10 @@ extension JSONValue {
   public var hidingSecrets: JSONValue {
     switch self {
     case .null, .bool, .number: self
-    case .string(let text): Self.hidingSecrets(in: text).map { .string($0) } ?? self
+    case .string(let text): .string(text.hidingSecrets)
     case .array(let values): .array(values.map(\.hidingSecrets))
     case .object(let members): .object(members.map(\.hidingSecret))
     }
-  }
-
-  /// Returns a text that is JSON without its secrets; nil when there are none.
-  private static func hidingSecrets(in text: String) -> String? {
-    guard text.hasPrefix("{") || text.hasPrefix("["),
-      let json = JSONValue(parsing: Array(text.utf8))
-    else { return nil }
-    let hidden = json.hidingSecrets
-    return hidden == json ? nil : String(decoding: hidden.utf8, as: UTF8.self)
   }
 }
 

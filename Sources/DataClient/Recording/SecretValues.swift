@@ -6,21 +6,18 @@ extension [UInt8] {
   ///
   /// What is JSON stays JSON: `***` is a string in the place of every value, be it a number or an object.
   mutating func append(escapedHidingSecrets bytes: RawSpan) {
-    bytes.withUnsafeBytes { bytes in
-      var secrets = SecretValues(bytes)
-      var start = 0
-      while let secret = secrets.next() {
-        append(escaped: UnsafeRawBufferPointer(rebasing: bytes[start..<secret.range.lowerBound]))
-        append(escaped: secret.substitute)
-        start = secret.range.upperBound
-      }
-      append(escaped: UnsafeRawBufferPointer(rebasing: bytes[start...]))
-    }
+    bytes.withUnsafeBytes { SecretValues.hide(in: $0) { append(escaped: $0) } }
   }
+}
 
-  private mutating func append(escaped text: String) {
-    var text = text
-    text.withUTF8 { append(escaped: UnsafeRawBufferPointer($0)) }
+extension String {
+  /// The text with `***` for the values of JSON members in it whose names are those of secrets; it may be JSON
+  /// or contain it, also as a string of JSON.
+  package var hidingSecrets: String {
+    guard SecretKeys.stand(in: utf8Span.span.bytes) else { return self }
+    var hidden: [UInt8] = []
+    Array(utf8).withUnsafeBytes { SecretValues.hide(in: $0) { hidden.append(contentsOf: $0) } }
+    return String(decoding: hidden, as: UTF8.self)
   }
 }
 
@@ -49,6 +46,19 @@ struct SecretValues {
       var secrets = SecretValues(bytes)
       return secrets.next() != nil
     }
+  }
+
+  /// Hands on some bytes in pieces, with `***` in the place of secrets.
+  static func hide(in bytes: UnsafeRawBufferPointer, _ take: (UnsafeRawBufferPointer) -> Void) {
+    var secrets = SecretValues(bytes)
+    var start = 0
+    while let secret = secrets.next() {
+      take(UnsafeRawBufferPointer(rebasing: bytes[start..<secret.range.lowerBound]))
+      var substitute = secret.substitute
+      substitute.withUTF8 { take(UnsafeRawBufferPointer($0)) }
+      start = secret.range.upperBound
+    }
+    take(UnsafeRawBufferPointer(rebasing: bytes[start...]))
   }
 
   /// Returns the next secret's value.
@@ -123,7 +133,8 @@ struct SecretValues {
 
   // MARK: Values
 
-  /// Returns the value of a member that begins at an index; nil for an empty string, which tells nothing.
+  /// Returns the value of a member that begins at an index; nil for an empty string and for `null`, `true` and
+  /// `false`, which tell nothing.
   ///
   /// `escapes` is the number of backslashes before each quote that ends a name or a string there: 0, or in
   /// JSON that stands in a string itself 1, 3, 7 and so on.
@@ -142,8 +153,13 @@ struct SecretValues {
       case UInt8(ascii: "{"), UInt8(ascii: "["): containerEnd(from: start, escapes)
       default: scalarEnd(from: start)
       }
-    guard end > start else { return nil }
+    guard end > start, !Self.tellsNothing(bytes[start..<end]) else { return nil }
     return Secret(range: start..<end, substitute: quote + RedactionRules.mark + quote)
+  }
+
+  /// Whether it is a word of JSON: what has no value is asked for otherwise than what has one.
+  private static func tellsNothing(_ word: Slice<UnsafeRawBufferPointer>) -> Bool {
+    ["null", "true", "false"].contains { word.elementsEqual($0.utf8) }
   }
 
   /// Returns where a number or a word ends that begins at an index.
@@ -152,14 +168,11 @@ struct SecretValues {
     while index < bytes.count, !Self.isSpace(bytes[index]) {
       switch bytes[index] {
       case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: "{"),
-        UInt8(ascii: "["):
+        UInt8(ascii: "["), UInt8(ascii: "\""):
         return index
-      default:
-        let beginsEscape =
-          index > start && bytes[index] == UInt8(ascii: "\\")
-          && bytes[index - 1] != UInt8(ascii: "\\")
-        if beginsEscape, escapedSpaceEnd(from: index) != nil { return index }
-        index += 1
+      // White space, or the end of the text, in JSON that stands in a string.
+      case UInt8(ascii: "\\") where index > start: return index
+      default: index += 1
       }
     }
     return index

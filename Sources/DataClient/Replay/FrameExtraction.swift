@@ -21,6 +21,8 @@ struct FrameExtraction: Sendable {
 
   /// The longest message that is put together, in bytes.
   private static let messageLimit = 64 << 20
+  /// How many connections an error names.
+  private static let shownLimit = 20
 
   private let selection: ReplaySelection
   private var window: ReplayWindow
@@ -33,6 +35,8 @@ struct FrameExtraction: Sendable {
   private var isInterleaved = false
   /// The highest frame that an event had.
   private(set) var lastFrame = 0
+  /// The first connections that could have been chosen and were not.
+  private var others: [Int] = []
   /// A connection that lacks the answer to its handshake although its client went on.
   private var unanswered: Int?
 
@@ -48,7 +52,8 @@ struct FrameExtraction: Sendable {
   mutating func take(_ event: borrowing EventView, into entries: inout [ReplayEntry]) {
     let context = event.context
     let isInside = window.contains(context.time)
-    guard context.wire == .webSocket, isWanted(context.connection) else { return }
+    guard context.wire == .webSocket else { return }
+    guard isWanted(context.connection) else { return noteOther(event) }
     lastFrame = max(lastFrame, context.frame)
     guard !isHopeless else { return noteOnly(event, isInside) }
     var connection = connections.removeValue(forKey: context.connection) ?? Connection()
@@ -101,12 +106,27 @@ struct FrameExtraction: Sendable {
   /// Notes that there is a connection that could be chosen, and lets go of the messages that are under way.
   private mutating func noteOnly(_ event: borrowing EventView, _ isInside: Bool) {
     connections = [:]
+    if isInside, Self.isOfFrames(event) { seen.insert(event.context.connection) }
+  }
+
+  /// Notes a connection that was not chosen, as long as there are few.
+  private mutating func noteOther(_ event: borrowing EventView) {
+    let number = event.context.connection
+    guard others.count <= Self.shownLimit, others.last != number, Self.isOfFrames(event),
+      !others.contains(number)
+    else { return }
+    others.append(number)
+  }
+
+  /// Whether an event is one of a connection that could be chosen.
+  private static func isOfFrames(_ event: borrowing EventView) -> Bool {
     switch event.body {
-    case .opened, .closed, .gap, .malformed, .mqtt: return
-    case .webSocket(let frame): guard case .unknown = frame.cargo else { return }
-    case .handshake: break
+    case .opened, .closed, .gap, .malformed, .mqtt: return false
+    case .webSocket(let frame):
+      guard case .unknown = frame.cargo else { return false }
+      return true
+    case .handshake: return true
     }
-    if isInside { seen.insert(event.context.connection) }
   }
 
   /// Lets go of what a connection does not need any more.
@@ -159,6 +179,22 @@ struct FrameExtraction: Sendable {
   }
 
   // MARK: Errors
+
+  /// Why there is nothing to replay; nil when there are no connections without MQTT either.
+  var notFound: DataClientError? {
+    guard !others.isEmpty else { return nil }
+    let more = others.count > Self.shownLimit ? ", …" : ""
+    let known = others.prefix(Self.shownLimit).map(String.init).joined(separator: ", ") + more
+    let what =
+      switch selection {
+      case .only: "nothing to replay"
+      case .connection(let number): "no connection \(number) with messages"
+      case .client(let name): "no client \"\(name)\", as only MQTT gives names"
+      }
+    return DataClientError(
+      .unreadable,
+      "the session has \(what); choose a connection of WebSocket by its number: \(known)")
+  }
 
   /// Checks that it is the life of one client, and that both sides of it are there.
   /// - Throws: ``DataClientError`` when several connections are open at a time, or half of one is missing.

@@ -23,41 +23,57 @@ struct ReplayBindings: Sendable {
   /// How many values are kept: an answer comes within as many requests, and a session may have any number.
   private static let limit = 65_536
 
-  private var values: [Key: Value] = [:]
+  /// What a recorded value stands for, oldest first: actions may be performed before the answers to earlier ones
+  /// are handed out, and may have the same recorded value.
+  private var values: [Key: [Value]] = [:]
   /// The values in the order in which they were bound, with the position of the action then.
   private var order = ReplayQueue<(key: Key, position: Int)>()
 
-  /// Keeps what a matched action bound; a later binding of the same value takes its place.
-  mutating func bind(_ bindings: [Binding], at position: Int) {
+  /// Whether every recorded value stands for itself.
+  var isEmpty: Bool { values.isEmpty }
+
+  /// Keeps what a matched action bound.
+  /// - Parameters:
+  ///   - bindings: The values.
+  ///   - number: Where the action stands in the session.
+  ///   - position: Where the next event to hand out stands.
+  mutating func bind(_ bindings: [Binding], at number: Int, handingOut position: Int) {
     for binding in bindings {
       let key = Key(role: binding.role, recorded: binding.recorded)
-      if binding.recorded == binding.actual {
-        values[key] = nil
-      } else {
-        let value = Value(actual: binding.actual, position: position)
-        if values.updateValue(value, forKey: key) == nil { order.append((key, position)) }
+      let value = Value(actual: binding.actual, position: number)
+      guard let earlier = values[key] else {
+        guard binding.recorded != binding.actual else { continue }
+        values[key] = [value]
+        order.append((key, number))
+        continue
       }
+      let needed = Self.needed(earlier + [value], handingOut: position)
+      let isMeaningless = needed.count == 1 && binding.recorded == binding.actual
+      values[key] = isMeaningless ? nil : needed
     }
     while order.count > Self.limit, let oldest = order.first { forget(oldest.key, oldest.position) }
+  }
+
+  /// The values that something which is handed out from a position on can have.
+  private static func needed(_ values: [Value], handingOut position: Int) -> [Value] {
+    let last = values.lastIndex { $0.position <= position } ?? 0
+    return Array(values[last...])
   }
 
   /// Forgets the oldest value, unless it was bound again since.
   private mutating func forget(_ key: Key, _ position: Int) {
     order.removeFirst()
-    guard let value = values[key] else { return }
-    if value.position == position {
+    guard let last = values[key]?.last else { return }
+    if last.position == position {
       values[key] = nil
     } else {
-      order.append((key, value.position))
+      order.append((key, last.position))
     }
   }
 
   /// The value of this run for a recorded one, as a message at a position of the session knows it.
   func actual(_ role: String, _ recorded: String, at position: Int) -> String? {
-    guard let value = values[Key(role: role, recorded: recorded)], value.position < position else {
-      return nil
-    }
-    return value.actual
+    values[Key(role: role, recorded: recorded)]?.last { $0.position < position }?.actual
   }
 
   /// Rewrites a recorded message of the server as this run's user has to get it.

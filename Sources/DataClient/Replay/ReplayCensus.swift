@@ -25,6 +25,9 @@ struct ReplayCensus: Sendable {
   /// Whether there is nothing to replay.
   var isEmpty: Bool { kept.isEmpty }
 
+  /// Whether there is no client at all.
+  var isNobody: Bool { clients.isEmpty }
+
   /// Whether what would be replayed seems to be of several clients.
   var isAmbiguous: Bool {
     let names = clients.filter { kept.contains($0.connection) }.map(\.clientID)

@@ -52,7 +52,7 @@ extension ReplayClient {
 
   /// What the session has and this run has not had, oldest first, at most 1,000.
   public var leftOvers: [ReplayExpectation] {
-    state.withLock { $0.machine.leftOvers(limit: 1_000) }
+    state.withLock { $0.machine.leftOvers(limit: ReplayMachine.leftOverLimit) }
   }
 
   /// Ends the replay; a reader that still waits gets the same error.
@@ -61,7 +61,7 @@ extension ReplayClient {
   public func finish() throws(DataClientError) {
     let (failure, waiting) = state.withLock { state in
       state.isFinished = true
-      let left = state.machine.leftOvers(limit: 1_000)
+      let left = state.machine.leftOvers(limit: ReplayMachine.leftOverLimit + 1)
       if state.machine.failure == nil, let divergence = state.machine.leftOver(left) {
         _ = state.machine.fail(divergence)
       }

@@ -7,6 +7,8 @@ extension ReplayClient {
     /// Whether the reader waits for an action, be it suspended already or not.
     var isReaderWaiting = false
     var isFinished = false
+    /// The passing of time, where it passes; nil before and whenever the session waited for its user.
+    var course: ReplayCourse?
     private var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     private var tickets: UInt64 = 0
 

@@ -140,7 +140,11 @@ public final class ReplayClient: DataClient {
       case .wait(let change, let observers):
         for observer in observers { observer.resume() }
         await wait(since: change)
-        state.withLock { $0.isReaderWaiting = false }
+        state.withLock { state in
+          state.isReaderWaiting = false
+          // However long the user took, what comes of it is as far behind it as it was recorded.
+          state.course = nil
+        }
       }
     }
   }
@@ -188,31 +192,24 @@ public final class ReplayClient: DataClient {
     }
   }
 
-  /// Lets real time pass, as much as the pace says, or less when something changes.
+  /// Lets real time pass until a moment of the session, as much as the pace says, or less when something changes.
+  ///
+  /// What passed before, also by the reader's own work or as a clock wakes late, is part of it.
   private func sleep(from start: Timestamp, until end: Timestamp) async throws {
     guard case .scaled(let factor, let clock) = pace else { return }
-    let (change, duration) = state.withLock { state in
-      (state.changes, Duration.nanoseconds(end.nanoseconds(since: start)) / factor)
+    let (change, course) = state.withLock { state in
+      let course = state.course ?? ReplayCourse(from: start, factor, by: clock)
+      state.course = course
+      return (state.changes, course)
     }
-    let slept = try await withThrowingTaskGroup(of: Duration?.self) { group in
-      group.addTask { try await Self.sleep(duration, by: clock) }
-      group.addTask {
-        await self.wait(since: change)
-        return nil
-      }
+    defer { state.withLock { $0.machine.elapse(to: course.now(before: end)) } }
+    guard let rest = course.rest(until: end) else { return }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await clock.sleep(for: rest) }
+      group.addTask { await self.wait(since: change) }
       defer { group.cancelAll() }
-      return try await group.next() ?? nil
+      try await group.next()
     }
     try Task.checkCancellation()
-    // Woken early, time stays: what had passed of it is slept again.
-    guard slept != nil else { return }
-    state.withLock { $0.machine.elapse(to: end) }
-  }
-
-  private static func sleep(
-    _ duration: Duration, by clock: some Clock<Duration>
-  ) async throws -> Duration {
-    try await clock.sleep(until: clock.now.advanced(by: duration), tolerance: nil)
-    return duration
   }
 }

@@ -6,10 +6,20 @@ struct ReplayComparison {
   /// The values that were made anew.
   private(set) var bindings: [ReplayBindings.Binding] = []
   private let options: ReplayOptions
+  /// Whether values that are the recorded ones are noted too.
+  private let notesEqualValues: Bool
   /// How a secret stands in a recording; it may have been anything.
   private static let hidden = "***"
 
-  init(_ options: ReplayOptions) { self.options = options }
+  /// Creates a comparison that has found nothing.
+  /// - Parameters:
+  ///   - options: How to compare.
+  ///   - isAfterBindings: Whether recorded values stand for others already, so that one which stands for itself
+  ///     has to be known, too.
+  init(_ options: ReplayOptions, isAfterBindings: Bool = false) {
+    self.options = options
+    notesEqualValues = isAfterBindings && options.match != .strict
+  }
 
   /// Compares two actions; nothing in ``differences`` means that they match.
   mutating func compare(_ expected: ClientAction.Kind, _ actual: ClientAction.Kind) {
@@ -30,12 +40,19 @@ struct ReplayComparison {
   }
 
   private mutating func note(_ place: String, _ expected: String?, _ actual: String?) {
-    let key = Array(place.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.reversed())
-    let isSecret = key.withUnsafeBytes { SecretKeys.contain($0) }
+    let isSecret = Self.isSecret(place)
     differences.append(
       ReplayDifference(
         place: place, expected: isSecret ? expected.map { _ in Self.hidden } : expected,
         actual: isSecret ? actual.map { _ in Self.hidden } : actual))
+  }
+
+  /// Whether one of the members that a place lies in has the name of a secret.
+  private static func isSecret(_ place: String) -> Bool {
+    place.split(separator: ".").contains { part in
+      let name = Array(part.utf8.prefix { $0 != UInt8(ascii: "[") })
+      return name.withUnsafeBytes { SecretKeys.contain($0) }
+    }
   }
 
   private mutating func compare(
@@ -51,7 +68,7 @@ struct ReplayComparison {
     guard options.match != .topic else { return }
     let anew = options.match == .strict ? [] : options.roles.connectFields
     if !anew.contains(.clientID) { compare("clientID", expected.clientID, actual.clientID) }
-    if anew.contains(.clientID), expected.clientID != actual.clientID {
+    if anew.contains(.clientID) {
       bindings.append(
         .init(role: "clientID", recorded: expected.clientID, actual: actual.clientID))
     }
@@ -100,15 +117,15 @@ struct ReplayComparison {
   }
 
   private mutating func compareTopics(_ place: String, _ expected: String, _ actual: String) {
-    guard expected != actual else { return }
+    guard expected != actual || notesEqualValues else { return }
     let recorded = expected.split(separator: "/", omittingEmptySubsequences: false)
     let performed = actual.split(separator: "/", omittingEmptySubsequences: false)
     guard recorded.count == performed.count else { return note(place, expected, actual) }
     let roles = options.match == .strict ? [:] : options.roles.roles(inTopic: recorded)
-    for (index, (level, other)) in zip(recorded, performed).enumerated() where level != other {
+    for (index, (level, other)) in zip(recorded, performed).enumerated() {
       if let role = roles[index] {
         bindings.append(.init(role: role, recorded: String(level), actual: String(other)))
-      } else {
+      } else if level != other {
         note("\(place) level \(index + 1)", String(level), String(other))
       }
     }
@@ -130,11 +147,13 @@ struct ReplayComparison {
       if expected != actual { differences += ReplayDifference.ofBytes(place, expected, actual) }
       return
     }
-    guard expected != actual, expected != Array(Self.hidden.utf8) else { return }
+    guard expected != actual || notesEqualValues, expected != Array(Self.hidden.utf8) else {
+      return
+    }
     guard let recorded = try? JSONParser.parse(expected.span.bytes),
       let performed = try? JSONParser.parse(actual.span.bytes)
     else {
-      if options.match == .json {
+      if options.match == .json, expected != actual {
         differences += ReplayDifference.ofBytes(place, expected, actual)
       }
       return
@@ -178,10 +197,13 @@ struct ReplayComparison {
   private mutating func compareMembers(
     _ place: String, path: String, _ expected: [JSONMember], _ actual: [JSONMember]
   ) {
+    let expected = Self.counting(expected)
+    let actual = Self.counting(actual)
+    let others = Dictionary(actual.map { ($0.key, $0) }) { $1 }
     for member in expected {
       let place = "\(place).\(member.key)"
       let path = path.isEmpty ? member.key : "\(path).\(member.key)"
-      guard let other = actual.first(where: { $0.key == member.key }) else {
+      guard let other = others[member.key] else {
         if !options.roles.optionalPaths.contains(path) { note(place, member.value.shown, nil) }
         continue
       }
@@ -195,11 +217,18 @@ struct ReplayComparison {
         compareJSON(place, path: path, member.value, other.value)
       }
     }
-    for other in actual where !expected.contains(where: { $0.key == other.key }) {
+    let known = Set(expected.map(\.key))
+    for other in actual where !known.contains(other.key) {
       let path = path.isEmpty ? other.key : "\(path).\(other.key)"
       if options.roles.optionalPaths.contains(path) { continue }
       note("\(place).\(other.key)", nil, other.value.shown)
     }
+  }
+
+  /// The members that count: of equal keys the last.
+  private static func counting(_ members: [JSONMember]) -> [JSONMember] {
+    var seen: Set<String> = []
+    return members.reversed().filter { seen.insert($0.key).inserted }.reversed()
   }
 }
 
@@ -210,11 +239,9 @@ extension JSONValue {
     self.init(parsing: Array(text.utf8))
   }
 
-  /// The value as JSON, cut where it is long.
+  /// The value as JSON, with secrets hidden and cut where it is long.
   fileprivate var shown: String {
-    var bytes: [UInt8] = []
-    append(to: &bytes)
-    return String(String(decoding: bytes, as: UTF8.self).prefix(200))
+    String(String(decoding: hidingSecrets.utf8, as: UTF8.self).prefix(200))
   }
 
   /// Whether two values that are neither both objects nor both arrays mean the same.

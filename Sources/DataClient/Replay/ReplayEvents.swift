@@ -68,7 +68,8 @@ public struct ReplayEvents: EventConsumer, Sendable {
     let census = extraction.census
     guard !census.isEmpty else {
       if let session = try frameSession() { return session }
-      throw census.notFound(extraction.selection, isChosen: extraction.isChosen)
+      let other = census.isNobody ? frames.notFound : nil
+      throw other ?? census.notFound(extraction.selection, isChosen: extraction.isChosen)
     }
     guard !isAmbiguous else { throw census.ambiguity }
     var extraction = extraction

@@ -66,9 +66,14 @@ extension ReplayMachine {
     return result
   }
 
+  /// How many left-overs are told of.
+  static let leftOverLimit = 1_000
+
   func leftOver(_ left: [ReplayExpectation]) -> ReplayDivergence? {
     guard let first = left.first else { return nil }
-    let more = left.count > 1 ? "\(left.count) events are left over, the first is this" : nil
+    let limit = Self.leftOverLimit
+    let count = left.count > limit ? "more than \(limit)" : "\(left.count)"
+    let more = left.count > 1 ? "\(count) events are left over, the first is this" : nil
     return ReplayDivergence(
       kind: .leftOver, place: first.place, expected: first.summary, actual: more, differences: [],
       laterPlace: nil, remedy: inspect(first.place))
@@ -110,7 +115,10 @@ extension Message {
   /// The payload as recordings show it, with secrets hidden and cut where it is long.
   fileprivate var shownPayload: String {
     var bytes: [UInt8] = []
-    let shown = Array(payload.prefix(1_000))
+    var end = min(payload.count, 1_000)
+    // Text that is cut inside of a character would be none, and be shown as it is.
+    while end > 0, end < payload.count, payload[end] & 0xC0 == 0x80 { end -= 1 }
+    let shown = Array(payload.prefix(end))
     EventJSONWriter().append(data: shown.span.bytes, to: &bytes)
     return String(String(decoding: bytes, as: UTF8.self).prefix(400))
   }

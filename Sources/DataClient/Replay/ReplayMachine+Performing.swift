@@ -17,13 +17,13 @@ extension ReplayMachine {
     guard let recorded = RecordedAction(event, aliases: clientAliases) else {
       throw fail(other(event, action, [], later: nil))
     }
-    var comparison = ReplayComparison(options)
+    var comparison = ReplayComparison(options, isAfterBindings: !bindings.isEmpty)
     comparison.compare(recorded.kind, action.kind)
     guard comparison.differences.isEmpty else {
       let later = find(action, from: next.number + 1)
       throw fail(other(event, action, comparison.differences, later: later))
     }
-    bindings.bind(comparison.bindings, at: next.number)
+    bindings.bind(comparison.bindings, at: next.number, handingOut: position)
     accept(action, next)
   }
 

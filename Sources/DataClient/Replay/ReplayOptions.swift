@@ -10,7 +10,7 @@ public struct ReplayOptions: Sendable {
   public var actors: ReplayActors
   /// How much later than recorded a timer of the user may fire; for delays with jitter.
   public var timerTolerance: Duration
-  /// The file that the session was read from, for messages.
+  /// The file that the session was read from, as it is typed in commands; for messages.
   public var source: String?
 
   /// Creates options.
@@ -54,6 +54,8 @@ public enum ReplayPace: Sendable {
   case virtual
   /// Time passes by a clock, so many times as fast as it was recorded; from 0.000001 on, at which a second takes
   /// twelve days.
+  ///
+  /// It passes while the reader works, too, and stands while the session waits for an action that is late.
   case scaled(Double, by: any Clock<Duration>)
 
   /// The slowest pace, in decimal: slower ones make a recorded pause longer than a duration can be.

@@ -12,7 +12,7 @@ struct RecordedEnvelope {
     guard case .object(let members)? = JSONValue(parsing: payload),
       members.contains(where: { $0.key == "id" && $0.value.identifier != nil })
     else { return nil }
-    params = members.first { $0.key == "params" }?.value
+    params = members.last { $0.key == "params" }?.value
     extra = members.filter { Self.isExtra($0, clientID) }
   }
 

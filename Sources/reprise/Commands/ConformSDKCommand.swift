@@ -86,7 +86,8 @@ enum ConformSDKCommand: Command {
     for world in worlds {
       for result in try await play.run(scenarios, in: world) {
         switch result {
-        case .played(let scenario, let outcome, let input):
+        case .played(let scenario, let outcome, let input, let notes):
+          for note in notes { console.note(input, note) }
           judge.add(outcome, of: scenario, in: input)
           played += 1
         case .impossible(let message):

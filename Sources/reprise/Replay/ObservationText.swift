@@ -123,7 +123,7 @@ struct ObservationText: Sendable {
     if let params = message.params { return text(params) }
     if message.payload.isEmpty { return "empty" }
     guard let text = message.text else { return "\(message.payload.count) bytes, no text" }
-    return "\"\(text)\""
+    return "\"\(showsSecrets ? text : text.hidingSecrets)\""
   }
 
   // MARK: Colours

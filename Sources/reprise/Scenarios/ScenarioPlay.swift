@@ -20,8 +20,8 @@ struct ScenarioPlay: Sendable {
 
   /// What came of the wish to run a scenario.
   enum Result: Sendable {
-    /// It was run, in a world that was made of something.
-    case played(Scenario, ScenarioOutcome, input: String)
+    /// It was run, in a world that was made of something, from which something may be missing.
+    case played(Scenario, ScenarioOutcome, input: String, notes: [String] = [])
     /// There is no such world, for a reason.
     case impossible(String)
   }
@@ -78,13 +78,14 @@ struct ScenarioPlay: Sendable {
   private func replay(_ scenario: Scenario, _ ending: String) async throws -> Result {
     let folder = ScenarioSession.folder(of: scenario.system, in: folder)
     let path = "\(folder)/\(scenario.name).\(ending)"
+    var notes: [String] = []
     let world: ReplayWorld
     do {
       let session = try ScenarioSession(folder: folder)
       world = try ReplayWorld(
-        ReplayClient(contentsOf: path, options: ReplayWorld.options),
+        ReplayClient(contentsOf: path, options: ReplayWorld.options) { notes.append($0) },
         speed: session.speed(of: scenario.name))
     } catch { return .impossible("\(path): \(error)") }
-    return .played(scenario, try await scenario.run(in: world), input: path)
+    return .played(scenario, try await scenario.run(in: world), input: path, notes: notes)
   }
 }

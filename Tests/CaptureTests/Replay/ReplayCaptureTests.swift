@@ -1,5 +1,6 @@
 import Capture
 import DataClient
+import Foundation
 import TestSupport
 import Testing
 import Wire
@@ -74,6 +75,36 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
         try await replay(ReplayClient(contentsOf: path, of: .connection(connection)))
       }
     }
+  }
+
+  @Test(arguments: ["session.jsonl", "capture.pcap"])
+  func aFileThatIsCutIsReplayedToTheCut(_ file: String) async throws {
+    let path = Recordings.folder.appending(path: "account-bind/\(file)").path
+    let whole = try Data(contentsOf: URL(filePath: path))
+    let cut = FileManager.default.temporaryDirectory.appending(path: "\(UUID())-\(file)")
+    defer { try? FileManager.default.removeItem(at: cut) }
+    try whole.prefix(whole.count / 2).write(to: cut)
+    var notes: [String] = []
+    let client = try ReplayClient(contentsOf: cut.path) { notes.append($0) }
+    #expect(notes.count == 1 && notes[0].contains("ends inside"), "\(notes)")
+    let events = try await replay(client)
+    try client.finish()
+    #expect(events.count > 3 && events.last == .ended)
+    _ = try ReplayClient(contentsOf: path) { Issue.record("\($0)") }
+  }
+
+  /// What to type next can be typed, whatever the file is called.
+  @Test func aFileWithASpaceIsQuoted() async throws {
+    let path = Recordings.folder.appending(path: "account-bind/session.jsonl").path
+    let folder = FileManager.default.temporaryDirectory.appending(path: "it's \(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let copy = folder.appending(path: "a b.jsonl").path
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    let client = try ReplayClient(contentsOf: copy)
+    #expect(throws: DataClientError.self) { try client.finish() }
+    let quoted = "'\(copy.replacing("'", with: "'\\''"))'"
+    #expect(client.divergence?.remedy.hasPrefix("reprise inspect \(quoted) --filter ") == true)
   }
 
   @Test func aRefusedMessageIsTold() async throws {

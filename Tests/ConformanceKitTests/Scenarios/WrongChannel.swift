@@ -19,6 +19,7 @@ struct WrongChannel: ChannelMachine {
     // Connection
     case opensASecondConnection, startIsDoneTooEarly, statesAreToldTwice, waitsNotBeforeNewTries
     case alwaysWaitsOneSecond, hammersARefusingCloud, comesBackAfterAStop, kicksAreNotNoticed
+    case takesAStartWhileItStops
     // Subscriptions
     case subscribesToNothing, subscriptionsDoNotComeBack, isConnectedBeforeTheyAreBack
     case refusedFiltersCount, unsubscribesUnderARequest
@@ -223,6 +224,7 @@ struct WrongChannel: ChannelMachine {
       timedOut.formUnion((0...99).map(String.init))
     case (.errorsHaveAnotherClass, _): if error.kind == .business { error.kind = .gateway }
     case (.lostConnectionsLeaveCallsOpen, .received(.closed)): return []
+    case (.takesAStartWhileItStops, .called(_, .start)): return [.complete(id, .success(.done))]
     case (.sendsWithoutAConnection, .called(_, .publish)) where connections == 0:
       let message = Message(topic: up + "/a", payload: [])
       return [.perform(ClientAction(Self.extra, .publish(message)))]

@@ -101,6 +101,60 @@ import Wire
     #expect(!text.contains("secret-"))
   }
 
+  @Test(arguments: [
+    (#"{"params":{"iotToken":"secret-1"}}"#, "{}"),
+    ("{}", #"{"params":{"iotToken":"secret-1"}}"#),
+    (#"{"list":[]}"#, #"{"list":[{"iotToken":"secret-1"}]}"#),
+    (#"{"content":"{\"iotToken\":\"secret-1\"}"}"#, #"{"content":"x"}"#),
+    (#"{"content":1}"#, #"{"content":"{\"iotToken\":\"secret-1\"}"}"#),
+    (#"{"iotToken":null}"#, #"{"iotToken":"secret-1"}"#),
+  ])
+  func secretsInWhatDiffersAreNotShown(_ recorded: String, _ sent: String) async throws {
+    var (client, user) = try await Self.connected(Self.session(recorded))
+    await #expect(throws: DataClientError.self) {
+      try await user.publish("a/b/c", sent, qos: .atLeastOnce)
+    }
+    let divergence = try #require(client.divergence)
+    #expect(!divergence.differences.isEmpty)
+    #expect(!divergence.description.contains("secret-"))
+  }
+
+  /// What has the name of a secret is not shown in parts either.
+  @Test(arguments: [
+    (#"{"iotToken":["a"]}"#, #"{"iotToken":["b"]}"#, "payload.iotToken[0]"),
+    (#"{"password":{"v":"a"}}"#, #"{"password":{"v":"b"}}"#, "payload.password.v"),
+  ])
+  func partsOfSecretsAreNotShown(_ recorded: String, _ sent: String, _ place: String) async throws {
+    var (client, user) = try await Self.connected(Self.session(recorded))
+    await #expect(throws: DataClientError.self) {
+      try await user.publish("a/b/c", sent, qos: .atLeastOnce)
+    }
+    #expect(
+      client.divergence?.differences
+        == [ReplayDifference(place: place, expected: "***", actual: "***")])
+  }
+
+  /// A long text is cut between its characters, wherever they stand.
+  @Test(arguments: ["", "x"]) func longTextStaysText(_ shift: String) async throws {
+    let text = #"{"iotToken":"secret-1","t":"\#(shift)\#(String(repeating: "ä", count: 600))"}"#
+    var (client, user) = try await Self.connected(Self.session("{}"))
+    await #expect(throws: DataClientError.self) { try await user.publish("a/b/c", text) }
+    let actual = try #require(client.divergence?.actual)
+    #expect(actual.contains("***") && actual.contains("ää"))
+  }
+
+  @Test func theLastOfEqualKeysCounts() async throws {
+    var (client, user) = try await Self.connected(Self.session(#"{"id":1,"a":1,"a":2}"#))
+    try await user.publish("a/b/c", #"{"a":7,"id":2,"a":2}"#, qos: .atLeastOnce)
+    #expect(client.divergence == nil)
+    (client, user) = try await Self.connected(Self.session(#"{"id":1,"a":1,"a":2}"#))
+    await #expect(throws: DataClientError.self) {
+      try await user.publish("a/b/c", #"{"id":2,"a":2,"a":1}"#, qos: .atLeastOnce)
+    }
+    #expect(
+      client.divergence?.differences.map(\.description) == ["payload.a: expected 2, actual 1"])
+  }
+
   @Test func extraActionsHaveNoPlaceInTheSession() async throws {
     var session = SessionBuilder()
     session.connect(0)
@@ -126,6 +180,17 @@ import Wire
     #expect(throws: DataClientError.self) { try client.finish() }
     #expect(client.divergence?.kind == .leftOver)
     #expect(client.divergence?.place?.frame == 4)
+  }
+
+  @Test(arguments: [(1_000, "1000 events"), (1_001, "more than 1000 events")])
+  func manyLeftOversAreNotCounted(_ count: Int, _ words: String) async throws {
+    var session = SessionBuilder()
+    session.connect(0)
+    for _ in 0..<count { session.publish(1, .server, "t") }
+    let (client, _) = try await Self.connected(session.events)
+    #expect(client.leftOvers.count == 1_000)
+    #expect(throws: DataClientError.self) { try client.finish() }
+    #expect(client.divergence?.actual == "\(words) are left over, the first is this")
   }
 
   @Test func oneChangedByteIsFoundAtItsPlace() async throws {
@@ -184,6 +249,34 @@ import Wire
         == .message(Message("down", #"{ "id" : "4", "data":[{"id":3}], "time":28}"#)))
     #expect(try await user.next() == .message(Message("down", #"{"id":"999","code":200}"#)))
     #expect(try await user.next() == .message(Message("down", "no json: 17")))
+  }
+
+  /// Identifiers may come again, and actions may be performed before what answers earlier ones is read.
+  @Test(arguments: [("7", "8"), ("7", "1"), ("1", "8")], [true, false])
+  func anIdentifierThatComesAgainIsAnother(
+    _ identifiers: (String, String), isAhead: Bool
+  ) async throws {
+    var session = SessionBuilder()
+    session.connect(0)
+    for (number, method) in ["x", "y"].enumerated() {
+      let time = Double(number) * 2
+      session.publish(time + 1, .client, "up", #"{"id":"1","m":"\#(method)"}"#)
+      session.publish(time + 2, .server, "down", #"{"id":"1","to":"\#(method)"}"#)
+    }
+    var user = Actor(try ReplayClient(session.events))
+    try await user.connect()
+    _ = try await user.next()
+    func answer(_ id: String, _ method: String) -> ClientEvent {
+      .message(Message("down", #"{"id":"\#(id)","to":"\#(method)"}"#))
+    }
+    let (first, second) = identifiers
+    try await user.publish("up", #"{"id":"\#(first)","m":"x"}"#)
+    if isAhead { try await user.publish("up", #"{"id":"\#(second)","m":"y"}"#) }
+    _ = try await user.next()
+    #expect(try await user.next() == answer(first, "x"))
+    if !isAhead { try await user.publish("up", #"{"id":"\#(second)","m":"y"}"#) }
+    _ = try await user.next()
+    #expect(try await user.next() == answer(second, "y"))
   }
 
   @Test func topicsHaveRolesToo() async throws {
