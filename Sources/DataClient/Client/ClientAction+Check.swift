@@ -8,7 +8,8 @@ extension ClientAction.Kind {
   package func check(by capabilities: Capabilities) throws(DataClientError) {
     guard !needs.contains(.properties) || capabilities.contains(.properties) else {
       throw DataClientError(
-        .unsupported, "\(name) with properties is not among what this client can do; leave them out")
+        .unsupported, "\(name) with properties is not among what this client can do; leave them out"
+      )
     }
     guard capabilities.isSuperset(of: needs) else {
       throw DataClientError(.unsupported, "\(name) is not among what this client can do")
