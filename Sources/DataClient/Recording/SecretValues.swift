@@ -63,24 +63,35 @@ struct SecretValues {
 
   /// Returns the next secret's value.
   mutating func next() -> Secret? {
-    while index < bytes.count {
-      index += 1
-      guard bytes[index - 1] == UInt8(ascii: "\"") else { continue }
-      let secret = secret(ofNameBefore: index - 1)
-      index = secret?.range.upperBound ?? index
-      quote = index
+    // Every payload goes through here: the places stay in registers.
+    var (place, name) = (index, quote)
+    defer { (index, quote) = (place, name) }
+    while place < bytes.count {
+      place += 1
+      guard bytes[place - 1] == UInt8(ascii: "\"") else { continue }
+      let secret = mayEndName(place - 1) ? secret(named: name, place - 1) : nil
+      if let secret { place = secret.range.upperBound }
+      name = place
       if let secret { return secret }
     }
     return nil
   }
 
-  /// Returns the value of the member whose name ends with the quote at an index, if it is the name of a
+  /// Whether the quote at an index has something behind it that can stand between a name and its value.
+  @inline(__always)
+  private func mayEndName(_ quote: Int) -> Bool {
+    guard quote + 1 < bytes.count else { return false }
+    let byte = bytes[quote + 1]
+    return byte == UInt8(ascii: ":") || byte == UInt8(ascii: "\\") || Self.isSpace(byte)
+  }
+
+  /// Returns the value of the member whose name stands between an index and a quote, if it is the name of a
   /// secret.
-  private func secret(ofNameBefore end: Int) -> Secret? {
+  private func secret(named start: Int, _ end: Int) -> Secret? {
     // JSON in a string of JSON has backslashes before its quotes.
-    guard quote >= 0, let value = valueStart(after: end + 1) else { return nil }
-    let escapes = backslashes(before: end, from: quote)
-    guard SecretKeys.contain(UnsafeRawBufferPointer(rebasing: bytes[quote..<end - escapes])) else {
+    guard start >= 0, let value = valueStart(after: end + 1) else { return nil }
+    let escapes = backslashes(before: end, from: start)
+    guard SecretKeys.contain(UnsafeRawBufferPointer(rebasing: bytes[start..<end - escapes])) else {
       return nil
     }
     return self.value(at: value, escapes: escapes)
