@@ -47,6 +47,9 @@ struct SessionWorld: Sendable {
   /// Whether a member reads, another than one, and must be woken to see what has changed.
   func isReading(butFor seat: Seat?) -> Bool { reader != nil && reader != seat }
 
+  /// Whether a member was woken that reads for all, and so has to come back first.
+  func isWokenReader(_ seat: Seat) -> Bool { reader == seat && places[seat]?.isWoken == true }
+
   // MARK: Members
 
   mutating func join(isOwner: Bool) -> Seat {

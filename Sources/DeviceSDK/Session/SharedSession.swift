@@ -123,6 +123,8 @@ public final class SharedSession: Sendable {
     // First the reader, so that no time passes while the woken member acts.
     wakeReader()
     resume { $0.wake(seat) }
+    // Between the two it may have become the reader itself.
+    if world.withLock({ $0.isWokenReader(seat) }) { client.wake() }
   }
 
   func leave(_ seat: SessionWorld.Seat) {

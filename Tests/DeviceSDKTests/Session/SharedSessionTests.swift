@@ -182,6 +182,28 @@ import Testing
     first.leave()
   }
 
+  /// A wake finds nobody who reads, and its member becomes the reader before it is told.
+  @Test func aWokenReaderHasToComeBack() async throws {
+    var world = SessionWorld()
+    let seat = world.join(isOwner: true)
+    let now = Timestamp(nanoseconds: 0)
+    #expect(!world.isReading(butFor: nil))
+    let turn = try await withCheckedThrowingContinuation { continuation in
+      let waiter = SessionWorld.Waiter(ticket: 1, deadline: nil, continuation: continuation)
+      for resumption in world.wait(seat, waiter, now: now) {
+        resumption.continuation.resume(with: resumption.result)
+      }
+    }
+    guard case .read = turn else {
+      Issue.record("\(turn)")
+      return
+    }
+    #expect(!world.isWokenReader(seat))
+    #expect(world.wake(seat).isEmpty && world.isWokenReader(seat))
+    world.read(.woken)
+    #expect(!world.isWokenReader(seat))
+  }
+
   @Test func keepsTheNewestMessagesForWhoDoesNotRead() throws {
     var world = SessionWorld()
     let seat = world.join(isOwner: true)
