@@ -12,18 +12,23 @@ import Testing
     return try LocalFileClient(files: ["topics.json": Array(topics.utf8)])
   }
 
-  /// What a user sees who connects, subscribes, publishes once and reads for 100 s.
-  private static func seen(
-    _ faults: [Fault], seed: UInt64 = 0
-  ) async throws -> [(String, Duration)] {
-    let client = try FaultInjector(broker(), faults, seed: seed)
+  /// Connects, subscribes and publishes once.
+  private static func ask(_ client: some DataClient) async throws {
     var user = Actor(client)
-    let start = client.now
     try await user.connect()
     _ = try await client.next(before: nil)
     try await user.subscribe("n")
     _ = try await client.next(before: nil)
     try await user.publish("p")
+  }
+
+  /// What a user sees who connects, subscribes, publishes once and reads for 100 s.
+  private static func seen(
+    _ faults: [Fault], seed: UInt64 = 0
+  ) async throws -> [(String, Duration)] {
+    let client = try FaultInjector(broker(), faults, seed: seed)
+    let start = client.now
+    try await Self.ask(client)
     var seen: [(String, Duration)] = []
     while true {
       let event = try await client.next(before: start.advanced(by: .seconds(100)))
@@ -66,13 +71,8 @@ import Testing
 
   @Test func whatLetsAnotherGoFirstComesAloneAtLast() async throws {
     let client = try FaultInjector(Self.broker(), [Fault(.reorder, .at(3, .message))])
-    var user = Actor(client)
     let start = client.now
-    try await user.connect()
-    _ = try await client.next(before: nil)
-    try await user.subscribe("n")
-    _ = try await client.next(before: nil)
-    try await user.publish("p")
+    try await Self.ask(client)
     var events: [ClientEvent] = []
     // Without a deadline: nothing else ever happens.
     for _ in 0..<4 { events.append(try await client.next(before: nil)) }

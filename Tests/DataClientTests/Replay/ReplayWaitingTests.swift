@@ -1,26 +1,6 @@
 import DataClient
-import Synchronization
 import Testing
 import Wire
-
-/// A clock that nobody waits for: it notes how long it was slept by.
-final class NotingClock: Clock {
-  struct Instant: InstantProtocol {
-    var offset: Swift.Duration
-    func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
-    func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
-    static func < (lhs: Instant, rhs: Instant) -> Bool { lhs.offset < rhs.offset }
-  }
-
-  private let time = Mutex<Swift.Duration>(.zero)
-  var now: Instant { time.withLock { Instant(offset: $0) } }
-  let minimumResolution = Swift.Duration.nanoseconds(1)
-
-  func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
-    try Task.checkCancellation()
-    time.withLock { $0 = max($0, deadline.offset) }
-  }
-}
 
 @Suite struct ReplayWaitingTests {
   private static func session() -> [Event] {
@@ -116,7 +96,7 @@ final class NotingClock: Clock {
   }
 
   @Test(arguments: [1, 4]) func paceIsThatOfTheClock(_ factor: Double) async throws {
-    let clock = NotingClock()
+    let clock = HandClock()
     let client = try ReplayClient(
       Self.session(), options: ReplayOptions(pace: .scaled(factor, by: clock)))
     var user = Actor(client)
@@ -133,7 +113,7 @@ final class NotingClock: Clock {
   @Test(arguments: [0, -1, .infinity, .nan]) func paceIsPositive(_ factor: Double) {
     #expect(throws: DataClientError.self) {
       try ReplayClient(
-        Self.session(), options: ReplayOptions(pace: .scaled(factor, by: NotingClock())))
+        Self.session(), options: ReplayOptions(pace: .scaled(factor, by: HandClock())))
     }
   }
 }
