@@ -37,10 +37,11 @@ test: setup
 	@echo "== Build; no import that the manifest does not declare"
 	swift build --explicit-target-dependency-import-check error
 	@echo "== Tests"
-	swift test --skip LiveClientTests
+	swift test --skip LiveClientTests 2>&1 | tee .build/tests.log
 	@echo "== Tests with a broker of their own, which measure real time and so want the machine to themselves"
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --filter LiveClientTests
 	@$(MAKE) --no-print-directory lint
+	@.ci/comparisons .build/tests.log
 
 lint:
 	@echo "== Format of the sources"

@@ -2,6 +2,7 @@ import Capture
 import ConformanceKit
 import DataClient
 import Foundation
+import TestSupport
 import Testing
 
 /// What real clients and servers sent, whose every finding was looked at beside tshark and the RFC.
@@ -39,11 +40,10 @@ struct RealCaptureTests {
   }
 
   @Test(
-    "A capture of others has the violations that were looked at",
+    "A capture of others has the violations that were looked at", .capturesOfOthers,
     arguments: violations.keys.sorted())
   func captures(name: String) throws {
-    let folder = Self.package.deletingLastPathComponent().appending(path: "shared/captures")
-    let report = try judge(folder.appending(path: name))
+    let report = try judge(URL(filePath: SharedCaptures.path(name)))
     let failed = Set(report.results.filter { $0.verdict == .failed }.map(\.clause.id))
     #expect(failed == Self.violations[name])
     #expect(report.count(.passed) > 20)

@@ -1,4 +1,5 @@
 import Capture
+import TestSupport
 import Testing
 
 /// Whatever is done to a file, reading it ends, without a trap, and the loss is said.
@@ -13,7 +14,7 @@ import Testing
     "gopacket/pcapgo_tests_le_test902.pcapng",
   ]
 
-  @Test(arguments: names, [false, true])
+  @Test(.capturesOfOthers, arguments: names, [false, true])
   func survivesEveryCut(name: String, isCompressed: Bool) throws {
     let plain = try SharedCaptures.bytes(name)
     let whole = try Reading(plain)
@@ -32,7 +33,7 @@ import Testing
     }
   }
 
-  @Test(arguments: names)
+  @Test(.capturesOfOthers, arguments: names)
   func survivesEveryChangedByte(name: String) throws {
     let bytes = try SharedCaptures.bytes(name)
     for index in bytes.indices {
@@ -45,7 +46,7 @@ import Testing
     }
   }
 
-  @Test(arguments: names)
+  @Test(.capturesOfOthers, arguments: names)
   func survivesEveryChangedByteOfCompressedFiles(name: String) throws {
     let bytes = GzipBuilder.member(try SharedCaptures.bytes(name))
     for index in bytes.indices {

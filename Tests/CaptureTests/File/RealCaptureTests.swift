@@ -1,8 +1,9 @@
 import Capture
+import TestSupport
 import Testing
 
 @Suite struct RealCaptureTests {
-  @Test(arguments: SharedCaptures.namesWithExpectation)
+  @Test(.capturesOfOthers, arguments: SharedCaptures.namesWithExpectation)
   func findsTheFramesAndConnectionsOfOthers(name: String) throws {
     let expected = try SharedCaptures.expectation(name)
     let reading = try Reading(path: SharedCaptures.path(name))
@@ -23,7 +24,7 @@ import Testing
     $0.hasPrefix("pcapng-test-generator") && $0.hasSuffix(".pcapng")
   }
 
-  @Test(arguments: generated)
+  @Test(.capturesOfOthers, arguments: generated)
   func countsTheFramesOfGeneratedFiles(name: String) throws {
     let counts = try SharedCaptures.blockCounts(name)
     let reading = try Reading(path: SharedCaptures.path(name))
@@ -32,7 +33,7 @@ import Testing
     #expect(reading.frames.count { $0.time == nil } == counts["SPB", default: 0])
   }
 
-  @Test func readsBothByteOrdersAlike() throws {
+  @Test(.capturesOfOthers) func readsBothByteOrdersAlike() throws {
     let little = Self.generated.filter { $0.contains("_le_") }
     #expect(little.count > 20)
     for name in little {
@@ -43,11 +44,13 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ("arkime/empty.pcap", 0, 0), ("arkime/ipv6-in-ipv4.pcap", 10, 0),
-    ("pcapng-test-generator/empty.pcap", 0, 0),
-    ("gopacket/pcapgo_tests_le_test901.pcapng", 1, 0),
-  ])
+  @Test(
+    .capturesOfOthers,
+    arguments: [
+      ("arkime/empty.pcap", 0, 0), ("arkime/ipv6-in-ipv4.pcap", 10, 0),
+      ("pcapng-test-generator/empty.pcap", 0, 0),
+      ("gopacket/pcapgo_tests_le_test901.pcapng", 1, 0),
+    ])
   func readsOddFiles(name: String, frames: Int, segments: Int) throws {
     let reading = try Reading(path: SharedCaptures.path(name))
     #expect(reading.frames.count == frames)

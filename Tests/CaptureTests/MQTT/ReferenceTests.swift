@@ -15,9 +15,9 @@ import Wire
       .map { try InspectLine(json: $0) }
   }
 
-  @Test func referencesAreThere() { #expect(Self.names.count >= 50) }
+  @Test(.capturesOfOthers) func referencesAreThere() { #expect(Self.names.count >= 50) }
 
-  @Test(arguments: names) func agreesWithReference(_ name: String) throws {
+  @Test(.capturesOfOthers, arguments: names) func agreesWithReference(_ name: String) throws {
     let events = try EventList.events(of: SharedCaptures.path(name)).events
     // The frames that carry packets are compared elsewhere.
     let expected = try Self.reference(name).filter { !$0.type.hasPrefix("WS_") }

@@ -61,7 +61,7 @@ import Wire
     #expect(tap.gaps.isEmpty)
   }
 
-  @Test("15: retransmissions in a real capture")
+  @Test("15: retransmissions in a real capture", .capturesOfOthers)
   func duplicatesForReal() throws {
     let path = SharedCaptures.path("made-here/g17c_duplicated_segments.pcap")
     let twice = try EventList.events(of: path).events
@@ -194,7 +194,7 @@ import Wire
     #expect(closing.firstFrame > first.segments.count + 7)
   }
 
-  @Test("19: port reuse in a real capture")
+  @Test("19: port reuse in a real capture", .capturesOfOthers)
   func portReuseForReal() throws {
     let path = SharedCaptures.path("made-here/g12_port_reuse.pcap")
     let (events, summary) = try EventList.events(of: path)

@@ -8,14 +8,24 @@ import Wire
 /// Damaged captures on their whole way from the file to the events: no trap, an end, and not more
 /// events than the bytes can hold.
 @Suite struct FuzzTests {
-  private static let captures = [
-    "made-here/g01_mqtt311_qos012.pcap", "made-here/g02_mqtt5_rpc_props.pcap",
-    "made-here/g10_snaplen120.pcap", "made-here/g12_port_reuse.pcap",
-    "made-here/g17j_ip_fragmented_last_first.pcap", "arkime/mqtt_synthetic.pcap",
-    "suricata-verify/mqtt31-pub-qos2.pcap", "suricata-verify/mqtt-events-invalid-qos.pcap",
-    "gopacket/pcapgo_tests_le_test901.pcapng", "made-here/g05_mqtt311_ws.pcap",
-    "made-here/g14b_ws_json_deflate.pcap", "suricata-verify/websocket-control-frag.pcap",
-  ]
+  /// Recordings of ours, and captures of others where they are.
+  private static let captures =
+    ["qos-levels-v311", "qos-levels-v5", "mqtt-over-websocket", "session-taken-over"]
+    .map(Recordings.path)
+    + [
+      "made-here/g01_mqtt311_qos012.pcap", "made-here/g02_mqtt5_rpc_props.pcap",
+      "made-here/g10_snaplen120.pcap", "made-here/g12_port_reuse.pcap",
+      "made-here/g17j_ip_fragmented_last_first.pcap", "arkime/mqtt_synthetic.pcap",
+      "suricata-verify/mqtt31-pub-qos2.pcap", "suricata-verify/mqtt-events-invalid-qos.pcap",
+      "gopacket/pcapgo_tests_le_test901.pcapng", "made-here/g05_mqtt311_ws.pcap",
+      "made-here/g14b_ws_json_deflate.pcap", "suricata-verify/websocket-control-frag.pcap",
+    ].filter(SharedCaptures.names.contains).map(SharedCaptures.path)
+
+  @Test(.capturesOfOthers) func capturesOfOthersAreThere() { #expect(Self.captures.count == 16) }
+
+  private static func bytes(_ path: String) throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(filePath: path)))
+  }
 
   /// Counts events and reads each packet to its last field.
   private struct Toucher: EventConsumer {
@@ -46,8 +56,8 @@ import Wire
     #expect(toucher.events <= bytes.count, comment)
   }
 
-  @Test(arguments: captures) func flippedBytes(_ name: String) throws {
-    let bytes = try SharedCaptures.bytes(name)
+  @Test(arguments: captures) func flippedBytes(_ path: String) throws {
+    let bytes = try Self.bytes(path)
     var random = SplitMix64(seed: UInt64(bytes.count))
     for round in 0..<60 {
       var damaged = bytes
@@ -56,25 +66,25 @@ import Wire
         let index = random.int((round % 8 == 0 ? 0 : 24)...damaged.count - 1)
         damaged[index] = UInt8(truncatingIfNeeded: random.next())
       }
-      try Self.check(damaged, "\(name) round \(round)")
+      try Self.check(damaged, "\(path) round \(round)")
     }
   }
 
-  @Test(arguments: captures) func truncated(_ name: String) throws {
-    let bytes = try SharedCaptures.bytes(name)
+  @Test(arguments: captures) func truncated(_ path: String) throws {
+    let bytes = try Self.bytes(path)
     for count in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 60)) {
-      try Self.check(Array(bytes.prefix(count)), "\(name) cut at \(count)")
+      try Self.check(Array(bytes.prefix(count)), "\(path) cut at \(count)")
     }
   }
 
-  @Test(arguments: captures) func spliced(_ name: String) throws {
-    let bytes = try SharedCaptures.bytes(name)
+  @Test(arguments: captures) func spliced(_ path: String) throws {
+    let bytes = try Self.bytes(path)
     var random = SplitMix64(seed: UInt64(bytes.count) + 1)
     for round in 0..<40 {
-      let other = try SharedCaptures.bytes(Self.captures[random.int(0...Self.captures.count - 1)])
+      let other = try Self.bytes(Self.captures[random.int(0...Self.captures.count - 1)])
       var spliced = Array(bytes.prefix(random.int(24...bytes.count)))
       spliced += other.suffix(random.int(0...other.count - 24))
-      try Self.check(spliced, "\(name) round \(round)")
+      try Self.check(spliced, "\(path) round \(round)")
     }
   }
 

@@ -63,7 +63,7 @@ import Wire
     #expect(tap.packets(.client).last == PacketBytes(Self.publish("w", 5)))
   }
 
-  @Test("22: frames cut in a real capture")
+  @Test("22: frames cut in a real capture", .capturesOfOthers)
   func cutForReal() throws {
     let path = SharedCaptures.path("made-here/g10_snaplen120.pcap")
     let (events, summary) = try EventList.events(of: path)

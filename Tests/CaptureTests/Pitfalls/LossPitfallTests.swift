@@ -212,7 +212,7 @@ import Wire
   }
 
   @Test(
-    "14: losses in real captures",
+    "14: losses in real captures", .capturesOfOthers,
     arguments: [
       ("made-here/g17a_drop_one_segment.pcap", "made-here/g17_src.pcap"),
       ("made-here/g17b_drop_large_publish.pcap", "made-here/g17_src.pcap"),

@@ -46,7 +46,9 @@ import Wire
     }
   }
 
-  @Test("12: a wrap in a real capture", arguments: ["made-here/g17h_seq_wraparound.pcap"])
+  @Test(
+    "12: a wrap in a real capture", .capturesOfOthers,
+    arguments: ["made-here/g17h_seq_wraparound.pcap"])
   func wrapsForReal(_ name: String) throws {
     let wrapped = try EventList.events(of: SharedCaptures.path(name))
     let plain = try EventList.events(of: SharedCaptures.path("made-here/g17_src.pcap"))
@@ -146,7 +148,7 @@ import Wire
     Self.expectWhole(Tap(dialogue), session, "seed \(seed)")
   }
 
-  @Test("13: reordering in a real capture")
+  @Test("13: reordering in a real capture", .capturesOfOthers)
   func reordersForReal() throws {
     let path = SharedCaptures.path("made-here/g17d_reordered_packets.pcap")
     let reordered = try EventList.events(of: path).events

@@ -44,7 +44,7 @@ import Wire
   }
 
   @Test(
-    "24: bursts and large packets in real captures",
+    "24: bursts and large packets in real captures", .capturesOfOthers,
     arguments: [
       ("made-here/g08_mqtt311_burst_and_large.pcap", 300_000, 300),
       ("suricata-verify/mqtt-limit-2.pcap", 100_000, 1),
@@ -187,7 +187,7 @@ import Wire
   }
 
   @Test(
-    "27: wrong traffic in real captures",
+    "27: wrong traffic in real captures", .capturesOfOthers,
     arguments: SharedCaptures.names.filter {
       $0.contains("mqtt-events") || $0.contains("mqtt_synthetic") || $0.contains("excessiveprop")
     })

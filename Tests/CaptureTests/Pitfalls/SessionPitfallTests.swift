@@ -53,7 +53,7 @@ import Wire
     }
   }
 
-  @Test("30: aliases in a real capture")
+  @Test("30: aliases in a real capture", .capturesOfOthers)
   func aliasForReal() throws {
     let path = SharedCaptures.path("made-here/g02_mqtt5_rpc_props.pcap")
     let events = try EventList.events(of: path).events
@@ -65,7 +65,9 @@ import Wire
     #expect(Self.fields(events) { $0.faults.isEmpty ? nil : $0.faults }.isEmpty)
   }
 
-  @Test("31: a redelivery on another connection keeps its identifier, and has DUP set")
+  @Test(
+    "31: a redelivery on another connection keeps its identifier, and has DUP set",
+    .capturesOfOthers)
   func redelivery() throws {
     let path = SharedCaptures.path("made-here/g15_persistent_session_dup_redelivery.pcap")
     let events = try EventList.events(of: path).events

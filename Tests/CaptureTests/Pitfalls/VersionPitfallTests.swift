@@ -179,7 +179,7 @@ import Wire
   }
 
   @Test(
-    "17, 21: real captures without a handshake or a side",
+    "17, 21: real captures without a handshake or a side", .capturesOfOthers,
     arguments: [
       "made-here/g17e_one_direction_only.pcap", "made-here/g17f_no_handshake.pcap",
       "suricata-verify/mqtt-events-missing-connect.pcap",

@@ -54,7 +54,8 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
     }
   }
 
-  @Test(arguments: SharedCaptures.names) func everyConnectionOfOthersCanBeReplayed(
+  @Test(.capturesOfOthers, arguments: SharedCaptures.names)
+  func everyConnectionOfOthersCanBeReplayed(
     _ name: String
   ) async throws {
     let path = SharedCaptures.path(name)

@@ -1,5 +1,6 @@
 import DataClient
 import Foundation
+import TestSupport
 import Testing
 import Wire
 
@@ -7,7 +8,7 @@ import Wire
 
 /// Every capture with reassembled streams beside it gives the same streams, byte for byte.
 @Suite struct StreamReferenceTests {
-  @Test(arguments: SharedCaptures.namesWithExpectation)
+  @Test(.capturesOfOthers, arguments: SharedCaptures.namesWithExpectation)
   func agreesWithReference(_ name: String) throws {
     let flows = try Streams.read(SharedCaptures.path(name))
     var expected = try Reference.flows(of: name).filter { $0.a2b.bytes + $0.b2a.bytes > 0 }

@@ -11,9 +11,9 @@ import Wire
     ((try? ReferenceTests.reference(name)) ?? []).contains { $0.type.hasPrefix("WS_") }
   }
 
-  @Test func referencesAreThere() { #expect(Self.names.count >= 7) }
+  @Test(.capturesOfOthers) func referencesAreThere() { #expect(Self.names.count >= 7) }
 
-  @Test(arguments: names) func agreesWithReference(_ name: String) throws {
+  @Test(.capturesOfOthers, arguments: names) func agreesWithReference(_ name: String) throws {
     let events = try EventList.events(of: SharedCaptures.path(name)).events
     let expected = try ReferenceTests.reference(name).filter { $0.type.hasPrefix("WS_") }
     var connections: [String: Int] = [:]

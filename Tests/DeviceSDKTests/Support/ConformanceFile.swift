@@ -13,10 +13,13 @@ enum ConformanceFile {
     let description: String
   }
 
+  static func data(_ path: String) throws -> Data {
+    try Data(contentsOf: folder.appending(path: path))
+  }
+
   /// Reads a file that is JSON.
   static func json(_ path: String) throws -> JSONValue {
-    let bytes = Array(try Data(contentsOf: folder.appending(path: path)))
-    guard let value = JSONValue(parsing: bytes) else {
+    guard let value = JSONValue(parsing: Array(try data(path))) else {
       throw Wrong(description: "\(path) is no JSON")
     }
     return value

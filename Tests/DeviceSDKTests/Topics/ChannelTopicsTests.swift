@@ -4,30 +4,22 @@ import Testing
 
 @testable import DeviceSDK
 
-/// The vectors that lie beside the checkout.
+/// Topics in their short and full forms, as the cloud has them.
 struct TopicVectors: Decodable {
-  struct Case: Decodable, Sendable, CustomTestStringConvertible {
+  struct Case: Decodable, Sendable {
     let op: String
     let given: String
     let full: String?
     let short: String?
-    var testDescription: String { "\(op) \(given)" }
   }
-  struct Topics: Decodable {
-    let productKey: String
-    let deviceName: String
-    let up: String
-    let down: String
-    let cases: [Case]
-  }
-  let topics: Topics
+  let productKey: String
+  let deviceName: String
+  let up: String
+  let down: String
+  let cases: [Case]
 
-  static func read() throws -> Topics {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<4 { package.deleteLastPathComponent() }
-    let file = package.deletingLastPathComponent()
-      .appending(path: "shared/spec/derived-vectors.json")
-    return try JSONDecoder().decode(TopicVectors.self, from: Data(contentsOf: file)).topics
+  static func read() throws -> TopicVectors {
+    try JSONDecoder().decode(Self.self, from: ConformanceFile.data("topic-vectors.json"))
   }
 }
 

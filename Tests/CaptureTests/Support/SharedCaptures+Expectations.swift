@@ -1,28 +1,8 @@
-import Capture
 import Foundation
+import TestSupport
 import Testing
 
-/// The captures of others, which lie beside the checkout and never in it.
-enum SharedCaptures {
-  /// `shared/captures` beside the package, found from where this file was compiled.
-  private static let folder: URL = {
-    var package = URL(filePath: #filePath)
-    for _ in 0..<4 { package.deleteLastPathComponent() }
-    return package.deletingLastPathComponent().appending(path: "shared/captures")
-  }()
-
-  /// The names of all captures, relative to the folder; empty if there is no folder.
-  static let names: [String] = {
-    let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
-    return (paths ?? []).filter { $0.hasSuffix(".pcap") || $0.hasSuffix(".pcapng") }.sorted()
-  }()
-
-  static func path(_ name: String) -> String { folder.appending(path: name).path }
-
-  static func bytes(_ name: String) throws -> [UInt8] {
-    Array(try Data(contentsOf: folder.appending(path: name)))
-  }
-
+extension SharedCaptures {
   /// What `F.streams.json` says of a capture.
   struct Expectation: Decodable {
     struct Summary: Decodable { let packets: Int }
@@ -58,8 +38,8 @@ enum SharedCaptures {
 }
 
 @Suite struct SharedCapturesTests {
-  // Without this, a missing folder would leave the tests over it without arguments, and green.
-  @Test func areBesideTheCheckout() {
+  // Without this, a folder that lost its captures would leave the tests over it without arguments.
+  @Test(.capturesOfOthers) func areAllThere() {
     #expect(SharedCaptures.names.count > 100)
     #expect(SharedCaptures.namesWithExpectation.count > 80)
   }
