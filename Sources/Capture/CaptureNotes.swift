@@ -2,7 +2,7 @@
 enum CaptureNotes {
   static func all(
     cut: CaptureError?, _ frames: CaptureStatistics, _ segments: TCPStatistics,
-    connections: Int, secretsDropped: Int
+    connections: Int, gapBytes: Int, secretsDropped: Int
   ) -> [String] {
     var notes: [String] = []
     if let cut { notes.append("read up to the damage only: \(cut)") }
@@ -19,8 +19,11 @@ enum CaptureNotes {
     note(frames.cutHeaders, "packets are cut inside their headers")
     note(frames.evictedDatagrams, "fragmented packets were never complete")
     note(frames.pendingDatagrams, "fragmented packets lack fragments at the end")
-    note(segments.gapBytes, "bytes of TCP streams are missing from the capture, see GAP")
+    note(gapBytes, "bytes of TCP streams are missing from the capture, see GAP")
     note(segments.strayedSegments, "segments lie far outside their connection and are left out")
+    note(
+      segments.disbelievedEnds,
+      "FINs or resets lie outside their receiver's window and end no connection")
     note(segments.evictedFlows, "idle connections were given up: too many are open at once")
     note(secretsDropped, "blocks of decryption secrets are more than are kept")
     if connections == 0 {

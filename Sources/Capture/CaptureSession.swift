@@ -4,9 +4,12 @@ import DataClient
 struct CaptureSession: ~Copyable {
   typealias Emit = (borrowing EventView) throws -> Void
 
-  /// What the emitting closure threw; kept, because it is called from places that can't throw.
+  /// What came of the events.
   private final class Outcome {
+    /// What the emitting closure threw; kept, because it is called from places that can't throw.
     var failure: (any Error)?
+    /// The bytes in all GAPs that were handed on: what connections of no interest lack, nobody sees.
+    var gapBytes = 0
   }
 
   private var reader: CaptureReader
@@ -32,6 +35,7 @@ struct CaptureSession: ~Copyable {
     reassembler = TCPReassembler(
       SessionTraffic(decode: options.decode) { event in
         guard outcome.failure == nil else { return }
+        if case .gap(let gap) = event.body { outcome.gapBytes &+= gap.bytes }
         do { try emit(event) } catch { outcome.failure = error }
       })
   }
@@ -82,7 +86,7 @@ struct CaptureSession: ~Copyable {
     summary.connections = reassembler.consumer.connections
     summary.notes = CaptureNotes.all(
       cut: cut, dissector.statistics, reassembler.statistics, connections: summary.connections,
-      secretsDropped: reader.secretsDropped)
+      gapBytes: outcome.gapBytes, secretsDropped: reader.secretsDropped)
     return summary
   }
 

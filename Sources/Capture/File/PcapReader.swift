@@ -4,12 +4,13 @@ import DataClient
 ///
 /// Besides the standard file there are those with nanoseconds, with the record headers of 24 bytes
 /// of a patched libpcap under a magic number of their own, and, by Red Hat 6.1, those same headers
-/// under the standard magic number; only the records themselves betray the last.
+/// under the standard magic number, with or without anything in their extra bytes; only the records
+/// themselves betray the last.
 struct PcapReader {
   private static let microseconds: UInt32 = 0xa1b2_c3d4
   private static let nanoseconds: UInt32 = 0xa1b2_3c4d
   private static let patched: UInt32 = 0xa1b2_cd34
-  private static let fileHeaderLength = 24
+  static let fileHeaderLength = 24
 
   private let header: FileHeader
   private let recordHeaderLength: Int
@@ -37,12 +38,7 @@ struct PcapReader {
         offset: 4, remedy: "convert it with the tool that wrote it")
     }
     self.header = header
-    let usual = header.isPatched ? 24 : 16
-    let other = header.isPatched ? 16 : 24
-    recordHeaderLength =
-      !header.fits(&source, recordHeaderLength: usual)
-        && header.fits(&source, recordHeaderLength: other)
-      ? other : usual
+    recordHeaderLength = header.recordHeaderLength(&source)
     source.consume(length)
   }
 
@@ -82,7 +78,7 @@ struct PcapReader {
 
 extension PcapReader {
   /// What a record header says.
-  private struct RecordHeader {
+  struct RecordHeader {
     let seconds: UInt32
     let ticks: UInt32
     let captured: Int
@@ -90,7 +86,7 @@ extension PcapReader {
   }
 
   /// What the file header says, and how it makes its records be read.
-  private struct FileHeader {
+  struct FileHeader {
     let order: ByteOrder
     let isPatched: Bool
     let countsNanoseconds: Bool
@@ -136,46 +132,6 @@ extension PcapReader {
       // No overflow: 2^32 seconds and 2^32 microseconds are far from 2^63 nanoseconds.
       let ticks = Int64(record.ticks) &* (countsNanoseconds ? 1 : 1_000)
       return Timestamp(nanoseconds: Int64(record.seconds) &* 1_000_000_000 &+ ticks)
-    }
-
-    /// Returns whether the first records make sense with record headers of the given length.
-    ///
-    /// Two are enough: read eight bytes too early, a time is taken for a length. No more is read,
-    /// so that a pipe is not waited for without need.
-    func fits(_ source: inout ByteSource, recordHeaderLength length: Int) -> Bool {
-      var offset = PcapReader.fileHeaderLength
-      for _ in 0..<2 {
-        let end = offset + length
-        let present = source.load(end)
-        if present == offset { return true }
-        guard
-          present == end, let record = record(source.loaded(end), at: offset),
-          record.ticks < (countsNanoseconds ? 1_000_000_000 : 1_000_000),
-          record.captured <= record.wire, record.wire <= 1 << 24, record.captured <= 1 << 18
-        else { return false }
-        if length == 24, !isPatched, offset == PcapReader.fileHeaderLength,
-          !namesInterface(source.loaded(end), at: offset)
-        {
-          return false
-        }
-        offset = end + record.captured
-      }
-      return true
-    }
-
-    /// Returns whether a record header goes on with an interface index, a protocol, and the
-    /// direction of the packet, as the patched one does.
-    ///
-    /// Lengths alone do not tell: a standard file cut eight bytes behind a record would fit, too.
-    private func namesInterface(_ file: RawSpan, at offset: Int) -> Bool {
-      guard
-        let index = file.uint32(at: offset + 16, order), (1...0xffff).contains(index),
-        let number = file.uint16(at: offset + 20), let direction = file.uint8(at: offset + 22)
-      else { return false }
-      // IPv4, ARP or IPv6; in which byte order was left to the kernel.
-      let protocols: [UInt16] = [0x0800, 0x0806, 0x86dd]
-      return direction <= 7
-        && (protocols.contains(number) || protocols.contains(number.byteSwapped))
     }
   }
 }

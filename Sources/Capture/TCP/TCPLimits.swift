@@ -18,7 +18,9 @@ struct TCPStatistics: Sendable, Hashable {
   var earlySegments = 0
   var gaps = 0
   var gapBytes = 0
-  /// Segments too far from what was expected to belong to their connection, and resets not believed.
+  /// Segments too far from what was expected to belong to their connection.
   var strayedSegments = 0
+  /// FINs and resets near their connection's place, but not where their receiver would believe them.
+  var disbelievedEnds = 0
   var evictedFlows = 0
 }

@@ -5,7 +5,7 @@ extension TCPReassembler {
   mutating func end(_ flow: Flow, _ side: Side, at offset: Int, _ arrival: Arrival) {
     // A stream can't end before bytes that were delivered: that FIN is of an earlier connection.
     guard offset >= flow[side].offset else {
-      statistics.strayedSegments += 1
+      statistics.disbelievedEnds += 1
       return
     }
     if flow[side].finOffset == nil { flow[side].finOffset = offset }
@@ -15,15 +15,28 @@ extension TCPReassembler {
   mutating func reset(
     _ flow: Flow, _ side: Side, _ sequence: UInt32, _ arrival: Arrival
   ) {
-    // A receiver believes only a reset inside its window (RFC 5961 section 3); others are injected.
     if flow[side].nextSequence != nil {
-      let distance = flow[side].offset(of: sequence).map { $0 - flow[side].offset }
-      guard let distance, (-1...limits.pendingBytes).contains(distance) else {
+      guard let offset = flow[side].offset(of: sequence),
+        abs(offset - flow[side].offset) <= limits.pendingBytes
+      else {
         statistics.strayedSegments += 1
+        return
+      }
+      guard isBelieved(resetAt: offset, flow[side]) else {
+        statistics.disbelievedEnds += 1
         return
       }
     }
     close(flow, flow.closing?.how ?? .reset, arrival, endedBy: side)
+  }
+
+  /// Whether a reset is inside its receiver's window (RFC 5961 section 3.2).
+  ///
+  /// Others are injected or late. Where the window begins the capture tells by what the receiver
+  /// acknowledged: a sender that has forgotten the connection takes the number of its reset from
+  /// there (RFC 9293 section 3.10.7.1), be it behind bytes of its own that are still on their way.
+  private func isBelieved(resetAt offset: Int, _ stream: borrowing TCPStream) -> Bool {
+    offset >= stream.offset - 1 || (stream.acknowledged > 0 && offset == stream.acknowledged)
   }
 
   mutating func endIfOver(_ flow: Flow, _ arrival: Arrival) {

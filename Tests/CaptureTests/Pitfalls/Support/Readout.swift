@@ -1,0 +1,47 @@
+import DataClient
+import Foundation
+import TestSupport
+
+@testable import Capture
+
+/// What the reader makes of segments in a file: events, and the notes on what it could not read.
+struct Readout {
+  let events: [Event]
+  let summary: InputSummary
+
+  var notes: [String] { summary.notes }
+
+  init(_ segments: [Segment], decode: [UInt16: DecodeRule] = [:]) throws {
+    var file = PcapBuilder(linkType: 101)
+    file.records = segments.enumerated().map { index, segment in
+      .init(seconds: UInt32(index), fraction: 0, data: Self.packet(segment))
+    }
+    try self.init(file: file.bytes, options: InputOptions(decode: decode))
+  }
+
+  init(file: [UInt8], options: InputOptions = InputOptions()) throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try Data(file).write(to: path)
+    defer { try? FileManager.default.removeItem(at: path) }
+    (events, summary) = try EventList.events(of: path.path, options: options)
+  }
+
+  /// The types of all events, as `inspect` prints them.
+  var types: [String] { events.compactMap { try? InspectLine($0).type } }
+
+  private static func packet(_ segment: Segment) -> [UInt8] {
+    let isClient = segment.sender == .client
+    var tcp = ByteWriter()
+    tcp.put(isClient ? segment.clientPort : segment.serverPort)
+    tcp.put(isClient ? segment.serverPort : segment.clientPort)
+    tcp.put(segment.sequence)
+    tcp.put(segment.acknowledgment ?? 0)
+    tcp.put([0x50, segment.flags.rawValue | (segment.acknowledgment == nil ? 0 : 0x10)])
+    tcp.put(UInt16(65_535))
+    tcp.put(UInt32(0))
+    tcp.put(segment.payload)
+    var packet = PacketBuilder.ipv4(tcp.bytes)
+    if !isClient { packet.replaceSubrange(12..<20, with: [10, 0, 0, 2, 10, 0, 0, 1]) }
+    return packet
+  }
+}
