@@ -1,5 +1,7 @@
+import DataClient
 import Foundation
 import Testing
+import Wire
 
 @testable import reprise
 
@@ -8,7 +10,9 @@ import Testing
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Golden")
   }
 
-  private static var topics: [String] { [""] + Commands.all.map { $0.spec.name } + ["filter"] }
+  private static var topics: [String] {
+    [""] + Commands.all.map { $0.spec.name } + HelpCommand.topics.keys.sorted()
+  }
 
   /// A changed help is put in place by `reprise help TOPIC > Tests/CommandTests/Golden/help-TOPIC.txt`.
   @Test(arguments: topics)
@@ -27,6 +31,36 @@ import Testing
       #expect(line.count <= 90, "\(line)")
       #expect(line.last != " ")
     }
+  }
+
+  /// Keys of a recording are found in its help, also those that no recording of ours has yet.
+  @Test func describesEveryKeyOfRecordings() throws {
+    let words = Set(RecordingHelp.text.split { !$0.isLetter && !$0.isNumber }.map(String.init))
+    let properties = Set(MQTTPropertyID.allCases.map { "\($0.name)" })
+    var keys: Set<String> = []
+    for file in try Self.recordings() {
+      for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+        keys.formUnion(try Self.keys(of: JSONSerialization.jsonObject(with: Data(line.utf8))))
+      }
+    }
+    #expect(keys.count > 30)
+    #expect(keys.subtracting(words).subtracting(properties).sorted() == [])
+  }
+
+  private static func recordings() throws -> [URL] {
+    let folder = golden.deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Recordings")
+    let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
+    let files = (names ?? []).filter { $0.hasSuffix(".jsonl") }.map { folder.appending(path: $0) }
+    try #require(files.count > 200)
+    return files
+  }
+
+  /// The keys of an object and of those in it, but for the application's own in payloads.
+  private static func keys(of value: Any) -> Set<String> {
+    if let list = value as? [Any] { return Set(list.flatMap(keys)) }
+    guard let object = value as? [String: Any] else { return [] }
+    return object.reduce(into: Set(object.keys)) { $0.formUnion(keys(of: $1.value)) }
   }
 
   @Test func hasNoGoldenTextOfNothing() throws {

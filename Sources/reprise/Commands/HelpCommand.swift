@@ -4,20 +4,23 @@ import DataClient
 enum HelpCommand: Command {
   static let spec = CommandSpec(
     name: "help", summary: "Shows what a command does and takes.",
-    operands: "[COMMAND | filter]", operandCount: 0...3)
+    operands: "[COMMAND | filter | recording]", operandCount: 0...3)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     try OutputFile.standard.write(try text(arguments.operands))
     return .done
   }
 
+  /// What there is help about besides commands.
+  static let topics = ["filter": FilterHelp.text, "recording": RecordingHelp.text]
+
   private static func text(_ words: [String]) throws(UsageError) -> String {
     guard let first = words.first else { return HelpText.overview }
-    if words == ["filter"] { return FilterHelp.text }
+    if words.count == 1, let text = topics[first] { return text }
     if let (command, rest) = Commands.find(words[...]), rest.isEmpty {
       return HelpText.text(of: command.spec)
     }
-    let names = Commands.all.map { $0.spec.name } + ["filter"]
+    let names = Commands.all.map { $0.spec.name } + topics.keys.sorted()
     let typed = words.joined(separator: " ")
     let nearest = NearestName.find(typed, in: names) ?? NearestName.find(first, in: names)
     throw UsageError(

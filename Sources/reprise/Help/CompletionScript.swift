@@ -28,7 +28,7 @@ enum CompletionScript {
   private static func operandChoices(_ spec: CommandSpec) -> String? {
     switch spec.name {
     case "completion": "bash zsh fish"
-    case "help": (names + ["filter"]).joined(separator: " ")
+    case "help": (names + HelpCommand.topics.keys.sorted()).joined(separator: " ")
     case "conform", "record", "replay": subcommands(of: spec.name).joined(separator: " ")
     default: spec.operands.hasPrefix("FILE") ? nil : ""
     }

@@ -24,7 +24,8 @@ enum HelpText {
       Status: 0 done, 1 something failed (a clause is violated), 2 could not be done,
       130 interrupted, 143 terminated.
 
-      Type reprise help COMMAND for more, reprise help filter for filter expressions.
+      Type reprise help COMMAND for more, reprise help filter for filter expressions,
+      reprise help recording for the format of recordings.
 
       """
     return text

@@ -1,0 +1,61 @@
+/// The description of the format of recordings, for users.
+public enum RecordingHelp {
+  /// What `reprise help recording` shows.
+  public static let text = #"""
+    A recording is text: one JSON object a line, UTF-8. The first line says what it is,
+    every other line is one event, as `inspect --format jsonl` prints it.
+
+    First line:
+      reprise      the version of the format: 1
+      created      when it was made
+      source       {kind: client | interface | proxy | capture, and url, file, ... of it}
+      redacted     names of the keys whose values were hidden
+      Keys that are not known are kept, a version that is not known is refused.
+
+    Every event:
+      frame        the number of the capture's frame that completed it; in a recording
+                   the number of the line
+      time         2026-11-21T07:39:01.123456Z
+      connection   its number in the file, from 1, in the order of recognition
+      from         client or server
+      protocol     mqtt-3.1, mqtt-3.1.1, mqtt-5.0, mqtt (no CONNECT seen), websocket
+      inferred     the version by which packets of `mqtt` are laid out
+      over         websocket, of MQTT in its frames
+      type         the name of the packet, frame or event, in capitals
+      errors       [{code, field, offset, message}]: what breaks a rule of the format
+      missing      how many bytes of the packet or frame are not in the capture
+      bytes        the captured bytes in base64, where the other keys don't give them
+      Where `bytes` is left out the packet is encoded from the other keys; so a line can
+      be written, or changed, by hand.
+
+    Connections and losses:
+      OPEN         client, server (addresses), fromStart, firstFrame, firstTime,
+                   evidence (what a recognition stands on), pings
+      CLOSE        how (fin, reset, end-of-capture), firstFrame, firstTime, reason
+      GAP          bytes (a number: how many were lost), reason
+      MALFORMED    error {code, offset, message}: bytes that are no packet
+
+    Packets of MQTT, all with length (the remaining length) and properties, if any, by
+    their names of MQTT 5.0 in lowerCamelCase; userProperty is a list of pairs:
+      CONNECT      clientID cleanStart keepAlive bridge username password
+                   will {topic, payload, qos, retain, properties}
+      CONNACK      sessionPresent returnCode reasonCodes
+      PUBLISH      packetID qos retain dup topic payload
+      PUBACK ...   packetID reasonCodes; so do PUBREC PUBREL PUBCOMP
+      SUBSCRIBE    packetID filters [{filter, qos, noLocal, retainAsPublished,
+                   retainHandling}]; UNSUBSCRIBE: filters [{filter}]
+      SUBACK       packetID reasonCodes (a list, one a filter); so does UNSUBACK
+      DISCONNECT   reasonCodes; so does AUTH
+
+    WebSocket:
+      UPGRADE      method target http host subprotocols extensions headers (pairs)
+      UPGRADED     status reason http subprotocol extensions headers; REFUSED likewise
+      TEXT BINARY CONTINUATION PING PONG CLOSE: length fin masked maskingKey rsv payload
+                   compressed notInflated carries concealed closeCode closeReason; opcode
+                   of one that is not defined
+
+    A payload is {"utf8": text}, or {"base64": bytes} where it is no UTF-8. "***" stands
+    for what is hidden: passwords, tokens, signatures.
+
+    """#
+}
