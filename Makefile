@@ -6,6 +6,7 @@ SHELL := bash
 .PHONY: help demo build test lint bench docs diagrams recordings setup clean
 
 reprise := .build/release/reprise
+silent := Recordings/keep-alive-expired/capture.pcap
 scripts := $(wildcard .ci/*) Recordings/record-lib.sh $(wildcard Recordings/*/record.sh Tests/Benchmarks/*.sh)
 
 help:
@@ -29,7 +30,9 @@ build: setup
 
 demo: build
 	@echo "== Every recording against the clauses of MQTT"
-	$(reprise) conform trace Recordings/*/capture.pcap
+	$(reprise) conform trace $(filter-out $(silent),$(wildcard Recordings/*/capture.pcap))
+	@echo "== The recording of clients that are silent for longer than their Keep Alive: it must fail"
+	status=0; $(reprise) conform trace --clause 3.1.2.10 $(silent) || status=$$?; test $$status = 1
 	@echo "== The SDK against its own clauses, on recordings and captures of its scenarios"
 	$(reprise) conform sdk
 

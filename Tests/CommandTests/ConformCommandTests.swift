@@ -45,6 +45,18 @@ import Testing
     #expect(result.errors == "reprise: /nowhere: no such file; check the path\n")
   }
 
+  @Test func endsWithTwoWhenNothingWasJudged() throws {
+    let words = ["conform", "trace", "--spec", "rfc6455", good]
+    let empty = try RepriseProcess.run(words)
+    #expect(empty.status == 2)
+    #expect(empty.output.hasPrefix("rfc6455: 0 of "))
+    #expect(empty.output.contains(" clauses had anything to judge\n"))
+    #expect(empty.errors.hasPrefix("reprise: nothing was judged: "))
+    #expect(empty.errors.hasSuffix("or add --allow-empty\n"))
+    let allowed = try RepriseProcess.run(words + ["--allow-empty"])
+    #expect(allowed.status == 0 && allowed.output == empty.output && allowed.errors == "")
+  }
+
   @Test func reportsNothingWhenNoFileCanBeRead() throws {
     let result = try RepriseProcess.run(["conform", "trace", "/nowhere"])
     #expect(result.status == 2)

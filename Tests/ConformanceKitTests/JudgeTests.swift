@@ -39,7 +39,11 @@ struct JudgeTests {
       return event
     }
     let report = try judge(events)
-    #expect(report.count(.failed) == 0 && report.count(.passed) == 0)
+    // That CONNECT comes first is asked for in every version.
+    let failed = report.results.filter { $0.verdict == .failed }.map(\.clause.id)
+    let isLateConnect = session.clause == "MQTT-3.1.0-1" && session.verdict == .failed
+    #expect(failed == (isLateConnect ? ["MQTT-3.1.0-1"] : []))
+    #expect(report.count(.passed) == 0)
   }
 
   @Test("Packets in WebSocket frames are judged as others are", arguments: SessionCase.all)
@@ -151,7 +155,7 @@ struct JudgeTests {
         "MQTT-3.1.2-23", "MQTT-3.1.2-24", "MQTT-3.8.3-1", "MQTT-3.8.3-2", "MQTT-3.8.3-3",
         "MQTT-3.8.3-4", "MQTT-3.9.3-2",
       ])
-    #expect(report.text(color: false).hasPrefix("mqtt-3.1.1: 4 of 7 selected clauses checked\n"))
+    #expect(report.text(color: false).hasPrefix("mqtt-3.1.1: 0 of 4 selected clauses had anything"))
   }
 
   @Test("What is not in the catalogue is an error with the nearest that is")

@@ -25,21 +25,24 @@ struct ReportTests {
       {"tool":{"name":"reprise","version":"1"},"inputs":["test.pcap"],"clauses":[
       {"id":"MQTT-3.1.0-2","spec":"mqtt-3.1.1","section":"3.1","level":"MUST","actor":"server",
       "verdict":"not-applicable","reason":"a driver has to provoke it",
-      "counts":{"satisfied":0,"violated":0,"undecided":0},"findings":[]},
+      "tally":{"violated":0,"kept":0,"undecided":0},"findings":[]},
       {"id":"MQTT-3.3.1-4","spec":"mqtt-3.1.1","section":"3.3.1.2","level":"MUST","actor":"both",
-      "verdict":"failed","counts":{"satisfied":1,"violated":1,"undecided":0},"findings":[
+      "verdict":"failed","tally":{"violated":1,"kept":1,"undecided":0},"findings":[
       {"file":"test.pcap","frame":4,"connection":1,"time":"2026-09-21T14:13:20.004000Z",
       "message":"the client sent a bad PUBLISH: QoS 3 does not exist",
       "packet":{"type":"PUBLISH"},"expected":"QoS 0, 1 or 2",
       "actual":"QoS 3 does not exist (fixedHeader, byte 0)"}]},
       {"id":"MQTT-3.10.3-2","spec":"mqtt-3.1.1","section":"3.10.3","level":"MUST",
       "actor":"client","verdict":"not-exercised",
-      "counts":{"satisfied":0,"violated":0,"undecided":0},"findings":[]},
+      "tally":{"violated":0,"kept":0,"undecided":0},"findings":[]},
       {"id":"MQTT-3.14.4-1","spec":"mqtt-3.1.1","section":"3.14.4","level":"MUST",
       "actor":"client","verdict":"inconclusive",
       "reason":"the server ended the connection first",
-      "counts":{"satisfied":0,"violated":0,"undecided":1},"findings":[]}],
-      "totals":{"passed":0,"failed":1,"inconclusive":1,"not-applicable":1,"not-exercised":1}}
+      "tally":{"violated":0,"kept":0,"undecided":1},"findings":[],"undecided":[
+      {"file":"test.pcap","frame":6,"connection":1,"time":"2026-09-21T14:13:20.006000Z",
+      "reason":"the server ended the connection first"}]}],
+      "totals":{"passed":0,"failed":1,"not-followed":0,"inconclusive":1,"not-applicable":1,
+      "not-exercised":1}}
       """#
     let line = expected.replacing("\n", with: "") + "\n"
     #expect(String(decoding: report.json(), as: UTF8.self) == line)
@@ -49,7 +52,7 @@ struct ReportTests {
   func text() throws {
     let report = try report()
     let expected = """
-      mqtt-3.1.1: 3 of 4 selected clauses checked
+      mqtt-3.1.1: 2 of 3 selected clauses had anything to judge
 
         section                         passed  failed  inconclusive  not-exercised  not-applicable
         3.1   CONNECT                        ·       ·             ·              ·               1
@@ -68,6 +71,7 @@ struct ReportTests {
 
       Inconclusive
         MQTT-3.14.4-1  the server ended the connection first
+                       test.pcap frame 6, connection 1, 2026-09-21T14:13:20.006000Z
 
       """
     #expect(report.text(color: false) == expected)
@@ -104,8 +108,11 @@ struct ReportTests {
       for event in script.events { event.withView { judge.consume($0) } }
       let report = judge.report(toolVersion: "1")
       #expect(report.hasFailed == isStrict)
-      #expect(report.count(.passed) == 0)
+      #expect(report.count(isStrict ? .failed : .notFollowed) == 1)
+      #expect(report.count(.passed) == 0 && report.count(.inconclusive) == 0)
       #expect(report.results.first?.findings.count == 1)
+      let title = isStrict ? "\nFailed\n" : "\nNot followed\n"
+      #expect(report.text(color: false).contains(title + "  MQTT-2.2.2-1  section 2.2.2, SHOULD"))
     }
   }
 }

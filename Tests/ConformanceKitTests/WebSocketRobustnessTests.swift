@@ -141,7 +141,7 @@ struct WebSocketRobustnessTests {
   func absent() throws {
     let report = try judge { $0.start() }
     let lines = report.text(color: false).split(separator: "\n")
-    let place = try #require(lines.firstIndex { $0.hasPrefix("rfc6455: 60 of 99") })
+    let place = try #require(lines.firstIndex { $0.hasPrefix("rfc6455: 0 of ") })
     #expect(lines[place + 1] == "  no WebSocket in the input; there is mqtt-3.1.1 on 1 connection")
   }
 }

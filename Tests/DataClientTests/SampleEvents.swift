@@ -57,6 +57,11 @@ enum Sample {
         client: "client", server: "mqtt://host:1883", isFromStart: false, firstFrame: 2,
         firstTime: time, hasPings: false)))
 
+  /// The end of a connection whose other side was gone.
+  static let lonelyClosing = Event(
+    context(at: 60),
+    .closed(ConnectionClosing(how: .fin, firstFrame: 9, firstTime: time, isAnswered: false)))
+
   static let closing = Event(
     context(at: 60), .closed(ConnectionClosing(how: .reset, firstFrame: 9, firstTime: time)))
 

@@ -67,7 +67,8 @@ struct SessionTraffic: TCPConsumer {
     // HTTP that never asked for WebSocket has no number, and no events.
     guard connection.number > 0 else { return }
     let body = ConnectionClosing(
-      how: closing.how, firstFrame: closing.began.frame, firstTime: closing.began.time)
+      how: closing.how, firstFrame: closing.began.frame, firstTime: closing.began.time,
+      isAnswered: closing.isAnswered)
     emitter.emit(
       EventView(connection.carrierContext(closing.side, closing.arrival), .closed(body)))
   }

@@ -34,6 +34,8 @@ struct FlowClosing: Sendable {
   var began: Arrival
   /// What completed the end.
   var arrival: Arrival
+  /// Whether the end of the other side was captured as well.
+  var isAnswered: Bool
 }
 
 /// What takes the streams of TCP connections, in order and with every loss told.

@@ -45,16 +45,18 @@ extension TCPReassembler {
   }
 
   mutating func close(
-    _ flow: Flow, _ how: ConnectionClosing.How, _ arrival: Arrival, endedBy: Side = .first
+    _ flow: Flow, _ how: ConnectionClosing.How, _ arrival: Arrival, endedBy: Side? = nil
   ) {
     guard !flow.isClosed else { return }
     flow.isClosed = true
     guard flow.isWanted else { return drop(flow) }
     for side in [Side.first, .second] { settle(flow, side, arrival) }
     if flow.isWanted, let connection = flow.connection {
-      let began = flow.closing ?? (how, endedBy, arrival)
+      let began = flow.closing ?? (how, endedBy ?? .first, arrival)
       consumer.closed(
-        FlowClosing(how: how, side: began.side, began: began.arrival, arrival: arrival),
+        FlowClosing(
+          how: how, side: began.side, began: began.arrival, arrival: arrival,
+          isAnswered: flow[began.side.other].isFinished || endedBy == began.side.other),
         on: connection)
     }
     drop(flow)

@@ -179,6 +179,13 @@ struct WebSocketStreams {
       let size = header.frameSize.map(String.init) ?? "too many"
       place = "a \(header.opcode.name) frame of \(size) bytes, after \(known) of them"
     }
+    if let firstByte = framer.pendingFirstByte, framer.pendingHeader == nil,
+      !WebSocketOpcode(rawValue: firstByte).isDefined
+    {
+      // Whoever gets such a byte need not read on, so that this may be all there ever was of it.
+      let malformation = Malformation(reservedOpcodeIn: firstByte, at: framer.frameOffset)
+      return emitter.emitMalformation(malformation, side, closing.arrival, connection)
+    }
     if closing.how == .endOfCapture {
       return emitter.emitGap(missing, .unfilled, side, closing.arrival, connection)
     }

@@ -48,10 +48,12 @@ public struct ConformanceJudge: EventConsumer {
 
   /// Takes the next event of the file.
   public mutating func consume(_ event: borrowing EventView) {
+    tally.begin(event.context)
     switch event.context.wire {
     case .mqtt(.v3_1_1): tally.mode = .judged
     case .mqttInferred(.v3_1_1): tally.mode = .inferred
-    case .mqtt, .mqttInferred: return note(event)
+    case .mqtt: return consumeOther(event)
+    case .mqttInferred: return consumeUnnamed(event)
     case .webSocket: return consumeCarrier(event)
     }
     let place = table.place(of: event.context.connection)
@@ -63,7 +65,44 @@ public struct ConformanceJudge: EventConsumer {
       table[place].isFromStart = opening.isFromStart
       table[place].hasPings = opening.hasPings
     case .gap, .malformed: mqtt311.lose(from: event.context.sender, &table[place], &tally)
-    case .closed(let closing): close(closing, event, at: place)
+    case .closed(let closing):
+      mqtt311.close(Closing(closing, event), event, &table[place], &tally)
+      table.remove(at: place)
+    case .handshake, .webSocket: break
+    }
+    // Of its frames a rule of what carries it wants to know.
+    if event.context.over != nil { table[place].webSocket.note(tally.blamed) }
+    lastContext = event.context
+  }
+
+  /// Takes an event of a connection of a version that there are no clauses of.
+  private mutating func consumeOther(_ event: borrowing EventView) {
+    note(event)
+    // What was kept of it while its version was not known.
+    if case .closed = event.body, event.context.over == nil {
+      table.remove(at: table.place(of: event.context.connection))
+    }
+  }
+
+  /// Takes an event of a connection whose version nobody knows, of which one thing is sure: whatever
+  /// the version, CONNECT comes first.
+  private mutating func consumeUnnamed(_ event: borrowing EventView) {
+    note(event)
+    // What carries it is judged as what it is, and has its state here as well.
+    guard event.context.over == nil else { return }
+    tally.mode = .inferred
+    let place = table.place(of: event.context.connection)
+    table[place].wire = event.context.wire
+    let sender = event.context.sender
+    switch event.body {
+    case .opened(let opening): table[place].isFromStart = opening.isFromStart
+    case .gap, .malformed: table[place][sender].hasGap = true
+    case .mqtt(let packet):
+      if sender == .client, table[place].client.lastTime == nil {
+        table[place].begin(packet, event, &tally)
+      }
+      table[place][sender].lastTime = event.context.time
+    case .closed: table.remove(at: place)
     case .handshake, .webSocket: break
     }
     lastContext = event.context
@@ -75,6 +114,15 @@ public struct ConformanceJudge: EventConsumer {
     let wire = table[place].wire
     let isJudged = wire.version == .v3_1_1
     tally.mode = table[place].hasPings ? .judged : .retold
+    switch event.body {
+    case .closed(let closing) where isJudged:
+      // What MQTT asks for may be why an end closes.
+      tally.mode = wire.isCertain ? .judged : .inferred
+      mqtt311.close(Closing(closing, event), event, &table[place], &tally)
+      tally.mode = table[place].hasPings ? .judged : .retold
+    default: break
+    }
+    table[place].webSocket.note(tally.blamed)
     webSocket.take(event, &table[place].webSocket, &tally)
     switch event.body {
     case .opened(let opening):
@@ -85,24 +133,16 @@ public struct ConformanceJudge: EventConsumer {
     // What is lost before the first packet may have been packets.
     case .gap where isJudged || wire == .webSocket, .malformed where isJudged || wire == .webSocket:
       mqtt311.lose(from: event.context.sender, &table[place], &tally)
-    case .closed(let closing) where isJudged:
-      tally.mode = wire.isCertain ? .judged : .inferred
-      close(closing, event, at: place)
-    case .closed: table.remove(at: place)
+    case .closed:
+      lastContext = event.context
+      return table.remove(at: place)
     case .webSocket(let frame):
       tally.mode = !table[place].hasPings ? .retold : wire.isCertain ? .judged : .inferred
       table[place].carries(frame, event, &tally)
     case .gap, .malformed, .mqtt, .handshake: break
     }
+    table[place].webSocket.note(tally.blamed)
     lastContext = event.context
-  }
-
-  private mutating func close(
-    _ closing: ConnectionClosing, _ event: borrowing EventView, at place: Int
-  ) {
-    let close = Closing(how: closing.how, first: event.context.sender, time: closing.firstTime)
-    mqtt311.close(close, event, &table[place], &tally)
-    table.remove(at: place)
   }
 
   /// Notes what a connection speaks: where it opens, and where it turns out to carry MQTT.

@@ -99,6 +99,15 @@ struct Closing {
   var first: Peer
   /// When.
   var time: Timestamp
+  /// Whether the other end was still there to answer it.
+  var isAnswered: Bool
+
+  init(_ closing: ConnectionClosing, _ event: borrowing EventView) {
+    how = closing.how
+    first = event.context.sender
+    time = closing.firstTime
+    isAnswered = closing.isAnswered
+  }
 }
 
 /// A packet to point at.

@@ -20,6 +20,24 @@ public struct Finding: Sendable, Hashable {
   public var expected: String
   /// What was there.
   public var actual: String
+  /// The clause whose finding shows the same bytes, in front of this one in the report; nil of the first.
+  public internal(set) var sameCauseAs: String?
+  /// The number of what caused it, which other clauses may have a finding of as well.
+  var cause: Int?
+}
+
+/// A place that the input does not decide a clause for.
+public struct UndecidedPlace: Sendable, Hashable {
+  /// The file.
+  public let file: String
+  /// The frame that completed the packet, or the line of a recording.
+  public let frame: Int
+  /// The number of the connection in the file.
+  public let connection: Int
+  /// When it was captured.
+  public let time: Timestamp
+  /// Why it is not decided.
+  public let reason: String
 }
 
 /// A step of a scenario.
@@ -39,11 +57,15 @@ public struct ScenarioPlace: Sendable, Hashable, CustomStringConvertible {
 struct FindingText {
   var message: String
   var expected: String
+  /// The value that was seen.
   var actual: String
+  /// What tells the cause from others of the same event: two findings that say the same have one.
+  var cause: String
 
-  init(_ message: String, expected: String, actual: String) {
+  init(_ message: String, expected: String, actual: String, cause: String? = nil) {
     self.message = message
     self.expected = expected
     self.actual = actual
+    self.cause = cause ?? message
   }
 }

@@ -1,4 +1,5 @@
 internal import DataClient
+internal import Wire
 
 /// Where rules report: flat counters, and the findings up to a limit.
 ///
@@ -25,11 +26,19 @@ struct Tally {
   var mode = Mode.judged
   /// The file of the current event.
   var file = ""
+  /// Who broke a rule by the current event.
+  private(set) var blamed = Blame()
   private(set) var satisfied: [Int]
   private(set) var violated: [Int]
   /// By rule, and within it by reason.
   private(set) var undecided: [Int]
   private(set) var findings: [[Finding]]
+  /// Where rules were undecided, up to the limit.
+  private(set) var places: [[UndecidedPlace]]
+  private var context = EventContext(
+    time: Timestamp(nanoseconds: 0), frame: 0, connection: 0, sender: .client,
+    wire: .mqtt(.v3_1_1))
+  private var causes = Causes()
   private let maximumFindings: Int
   private static let reasons = UndecidedReason.allCases.count
 
@@ -38,7 +47,16 @@ struct Tally {
     violated = satisfied
     undecided = Array(repeating: 0, count: ruleCount * Self.reasons)
     findings = Array(repeating: [], count: ruleCount)
+    places = Array(repeating: [], count: ruleCount)
     self.maximumFindings = maximumFindings
+  }
+
+  /// Takes note of the event that the rules are going to report on.
+  @inline(__always)
+  mutating func begin(_ context: EventContext) {
+    self.context = context
+    blamed = []
+    causes.beginEvent()
   }
 
   /// Reports that a clause was kept.
@@ -49,28 +67,63 @@ struct Tally {
   }
 
   /// Reports that the capture does not decide.
+  /// - Parameters:
+  ///   - rule: The rule.
+  ///   - reason: Why it does not.
+  ///   - count: How often.
+  ///   - moment: The packet that it is about; nil is that of the current event.
   @inline(__always)
-  mutating func leave(_ rule: RuleIndex, _ reason: UndecidedReason, times count: Int = 1) {
+  mutating func leave(
+    _ rule: RuleIndex, _ reason: UndecidedReason, times count: Int = 1, at moment: Moment? = nil
+  ) {
+    guard count > 0 else { return }
     // Every other reason comes second to that.
     let reason = mode.doubt ?? reason
     undecided[rule.value * Self.reasons + reason.rawValue] += count
+    guard places[rule.value].count < maximumFindings else { return }
+    places[rule.value].append(place(reason, moment))
+  }
+
+  /// Reports what was counted apart, with the places that were kept of it.
+  mutating func leave(
+    _ rule: RuleIndex, _ reason: UndecidedReason, times count: Int, at kept: [UndecidedPlace]
+  ) {
+    guard count > 0 else { return }
+    undecided[rule.value * Self.reasons + reason.rawValue] += count
+    let room = max(0, maximumFindings - places[rule.value].count)
+    places[rule.value] += kept.prefix(min(room, count))
+  }
+
+  /// The place of a packet, or of the current event.
+  func place(_ reason: UndecidedReason, _ moment: Moment? = nil) -> UndecidedPlace {
+    UndecidedPlace(
+      file: file, frame: moment?.frame ?? context.frame, connection: context.connection,
+      time: moment?.time ?? context.time, reason: reason.text)
   }
 
   /// Reports a violation.
+  /// - Parameters:
+  ///   - rule: The rule.
+  ///   - event: What violates it.
+  ///   - isOfAnyVersion: Whether it is one in all versions of MQTT, so that it need not be known.
+  ///   - text: What is said of it.
   mutating func violate(
-    _ rule: RuleIndex, _ event: borrowing EventView, _ text: @autoclosure () -> FindingText
+    _ rule: RuleIndex, _ event: borrowing EventView, isOfAnyVersion: Bool = false,
+    _ text: @autoclosure () -> FindingText
   ) {
-    if let doubt = mode.doubt { return leave(rule, doubt) }
+    blamed.formUnion(Blame(event))
+    if let doubt = mode.doubt, !(isOfAnyVersion && mode == .inferred) { return leave(rule, doubt) }
     violated[rule.value] += 1
     guard findings[rule.value].count < maximumFindings else { return }
     let text = text()
     let context = event.context
     var packet: [UInt8] = []
     EventJSONWriter(file: file).append(event, to: &packet)
-    findings[rule.value].append(
-      Finding(
-        file: file, frame: context.frame, connection: context.connection, time: context.time,
-        message: text.message, packet: packet, expected: text.expected, actual: text.actual))
+    var finding = Finding(
+      file: file, frame: context.frame, connection: context.connection, time: context.time,
+      message: text.message, packet: packet, expected: text.expected, actual: text.actual)
+    finding.cause = causes.number(of: text.cause, frame: context.frame)
+    findings[rule.value].append(finding)
   }
 
   /// Returns how often a rule was undecided, by reason, the most frequent first.
@@ -85,4 +138,47 @@ struct Tally {
 /// The place of a rule in the flat counters.
 struct RuleIndex: Hashable {
   let value: Int
+}
+
+/// The ends of a connection that broke a rule.
+struct Blame: OptionSet {
+  let rawValue: UInt8
+
+  static let client = Blame(rawValue: 1)
+  static let server = Blame(rawValue: 2)
+
+  init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  init(_ peer: Peer) { self = peer == .client ? .client : .server }
+
+  /// Who sent what breaks a rule; where a connection ends it may be either.
+  init(_ event: borrowing EventView) {
+    if case .closed = event.body {
+      self = [.client, .server]
+    } else {
+      self = Blame(event.context.sender)
+    }
+  }
+}
+
+/// The causes of findings: several clauses may speak of the same bytes.
+private struct Causes {
+  /// Those of the current event, with their numbers.
+  private var known: [(cause: String, frame: Int, number: Int)] = []
+  private var next = 0
+
+  @inline(__always)
+  mutating func beginEvent() {
+    if !known.isEmpty { known.removeAll() }
+  }
+
+  /// Numbers a cause; one that was met in the current event keeps its number.
+  mutating func number(of cause: String, frame: Int) -> Int {
+    if let met = known.first(where: { $0.cause == cause && $0.frame == frame }) {
+      return met.number
+    }
+    known.append((cause, frame, next))
+    next += 1
+    return next - 1
+  }
 }

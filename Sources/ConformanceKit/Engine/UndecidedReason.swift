@@ -26,6 +26,7 @@ enum UndecidedReason: Int, CaseIterable {
   case longPacket
   case connackInSilence
   case serverClosedFirst
+  case clientMayBeGone
   case clientClosedFirst
   case senderClosedFirst
   case closedLate
@@ -80,6 +81,8 @@ enum UndecidedReason: Int, CaseIterable {
     case .longPacket: "the packet that ends the silence is long and may have been begun in time"
     case .connackInSilence: "CONNACK came within the silence"
     case .serverClosedFirst: "the server ended the connection first"
+    case .clientMayBeGone:
+      "the server ended the connection, and nothing shows that the client was still there"
     case .clientClosedFirst: "the client ended the connection first"
     case .senderClosedFirst: "the sender of the bad packet ended the connection first"
     case .closedLate: "the client ended the connection, but took more than 30 s"

@@ -6,6 +6,8 @@ public enum Verdict: String, Sendable, Hashable, CaseIterable {
   case passed
   /// It was violated.
   case failed
+  /// It is a SHOULD or a MAY, and was not followed; a strict run calls that failed.
+  case notFollowed = "not-followed"
   /// What there was to judge it by does not decide.
   case inconclusive
   /// It can't be judged by this input or by this suite.
@@ -30,6 +32,16 @@ public struct ClauseResult: Sendable, Hashable {
   public let undecided: Int
   /// The violations, up to the limit.
   public internal(set) var findings: [Finding]
+  /// Where the input did not decide, up to the limit.
+  public let places: [UndecidedPlace]
+
+  /// Whether there was anything to judge it by.
+  public var isExercised: Bool {
+    switch verdict {
+    case .passed, .failed, .notFollowed, .inconclusive: true
+    case .notApplicable, .notExercised: false
+    }
+  }
 
   init(_ clause: Clause, _ counts: RuleCounts?, _ seen: SeenProtocols, isStrict: Bool) {
     self.clause = clause
@@ -37,6 +49,7 @@ public struct ClauseResult: Sendable, Hashable {
     violated = counts?.violated ?? 0
     undecided = counts?.reasons.reduce(0) { $0 + $1.count } ?? 0
     findings = counts?.findings ?? []
+    places = counts?.places ?? []
     (verdict, reason) = Self.judge(clause, counts, seen, isStrict: isStrict)
   }
 
@@ -47,6 +60,7 @@ public struct ClauseResult: Sendable, Hashable {
     violated = findings.count
     undecided = 0
     self.findings = findings
+    places = []
     switch (clause.status, findings.first) {
     case (.driven, nil): (verdict, reason) = (satisfied > 0 ? .passed : .notExercised, nil)
     case (.driven, let first?):
@@ -56,7 +70,7 @@ public struct ClauseResult: Sendable, Hashable {
       }
       let place = first.scenario.map { " (\($0))" } ?? ""
       (verdict, reason) = (
-        .inconclusive,
+        .notFollowed,
         "a \(clause.level.rawValue) is not followed\(place); --strict makes it a failure"
       )
     case (.checked, _), (.tested, _), (.planned, _), (.active, _), (.unobservable, _):
@@ -70,14 +84,19 @@ public struct ClauseResult: Sendable, Hashable {
     guard let counts else { return (.notApplicable, whyUnchecked(clause)) }
     if counts.violated > 0 {
       if clause.level == .must || isStrict { return (.failed, nil) }
-      return (.inconclusive, "a SHOULD is not followed; --strict makes it a failure")
+      return (
+        .notFollowed, "a \(clause.level.rawValue) is not followed; --strict makes it a failure"
+      )
     }
-    if counts.satisfied > 0 { return (.passed, nil) }
+    let reasons = counts.reasons.map { "\($0.reason.text) (\($0.count)×)" }
+    let text = reasons.prefix(3).joined(separator: "; ")
+    if counts.satisfied > 0 {
+      let undecided = counts.reasons.reduce(0) { $0 + $1.count }
+      guard undecided > 0 else { return (.passed, nil) }
+      return (.passed, "\(undecided) of \(undecided + counts.satisfied) undecided: \(text)")
+    }
     if let first = counts.reasons.first {
-      let others = counts.reasons.dropFirst().prefix(2).map { "\($0.reason.text) (\($0.count)×)" }
-      guard !others.isEmpty else { return (.inconclusive, first.reason.text) }
-      let texts = ["\(first.reason.text) (\(first.count)×)"] + others
-      return (.inconclusive, texts.joined(separator: "; "))
+      return (.inconclusive, reasons.count == 1 ? first.reason.text : text)
     }
     if let missing = seen.missing(for: clause.spec) {
       return (.notApplicable, "no \(missing) in the input; there is \(seen.description)")
@@ -104,12 +123,13 @@ struct RuleCounts {
   var violated: Int
   var reasons: [(reason: UndecidedReason, count: Int)]
   var findings: [Finding]
+  var places: [UndecidedPlace]
 }
 
 extension Tally {
   subscript(rule: RuleIndex) -> RuleCounts {
     RuleCounts(
       satisfied: satisfied[rule.value], violated: violated[rule.value], reasons: reasons(of: rule),
-      findings: findings[rule.value])
+      findings: findings[rule.value], places: places[rule.value])
   }
 }

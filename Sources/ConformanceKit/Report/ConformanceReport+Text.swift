@@ -1,8 +1,8 @@
 extension ConformanceReport {
   /// Returns the report for a terminal.
   /// - Parameter color: Whether to colour verdicts by ANSI escapes.
-  /// - Returns: A table of totals a standard, the failures with their first findings, and what is
-  ///   inconclusive with its reason.
+  /// - Returns: A table of totals a standard, the failures and what is not followed with their first
+  ///   findings, and what is undecided with reasons and places.
   public func text(color: Bool) -> String {
     let paint = Paint(isOn: color)
     var text = ""
@@ -10,30 +10,58 @@ extension ConformanceReport {
       if $0.last != $1.clause.spec { $0.append($1.clause.spec) }
     }
     for spec in specs { text += (text.isEmpty ? "" : "\n") + table(of: spec, paint) }
-    let failed = results.filter { $0.verdict == .failed }
-    if !failed.isEmpty { text += "\n" + paint.heading("Failed") }
-    for result in failed { text += Self.failure(result, paint) }
-    let inconclusive = results.filter { $0.verdict == .inconclusive }
-    if !inconclusive.isEmpty { text += "\n" + paint.heading("Inconclusive") }
-    let width = inconclusive.map(\.clause.id.count).max() ?? 0
-    for result in inconclusive {
+    for (verdict, title) in [(Verdict.failed, "Failed"), (.notFollowed, "Not followed")] {
+      let rows = results.filter { $0.verdict == verdict }
+      if !rows.isEmpty { text += "\n" + paint.heading(title) }
+      for result in rows { text += Self.failure(result, paint) }
+    }
+    text += Self.undecided(results.filter { $0.verdict == .inconclusive }, "Inconclusive", paint)
+    return text
+      + Self.undecided(
+        results.filter { $0.verdict == .passed && $0.undecided > 0 },
+        "Passed, and not decided everywhere", paint)
+  }
+
+  /// The clauses that were not decided, or not everywhere, with their reasons and first places.
+  private static func undecided(
+    _ results: [ClauseResult], _ title: String, _ paint: Paint
+  ) -> String {
+    guard !results.isEmpty else { return "" }
+    var text = "\n" + paint.heading(title)
+    let width = results.map(\.clause.id.count).max() ?? 0
+    for result in results {
       text += "  " + result.clause.id.padded(to: width) + "  "
       text += (result.reason ?? "").wrapped(indent: width + 4).drop { $0 == " " } + "\n"
+      let margin = String(repeating: " ", count: width + 4)
+      for place in result.places.prefix(mostPlaces) {
+        text += "\(margin)\(printable(place.file)) frame \(place.frame), "
+        text += "connection \(place.connection), \(place.time)\n"
+      }
+      let others = result.undecided - min(mostPlaces, result.places.count)
+      if others > 0, !result.places.isEmpty { text += "\(margin)and \(others) more\n" }
     }
     return text
   }
+
+  /// The most places of a clause that are printed.
+  private static let mostPlaces = 3
 
   /// The verdicts of a standard, a row a section, and their sums.
   private func table(of spec: String, _ paint: Paint) -> String {
     let rows = results.filter { $0.clause.spec == spec }
     let checked = rows.count { $0.clause.status.isChecked }
     let selected = isComplete ? "" : " selected"
-    var text = paint.heading("\(spec): \(checked) of \(rows.count)\(selected) clauses checked")
+    // What scenarios provoke has something to judge whenever it is run.
+    let heading =
+      spec == "sdk"
+      ? "\(spec): \(checked) of \(rows.count)\(selected) clauses checked"
+      : "\(spec): \(rows.count { $0.isExercised }) of \(checked)\(selected) clauses had anything to judge"
+    var text = paint.heading(heading)
     // A table of nothing but clauses that nothing speaks of says less than one line does.
     let reasons = Set(rows.filter { $0.clause.status.isChecked }.map(\.absence))
     if reasons.count == 1, case let reason?? = reasons.first { return text + "  \(reason)\n" }
     text += "\n  " + "section".padded(to: Self.titleWidth)
-    for verdict in Self.columns { text += "  " + verdict.rawValue }
+    for verdict in columns { text += "  " + verdict.rawValue }
     text += "\n"
     let sections = Set(rows.map { SectionTitle.group(of: $0.clause.section) }).sorted {
       SectionTitle.numbers(of: $0).lexicographicallyPrecedes(SectionTitle.numbers(of: $1))
@@ -41,20 +69,24 @@ extension ConformanceReport {
     for section in sections {
       let title = section.padded(to: 6) + SectionTitle.of(section, in: spec)
       let group = rows.filter { SectionTitle.group(of: $0.clause.section) == section }
-      text += Self.row(title, group, zero: "·", paint)
+      text += row(title, group, zero: "·", paint)
     }
-    return text + Self.row("all", rows, zero: "0", paint)
+    return text + row("all", rows, zero: "0", paint)
   }
 
   private static let titleWidth = 30
-  private static let columns: [Verdict] = [
-    .passed, .failed, .inconclusive, .notExercised, .notApplicable,
-  ]
+  /// The verdicts that have a column: that of what was not followed only where there is any.
+  private var columns: [Verdict] {
+    let all: [Verdict] = [
+      .passed, .failed, .notFollowed, .inconclusive, .notExercised, .notApplicable,
+    ]
+    return all.filter { $0 != .notFollowed || count(.notFollowed) > 0 }
+  }
 
-  private static func row(
+  private func row(
     _ title: String, _ results: [ClauseResult], zero: String, _ paint: Paint
   ) -> String {
-    var text = "  " + title.padded(to: titleWidth)
+    var text = "  " + title.padded(to: Self.titleWidth)
     for verdict in columns {
       let count = results.count { $0.verdict == verdict }
       let number = count == 0 ? zero : "\(count)"
@@ -66,11 +98,17 @@ extension ConformanceReport {
 
   private static func failure(_ result: ClauseResult, _ paint: Paint) -> String {
     let clause = result.clause
-    var text = "  \(paint.verdict(.failed, true, clause.id))  section \(clause.section)"
+    var text = "  \(paint.verdict(result.verdict, true, clause.id))  section \(clause.section)"
     text += ", \(clause.level.rawValue), \(result.violated)× violated"
-    text += ", \(result.satisfied)× kept\n" + clause.summary.wrapped(indent: 4) + "\n"
+    text += ", \(result.satisfied)× kept"
+    if result.undecided > 0 { text += ", \(result.undecided)× undecided" }
+    text += "\n" + clause.summary.wrapped(indent: 4) + "\n"
     for finding in result.findings.prefix(3) {
       text += "    \(printable(finding.file)) \(place(of: finding))\n"
+      if let other = finding.sameCauseAs {
+        text += "      the same cause as that of \(other)\n"
+        continue
+      }
       text += "      " + printable(finding.message) + "\n"
       text += "      expected: " + printable(finding.expected) + "\n"
       text += "      actual:   " + printable(finding.actual) + "\n"
@@ -115,7 +153,7 @@ private struct Paint {
     switch verdict {
     case .failed: return "\u{1B}[31m\(text)\u{1B}[0m"
     case .passed: return "\u{1B}[32m\(text)\u{1B}[0m"
-    case .inconclusive: return "\u{1B}[33m\(text)\u{1B}[0m"
+    case .inconclusive, .notFollowed: return "\u{1B}[33m\(text)\u{1B}[0m"
     case .notApplicable, .notExercised: return text
     }
   }

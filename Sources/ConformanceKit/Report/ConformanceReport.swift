@@ -14,9 +14,30 @@ public struct ConformanceReport: Sendable, Hashable {
   init(toolVersion: String, inputs: [String], results: [ClauseResult], isComplete: Bool) {
     self.toolVersion = toolVersion
     self.inputs = inputs
-    self.results = results
+    self.results = Self.joined(results)
     self.isComplete = isComplete
   }
+
+  /// Names the first clause of each cause to the others that have a finding of it.
+  private static func joined(_ results: [ClauseResult]) -> [ClauseResult] {
+    var first: [Int: String] = [:]
+    return results.map { result in
+      var result = result
+      for (index, finding) in result.findings.enumerated() {
+        guard let cause = finding.cause else { continue }
+        let id = result.clause.id
+        guard let other = first[cause] else {
+          first[cause] = id
+          continue
+        }
+        if other != id { result.findings[index].sameCauseAs = other }
+      }
+      return result
+    }
+  }
+
+  /// Whether any clause had anything to judge, be it undecided.
+  public var hasJudged: Bool { results.contains { $0.isExercised } }
 
   /// Whether any clause failed, which fails the run.
   public var hasFailed: Bool { results.contains { $0.verdict == .failed } }
@@ -91,13 +112,31 @@ private struct JSONText {
       raw(#","aliases":"#)
       strings(aliases)
     }
-    raw(#","counts":{"satisfied":\#(result.satisfied),"violated":\#(result.violated)"#)
+    raw(#","tally":{"violated":\#(result.violated),"kept":\#(result.satisfied)"#)
     raw(#","undecided":\#(result.undecided)},"findings":["#)
     for (index, finding) in result.findings.enumerated() {
       if index > 0 { raw(",") }
       append(finding)
     }
-    raw("]}")
+    raw("]")
+    if !result.places.isEmpty {
+      raw(#","undecided":["#)
+      for (index, place) in result.places.enumerated() {
+        if index > 0 { raw(",") }
+        append(place)
+      }
+      raw("]")
+    }
+    raw("}")
+  }
+
+  mutating func append(_ place: UndecidedPlace) {
+    raw("{")
+    field("file", place.file, isFirst: true)
+    raw(",\"frame\":\(place.frame),\"connection\":\(place.connection)")
+    field("time", place.time.description)
+    field("reason", place.reason)
+    raw("}")
   }
 
   mutating func append(_ finding: Finding) {
@@ -116,6 +155,7 @@ private struct JSONText {
     if finding.packet.isEmpty { raw("null") } else { bytes += finding.packet }
     field("expected", finding.expected)
     field("actual", finding.actual)
+    if let other = finding.sameCauseAs { field("sameCauseAs", other) }
     raw("}")
   }
 }

@@ -8,6 +8,8 @@ struct FaultJudge {
   let base: Int
   /// Packets by kind (judged or inferred, whole or not) and first byte.
   private var cells = [Int](repeating: 0, count: 4 * 256)
+  /// By cell, where its first packet was; only of cells that a rule may leave undecided.
+  private var firstPlaces: [Int: UndecidedPlace] = [:]
   /// By rule, the whole and the incomplete packets among those in the cells that violated it.
   private var violations: [(whole: Int, incomplete: Int)]
 
@@ -26,7 +28,12 @@ struct FaultJudge {
   ) -> UInt64 {
     let isWhole = packet.missing == 0 || Self.isWholeButForPayload(packet)
     let kind = (tally.mode == .judged ? 0 : 2) + (isWhole ? 0 : 1)
-    cells[kind << 8 | Int(packet.header.firstByte)] += 1
+    let cell = kind << 8 | Int(packet.header.firstByte)
+    // Of what may stay undecided the first place is kept.
+    if kind != 0, cells[cell] == 0 {
+      firstPlaces[cell] = tally.place(kind == 1 ? .incompletePacket : .inferredVersion)
+    }
+    cells[cell] += 1
     let type = packet.type
     guard !isFaultless || type == .connect || type == .connack else { return 0 }
     return judge(packet, event, isWhole: isWhole, &tally)
@@ -51,8 +58,12 @@ struct FaultJudge {
         judgeRefusal(rule, rank, packet, event, &tally)
       }
       guard let fault = rule.match(faults), Self.applies(rule, packet, fault) else { continue }
-      if rule.mustClose(event.context.sender.other) { reactions |= 1 << UInt64(index) }
-      guard rule.speaks(of: packet.header.firstByte), tally.mode == .judged else { continue }
+      let isSubject = rule.speaks(of: packet.header.firstByte)
+      // What a clause says of a receiver it says of its own packets only.
+      if isSubject || packet.type == .connect, rule.mustClose(event.context.sender.other) {
+        reactions |= 1 << UInt64(index)
+      }
+      guard isSubject, tally.mode == .judged else { continue }
       if isWhole { violations[index].whole += 1 } else { violations[index].incomplete += 1 }
       tally.violate(rank, event, .init(rule, packet, fault, event.context.sender))
     }
@@ -82,15 +93,22 @@ struct FaultJudge {
     for (index, rule) in rules.enumerated() {
       let rank = RuleIndex(value: base + index)
       var counts = [0, 0, 0, 0]
+      var places: [[UndecidedPlace]] = [[], [], [], []]
       for byte in 0..<256 where rule.speaks(of: UInt8(byte)) {
-        for kind in 0..<4 { counts[kind] += cells[kind << 8 | byte] }
+        for kind in 0..<4 {
+          counts[kind] += cells[kind << 8 | byte]
+          if let first = firstPlaces[kind << 8 | byte] { places[kind].append(first) }
+        }
       }
       let whole = counts[0] - violations[index].whole
       let incomplete = counts[1] - violations[index].incomplete
       tally.mode = .judged
       tally.satisfy(rank, times: whole + (rule.isOfFirstByte ? incomplete : 0))
-      if !rule.isOfFirstByte { tally.leave(rank, .incompletePacket, times: incomplete) }
-      tally.leave(rank, .inferredVersion, times: counts[2] + counts[3])
+      if !rule.isOfFirstByte {
+        tally.leave(rank, .incompletePacket, times: incomplete, at: places[1])
+      }
+      tally.leave(
+        rank, .inferredVersion, times: counts[2] + counts[3], at: places[2] + places[3])
     }
   }
 }
@@ -112,6 +130,7 @@ extension FindingText {
   ) {
     self.init(
       "the \(sender.rawValue) sent a bad \(packet.type.name): \(fault.code.message)",
-      expected: rule.expected, actual: fault.description)
+      expected: rule.expected, actual: fault.description,
+      cause: "\(fault.code.rawValue) \(fault.offset)")
   }
 }

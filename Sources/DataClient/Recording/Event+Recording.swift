@@ -122,7 +122,8 @@ extension ConnectionClosing {
     }
     self.init(
       how: how, firstFrame: try fields.integer("firstFrame"),
-      firstTime: try fields.time("firstTime"), reason: try fields.optionalString("reason"))
+      firstTime: try fields.time("firstTime"), reason: try fields.optionalString("reason"),
+      isAnswered: fields.value("answered") == nil ? true : try fields.bool("answered"))
   }
 }
 

@@ -51,6 +51,7 @@ public struct EventJSONWriter: Sendable {
       buffer.append(contentsOf: closing.how.rawValue.utf8)
       buffer.append("\"")
       append(firstFrame: closing.firstFrame, closing.firstTime, to: &buffer)
+      if !closing.isAnswered { buffer.append(",\"answered\":false") }
       if let reason = closing.reason {
         buffer.append(",\"reason\":")
         buffer.append(quoted: reason)

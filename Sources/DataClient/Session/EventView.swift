@@ -129,13 +129,19 @@ public struct ConnectionClosing: Sendable, Hashable {
   public var firstTime: Timestamp
   /// What a client that was recorded said of the loss; nil in captures, which can't know.
   public var reason: String?
+  /// Whether the other end closed or reset the connection as well, so that it was still there; true
+  /// where nobody can know, and of all that is no FIN.
+  public var isAnswered: Bool
 
   /// Creates a closing.
-  public init(how: How, firstFrame: Int, firstTime: Timestamp, reason: String? = nil) {
+  public init(
+    how: How, firstFrame: Int, firstTime: Timestamp, reason: String? = nil, isAnswered: Bool = true
+  ) {
     self.how = how
     self.firstFrame = firstFrame
     self.firstTime = firstTime
     self.reason = reason
+    self.isAnswered = isAnswered || how != .fin
   }
 
   /// The ways in which a connection ends.
@@ -189,6 +195,20 @@ public struct Malformation: Sendable, Hashable {
     self.code = code
     self.offset = offset
     self.message = message
+  }
+
+  /// The code of a frame whose header is cut by the end of the stream, behind a reserved opcode.
+  public static let reservedOpcode = "reserved-opcode"
+
+  /// Creates the malformation of a frame of which no more is there than an opcode that is reserved.
+  /// - Parameters:
+  ///   - firstByte: The first byte of the frame.
+  ///   - offset: Where it stands in the stream.
+  public init(reservedOpcodeIn firstByte: UInt8, at offset: Int) {
+    self.init(
+      code: Self.reservedOpcode, offset: offset,
+      message: "the stream ends inside the header of a frame with the reserved opcode "
+        + "\(firstByte & 0x0F) (first byte 0x\(String(firstByte, radix: 16, uppercase: true)))")
   }
 
   /// Creates a malformation from the error that the framer threw.

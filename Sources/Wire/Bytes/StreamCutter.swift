@@ -53,6 +53,9 @@ struct StreamCutter<Header: StreamUnitHeader & Sendable>: Sendable {
     return header
   }
 
+  /// The first byte of the unit that is begun.
+  var pendingFirstByte: UInt8? { passed > 0 ? kept.first : nil }
+
   init(limit: Int, offset: Int) {
     self.limit = max(Header.largestSize, limit)
     unitOffset = offset

@@ -27,6 +27,9 @@ public struct WebSocketFramer: Sendable {
   /// the frame for it need not wait for the payload.
   public var pendingHeader: WebSocketFrameHeader? { cutter.pendingHeader }
 
+  /// The first byte of the frame that is not complete, which says what it is before its header is whole.
+  public var pendingFirstByte: UInt8? { cutter.pendingFirstByte }
+
   /// What a loss of bytes does to the stream.
   public enum Loss: Sendable, Hashable {
     /// The lost bytes all belong to the current frame; the next one will be found.

@@ -8,12 +8,16 @@ enum ConformRun {
     help: "Only these clauses: MQTT-3.8.3-3, or a section with its subsections: 3.8.")
   static let strict = OptionSpec(
     name: "strict", help: "Lets a violated SHOULD fail as a violated MUST does.")
+  static let allowEmpty = OptionSpec(
+    name: "allow-empty", help: "Ends with 0, not 2, where no clause had anything to judge.")
   static let format = OptionSpec(
     name: "format", letter: "f", value: "FORMAT", choices: ["text", "json"],
     help: "text (default): a report for people; json: one for programs.")
 
   /// The options of a judging command.
-  static let options: [OptionSpec] = [.spec, clause, strict, format, .output, .bpf, .decode]
+  static let options: [OptionSpec] = [
+    .spec, clause, strict, allowEmpty, format, .output, .bpf, .decode,
+  ]
 
   /// Judges files and writes the report.
   /// - Parameters:
@@ -37,7 +41,15 @@ enum ConformRun {
     // A report on nothing would look as if nothing were violated.
     guard unread < files.count else { return .unable }
     let report = consumer.judge.report(toolVersion: Reprise.version)
-    return try write(report, isWhole: unread == 0, to: output, arguments, console)
+    let isEmpty = !report.hasJudged && !arguments.has(allowEmpty)
+    let status = try write(
+      report, isWhole: unread == 0 && !isEmpty, to: output, arguments, console)
+    if isEmpty {
+      console.error(
+        "nothing was judged: no clause that was asked for had anything to judge; look at what there is "
+          + "by reprise inspect, or add --allow-empty")
+    }
+    return status
   }
 
   /// Writes a report.

@@ -52,8 +52,8 @@ enum ConformSDKCommand: Command {
       runs of all scenarios bound to it went line by line as they should.
 
       Verdicts: passed, failed, not-exercised (its scenarios were not run),
-      not-applicable (only a unit test can judge it), inconclusive (a SHOULD or MAY is
-      not followed). Only failed fails the run (status 1).
+      not-applicable (only a unit test can judge it), not-followed (a SHOULD or MAY).
+      Only failed fails the run (status 1).
 
       Examples:
         reprise conform sdk

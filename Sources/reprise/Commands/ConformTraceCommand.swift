@@ -8,8 +8,9 @@ enum ConformTraceCommand: Command {
       FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl);
       - is standard input. All files together are judged in one report.
 
-      Verdicts: passed, failed, inconclusive, not-applicable, not-exercised. Only failed
-      fails the run (status 1), and only passed counts as passed.
+      Verdicts: passed, failed, not-followed (a SHOULD), inconclusive, not-exercised,
+      not-applicable. Only failed fails the run (status 1), and only passed counts as
+      passed. Where no clause had anything to judge the status is 2.
 
       Examples:
         reprise conform trace capture.pcap

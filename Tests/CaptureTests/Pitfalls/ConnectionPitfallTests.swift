@@ -275,6 +275,23 @@ import Wire
     #expect(tap.closings == [.fin] && tap.gaps.isEmpty)
   }
 
+  @Test("20: whether the other side answers the end is told", arguments: ["fin", "reset", ""])
+  func answeredEnd(_ answer: String) {
+    var dialogue = Self.session.dialogue()
+    dialogue.segments.removeLast(3)
+    for peer in Peer.allCases {
+      dialogue.next[peer] = dialogue.segments.last { $0.sender == peer && !$0.payload.isEmpty }?.end
+    }
+    dialogue.add(.server, .fin)
+    if answer == "fin" { dialogue.add(.client, .fin) }
+    if answer == "reset" { dialogue.add(.client, .reset) }
+    let closings = Tap(dialogue).events.compactMap { event in
+      if case .closed(let closing) = event.body { closing } else { nil }
+    }
+    #expect(closings.map(\.how) == [.fin])
+    #expect(closings.map(\.isAnswered) == [!answer.isEmpty])
+  }
+
   @Test("20: a refused SYN leaves nothing behind")
   func closedPort() {
     var segments: [Segment] = []

@@ -226,4 +226,25 @@ import Wire
       #expect(tap.gaps.map(\.bytes) == (isClosed ? [] : [1]))
     }
   }
+
+  @Test("4: of a header that the end cuts a reserved opcode is told", arguments: [0x83, 0x81])
+  func cutHeader(firstByte: UInt8) {
+    for isClosed in [true, false] {
+      var dialogue = WebSocketDialogue()
+      dialogue.open()
+      dialogue.send(.server, [firstByte])
+      if isClosed { dialogue.close() }
+      let tap = dialogue.tap()
+      let isReserved = firstByte == 0x83
+      #expect(
+        tap.malformations.map(\.code)
+          == (isReserved ? ["reserved-opcode"] : isClosed ? ["incomplete-frame"] : []))
+      #expect(tap.gaps.map(\.bytes) == (isReserved || isClosed ? [] : [1]))
+      guard isReserved else { continue }
+      #expect(
+        tap.malformations.first?.message
+          == "the stream ends inside the header of a frame with the reserved opcode 3 (first byte 0x83)"
+      )
+    }
+  }
 }

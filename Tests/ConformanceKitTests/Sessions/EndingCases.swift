@@ -53,11 +53,35 @@ extension SessionCase {
       $0.ping()
       $0.finish()
     },
-    .isOpen("3.1.2-23", "the server closes", saying: "the server ended the connection first") {
+    .fails("3.1.2-23", "the server closes after 20 s", saying: "silent for longer") {
       $0.start(keepAlive: 10)
       $0.ping()
       $0.wait(20)
       $0.close(.server)
+    },
+    .isOpen("3.1.2-23", "the server closes after 13 s", saying: "the server ended the connection") {
+      $0.start(keepAlive: 10)
+      $0.ping()
+      $0.wait(13)
+      $0.close(.server)
+    },
+    .isOpen("3.1.2-23", "nobody answers the server's FIN", saying: "still there") {
+      $0.start(keepAlive: 10)
+      $0.ping()
+      $0.wait(20)
+      $0.close(.server, isAnswered: false)
+    },
+    .isOpen("3.1.2-23", "the server resets", saying: "still there") {
+      $0.start(keepAlive: 10)
+      $0.ping()
+      $0.wait(20)
+      $0.close(.server, .reset)
+    },
+    .fails("3.1.2-23", "20 s of silence behind CONNACK", saying: "silent for longer") {
+      $0.start(keepAlive: 10)
+      $0.wait(20)
+      $0.ping()
+      $0.finish()
     },
     .isOpen("3.1.2-23", "CONNACK comes late", saying: "CONNACK came within") {
       $0.open()

@@ -11,6 +11,24 @@ extension SessionCase {
       $0.publish(.client, "a")
       $0.close(.server)
     },
+    .fails("3.1.0-1", "PUBLISH first, of a version that nothing names", saying: "first packet") {
+      $0.wire = .mqttInferred(.v5_0)
+      $0.open()
+      $0.client(hex: "30 05 0001 61 00 01")
+      $0.close(.server)
+    },
+    .isOpen("3.1.0-1", "PUBLISH first, mid-stream in such a version", saying: "only inferred") {
+      $0.wire = .mqttInferred(.v5_0)
+      $0.open(isFromStart: false)
+      $0.client(hex: "30 05 0001 61 00 01")
+      $0.close(.server)
+    },
+    .isOpen("3.1.0-1", "first something with faults", saying: "only inferred") {
+      $0.wire = .mqttInferred(.v3_1_1)
+      $0.open()
+      $0.client(hex: "C1 00")
+      $0.close(.server)
+    },
     .passes("3.1.0-1", "CONNECT first") { $0.start() },
     .isOpen("3.1.0-1", "mid-stream", saying: "the start of the connection") {
       $0.open(isFromStart: false)
@@ -117,11 +135,28 @@ extension SessionCase {
   private static let refusals: [SessionCase] =
     ["3.2.2-5", "3.1.3-9"].flatMap {
       [
-        .fails($0, "the server answers on", saying: "goes on sending after the refusal") {
+        .fails($0, "the server still answers after a minute", saying: "goes on sending more than") {
+          $0.refuse(2)
+          $0.wait(60)
+          $0.ping()
+          $0.pong()
+          $0.close(.client)
+        },
+        .fails($0, "the server closes after a minute", saying: "left the connection open") {
+          $0.refuse(2)
+          $0.wait(60)
+          $0.close(.server)
+        },
+        .isOpen($0, "the server answers once more", saying: "the client ended the connection") {
           $0.refuse(2)
           $0.ping()
           $0.pong()
           $0.close(.client)
+        },
+        .passes($0, "the server closes after 29 s") {
+          $0.refuse(2)
+          $0.wait(29)
+          $0.close(.server)
         },
         .fails($0, "the client closes after a minute", saying: "left the connection open") {
           $0.refuse(2)

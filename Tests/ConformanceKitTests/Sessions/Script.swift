@@ -45,9 +45,12 @@ struct Script {
           firstFrame: 1, firstTime: Timestamp(nanoseconds: time), hasPings: hasPings)))
   }
 
-  mutating func close(_ sender: Peer, _ how: ConnectionClosing.How = .fin) {
+  mutating func close(
+    _ sender: Peer, _ how: ConnectionClosing.How = .fin, isAnswered: Bool = true
+  ) {
     let closing = ConnectionClosing(
-      how: how, firstFrame: frame + 1, firstTime: Timestamp(nanoseconds: time + 1_000_000))
+      how: how, firstFrame: frame + 1, firstTime: Timestamp(nanoseconds: time + 1_000_000),
+      isAnswered: isAnswered)
     add(sender, .closed(closing))
   }
 

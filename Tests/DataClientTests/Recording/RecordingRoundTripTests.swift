@@ -54,7 +54,8 @@ import Wire
   }
 
   @Test(arguments: [
-    Sample.opening, Sample.ownOpening, Sample.closing, Sample.gap, Sample.malformed,
+    Sample.opening, Sample.ownOpening, Sample.closing,
+    Sample.lonelyClosing, Sample.gap, Sample.malformed,
   ])
   func keepsEventsThatAreNoPackets(event: Event) throws {
     #expect(try read(try record([event])) == [event])

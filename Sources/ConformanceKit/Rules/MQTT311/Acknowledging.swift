@@ -61,7 +61,8 @@ extension Exchanges {
       FindingText(
         "the client acknowledged out of order: a message that came after that of frame "
           + "\(exchange.moment.frame) was acknowledged before it",
-        expected: "acknowledgements in the order of frames", actual: "this one comes late"))
+        expected: "acknowledgements in the order of frames",
+        actual: "message \(place + 1) acknowledged behind message \(last + 1)"))
   }
 
   private func answerWrongly(
@@ -136,12 +137,12 @@ extension ConnectionState {
         let rules: [MQTT311Rule] =
           sender == .server ? [.publishIsAnswered, .clientAnswersPublish] : [.publishIsAnswered]
         let answer = exchange.phase == .puback ? "PUBACK" : "PUBREC"
-        report(exchange, id, absence, by: sender.other, answer, rules, event, &tally)
+        report(exchange, id, absence, by: sender.other, answer, rules, close, event, &tally)
       case .pubrel where sender == .server && exchange.outlivesUnsubscribe:
         let absence = absence(since: exchange.moment.time, by: .server, at: close)
         report(
-          exchange, id, absence, by: .server, "PUBREL", [.unsubscribeCompletesDelivery], event,
-          &tally)
+          exchange, id, absence, by: .server, "PUBREL", [.unsubscribeCompletesDelivery], close,
+          event, &tally)
       case .pubrel, .pubcomp: break
       }
     }
@@ -149,24 +150,28 @@ extension ConnectionState {
 
   private func report(
     _ exchange: Exchanges.Exchange, _ id: UInt16, _ absence: Absence, by answerer: Peer,
-    _ answer: String, _ rules: [MQTT311Rule], _ event: borrowing EventView, _ tally: inout Tally
+    _ answer: String, _ rules: [MQTT311Rule], _ close: Closing, _ event: borrowing EventView,
+    _ tally: inout Tally
   ) {
     for rule in rules {
       if let lost = exchange.lost {
-        tally.leave(rule, .gap(of: lost))
+        tally.leave(rule, .gap(of: lost), at: exchange.moment)
         continue
       }
       switch absence {
-      case .undecided(let reason): tally.leave(rule, reason)
-      case .violation where exchange.isRepeated: tally.leave(rule, .repeatedMessage)
-      case .violation where !sessionEndsHere: tally.leave(rule, .sessionGoesOn)
+      case .undecided(let reason): tally.leave(rule, reason, at: exchange.moment)
+      case .violation where exchange.isRepeated:
+        tally.leave(rule, .repeatedMessage, at: exchange.moment)
+      case .violation where !sessionEndsHere:
+        tally.leave(rule, .sessionGoesOn, at: exchange.moment)
       case .violation:
         tally.violate(
           rule.index, event,
           FindingText(
             "the \(answerer.rawValue) never sent \(answer) \(id) for the packet of frame "
               + "\(exchange.moment.frame), though it went on and the session ended",
-            expected: "\(answer) \(id)", actual: "no \(answer)"))
+            expected: "\(answer) \(id)",
+            actual: "no \(answer) \(id) in \(close.time.seconds(since: exchange.moment.time))"))
       }
     }
   }

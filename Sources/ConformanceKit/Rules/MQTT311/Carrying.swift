@@ -189,14 +189,16 @@ extension ConnectionState {
     for (wait, sender) in unaligned.waits {
       let answerer = sender.other
       switch absence(since: wait.moment.time, by: answerer, at: close) {
-      case .undecided(let reason): tally.leave(.receiverCopesWithFrames, reason)
+      case .undecided(let reason):
+        tally.leave(.receiverCopesWithFrames, reason, at: wait.moment)
       case .violation:
         tally.violate(
           MQTT311Rule.receiverCopesWithFrames.index, event,
           FindingText(
             "the \(answerer.rawValue) never answered the \(wait.type.name) of frame "
               + "\(wait.moment.frame), which does not fill its WebSocket frame",
-            expected: "\(wait.answer.name)", actual: "no \(wait.answer.name)"))
+            expected: "\(wait.answer.name)",
+            actual: "no \(wait.answer.name) in \(close.time.seconds(since: wait.moment.time))"))
       }
     }
   }

@@ -44,14 +44,14 @@ struct Silence {
   private var last: Timestamp?
   private var isMeasured = false
   private var isBroken = false
-  /// Whether CONNACK came within the silence; a client may wait for it.
-  private var hasConnack = false
+  /// When CONNACK came within the silence; a client may wait for it.
+  private var accepted: Timestamp?
 
   /// Starts to measure at the CONNECT.
   mutating func start(at time: Timestamp) { last = time }
 
   /// Notes that CONNACK came.
-  mutating func noteConnack() { hasConnack = true }
+  mutating func noteConnack(at time: Timestamp) { accepted = time }
 
   /// Notes that bytes of the client are missing.
   mutating func lose() { last = nil }
@@ -60,7 +60,7 @@ struct Silence {
   enum Outcome {
     case kept
     case undecided(UndecidedReason)
-    case broken(seconds: Double)
+    case broken(nanoseconds: Int64)
   }
 
   /// Measures the silence up to a packet of the client, or its close.
@@ -69,22 +69,29 @@ struct Silence {
   ) -> Outcome {
     defer {
       last = time
-      hasConnack = false
+      accepted = nil
     }
     guard let last, keepAlive > 0 else { return .kept }
     isMeasured = true
-    let silence = time.nanoseconds(since: last)
-    let limit = Int64(keepAlive) * 1_000_000_000
+    let whole = time.nanoseconds(since: last)
     // A tenth, or half a second, is for timers and the way to where the capture was taken.
-    guard silence > limit + max(limit / 10, 500_000_000) else { return .kept }
+    guard Self.isBeyond(whole, keepAlive, tolerance: 10, atLeast: 500_000_000) else { return .kept }
     isBroken = true
-    if hasConnack { return .undecided(.connackInSilence) }
-    guard silence > limit + max(limit / 2, 1_000_000_000) else {
-      return .undecided(.keepAliveMargin)
+    let silence = accepted.map { min(whole, time.nanoseconds(since: $0)) } ?? whole
+    guard Self.isBeyond(silence, keepAlive, tolerance: 2, atLeast: 1_000_000_000) else {
+      return .undecided(accepted == nil ? .keepAliveMargin : .connackInSilence)
     }
     // The time of a packet is that of its last byte; only the first had to come in time.
     if packetSize > 1_200 { return .undecided(.longPacket) }
-    return .broken(seconds: Double(silence) / 1_000_000_000)
+    return .broken(nanoseconds: silence)
+  }
+
+  /// Whether a silence is longer than the Keep Alive and a part of it, or a time, more.
+  private static func isBeyond(
+    _ silence: Int64, _ keepAlive: UInt16, tolerance part: Int64, atLeast least: Int64
+  ) -> Bool {
+    let limit = Int64(keepAlive) * 1_000_000_000
+    return silence > limit + max(limit / part, least)
   }
 
   /// Whether silences were measured, and all of them were short enough.
@@ -103,17 +110,20 @@ extension ConnectionState {
     case .kept: break
     case .undecided(let reason): tally.leave(.keepAlive, reason)
     case .broken where !hasPings: tally.leave(.keepAlive, .pingsNotRecorded)
-    case .broken(let seconds):
-      tally.violate(
-        MQTT311Rule.keepAlive.index, event,
-        FindingText(
-          "the client was silent for longer than its Keep Alive",
-          expected: "a packet at least every \(keepAlive) s",
-          actual: "\(Self.rounded(seconds)) s of silence"))
+    case .broken(let silence): violateKeepAlive(keepAlive, silence, event, &tally)
     }
   }
 
-  private static func rounded(_ seconds: Double) -> Double { (seconds * 1_000).rounded() / 1_000 }
+  private func violateKeepAlive(
+    _ keepAlive: UInt16, _ silence: Int64, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    tally.violate(
+      MQTT311Rule.keepAlive.index, event,
+      FindingText(
+        "the client was silent for longer than its Keep Alive",
+        expected: "a packet at least every \(keepAlive) s",
+        actual: "\(Timestamp.seconds(silence)) of silence"))
+  }
 
   mutating func clientPings(_ context: EventContext, _ tally: inout Tally) {
     if pings.open.isEmpty, offence?.sender == .client { offence?.isPinged = true }
@@ -131,13 +141,14 @@ extension ConnectionState {
       var absence = absence(since: ping.time, by: .server, at: close)
       if isPassed, close.how != .endOfCapture { absence = .violation }
       switch absence {
-      case .undecided(let reason): tally.leave(.pingIsAnswered, reason)
+      case .undecided(let reason): tally.leave(.pingIsAnswered, reason, at: ping)
       case .violation:
         tally.violate(
           MQTT311Rule.pingIsAnswered.index, event,
           FindingText(
             "the server never answered the PINGREQ of frame \(ping.frame), though it went on sending "
-              + "for more than 30 s", expected: "PINGRESP", actual: "no PINGRESP"))
+              + "for more than 30 s", expected: "PINGRESP",
+            actual: "no PINGRESP in \(close.time.seconds(since: ping.time))"))
       }
     }
     if close.how != .endOfCapture { closeSilence(close, event, &tally) }
@@ -148,11 +159,29 @@ extension ConnectionState {
     _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
   ) {
     guard close.first == .client, !client.isDeaf else {
-      // Who was cut off may have been silent because it was gone.
-      guard let keepAlive = connect?.keepAlive, keepAlive > 0, disconnect == nil else { return }
-      if case .kept = silence.measure(to: close.time, keepAlive: keepAlive) { return }
-      return tally.leave(.keepAlive, client.isDeaf ? .clientGap : .serverClosedFirst)
+      return closeCutSilence(close, event, &tally)
     }
     measureSilence(packetSize: 0, at: close.time, event, &tally)
+  }
+
+  /// Judges the last silence of a client that the server cut off, or of which bytes are missing.
+  private mutating func closeCutSilence(
+    _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let keepAlive = connect?.keepAlive, keepAlive > 0, disconnect == nil else { return }
+    let outcome = silence.measure(to: close.time, keepAlive: keepAlive)
+    if case .kept = outcome { return }
+    // A server has to close then, without a word of WebSocket.
+    webSocket.note(.client)
+    guard !client.isDeaf else { return tally.leave(.keepAlive, .clientGap) }
+    guard case .broken(let silence) = outcome else {
+      return tally.leave(.keepAlive, .serverClosedFirst)
+    }
+    guard hasPings else { return tally.leave(.keepAlive, .pingsNotRecorded) }
+    // Who did not answer the end may have been silent because it was gone.
+    guard close.how == .fin, close.isAnswered else {
+      return tally.leave(.keepAlive, .clientMayBeGone)
+    }
+    violateKeepAlive(keepAlive, silence, event, &tally)
   }
 }

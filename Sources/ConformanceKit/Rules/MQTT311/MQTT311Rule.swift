@@ -73,5 +73,7 @@ extension Tally {
   mutating func satisfy(_ rule: MQTT311Rule) { satisfy(rule.index) }
 
   @inline(__always)
-  mutating func leave(_ rule: MQTT311Rule, _ reason: UndecidedReason) { leave(rule.index, reason) }
+  mutating func leave(_ rule: MQTT311Rule, _ reason: UndecidedReason, at moment: Moment? = nil) {
+    leave(rule.index, reason, at: moment)
+  }
 }

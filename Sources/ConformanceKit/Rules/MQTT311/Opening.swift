@@ -16,12 +16,16 @@ extension ConnectionState {
       return tally.satisfy(rule)
     }
     if let reason = lossReason(of: sender) { return tally.leave(rule, reason) }
+    // CONNECT comes first in every version; but bytes that break rules may be no MQTT at all.
+    let isOfAnyVersion =
+      sender == .client && packet.type != .reserved && packet.missing == 0 && packet.faults.isEmpty
     let name = packet.type.name
     tally.violate(
-      rule.index, event,
+      rule.index, event, isOfAnyVersion: isOfAnyVersion,
       FindingText(
         "the \(sender.rawValue)'s first packet on the connection is \(name)",
-        expected: "\(required.name)", actual: "\(name)"))
+        expected: "\(required.name)",
+        actual: "\(name) (first byte \(packet.header.firstByte.hexadecimal))"))
   }
 
   mutating func clientConnects(_ packet: borrowing MQTTPacketView, _ context: EventContext) {
@@ -41,7 +45,7 @@ extension ConnectionState {
       moment: Moment(event.context), code: code, sessionPresent: packet.sessionPresent,
       isRefusalOpen: code != 0)
     connect?.isOpen = false
-    silence.noteConnack()
+    silence.noteConnack(at: event.context.time)
     guard code == 0 else { return }
     guard let connect else { return tally.leave(.cleanSessionIsNew, .connectNotSeen) }
     tally.satisfy(.connectIsAnswered)
@@ -56,10 +60,14 @@ extension ConnectionState {
 
   /// Looks at a packet that the server sends behind a refusal.
   mutating func serverGoesOnAfterRefusal(_ event: borrowing EventView, _ tally: inout Tally) {
-    guard let refusal = takeRefusal() else { return }
+    guard let refusal = connack, event.context.time.isLate(since: refusal.moment.time) else {
+      return
+    }
+    _ = takeRefusal()
     violateRefusal(
       refusal, event,
-      "the server goes on sending after the refusal of frame \(refusal.moment.frame)", &tally)
+      "the server goes on sending more than 30 s after the refusal of frame "
+        + "\(refusal.moment.frame)", until: event.context.time, &tally)
   }
 
   /// Judges what followed a refusal when the connection is over.
@@ -69,18 +77,19 @@ extension ConnectionState {
     guard let refusal = takeRefusal() else { return }
     let rules = Self.refusalRules(refusal.code)
     if close.how == .endOfCapture {
-      for rule in rules { tally.leave(rule, .endOfCapture) }
+      for rule in rules { tally.leave(rule, .endOfCapture, at: refusal.moment) }
     } else if server.isDeaf {
-      for rule in rules { tally.leave(rule, .serverGap) }
-    } else if close.first == .server {
-      for rule in rules { tally.satisfy(rule) }
-    } else if close.time.nanoseconds(since: refusal.moment.time) <= Self.patience {
-      for rule in rules { tally.leave(rule, .clientClosedFirst) }
-    } else {
+      for rule in rules { tally.leave(rule, .serverGap, at: refusal.moment) }
+    } else if close.time.isLate(since: refusal.moment.time) {
       violateRefusal(
         refusal, event,
-        "the server left the connection open after the refusal of frame \(refusal.moment.frame), "
-          + "until the client closed it", &tally)
+        "the server left the connection open for more than 30 s after the refusal of frame "
+          + "\(refusal.moment.frame), until the \(close.first.rawValue) closed it",
+        until: close.time, &tally)
+    } else if close.first == .server {
+      for rule in rules { tally.satisfy(rule) }
+    } else {
+      for rule in rules { tally.leave(rule, .clientClosedFirst, at: refusal.moment) }
     }
   }
 
@@ -95,32 +104,39 @@ extension ConnectionState {
   }
 
   private func violateRefusal(
-    _ refusal: ConnackFacts, _ event: borrowing EventView, _ message: String, _ tally: inout Tally
+    _ refusal: ConnackFacts, _ event: borrowing EventView, _ message: String,
+    until end: Timestamp, _ tally: inout Tally
   ) {
+    let wait = end.seconds(since: refusal.moment.time)
     for rule in Self.refusalRules(refusal.code) {
       tally.violate(
         rule.index, event,
         FindingText(
-          message, expected: "the server closes after CONNACK code \(refusal.code)",
-          actual: "the server did not close"))
+          message, expected: "the server closes within 30 s of CONNACK code \(refusal.code)",
+          actual: "open for \(wait)"))
     }
   }
 
   /// Judges a CONNECT that was never answered.
   func closeConnect(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
     guard let connect, connect.isOpen, !server.hasGap else {
-      if connect?.isOpen == true { tally.leave(.connectIsAnswered, .serverGap) }
+      if connect?.isOpen == true {
+        tally.leave(.connectIsAnswered, .serverGap, at: connect?.moment)
+      }
       return
     }
-    guard !connect.isFaulty else { return tally.leave(.connectIsAnswered, .faultyRequest) }
+    guard !connect.isFaulty else {
+      return tally.leave(.connectIsAnswered, .faultyRequest, at: connect.moment)
+    }
     switch absence(since: connect.moment.time, by: .server, at: close) {
-    case .undecided(let reason): tally.leave(.connectIsAnswered, reason)
+    case .undecided(let reason): tally.leave(.connectIsAnswered, reason, at: connect.moment)
     case .violation:
       tally.violate(
         MQTT311Rule.connectIsAnswered.index, event,
         FindingText(
           "the server never answered the CONNECT of frame \(connect.moment.frame), though it went "
-            + "on sending for more than 30 s", expected: "CONNACK", actual: "no CONNACK"))
+            + "on sending for more than 30 s", expected: "CONNACK",
+          actual: "no CONNACK in \(close.time.seconds(since: connect.moment.time))"))
     }
   }
 }

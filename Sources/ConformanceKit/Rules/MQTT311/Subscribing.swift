@@ -105,7 +105,7 @@ extension ConnectionState {
   }
 
   private static func hex(_ codes: [UInt8]) -> String {
-    codes.prefix(16).map { ($0 < 16 ? "0x0" : "0x") + String($0, radix: 16) }
+    codes.prefix(16).map(\.hexadecimal)
       .joined(separator: " ") + (codes.count > 16 ? " …" : "")
   }
 
@@ -136,18 +136,20 @@ extension ConnectionState {
   func closeSubscribes(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
     for (id, request) in subscribes.entries.sorted(by: { $0.id < $1.id }) {
       guard !request.isFaulty, !request.isLost else {
-        tally.leave(.subscribeIsAnswered, request.isLost ? .serverGap : .faultyRequest)
+        tally.leave(
+          .subscribeIsAnswered, request.isLost ? .serverGap : .faultyRequest, at: request.moment)
         continue
       }
       switch absence(since: request.moment.time, by: .server, at: close) {
-      case .undecided(let reason): tally.leave(.subscribeIsAnswered, reason)
+      case .undecided(let reason): tally.leave(.subscribeIsAnswered, reason, at: request.moment)
       case .violation:
         tally.violate(
           MQTT311Rule.subscribeIsAnswered.index, event,
           FindingText(
             "the server never answered SUBSCRIBE \(id) of frame \(request.moment.frame), though it "
               + "went on sending for more than 30 s",
-            expected: "SUBACK \(id)", actual: "no SUBACK"))
+            expected: "SUBACK \(id)",
+            actual: "no SUBACK \(id) in \(close.time.seconds(since: request.moment.time))"))
       }
     }
   }

@@ -108,16 +108,18 @@ extension ConnectionState {
       let absence = absence(since: request.moment.time, by: .server, at: close)
       for rule in request.rules {
         if request.isFaulty || request.isLost {
-          tally.leave(rule, request.isLost ? .serverGap : .faultyRequest)
+          tally.leave(
+            rule, request.isLost ? .serverGap : .faultyRequest, at: request.moment)
         } else if case .undecided(let reason) = absence {
-          tally.leave(rule, reason)
+          tally.leave(rule, reason, at: request.moment)
         } else {
           tally.violate(
             rule.index, event,
             FindingText(
               "the server never answered UNSUBSCRIBE \(id) of frame \(request.moment.frame), though "
                 + "it went on sending for more than 30 s",
-              expected: "UNSUBACK \(id)", actual: "no UNSUBACK"))
+              expected: "UNSUBACK \(id)",
+              actual: "no UNSUBACK \(id) in \(close.time.seconds(since: request.moment.time))"))
         }
       }
     }

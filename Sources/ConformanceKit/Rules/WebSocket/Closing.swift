@@ -107,7 +107,9 @@ extension WebSocketState {
     guard !self[first.other].mayHaveClosed else {
       return tally.leave(rule, .gap(of: first.other))
     }
-    guard !self[first.other].isAtFault else { return tally.leave(rule, .otherAtFault) }
+    guard !self[first.other].isAtFault, !tally.blamed.contains(Blame(first.other)) else {
+      return tally.leave(rule, .otherAtFault)
+    }
     // Whose only direction was captured may answer a Close frame that was not.
     guard response != nil || self[first.other].lastTime != nil else {
       return tally.leave(rule, .gap(of: first.other))
@@ -131,13 +133,14 @@ extension WebSocketState {
       absence = .violation
     }
     switch absence {
-    case .undecided(let reason): tally.leave(rule, reason)
+    case .undecided(let reason): tally.leave(rule, reason, at: first)
     case .violation:
       tally.violate(
         rule.index, event,
         FindingText(
           "the \(answerer.rawValue) never answered the CLOSE of frame \(first.frame), though it went "
-            + "on for more than 30 s", expected: "a CLOSE frame", actual: "no CLOSE frame"))
+            + "on for more than 30 s", expected: "a CLOSE frame",
+          actual: "no CLOSE frame in \(close.time.seconds(since: first.time))"))
     }
   }
 

@@ -84,5 +84,7 @@ extension Tally {
   mutating func satisfy(_ rule: FrameRule) { satisfy(rule.index) }
 
   @inline(__always)
-  mutating func leave(_ rule: FrameRule, _ reason: UndecidedReason) { leave(rule.index, reason) }
+  mutating func leave(_ rule: FrameRule, _ reason: UndecidedReason, at moment: Moment? = nil) {
+    leave(rule.index, reason, at: moment)
+  }
 }

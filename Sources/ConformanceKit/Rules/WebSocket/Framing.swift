@@ -101,6 +101,23 @@ extension WebSocketState {
     if hasOffered { tally.leave(.clientUsesAcceptedOnly, doubt) }
   }
 
+  /// Judges a frame of which no more is there than an opcode that is reserved.
+  func judgeCutHeader(
+    _ malformation: Malformation, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    switch negotiation {
+    case .unknown: return tally.leave(.opcodeIsDefined, handshakeReason ?? .handshakeNotSeen)
+    case .other: return tally.leave(.opcodeIsDefined, .unknownExtension)
+    case .nothing, .deflate: break
+    }
+    tally.violate(
+      FrameRule.opcodeIsDefined.index, event,
+      FindingText(
+        "the \(event.context.sender.rawValue) began a frame with an opcode that is reserved",
+        expected: "opcode 0, 1, 2, 8, 9 or 10",
+        actual: "\(malformation.message), at byte \(malformation.offset) of the stream"))
+  }
+
   private func judgeLength(
     _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
     _ tally: inout Tally
@@ -177,6 +194,7 @@ extension FindingText {
   ) {
     self.init(
       "the \(sender.rawValue) sent a bad \(frame.opcode.name) frame: \(fault.code.message)",
-      expected: expected, actual: fault.description)
+      expected: expected, actual: fault.description,
+      cause: "\(fault.code.rawValue) \(fault.offset)")
   }
 }

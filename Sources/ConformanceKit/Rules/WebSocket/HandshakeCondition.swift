@@ -92,6 +92,6 @@ extension FindingText {
       case .request: "the client sent a bad request for WebSocket"
       case .response: "the server sent a bad answer to a request for WebSocket"
       }
-    self.init(sender, expected: expected, actual: actual)
+    self.init(sender, expected: expected, actual: actual, cause: actual)
   }
 }

@@ -73,7 +73,7 @@ enum HandshakeRule: Int, CaseIterable {
 extension Tally {
   mutating func satisfy(_ rule: HandshakeRule) { satisfy(rule.index) }
 
-  mutating func leave(_ rule: HandshakeRule, _ reason: UndecidedReason) {
-    leave(rule.index, reason)
+  mutating func leave(_ rule: HandshakeRule, _ reason: UndecidedReason, at moment: Moment? = nil) {
+    leave(rule.index, reason, at: moment)
   }
 }

@@ -85,15 +85,16 @@ extension WebSocketState {
     }
     switch absence {
     case .undecided(let reason):
-      tally.leave(.pingHasPong, reason)
-      if stray != nil { tally.leave(.pongRepeatsPing, reason) }
+      tally.leave(.pingHasPong, reason, at: ping.moment)
+      if stray != nil { tally.leave(.pongRepeatsPing, reason, at: ping.moment) }
     case .violation:
       let answerer = asker.other.rawValue
       tally.violate(
         FrameRule.pingHasPong.index, event,
         FindingText(
           "the \(answerer) never answered the PING of frame \(ping.moment.frame), though it went on "
-            + "sending for more than 30 s", expected: "PONG with the same data", actual: "no PONG"))
+            + "sending for more than 30 s", expected: "PONG with the same data",
+          actual: "no such PONG in \(close.time.seconds(since: ping.moment.time))"))
       stray?.withView { pong in
         tally.violate(
           FrameRule.pongRepeatsPing.index, pong,

@@ -29,11 +29,15 @@ struct WebSocketJudge {
       keys.answer(event.context.connection)
       state.takeResponse(response, event, &tally)
     case .webSocket(let frame): state.takeFrame(frame, event, &tally)
-    case .gap, .malformed: state.lose(from: event.context.sender, &tally)
+    case .gap: state.lose(from: event.context.sender, &tally)
+    case .malformed(let malformation):
+      if malformation.code == Malformation.reservedOpcode {
+        state.judgeCutHeader(malformation, event, &tally)
+      }
+      state.lose(from: event.context.sender, &tally)
     case .closed(let closing):
       keys.answer(event.context.connection)
-      let close = Closing(how: closing.how, first: event.context.sender, time: closing.firstTime)
-      state.close(close, event, &tally)
+      state.close(Closing(closing, event), event, &tally)
     case .opened, .mqtt: break
     }
   }

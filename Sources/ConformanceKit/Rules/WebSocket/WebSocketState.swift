@@ -28,6 +28,13 @@ struct WebSocketState {
   /// Notes that the connection speaks WebSocket.
   mutating func note() { isSeen = true }
 
+  /// Notes who has broken a rule, be it one of what the connection carries.
+  @inline(__always)
+  mutating func note(_ blamed: Blame) {
+    if blamed.contains(.client) { client.isAtFault = true }
+    if blamed.contains(.server) { server.isAtFault = true }
+  }
+
   subscript(peer: Peer) -> WebSocketSide {
     _read { if peer == .client { yield client } else { yield server } }
     _modify { if peer == .client { yield &client } else { yield &server } }
