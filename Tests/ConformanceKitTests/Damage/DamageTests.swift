@@ -1,0 +1,81 @@
+import ConformanceKit
+import DataClient
+import Foundation
+import TestSupport
+import Testing
+
+/// Damage to a capture never makes an accusation: what fails on damaged frames fails on all of them.
+@Suite("Damaged captures")
+struct DamageTests {
+  private static let package = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// How many variants there are of each kind of damage to each capture.
+  private static let seeds: UInt64 = {
+    let text = ProcessInfo.processInfo.environment["REPRISE_DAMAGE_SEEDS"]
+    return text.flatMap(UInt64.init) ?? 2
+  }()
+
+  /// Captures of this package, relative to its recordings.
+  static let recordings: [String] = {
+    let folder = package.appending(path: "Recordings")
+    let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
+    return (paths ?? []).filter { path in
+      path.hasSuffix("/capture.pcap") || sdk.contains(path)
+    }.sorted()
+  }()
+
+  /// Sessions of the SDK over WebSocket: each with another kind of end, or other traffic.
+  private static let sdk: Set<String> = [
+    "sdk/link/stream-calls.pcap", "sdk/link/stream-lost.pcap", "sdk/link/stream-token.pcap",
+    "sdk/requests/ask-resent.pcap", "sdk/requests/socket-closed-by-server.pcap",
+    "sdk/requests/socket-heartbeat.pcap",
+  ]
+
+  /// Captures of others that speak MQTT or WebSocket, whole as far as they go.
+  static let others: [String] = [
+    "arkime/mqtt_synthetic.pcap", "made-here/g01_mqtt311_qos012.pcap",
+    "made-here/g05_mqtt311_ws.pcap", "made-here/g12_port_reuse.pcap",
+    "made-here/g14a_ws_json_plain.pcap", "made-here/g14b_ws_json_deflate.pcap",
+    "made-here/g15_persistent_session_dup_redelivery.pcap", "made-here/g17_src.pcap",
+    "made-here/g18_mqtt311_ws_mosquitto_native.pcap", "suricata-verify/mqtt311-pub-qos2.pcap",
+    "suricata-verify/mqtt311-unsub-qos1.pcap", "suricata-verify/mqtt31-sub-userpass.pcap",
+    "suricata-verify/mqtt-ping.pcap", "suricata-verify/websocket.pcap",
+    "suricata-verify/websocket-ping.pcap",
+  ]
+
+  @Test("No clause fails on a damaged recording that the whole one keeps")
+  func recordings() throws {
+    #expect(Self.recordings.count >= 25)
+    try Self.damage(
+      Self.recordings.map { Self.package.appending(path: "Recordings/\($0)").path })
+  }
+
+  @Test("No clause fails on a damaged capture of others that the whole one keeps", .capturesOfOthers)
+  func others() throws { try Self.damage(Self.others.map(SharedCaptures.path)) }
+
+  private static func damage(_ paths: [String]) throws {
+    let catalogue = try Catalogue.bundled()
+    var accused: [String] = []
+    var variants = 0
+    for path in paths {
+      let name = path.split(separator: "/").suffix(2).joined(separator: "/")
+      let whole = try CapturedFrames(path: path)
+      let expected = try whole.violated(catalogue)
+      for kind in Damage.allCases {
+        for seed in 0..<seeds {
+          let damaged = kind.apply(to: whole, seed: seed)
+          variants += 1
+          for clause in try damaged.violated(catalogue).subtracting(expected).sorted() {
+            accused.append("\(clause) by \(kind) \(seed) of \(name)")
+          }
+        }
+      }
+    }
+    if ProcessInfo.processInfo.environment["REPRISE_DAMAGE_SEEDS"] != nil {
+      print("\(accused.count) accusations in \(variants) damaged captures")
+      for accusation in accused { print("  \(accusation)") }
+    }
+    #expect(accused == [], "in \(variants) damaged captures")
+  }
+}
