@@ -107,7 +107,7 @@ final class SessionConnection {
     let layer = layer
     return EventContext(
       time: arrival.time, frame: arrival.frame, connection: number, sender: peer(side),
-      wire: layer.wire, over: layer.over)
+      wire: layer.wire, over: layer.over, isOrderUncertain: arrival.isOrderUncertain)
   }
 
   /// The context of what happens on the connection itself.
@@ -115,7 +115,7 @@ final class SessionConnection {
     guard stage == .webSocket else { return context(side, arrival) }
     return EventContext(
       time: arrival.time, frame: arrival.frame, connection: number, sender: peer(side),
-      wire: .webSocket)
+      wire: .webSocket, isOrderUncertain: arrival.isOrderUncertain)
   }
 }
 

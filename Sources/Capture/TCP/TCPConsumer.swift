@@ -14,6 +14,8 @@ enum Side: Int, Sendable {
 struct Arrival: Sendable, Hashable {
   var frame: Int
   var time: Timestamp
+  /// Whether its place among the bytes of the other side is not known.
+  var isOrderUncertain = false
 }
 
 /// What is known of a TCP connection when its first bytes come.
@@ -38,7 +40,8 @@ struct FlowClosing: Sendable {
   var isAnswered: Bool
 }
 
-/// What takes the streams of TCP connections, in order and with every loss told.
+/// What takes the streams of TCP connections, in an order of both sides that is causally possible and
+/// with every loss told before what depends on it.
 protocol TCPConsumer {
   /// What the consumer keeps for a connection.
   associatedtype Connection: AnyObject

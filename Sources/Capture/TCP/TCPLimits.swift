@@ -1,11 +1,16 @@
 /// How much is kept, at the most.
 struct TCPLimits: Sendable {
-  /// Bytes of one direction that wait behind a hole.
+  /// Bytes of one direction that wait.
   var pendingBytes = 1 << 20
-  /// Segments of one direction that wait behind a hole.
+  /// Segments of one direction that wait.
   var pendingSegments = 4_096
-  /// Bytes of all connections together that wait behind holes.
+  /// Bytes of all connections together that wait.
   var allPendingBytes = 16 << 20
+  /// Segments of a connection after which bytes that were acknowledged and not captured are lost:
+  /// neighbours change places by a few, in captures of several queues or merged taps by more.
+  var segmentsWaiting = 16
+  /// Frames of the capture after which they are lost, too: a connection may be silent for long.
+  var framesWaiting = 1_024
   /// Connections that are known at once; beyond it those that are over, of no interest or idle go.
   var flows = 65_536
   /// Frames after its end for which a connection is still known.

@@ -2,32 +2,46 @@ import DataClient
 
 // How connections end, and what is told then.
 extension TCPReassembler {
-  mutating func end(_ flow: Flow, _ side: Side, at offset: Int, _ arrival: Arrival) {
+  mutating func end(
+    _ flow: Flow, _ side: Side, at offset: Int, _ demand: Int, _ arrival: Arrival
+  ) {
     // A stream can't end before bytes that were delivered: that FIN is of an earlier connection.
     guard offset >= flow[side].offset else {
       statistics.disbelievedEnds += 1
       return
     }
-    if flow[side].finOffset == nil { flow[side].finOffset = offset }
-    if flow.closing == nil { flow.closing = (.fin, side, arrival) }
+    if flow[side].finOffset == nil {
+      flow[side].finOffset = offset
+      flow[side].finDemand = demand
+    }
+    // A FIN that acknowledges the other one was sent behind it, wherever it was captured.
+    if let closing = flow.closing {
+      guard closing.side != side, flow[side.other].finDemand > offset else { return }
+    }
+    flow.closing = (.fin, side, arrival)
   }
 
   mutating func reset(
-    _ flow: Flow, _ side: Side, _ sequence: UInt32, _ arrival: Arrival
+    _ flow: Flow, _ side: Side, _ sequence: UInt32, _ demand: Int, _ arrival: Arrival
   ) {
+    var offset = flow[side].offset
     if flow[side].nextSequence != nil {
-      guard let offset = flow[side].offset(of: sequence),
-        abs(offset - flow[side].offset) <= limits.pendingBytes
+      guard let target = flow[side].offset(of: sequence),
+        abs(target - offset) <= limits.pendingBytes
       else {
         statistics.strayedSegments += 1
         return
       }
-      guard isBelieved(resetAt: offset, flow[side]) else {
+      guard isBelieved(resetAt: target, flow[side]) else {
         statistics.disbelievedEnds += 1
         return
       }
+      // Behind a FIN, which takes a number of its own, there are no bytes.
+      offset = min(target, flow[side].finOffset ?? target)
     }
-    close(flow, flow.closing?.how ?? .reset, arrival, endedBy: side)
+    guard flow.reset == nil else { return }
+    flow.reset = Reset(
+      side: side, offset: offset, demand: demand, arrival: arrival, segment: flow.segments)
   }
 
   /// Whether a reset is inside its receiver's window (RFC 5961 section 3.2).
@@ -37,6 +51,21 @@ extension TCPReassembler {
   /// there (RFC 9293 section 3.10.7.1), be it behind bytes of its own that are still on their way.
   private func isBelieved(resetAt offset: Int, _ stream: borrowing TCPStream) -> Bool {
     offset >= stream.offset - 1 || (stream.acknowledged > 0 && offset == stream.acknowledged)
+  }
+
+  /// Ends a connection by its reset, once what was sent before it is there.
+  mutating func resetIfDue(_ flow: Flow) {
+    guard let reset = flow.reset, !flow.isClosed else { return }
+    let isDue =
+      reset.offset <= flow[reset.side].offset && flow.isOver(reset.demand, of: reset.side.other)
+    guard isDue || flow.segments - reset.segment >= limits.segmentsWaiting else { return }
+    cut(flow, reset.arrival)
+  }
+
+  /// Ends a connection that nothing more is waited for.
+  mutating func cut(_ flow: Flow, _ arrival: Arrival) {
+    let how = flow.closing?.how ?? (flow.reset == nil ? .endOfCapture : .reset)
+    close(flow, how, flow.reset?.arrival ?? arrival, endedBy: flow.reset?.side)
   }
 
   mutating func endIfOver(_ flow: Flow, _ arrival: Arrival) {
@@ -50,9 +79,13 @@ extension TCPReassembler {
     guard !flow.isClosed else { return }
     flow.isClosed = true
     guard flow.isWanted else { return drop(flow) }
-    for side in [Side.first, .second] { settle(flow, side, arrival) }
+    flow.isStarting = false
+    repeat { deliverDue(flow) } while giveUp(flow, .unfilled)
+    for side in [Side.first, .second] { tellUnseen(flow, side, arrival) }
     if flow.isWanted, let connection = flow.connection {
       let began = flow.closing ?? (how, endedBy ?? .first, arrival)
+      var arrival = arrival
+      if flow.mayHaveBegunOtherwise { arrival.isOrderUncertain = true }
       consumer.closed(
         FlowClosing(
           how: how, side: began.side, began: began.arrival, arrival: arrival,
@@ -62,13 +95,27 @@ extension TCPReassembler {
     drop(flow)
   }
 
-  /// Delivers what waits behind holes, and tells what the other side acknowledged but nobody saw.
-  mutating func settle(_ flow: Flow, _ side: Side, _ arrival: Arrival) {
-    while let next = flow[side].pending.first {
-      let isAcknowledged = flow[side].acknowledged >= next.offset
-      release(flow, side, isAcknowledged ? .acknowledged : .unfilled, arrival)
-    }
+  /// Tells what is known to have been sent and nobody saw.
+  private mutating func tellUnseen(_ flow: Flow, _ side: Side, _ arrival: Arrival) {
     guard flow.isWanted, flow.connection != nil else { return }
-    lose(flow[side].acknowledgedUnseen, .acknowledged, flow, side, arrival)
+    var unseen = flow[side].unseen
+    if let reset = flow.reset, reset.side == side {
+      // One number alone is that of a FIN.
+      let missing = reset.offset - flow[side].offset
+      if missing > 1 { unseen = max(unseen, missing) }
+    }
+    let isAcknowledged = flow[side].acknowledged >= flow[side].offset + unseen
+    lose(unseen, isAcknowledged ? .acknowledged : .unfilled, flow, side, arrival)
+  }
+}
+
+extension TCPReassembler.Flow {
+  /// Whether the first FIN that was captured may acknowledge one that was not.
+  fileprivate var mayHaveBegunOtherwise: Bool {
+    guard let closing, closing.how == .fin else { return false }
+    let other = closing.side.other
+    let demand = self[closing.side].finDemand
+    let isAhead = demand > self[other].offset
+    return self[other].finOffset == nil && (isAhead || (self[other].endsInLoss && demand != .min))
   }
 }

@@ -12,9 +12,7 @@ extension TCPReassembler {
     guard segment.flags.contains(.syn), isNewConnection(segment, on: known, isFromLower) else {
       return known
     }
-    if known.isWanted, !known.isClosed {
-      close(known, known.closing?.how ?? .endOfCapture, arrival)
-    }
+    if known.isWanted, !known.isClosed { cut(known, arrival) }
     return newFlow(key, isFromLower, segment, arrival)
   }
 
@@ -27,7 +25,13 @@ extension TCPReassembler {
     let isAnswer = segment.flags.contains(.acknowledgment)
     // The same number again is a retransmission, unless all was over.
     let offset = flow[side].offset(of: segment.sequenceNumber &+ 1)
-    if offset == 0 { return flow.isClosed && !isAnswer }
+    if offset == flow[side].startOffset { return flow.isClosed && !isAnswer }
+    // The first data was captured before its SYN.
+    if flow.isStarting, !flow[side].isExact, !flow[side].isBegun, let offset,
+      (-Self.largestWindow...0).contains(offset)
+    {
+      return false
+    }
     guard flow.opening.isFromStart, isAnswer, !flow.isClosed else { return true }
     // An answer that the capture saw late, behind the first bytes, acknowledges this connection's SYN.
     let acknowledged = flow[side.other].offset(of: segment.acknowledgmentNumber)
@@ -53,7 +57,7 @@ extension TCPReassembler {
       isFromStart: flags.contains(.syn), arrival: arrival)
     let flow = Flow(
       key: key, isFirstLower: isAnswer ? !isFromLower : isFromLower, opening: opening)
-    if isAnswer { flow.first.start(at: segment.acknowledgmentNumber) }
+    if isAnswer { flow.first.start(behind: segment.acknowledgmentNumber, isSeen: false) }
     flows.insert(flow, for: key)
     return flow
   }
@@ -77,7 +81,7 @@ extension TCPReassembler {
     let bound = frames[frames.count / 2]
     var idle: [Flow] = []
     flows.forEach { if $0.lastFrame <= bound, !$0.isClosed, $0.isWanted { idle.append($0) } }
-    for flow in idle { close(flow, flow.closing?.how ?? .endOfCapture, arrival) }
+    for flow in idle { cut(flow, arrival) }
     statistics.evictedFlows += idle.count
     flows.keep { !$0.isClosed && $0.isWanted }
   }

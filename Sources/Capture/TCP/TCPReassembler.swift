@@ -1,20 +1,25 @@
 import DataClient
 
-/// Puts the segments of TCP connections into streams (RFC 9293), and tells every loss.
+/// Puts the segments of TCP connections into streams (RFC 9293), both directions in an order that is
+/// causally possible, and tells every loss before what depends on it.
 ///
-/// A hole in a stream is a loss only on evidence: the receiver acknowledged what was not captured,
-/// the connection or the capture ended, or a limit was reached. Until then later segments wait, so
-/// that reordering and loss are both right without a switch. Timestamps are never used for order.
+/// A segment is handed on when the bytes before it have been, and those of the other direction that it
+/// acknowledges: so an answer never comes before its question. On an intact capture nothing ever
+/// waits. A hole in a stream is a loss only on evidence: the receiver acknowledged what was not captured
+/// and the connection went on for a while, the connection or the capture ended, or a limit was reached.
+/// Timestamps are never used for order.
 struct TCPReassembler<Consumer: TCPConsumer> {
   var consumer: Consumer
   let limits: TCPLimits
   var statistics = TCPStatistics()
   var flows = FlowTable<Flow>()
   var last = Arrival(frame: 0, time: Timestamp(nanoseconds: 0))
-  /// The bytes that wait behind holes, of all flows together.
+  /// The bytes that wait, of all flows together.
   var pendingBytes = 0
   /// The number of flows at which those that are over are forgotten.
   var nextSweep: Int
+  /// The flows in which something waits, those that wait longest first.
+  var waiting = WaitingFlows<Flow>()
 
   init(_ consumer: consuming Consumer, limits: TCPLimits = TCPLimits()) {
     self.consumer = consumer
@@ -28,13 +33,24 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     // Only the reassembler that made the flow reaches it; checks would cost a third of reading.
     @exclusivity(unchecked) var first: TCPStream
     @exclusivity(unchecked) var second: TCPStream
-    let opening: FlowOpening
+    var opening: FlowOpening
     let isFirstLower: Bool
     var connection: Consumer.Connection?
     var isWanted = true
     var isClosed = false
     var closing: (how: ConnectionClosing.How, side: Side, arrival: Arrival)?
+    /// A reset that has its place behind bytes that were not captured yet.
+    var reset: Reset?
     @exclusivity(unchecked) var lastFrame: Int
+    /// The number of segments so far.
+    @exclusivity(unchecked) var segments = 0
+    /// Whether nothing waits: then a segment in its place is handed on where it lies.
+    @exclusivity(unchecked) var isCalm = false
+    /// Whether the first segments are kept until it is clear where both streams start.
+    var isStarting = true
+    /// Whether it is among the flows in which something waits, and the frame with which that began.
+    var isWaiting = false
+    var waitsSince: Int
 
     init(key: FlowKey, isFirstLower: Bool, opening: FlowOpening) {
       self.key = key
@@ -43,6 +59,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       first = TCPStream()
       second = TCPStream()
       lastFrame = opening.arrival.frame
+      waitsSince = opening.arrival.frame
     }
 
     subscript(side: Side) -> TCPStream {
@@ -51,103 +68,123 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     }
   }
 
+  /// A reset, and what its sender had sent and received.
+  struct Reset {
+    var side: Side
+    var offset: Int
+    var demand: Int
+    var arrival: Arrival
+    /// The number of its segment among those of the connection.
+    var segment: Int
+  }
+
   /// Takes the next segment of the capture.
   mutating func take(_ segment: borrowing TCPSegment) {
     let time = segment.time ?? last.time
     let arrival = Arrival(frame: segment.frame, time: time)
     last = arrival
+    if !waiting.isEmpty { releaseIdle(arrival) }
     let (key, isFromLower) = FlowKey.of(segment.source, segment.destination)
     let known = flows.flow(of: key)
     guard let flow = flow(known, key, isFromLower, segment, arrival) else { return }
     flow.lastFrame = segment.frame
     guard flow.isWanted, !flow.isClosed else { return }
+    flow.segments &+= 1
     let side: Side = isFromLower == flow.isFirstLower ? .first : .second
-    // A hole that was acknowledged by the time of the last segment: neighbours that only changed
-    // places have had their chance, unless this segment is the one that was missed.
-    if flow[side.other].isHoleAcknowledged { release(flow, side.other, .acknowledged, arrival) }
-    let isDue = flow[side].isHoleAcknowledged
-    receive(segment, on: flow, from: side, arrival)
-    if isDue, flow[side].isHoleAcknowledged { release(flow, side, .acknowledged, arrival) }
+    if flow.isCalm, takeInPlace(segment, flow, side, arrival) { return }
+    takeApart(segment, flow, side, arrival)
+  }
+
+  /// Takes a segment that stands where the next one is expected while nothing waits; false if it does
+  /// not.
+  @inline(__always)
+  private mutating func takeInPlace(
+    _ segment: borrowing TCPSegment, _ flow: Flow, _ side: Side, _ arrival: Arrival
+  ) -> Bool {
+    let special: TCPFlags = [.syn, .fin, .reset]
+    guard segment.flags.isDisjoint(with: special), segment.flags.contains(.acknowledgment),
+      flow[side].nextSequence == segment.sequenceNumber,
+      flow[side.other].takeKnown(segment.acknowledgmentNumber)
+    else { return false }
+    let length = segment.payloadWireLength
+    if length > 0 { deliver(segment.payload, length: length, flow, side, arrival) }
+    // A FIN that came before its data.
+    if flow.closing != nil { endIfOver(flow, arrival) }
+    return true
+  }
+
+  private mutating func takeApart(
+    _ segment: borrowing TCPSegment, _ flow: Flow, _ side: Side, _ arrival: Arrival
+  ) {
+    var demand = Int.min
     if segment.flags.contains(.acknowledgment) {
-      flow[side.other].acknowledge(
-        segment.acknowledgmentNumber, isFromStart: flow.opening.isFromStart)
+      demand = flow[side.other].acknowledge(segment.acknowledgmentNumber, by: flow.segments)
     }
-    endIfOver(flow, arrival)
+    receive(segment, on: flow, from: side, demand, arrival)
+    settle(flow, arrival)
   }
 
   /// Ends all connections where the capture ends.
   mutating func finish() {
     var open: [Flow] = []
     flows.forEach { if $0.isWanted, !$0.isClosed { open.append($0) } }
-    for flow in open {
-      close(flow, flow.closing?.how ?? .endOfCapture, last)
-    }
+    for flow in open { cut(flow, last) }
     flows.keep { _ in false }
+    waiting.removeAll()
   }
 
   // MARK: Streams
 
   mutating func receive(
-    _ segment: borrowing TCPSegment, on flow: Flow, from side: Side, _ arrival: Arrival
+    _ segment: borrowing TCPSegment, on flow: Flow, from side: Side, _ demand: Int,
+    _ arrival: Arrival
   ) {
     let flags = segment.flags
+    let length = segment.payloadWireLength
     var sequence = segment.sequenceNumber
     if flags.contains(.syn) {
       sequence &+= 1
-      if flow[side].nextSequence == nil { flow[side].start(at: sequence) }
-    } else if segment.payloadWireLength > 0 || flags.contains(.fin) {
-      flow[side].startIfNeeded(at: sequence)
+      flow[side].start(behind: sequence, isSeen: true)
+      // Its first data was captured before it.
+      if flow.connection == nil, side == .first || flags.contains(.acknowledgment) {
+        flow.opening.isFromStart = true
+      }
+    } else if !flags.contains(.reset) {
+      let other = flow[side.other]
+      let isBefore = !flow.opening.isFromStart && !other.isBegun && demand <= other.offset
+      flow[side].see(sequence, length: length, mayLeaveOut: isBefore)
     }
-    if flags.contains(.reset) { return reset(flow, side, sequence, arrival) }
-    let length = segment.payloadWireLength
+    if flags.contains(.reset) { return reset(flow, side, sequence, demand, arrival) }
     guard length > 0 || flags.contains(.fin) else { return }
     guard let offset = flow[side].offset(of: sequence) else {
       statistics.strayedSegments += 1
       return
     }
-    if length > 0 { place(segment.payload, at: offset, length: length, flow, side, arrival) }
-    if flags.contains(.fin) { end(flow, side, at: offset + length, arrival) }
+    if length > 0 {
+      place(segment.payload, at: offset, length: length, demand, flow, side, arrival)
+    }
+    if flags.contains(.fin) { end(flow, side, at: offset + length, demand, arrival) }
   }
 
-  @inline(__always)
+  /// Hands a segment on if it is its turn, and keeps it if not.
   mutating func place(
-    _ bytes: RawSpan, at offset: Int, length: Int, _ flow: Flow, _ side: Side, _ arrival: Arrival
+    _ bytes: RawSpan, at offset: Int, length: Int, _ demand: Int, _ flow: Flow, _ side: Side,
+    _ arrival: Arrival
   ) {
-    let expected = flow[side].offset
-    if offset == expected, !flow[side].hasHole {
-      deliver(bytes, length: length, flow, side, arrival)
-    } else if offset > expected {
-      hold(bytes, at: offset, length: length, flow, side, arrival)
-    } else if offset + length > expected {
-      let known = expected - offset
-      if known > 0 { statistics.retransmissions += 1 }
+    let known = flow[side].offset - offset
+    if known > 0 { statistics.retransmissions += 1 }
+    guard known < length else { return }
+    let isDue =
+      known >= 0 && flow[side].pending.isEmpty && flow.isOver(demand, of: side.other)
+      && !flow.isStarting
+    guard !isDue else {
       let rest = bytes.extracting(min(known, bytes.byteCount)..<bytes.byteCount)
-      if flow[side].hasHole {
-        hold(rest, at: expected, length: length - known, flow, side, arrival)
-      } else {
-        deliver(rest, length: length - known, flow, side, arrival)
-      }
-    } else {
-      statistics.retransmissions += 1
-      return
+      return deliver(rest, length: length - known, flow, side, arrival)
     }
-    drain(flow, side)
-  }
-
-  /// Keeps a segment until the bytes in front of it come, or are known not to come.
-  mutating func hold(
-    _ bytes: RawSpan, at offset: Int, length: Int, _ flow: Flow, _ side: Side, _ arrival: Arrival
-  ) {
-    statistics.earlySegments += 1
-    let before = flow[side].pending.byteCount
-    flow[side].pending.insert(bytes, at: offset, length: length, arrival)
-    pendingBytes += flow[side].pending.byteCount - before
-    let pending = flow[side].pending
-    if pending.byteCount > limits.pendingBytes || pending.count > limits.pendingSegments
-      || pendingBytes > limits.allPendingBytes
-    {
-      release(flow, side, .limit, arrival)
-    }
+    if known < 0 { statistics.earlySegments += 1 }
+    let skipped = max(0, known)
+    let rest = bytes.extracting(min(skipped, bytes.byteCount)..<bytes.byteCount)
+    hold(rest, at: offset + skipped, length: length - skipped, demand, flow, side, arrival)
   }
 
   mutating func deliver(
@@ -174,36 +211,13 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     return connection
   }
 
-  /// Delivers pending segments that have nothing missing in front of them any more.
-  mutating func drain(_ flow: Flow, _ side: Side) {
-    while let next = flow[side].pending.first, next.offset <= flow[side].offset {
-      guard let segment = flow[side].pending.removeFirst() else { return }
-      pendingBytes -= segment.bytes.count
-      let known = flow[side].offset - segment.offset
-      guard known < segment.length else { continue }
-      let bytes = segment.bytes.span.bytes
-      deliver(
-        bytes.extracting(min(known, bytes.byteCount)..<bytes.byteCount),
-        length: segment.length - known, flow, side, segment.arrival)
-    }
-  }
-
-  /// Gives up the hole in front of the first pending segment.
-  mutating func release(
-    _ flow: Flow, _ side: Side, _ reason: Gap.Reason, _ arrival: Arrival
-  ) {
-    guard let next = flow[side].pending.first else { return }
-    lose(next.offset - flow[side].offset, reason, flow, side, next.arrival)
-    drain(flow, side)
-  }
-
   mutating func lose(
     _ count: Int, _ reason: Gap.Reason, _ flow: Flow, _ side: Side, _ arrival: Arrival
   ) {
     guard count > 0 else { return }
     statistics.gaps += 1
     statistics.gapBytes += count
-    flow[side].advance(by: count)
+    flow[side].advance(by: count, isLost: true)
     guard flow.isWanted else { return }
     let connection = connection(of: flow)
     if !consumer.lost(count, reason, from: side, arrival, on: connection) { drop(flow) }
@@ -213,8 +227,6 @@ struct TCPReassembler<Consumer: TCPConsumer> {
   mutating func drop(_ flow: Flow) {
     flow.isWanted = false
     flow.connection = nil
-    pendingBytes -= flow.first.pending.byteCount + flow.second.pending.byteCount
-    flow.first.pending = PendingSegments()
-    flow.second.pending = PendingSegments()
+    forgetPending(of: flow)
   }
 }

@@ -1,39 +1,100 @@
 import DataClient
 
-/// One direction of a TCP connection: where its bytes stand, what came early, what was acknowledged.
+/// One direction of a TCP connection: where its bytes stand, what waits, what was acknowledged.
 ///
-/// Offsets count from the first byte of the stream, so that sequence numbers, which wrap around at
-/// 2^32, are compared in one place only.
+/// Offsets count from where the stream was first seen, so that sequence numbers, which wrap around at
+/// 2^32, are compared in one place only. They are negative for what comes to light before that place.
 struct TCPStream {
-  /// Sequence number of the byte at ``offset``; nil before the direction was seen.
+  /// Sequence number of the byte at ``offset``; nil before the direction was seen or acknowledged.
   private(set) var nextSequence: UInt32?
-  /// How many bytes of the stream are delivered or known to be lost.
+  /// How far the stream is delivered or known to be lost.
   private(set) var offset = 0
   /// The stream's end, once a FIN tells it.
   var finOffset: Int?
+  /// How much of the other stream the sender of the FIN had received; `Int.min` if it says none.
+  var finDemand = Int.min
   /// How far the receiver acknowledged, as far as the capture shows.
-  private(set) var acknowledged = 0
+  private(set) var acknowledged = Int.min
+  /// How far it had acknowledged some segments ago: what was not captured by now never will be.
+  private(set) var settled = Int.min
   var pending = PendingSegments()
+  /// Whether a segment of this direction was captured.
+  private(set) var isSeen = false
+  /// Where the first byte behind the SYN lies; 0 until a SYN tells another place.
+  private(set) var startOffset = 0
+  /// Whether a SYN told where the stream starts.
+  private(set) var isExact = false
+
+  /// Whether the start of the stream is only known from what the receiver acknowledged.
+  private var isStartAssumed = false
+  /// Whether bytes were delivered or told as lost, so that no others can come before them.
+  private(set) var isBegun = false
+  /// Whether the last bytes so far are lost, and with them perhaps a FIN.
+  private(set) var endsInLoss = false
+  /// What was acknowledged of late beyond ``offset``, and at which segment of the connection.
+  private var recent: [(target: Int, segment: Int)] = []
 
   /// Farther than this from what is expected no segment is believed (RFC 7323 allows windows of 1 GiB).
   private static let farthest = 1 << 30
+  /// So far before its assumed start a stream may turn out to start: the largest window without scaling.
+  private static let farthestBack = 65_535
 
   /// Whether all bytes up to the FIN are delivered.
   var isFinished: Bool { finOffset.map { offset >= $0 } ?? false }
 
-  /// Whether the start of the stream is only known from what the receiver acknowledged.
-  private var isStartAssumed = false
+  /// Whether nothing is waited for in this direction.
+  var isCalm: Bool { pending.isEmpty && recent.isEmpty }
 
-  mutating func start(at sequence: UInt32) {
-    nextSequence = sequence
+  // MARK: The start
+
+  /// Starts the stream behind its SYN.
+  /// - Parameters:
+  ///   - sequence: The number of its first byte.
+  ///   - isSeen: Whether the SYN was captured, and not only the answer to it.
+  mutating func start(behind sequence: UInt32, isSeen: Bool) {
+    if isSeen { self.isSeen = true }
+    if nextSequence == nil {
+      nextSequence = sequence
+    } else if !isExact {
+      move(to: sequence)
+    }
     isStartAssumed = false
+    if !isExact { startOffset = offset(of: sequence) ?? 0 }
+    isExact = true
   }
 
-  /// Starts the stream with its first captured segment, if its beginning was not captured.
-  mutating func startIfNeeded(at sequence: UInt32) {
-    guard nextSequence != nil else { return start(at: sequence) }
-    // What was sent before the capture began and is still on its way is no gap of the capture.
-    if isStartAssumed, let target = offset(of: sequence), target >= offset { start(at: sequence) }
+  /// Takes the place of a captured segment for the start, or for one that lies before it, as long as
+  /// nothing but that is known of the start.
+  /// - Parameters:
+  ///   - sequence: Where the segment stands.
+  ///   - length: Its length on the wire.
+  ///   - mayLeaveOut: Whether what is missing since the assumed start was sent before the capture.
+  mutating func see(_ sequence: UInt32, length: Int, mayLeaveOut: Bool) {
+    isSeen = true
+    guard let known = nextSequence else {
+      nextSequence = sequence
+      return
+    }
+    guard !isExact, !isBegun, let target = offset(of: sequence) else { return }
+    if target > offset {
+      if isStartAssumed, mayLeaveOut { move(to: sequence) }
+      isStartAssumed = isStartAssumed && length == 0
+    } else if target < offset, length > 0 {
+      // A keep-alive repeats the last byte (RFC 9293 section 3.8.4).
+      let isKeepAlive = length == 1 && sequence &+ 1 == known
+      if !isKeepAlive { move(to: sequence) }
+      isStartAssumed = false
+    } else {
+      isStartAssumed = false
+    }
+  }
+
+  private mutating func move(to sequence: UInt32) {
+    guard !isBegun, let target = offset(of: sequence), target >= offset - Self.farthestBack else {
+      return
+    }
+    offset = target
+    nextSequence = sequence
   }
 
   /// Returns where a sequence number lies in the stream; nil if too far away to belong to it.
@@ -44,41 +105,56 @@ struct TCPStream {
     return offset + distance
   }
 
+  // MARK: Acknowledgements
+
   /// Takes an acknowledgement of the receiver.
   /// - Parameters:
   ///   - sequence: The number of the byte that the receiver expects.
-  ///   - isFromStart: Whether the capture has the start of the connection: then the first
-  ///     acknowledgement tells where the stream really starts, also if its SYN was not captured.
-  mutating func acknowledge(_ sequence: UInt32, isFromStart: Bool) {
-    guard nextSequence != nil else {
-      start(at: sequence)
-      isStartAssumed = !isFromStart
-      return
+  ///   - segment: The number of the acknowledging segment among those of the connection.
+  /// - Returns: Where that byte lies in the stream; `Int.min` if too far away to belong to it.
+  mutating func acknowledge(_ sequence: UInt32, by segment: Int) -> Int {
+    if nextSequence == nil {
+      nextSequence = sequence
+      isStartAssumed = true
     }
-    if let target = offset(of: sequence) { acknowledged = max(acknowledged, target) }
+    guard let target = offset(of: sequence) else { return .min }
+    acknowledged = max(acknowledged, target)
+    if target > offset, target > recent.last?.target ?? settled { recent.append((target, segment)) }
+    return target
   }
 
-  /// The number of bytes that the receiver acknowledged and nobody captured.
-  var acknowledgedUnseen: Int {
-    let missing = min(acknowledged, finOffset ?? Int.max) - offset
+  /// Takes an acknowledgement of bytes that are all known; false if it is another.
+  @inline(__always)
+  mutating func takeKnown(_ sequence: UInt32) -> Bool {
+    guard let nextSequence else { return false }
+    let distance = Int(Int32(bitPattern: sequence &- nextSequence))
+    guard distance <= 0 else { return false }
+    if offset + distance > acknowledged { acknowledged = offset + distance }
+    return true
+  }
+
+  /// Takes what was acknowledged up to a segment for settled.
+  mutating func settle(upTo segment: Int) {
+    while let oldest = recent.first, oldest.segment <= segment {
+      settled = max(settled, oldest.target)
+      recent.removeFirst()
+    }
+  }
+
+  /// How many bytes are known to have been sent and were not captured; asked for at the end.
+  var unseen: Int {
+    if let finOffset { return max(0, finOffset - offset) }
+    guard acknowledged > offset else { return 0 }
     // The FIN takes a number of its own: one that is acknowledged but not captured is no byte.
-    return finOffset == nil && missing == 1 ? 0 : max(0, missing)
+    return acknowledged - offset == 1 ? 0 : acknowledged - offset
   }
 
-  mutating func advance(by count: Int) {
+  mutating func advance(by count: Int, isLost: Bool = false) {
+    isBegun = true
+    endsInLoss = isLost
     offset += count
     if let nextSequence {
       self.nextSequence = nextSequence &+ UInt32(truncatingIfNeeded: count)
     }
-  }
-
-  /// Whether bytes that never came stand before segments that did.
-  var hasHole: Bool { !pending.isEmpty }
-
-  /// Whether the receiver acknowledged the whole hole in front of the first pending segment: then it
-  /// is the capture that lost the bytes, and nothing will fill the hole.
-  var isHoleAcknowledged: Bool {
-    guard let first = pending.first else { return false }
-    return acknowledged >= first.offset
   }
 }

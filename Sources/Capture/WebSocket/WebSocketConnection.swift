@@ -28,6 +28,8 @@ final class WebSocketConnection {
   var response: HTTPHeadReader?
   /// What the client sent behind its request before the answer came.
   var early: [HeldPiece] = []
+  /// Whether the frames that are being cut were sent before the answer came.
+  var isEarly = false
   /// The requests for something else.
   var plainRequests = 0
   var cargo = Cargo.undecided([])

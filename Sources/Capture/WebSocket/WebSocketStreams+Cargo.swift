@@ -10,6 +10,9 @@ extension WebSocketStreams {
   ) {
     var frame = frame
     let context = connection.carrierContext(side, arrival)
+    if state.isEarly, !arrival.isOrderUncertain {
+      frame.faults.insert(WebSocketFault(.beforeAnswer, in: .opcode, at: 0), at: 0)
+    }
     guard !frame.opcode.isControl else {
       return emitter.emit(EventView(context, .webSocket(frame)))
     }

@@ -107,7 +107,9 @@ extension WebSocketStreams {
     }
     let end = state[connection.client.other].offset
     guard state.isOpen, !rest.isEmpty || !state.early.isEmpty else { return }
+    state.isEarly = true
     replayEarly(connection, state)
+    state.isEarly = false
     takeFrames(rest, endingAt: end, connection.client.other, arrival, connection, state)
   }
 

@@ -59,6 +59,7 @@ public struct ConformanceJudge: EventConsumer {
     let place = table.place(of: event.context.connection)
     note(event)
     table[place].wire = event.context.wire
+    noteOrder(event, at: place)
     switch event.body {
     case .mqtt(let packet): mqtt311.take(packet, event, &table[place], &tally)
     case .opened(let opening):
@@ -94,6 +95,9 @@ public struct ConformanceJudge: EventConsumer {
     let place = table.place(of: event.context.connection)
     table[place].wire = event.context.wire
     let sender = event.context.sender
+    if event.context.isOrderUncertain {
+      for peer in Peer.allCases { table[place][peer].hasGap = true }
+    }
     switch event.body {
     case .opened(let opening): table[place].isFromStart = opening.isFromStart
     case .gap, .malformed: table[place][sender].hasGap = true
@@ -114,6 +118,7 @@ public struct ConformanceJudge: EventConsumer {
     let wire = table[place].wire
     let isJudged = wire.version == .v3_1_1
     tally.mode = table[place].hasPings ? .judged : .retold
+    noteOrder(event, at: place)
     switch event.body {
     case .closed(let closing) where isJudged:
       // What MQTT asks for may be why an end closes.
@@ -138,11 +143,35 @@ public struct ConformanceJudge: EventConsumer {
       return table.remove(at: place)
     case .webSocket(let frame):
       tally.mode = !table[place].hasPings ? .retold : wire.isCertain ? .judged : .inferred
+      if frame.hasUnreadData, isJudged || wire == .webSocket {
+        mqtt311.lose(from: event.context.sender, &table[place], &tally)
+      }
       table[place].carries(frame, event, &tally)
     case .gap, .malformed, .mqtt, .handshake: break
     }
     table[place].webSocket.note(tally.blamed)
     lastContext = event.context
+  }
+
+  /// Notes where bytes are missing, or where it is not known what came first in which direction: then
+  /// whatever is open may be settled already, as if bytes of both sides were missing.
+  @inline(__always)
+  private mutating func noteOrder(_ event: borrowing EventView, at place: Int) {
+    switch event.body {
+    case .gap, .malformed: table[place].hasLoss = true
+    case .opened, .closed, .mqtt, .handshake, .webSocket: break
+    }
+    if event.context.isOrderUncertain { doubtOrder(at: place) }
+    tally.isOrderUncertain = table[place].isOrderUncertain && !table[place].hasLoss
+  }
+
+  private mutating func doubtOrder(at place: Int) {
+    table[place].isOrderUncertain = true
+    tally.isOrderUncertain = !table[place].hasLoss
+    for peer in Peer.allCases {
+      if table[place].webSocket.isSeen { table[place].webSocket.lose(from: peer, &tally) }
+      mqtt311.lose(from: peer, &table[place], &tally)
+    }
   }
 
   /// Notes what a connection speaks: where it opens, and where it turns out to carry MQTT.
@@ -186,6 +215,15 @@ public struct ConformanceJudge: EventConsumer {
     return ConformanceReport(
       toolVersion: toolVersion, inputs: files, results: results,
       isComplete: options.clauses.isEmpty)
+  }
+}
+
+extension WebSocketFrameView {
+  /// Whether data of the frame was not captured, or could not be read.
+  fileprivate var hasUnreadData: Bool {
+    if opcode.isControl { return false }
+    if case .kept = compression { return true }
+    return missing > 0
   }
 }
 

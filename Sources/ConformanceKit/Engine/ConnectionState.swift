@@ -13,6 +13,9 @@ struct ConnectionState {
   var wire = WireProtocol.mqtt(.v3_1_1)
   /// Whether the start of the connection is in the capture.
   var isFromStart = false
+  /// Whether the order of its directions was not known at some place, and whether bytes are missing.
+  var isOrderUncertain = false
+  var hasLoss = false
   /// Whether PINGREQ and PINGRESP are told.
   var hasPings = true
   var client = PeerState()

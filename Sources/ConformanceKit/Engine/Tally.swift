@@ -24,6 +24,8 @@ struct Tally {
   }
 
   var mode = Mode.judged
+  /// Whether what is treated as missing on the connection is only out of order.
+  var isOrderUncertain = false
   /// The file of the current event.
   var file = ""
   /// Who broke a rule by the current event.
@@ -78,7 +80,7 @@ struct Tally {
   ) {
     guard count > 0 else { return }
     // Every other reason comes second to that.
-    let reason = mode.doubt ?? reason
+    let reason = mode.doubt ?? (isOrderUncertain ? reason.withoutGap : reason)
     undecided[rule.value * Self.reasons + reason.rawValue] += count
     guard places[rule.value].count < maximumFindings else { return }
     places[rule.value].append(place(reason, moment))

@@ -6,6 +6,7 @@ enum UndecidedReason: Int, CaseIterable {
   case startNotCaptured
   case clientGap
   case serverGap
+  case orderUncertain
   case incompletePacket
   case endOfCapture
   case requesterLeft
@@ -59,6 +60,7 @@ enum UndecidedReason: Int, CaseIterable {
     case .startNotCaptured: "the start of the connection is not in the capture"
     case .clientGap: "bytes of the client are missing from the capture"
     case .serverGap: "bytes of the server are missing from the capture"
+    case .orderUncertain: "what came first in which direction the capture does not tell"
     case .incompletePacket: "bytes of the packet are missing from the capture"
     case .endOfCapture: "the capture ends before the connection does"
     case .requesterLeft: "the one who waited for the answer ended the connection"
@@ -109,6 +111,11 @@ enum UndecidedReason: Int, CaseIterable {
     case .otherAtFault: "the other side had broken the rules, for which a connection may be failed"
     case .retold: "the recording is a client's own, which does not tell handshakes and frames"
     }
+  }
+
+  /// The reason where nothing is missing but the order of both directions.
+  var withoutGap: UndecidedReason {
+    self == .clientGap || self == .serverGap ? .orderUncertain : self
   }
 
   /// The reason that bytes of a peer are missing.

@@ -54,7 +54,14 @@ extension EventContext {
     self.init(
       time: try fields.time("time"), frame: fields.line,
       connection: try fields.integer("connection", in: 1...RecordingFields.maximumInteger),
-      sender: sender, wire: try WireProtocol(fields), over: try Carrier(fields))
+      sender: sender, wire: try WireProtocol(fields), over: try Carrier(fields),
+      isOrderUncertain: try Self.isOrderUncertain(fields))
+  }
+
+  private static func isOrderUncertain(_ fields: RecordingFields) throws(RecordingError) -> Bool {
+    guard let order = try fields.optionalString("order") else { return false }
+    guard order == "uncertain" else { throw fields.wrong("order", "is not \"uncertain\"") }
+    return true
   }
 }
 

@@ -96,6 +96,7 @@ public struct EventJSONWriter: Sendable {
       case .webSocket: text.append("\",\"over\":\"websocket")
       case nil: break
       }
+      if context.isOrderUncertain { text.append("\",\"order\":\"uncertain") }
       text.append("\",\"type\":\"")
     }
   }

@@ -86,6 +86,10 @@ public struct EventTextWriter: Sendable {
       append(handshake.faults, missing: 0, to: &buffer)
     }
     while buffer.last == UInt8(ascii: " ") { buffer.removeLast() }
+    guard context.isOrderUncertain else { return }
+    begin(.quiet, to: &buffer)
+    buffer.append("  (order uncertain)")
+    end(to: &buffer)
   }
 
   // MARK: The start of a line

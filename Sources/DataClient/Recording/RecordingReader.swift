@@ -93,7 +93,7 @@ public struct RecordingReader: Sendable {
 
   /// Every key that an event's line can have.
   static let knownKeys: Set<String> = [
-    "file", "frame", "time", "connection", "from", "protocol", "inferred", "over", "type",
+    "file", "frame", "time", "connection", "from", "protocol", "inferred", "over", "order", "type",
     "length", "clientID", "cleanStart", "keepAlive", "bridge", "will", "username", "password",
     "properties", "sessionPresent", "returnCode", "reasonCodes", "packetID", "qos", "retain",
     "dup", "topic", "payload", "filters", "errors", "missing", "bytes", "client", "server",

@@ -50,11 +50,14 @@ public struct EventContext: Sendable, Hashable {
   public var wire: WireProtocol
   /// What that runs over, if not over the connection itself.
   public var over: Carrier?
+  /// Whether its place among the events of the other end is not known: a capture that lost bytes does
+  /// not always tell what came first.
+  public var isOrderUncertain: Bool
 
   /// Creates a context.
   public init(
     time: Timestamp, frame: Int, connection: Int, sender: Peer, wire: WireProtocol,
-    over: Carrier? = nil
+    over: Carrier? = nil, isOrderUncertain: Bool = false
   ) {
     self.time = time
     self.frame = frame
@@ -62,6 +65,7 @@ public struct EventContext: Sendable, Hashable {
     self.sender = sender
     self.wire = wire
     self.over = over
+    self.isOrderUncertain = isOrderUncertain
   }
 }
 

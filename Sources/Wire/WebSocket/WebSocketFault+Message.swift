@@ -16,6 +16,7 @@ extension WebSocketFault.Code {
     case .continuationOfNothing: "no message is open to go on with"
     case .messageInsideMessage: "the message before it has no last fragment"
     case .dataAfterClose: "the sender had sent a Close frame"
+    case .beforeAnswer: "the answer to the client's request had not come yet"
     case .invalidText: "the text is not well-formed UTF-8"
     case .damagedCompression: "the compressed message can't be inflated"
     case .textCarriesMQTT: "MQTT must be in binary frames"

@@ -52,6 +52,8 @@ public struct WebSocketFault: Error, Sendable, Hashable {
     case messageInsideMessage = "message-inside-message"
     /// A data frame behind the sender's Close frame (section 5.5.1).
     case dataAfterClose = "data-after-close"
+    /// A client's frame that was sent before the answer to its request came (section 4.1).
+    case beforeAnswer = "before-answer"
     /// The text is not well-formed UTF-8 (sections 5.6 and 8.1).
     case invalidText = "invalid-text"
     /// The compressed message can't be inflated (RFC 7692 section 7.2.2).
@@ -99,7 +101,7 @@ public struct WebSocketFault: Error, Sendable, Hashable {
     public var needsContext: Bool {
       switch self {
       case .reservedBits, .continuationOfNothing, .messageInsideMessage, .dataAfterClose,
-        .invalidText, .damagedCompression, .textCarriesMQTT, .wrongAccept,
+        .beforeAnswer, .invalidText, .damagedCompression, .textCarriesMQTT, .wrongAccept,
         .subprotocolNotOffered, .extensionNotOffered:
         true
       default: false

@@ -63,6 +63,9 @@ import Wire
       case .opened, .closed, .handshake, .webSocket: false
       }
     }
+    // Of a direction that was not captured it tells nothing; the acknowledgements of the other one
+    // prove each of these losses.
+    if events.allSatisfy(isGap) { return [] }
     if let first = events.first, isGap(first) { events.removeFirst() }
     if let last = events.last, isGap(last) { events.removeLast() }
     return events

@@ -70,8 +70,8 @@ import Wire
     let tap = dialogue.tap()
     #expect(tap.texts(.client) == ["early", "still early", "late"])
     #expect(tap.texts(.server) == ["first"])
-    #expect(tap.webSocketFaults.isEmpty && tap.malformations.isEmpty)
-    // Whoever judges sees by the frames of the capture what came before the answer.
+    // What does not acknowledge the answer was sent before it was there.
+    #expect(tap.webSocketFaults == [.beforeAnswer, .beforeAnswer] && tap.malformations.isEmpty)
     let answer = tap.events.first { (try? InspectLine($0).type) == "UPGRADED" }
     let early = tap.events.filter { if case .webSocket = $0.body { true } else { false } }
     #expect((early.first?.context.frame ?? 0) < (answer?.context.frame ?? 0))

@@ -51,7 +51,8 @@ struct DamageTests {
       Self.recordings.map { Self.package.appending(path: "Recordings/\($0)").path })
   }
 
-  @Test("No clause fails on a damaged capture of others that the whole one keeps", .capturesOfOthers)
+  @Test(
+    "No clause fails on a damaged capture of others that the whole one keeps", .capturesOfOthers)
   func others() throws { try Self.damage(Self.others.map(SharedCaptures.path)) }
 
   private static func damage(_ paths: [String]) throws {

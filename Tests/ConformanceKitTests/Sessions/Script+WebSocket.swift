@@ -140,7 +140,7 @@ extension Script {
   /// A frame; a client masks it with the next key, if none is given.
   mutating func frame(
     _ sender: Peer, _ opcode: WebSocketOpcode, _ payload: [UInt8] = [], isFinal: Bool = true,
-    rsv: UInt8 = 0, key: UInt32? = nil, early nanoseconds: Int64 = 0
+    rsv: UInt8 = 0, key: UInt32? = nil, early nanoseconds: Int64 = 0, sentEarly: Bool = false
   ) {
     var key = key
     if key == nil, sender == .client {
@@ -149,7 +149,7 @@ extension Script {
     }
     let frame = WebSocketFrame(
       opcode, payload, isFinal: isFinal, reservedBits: rsv, maskingKey: key)
-    wireBytes(sender, frame.encoded(), early: nanoseconds)
+    wireBytes(sender, frame.encoded(), early: nanoseconds, sentEarly: sentEarly)
   }
 
   mutating func text(_ sender: Peer, _ text: String = "hello", isFinal: Bool = true) {
@@ -157,8 +157,13 @@ extension Script {
   }
 
   /// A frame as its bytes.
-  mutating func wireBytes(_ sender: Peer, _ bytes: [UInt8], early nanoseconds: Int64 = 0) {
-    guard let frame = carrier.read(bytes, from: sender) else { return }
+  ///
+  /// It may have been captured before its place, and known to have been sent before the answer.
+  mutating func wireBytes(
+    _ sender: Peer, _ bytes: [UInt8], early nanoseconds: Int64 = 0, sentEarly: Bool = false
+  ) {
+    guard var frame = carrier.read(bytes, from: sender) else { return }
+    if sentEarly { frame.contextFaults.append(WebSocketFault(.beforeAnswer, in: .opcode, at: 0)) }
     add(sender, .webSocket(frame), early: nanoseconds)
   }
 

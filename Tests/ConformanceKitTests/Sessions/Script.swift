@@ -32,6 +32,9 @@ struct Script {
     events[events.count - 1].context.over = .webSocket
   }
 
+  /// Takes back that the order of the last event among those of the other side is known.
+  mutating func doubtOrder() { events[events.count - 1].context.isOrderUncertain = true }
+
   mutating func wait(_ seconds: Double) { time += Int64(seconds * 1e9) }
 
   // MARK: Connections

@@ -44,7 +44,7 @@ struct SessionCase: Sendable, CustomTestStringConvertible {
 
   static let all =
     strings + headers + connects + identifiers + topics + openings + deliveries + orders
-    + subscriptions + unsubscriptions + lives + endings + receivers + carriers + webSocket
+    + subscriptions + unsubscriptions + lives + endings + receivers + carriers + doubts + webSocket
 
   /// The sessions of RFC 6455.
   static let webSocket =

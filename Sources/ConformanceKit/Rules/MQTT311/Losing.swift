@@ -1,4 +1,5 @@
 internal import DataClient
+internal import Wire
 
 // What bytes that are missing do to what is open. What is open stays: its answer may still come, but
 // that it never came can't be held against anybody any more.
@@ -24,6 +25,21 @@ extension ConnectionState {
     if connack?.isRefusalOpen == true {
       connack?.isRefusalOpen = false
       for rule in Self.refusalRules(connack?.code ?? 0) { tally.leave(rule, .serverGap) }
+    }
+  }
+}
+
+extension MQTTPacketView {
+  /// Whether what was captured of a cut packet says what it asks for, or what it answers; if not, it is
+  /// as good as not captured.
+  var saysWhatItSettles: Bool {
+    switch type {
+    case .connack: reasonCode != nil
+    case .puback, .pubrec, .pubrel, .pubcomp, .suback, .unsuback: packetID != nil
+    case .publish: qos == 0 || packetID != nil
+    // Each filter that is not there may be the one that counts.
+    case .subscribe, .unsubscribe: false
+    case .connect, .pingreq, .pingresp, .disconnect, .auth, .reserved: true
     }
   }
 }

@@ -21,6 +21,7 @@ struct MQTT311Judge {
     // Asked once, because the list is copied to be looked at.
     let isFaultless = packet.faults.isEmpty
     let rules = faults.take(packet, isFaultless: isFaultless, event, &tally)
+    if packet.missing > 0, !packet.saysWhatItSettles { lose(from: sender, &state, &tally) }
     var isInText = false
     if event.context.over != nil {
       state.beginCarriage(event, &tally)

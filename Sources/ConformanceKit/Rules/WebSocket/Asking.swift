@@ -37,15 +37,15 @@ extension WebSocketState {
 
   /// Looks whether a client waits for the answer to its request.
   mutating func judgePatience(
-    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ tally: inout Tally
+    _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
+    _ tally: inout Tally
   ) {
     guard !self[.client].wasEarly, request != nil else { return }
     guard let response else {
       self[.client].wasEarly = true
       return tally.leave(.clientAwaitsAnswer, .answerNotSeen)
     }
-    // What was captured before the answer was sent before the answer was there.
-    guard event.context.time < response.moment.time else { return }
+    guard faults[.beforeAnswer] != nil else { return }
     self[.client].wasEarly = true
     tally.violate(
       HandshakeRule.clientAwaitsAnswer.index, event,

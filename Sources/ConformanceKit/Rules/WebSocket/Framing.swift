@@ -14,7 +14,7 @@ extension WebSocketState {
     judgeExtensionUse(frame, faults, event, &tally)
     judgeLength(frame, faults, event, &tally)
     noteLife(of: sender, event, &tally)
-    if sender == .client { judgePatience(frame, event, &tally) }
+    if sender == .client { judgePatience(frame, faults, event, &tally) }
     switch frame.opcode {
     case .close: takeClose(frame, faults, event, &tally)
     case .ping: takePing(frame, event.context, &tally)

@@ -60,10 +60,7 @@ extension WebSocketState {
     guard let response, request != nil else {
       return tally.leave(.dataOnlyWhileOpen, .requestNotSeen)
     }
-    // What was captured before the answer was sent before the answer was there.
-    guard sender == .client, event.context.time < response.moment.time else {
-      return tally.satisfy(.dataOnlyWhileOpen)
-    }
+    guard faults[.beforeAnswer] != nil else { return tally.satisfy(.dataOnlyWhileOpen) }
     let text = FindingText(
       "the client sent a \(frame.opcode.name) frame before the answer to its request came",
       expected: "nothing before the answer of frame \(response.moment.frame)",

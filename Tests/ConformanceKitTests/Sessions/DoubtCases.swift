@@ -1,0 +1,105 @@
+import DataClient
+import Wire
+
+// What a capture does not tell: the order of both directions, and what a cut packet answers.
+extension SessionCase {
+  static let doubts: [SessionCase] = orders311 + cutAnswers
+
+  private static let orders311: [SessionCase] = [
+    .isOpen("3.12.4-1", "behind a PINGREQ the order is not known", saying: "what came first") {
+      $0.start()
+      $0.ping()
+      $0.publish(.server, "a")
+      $0.doubtOrder()
+      $0.answerOthers()
+    },
+    .fails("3.12.4-1", "before a PINGREQ the order is not known") {
+      $0.start()
+      $0.publish(.server, "a")
+      $0.doubtOrder()
+      $0.ping()
+      $0.answerOthers()
+    },
+    .isOpen("3.8.4-2", "an answer whose order is not known", saying: "what came first") {
+      $0.start()
+      $0.suback(10, 2)
+      $0.doubtOrder()
+      $0.ping()
+      $0.pong()
+      $0.finish()
+    },
+    .fails("3.8.4-2", "an answer whose order is known") {
+      $0.start()
+      $0.suback(10, 2)
+      $0.ping()
+      $0.pong()
+      $0.finish()
+    },
+  ]
+
+  /// The capture has the first bytes of an answer, and not which request it answers.
+  private static let cutAnswers: [SessionCase] = [
+    .isOpen("3.3.4-1", "a PUBACK whose identifier is cut off", saying: "bytes of the server") {
+      $0.start()
+      $0.publish(.client, "a", qos: 1, id: 1)
+      $0.server(hex: "40 02 00 01", missing: 1)
+      $0.goOn()
+      $0.finish()
+    },
+    .fails("3.3.4-1", "a whole PUBACK of another message") {
+      $0.start()
+      $0.publish(.client, "a", qos: 1, id: 1)
+      $0.server(hex: "40 02 00 02")
+      $0.goOn()
+      $0.finish()
+    },
+    .isOpen("3.3.4-1", "a PUBREC whose identifier is cut off", saying: "bytes of the server") {
+      $0.start()
+      $0.publish(.client, "a", qos: 2, id: 1)
+      $0.server(hex: "50 02 00 01", missing: 2)
+      $0.goOn()
+      $0.finish()
+    },
+    .isOpen("3.8.4-1", "a SUBACK whose identifier is cut off", saying: "bytes of the server") {
+      $0.start()
+      $0.subscribe(1, "a")
+      $0.server(hex: "90 03 00 01 02", missing: 2)
+      $0.goOn()
+      $0.finish()
+    },
+    .passes("3.8.4-1", "a SUBACK whose codes are cut off") {
+      $0.start()
+      $0.subscribe(1, "a")
+      $0.server(hex: "90 03 00 01 02", missing: 1)
+      $0.goOn()
+      $0.finish()
+    },
+    .isOpen("3.10.4-4", "an UNSUBSCRIBE whose identifier is cut off", saying: "of the client") {
+      $0.start()
+      $0.client(hex: "a2 05 00 05 00 01 61", missing: 4)
+      $0.unsuback(5)
+      $0.ping()
+      $0.pong()
+      $0.finish()
+    },
+    .isOpen("3.1.4-4", "a CONNACK whose code is cut off", saying: "bytes of the server") {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c")))
+      $0.server(hex: "20 02 00 00", missing: 1)
+      $0.goOn()
+      $0.finish()
+    },
+  ]
+}
+
+extension Script {
+  /// A minute in which the server answers all but PINGREQs.
+  fileprivate mutating func answerOthers() {
+    for id: UInt16 in 1...4 {
+      wait(15)
+      subscribe(id, "a")
+      suback(id, 2)
+    }
+    finish()
+  }
+}
