@@ -18,9 +18,8 @@ final class SessionConnection {
   var sawConnect = false
   /// How many packets only one layout fits, for each: what an inferred version stands on.
   private var proofs = (v3: 0, v5: 0)
-  // Only the traffic of one session reaches them, packet after packet.
-  @exclusivity(unchecked) var first = MQTTDirection()
-  @exclusivity(unchecked) var second = MQTTDirection()
+  let first = MQTTDirection()
+  let second = MQTTDirection()
 
   /// What is known of a connection; asked for with every segment, and so no more than a byte.
   enum Stage {
@@ -39,8 +38,7 @@ final class SessionConnection {
   }
 
   subscript(side: Side) -> MQTTDirection {
-    @inline(__always) _read { if side == .first { yield first } else { yield second } }
-    @inline(__always) _modify { if side == .first { yield &first } else { yield &second } }
+    @inline(__always) get { side == .first ? first : second }
   }
 
   /// What the packets are laid out by.
@@ -119,13 +117,15 @@ final class SessionConnection {
   }
 }
 
-/// One direction of a connection.
-struct MQTTDirection {
-  var framer = MQTTFramer()
+/// One direction of a connection: an object, so that one of two can be chosen without a copy.
+///
+/// Only the traffic of one session reaches it, packet after packet.
+final class MQTTDirection {
+  @exclusivity(unchecked) var framer = MQTTFramer()
   /// Set while it is unknown where the next packet starts.
-  var resynchronizer: StreamResynchronizer<MQTTChain>?
+  @exclusivity(unchecked) var resynchronizer: StreamResynchronizer<MQTTChain>?
   /// Bytes of the stream that came or are known to be lost.
-  var offset = 0
+  @exclusivity(unchecked) var offset = 0
   /// Bytes of the current packet that are known to be lost.
-  var lostInPacket = 0
+  @exclusivity(unchecked) var lostInPacket = 0
 }

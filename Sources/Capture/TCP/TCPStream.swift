@@ -4,16 +4,20 @@ import DataClient
 ///
 /// Offsets count from the first byte of the stream, so that sequence numbers, which wrap around at
 /// 2^32, are compared in one place only.
-struct TCPStream {
+///
+/// A direction is an object, so that one of two can be chosen without a copy: whatever reads it reads
+/// the one place where it stands. Only the reassembler that made it reaches it, and checks of
+/// exclusive access would cost a third of reading.
+final class TCPStream {
   /// Sequence number of the byte at ``offset``; nil before the direction was seen.
-  private(set) var nextSequence: UInt32?
+  @exclusivity(unchecked) private(set) var nextSequence: UInt32?
   /// How many bytes of the stream are delivered or known to be lost.
-  private(set) var offset = 0
+  @exclusivity(unchecked) private(set) var offset = 0
   /// The stream's end, once a FIN tells it.
-  var finOffset: Int?
+  @exclusivity(unchecked) var finOffset: Int?
   /// How far the receiver acknowledged, as far as the capture shows.
-  private(set) var acknowledged = 0
-  var pending = PendingSegments()
+  @exclusivity(unchecked) private(set) var acknowledged = 0
+  @exclusivity(unchecked) var pending = PendingSegments()
 
   /// Farther than this from what is expected no segment is believed (RFC 7323 allows windows of 1 GiB).
   private static let farthest = 1 << 30
@@ -22,15 +26,15 @@ struct TCPStream {
   var isFinished: Bool { finOffset.map { offset >= $0 } ?? false }
 
   /// Whether the start of the stream is only known from what the receiver acknowledged.
-  private var isStartAssumed = false
+  @exclusivity(unchecked) private var isStartAssumed = false
 
-  mutating func start(at sequence: UInt32) {
+  func start(at sequence: UInt32) {
     nextSequence = sequence
     isStartAssumed = false
   }
 
   /// Starts the stream with its first captured segment, if its beginning was not captured.
-  mutating func startIfNeeded(at sequence: UInt32) {
+  func startIfNeeded(at sequence: UInt32) {
     guard nextSequence != nil else { return start(at: sequence) }
     // What was sent before the capture began and is still on its way is no gap of the capture.
     if isStartAssumed, let target = offset(of: sequence), target >= offset { start(at: sequence) }
@@ -49,7 +53,7 @@ struct TCPStream {
   ///   - sequence: The number of the byte that the receiver expects.
   ///   - isFromStart: Whether the capture has the start of the connection: then the first
   ///     acknowledgement tells where the stream really starts, also if its SYN was not captured.
-  mutating func acknowledge(_ sequence: UInt32, isFromStart: Bool) {
+  func acknowledge(_ sequence: UInt32, isFromStart: Bool) {
     guard nextSequence != nil else {
       start(at: sequence)
       isStartAssumed = !isFromStart
@@ -65,7 +69,7 @@ struct TCPStream {
     return finOffset == nil && missing == 1 ? 0 : max(0, missing)
   }
 
-  mutating func advance(by count: Int) {
+  func advance(by count: Int) {
     offset += count
     if let nextSequence {
       self.nextSequence = nextSequence &+ UInt32(truncatingIfNeeded: count)

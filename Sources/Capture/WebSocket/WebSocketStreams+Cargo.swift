@@ -99,7 +99,7 @@ extension WebSocketStreams {
 
   /// Tells whether a frame holds whole packets only, and none with credentials.
   private func cargo(
-    of frame: borrowing WebSocketFrameView, _ direction: borrowing MQTTDirection
+    of frame: borrowing WebSocketFrameView, _ direction: MQTTDirection
   ) -> WebSocketCargo {
     guard direction.resynchronizer == nil, direction.framer.isAtBoundary else {
       return .mqttConcealed

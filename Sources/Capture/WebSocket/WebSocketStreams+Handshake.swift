@@ -174,7 +174,7 @@ extension WebSocketStreams {
     let deflate = response.deflate
     state.open(client: connection.client) { deflate?.agreement(for: $0) ?? .none }
     for side in [Side.first, .second] {
-      state[framer: side].restart(at: state[side].offset)
+      state[side].framer.restart(at: state[side].offset)
     }
     if request == nil, state[connection.client].offset > 0 || !connection.opening.isFromStart {
       let offset = state[connection.client].offset
@@ -195,7 +195,7 @@ extension WebSocketStreams {
     guard case .asked(let request) = state.phase else { return }
     state.open(client: connection.client) { _ in request.deflate == nil ? .none : .unknown }
     for side in [Side.first, .second] {
-      state[framer: side].restart(at: state[side].offset)
+      state[side].framer.restart(at: state[side].offset)
     }
     let server = connection.client.other
     state[server].resynchronizer = StreamResynchronizer(offset: state[server].offset)
@@ -210,7 +210,7 @@ extension WebSocketStreams {
     let client = connection.client
     // The stream has been counted on beyond them.
     var offset = state[client].offset - early.byteCount
-    state[framer: client].restart(at: offset)
+    state[client].framer.restart(at: offset)
     for piece in early {
       guard case .bytes(let bytes) = piece.content else { continue }
       offset += bytes.count
