@@ -45,6 +45,27 @@ final class WebSocketConnection {
     @inline(__always) get { side == .first ? first : second }
   }
 
+  // MARK: Memory
+
+  /// The memory that everything unfinished takes, in bytes.
+  var reserved: Int {
+    var sum = first.reserved + second.reserved + firstReceiver.reserved + secondReceiver.reserved
+    if case .request(let head) = phase { sum += head.reserved }
+    if let response { sum += response.reserved }
+    for piece in early { sum += piece.reserved }
+    if case .undecided(let held) = cargo { for piece in held { sum += piece.reserved } }
+    return sum
+  }
+
+  /// A number that is another one when a frame was finished.
+  var progress: Int { first.framer.frameOffset &+ second.framer.frameOffset }
+
+  /// Gives back the memory of what inflates the frames of a side.
+  /// - Returns: Whether the next compressed frames may not be readable for that.
+  func giveUpInflating(_ side: Side) -> Bool {
+    side == .first ? firstReceiver.giveUp() : secondReceiver.giveUp()
+  }
+
   /// Begins to take frames.
   /// - Parameters:
   ///   - client: The side of the client.
@@ -92,4 +113,7 @@ final class WebSocketDirection {
   @exclusivity(unchecked) var lostInFrame = 0
   /// Whether the last frame was masked; nil before the first.
   @exclusivity(unchecked) var isMasked: Bool?
+
+  /// The memory that everything unfinished takes, in bytes.
+  var reserved: Int { framer.reserved + (resynchronizer?.reserved ?? 0) }
 }

@@ -7,6 +7,8 @@ extension WebSocketStreams {
   private static var mostPlainRequests: Int { 64 }
   /// So much of a client that does not wait for its answer is kept.
   private static var mostEarlyBytes: Int { 64 << 10 }
+  /// In so many pieces.
+  private static var mostEarlyPieces: Int { 256 }
 
   // MARK: Requests
 
@@ -72,7 +74,9 @@ extension WebSocketStreams {
   ) {
     state.early.append(
       HeldPiece(side: connection.client, arrival: arrival, content: .bytes(bytes)))
-    guard state.early.byteCount > Self.mostEarlyBytes else { return }
+    // All of them are looked at each time, so that there must not be many.
+    guard state.early.count > Self.mostEarlyPieces || state.early.byteCount > Self.mostEarlyBytes
+    else { return }
     openWithoutAnswer(connection, state)
   }
 

@@ -113,7 +113,7 @@ struct WebSocketStreams {
     state[side].lostInFrame = 0
   }
 
-  private func resynchronize(
+  func resynchronize(
     _ side: Side, _ arrival: Arrival, _ connection: SessionConnection,
     _ state: WebSocketConnection, isFinal: Bool
   ) {
