@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help demo build test lint bench docs diagrams recordings setup clean
+.PHONY: help demo build test sanitize lint bench docs diagrams recordings setup clean
 
 reprise := .build/release/reprise
 silent := Recordings/keep-alive-expired/capture.pcap
@@ -13,6 +13,8 @@ help:
 	@echo "make demo        judge every recording of this repository"
 	@echo "make build       the command, for release"
 	@echo "make test        arrows between the targets, tests, lint"
+	@echo "make sanitize    all tests under the sanitizers of addresses, threads and undefined behaviour,"
+	@echo "                 and in release mode; ONLY=FILTER runs some of them"
 	@echo "make lint        format of the sources, syntax of the scripts"
 	@echo "make bench       speed and memory beside tshark, tcpdump and libmosquitto"
 	@echo "make docs        documentation pages in .build/docs"
@@ -45,6 +47,18 @@ test: setup
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --filter LiveClientTests
 	@$(MAKE) --no-print-directory lint
 	@.ci/comparisons .build/tests.log
+
+# Each in a folder of its own: objects with and without a sanitizer don't go together.
+sanitize: setup
+	@for sanitizer in address thread undefined; do \
+	  echo "== Tests under the sanitizer: $$sanitizer"; \
+	  MALLOC_PERTURB_=170 swift test --sanitize=$$sanitizer --scratch-path .build/$$sanitizer \
+	    $(if $(ONLY),--filter '$(ONLY)'); \
+	done
+	@echo "== Tests in release mode, in memory that is overwritten when it is given back"
+	MALLOC_PERTURB_=170 GLIBC_TUNABLES=glibc.malloc.tcache_count=0 \
+	  swift test -c release -Xswiftc -enable-testing --scratch-path .build/optimized \
+	  $(if $(ONLY),--filter '$(ONLY)')
 
 lint:
 	@echo "== Format of the sources"

@@ -2,7 +2,7 @@
 enum CaptureNotes {
   static func all(
     cut: CaptureError?, _ frames: CaptureStatistics, _ segments: TCPStatistics,
-    connections: Int, gapBytes: Int, secretsDropped: Int
+    connections: Int, gapBytes: Int, secretsDropped: Int, surrenders: Int
   ) -> [String] {
     var notes: [String] = []
     if let cut { notes.append("read up to the damage only: \(cut)") }
@@ -26,6 +26,10 @@ enum CaptureNotes {
       "FINs or resets lie outside their receiver's window and end no connection")
     note(segments.evictedFlows, "idle connections were given up: too many are open at once")
     note(secretsDropped, "blocks of decryption secrets are more than are kept")
+    note(
+      surrenders,
+      "times a connection gave up what was unfinished: all of it together is more than --memory "
+        + "allows")
     if connections == 0 {
       notes.append(
         "no MQTT or WebSocket was found in \(frames.frames) frames; --decode PORT=mqtt or "

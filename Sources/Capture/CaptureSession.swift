@@ -33,7 +33,7 @@ struct CaptureSession: ~Copyable {
     let outcome = Outcome()
     self.outcome = outcome
     reassembler = TCPReassembler(
-      SessionTraffic(decode: options.decode) { event in
+      SessionTraffic(decode: options.decode, memory: options.memory) { event in
         guard outcome.failure == nil else { return }
         if case .gap(let gap) = event.body { outcome.gapBytes &+= gap.bytes }
         do { try emit(event) } catch { outcome.failure = error }
@@ -86,7 +86,8 @@ struct CaptureSession: ~Copyable {
     summary.connections = reassembler.consumer.connections
     summary.notes = CaptureNotes.all(
       cut: cut, dissector.statistics, reassembler.statistics, connections: summary.connections,
-      gapBytes: outcome.gapBytes, secretsDropped: reader.secretsDropped)
+      gapBytes: outcome.gapBytes, secretsDropped: reader.secretsDropped,
+      surrenders: reassembler.consumer.budget.surrenders)
     return summary
   }
 

@@ -9,11 +9,21 @@ public struct InputOptions: Sendable {
   public var bpf: String?
   /// What to take the traffic of a port for, against what its bytes look like.
   public var decode: [UInt16: DecodeRule]
+  /// The memory, in bytes, that everything that is unfinished may take together.
+  ///
+  /// When it is met, what has waited longest is given up: an event or a note tells what.
+  public var memory: Int
+
+  /// The memory that is used where nothing else is said: 256 MiB.
+  public static let defaultMemory = 256 << 20
 
   /// Creates options.
-  public init(bpf: String? = nil, decode: [UInt16: DecodeRule] = [:]) {
+  public init(
+    bpf: String? = nil, decode: [UInt16: DecodeRule] = [:], memory: Int = defaultMemory
+  ) {
     self.bpf = bpf
     self.decode = decode
+    self.memory = memory
   }
 }
 

@@ -136,6 +136,19 @@ struct MQTTStreams {
     connection[side].lostInPacket = 0
   }
 
+  /// Gives up what is unfinished of a side, and tells how much is missing for it.
+  /// - Returns: Whether anything is.
+  func giveUp(_ side: Side, _ arrival: Arrival, _ connection: SessionConnection) -> Bool {
+    if connection[side].resynchronizer != nil {
+      resynchronize(side, arrival, connection, isFinal: true)
+    }
+    let count = connection[side].framer.giveUp()
+    guard count > 0 else { return false }
+    emitGap(count, .limit, side, arrival, connection)
+    connection[side].lostInPacket = count
+    return true
+  }
+
   private func emitGap(
     _ count: Int, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival,
     _ connection: SessionConnection

@@ -11,6 +11,9 @@ struct HeldPiece {
   var arrival: Arrival
   var content: Content
 
+  /// The memory that the piece takes, in bytes.
+  var reserved: Int { 96 + (bytes?.capacity ?? 0) }
+
   /// The bytes that came; nil for a loss.
   var bytes: [UInt8]? {
     if case .bytes(let bytes) = content { bytes } else { nil }

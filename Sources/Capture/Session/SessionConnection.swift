@@ -10,7 +10,9 @@ final class SessionConnection {
   var number = 0
   private(set) var stage = Stage.held
   /// What came before the connection was recognised.
-  var held: [HeldPiece] = []
+  private(set) var held: [HeldPiece] = []
+  /// The memory that the held pieces take, in bytes.
+  private var heldMemory = 0
   var client = Side.first
   /// What WebSocket keeps, if the connection speaks it; then the packets are those in its messages.
   private(set) var webSocket: WebSocketConnection?
@@ -18,9 +20,8 @@ final class SessionConnection {
   var sawConnect = false
   /// How many packets only one layout fits, for each: what an inferred version stands on.
   private var proofs = (v3: 0, v5: 0)
-  // Only the traffic of one session reaches them, packet after packet.
-  @exclusivity(unchecked) var first = MQTTDirection()
-  @exclusivity(unchecked) var second = MQTTDirection()
+  let first = MQTTDirection()
+  let second = MQTTDirection()
 
   /// What is known of a connection; asked for with every segment, and so no more than a byte.
   enum Stage {
@@ -39,8 +40,7 @@ final class SessionConnection {
   }
 
   subscript(side: Side) -> MQTTDirection {
-    @inline(__always) _read { if side == .first { yield first } else { yield second } }
-    @inline(__always) _modify { if side == .first { yield &first } else { yield &second } }
+    @inline(__always) get { side == .first ? first : second }
   }
 
   /// What the packets are laid out by.
@@ -53,7 +53,7 @@ final class SessionConnection {
   func begin(_ wire: WireProtocol) {
     stage = .mqtt
     layer.wire = wire
-    held = []
+    clearHeld()
   }
 
   /// Takes the connection for WebSocket, or for HTTP that may ask for it.
@@ -61,7 +61,7 @@ final class SessionConnection {
     stage = .webSocket
     webSocket = state
     layer.over = .webSocket
-    held = []
+    clearHeld()
   }
 
   /// Takes a packet into account that only one layout fits; true if that changes the version.
@@ -73,6 +73,17 @@ final class SessionConnection {
     }
     wire = .mqttInferred(isVersion5 ? .v3_1_1 : .v5_0)
     return true
+  }
+
+  /// Keeps a piece until it is known what the connection speaks.
+  func hold(_ piece: HeldPiece) {
+    held.append(piece)
+    heldMemory += piece.reserved
+  }
+
+  private func clearHeld() {
+    held = []
+    heldMemory = 0
   }
 
   /// Drops what is held, but for how much it was; false when it is too much to go on.
@@ -90,8 +101,28 @@ final class SessionConnection {
       lost.append(HeldPiece(side: side, arrival: arrival, content: .lost(count, .limit)))
       if count > MQTTChain.largest { return false }
     }
-    held = lost
+    clearHeld()
+    for piece in lost { hold(piece) }
     return true
+  }
+
+  // MARK: Memory
+
+  /// What the connection takes of the memory that all share.
+  @exclusivity(unchecked) var reservation = MemoryReservation()
+
+  /// The memory that everything unfinished takes, in bytes.
+  @inline(__always)
+  var reserved: Int {
+    let own = first.reserved + second.reserved + heldMemory
+    return webSocket.map { own + $0.reserved } ?? own
+  }
+
+  /// A number that is another one when a packet or a frame was finished.
+  @inline(__always)
+  var progress: Int {
+    let own = first.framer.packetOffset &+ second.framer.packetOffset
+    return webSocket.map { own &+ $0.progress } ?? own
   }
 
   func peer(_ side: Side) -> Peer { side == client ? .client : .server }
@@ -119,13 +150,19 @@ final class SessionConnection {
   }
 }
 
-/// One direction of a connection.
-struct MQTTDirection {
-  var framer = MQTTFramer()
+/// One direction of a connection: an object, so that one of two can be chosen without a copy.
+///
+/// Only the traffic of one session reaches it, packet after packet.
+final class MQTTDirection {
+  @exclusivity(unchecked) var framer = MQTTFramer()
   /// Set while it is unknown where the next packet starts.
-  var resynchronizer: StreamResynchronizer<MQTTChain>?
+  @exclusivity(unchecked) var resynchronizer: StreamResynchronizer<MQTTChain>?
   /// Bytes of the stream that came or are known to be lost.
-  var offset = 0
+  @exclusivity(unchecked) var offset = 0
   /// Bytes of the current packet that are known to be lost.
-  var lostInPacket = 0
+  @exclusivity(unchecked) var lostInPacket = 0
+
+  /// The memory that everything unfinished takes, in bytes.
+  @inline(__always)
+  var reserved: Int { framer.reserved + (resynchronizer?.reserved ?? 0) }
 }

@@ -10,9 +10,15 @@ struct SessionTraffic: TCPConsumer {
   private let emitter: SessionEmitter
   private let mqtt: MQTTStreams
   private let webSocket: WebSocketStreams
+  /// What the unfinished things of all connections take.
+  let budget: MemoryBudget
 
-  init(decode: [UInt16: DecodeRule], emit: @escaping (borrowing EventView) -> Void) {
+  init(
+    decode: [UInt16: DecodeRule], memory: Int = InputOptions.defaultMemory,
+    emit: @escaping (borrowing EventView) -> Void
+  ) {
     self.decode = decode
+    budget = MemoryBudget(limit: memory)
     emitter = SessionEmitter(emit)
     mqtt = MQTTStreams(emit: emit)
     webSocket = WebSocketStreams(emitter: emitter, mqtt: mqtt)
@@ -29,6 +35,14 @@ struct SessionTraffic: TCPConsumer {
   mutating func received(
     _ bytes: RawSpan, from side: Side, _ arrival: Arrival, on connection: SessionConnection
   ) -> Bool {
+    let isWanted = receive(bytes, side, arrival, connection)
+    return account(for: connection, isWanted: isWanted, arrival)
+  }
+
+  @inline(__always)
+  private func receive(
+    _ bytes: RawSpan, _ side: Side, _ arrival: Arrival, _ connection: SessionConnection
+  ) -> Bool {
     guard connection.stage == .held else { return take(bytes, side, arrival, connection) }
     let recognizer = SessionRecognizer(opening: connection.opening, rule: connection.rule)
     if connection.held.isEmpty, let verdict = recognizer.judge(firstBytes: bytes, of: side) {
@@ -44,14 +58,15 @@ struct SessionTraffic: TCPConsumer {
     on connection: SessionConnection
   ) -> Bool {
     guard connection.stage != .held else {
-      return hold(
-        HeldPiece(side: side, arrival: arrival, content: .lost(count, reason)), connection)
+      let piece = HeldPiece(side: side, arrival: arrival, content: .lost(count, reason))
+      return account(for: connection, isWanted: hold(piece, connection), arrival)
     }
     lose(count, reason, side, arrival, connection)
-    return true
+    return account(for: connection, isWanted: true, arrival)
   }
 
   mutating func closed(_ closing: FlowClosing, on connection: SessionConnection) {
+    defer { budget.reserve(0, for: connection, hasMovedOn: true) }
     if connection.stage == .held {
       let held = connection.held
       let recognizer = SessionRecognizer(opening: connection.opening, rule: connection.rule)
@@ -73,11 +88,54 @@ struct SessionTraffic: TCPConsumer {
       EventView(connection.carrierContext(closing.side, closing.arrival), .closed(body)))
   }
 
+  // MARK: Memory
+
+  /// Takes into account what a connection takes; when that is too much with what the others take,
+  /// those that have waited longest give something up.
+  /// - Returns: Whether the connection is wanted, as was said.
+  @inline(__always)
+  private func account(
+    for connection: SessionConnection, isWanted: Bool, _ arrival: Arrival
+  ) -> Bool {
+    let progress = connection.progress
+    let hasMovedOn = progress != connection.reservation.progress
+    connection.reservation.progress = progress
+    let amount = isWanted ? connection.reserved : 0
+    budget.reserve(amount, for: connection, hasMovedOn: hasMovedOn)
+    if budget.isExceeded { makeRoom(arrival) }
+    return isWanted
+  }
+
+  private func makeRoom(_ arrival: Arrival) {
+    while budget.isExceeded, let oldest = budget.takeOldest() {
+      if giveUp(oldest, arrival) { budget.surrenders += 1 }
+      let left = oldest.reserved
+      // What can't be given back stays counted, but asking for it again would be of no use.
+      budget.retain(left, of: oldest)
+    }
+  }
+
+  /// Lets a connection give up what is unfinished.
+  /// - Returns: Whether anything is missing for it.
+  private func giveUp(_ connection: SessionConnection, _ arrival: Arrival) -> Bool {
+    guard connection.stage != .held else {
+      return connection.held.byteCount > 0 && connection.forget(arrival)
+    }
+    var hasLost = false
+    if let state = connection.webSocket {
+      hasLost = webSocket.giveUp(arrival, connection, state)
+    }
+    for side in [Side.first, .second] where mqtt.giveUp(side, arrival, connection) {
+      hasLost = true
+    }
+    return hasLost
+  }
+
   // MARK: Recognition
 
   /// Keeps a piece and judges again; false when the connection is of no interest.
   private func hold(_ piece: HeldPiece, _ connection: SessionConnection) -> Bool {
-    connection.held.append(piece)
+    connection.hold(piece)
     let held = connection.held
     let recognizer = SessionRecognizer(opening: connection.opening, rule: connection.rule)
     let verdict = recognizer.judge(held, isFinal: false)

@@ -52,6 +52,11 @@ struct StreamResynchronizer<Chain: StreamChain> {
 
   init(offset: Int) { self.offset = offset }
 
+  /// The memory that the kept bytes take, in bytes.
+  var reserved: Int {
+    bytes.capacity + starts.capacity * MemoryLayout<Start>.stride + candidates.capacity * 8
+  }
+
   /// What was found: how many bytes are no units, and the pieces from the first unit on.
   struct Found {
     var skipped: Int

@@ -30,9 +30,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
   /// What is kept of a connection.
   final class Flow {
     let key: FlowKey
-    // Only the reassembler that made the flow reaches it; checks would cost a third of reading.
-    @exclusivity(unchecked) var first: TCPStream
-    @exclusivity(unchecked) var second: TCPStream
+    let first = TCPStream()
+    let second = TCPStream()
     var opening: FlowOpening
     let isFirstLower: Bool
     var connection: Consumer.Connection?
@@ -56,15 +55,12 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       self.key = key
       self.isFirstLower = isFirstLower
       self.opening = opening
-      first = TCPStream()
-      second = TCPStream()
       lastFrame = opening.arrival.frame
       waitsSince = opening.arrival.frame
     }
 
     subscript(side: Side) -> TCPStream {
-      @inline(__always) _read { if side == .first { yield first } else { yield second } }
-      @inline(__always) _modify { if side == .first { yield &first } else { yield &second } }
+      @inline(__always) get { side == .first ? first : second }
     }
   }
 

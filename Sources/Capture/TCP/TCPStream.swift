@@ -4,35 +4,39 @@ import DataClient
 ///
 /// Offsets count from where the stream was first seen, so that sequence numbers, which wrap around at
 /// 2^32, are compared in one place only. They are negative for what comes to light before that place.
-struct TCPStream {
+///
+/// A direction is an object, so that one of two can be chosen without a copy: whatever reads it reads
+/// the one place where it stands. Only the reassembler that made it reaches it, and checks of
+/// exclusive access would cost a third of reading.
+final class TCPStream {
   /// Sequence number of the byte at ``offset``; nil before the direction was seen or acknowledged.
-  private(set) var nextSequence: UInt32?
+  @exclusivity(unchecked) private(set) var nextSequence: UInt32?
   /// How far the stream is delivered or known to be lost.
-  private(set) var offset = 0
+  @exclusivity(unchecked) private(set) var offset = 0
   /// The stream's end, once a FIN tells it.
-  var finOffset: Int?
+  @exclusivity(unchecked) var finOffset: Int?
   /// How much of the other stream the sender of the FIN had received; `Int.min` if it says none.
-  var finDemand = Int.min
+  @exclusivity(unchecked) var finDemand = Int.min
   /// How far the receiver acknowledged, as far as the capture shows.
-  private(set) var acknowledged = Int.min
+  @exclusivity(unchecked) private(set) var acknowledged = Int.min
   /// How far it had acknowledged some segments ago: what was not captured by now never will be.
-  private(set) var settled = Int.min
-  var pending = PendingSegments()
+  @exclusivity(unchecked) private(set) var settled = Int.min
+  @exclusivity(unchecked) var pending = PendingSegments()
   /// Whether a segment of this direction was captured.
-  private(set) var isSeen = false
+  @exclusivity(unchecked) private(set) var isSeen = false
   /// Where the first byte behind the SYN lies; 0 until a SYN tells another place.
-  private(set) var startOffset = 0
+  @exclusivity(unchecked) private(set) var startOffset = 0
   /// Whether a SYN told where the stream starts.
-  private(set) var isExact = false
+  @exclusivity(unchecked) private(set) var isExact = false
 
   /// Whether the start of the stream is only known from what the receiver acknowledged.
-  private var isStartAssumed = false
+  @exclusivity(unchecked) private var isStartAssumed = false
   /// Whether bytes were delivered or told as lost, so that no others can come before them.
-  private(set) var isBegun = false
+  @exclusivity(unchecked) private(set) var isBegun = false
   /// Whether the last bytes so far are lost, and with them perhaps a FIN.
-  private(set) var endsInLoss = false
+  @exclusivity(unchecked) private(set) var endsInLoss = false
   /// What was acknowledged of late beyond ``offset``, and at which segment of the connection.
-  private var recent: [(target: Int, segment: Int)] = []
+  @exclusivity(unchecked) private var recent: [(target: Int, segment: Int)] = []
 
   /// Farther than this from what is expected no segment is believed (RFC 7323 allows windows of 1 GiB).
   private static let farthest = 1 << 30
@@ -51,7 +55,7 @@ struct TCPStream {
   /// - Parameters:
   ///   - sequence: The number of its first byte.
   ///   - isSeen: Whether the SYN was captured, and not only the answer to it.
-  mutating func start(behind sequence: UInt32, isSeen: Bool) {
+  func start(behind sequence: UInt32, isSeen: Bool) {
     if isSeen { self.isSeen = true }
     if nextSequence == nil {
       nextSequence = sequence
@@ -69,7 +73,7 @@ struct TCPStream {
   ///   - sequence: Where the segment stands.
   ///   - length: Its length on the wire.
   ///   - mayLeaveOut: Whether what is missing since the assumed start was sent before the capture.
-  mutating func see(_ sequence: UInt32, length: Int, mayLeaveOut: Bool) {
+  func see(_ sequence: UInt32, length: Int, mayLeaveOut: Bool) {
     isSeen = true
     guard let known = nextSequence else {
       nextSequence = sequence
@@ -89,7 +93,7 @@ struct TCPStream {
     }
   }
 
-  private mutating func move(to sequence: UInt32) {
+  private func move(to sequence: UInt32) {
     guard !isBegun, let target = offset(of: sequence), target >= offset - Self.farthestBack else {
       return
     }
@@ -112,7 +116,7 @@ struct TCPStream {
   ///   - sequence: The number of the byte that the receiver expects.
   ///   - segment: The number of the acknowledging segment among those of the connection.
   /// - Returns: Where that byte lies in the stream; `Int.min` if too far away to belong to it.
-  mutating func acknowledge(_ sequence: UInt32, by segment: Int) -> Int {
+  func acknowledge(_ sequence: UInt32, by segment: Int) -> Int {
     if nextSequence == nil {
       nextSequence = sequence
       isStartAssumed = true
@@ -125,7 +129,7 @@ struct TCPStream {
 
   /// Takes an acknowledgement of bytes that are all known; false if it is another.
   @inline(__always)
-  mutating func takeKnown(_ sequence: UInt32) -> Bool {
+  func takeKnown(_ sequence: UInt32) -> Bool {
     guard let nextSequence else { return false }
     let distance = Int(Int32(bitPattern: sequence &- nextSequence))
     guard distance <= 0 else { return false }
@@ -134,7 +138,7 @@ struct TCPStream {
   }
 
   /// Takes what was acknowledged up to a segment for settled.
-  mutating func settle(upTo segment: Int) {
+  func settle(upTo segment: Int) {
     while let oldest = recent.first, oldest.segment <= segment {
       settled = max(settled, oldest.target)
       recent.removeFirst()
@@ -149,7 +153,7 @@ struct TCPStream {
     return acknowledged - offset == 1 ? 0 : acknowledged - offset
   }
 
-  mutating func advance(by count: Int, isLost: Bool = false) {
+  func advance(by count: Int, isLost: Bool = false) {
     isBegun = true
     endsInLoss = isLost
     offset += count

@@ -35,28 +35,37 @@ final class WebSocketConnection {
   var cargo = Cargo.undecided([])
   /// Whether the frames are here from the first one on.
   var isFromStart = true
-  // Each by itself, because frames are received and noted while they are being cut.
-  private var firstFramer = WebSocketFramer()
-  private var secondFramer = WebSocketFramer()
+  // Beside the directions, because frames are received while they are being cut.
   private var firstReceiver = WebSocketReceiver(from: .client)
   private var secondReceiver = WebSocketReceiver(from: .server)
-  // Only the traffic of one session reaches them, frame after frame, for a moment each.
-  @exclusivity(unchecked) private var first = WebSocketDirection()
-  @exclusivity(unchecked) private var second = WebSocketDirection()
+  private let first = WebSocketDirection()
+  private let second = WebSocketDirection()
 
   var isOpen: Bool { if case .open = phase { true } else { false } }
 
   subscript(side: Side) -> WebSocketDirection {
-    @inline(__always) _read { if side == .first { yield first } else { yield second } }
-    @inline(__always) _modify { if side == .first { yield &first } else { yield &second } }
+    @inline(__always) get { side == .first ? first : second }
   }
 
-  /// What cuts the frames of a side.
-  subscript(framer side: Side) -> WebSocketFramer {
-    @inline(__always) _read { if side == .first { yield firstFramer } else { yield secondFramer } }
-    @inline(__always) _modify {
-      if side == .first { yield &firstFramer } else { yield &secondFramer }
-    }
+  // MARK: Memory
+
+  /// The memory that everything unfinished takes, in bytes.
+  var reserved: Int {
+    var sum = first.reserved + second.reserved + firstReceiver.reserved + secondReceiver.reserved
+    if case .request(let head) = phase { sum += head.reserved }
+    if let response { sum += response.reserved }
+    for piece in early { sum += piece.reserved }
+    if case .undecided(let held) = cargo { for piece in held { sum += piece.reserved } }
+    return sum
+  }
+
+  /// A number that is another one when a frame was finished.
+  var progress: Int { first.framer.frameOffset &+ second.framer.frameOffset }
+
+  /// Gives back the memory of what inflates the frames of a side.
+  /// - Returns: Whether the next compressed frames may not be readable for that.
+  func giveUpInflating(_ side: Side) -> Bool {
+    side == .first ? firstReceiver.giveUp() : secondReceiver.giveUp()
   }
 
   /// Begins to take frames.
@@ -91,14 +100,22 @@ final class WebSocketConnection {
   }
 }
 
-/// One direction of a connection that speaks WebSocket.
-struct WebSocketDirection {
+/// One direction of a connection that speaks WebSocket: an object, so that one of two can be chosen
+/// without a copy.
+///
+/// Only the traffic of one session reaches it, frame after frame.
+final class WebSocketDirection {
+  /// What cuts the frames.
+  @exclusivity(unchecked) var framer = WebSocketFramer()
   /// Set while it is unknown where the next frame starts.
-  var resynchronizer: StreamResynchronizer<WebSocketChain>?
+  @exclusivity(unchecked) var resynchronizer: StreamResynchronizer<WebSocketChain>?
   /// Bytes of the stream that came or are known to be lost.
-  var offset = 0
+  @exclusivity(unchecked) var offset = 0
   /// Bytes of the current frame that are known to be lost.
-  var lostInFrame = 0
+  @exclusivity(unchecked) var lostInFrame = 0
   /// Whether the last frame was masked; nil before the first.
-  var isMasked: Bool?
+  @exclusivity(unchecked) var isMasked: Bool?
+
+  /// The memory that everything unfinished takes, in bytes.
+  var reserved: Int { framer.reserved + (resynchronizer?.reserved ?? 0) }
 }

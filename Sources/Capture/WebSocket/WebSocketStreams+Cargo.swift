@@ -92,17 +92,20 @@ extension WebSocketStreams {
     }
   }
 
-  /// Decides at the end.
-  func endCargo(_ connection: SessionConnection, _ state: WebSocketConnection) {
-    guard case .undecided(let held) = state.cargo, !held.isEmpty else { return }
+  /// Decides by what there is, as at the end.
+  /// - Returns: Whether there was anything to decide by.
+  @discardableResult
+  func endCargo(_ connection: SessionConnection, _ state: WebSocketConnection) -> Bool {
+    guard case .undecided(let held) = state.cargo, !held.isEmpty else { return false }
     settle(held, connection, state, isFinal: true)
-    guard case .mqtt = state.cargo else { return }
+    guard case .mqtt = state.cargo else { return true }
     replay(held, connection)
+    return true
   }
 
   /// Tells whether a frame holds whole packets only, and none with credentials.
   private func cargo(
-    of frame: borrowing WebSocketFrameView, _ direction: borrowing MQTTDirection
+    of frame: borrowing WebSocketFrameView, _ direction: MQTTDirection
   ) -> WebSocketCargo {
     guard direction.resynchronizer == nil, direction.framer.isAtBoundary else {
       return .mqttConcealed

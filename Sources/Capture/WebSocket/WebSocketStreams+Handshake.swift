@@ -7,6 +7,8 @@ extension WebSocketStreams {
   private static var mostPlainRequests: Int { 64 }
   /// So much of a client that does not wait for its answer is kept.
   private static var mostEarlyBytes: Int { 64 << 10 }
+  /// In so many pieces.
+  private static var mostEarlyPieces: Int { 256 }
 
   // MARK: Requests
 
@@ -72,7 +74,9 @@ extension WebSocketStreams {
   ) {
     state.early.append(
       HeldPiece(side: connection.client, arrival: arrival, content: .bytes(bytes)))
-    guard state.early.byteCount > Self.mostEarlyBytes else { return }
+    // All of them are looked at each time, so that there must not be many.
+    guard state.early.count > Self.mostEarlyPieces || state.early.byteCount > Self.mostEarlyBytes
+    else { return }
     openWithoutAnswer(connection, state)
   }
 
@@ -176,7 +180,7 @@ extension WebSocketStreams {
     let deflate = response.deflate
     state.open(client: connection.client) { deflate?.agreement(for: $0) ?? .none }
     for side in [Side.first, .second] {
-      state[framer: side].restart(at: state[side].offset)
+      state[side].framer.restart(at: state[side].offset)
     }
     if request == nil, state[connection.client].offset > 0 || !connection.opening.isFromStart {
       let offset = state[connection.client].offset
@@ -197,7 +201,7 @@ extension WebSocketStreams {
     guard case .asked(let request) = state.phase else { return }
     state.open(client: connection.client) { _ in request.deflate == nil ? .none : .unknown }
     for side in [Side.first, .second] {
-      state[framer: side].restart(at: state[side].offset)
+      state[side].framer.restart(at: state[side].offset)
     }
     let server = connection.client.other
     state[server].resynchronizer = StreamResynchronizer(offset: state[server].offset)
@@ -212,7 +216,7 @@ extension WebSocketStreams {
     let client = connection.client
     // The stream has been counted on beyond them.
     var offset = state[client].offset - early.byteCount
-    state[framer: client].restart(at: offset)
+    state[client].framer.restart(at: offset)
     for piece in early {
       guard case .bytes(let bytes) = piece.content else { continue }
       offset += bytes.count

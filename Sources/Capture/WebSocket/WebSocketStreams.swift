@@ -45,7 +45,7 @@ struct WebSocketStreams {
       return resynchronize(side, arrival, connection, state, isFinal: false)
     }
     do throws(WebSocketFramingError) {
-      try state[framer: side].consume(bytes) { frame, header, _ in
+      try state[side].framer.consume(bytes) { frame, header, _ in
         receive(frame, header, side, arrival, connection, state)
       }
     } catch {
@@ -88,11 +88,11 @@ struct WebSocketStreams {
       resynchronize(side, arrival, connection, state, isFinal: true)
     }
     if reason != .snaplen { emitter.emitGap(count, reason, side, arrival, connection) }
-    let loss = state[framer: side].lose(count) { frame, header, _ in
+    let loss = state[side].framer.lose(count) { frame, header, _ in
       receive(frame, header, side, arrival, connection, state, lost: count)
     }
     guard case .outOfStep(let past) = loss else {
-      let isFrameOpen = !state[framer: side].isAtBoundary
+      let isFrameOpen = !state[side].framer.isAtBoundary
       state[side].lostInFrame = isFrameOpen ? count : 0
       return
     }
@@ -108,12 +108,12 @@ struct WebSocketStreams {
   ) {
     state.loseFrames(of: side)
     if case .mqtt = state.cargo { mqtt.interrupt(side, arrival, connection) }
-    state[framer: side].restart(at: offset)
+    state[side].framer.restart(at: offset)
     state[side].resynchronizer = StreamResynchronizer(offset: offset)
     state[side].lostInFrame = 0
   }
 
-  private func resynchronize(
+  func resynchronize(
     _ side: Side, _ arrival: Arrival, _ connection: SessionConnection,
     _ state: WebSocketConnection, isFinal: Bool
   ) {
@@ -130,7 +130,7 @@ struct WebSocketStreams {
     // Without anything found it goes on with the bytes to come.
     guard !found.pieces.isEmpty else { return }
     state[side].resynchronizer = nil
-    state[framer: side].restart(at: offset)
+    state[side].framer.restart(at: offset)
     var end = offset
     for piece in found.pieces {
       end += piece.bytes.count
@@ -168,13 +168,13 @@ struct WebSocketStreams {
     _ side: Side, _ closing: FlowClosing, _ connection: SessionConnection,
     _ state: WebSocketConnection
   ) {
-    let framer = state[framer: side]
+    let framer = state[side].framer
     guard state[side].resynchronizer == nil, !framer.isAtBoundary else { return }
     // Of a header that is not whole, at least one byte is missing.
     var missing = 1
     var place = "the header of a frame"
     let known = state[side].offset - framer.frameOffset
-    state[framer: side].flush { _, header, _ in
+    state[side].framer.flush { _, header, _ in
       missing = (header.frameSize ?? Int.max) - known
       let size = header.frameSize.map(String.init) ?? "too many"
       place = "a \(header.opcode.name) frame of \(size) bytes, after \(known) of them"

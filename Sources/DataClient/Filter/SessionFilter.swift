@@ -11,7 +11,8 @@ public struct SessionFilter: Sendable {
   private let usesTopic: Bool
   private var start: Timestamp?
   private var clients: [Int: [UInt8]] = [:]
-  private var aliases: [TopicAlias: [UInt8]] = [:]
+  /// The topics by their aliases, by connection, so that a connection that ends is forgotten at once.
+  private var aliases: [Int: [TopicAlias: [UInt8]]] = [:]
 
   /// Creates a filter.
   /// - Parameter expression: The expression, in the language of `reprise help filter`.
@@ -54,14 +55,14 @@ public struct SessionFilter: Sendable {
     guard usesTopic, packet.type == .publish, !packet.topic.isEmpty,
       let alias = packet.topicAlias
     else { return }
-    let key = TopicAlias(connection: connection, sender: event.context.sender, alias: alias)
-    aliases[key] = Array(copying: packet.topic)
+    let key = TopicAlias(sender: event.context.sender, alias: alias)
+    aliases[connection, default: [:]][key] = Array(copying: packet.topic)
   }
 
   private mutating func forget(_ connection: Int) {
     guard usesClient || usesTopic else { return }
     clients[connection] = nil
-    for key in aliases.keys where key.connection == connection { aliases[key] = nil }
+    aliases[connection] = nil
   }
 
   // MARK: Evaluation
@@ -133,9 +134,8 @@ public struct SessionFilter: Sendable {
     case .topic:
       guard packet.type == .publish else { return false }
       if packet.topic.isEmpty, let alias = packet.topicAlias {
-        let key = TopicAlias(
-          connection: event.context.connection, sender: event.context.sender, alias: alias)
-        guard let topic = aliases[key] else { return false }
+        let key = TopicAlias(sender: event.context.sender, alias: alias)
+        guard let topic = aliases[event.context.connection]?[key] else { return false }
         return comparison.holds(topic.span.bytes, text.span.bytes)
       }
       return comparison.holds(packet.topic, text.span.bytes)
@@ -166,9 +166,8 @@ public struct SessionFilter: Sendable {
   }
 }
 
-/// The number that a sender gave to a topic on a connection (5.0 section 3.3.2.3.4).
+/// The number that a sender gave to a topic on its connection (5.0 section 3.3.2.3.4).
 private struct TopicAlias: Hashable {
-  var connection: Int
   var sender: Peer
   var alias: Int
 }

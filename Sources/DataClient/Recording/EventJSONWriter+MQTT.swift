@@ -147,6 +147,10 @@ extension EventJSONWriter {
       }
       buffer.append("]")
     }
+    if packet.moreFaults > 0 {
+      buffer.append(",\"moreErrors\":")
+      buffer.append(decimal: packet.moreFaults)
+    }
     let missing = packet.missing
     if missing > 0 {
       buffer.append(",\"missing\":")

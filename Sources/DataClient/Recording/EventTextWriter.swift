@@ -75,7 +75,7 @@ public struct EventTextWriter: Sendable {
     case .mqtt(let packet):
       append(type: packet.type.name, Style(packet.type), to: &buffer)
       appendFields(packet, context, to: &buffer)
-      append(packet.faults, missing: packet.missing, to: &buffer)
+      append(packet.faults, more: packet.moreFaults, missing: packet.missing, to: &buffer)
     case .webSocket(let frame):
       append(type: frame.opcode.name, Style(frame.opcode), to: &buffer)
       appendFields(frame, to: &buffer)
@@ -159,7 +159,7 @@ public struct EventTextWriter: Sendable {
   // MARK: Faults
 
   private func append<Fault: ShownFault>(
-    _ faults: [Fault], missing: Int, to buffer: inout [UInt8]
+    _ faults: [Fault], more: Int = 0, missing: Int, to buffer: inout [UInt8]
   ) {
     guard !faults.isEmpty || missing > 0 else { return }
     begin(.fault, to: &buffer)
@@ -174,7 +174,7 @@ public struct EventTextWriter: Sendable {
     }
     if faults.count > 8 {
       buffer.append("! and ")
-      buffer.append(decimal: faults.count - 8)
+      buffer.append(decimal: faults.count - 8 + more)
       buffer.append(" more faults  ")
     }
     if missing > 0 {

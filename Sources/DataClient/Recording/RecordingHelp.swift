@@ -23,6 +23,7 @@ public enum RecordingHelp {
       over         websocket, of MQTT in its frames
       type         the name of the packet, frame or event, in capitals
       errors       [{code, field, offset, message}]: what breaks a rule of the format
+      moreErrors   how many more errors there are than are listed
       missing      how many bytes of the packet or frame are not in the capture
       bytes        the captured bytes in base64, where the other keys don't give them
       Where `bytes` is left out the packet is encoded from the other keys; so a line can

@@ -45,6 +45,13 @@ struct StreamCutter<Header: StreamUnitHeader & Sendable>: Sendable {
   /// Whether bytes of the current unit were lost, so that what follows must not be joined to them.
   private var isBroken = false
 
+  /// So much of a unit that is given up stays, to tell what it was.
+  private static var remnant: Int { 256 }
+
+  /// The memory that is taken by kept bytes, or held ready for them, in bytes.
+  @inline(__always)
+  var reserved: Int { kept.capacity }
+
   /// The header of the unit that is begun, once all of it is there.
   var pendingHeader: Header? {
     guard passed > 0, case .header(let header) = Header.readUnit(kept.span.bytes, at: 0) else {
@@ -105,6 +112,16 @@ struct StreamCutter<Header: StreamUnitHeader & Sendable>: Sendable {
   mutating func restart(at offset: Int) {
     reset()
     unitOffset = offset
+  }
+
+  /// Gives memory back: all but the first bytes of the unit that is begun are forgotten, and it is
+  /// handed out with its end missing.
+  /// - Returns: How many bytes that were kept are missing from it now; 0 when none are.
+  mutating func giveUp() -> Int {
+    let count = kept.count - min(kept.count, Self.remnant)
+    kept = Array(kept.prefix(Self.remnant))
+    if count > 0 { isBroken = true }
+    return count
   }
 
   /// Hands out the bytes of the unit that the stream's end cut, if its header is whole.

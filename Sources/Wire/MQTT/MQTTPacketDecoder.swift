@@ -42,7 +42,13 @@ struct MQTTPacketDecoder: ~Escapable {
   // MARK: Notes
 
   mutating func note(_ code: MQTTFault.Code, _ field: MQTTField, at offset: Int? = nil) {
-    layout.faults.append(MQTTFault(code, in: field, at: offset ?? cursor.offset))
+    let fault = MQTTFault(code, in: field, at: offset ?? cursor.offset)
+    guard layout.faults.count >= MQTTPacketLayout.mostFaults else {
+      return layout.faults.append(fault)
+    }
+    // Of each kind the first is there, however late it comes, because rules ask for kinds.
+    let isKnown = layout.faults.contains { $0.code == code && $0.field == field }
+    if isKnown { layout.moreFaults += 1 } else { layout.faults.append(fault) }
   }
 
   /// Notes that a field is cut, unless it is the capture that cut it.

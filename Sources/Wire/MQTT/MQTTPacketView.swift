@@ -34,7 +34,12 @@ public struct MQTTPacketView: ~Escapable {
   public var type: MQTTPacketType { header.type }
 
   /// The rules that the packet breaks, in the order of their places.
+  ///
+  /// Of a packet with more than 64 the first 64 are here, and the first of each kind.
   public var faults: [MQTTFault] { layout.faults }
+
+  /// The number of faults that are not in ``faults``, because a packet can have millions.
+  public var moreFaults: Int { layout.moreFaults }
 
   /// The number of bytes at the end of the packet that are not in the capture.
   public var missing: Int { header.packetSize - bytes.byteCount }
@@ -117,6 +122,11 @@ struct MQTTPacketLayout: Sendable {
   var impliesSuccess = false
   var acknowledgeFlags: UInt8 = 0
   var faults: [MQTTFault] = []
+  /// How many faults there are besides.
+  var moreFaults = 0
+
+  /// So many faults are kept of a packet, and the first of each kind.
+  static let mostFaults = 64
 }
 
 /// The filters of a SUBSCRIBE or UNSUBSCRIBE, read one by one.

@@ -8,6 +8,12 @@ public struct HTTPHeadReader: Sendable {
   /// - Parameter limit: The most bytes of a head, 64 KiB if not stated.
   public init(limit: Int = 64 << 10) { self.limit = max(0, limit) }
 
+  /// The bytes of the begun head.
+  package var byteCount: Int { kept.count }
+
+  /// The memory that the begun head takes, in bytes.
+  package var reserved: Int { kept.capacity }
+
   /// What a piece brought.
   public enum Reading: Sendable, Hashable {
     /// The head goes on in the next piece.

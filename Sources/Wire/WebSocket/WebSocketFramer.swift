@@ -70,6 +70,15 @@ public struct WebSocketFramer: Sendable {
   /// - Parameter offset: The place in the stream where it starts.
   public mutating func restart(at offset: Int) { cutter.restart(at: offset) }
 
+  /// The memory that is taken by kept bytes, or held ready for them, in bytes.
+  @inline(__always)
+  package var reserved: Int { cutter.reserved }
+
+  /// Gives memory back: all but the first bytes of the frame that is begun are forgotten, and it is
+  /// handed out with its end missing.
+  /// - Returns: How many bytes that were kept are missing from it now; 0 when none are.
+  package mutating func giveUp() -> Int { cutter.giveUp() }
+
   /// Hands out the bytes of the frame that the stream's end cut, if its header is whole.
   /// - Parameter frame: Called with the kept bytes, the header, and the offset in the stream.
   public mutating func flush(_ frame: (RawSpan, WebSocketFrameHeader, Int) -> Void) {

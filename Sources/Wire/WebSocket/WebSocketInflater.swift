@@ -14,6 +14,9 @@ package struct WebSocketInflater: ~Copyable {
     case tooLarge
   }
 
+  /// What zlib takes for a stream with the largest window, in bytes, with what the allocator adds.
+  static var memory: Int { 44 << 10 }
+
   // zlib keeps a pointer from its state back to this structure, so that it must not move.
   private let stream: UnsafeMutablePointer<z_stream>
 

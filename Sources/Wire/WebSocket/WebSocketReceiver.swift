@@ -129,6 +129,30 @@ public struct WebSocketReceiver: ~Copyable {
     end(open, header, isWhole: isWhole)
   }
 
+  // MARK: Memory
+
+  /// The memory that is taken or held ready, in bytes.
+  package var reserved: Int {
+    unmasked.capacity + inflated.capacity + (inflater == nil ? 0 : WebSocketInflater.memory)
+  }
+
+  /// Gives memory back: what the sender's compression refers to is forgotten.
+  /// - Returns: Whether the next compressed frames may not be readable for that.
+  package mutating func giveUp() -> Bool {
+    unmasked = []
+    inflated = []
+    guard inflater != nil else { return false }
+    inflater = nil
+    if case .open(var open) = message, open.isCompressed {
+      if open.kept == nil { open.kept = .contextLost }
+      message = .open(open)
+      isContextWhole = false
+      return true
+    }
+    isContextWhole = deflate == .agreed(keepsContext: false)
+    return !isContextWhole
+  }
+
   // MARK: Messages
 
   /// Returns the message that a data frame belongs to.

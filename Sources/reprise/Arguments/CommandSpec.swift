@@ -63,6 +63,9 @@ extension OptionSpec {
     help:
       "Takes the traffic of a port for WHAT: mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket or none."
   )
+  static let memory = OptionSpec(
+    name: "memory", value: "SIZE",
+    help: "The memory for what is unfinished, such as packets: 64M; 256M (default).")
   static let spec = OptionSpec(
     name: "spec", value: "NAME", isList: true,
     help: "Only the clauses of these specifications, such as mqtt-3.1.1,rfc6455.")

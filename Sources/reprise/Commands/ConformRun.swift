@@ -16,7 +16,7 @@ enum ConformRun {
 
   /// The options of a judging command.
   static let options: [OptionSpec] = [
-    .spec, clause, strict, allowEmpty, format, .output, .bpf, .decode,
+    .spec, clause, strict, allowEmpty, format, .output, .bpf, .decode, .memory,
   ]
 
   /// Judges files and writes the report.

@@ -11,7 +11,7 @@ enum ConvertCommand: Command {
 
   static let spec = CommandSpec(
     name: "convert", summary: "Writes a capture as a recording (.jsonl).",
-    operands: "FILE", operandCount: 1...1, options: [output, force, .bpf, .decode],
+    operands: "FILE", operandCount: 1...1, options: [output, force, .bpf, .decode, .memory],
     details: """
       A recording is a text file: a header, then one event a line as reprise inspect
       --format jsonl shows it. It can be read, filtered and judged like a capture.

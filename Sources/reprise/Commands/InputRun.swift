@@ -22,7 +22,7 @@ struct InputRun {
   /// Prepares a pass.
   /// - Parameters:
   ///   - files: The files, as they were typed.
-  ///   - arguments: Where `--bpf` and `--decode` stand.
+  ///   - arguments: Where `--bpf`, `--decode` and `--memory` stand.
   ///   - console: How to tell the user about errors and notes.
   ///   - output: Where results go; to a terminal they are their own progress.
   /// - Throws: ``UsageError`` for an option that can't be understood.
@@ -92,9 +92,10 @@ private struct WatchedConsumer<Base: SessionConsumer>: EventConsumer {
 }
 
 extension InputOptions {
-  /// Reads `--bpf` and `--decode`.
+  /// Reads `--bpf`, `--decode` and `--memory`.
   init(_ arguments: Arguments) throws(UsageError) {
-    self.init(bpf: arguments.value(.bpf))
+    self.init(
+      bpf: arguments.value(.bpf), memory: try arguments.size(.memory) ?? Self.defaultMemory)
     for text in arguments.list(.decode) {
       let (port, rule) = try Self.decodeRule(text)
       decode[port] = rule

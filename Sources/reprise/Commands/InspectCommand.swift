@@ -14,7 +14,7 @@ enum InspectCommand: Command {
   static let spec = CommandSpec(
     name: "inspect", summary: "Shows the events in captures and recordings, one a line.",
     operands: "FILE...", operandCount: 1...Int.max,
-    options: [format, filter, .output, secrets, .bpf, .decode],
+    options: [format, filter, .output, secrets, .bpf, .decode, .memory],
     details: """
       FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl);
       - is standard input. Files are recognised by what they hold, never by their names.

@@ -30,7 +30,7 @@ enum ReplaySDKCommand: Command {
 
   /// The options of the command.
   static let options: [OptionSpec] = [
-    format, connection, clientID, from, to, speed, match, .output, secrets, .bpf, .decode,
+    format, connection, clientID, from, to, speed, match, .output, secrets, .bpf, .decode, .memory,
   ]
 
   static let spec = CommandSpec(

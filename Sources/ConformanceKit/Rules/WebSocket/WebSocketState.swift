@@ -36,8 +36,9 @@ struct WebSocketState {
   }
 
   subscript(peer: Peer) -> WebSocketSide {
-    _read { if peer == .client { yield client } else { yield server } }
-    _modify { if peer == .client { yield &client } else { yield &server } }
+    // No `_read`: what two branches yield may be read when it is gone.
+    @inline(__always) get { peer == .client ? client : server }
+    @inline(__always) _modify { if peer == .client { yield &client } else { yield &server } }
   }
 
   /// Whether a handshake tells who is the client; without one that is inferred from the masks.

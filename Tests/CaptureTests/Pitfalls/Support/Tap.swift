@@ -7,6 +7,10 @@ import Wire
 struct Tap {
   var events: [Event] = []
   var statistics = TCPStatistics()
+  /// How often a connection gave something up for the memory that all share.
+  var surrenders = 0
+  /// The bytes that are still counted as taken at the end.
+  var reserved = 0
 
   private final class Box {
     var events: [Event] = []
@@ -14,11 +18,12 @@ struct Tap {
 
   init(
     _ segments: [Segment], decode: [UInt16: DecodeRule] = [:], limits: TCPLimits = TCPLimits(),
-    time: (Int) -> Int = { $0 }
+    memory: Int = InputOptions.defaultMemory, time: (Int) -> Int = { $0 }
   ) {
     let box = Box()
     var reassembler = TCPReassembler(
-      SessionTraffic(decode: decode) { box.events.append(Event(copying: $0)) }, limits: limits)
+      SessionTraffic(decode: decode, memory: memory) { box.events.append(Event(copying: $0)) },
+      limits: limits)
     for (index, segment) in segments.enumerated() {
       let client = Endpoint(address: IPAddress(ipv4: 0x0A00_0001), port: segment.clientPort)
       let server = Endpoint(address: IPAddress(ipv4: 0x0A00_0002), port: segment.serverPort)
@@ -35,6 +40,8 @@ struct Tap {
     }
     reassembler.finish()
     statistics = reassembler.statistics
+    surrenders = reassembler.consumer.budget.surrenders
+    reserved = reassembler.consumer.budget.reserved
     events = box.events
   }
 

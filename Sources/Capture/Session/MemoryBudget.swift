@@ -1,0 +1,92 @@
+/// The memory that the unfinished things of all connections take together, and whose turn it is to
+/// give some back.
+///
+/// A connection reports what it takes after each segment. Those that take something stand in a queue:
+/// who has finished something goes to its end, so that the first has waited longest. All of it is a
+/// few additions; nothing is searched.
+final class MemoryBudget {
+  /// A place in the queue.
+  private struct Place {
+    var owner: SessionConnection?
+    var previous: Int
+    var next: Int
+  }
+
+  /// The most bytes.
+  let limit: Int
+  /// The bytes that are taken now.
+  private(set) var reserved = 0
+  /// How often a connection had to give something up.
+  var surrenders = 0
+  // The first place holds no connection: it is before the first and behind the last of them.
+  private var places = [Place(owner: nil, previous: 0, next: 0)]
+  private var free: [Int] = []
+
+  init(limit: Int) { self.limit = max(0, limit) }
+
+  var isExceeded: Bool { reserved > limit }
+
+  /// Takes the news of how much a connection takes.
+  /// - Parameters:
+  ///   - amount: All the bytes that it takes now.
+  ///   - connection: The connection.
+  ///   - hasMovedOn: Whether it has finished something since the last time.
+  @inline(__always)
+  func reserve(_ amount: Int, for connection: SessionConnection, hasMovedOn: Bool) {
+    if amount == connection.reservation.amount, !hasMovedOn || amount == 0 { return }
+    change(connection, to: amount, hasMovedOn: hasMovedOn)
+  }
+
+  /// Returns the connection that has waited longest, and takes it out of the queue.
+  func takeOldest() -> SessionConnection? {
+    let first = places[0].next
+    guard first != 0, let owner = places[first].owner else { return nil }
+    leave(owner)
+    return owner
+  }
+
+  /// Takes the news of what a connection still takes that has given up what it could; it does not
+  /// stand in the queue again before it takes more.
+  func retain(_ amount: Int, of connection: SessionConnection) {
+    reserved += amount - connection.reservation.amount
+    connection.reservation.amount = amount
+  }
+
+  private func change(_ connection: SessionConnection, to amount: Int, hasMovedOn: Bool) {
+    reserved += amount - connection.reservation.amount
+    connection.reservation.amount = amount
+    if connection.reservation.place != 0, hasMovedOn || amount == 0 { leave(connection) }
+    if connection.reservation.place == 0, amount > 0 { join(connection) }
+  }
+
+  private func join(_ connection: SessionConnection) {
+    let last = places[0].previous
+    let place = free.popLast() ?? places.count
+    let entry = Place(owner: connection, previous: last, next: 0)
+    if place < places.count { places[place] = entry } else { places.append(entry) }
+    places[last].next = place
+    places[0].previous = place
+    connection.reservation.place = place
+  }
+
+  private func leave(_ connection: SessionConnection) {
+    let place = connection.reservation.place
+    guard place != 0 else { return }
+    let entry = places[place]
+    places[entry.previous].next = entry.next
+    places[entry.next].previous = entry.previous
+    places[place].owner = nil
+    free.append(place)
+    connection.reservation.place = 0
+  }
+}
+
+/// What a connection takes of the ``MemoryBudget``.
+struct MemoryReservation {
+  /// Its bytes.
+  var amount = 0
+  /// Its place in the queue; 0 is none.
+  var place = 0
+  /// A number that is another one when something was finished.
+  var progress = 0
+}

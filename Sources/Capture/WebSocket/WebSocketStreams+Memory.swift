@@ -1,0 +1,57 @@
+import DataClient
+import Wire
+
+// What a connection gives up when the memory that all share is used up.
+extension WebSocketStreams {
+  /// Gives up what is unfinished, and tells how much is missing for it.
+  /// - Returns: Whether anything is.
+  func giveUp(
+    _ arrival: Arrival, _ connection: SessionConnection, _ state: WebSocketConnection
+  ) -> Bool {
+    guard state.isOpen else { return giveUpHandshake(arrival, connection, state) }
+    if endCargo(connection, state), case .undecided = state.cargo { state.cargo = .other }
+    var hasLost = false
+    for side in [Side.first, .second] where giveUp(side, arrival, connection, state) {
+      hasLost = true
+    }
+    return hasLost
+  }
+
+  private func giveUp(
+    _ side: Side, _ arrival: Arrival, _ connection: SessionConnection,
+    _ state: WebSocketConnection
+  ) -> Bool {
+    if state[side].resynchronizer != nil {
+      resynchronize(side, arrival, connection, state, isFinal: true)
+    }
+    let count = state[side].framer.giveUp()
+    if count > 0 {
+      emitter.emitGap(count, .limit, side, arrival, connection)
+      state[side].lostInFrame = count
+    }
+    // Frames that can't be inflated for it say so themselves.
+    return state.giveUpInflating(side) || count > 0
+  }
+
+  private func giveUpHandshake(
+    _ arrival: Arrival, _ connection: SessionConnection, _ state: WebSocketConnection
+  ) -> Bool {
+    var lost: [(Side, Int)] = []
+    if case .request(let head) = state.phase {
+      lost.append((connection.client, head.byteCount))
+      state.phase = .idle
+    }
+    if let response = state.response {
+      lost.append((connection.client.other, response.byteCount))
+      state.response = nil
+    }
+    // HTTP that has not asked for WebSocket yet has no number, and no events.
+    if connection.number > 0 {
+      for (side, count) in lost {
+        emitter.emitGap(count, .limit, side, arrival, connection)
+      }
+    }
+    endHandshake(arrival, connection, state)
+    return !lost.isEmpty
+  }
+}

@@ -1,0 +1,132 @@
+import DataClient
+import TestSupport
+import Testing
+import Wire
+
+@testable import Capture
+
+/// Pitfall 23: the memory that everything unfinished takes together.
+@Suite struct MemoryPitfallTests {
+  private static let packet = publish("t", 100_000)
+
+  private static func publish(_ topic: String, _ count: Int) -> [UInt8] {
+    let packet = MQTTPacket(
+      .publish(.init(topic: topic, payload: Array(repeating: 0x78, count: count))), version: .v3_1_1
+    )
+    return (try? packet.encoded()) ?? []
+  }
+
+  /// Connections that each have sent the first half of a packet, one after the other.
+  private static func halves(_ count: Int) -> [Dialogue] {
+    (0..<count).map { index in
+      var dialogue = Dialogue()
+      dialogue.clientPort = UInt16(40_000 + index)
+      dialogue.open()
+      for turn in Session.all(.v3_1_1).turns.prefix(2) { dialogue.send(turn.sender, turn.bytes) }
+      dialogue.send(.client, Array(packet.prefix(50_000)))
+      return dialogue
+    }
+  }
+
+  private static func rest(_ dialogue: Dialogue) -> Dialogue {
+    var dialogue = dialogue
+    dialogue.segments = []
+    dialogue.send(.client, Array(packet.dropFirst(50_000)))
+    dialogue.send(.client, publish("u", 1))
+    return dialogue
+  }
+
+  @Test("23: the oldest unfinished packet is given up, told, and the next packet is there")
+  func oldestIsGivenUp() {
+    let halves = Self.halves(4)
+    let segments = (halves + halves.map(Self.rest)).flatMap(\.segments)
+    // Room for the halves of three, kept in 64 KiB each, and for one of them when it is whole.
+    let tap = Tap(segments, memory: 300_000)
+    let gaps = tap.events.filter { if case .gap = $0.body { true } else { false } }
+    #expect(gaps.map(\.context.connection) == [1])
+    #expect(tap.gaps == [Gap(bytes: 50_000 - 256, reason: .limit)])
+    #expect(tap.surrenders == 1)
+    for connection in 1...4 {
+      let packets = tap.packets(.client, connection: connection).suffix(2)
+      let kept = connection == 1 ? Array(Self.packet.prefix(256)) : Self.packet
+      #expect(packets.map(\.bytes) == [kept, Self.publish("u", 1)])
+      #expect(packets.first?.size == Self.packet.count)
+    }
+    #expect(tap.reserved == 0)
+  }
+
+  @Test("23: what fits is not touched")
+  func everythingFits() {
+    let halves = Self.halves(4)
+    let segments = (halves + halves.map(Self.rest)).flatMap(\.segments)
+    let tap = Tap(segments, memory: 1 << 20)
+    #expect(tap.gaps.isEmpty && tap.surrenders == 0 && tap.reserved == 0)
+    #expect(tap.packets(.client).count { $0.bytes == Self.packet } == 4)
+  }
+
+  @Test("23: who goes on finishing packets is not the oldest")
+  func whoMovesOnIsYounger() {
+    var first = Self.halves(1)[0]
+    let start = first.segments
+    // The first connection finishes its packet and begins another behind the second one's.
+    let second = Array(Self.halves(2)[1].segments)
+    first.segments = []
+    first.send(.client, Array(Self.packet.dropFirst(50_000)) + Self.packet.prefix(50_000))
+    let third = Self.halves(3)[2].segments
+    let tap = Tap(start + second + first.segments + third, memory: 150_000)
+    let gaps = tap.events.filter {
+      if case .gap(let gap) = $0.body { gap.reason == .limit } else { false }
+    }
+    #expect(gaps.map(\.context.connection) == [2])
+  }
+
+  @Test(
+    "23: heads of HTTP that never end are given up, and their connections can still be asked on")
+  func headsAreGivenUp() {
+    var dialogues = (0..<8).map { index in
+      var dialogue = WebSocketDialogue()
+      dialogue.dialogue.segments = []
+      dialogue.dialogue = Dialogue(serverPort: 80)
+      dialogue.dialogue.clientPort = UInt16(40_000 + index)
+      dialogue.dialogue.open()
+      dialogue.send(.client, "GET / HTTP/1.1\r\nX: " + String(repeating: "a", count: 30_000))
+      return dialogue
+    }
+    let before = dialogues.flatMap(\.dialogue.segments)
+    dialogues[0].dialogue.segments = []
+    dialogues[0].open()
+    dialogues[0].send(.client, [.text("hello")])
+    let tap = Tap(before + dialogues[0].dialogue.segments, memory: 100_000)
+    #expect(tap.surrenders > 0)
+    #expect(tap.texts(.client) == ["hello"])
+  }
+
+  @Test("23: what inflates is given up, and frames that need it say that they are not readable")
+  func inflatersAreGivenUp() throws {
+    var deflater = try #require(WebSocketDeflater())
+    let texts = ["one two three four", "one two three four"].map {
+      deflater.deflate(Array($0.utf8))
+    }
+    let dialogues = (0..<3).map { index in
+      var dialogue = WebSocketDialogue()
+      dialogue.dialogue = Dialogue(serverPort: 9_001)
+      dialogue.dialogue.clientPort = UInt16(40_000 + index)
+      dialogue.dialogue.open()
+      dialogue.open(extensions: "permessage-deflate")
+      dialogue.send(.client, [.init(.text, texts[0], reservedBits: 0b100)])
+      return dialogue
+    }
+    var last = dialogues[0]
+    last.dialogue.segments = []
+    last.send(.client, [.init(.text, texts[1], reservedBits: 0b100)])
+    let segments = dialogues.flatMap(\.dialogue.segments) + last.dialogue.segments
+    let tap = Tap(segments, memory: 100_000)
+    let kept = tap.events.compactMap { event -> WebSocketCompression? in
+      event.withView { view in
+        if case .webSocket(let frame) = view.body { frame.compression } else { nil }
+      }
+    }
+    #expect(kept == [.inflated, .inflated, .inflated, .kept(.contextLost)])
+    #expect(tap.surrenders == 1)
+  }
+}
