@@ -38,8 +38,7 @@ extension Catalogue {
     row("scope", clause.scope.rawValue)
     row("status", clause.status.explanation)
     row("how checked", clause.check)
-    let always = clause.spec == "rfc6455" ? Self.alwaysOfFrames : Self.always
-    row("inconclusive", clause.inconclusive.map { always + $0 })
+    row("inconclusive", clause.inconclusive.map { Self.always(of: clause) + $0 })
     row("violation", clause.example)
     row("same detector", clause.aliases?.joined(separator: ", "))
     row("note", clause.note)
@@ -47,19 +46,26 @@ extension Catalogue {
     return text
   }
 
-  private static let alwaysOfFrames = "Always in a recording that a client made of itself. "
-  private static let always =
-    "Always when the version is inferred, the CONNECT not being captured. "
+  /// When a clause is never decided, whatever its rule says.
+  private static func always(of clause: Clause) -> String {
+    if clause.spec == "rfc6455" { return "Always in a recording that a client made of itself. " }
+    // All versions ask for it.
+    if clause.id == MQTT311Rule.firstIsConnect.clause { return "" }
+    return "Always when the version is inferred, the CONNECT not being captured. "
+  }
 }
 
 extension Clause.Status {
   /// Whether a run of this suite can come to a verdict.
   var isChecked: Bool {
     switch self {
-    case .checked, .driven: true
+    case .checked, .reactive, .driven: true
     case .tested, .planned, .active, .unobservable: false
     }
   }
+
+  /// Whether a rule judges it from what was on the wire.
+  var hasRule: Bool { self == .checked || self == .reactive }
 
   /// The status in words.
   var explanation: String {
@@ -68,6 +74,7 @@ extension Clause.Status {
     case .driven: "checked by scenarios, see reprise conform sdk"
     case .tested: "checked by unit tests of the SDK only"
     case .planned: "planned: traffic would tell, but there is no rule yet"
+    case .reactive: "checked where a capture holds the provocation; a driver has to make sure of it"
     case .active: "active: a driver has to provoke it"
     case .unobservable: "unobservable: nothing on the wire can tell"
     }

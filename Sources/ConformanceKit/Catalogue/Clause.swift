@@ -65,6 +65,8 @@ public struct Clause: Sendable, Hashable, Decodable {
     case tested
     /// What was on the wire would tell, but there is no rule yet.
     case planned
+    /// A driver has to provoke it; a rule judges it where a capture happens to hold the provocation.
+    case reactive
     /// A driver has to provoke it.
     case active
     /// Nothing from outside can tell.

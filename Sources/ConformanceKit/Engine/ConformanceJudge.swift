@@ -31,7 +31,7 @@ public struct ConformanceJudge: EventConsumer {
     clauses = try catalogue.select(specs: options.specs, options.clauses)
     self.options = options
     let rules = Set(Self.rules)
-    for clause in clauses where (clause.status == .checked) != rules.contains(clause.id) {
+    for clause in clauses where clause.status.hasRule != rules.contains(clause.id) {
       throw ConformanceError(
         .badCatalogue, "\(clause.id) is called \(clause.status.rawValue), which its rules deny")
     }

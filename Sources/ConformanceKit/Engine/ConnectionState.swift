@@ -39,6 +39,9 @@ struct ConnectionState {
   /// Messages above QoS 0 that the server sent.
   var fromServer = Exchanges()
   var silence = Silence()
+  var enforcement = Enforcement()
+  /// Whether the client sent anything behind its CONNECT that asks for an answer.
+  var hasAsked = false
   /// What is known of the WebSocket that carries the connection, if one does.
   var webSocket = WebSocketState()
   var carriage = MQTTCarriage()
@@ -142,6 +145,12 @@ struct ConnectFacts {
   var cleanStart: Bool
   var keepAlive: UInt16
   var isFaulty: Bool
+  /// Whether it breaks what section 3.1 asks of it, but for its level and an empty identifier.
+  var isMalformed = false
+  /// Whether it has neither an identifier nor Clean Session.
+  var hasEmptyID = false
+  /// Whether its identifier has 1 to 23 letters and digits of ASCII.
+  var hasPlainID = false
   /// Whether no CONNACK came yet that could be its answer.
   var isOpen = true
 }
@@ -153,6 +162,8 @@ struct ConnackFacts {
   var sessionPresent: Bool
   /// Whether it refused, and it is not decided yet what the server did then.
   var isRefusalOpen: Bool
+  /// Whether the server answered something behind its refusal.
+  var hasServed = false
 }
 
 /// A bad packet whose receiver must close the connection.
@@ -167,4 +178,8 @@ struct Offence {
   var isPinged = false
   /// Whether it came in a WebSocket frame that is no binary one, for which its receiver must close.
   var isInText = false
+  /// The clauses about its receiver alone.
+  var folds: [MQTT311Rule] = []
+  /// Whether the next CONNACK answers an earlier CONNECT.
+  var awaitsConnack = false
 }

@@ -1,10 +1,39 @@
-import DataClient
+internal import DataClient
+internal import Wire
 
 // Values as findings show them.
 extension UInt8 {
   /// The byte as 0x1F.
-  var hexadecimal: String {
-    (self < 16 ? "0x0" : "0x") + String(self, radix: 16, uppercase: true)
+  var hexadecimal: String { "0x" + digits }
+
+  /// Its last bits, as 0 and 1.
+  func bits(_ count: Int) -> String {
+    let text = String(self & (1 << count - 1), radix: 2)
+    return String(repeating: "0", count: Swift.max(0, count - text.utf8.count)) + text
+  }
+}
+
+extension FixedWidthInteger {
+  /// All its hexadecimal digits.
+  var digits: String {
+    let text = String(self, radix: 16, uppercase: true)
+    return String(repeating: "0", count: Swift.max(0, Self.bitWidth / 4 - text.utf8.count)) + text
+  }
+}
+
+extension MQTTPacketView {
+  /// The packet as the value that was seen: `SUBACK 7 (first byte 0x90)`.
+  var seen: String {
+    let id = packetID.map { " \($0)" } ?? ""
+    return "\(type.name)\(id) (first byte \(header.firstByte.hexadecimal))"
+  }
+}
+
+extension EventView {
+  /// The frame that the event is, as the value that was seen: `TEXT (first byte 0x81)`.
+  var seenFrame: String {
+    guard case .webSocket(let frame) = body else { return "frame \(context.frame)" }
+    return "\(frame.opcode.name) (first byte \(frame.header.firstByte.hexadecimal))"
   }
 }
 

@@ -28,6 +28,11 @@ enum UndecidedReason: Int, CaseIterable {
   case connackInSilence
   case serverClosedFirst
   case clientMayBeGone
+  case serverMayBeGone
+  case otherCode
+  case otherStatus
+  case versionMayBeKnown
+  case onTheirWay
   case clientClosedFirst
   case senderClosedFirst
   case closedLate
@@ -85,6 +90,12 @@ enum UndecidedReason: Int, CaseIterable {
     case .serverClosedFirst: "the server ended the connection first"
     case .clientMayBeGone:
       "the server ended the connection, and nothing shows that the client was still there"
+    case .serverMayBeGone:
+      "the client ended the connection, and nothing shows that the server was still there"
+    case .otherCode: "the server refused by a code that may have another cause"
+    case .otherStatus: "the server answered by a status that may have another cause"
+    case .versionMayBeKnown: "the server may know the version that was asked for"
+    case .onTheirWay: "what the receiver sent before it closed may have been on its way"
     case .clientClosedFirst: "the client ended the connection first"
     case .senderClosedFirst: "the sender of the bad packet ended the connection first"
     case .closedLate: "the client ended the connection, but took more than 30 s"

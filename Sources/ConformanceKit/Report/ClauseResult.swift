@@ -73,7 +73,7 @@ public struct ClauseResult: Sendable, Hashable {
         .notFollowed,
         "a \(clause.level.rawValue) is not followed\(place); --strict makes it a failure"
       )
-    case (.checked, _), (.tested, _), (.planned, _), (.active, _), (.unobservable, _):
+    case (.checked, _), (.reactive, _), (.tested, _), (.planned, _), (.active, _), (.unobservable, _):
       (verdict, reason) = (.notApplicable, Self.whyUnchecked(clause))
     }
   }
@@ -106,7 +106,7 @@ public struct ClauseResult: Sendable, Hashable {
 
   private static func whyUnchecked(_ clause: Clause) -> String {
     switch clause.status {
-    case .checked: "it has no rule"
+    case .checked, .reactive: "it has no rule"
     case .driven: "a scenario has to be run, see reprise conform sdk"
     case .tested: "a unit test of the SDK has it, and no scenario"
     case .planned where clause.spec == "rfc6455": "there is no rule yet: TLS is not decoded"

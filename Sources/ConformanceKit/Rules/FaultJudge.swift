@@ -130,7 +130,7 @@ extension FindingText {
   ) {
     self.init(
       "the \(sender.rawValue) sent a bad \(packet.type.name): \(fault.code.message)",
-      expected: rule.expected, actual: fault.description,
+      expected: rule.expected, actual: fault.value(in: packet),
       cause: "\(fault.code.rawValue) \(fault.offset)")
   }
 }

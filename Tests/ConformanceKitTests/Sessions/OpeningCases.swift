@@ -195,7 +195,7 @@ extension Script {
   /// A connection whose client is refused.
   fileprivate mutating func refuse(_ code: UInt8) {
     open()
-    client(.connect(.init(clientID: "c")))
+    client(.connect(.init(clientID: "c-1")))
     server(.connack(.init(code: code)))
   }
 }

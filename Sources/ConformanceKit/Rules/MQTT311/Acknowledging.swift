@@ -171,7 +171,7 @@ extension ConnectionState {
             "the \(answerer.rawValue) never sent \(answer) \(id) for the packet of frame "
               + "\(exchange.moment.frame), though it went on and the session ended",
             expected: "\(answer) \(id)",
-            actual: "no \(answer) \(id) in \(close.time.seconds(since: exchange.moment.time))"))
+            actual: "none in \(close.time.seconds(since: exchange.moment.time))"))
       }
     }
   }

@@ -114,7 +114,7 @@ extension ConnectionState {
       MQTT311Rule.packetsInBinaryFrames.index, event,
       FindingText(
         "the \(event.context.sender.rawValue) sent a TEXT frame on a connection of MQTT",
-        expected: "MQTT in BINARY frames", actual: "TEXT"))
+        expected: "MQTT in BINARY frames", actual: event.seenFrame))
   }
 
   /// Judges what came before the first packet of a connection.
@@ -136,13 +136,13 @@ extension ConnectionState {
       if request.subprotocols.contains("mqtt") {
         tally.satisfy(.clientOffersMQTT)
       } else {
-        let offers = request.subprotocols.joined(separator: ", ")
+        let offers = WebSocketFault.names(request.subprotocols)
         tally.violate(
           MQTT311Rule.clientOffersMQTT.index, event,
           FindingText(
             "the client's request of frame \(request.moment.frame) does not offer mqtt",
             expected: "the subprotocol mqtt among the offers",
-            actual: offers.isEmpty ? "no subprotocol" : offers))
+            actual: offers.isEmpty ? "0 subprotocols" : offers))
       }
     } else {
       tally.leave(.clientOffersMQTT, .handshakeNotSeen)
@@ -155,7 +155,8 @@ extension ConnectionState {
       MQTT311Rule.serverAnswersMQTT.index, event,
       FindingText(
         "the server's answer of frame \(response.moment.frame) does not name mqtt",
-        expected: "the subprotocol mqtt", actual: response.subprotocol ?? "no subprotocol"))
+        expected: "the subprotocol mqtt",
+        actual: response.subprotocol.map { WebSocketFault.names([$0]) } ?? "0 subprotocols"))
   }
 
   /// Takes a packet out of frames: whether its receiver must close, and whether it must cope.
@@ -198,7 +199,7 @@ extension ConnectionState {
             "the \(answerer.rawValue) never answered the \(wait.type.name) of frame "
               + "\(wait.moment.frame), which does not fill its WebSocket frame",
             expected: "\(wait.answer.name)",
-            actual: "no \(wait.answer.name) in \(close.time.seconds(since: wait.moment.time))"))
+            actual: "none in \(close.time.seconds(since: wait.moment.time))"))
       }
     }
   }

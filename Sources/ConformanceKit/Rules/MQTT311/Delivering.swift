@@ -47,6 +47,6 @@ extension ConnectionState {
       rule, event, &tally,
       FindingText(
         "the server sent a message that matches no filter of the client",
-        expected: "a topic that matches a subscribed filter", actual: "topic \(name)"))
+        expected: "a topic that matches a subscribed filter", actual: "topic \"\(name)\""))
   }
 }

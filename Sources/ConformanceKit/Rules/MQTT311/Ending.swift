@@ -17,7 +17,7 @@ extension ConnectionState {
       MQTT311Rule.nothingAfterDisconnect.index, event,
       FindingText(
         "the client sent \(name) after its DISCONNECT of frame \(disconnect.frame)",
-        expected: "nothing after DISCONNECT", actual: "\(name)"))
+        expected: "nothing after DISCONNECT", actual: packet.seen))
   }
 
   /// Judges what the client did after its DISCONNECT when the connection is over.
@@ -42,7 +42,8 @@ extension ConnectionState {
         FindingText(
           "the client left the connection open for more than 30 s after its DISCONNECT of frame "
             + "\(disconnect.frame), until the server closed it",
-          expected: "the client closes after DISCONNECT", actual: "the server closed"))
+          expected: "the client closes after DISCONNECT",
+          actual: "open for \(close.time.seconds(since: disconnect.time))"))
     }
   }
 
@@ -50,12 +51,14 @@ extension ConnectionState {
 
   /// Notes a bad packet whose receiver must close the connection; the first one counts.
   mutating func offend(
-    _ packet: borrowing MQTTPacketView, _ context: EventContext, rules: UInt64, isInText: Bool
+    _ packet: borrowing MQTTPacketView, _ context: EventContext, rules: UInt64,
+    folds: [MQTT311Rule], isInText: Bool, awaitsConnack: Bool
   ) {
     guard offence == nil else { return }
     offence = Offence(
       rules: rules, moment: Moment(context), sender: context.sender, type: packet.type,
-      packetID: packet.packetID, isInText: isInText)
+      packetID: packet.packetID, isInText: isInText, folds: folds,
+      awaitsConnack: awaitsConnack)
   }
 
   /// Looks whether the receiver of a bad packet goes on.
@@ -63,19 +66,24 @@ extension ConnectionState {
     _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
   ) {
     guard let offence, event.context.sender != offence.sender else { return }
+    // The answer to the first of two CONNECTs says nothing of the second.
+    if packet.type == .connack, offence.awaitsConnack {
+      self.offence?.awaitsConnack = false
+      return
+    }
     let late = event.context.time.nanoseconds(since: offence.moment.time) > Self.patience
     guard late || offence.isAccepted(by: packet) else { return }
     self.offence = nil
     let receiver = offence.sender.other.rawValue
-    let name = packet.type.name
+    let wait = event.context.time.seconds(since: offence.moment.time)
     for rule in offence.ruleIndices {
       tally.violate(
         rule, event,
         FindingText(
           "the \(receiver) goes on after the bad \(offence.type.name) of frame "
             + "\(offence.moment.frame) that the \(offence.sender.rawValue) sent",
-          expected: "the \(receiver) closes the connection", actual: "the \(receiver) sends \(name)"
-        ))
+          expected: "the \(receiver) closes the connection", actual: "\(packet.seen) after \(wait)")
+      )
     }
   }
 
@@ -85,9 +93,9 @@ extension ConnectionState {
     self.offence = nil
     for rule in offence.ruleIndices {
       if close.how == .endOfCapture {
-        tally.leave(rule, .endOfCapture)
+        tally.leave(rule, .endOfCapture, at: offence.moment)
       } else if close.first == offence.sender {
-        tally.leave(rule, .senderClosedFirst)
+        tally.leave(rule, .senderClosedFirst, at: offence.moment)
       } else {
         tally.satisfy(rule)
       }
@@ -112,6 +120,6 @@ extension Offence {
   var ruleIndices: [RuleIndex] {
     (0..<64).filter { rules & (1 << UInt64($0)) != 0 }
       .map { RuleIndex(value: MQTT311Rule.allCases.count + $0) }
-      + (isInText ? [MQTT311Rule.packetsInBinaryFrames.index] : [])
+      + folds.map(\.index) + (isInText ? [MQTT311Rule.packetsInBinaryFrames.index] : [])
   }
 }

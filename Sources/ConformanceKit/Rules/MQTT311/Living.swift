@@ -56,6 +56,12 @@ struct Silence {
   /// Notes that bytes of the client are missing.
   mutating func lose() { last = nil }
 
+  /// How long the client has been silent, or accepted; nil when that is not known.
+  @inline(__always)
+  func length(at time: Timestamp) -> Int64? {
+    last.map { time.nanoseconds(since: accepted ?? $0) }
+  }
+
   /// What a silence means.
   enum Outcome {
     case kept
@@ -148,7 +154,7 @@ extension ConnectionState {
           FindingText(
             "the server never answered the PINGREQ of frame \(ping.frame), though it went on sending "
               + "for more than 30 s", expected: "PINGRESP",
-            actual: "no PINGRESP in \(close.time.seconds(since: ping.time))"))
+            actual: "none in \(close.time.seconds(since: ping.time))"))
       }
     }
     if close.how != .endOfCapture { closeSilence(close, event, &tally) }

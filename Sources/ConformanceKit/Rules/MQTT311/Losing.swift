@@ -24,7 +24,7 @@ extension ConnectionState {
     pings.lose()
     if connack?.isRefusalOpen == true {
       connack?.isRefusalOpen = false
-      for rule in Self.refusalRules(connack?.code ?? 0) { tally.leave(rule, .serverGap) }
+      for rule in refusalRules(connack?.code ?? 0) { tally.leave(rule, .serverGap) }
     }
   }
 }

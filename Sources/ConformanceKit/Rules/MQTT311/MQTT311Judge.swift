@@ -28,6 +28,9 @@ struct MQTT311Judge {
       isInText = state.unpack(packet, event.context, &tally)
     }
     if state.offence != nil { state.judgeReceiver(packet, event, &tally) }
+    let isSecondConnect =
+      sender == .client && packet.type == .connect && state.connect != nil
+    let hasConnack = state.connack != nil
     if sender == .client {
       if !state.suspicions.isEmpty { state.confirmSuspicions(by: packet, &tally) }
       if state.client.lastTime == nil { state.begin(packet, event, &tally) }
@@ -35,6 +38,8 @@ struct MQTT311Judge {
         state.client.sentAfterDisconnect = true
         state.judgeAfterDisconnect(packet, event, &tally)
       }
+      if !state.hasAsked { state.noteRequest(packet) }
+      state.noteSilence(before: packet, event.context)
       state.measureSilence(
         packetSize: packet.header.packetSize, at: event.context.time, event, &tally)
       takeFromClient(packet, event, &state, &tally)
@@ -42,14 +47,22 @@ struct MQTT311Judge {
       state.client.isDeaf = false
     } else {
       if state.server.lastTime == nil { state.begin(packet, event, &tally) }
-      if state.connack?.isRefusalOpen == true { state.serverGoesOnAfterRefusal(event, &tally) }
+      if state.connack?.isRefusalOpen == true {
+        state.serverServesRefused(packet, event, &tally)
+        state.serverGoesOnAfterRefusal(event, &tally)
+      }
+      state.judgeEnforcement(event, &tally)
       takeFromServer(packet, isFaultless: isFaultless, event, &state, &tally)
       state.server.lastTime = event.context.time
       state.server.isDeaf = false
     }
-    if rules != 0 || isInText {
-      state.offend(packet, event.context, rules: rules, isInText: isInText)
-    }
+    guard !isFaultless || isSecondConnect || isInText else { return }
+    let folds = state.provocations(
+      by: packet, from: sender, isSecondConnect: isSecondConnect, isForbidden: rules != 0)
+    guard rules != 0 || isInText || !folds.isEmpty else { return }
+    state.offend(
+      packet, event.context, rules: rules, folds: folds, isInText: isInText,
+      awaitsConnack: isSecondConnect && !hasConnack)
   }
 
   @inline(__always)
@@ -121,6 +134,7 @@ struct MQTT311Judge {
     state.closeOffence(close, &tally)
     state.closeConnect(close, event, &tally)
     state.closeRefusal(close, event, &tally)
+    state.closeEnforcement(close, event, &tally)
     state.closeSubscribes(close, event, &tally)
     state.closeUnsubscribes(close, event, &tally)
     state.closeExchanges(close, event, &tally)

@@ -29,6 +29,20 @@ enum MQTT311Rule: Int, CaseIterable {
   case receiverCopesWithFrames
   case clientOffersMQTT
   case serverAnswersMQTT
+  // What only a provocation shows, which a capture may hold.
+  case wrongFlagsClose
+  case secondConnectCloses
+  case refusedLevelCloses
+  case reservedConnectFlagCloses
+  case keepAliveIsEnforced
+  case plainIdentifierIsAllowed
+  case emptyIdentifierIsRefused
+  case connectIsValidated
+  case refusedIsNotServed
+  case connackCodeIsDefined
+  case badOptionsClose
+  case disconnectFlagsClose
+  case violationCloses
 
   var clause: String {
     switch self {
@@ -61,6 +75,19 @@ enum MQTT311Rule: Int, CaseIterable {
     case .receiverCopesWithFrames: "MQTT-6.0.0-2"
     case .clientOffersMQTT: "MQTT-6.0.0-3"
     case .serverAnswersMQTT: "MQTT-6.0.0-4"
+    case .wrongFlagsClose: "MQTT-2.2.2-2"
+    case .secondConnectCloses: "MQTT-3.1.0-2"
+    case .refusedLevelCloses: "MQTT-3.1.2-2"
+    case .reservedConnectFlagCloses: "MQTT-3.1.2-3"
+    case .keepAliveIsEnforced: "MQTT-3.1.2-24"
+    case .plainIdentifierIsAllowed: "MQTT-3.1.3-5"
+    case .emptyIdentifierIsRefused: "MQTT-3.1.3-8"
+    case .connectIsValidated: "MQTT-3.1.4-1"
+    case .refusedIsNotServed: "MQTT-3.1.4-5"
+    case .connackCodeIsDefined: "MQTT-3.2.2-6"
+    case .badOptionsClose: "MQTT-3.8.3-4"
+    case .disconnectFlagsClose: "MQTT-3.14.1-1"
+    case .violationCloses: "MQTT-4.8.0-1"
     }
   }
 

@@ -25,7 +25,7 @@ extension ConnectionState {
       FindingText(
         "the \(sender.rawValue)'s first packet on the connection is \(name)",
         expected: "\(required.name)",
-        actual: "\(name) (first byte \(packet.header.firstByte.hexadecimal))"))
+        actual: packet.seen))
   }
 
   mutating func clientConnects(_ packet: borrowing MQTTPacketView, _ context: EventContext) {
@@ -34,17 +34,21 @@ extension ConnectionState {
     connect = ConnectFacts(
       moment: Moment(context), cleanStart: fields.cleanStart, keepAlive: fields.keepAlive,
       isFaulty: !packet.faults.isEmpty || packet.missing > 0)
+    if packet.missing == 0 { connect?.look(at: packet, clientID: fields.clientID) }
     silence.start(at: context.time)
   }
 
   mutating func serverAccepts(
     _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
   ) {
-    guard connack == nil, let code = packet.reasonCode else { return }
+    guard let code = packet.reasonCode else { return }
+    judgeCode(code, event, &tally)
+    guard connack == nil else { return }
     connack = ConnackFacts(
       moment: Moment(event.context), code: code, sessionPresent: packet.sessionPresent,
       isRefusalOpen: code != 0)
     connect?.isOpen = false
+    if let connect { judgeAcceptance(of: connect, code: code, event, &tally) }
     silence.noteConnack(at: event.context.time)
     guard code == 0 else { return }
     guard let connect else { return tally.leave(.cleanSessionIsNew, .connectNotSeen) }
@@ -56,6 +60,12 @@ extension ConnectionState {
       FindingText(
         "the server says that a session is present to a client that asked for a clean one",
         expected: "Session Present 0", actual: "Session Present 1"))
+  }
+
+  /// Notes whether the client asks for anything behind its CONNECT.
+  mutating func noteRequest(_ packet: borrowing MQTTPacketView) {
+    guard connect != nil, packet.type != .connect else { return }
+    hasAsked = packet.type.answer(toQoS: packet.qos) != nil
   }
 
   /// Looks at a packet that the server sends behind a refusal.
@@ -75,7 +85,8 @@ extension ConnectionState {
     _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
   ) {
     guard let refusal = takeRefusal() else { return }
-    let rules = Self.refusalRules(refusal.code)
+    closeServing(refusal, close, &tally)
+    let rules = refusalRules(refusal.code)
     if close.how == .endOfCapture {
       for rule in rules { tally.leave(rule, .endOfCapture, at: refusal.moment) }
     } else if server.isDeaf {
@@ -99,8 +110,15 @@ extension ConnectionState {
     return refusal
   }
 
-  static func refusalRules(_ code: UInt8) -> [MQTT311Rule] {
-    code == 2 ? [.refusalCloses, .refusedIdentifierCloses] : [.refusalCloses]
+  /// The clauses that ask for the close after a code.
+  func refusalRules(_ code: UInt8) -> [MQTT311Rule] {
+    switch code {
+    case 1: [.refusalCloses, .refusedLevelCloses]
+    case 2 where connect?.hasEmptyID == true:
+      [.refusalCloses, .refusedIdentifierCloses, .emptyIdentifierIsRefused]
+    case 2: [.refusalCloses, .refusedIdentifierCloses]
+    default: [.refusalCloses]
+    }
   }
 
   private func violateRefusal(
@@ -108,7 +126,7 @@ extension ConnectionState {
     until end: Timestamp, _ tally: inout Tally
   ) {
     let wait = end.seconds(since: refusal.moment.time)
-    for rule in Self.refusalRules(refusal.code) {
+    for rule in refusalRules(refusal.code) {
       tally.violate(
         rule.index, event,
         FindingText(
@@ -119,6 +137,7 @@ extension ConnectionState {
 
   /// Judges a CONNECT that was never answered.
   func closeConnect(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
+    if let connect, connect.isOpen { closeBadConnect(connect, close, &tally) }
     guard let connect, connect.isOpen, !server.hasGap else {
       if connect?.isOpen == true {
         tally.leave(.connectIsAnswered, .serverGap, at: connect?.moment)
@@ -136,7 +155,29 @@ extension ConnectionState {
         FindingText(
           "the server never answered the CONNECT of frame \(connect.moment.frame), though it went "
             + "on sending for more than 30 s", expected: "CONNACK",
-          actual: "no CONNACK in \(close.time.seconds(since: connect.moment.time))"))
+          actual: "none in \(close.time.seconds(since: connect.moment.time))"))
+    }
+  }
+}
+
+extension ConnectFacts {
+  /// Notes what clauses about the server want to know of a CONNECT.
+  fileprivate mutating func look(at packet: borrowing MQTTPacketView, clientID: RawSpan) {
+    let faults = packet.faults
+    hasEmptyID = faults.contains { $0.code == .emptyClientID }
+    isMalformed = faults.contains {
+      switch $0.code {
+      case .fieldCut, .invalidUTF8, .nullCharacter, .invalidQoS, .reservedConnectFlag,
+        .willQoSWithoutWill, .willRetainWithoutWill, .passwordWithoutUserName:
+        true
+      default: false
+      }
+    }
+    guard faults.isEmpty, (1...23).contains(clientID.byteCount) else { return }
+    hasPlainID = clientID.withUnsafeBytes { bytes in
+      bytes.allSatisfy {
+        (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+      }
     }
   }
 }

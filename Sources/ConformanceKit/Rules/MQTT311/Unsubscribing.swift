@@ -119,7 +119,7 @@ extension ConnectionState {
               "the server never answered UNSUBSCRIBE \(id) of frame \(request.moment.frame), though "
                 + "it went on sending for more than 30 s",
               expected: "UNSUBACK \(id)",
-              actual: "no UNSUBACK \(id) in \(close.time.seconds(since: request.moment.time))"))
+              actual: "none in \(close.time.seconds(since: request.moment.time))"))
         }
       }
     }

@@ -10,6 +10,8 @@ extension WebSocketState {
     self.response = ResponseFacts(
       moment: Moment(event.context), accepts: response.accepts,
       subprotocol: response.subprotocol, extensions: response.extensions)
+    judgeRefusal(response, event, &tally)
+    offend(response, event.context)
     guard response.accepts else { return judgeOtherStatus(response, event, &tally) }
     if request != nil {
       for peer in Peer.allCases { self[peer].message = .none }
@@ -30,7 +32,7 @@ extension WebSocketState {
     else { return }
     tally.violate(
       HandshakeRule.acceptanceIs101.index, event,
-      .init(.response(response), "status 101", "the first line \(response.head.startLine)"))
+      .init(.response(response), "status 101", "status \(response.status)"))
   }
 
   private func judgeAccept(
@@ -41,7 +43,7 @@ extension WebSocketState {
     }
     if let fault {
       let text = FindingText(
-        .response(response), "Sec-WebSocket-Accept for the key of the request", fault.description)
+        .response(response), "Sec-WebSocket-Accept for the key of the request", fault)
       return tally.violate(HandshakeRule.acceptAnswersKey.index, event, text)
     }
     guard request != nil else { return tally.leave(.acceptAnswersKey, .requestNotSeen) }
@@ -55,16 +57,16 @@ extension WebSocketState {
     guard !fields.isEmpty else { return tally.satisfy(.noEmptySubprotocol) }
     guard let chosen = response.subprotocol else {
       let text = FindingText(
-        .response(response), "no Sec-WebSocket-Protocol", "an empty Sec-WebSocket-Protocol")
+        .response(response), "no Sec-WebSocket-Protocol", "Sec-WebSocket-Protocol: \"\"")
       return tally.violate(HandshakeRule.noEmptySubprotocol.index, event, text)
     }
     guard let request else { return tally.leave(.subprotocolIsOffered, .requestNotSeen) }
     let isOne = !response.faults.contains { $0.code == .invalidSubprotocol }
     guard isOne, request.subprotocols.contains(chosen) else {
-      let offers = request.subprotocols.joined(separator: ", ")
+      let offers = WebSocketFault.names(request.subprotocols)
       let text = FindingText(
         .response(response), offers.isEmpty ? "no subprotocol" : "one of \(offers)",
-        "Sec-WebSocket-Protocol: " + fields.map(\.value).joined(separator: ", "))
+        "Sec-WebSocket-Protocol: " + WebSocketFault.names(fields.map(\.value)))
       return tally.violate(HandshakeRule.subprotocolIsOffered.index, event, text)
     }
     tally.satisfy(.subprotocolIsOffered)
@@ -90,7 +92,7 @@ extension WebSocketState {
           rule.index, event,
           .init(
             .response(response), offers.isEmpty ? "no extension" : "extensions among \(offers)",
-            "the extension \(accepted.name)"))
+            "extension \"\(accepted.name)\""))
       }
     }
   }

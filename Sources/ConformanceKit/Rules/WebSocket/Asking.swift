@@ -9,7 +9,9 @@ extension WebSocketState {
   ) {
     self.request = RequestFacts(
       moment: Moment(event.context), subprotocols: request.subprotocols,
-      extensions: request.extensions)
+      extensions: request.extensions, missing: request.missing,
+      hasOtherVersion: request.faults.contains { $0.code == .unsupportedVersion },
+      hasBadExtensions: request.faults.contains { $0.code == .malformedExtensions })
     response = nil
     let handshake = WebSocketHandshake.request(request)
     for condition in HandshakeCondition.request { condition.judge(handshake, event, &tally) }
@@ -64,7 +66,7 @@ extension WebSocketState {
         HandshakeRule.requestHasHost.index, event,
         .init(
           .request(request), "Host with a host and, if not the default, a port",
-          host.isEmpty ? "no host" : "Host: \(host)"))
+          "Host: \"\(WebSocketFault.withoutUser(host))\""))
     }
     tally.satisfy(.requestHasHost)
   }
@@ -79,18 +81,27 @@ enum HandshakeTarget {
   /// - Returns: What is there, or nil where nothing is wrong.
   static func problem(with target: String, host: String?) -> String? {
     guard target.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      return "a target with characters that no address has"
+      let place = target.utf8.enumerated().first { !(0x21...0x7E).contains($0.element) }
+      return "byte \(place?.element.hexadecimal ?? "") at place \(place?.offset ?? 0) of the target"
     }
     if target.hasPrefix("/") { return nil }
     guard
       let scheme = ["http", "https"].first(where: { target.lowercased().hasPrefix("\($0)://") })
-    else { return "the target \(target)" }
+    else { return "the target \(shown(target))" }
     let authority = target.dropFirst(scheme.count + 3).prefix { $0 != "/" && $0 != "?" }
     // Without Host there is nothing to compare with; that it is missing is for its own clause.
     guard let host, !host.isEmpty else { return nil }
     let port = scheme == "http" ? ":80" : ":443"
     let isSame = normal(String(authority), port) == normal(host, port)
-    return isSame ? nil : "the target \(target) beside Host: \(host)"
+    let address = "\(scheme)://\(WebSocketFault.withoutUser(String(authority)))"
+    return isSame
+      ? nil : "the target \"\(address)…\" beside Host: \"\(WebSocketFault.withoutUser(host))\""
+  }
+
+  /// A target without what may be secret in it: its query, and a user.
+  private static func shown(_ target: String) -> String {
+    let path = target.prefix { $0 != "?" && $0 != "@" }.prefix(80)
+    return "\"\(path)\(path.utf8.count < target.utf8.count ? "…" : "")\""
   }
 
   /// A host in small letters, without the port that is meant anyway.

@@ -57,7 +57,7 @@ extension WebSocketState {
       FrameRule.connectionIsClosed.index, event,
       FindingText(
         "the \(sender.rawValue) goes on sending more than 30 s after both CLOSE frames",
-        expected: "the end of the TCP connection", actual: "another frame"))
+        expected: "the end of the TCP connection", actual: event.seenFrame))
   }
 
   /// The second of two Close frames, if both sides have sent one.
@@ -118,7 +118,8 @@ extension WebSocketState {
       rule.index, event,
       FindingText(
         "the \(first.rawValue) closed the TCP connection without a CLOSE frame",
-        expected: "a CLOSE frame before the end", actual: "no CLOSE frame"))
+        expected: "a CLOSE frame before the end",
+        actual: "FIN, and 0 CLOSE frames of either side"))
   }
 
   private func closeUnanswered(
@@ -140,7 +141,7 @@ extension WebSocketState {
         FindingText(
           "the \(answerer.rawValue) never answered the CLOSE of frame \(first.frame), though it went "
             + "on for more than 30 s", expected: "a CLOSE frame",
-          actual: "no CLOSE frame in \(close.time.seconds(since: first.time))"))
+          actual: "none in \(close.time.seconds(since: first.time))"))
     }
   }
 
@@ -164,7 +165,8 @@ extension WebSocketState {
         FindingText(
           "the server left the connection open for more than 30 s after both CLOSE frames",
           expected: "the server closes the TCP connection at once",
-          actual: "the \(close.first.rawValue) closed it later"))
+          actual: "FIN of the \(close.first.rawValue) after "
+            + close.time.seconds(since: closed.time)))
     }
   }
 }

@@ -33,8 +33,8 @@ struct ExtensionRules {
     judgeQuotes(event, &tally)
     if let fault = handshake.faults.first(where: { $0.code == .malformedExtensions }) {
       violate(
-        .extensionsAreRegistered, "extensions in the syntax of section 9.1", fault.description,
-        event, &tally)
+        .extensionsAreRegistered, "extensions in the syntax of section 9.1",
+        fault.value(in: handshake), event, &tally)
     }
     for named in extensions {
       judgeNames(named, event, &tally)
@@ -54,7 +54,7 @@ struct ExtensionRules {
   ) {
     guard let parameters = Self.registered[named.name] else {
       return violate(
-        .extensionsAreRegistered, "registered extensions", "the extension \(named.name)", event,
+        .extensionsAreRegistered, "registered extensions", "extension \"\(named.name)\"", event,
         &tally)
     }
     guard let unknown = named.parameters.first(where: { !parameters.contains($0.name) }) else {
@@ -62,7 +62,7 @@ struct ExtensionRules {
     }
     violate(
       .extensionsAreRegistered, "parameters that \(named.name) defines",
-      "the parameter \(unknown.name)", event, &tally)
+      "parameter \"\(unknown.name)\"", event, &tally)
   }
 
   private func judgeParameters(
@@ -77,7 +77,8 @@ struct ExtensionRules {
     let (deflate, isValid) = PermessageDeflate.read(parameters, in: place)
     guard isValid else {
       return violate(
-        .parametersAreDefined, "each parameter once, windows of 8 to 15 bits", "\(named)", event,
+        .parametersAreDefined, "each parameter once, windows of 8 to 15 bits", "\"\(named)\"",
+        event,
         &tally)
     }
     let offered = offers?.filter { $0.name == named.name } ?? []
@@ -87,7 +88,7 @@ struct ExtensionRules {
     guard place == .offer || offered.isEmpty || answers else {
       let texts = offered.map(\.description).joined(separator: ", ")
       return violate(
-        .parametersAreDefined, "an answer to the offer \(texts)", "\(named)", event, &tally)
+        .parametersAreDefined, "an answer to the offer \(texts)", "\"\(named)\"", event, &tally)
     }
     tally.satisfy(.parametersAreDefined)
   }

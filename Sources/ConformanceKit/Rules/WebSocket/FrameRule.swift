@@ -35,6 +35,12 @@ enum FrameRule: Int, CaseIterable {
   case noCode1006
   case noCode1015
   case codeIsDefined
+  // What only a provocation shows, which a capture may hold.
+  case serverClosesOnNoMask
+  case clientClosesOnMask
+  case receiverFailsOnBits
+  case receiverFailsOnOpcode
+  case receiverFailsOnText
 
   /// The identifier in the catalogue.
   var clause: String {
@@ -71,6 +77,11 @@ enum FrameRule: Int, CaseIterable {
     case .noCode1006: "RFC6455-7.4.1-2"
     case .noCode1015: "RFC6455-7.4.1-3"
     case .codeIsDefined: "RFC6455-7.4.2-1"
+    case .serverClosesOnNoMask: "RFC6455-5.1-2"
+    case .clientClosesOnMask: "RFC6455-5.1-4"
+    case .receiverFailsOnBits: "RFC6455-5.2-2"
+    case .receiverFailsOnOpcode: "RFC6455-5.2-4"
+    case .receiverFailsOnText: "RFC6455-8.1-1"
     }
   }
 

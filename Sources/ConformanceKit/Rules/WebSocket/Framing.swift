@@ -15,6 +15,8 @@ extension WebSocketState {
     judgeLength(frame, faults, event, &tally)
     noteLife(of: sender, event, &tally)
     if sender == .client { judgePatience(frame, faults, event, &tally) }
+    if offence != nil { judgeFailing(frame, event, &tally) }
+    let hadOpenPing = !self[sender].pings.open.isEmpty
     switch frame.opcode {
     case .close: takeClose(frame, faults, event, &tally)
     case .ping: takePing(frame, event.context, &tally)
@@ -23,6 +25,9 @@ extension WebSocketState {
     default: break
     }
     if frame.opcode.isControl { judgeControl(frame, faults, event, &tally) }
+    if !faults.isEmpty || offence != nil {
+      offend(frame, faults, event.context, hadOpenPing: hadOpenPing)
+    }
     if !faults.isEmpty { self[sender].isAtFault = true }
     self[sender].lastTime = event.context.time
     self[sender].isDeaf = false
@@ -194,7 +199,7 @@ extension FindingText {
   ) {
     self.init(
       "the \(sender.rawValue) sent a bad \(frame.opcode.name) frame: \(fault.code.message)",
-      expected: expected, actual: fault.description,
+      expected: expected, actual: fault.value(in: frame),
       cause: "\(fault.code.rawValue) \(fault.offset)")
   }
 }

@@ -80,11 +80,18 @@ struct HandshakeCondition {
       self.faults.contains { $0.code == fault.code && ($0.field ?? fault.field) == fault.field }
     }
     guard let fault else { return tally.satisfy(rule) }
-    tally.violate(rule.index, event, .init(handshake, expected, fault.description))
+    tally.violate(rule.index, event, .init(handshake, expected, fault))
   }
 }
 
 extension FindingText {
+  /// What is said of a fault of a request or response.
+  init(_ handshake: WebSocketHandshake, _ expected: String, _ fault: WebSocketFault) {
+    self.init(handshake, expected, fault.value(in: handshake))
+    message += ": \(fault.code.message)"
+    cause = "\(fault.code.rawValue) \(fault.field.rawValue) \(fault.offset)"
+  }
+
   /// What is said of a bad request or response.
   init(_ handshake: WebSocketHandshake, _ expected: String, _ actual: String) {
     let sender =

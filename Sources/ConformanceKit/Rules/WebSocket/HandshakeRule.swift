@@ -31,6 +31,15 @@ enum HandshakeRule: Int, CaseIterable {
   case quotedValuesAreTokens
   case parametersAreDefined
   case extensionsAreRegistered
+  // What only a provocation shows, which a capture may hold.
+  case clientFailsWithoutUpgrade
+  case clientFailsWithoutConnection
+  case clientFailsOnAccept
+  case clientFailsOnExtension
+  case clientFailsOnSubprotocol
+  case badRequestIsRefused
+  case otherVersionIsRefused
+  case badExtensionsFail
 
   /// The identifier in the catalogue.
   var clause: String {
@@ -63,6 +72,14 @@ enum HandshakeRule: Int, CaseIterable {
     case .quotedValuesAreTokens: "RFC6455-4.3-1"
     case .parametersAreDefined: "RFC6455-9-2"
     case .extensionsAreRegistered: "RFC6455-9.1-2"
+    case .clientFailsWithoutUpgrade: "RFC6455-4.1-18"
+    case .clientFailsWithoutConnection: "RFC6455-4.1-19"
+    case .clientFailsOnAccept: "RFC6455-4.1-20"
+    case .clientFailsOnExtension: "RFC6455-4.1-21"
+    case .clientFailsOnSubprotocol: "RFC6455-4.1-22"
+    case .badRequestIsRefused: "RFC6455-4.2.1-1"
+    case .otherVersionIsRefused: "RFC6455-4.2.2-3"
+    case .badExtensionsFail: "RFC6455-9.1-1"
     }
   }
 

@@ -61,6 +61,12 @@ extension WebSocketState {
     if self[asker].pings.stray == nil { self[asker].pings.stray = Event(copying: event) }
   }
 
+  private static func seenData(of event: borrowing EventView) -> String {
+    guard case .webSocket(let pong) = event.body else { return "" }
+    let bytes = pong.hex(from: pong.header.size, count: 16)
+    return "\(pong.header.payloadLength) bytes: \(bytes)"
+  }
+
   private static func data(of frame: borrowing WebSocketFrameView) -> [UInt8]? {
     frame.missing == 0 ? [UInt8](copying: frame.payload) : nil
   }
@@ -94,14 +100,14 @@ extension WebSocketState {
         FindingText(
           "the \(answerer) never answered the PING of frame \(ping.moment.frame), though it went on "
             + "sending for more than 30 s", expected: "PONG with the same data",
-          actual: "no such PONG in \(close.time.seconds(since: ping.moment.time))"))
+          actual: "none in \(close.time.seconds(since: ping.moment.time))"))
       stray?.withView { pong in
         tally.violate(
           FrameRule.pongRepeatsPing.index, pong,
           FindingText(
             "the \(answerer) sent a PONG with other data than the PING of frame "
               + "\(ping.moment.frame), which it never answered otherwise",
-            expected: "the data of the PING", actual: "other data"))
+            expected: "the data of the PING", actual: Self.seenData(of: pong)))
       }
     }
   }

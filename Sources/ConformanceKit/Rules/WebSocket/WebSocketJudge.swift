@@ -80,7 +80,7 @@ struct HandshakeKeys {
       FindingText(
         "the client's request has the key of connection \(sight.connection), frame \(sight.frame)",
         expected: "a key that was selected at random for this connection",
-        actual: "Sec-WebSocket-Key \(key)"))
+        actual: "Sec-WebSocket-Key: \"\(key)\" again"))
   }
 
   /// Notes that a connection's request is answered, or will not be any more.

@@ -7,6 +7,8 @@ struct WebSocketState {
   private(set) var isSeen = false
   var request: RequestFacts?
   var response: ResponseFacts?
+  /// What its receiver must fail the connection for, until it is known what it did.
+  var offence: FrameOffence?
   private var client = WebSocketSide()
   private var server = WebSocketSide()
 
@@ -15,6 +17,10 @@ struct WebSocketState {
     var moment: Moment
     var subprotocols: [String]
     var extensions: [WebSocketExtension]
+    /// What section 4.2.1 asks for and is not there.
+    var missing: String?
+    var hasOtherVersion: Bool
+    var hasBadExtensions: Bool
   }
 
   /// What the answer said.
@@ -91,6 +97,7 @@ struct WebSocketState {
   /// Takes the news that bytes of a peer are missing, or can't be read.
   mutating func lose(from peer: Peer, _ tally: inout Tally) {
     self[peer].isDeaf = true
+    loseFailing(of: peer, &tally)
     loseMessage(of: peer, &tally)
     losePongs(of: peer, &tally)
     // What is missing may be the answer to a Close frame, or what must not follow one.
@@ -101,6 +108,7 @@ struct WebSocketState {
   mutating func close(
     _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
   ) {
+    closeFailing(close, &tally)
     for peer in Peer.allCases {
       closeMessage(of: peer, &tally)
       closePings(of: peer, close, event, &tally)

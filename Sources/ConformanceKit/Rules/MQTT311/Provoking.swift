@@ -1,0 +1,248 @@
+internal import DataClient
+internal import Wire
+
+// What a capture shows only where one end happens to provoke the other: sections 2.2.2, 3.1, 3.8.3,
+// 3.14.1 and 4.8.
+extension ConnectionState {
+  /// Returns the clauses by which the receiver of a bad packet must close, besides those of the packet.
+  /// - Parameters:
+  ///   - packet: The packet, which has faults or is a second CONNECT.
+  ///   - sender: Who sent it.
+  ///   - isSecondConnect: Whether the client had sent a CONNECT before.
+  ///   - isForbidden: Whether a clause of the packet asks for the close as well.
+  func provocations(
+    by packet: borrowing MQTTPacketView, from sender: Peer, isSecondConnect: Bool,
+    isForbidden: Bool
+  ) -> [MQTT311Rule] {
+    let faults = packet.faults
+    func has(_ code: MQTTFault.Code, _ field: MQTTField) -> Bool {
+      faults.contains { $0.code == code && $0.field == field }
+    }
+    var rules: [MQTT311Rule] = []
+    if has(.reservedFlags, .fixedHeader) { rules.append(.wrongFlagsClose) }
+    if sender == .client {
+      switch packet.type {
+      case .connect:
+        if has(.reservedConnectFlag, .connectFlags) { rules.append(.reservedConnectFlagCloses) }
+        if isSecondConnect, lossReason(of: .client) == nil { rules.append(.secondConnectCloses) }
+      case .subscribe:
+        if has(.reservedOptionBits, .subscriptionOptions) || has(.invalidQoS, .subscriptionOptions)
+        {
+          rules.append(.badOptionsClose)
+        }
+      case .disconnect where has(.reservedFlags, .fixedHeader): rules.append(.disconnectFlagsClose)
+      default: break
+      }
+    }
+    // These are what the standard calls protocol violations, or asks a close for by other words.
+    if isForbidden || !rules.isEmpty || has(.emptyList, .filter) { rules.append(.violationCloses) }
+    return rules
+  }
+
+  // MARK: CONNECT
+
+  /// Judges how a CONNECT was taken by the CONNACK that answers it.
+  func judgeAcceptance(
+    of connect: ConnectFacts, code: UInt8, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    let frame = connect.moment.frame
+    let seen = "CONNACK code \(code.hexadecimal)"
+    if connect.isMalformed {
+      if code == 0 {
+        tally.violate(
+          MQTT311Rule.connectIsValidated.index, event,
+          FindingText(
+            "the server accepts the malformed CONNECT of frame \(frame)",
+            expected: "the end of the connection without CONNACK", actual: seen))
+      } else {
+        tally.leave(.connectIsValidated, .otherCode, at: connect.moment)
+      }
+    }
+    if connect.hasEmptyID, code != 2 {
+      if code == 0 {
+        tally.violate(
+          MQTT311Rule.emptyIdentifierIsRefused.index, event,
+          FindingText(
+            "the server accepts the CONNECT of frame \(frame), which has neither a client identifier "
+              + "nor Clean Session", expected: "code 0x02, and then the end", actual: seen))
+      } else {
+        tally.leave(.emptyIdentifierIsRefused, .otherCode, at: connect.moment)
+      }
+    }
+    guard connect.hasPlainID else { return }
+    if code == 0 { tally.satisfy(.plainIdentifierIsAllowed) }
+    if code == 2 {
+      tally.violate(
+        MQTT311Rule.plainIdentifierIsAllowed.index, event,
+        FindingText(
+          "the server rejects the client identifier of frame \(frame), which has 1 to 23 letters and "
+            + "digits", expected: "another code than 0x02", actual: seen))
+    }
+  }
+
+  /// Looks at the code of a CONNACK.
+  func judgeCode(_ code: UInt8, _ event: borrowing EventView, _ tally: inout Tally) {
+    guard code != 0 else { return }
+    guard code > 5 else { return tally.satisfy(.connackCodeIsDefined) }
+    tally.violate(
+      MQTT311Rule.connackCodeIsDefined.index, event,
+      FindingText(
+        "the server sent a CONNACK with a code of its own",
+        expected: "a code from 0x00 to 0x05, or the end without CONNACK",
+        actual: "CONNACK code \(code.hexadecimal)"))
+  }
+
+  /// Judges what became of a bad CONNECT that no CONNACK answered.
+  func closeBadConnect(_ connect: ConnectFacts, _ close: Closing, _ tally: inout Tally) {
+    let reason: UndecidedReason? =
+      close.how == .endOfCapture
+      ? .endOfCapture
+      : server.hasGap ? .serverGap : close.first == .client ? .senderClosedFirst : nil
+    if connect.isMalformed {
+      if let reason {
+        tally.leave(.connectIsValidated, reason, at: connect.moment)
+      } else {
+        tally.satisfy(.connectIsValidated)
+      }
+    }
+    if connect.hasEmptyID {
+      tally.leave(.emptyIdentifierIsRefused, reason ?? .answererClosed, at: connect.moment)
+    }
+  }
+
+  // MARK: Refusals
+
+  /// Looks at a packet of the server behind its refusal: it may answer nothing any more.
+  mutating func serverServesRefused(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let refusal = connack, refusal.code != 0 else { return }
+    switch packet.type {
+    case .puback, .pubrec, .pubcomp, .suback, .unsuback, .pingresp: break
+    default: return
+    }
+    connack?.hasServed = true
+    tally.violate(
+      MQTT311Rule.refusedIsNotServed.index, event,
+      FindingText(
+        "the server answers a client that it refused in frame \(refusal.moment.frame)",
+        expected: "no answer behind CONNACK code \(refusal.code.hexadecimal)", actual: packet.seen))
+  }
+
+  /// Judges at the end whether a server left alone what a refused client had sent.
+  func closeServing(_ refusal: ConnackFacts, _ close: Closing, _ tally: inout Tally) {
+    guard hasAsked, !refusal.hasServed else { return }
+    if close.how == .endOfCapture {
+      tally.leave(.refusedIsNotServed, .endOfCapture, at: refusal.moment)
+    } else if server.isDeaf {
+      tally.leave(.refusedIsNotServed, .serverGap, at: refusal.moment)
+    } else if close.first == .client {
+      tally.leave(.refusedIsNotServed, .clientClosedFirst, at: refusal.moment)
+    } else {
+      tally.satisfy(.refusedIsNotServed)
+    }
+  }
+}
+
+// MARK: - Keep Alive
+
+/// What a server does about a client that is silent: section 3.1.2.10.
+struct Enforcement {
+  /// A silence that was far too long, and that the client ended itself.
+  var overdue: (moment: Moment, silence: Int64)?
+  /// Whether the current silence was reported.
+  var isReported = false
+
+  /// So long a client may be silent before the server has to be gone: one and a half times the Keep
+  /// Alive, and this suite's 30 s.
+  static func bound(_ keepAlive: UInt16) -> Int64 {
+    limit(keepAlive) + ConnectionState.patience
+  }
+
+  /// One and a half times the Keep Alive.
+  static func limit(_ keepAlive: UInt16) -> Int64 { Int64(keepAlive) * 1_500_000_000 }
+}
+
+extension ConnectionState {
+  /// The Keep Alive that the server has to enforce; nil where it has none, or it is not known.
+  private var enforcedKeepAlive: UInt16? {
+    guard let keepAlive = connect?.keepAlive, keepAlive > 0, hasPings, disconnect == nil,
+      connack?.code == 0
+    else { return nil }
+    return keepAlive
+  }
+
+  /// Takes the end of a silence, which a packet of the client is.
+  @inline(__always)
+  mutating func noteSilence(before packet: borrowing MQTTPacketView, _ context: EventContext) {
+    guard let silence = silence.length(at: context.time), silence > Self.patience else { return }
+    endSilence(silence, isLong: packet.header.packetSize > 1_200, context)
+  }
+
+  private mutating func endSilence(_ silence: Int64, isLong: Bool, _ context: EventContext) {
+    defer { enforcement.isReported = false }
+    guard let keepAlive = enforcedKeepAlive, silence > Enforcement.bound(keepAlive), !isLong,
+      !enforcement.isReported
+    else { return }
+    enforcement.overdue = (Moment(context), silence)
+  }
+
+  /// Looks at a packet of the server: whether its client should be cut off already.
+  @inline(__always)
+  mutating func judgeEnforcement(_ event: borrowing EventView, _ tally: inout Tally) {
+    let current = silence.length(at: event.context.time) ?? 0
+    guard enforcement.overdue != nil || current > Self.patience else { return }
+    violateEnforcement(current, event, &tally)
+  }
+
+  private mutating func violateEnforcement(
+    _ current: Int64, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let keepAlive = enforcedKeepAlive else { return enforcement.overdue = nil }
+    if let overdue = enforcement.overdue {
+      enforcement.overdue = nil
+      report(keepAlive, overdue.silence, event, &tally)
+    } else if current > Enforcement.bound(keepAlive), !enforcement.isReported, !client.isDeaf {
+      enforcement.isReported = true
+      report(keepAlive, current, event, &tally)
+    }
+  }
+
+  private func report(
+    _ keepAlive: UInt16, _ silence: Int64, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    tally.violate(
+      MQTT311Rule.keepAliveIsEnforced.index, event,
+      FindingText(
+        "the server kept a client that was silent for more than one and a half times its Keep Alive",
+        expected: "the end after \(Timestamp.seconds(Enforcement.limit(keepAlive)))",
+        actual: "open after \(Timestamp.seconds(silence)) of silence"))
+  }
+
+  /// Judges the client's last silence when the connection is over.
+  mutating func closeEnforcement(
+    _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let keepAlive = enforcedKeepAlive else { return }
+    let rule = MQTT311Rule.keepAliveIsEnforced
+    if let overdue = enforcement.overdue {
+      let reason: UndecidedReason =
+        close.how == .endOfCapture
+        ? .endOfCapture : close.first == .client ? .clientClosedFirst : .serverClosedFirst
+      return tally.leave(rule, reason, at: overdue.moment)
+    }
+    guard let silence = silence.length(at: close.time), !enforcement.isReported,
+      silence >= Enforcement.limit(keepAlive) - 1_000_000_000
+    else { return }
+    let isLate = silence > Enforcement.bound(keepAlive)
+    switch (close.how, close.first) {
+    case (.endOfCapture, _): if isLate { tally.leave(rule, .endOfCapture) }
+    case _ where client.isDeaf: tally.leave(rule, .clientGap)
+    case (_, .server) where !isLate: tally.satisfy(rule)
+    case (_, .client) where !isLate: tally.leave(rule, .clientClosedFirst)
+    case (.fin, .client) where !close.isAnswered, (.reset, .client):
+      tally.leave(rule, .serverMayBeGone)
+    case (_, .server), (_, .client): report(keepAlive, silence, event, &tally)
+    }
+  }
+}

@@ -1,0 +1,204 @@
+internal import DataClient
+internal import Wire
+
+/// A frame or an answer for which its receiver must fail the connection, until it is known what it did.
+struct FrameOffence {
+  var sender: Peer
+  var moment: Moment
+  /// What it is, for a reader.
+  var name: String
+  var rules: [RuleIndex]
+  /// What a Ping of the sender from then on holds, with none open before.
+  var ping: [UInt8]?
+  /// Whether the receiver sent data since, which may have been on its way.
+  var hasData = false
+}
+
+// What a receiver must do about what breaks a rule: sections 4.1, 4.2, 5.1, 5.2, 8.1 and 9.1.
+extension WebSocketState {
+  /// Notes a bad frame; the first one counts.
+  mutating func offend(
+    _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ context: EventContext,
+    hadOpenPing: Bool
+  ) {
+    let sender = context.sender
+    // Who has sent a Close frame closes anyway.
+    guard offence == nil, self[sender.other].close == nil else {
+      return notePing(frame, sender, hadOpenPing)
+    }
+    var rules: [FrameRule] = []
+    if knowsRoles {
+      if faults[.unmaskedFromClient] != nil { rules.append(.serverClosesOnNoMask) }
+      if faults[.maskedFromServer] != nil { rules.append(.clientClosesOnMask) }
+    }
+    switch negotiation {
+    case .nothing, .deflate:
+      if faults[.reservedBits] != nil { rules.append(.receiverFailsOnBits) }
+      if faults[.reservedOpcode] != nil { rules.append(.receiverFailsOnOpcode) }
+    case .unknown, .other: break
+    }
+    if faults[.invalidText] != nil || faults[.invalidReason] != nil {
+      rules.append(.receiverFailsOnText)
+    }
+    if !rules.isEmpty {
+      offence = FrameOffence(
+        sender: sender, moment: Moment(context), name: "\(frame.opcode.name) frame",
+        rules: rules.map(\.index))
+    }
+    notePing(frame, sender, hadOpenPing)
+  }
+
+  /// Notes a Ping behind a bad frame, or a bad one: whoever answers it has gone on.
+  mutating func notePing(
+    _ frame: borrowing WebSocketFrameView, _ sender: Peer, _ hadOpenPing: Bool
+  ) {
+    guard offence?.sender == sender, offence?.ping == nil, frame.opcode == .ping, !hadOpenPing,
+      frame.missing == 0
+    else { return }
+    offence?.ping = [UInt8](copying: frame.payload)
+  }
+
+  /// Looks whether the receiver of what breaks a rule goes on.
+  mutating func judgeFailing(
+    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let offence, offence.sender != event.context.sender else { return }
+    if frame.opcode == .close {
+      self.offence = nil
+      let isOwn = self[offence.sender].close == nil
+      for rule in offence.rules {
+        if !isOwn {
+          tally.leave(rule, .senderClosedFirst, at: offence.moment)
+        } else if offence.hasData {
+          tally.leave(rule, .onTheirWay, at: offence.moment)
+        } else {
+          tally.satisfy(rule)
+        }
+      }
+      return
+    }
+    let isAnswer =
+      frame.opcode == .pong && offence.ping.map { $0 == [UInt8](copying: frame.payload) } == true
+    guard isAnswer || event.context.time.isLate(since: offence.moment.time) else {
+      if !frame.opcode.isControl { self.offence?.hasData = true }
+      return
+    }
+    self.offence = nil
+    let receiver = event.context.sender.rawValue
+    for rule in offence.rules {
+      tally.violate(
+        rule, event,
+        FindingText(
+          "the \(receiver) goes on after the bad \(offence.name) of frame \(offence.moment.frame) that "
+            + "the \(offence.sender.rawValue) sent",
+          expected: "the \(receiver) fails the connection",
+          actual: "\(event.seenFrame) after "
+            + event.context.time.seconds(since: offence.moment.time)))
+    }
+  }
+
+  /// Gives up when bytes of the receiver are missing.
+  mutating func loseFailing(of peer: Peer, _ tally: inout Tally) {
+    guard let offence, offence.sender != peer else { return }
+    self.offence = nil
+    for rule in offence.rules { tally.leave(rule, .gap(of: peer), at: offence.moment) }
+  }
+
+  /// Judges what the receiver did when the connection is over.
+  mutating func closeFailing(_ close: Closing, _ tally: inout Tally) {
+    guard let offence else { return }
+    self.offence = nil
+    for rule in offence.rules {
+      if close.how == .endOfCapture {
+        tally.leave(rule, .endOfCapture, at: offence.moment)
+      } else if close.first == offence.sender {
+        tally.leave(rule, .senderClosedFirst, at: offence.moment)
+      } else if offence.hasData {
+        tally.leave(rule, .onTheirWay, at: offence.moment)
+      } else {
+        tally.satisfy(rule)
+      }
+    }
+  }
+
+  // MARK: Handshakes
+
+  /// Judges how a server takes a request that it must refuse.
+  func judgeRefusal(
+    _ response: WebSocketResponse, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    guard let request else { return }
+    let seen = "status \(response.status)"
+    func judge(_ rule: HandshakeRule, _ expected: String, _ message: String) {
+      if response.accepts {
+        tally.violate(
+          rule.index, event,
+          FindingText(
+            "the server accepts the request of frame \(request.moment.frame), \(message)",
+            expected: expected, actual: seen))
+      } else if response.status >= 400 {
+        tally.satisfy(rule)
+      } else {
+        tally.leave(rule, .otherStatus)
+      }
+    }
+    if let header = request.missing {
+      judge(.badRequestIsRefused, "an error of HTTP such as 400", "whose \(header) is not right")
+    }
+    if request.hasBadExtensions {
+      judge(.badExtensionsFail, "an error of HTTP such as 400", "whose extensions can't be read")
+    }
+    guard request.hasOtherVersion else { return }
+    let hasVersions = !response.head.fields(named: "Sec-WebSocket-Version").isEmpty
+    if response.accepts {
+      tally.leave(.otherVersionIsRefused, .versionMayBeKnown)
+    } else if response.status >= 400, hasVersions {
+      tally.satisfy(.otherVersionIsRefused)
+    } else if response.status == 426 {
+      tally.violate(
+        HandshakeRule.otherVersionIsRefused.index, event,
+        FindingText(
+          "the server refuses the version in the request of frame \(request.moment.frame) and names "
+            + "none", expected: "Sec-WebSocket-Version with the versions that it knows",
+          actual: "status 426, 0 lines of Sec-WebSocket-Version"))
+    } else {
+      tally.leave(.otherVersionIsRefused, .otherStatus)
+    }
+  }
+
+  /// Notes an answer for which the client must fail the connection.
+  mutating func offend(_ response: WebSocketResponse, _ context: EventContext) {
+    guard response.accepts else { return }
+    let conditions: [(WebSocketFault.Code, WebSocketField, HandshakeRule)] = [
+      (.missingHeader, .upgrade, .clientFailsWithoutUpgrade),
+      (.missingHeader, .connection, .clientFailsWithoutConnection),
+      (.missingHeader, .accept, .clientFailsOnAccept),
+      (.wrongAccept, .accept, .clientFailsOnAccept),
+      (.extensionNotOffered, .extensions, .clientFailsOnExtension),
+      (.subprotocolNotOffered, .subprotocol, .clientFailsOnSubprotocol),
+      (.malformedExtensions, .extensions, .badExtensionsFail),
+    ]
+    let rules = conditions.filter { code, field, _ in
+      response.faults.contains { $0.code == code && $0.field == field }
+    }
+    guard !rules.isEmpty else { return }
+    offence = FrameOffence(
+      sender: .server, moment: Moment(context), name: "answer", rules: rules.map(\.2.index))
+  }
+}
+
+extension WebSocketRequest {
+  /// The first thing that section 4.2.1 asks of a request and that this one does not have, as a server
+  /// can't but see: whether a key has 16 bytes it need not look (section 4.2.2).
+  var missing: String? {
+    guard !faults.contains(where: { $0.code == .malformedStartLine }) else { return nil }
+    let fault = faults.first {
+      switch $0.code {
+      case .notGET, .oldHTTPVersion: true
+      case .missingHeader: [.host, .upgrade, .connection, .key, .version].contains($0.field)
+      default: false
+      }
+    }
+    return fault.map { $0.field == .startLine ? "first line" : "\($0.field.rawValue) header" }
+  }
+}
