@@ -11,6 +11,10 @@ enum CaptureNotes {
         "\(unsupported.frames) frames left out: \(unsupported.linkType) is not known "
           + "(first in frame \(unsupported.firstFrame))")
     }
+    for content in LeftContent.allCases {
+      guard let count = frames.left[content] else { continue }
+      notes.append("\(count) frames left out: \(content.name) can't be read")
+    }
     func note(_ count: Int, _ text: String) {
       if count > 0 { notes.append("\(count) \(text)") }
     }

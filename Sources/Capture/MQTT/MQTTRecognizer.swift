@@ -137,7 +137,7 @@ struct MQTTRecognizer {
     let weight = first.weight + second.weight
     if weight >= (isPortKnown ? 1 : 4), agree(first, second) {
       return .mqtt(
-        client: client(first, second), wire: .mqttInferred(version(first, second)),
+        client: client(first, second), wire: version(first, second),
         evidence: evidence(first, second))
     }
     return isFinal || !agree(first, second) ? .notMQTT : .undecided
@@ -167,7 +167,7 @@ struct MQTTRecognizer {
     }
     guard isFinal || first.packets + second.packets > 0 else { return .undecided }
     return .mqtt(
-      client: client(first, second), wire: .mqttInferred(self.version(first, second)),
+      client: client(first, second), wire: self.version(first, second),
       evidence: evidence(first, second))
   }
 
@@ -181,17 +181,28 @@ struct MQTTRecognizer {
     return opening.first.port >= opening.second.port ? .first : .second
   }
 
-  private func version(_ first: MQTTChain, _ second: MQTTChain) -> MQTTVersion {
-    first.layouts.intersection(second.layouts) == .v5 ? .v5_0 : .v3_1_1
+  private func version(_ first: MQTTChain, _ second: MQTTChain) -> WireProtocol {
+    switch first.layouts.intersection(second.layouts) {
+    case .v5: .mqttInferred(.v5_0)
+    case .v3: .mqttInferred(.v3_1_1)
+    default:
+      first.lean + second.lean >= MQTTEvidence.enough ? .mqttInferred(.v5_0) : .mqttUndetermined
+    }
   }
 
   private func evidence(_ first: MQTTChain, _ second: MQTTChain) -> String {
     let layouts = first.layouts.intersection(second.layouts)
-    guard let type = first.deciding ?? second.deciding, layouts != .both else {
+    if let type = first.deciding ?? second.deciding, layouts != .both {
+      return layouts == .v5
+        ? "\(type.name) has its fields where 5.0 puts them"
+        : "\(type.name) has its fields where 3.1 and 3.1.1 put them"
+    }
+    guard first.lean + second.lean >= MQTTEvidence.enough else {
       return "no packet so far tells the version; laid out as 3.1.1"
     }
-    return layouts == .v5
-      ? "\(type.name) has its fields where 5.0 puts them"
-      : "\(type.name) has its fields where 3.1 and 3.1.1 put them"
+    switch first.leaning ?? second.leaning {
+    case .properties: return "PUBLISH has properties where 5.0 puts them"
+    default: return "PUBLISH has an empty property length before text, as 5.0 does"
+    }
   }
 }

@@ -16,8 +16,8 @@ final class SessionConnection {
   private(set) var webSocket: WebSocketConnection?
   private var layer = Layer()
   var sawConnect = false
-  /// How many packets only one layout fits, for each: what an inferred version stands on.
-  private var proofs = (v3: 0, v5: 0)
+  /// What the packets weigh for 5.0 and against it: what an inferred version stands on.
+  private var lean = 0
   // Only the traffic of one session reaches them, packet after packet.
   @exclusivity(unchecked) var first = MQTTDirection()
   @exclusivity(unchecked) var second = MQTTDirection()
@@ -64,15 +64,15 @@ final class SessionConnection {
     held = []
   }
 
-  /// Takes a packet into account that only one layout fits; true if that changes the version.
-  func prove(_ layout: MQTTLayouts) -> Bool {
-    if layout == .v5 { proofs.v5 += 1 } else { proofs.v3 += 1 }
-    let isVersion5 = version == .v5_0
-    guard !wire.isCertain, isVersion5 ? proofs.v3 > proofs.v5 : proofs.v5 > proofs.v3 else {
-      return false
-    }
-    wire = .mqttInferred(isVersion5 ? .v3_1_1 : .v5_0)
-    return true
+  /// Takes into account what a packet says of a version that is not certain.
+  /// - Returns: Whether that changes the layout; what was told before keeps the mark that it had.
+  func weigh(_ evidence: MQTTEvidence) -> Bool {
+    guard evidence.weight != 0 else { return false }
+    lean = max(-MQTTEvidence.most, min(MQTTEvidence.most, lean + evidence.weight))
+    guard abs(lean) >= MQTTEvidence.enough else { return false }
+    let before = version
+    wire = .mqttInferred(lean > 0 ? .v5_0 : .v3_1_1)
+    return version != before
   }
 
   /// Drops what is held, but for how much it was; false when it is too much to go on.
