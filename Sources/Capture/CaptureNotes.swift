@@ -2,7 +2,7 @@
 enum CaptureNotes {
   static func all(
     cut: CaptureError?, _ frames: CaptureStatistics, _ segments: TCPStatistics,
-    connections: Int, gapBytes: Int, secretsDropped: Int
+    connections: Int, gapBytes: Int, left: [String], secretsDropped: Int
   ) -> [String] {
     var notes: [String] = []
     if let cut { notes.append("read up to the damage only: \(cut)") }
@@ -30,11 +30,14 @@ enum CaptureNotes {
       "FINs or resets lie outside their receiver's window and end no connection")
     note(segments.evictedFlows, "idle connections were given up: too many are open at once")
     note(secretsDropped, "blocks of decryption secrets are more than are kept")
+    notes += left
     if connections == 0 {
-      notes.append(
-        "no MQTT or WebSocket was found in \(frames.frames) frames; --decode PORT=mqtt or "
-          + "PORT=websocket takes a port's traffic for it"
-      )
+      var text = "no MQTT or WebSocket was found in \(frames.frames) frames"
+      // What is known to be something else is not to be taken for MQTT.
+      if left.isEmpty {
+        text += "; --decode PORT=mqtt or PORT=websocket takes a port's traffic for it"
+      }
+      notes.append(text)
     }
     return notes
   }

@@ -14,6 +14,8 @@ final class SessionConnection {
   var client = Side.first
   /// What WebSocket keeps, if the connection speaks it; then the packets are those in its messages.
   private(set) var webSocket: WebSocketConnection?
+  /// The hellos, if the connection speaks TLS.
+  var handshake = TLSHandshake()
   private var layer = Layer()
   var sawConnect = false
   /// What the packets weigh for 5.0 and against it: what an inferred version stands on.
@@ -24,7 +26,7 @@ final class SessionConnection {
 
   /// What is known of a connection; asked for with every segment, and so no more than a byte.
   enum Stage {
-    case held, mqtt, webSocket
+    case held, mqtt, webSocket, tls
   }
 
   /// What a packet's context says, in one place because it is asked for with every packet.
@@ -53,6 +55,12 @@ final class SessionConnection {
   func begin(_ wire: WireProtocol) {
     stage = .mqtt
     layer.wire = wire
+    held = []
+  }
+
+  /// Takes the connection for TLS.
+  func beginTLS() {
+    stage = .tls
     held = []
   }
 
