@@ -2,7 +2,7 @@
 enum CaptureNotes {
   static func all(
     cut: CaptureError?, _ frames: CaptureStatistics, _ segments: TCPStatistics,
-    connections: Int, gapBytes: Int, secretsDropped: Int, surrenders: Int
+    connections: Int, gapBytes: Int, left: [String], secretsDropped: Int, surrenders: Int
   ) -> [String] {
     var notes: [String] = []
     if let cut { notes.append("read up to the damage only: \(cut)") }
@@ -10,6 +10,10 @@ enum CaptureNotes {
       notes.append(
         "\(unsupported.frames) frames left out: \(unsupported.linkType) is not known "
           + "(first in frame \(unsupported.firstFrame))")
+    }
+    for content in LeftContent.allCases {
+      guard let count = frames.left[content] else { continue }
+      notes.append("\(count) frames left out: \(content.name) can't be read")
     }
     func note(_ count: Int, _ text: String) {
       if count > 0 { notes.append("\(count) \(text)") }
@@ -30,11 +34,14 @@ enum CaptureNotes {
       surrenders,
       "times a connection gave up what was unfinished: all of it together is more than --memory "
         + "allows")
+    notes += left
     if connections == 0 {
-      notes.append(
-        "no MQTT or WebSocket was found in \(frames.frames) frames; --decode PORT=mqtt or "
-          + "PORT=websocket takes a port's traffic for it"
-      )
+      var text = "no MQTT or WebSocket was found in \(frames.frames) frames"
+      // What is known to be something else is not to be taken for MQTT.
+      if left.isEmpty {
+        text += "; --decode PORT=mqtt or PORT=websocket takes a port's traffic for it"
+      }
+      notes.append(text)
     }
     return notes
   }

@@ -86,8 +86,8 @@ struct CaptureSession: ~Copyable {
     summary.connections = reassembler.consumer.connections
     summary.notes = CaptureNotes.all(
       cut: cut, dissector.statistics, reassembler.statistics, connections: summary.connections,
-      gapBytes: outcome.gapBytes, secretsDropped: reader.secretsDropped,
-      surrenders: reassembler.consumer.budget.surrenders)
+      gapBytes: outcome.gapBytes, left: reassembler.consumer.notes,
+      secretsDropped: reader.secretsDropped, surrenders: reassembler.consumer.budget.surrenders)
     return summary
   }
 

@@ -33,11 +33,34 @@ struct JudgeTests {
   func inferred(_ session: SessionCase) throws {
     var script = Script()
     session.script(&script)
-    let events = script.events.map { event in
-      var event = event
-      event.context.wire = .mqttInferred(.v3_1_1)
-      return event
+    for wire in [WireProtocol.mqttInferred(.v3_1_1), .mqttUndetermined] {
+      let events = script.events.map { event in
+        var event = event
+        event.context.wire = wire
+        return event
+      }
+      try expectNothing(events, session)
     }
+  }
+
+  @Test(
+    "What was told before a packet told 5.0 decides nothing either", arguments: SessionCase.all)
+  func turnedInTheMiddle(_ session: SessionCase) throws {
+    var script = Script()
+    session.script(&script)
+    for isCertain in [true, false] {
+      let half = script.events.count / 2
+      let events = script.events.enumerated().map { index, event in
+        var event = event
+        event.context.wire =
+          index < half ? .mqttUndetermined : isCertain ? .mqtt(.v5_0) : .mqttInferred(.v5_0)
+        return event
+      }
+      try expectNothing(events, session)
+    }
+  }
+
+  private func expectNothing(_ events: [Event], _ session: SessionCase) throws {
     let report = try judge(events)
     // That CONNECT comes first is asked for in every version.
     let failed = report.results.filter { $0.verdict == .failed }.map(\.clause.id)

@@ -1,3 +1,28 @@
+/// What a frame carries that can't be read.
+public enum LeftContent: Int, Sendable, Hashable, CaseIterable {
+  /// A frame of a wireless network that is encrypted.
+  case encryptedWireless
+  /// A fragment of a frame of a wireless network.
+  case fragmentedWireless
+  /// Several packets in one frame of a wireless network (A-MSDU).
+  case aggregatedWireless
+  /// A frame of a wireless network that was damaged on the air.
+  case badWireless
+  /// Behind MPLS labels neither IP nor Ethernet with IP.
+  case labelled
+
+  /// What it is, in the plural.
+  var name: String {
+    switch self {
+    case .encryptedWireless: "encrypted frames of a wireless network"
+    case .fragmentedWireless: "fragments of wireless frames"
+    case .aggregatedWireless: "wireless frames of several packets (A-MSDU)"
+    case .badWireless: "wireless frames that were damaged on the air"
+    case .labelled: "packets behind MPLS labels that are not IP"
+    }
+  }
+}
+
 /// What became of the frames of a capture; what could not be used is counted, never just dropped.
 public struct CaptureStatistics: Sendable, Equatable {
   /// Frames of a link type that is not understood.
@@ -46,6 +71,9 @@ public struct CaptureStatistics: Sendable, Equatable {
   public internal(set) var unsupportedFrames = 0
   /// Link types that are not understood, in order of first sight; at most 64 are listed.
   public internal(set) var unsupportedLinkTypes: [UnsupportedLinkType] = []
+
+  /// Frames left out because of what they carry.
+  public internal(set) var left: [LeftContent: Int] = [:]
 
   /// Creates statistics of no frames.
   public init() {}

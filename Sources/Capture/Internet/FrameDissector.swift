@@ -1,6 +1,6 @@
 import DataClient
 
-/// Takes frames apart down to TCP: link layer, IP in any nesting, fragments, TCP header.
+/// Takes frames apart down to TCP: link layer, IP in any nesting and in tunnels, fragments, TCP header.
 ///
 /// ```swift
 /// var dissector = FrameDissector()
@@ -51,6 +51,7 @@ public struct FrameDissector {
       try dissectPacket(packet, wireLength: frame.wireLength &- offset, frame, body)
     case .other: counts.nonIPFrames &+= 1
     case .tooShort: count(.cut, frame)
+    case .left(let content): counts.left[content, default: 0] += 1
     case .unsupported: counts.countUnsupported(frame.linkType, frame: frame.number)
     }
   }
@@ -79,12 +80,31 @@ public struct FrameDissector {
       case InternetHeader.ipv4, InternetHeader.ipv6:
         packet = payload
         wireLength = length
+      case Tunnel.udp, Tunnel.gre:
+        guard let offset = tunnelled(payload, header.protocolNumber, frame) else { return }
+        packet = payload.clamped(offset, payload.byteCount)
+        wireLength = length &- offset
       default:
         counts.nonTCPPackets &+= 1
         return
       }
     }
     count(.malformed, frame)
+  }
+
+  /// Returns where in the payload of a packet the one begins that it tunnels; nil if it is none, which
+  /// is counted.
+  @inline(never)
+  private mutating func tunnelled(
+    _ payload: RawSpan, _ number: UInt8, _ frame: borrowing Frame
+  ) -> Int? {
+    switch Tunnel.content(of: payload, number) {
+    case .ip(let offset): return offset
+    case .tooShort: count(.cut, frame)
+    case .left(let content): counts.left[content, default: 0] += 1
+    case .other, .unsupported: counts.nonTCPPackets &+= 1
+    }
+    return nil
   }
 
   /// Takes a fragment, and the datagram apart if this completes it.
@@ -114,6 +134,10 @@ public struct FrameDissector {
       try deliver(content, contentLength, header, frame, body)
     case InternetHeader.ipv4, InternetHeader.ipv6:
       try dissectTunnelled(content, contentLength, frame, body)
+    case Tunnel.udp where chain.fragment == nil, Tunnel.gre where chain.fragment == nil:
+      guard let offset = tunnelled(content, chain.next, frame) else { return }
+      let packet = content.clamped(offset, content.byteCount)
+      try dissectTunnelled(packet, contentLength - offset, frame, body)
     default:
       counts.nonTCPPackets &+= 1
     }

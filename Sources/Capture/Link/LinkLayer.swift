@@ -8,6 +8,8 @@ enum LinkLayer {
     case other
     /// The captured bytes end before it is clear what the frame carries.
     case tooShort
+    /// Something that may be IP but can't be read, for a reason that is counted.
+    case left(LeftContent)
     /// Frames of this link type are not understood.
     case unsupported
   }
@@ -35,7 +37,8 @@ enum LinkLayer {
     case .pppHDLC, .ciscoHDLC: hdlc(bytes)
     case .pppWithDirection: ppp(bytes, at: 1)
     case .pppEthernet: pppoe(bytes, at: 0)
-    default: .unsupported
+    case .mpls: mpls(bytes, at: 0)
+    default: WirelessLink.content(of: bytes, linkType)
     }
   }
 
@@ -54,6 +57,52 @@ enum LinkLayer {
     return rarerEtherType(bytes, type, payload)
   }
 
+  /// Returns what a tunnel carries.
+  ///
+  /// - Parameters:
+  ///   - type: The EtherType of what begins at `offset`; nil for an Ethernet frame.
+  ///   - bytes: The payload of the packet that is the tunnel.
+  ///   - offset: Where its own header ends.
+  /// - Returns: What is in the frame.
+  static func content(ofType type: UInt16?, _ bytes: RawSpan, at offset: Int) -> Content {
+    guard let type else { return etherType(bytes, at: offset &+ 12) }
+    return rarerEtherType(bytes, type, offset)
+  }
+
+  /// Returns what stands behind an LLC header, as in frames of a wireless network.
+  static func content(behindLLC bytes: RawSpan, at offset: Int) -> Content {
+    guard bytes.byteCount >= offset &+ 8 else { return .tooShort }
+    guard let type = snapType(bytes, at: offset) else { return .other }
+    return rarerEtherType(bytes, type, offset &+ 8)
+  }
+
+  /// Returns what a PPP frame carries.
+  static func pppContent(_ bytes: RawSpan, at offset: Int) -> Content { ppp(bytes, at: offset) }
+
+  /// Follows labels (RFC 3032 section 2.1) up to the one at the bottom.
+  ///
+  /// Nothing names what follows: IP, or an Ethernet frame with or without a control word (RFC 4448
+  /// section 4.6).
+  private static func mpls(_ bytes: RawSpan, at offset: Int) -> Content {
+    var start = offset
+    for _ in 0...maximumTags {
+      guard let label = bytes.uint32(at: start) else { return .tooShort }
+      start &+= 4
+      guard label & 0x100 != 0 else { continue }
+      guard let first = bytes.uint8(at: start) else { return .tooShort }
+      switch first >> 4 {
+      case 4, 6: return .ip(at: start)
+      case 0:
+        for frame in [start &+ 4, start] {
+          if case .ip(let place) = etherType(bytes, at: frame &+ 12) { return .ip(at: place) }
+        }
+        return .left(.labelled)
+      default: return .left(.labelled)
+      }
+    }
+    return .other
+  }
+
   @inline(never)
   private static func rarerEtherType(
     _ bytes: RawSpan, _ first: UInt16, _ start: Int
@@ -69,6 +118,8 @@ enum LinkLayer {
         type = inner
         payload &+= 4
       case 0x8864: return pppoe(bytes, at: payload)
+      // MPLS, unicast and multicast (RFC 5332).
+      case 0x8847, 0x8848: return mpls(bytes, at: payload)
       // SLL names LLC by 4, Ethernet by a length instead of a type.
       case 0...1_500:
         guard let inner = snapType(bytes, at: payload) else { return .other }

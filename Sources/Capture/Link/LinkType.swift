@@ -26,6 +26,16 @@ public struct LinkType: RawRepresentable, Sendable, Hashable {
   public static let raw = LinkType(rawValue: 101)
   /// Cisco HDLC.
   public static let ciscoHDLC = LinkType(rawValue: 104)
+  /// A frame of a wireless network (IEEE 802.11).
+  public static let wireless = LinkType(rawValue: 105)
+  /// A Prism header and a frame of a wireless network.
+  public static let prism = LinkType(rawValue: 119)
+  /// A Radiotap header and a frame of a wireless network.
+  public static let radiotap = LinkType(rawValue: 127)
+  /// An AVS header and a frame of a wireless network.
+  public static let avs = LinkType(rawValue: 163)
+  /// MPLS labels.
+  public static let mpls = LinkType(rawValue: 219)
   /// OpenBSD loopback: the address family in network byte order.
   public static let loop = LinkType(rawValue: 108)
   /// Linux "cooked" capture.

@@ -30,6 +30,9 @@ struct MQTTChain: StreamChain {
   private(set) var layouts: MQTTLayouts
   /// The first packet that only one layout fits.
   private(set) var deciding: MQTTPacketType?
+  /// What the packets that fit both layouts weigh for 5.0, and where the first of it stands.
+  private(set) var lean = 0
+  private(set) var leaning: MQTTEvidence.Place?
   /// Whether a packet says who sent it: only clients subscribe, only servers answer that.
   private(set) var isFromClient = false
   private(set) var isFromServer = false
@@ -82,6 +85,12 @@ struct MQTTChain: StreamChain {
     guard !fitting.isEmpty else {
       isBroken = true
       return false
+    }
+    if fitting == .both, header.type == .publish {
+      let view = MQTTPacketView(packet, header: header, version: .v5_0)
+      let evidence = MQTTEvidence(view, fitting: .both)
+      lean += evidence.weight
+      leaning = leaning ?? evidence.place
     }
     if fitting != layouts { deciding = deciding ?? header.type }
     layouts = fitting

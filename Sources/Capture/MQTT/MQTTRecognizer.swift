@@ -5,6 +5,8 @@ import Wire
 struct MQTTRecognizer {
   let opening: FlowOpening
   let rule: DecodeRule?
+  /// Whether other connections to the same server speak MQTT.
+  var isServerKnown = false
 
   enum Verdict {
     /// More bytes are needed.
@@ -17,7 +19,7 @@ struct MQTTRecognizer {
   }
 
   /// So many bytes and pieces are looked at; what has not shown itself then is no MQTT.
-  private static let mostBytes = 64 << 10
+  static let mostBytes = 64 << 10
   private static let mostPieces = 64
   /// The ports that IANA gave to MQTT, plain and over TLS.
   private static let knownPorts: Set<UInt16> = [1883, 8883]
@@ -41,10 +43,13 @@ struct MQTTRecognizer {
       case .maybe, .no: break
       }
     }
+    if let verdict = unknownName(pieces, isFinal: isFinal || isOver) { return verdict }
     let first = run(of: .first, in: pieces)
     let second = run(of: .second, in: pieces)
     if case .mqtt(let version)? = rule {
-      return forced(version, first, second, isFinal: isFinal || isOver)
+      let verdict = forced(version, first, second, pieces, isFinal: isFinal || isOver)
+      guard case .notMQTT = verdict, !isFinal, !isWhole(pieces) else { return verdict }
+      return .later
     }
     let verdict = weigh(first, second, pieces, isFinal: isFinal)
     guard case .undecided = verdict, isOver else { return verdict }
@@ -90,12 +95,13 @@ struct MQTTRecognizer {
     }
   }
 
-  private func wire(_ level: UInt8) -> WireProtocol {
+  func wire(_ level: UInt8, isNamed: Bool = true) -> WireProtocol {
     if case .mqtt(let version?)? = rule { return .mqtt(version) }
     guard let version = MQTTVersion(rawValue: level & 0x7F) else {
       return .mqttInferred(level > 5 ? .v5_0 : .v3_1_1)
     }
-    return .mqtt(version)
+    // A name that is not MQTT's names no version of it either.
+    return isNamed ? .mqtt(version) : .mqttInferred(version)
   }
 
   // MARK: Chains of packets
@@ -123,8 +129,6 @@ struct MQTTRecognizer {
   private func weigh(
     _ first: MQTTChain, _ second: MQTTChain, _ pieces: [HeldPiece], isFinal: Bool
   ) -> Verdict {
-    let isPortKnown =
-      Self.knownPorts.contains(opening.first.port) || Self.knownPorts.contains(opening.second.port)
     if first.isBroken || second.isBroken {
       guard !isWhole(pieces) else { return .notMQTT }
       let proof = [first, second].map { $0.isBroken ? 0 : $0.weight }.max() ?? 0
@@ -137,10 +141,14 @@ struct MQTTRecognizer {
     let weight = first.weight + second.weight
     if weight >= (isPortKnown ? 1 : 4), agree(first, second) {
       return .mqtt(
-        client: client(first, second), wire: .mqttInferred(version(first, second)),
+        client: client(first, second), wire: version(first, second),
         evidence: evidence(first, second))
     }
     return isFinal || !agree(first, second) ? .notMQTT : .undecided
+  }
+
+  var isPortKnown: Bool {
+    Self.knownPorts.contains(opening.first.port) || Self.knownPorts.contains(opening.second.port)
   }
 
   /// Whether both sides are here from their first byte on.
@@ -157,18 +165,18 @@ struct MQTTRecognizer {
       && !(first.isFromServer && second.isFromServer)
   }
 
-  /// Takes the connection for MQTT on the user's word.
+  /// Takes the connection for MQTT on the user's word, unless nothing in it looks like that.
   private func forced(
-    _ version: MQTTVersion?, _ first: MQTTChain, _ second: MQTTChain, isFinal: Bool
+    _ version: MQTTVersion?, _ first: MQTTChain, _ second: MQTTChain, _ pieces: [HeldPiece],
+    isFinal: Bool
   ) -> Verdict {
-    if let version {
-      return .mqtt(
-        client: client(first, second), wire: .mqtt(version), evidence: nil)
-    }
-    guard isFinal || first.packets + second.packets > 0 else { return .undecided }
+    let isSeen = first.packets + second.packets > 0
+    guard isSeen || isFinal else { return .undecided }
+    guard isSeen || Self.resemble(pieces) else { return .notMQTT }
     return .mqtt(
-      client: client(first, second), wire: .mqttInferred(self.version(first, second)),
-      evidence: evidence(first, second))
+      client: client(first, second),
+      wire: version.map { WireProtocol.mqtt($0) } ?? self.version(first, second),
+      evidence: version == nil ? evidence(first, second) : nil)
   }
 
   /// Tells which side is the client: by what it sends, else by the SYN, else by its port.
@@ -181,17 +189,28 @@ struct MQTTRecognizer {
     return opening.first.port >= opening.second.port ? .first : .second
   }
 
-  private func version(_ first: MQTTChain, _ second: MQTTChain) -> MQTTVersion {
-    first.layouts.intersection(second.layouts) == .v5 ? .v5_0 : .v3_1_1
+  private func version(_ first: MQTTChain, _ second: MQTTChain) -> WireProtocol {
+    switch first.layouts.intersection(second.layouts) {
+    case .v5: .mqttInferred(.v5_0)
+    case .v3: .mqttInferred(.v3_1_1)
+    default:
+      first.lean + second.lean >= MQTTEvidence.enough ? .mqttInferred(.v5_0) : .mqttUndetermined
+    }
   }
 
   private func evidence(_ first: MQTTChain, _ second: MQTTChain) -> String {
     let layouts = first.layouts.intersection(second.layouts)
-    guard let type = first.deciding ?? second.deciding, layouts != .both else {
+    if let type = first.deciding ?? second.deciding, layouts != .both {
+      return layouts == .v5
+        ? "\(type.name) has its fields where 5.0 puts them"
+        : "\(type.name) has its fields where 3.1 and 3.1.1 put them"
+    }
+    guard first.lean + second.lean >= MQTTEvidence.enough else {
       return "no packet so far tells the version; laid out as 3.1.1"
     }
-    return layouts == .v5
-      ? "\(type.name) has its fields where 5.0 puts them"
-      : "\(type.name) has its fields where 3.1 and 3.1.1 put them"
+    switch first.leaning ?? second.leaning {
+    case .properties: return "PUBLISH has properties where 5.0 puts them"
+    default: return "PUBLISH has an empty property length before text, as 5.0 does"
+    }
   }
 }

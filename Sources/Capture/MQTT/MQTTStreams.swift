@@ -57,7 +57,7 @@ struct MQTTStreams {
     if header.type == .connect {
       take(connect: view, connection)
     } else if !connection.wire.isCertain, view.missing == 0,
-      correctVersion(bytes, header, isFaultless: view.faults.isEmpty, connection)
+      correctVersion(bytes, header, connection)
     {
       let corrected = MQTTPacketView(bytes, header: header, version: connection.version)
       return emit(EventView(connection.context(side, arrival), .mqtt(corrected)))
@@ -83,14 +83,15 @@ struct MQTTStreams {
     connection.wire = .mqtt(version)
   }
 
-  /// Weighs a packet that only one layout fits; true when an inferred version changes.
+  /// Weighs what a packet says of a version that is not certain; true when the layout changes.
   private func correctVersion(
-    _ bytes: RawSpan, _ header: MQTTFixedHeader, isFaultless: Bool, _ connection: SessionConnection
+    _ bytes: RawSpan, _ header: MQTTFixedHeader, _ connection: SessionConnection
   ) -> Bool {
-    let other: MQTTVersion = connection.version == .v5_0 ? .v3_1_1 : .v5_0
-    let isOtherFaultless = MQTTPacketView(bytes, header: header, version: other).faults.isEmpty
-    guard isFaultless != isOtherFaultless else { return false }
-    return connection.prove(MQTTLayouts(isFaultless ? connection.version : other))
+    let v5 = MQTTPacketView(bytes, header: header, version: .v5_0)
+    var layouts: MQTTLayouts = v5.faults.isEmpty ? .v5 : []
+    let v3 = MQTTPacketView(bytes, header: header, version: .v3_1_1)
+    if v3.faults.isEmpty { layouts.insert(.v3) }
+    return connection.weigh(MQTTEvidence(v5, fitting: layouts))
   }
 
   // MARK: Losses

@@ -16,16 +16,18 @@ final class SessionConnection {
   var client = Side.first
   /// What WebSocket keeps, if the connection speaks it; then the packets are those in its messages.
   private(set) var webSocket: WebSocketConnection?
+  /// The hellos, if the connection speaks TLS.
+  var handshake = TLSHandshake()
   private var layer = Layer()
   var sawConnect = false
-  /// How many packets only one layout fits, for each: what an inferred version stands on.
-  private var proofs = (v3: 0, v5: 0)
+  /// What the packets weigh for 5.0 and against it: what an inferred version stands on.
+  private var lean = 0
   let first = MQTTDirection()
   let second = MQTTDirection()
 
   /// What is known of a connection; asked for with every segment, and so no more than a byte.
   enum Stage {
-    case held, mqtt, webSocket
+    case held, mqtt, webSocket, tls
   }
 
   /// What a packet's context says, in one place because it is asked for with every packet.
@@ -56,6 +58,12 @@ final class SessionConnection {
     clearHeld()
   }
 
+  /// Takes the connection for TLS.
+  func beginTLS() {
+    stage = .tls
+    clearHeld()
+  }
+
   /// Takes the connection for WebSocket, or for HTTP that may ask for it.
   func begin(_ state: WebSocketConnection) {
     stage = .webSocket
@@ -64,15 +72,15 @@ final class SessionConnection {
     clearHeld()
   }
 
-  /// Takes a packet into account that only one layout fits; true if that changes the version.
-  func prove(_ layout: MQTTLayouts) -> Bool {
-    if layout == .v5 { proofs.v5 += 1 } else { proofs.v3 += 1 }
-    let isVersion5 = version == .v5_0
-    guard !wire.isCertain, isVersion5 ? proofs.v3 > proofs.v5 : proofs.v5 > proofs.v3 else {
-      return false
-    }
-    wire = .mqttInferred(isVersion5 ? .v3_1_1 : .v5_0)
-    return true
+  /// Takes into account what a packet says of a version that is not certain.
+  /// - Returns: Whether that changes the layout; what was told before keeps the mark that it had.
+  func weigh(_ evidence: MQTTEvidence) -> Bool {
+    guard evidence.weight != 0 else { return false }
+    lean = max(-MQTTEvidence.most, min(MQTTEvidence.most, lean + evidence.weight))
+    guard abs(lean) >= MQTTEvidence.enough else { return false }
+    let before = version
+    wire = .mqttInferred(lean > 0 ? .v5_0 : .v3_1_1)
+    return version != before
   }
 
   /// Keeps a piece until it is known what the connection speaks.

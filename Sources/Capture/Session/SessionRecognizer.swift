@@ -5,6 +5,8 @@ import Wire
 struct SessionRecognizer {
   let opening: FlowOpening
   let rule: DecodeRule?
+  /// Whether other connections to the same server speak MQTT.
+  var isServerKnown = false
 
   enum Verdict {
     /// More bytes are needed.
@@ -19,12 +21,16 @@ struct SessionRecognizer {
     case http(client: Side)
     /// WebSocket without its handshake.
     case webSocket(client: Side, evidence: String?)
+    /// TLS, of which only the hellos can be read.
+    case tls(client: Side)
   }
 
   /// Judges the first bytes of a connection where they lie, which is all that most connections need.
   /// - Returns: Nil when that is not enough to tell.
   func judge(firstBytes bytes: RawSpan, of side: Side) -> Verdict? {
     if case .none? = rule { return .foreign }
+    let tls = TLSRecognizer(opening: opening)
+    if let client = tls.client(firstBytes: bytes, of: side) { return .tls(client: client) }
     if rule != .webSocket {
       let mqtt = MQTTRecognizer(opening: opening, rule: rule)
       if let verdict = mqtt.judge(firstBytes: bytes, of: side) { return Self.verdict(verdict) }
@@ -39,10 +45,14 @@ struct SessionRecognizer {
   /// - Returns: What the connection is taken for.
   func judge(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
     if case .none? = rule { return .foreign }
+    let tls = TLSRecognizer(opening: opening)
+    if let client = tls.client(pieces, isFinal: isFinal) { return .tls(client: client) }
+    if !isFinal, tls.mayBegin(pieces) { return .undecided }
     let http = mayBeHTTP ? http(pieces, isFinal: isFinal) : nil
     if let http { return http }
     if rule == .webSocket { return forced(pieces, isFinal: isFinal) }
-    let mqtt = MQTTRecognizer(opening: opening, rule: rule).judge(pieces, isFinal: isFinal)
+    let mqtt = MQTTRecognizer(opening: opening, rule: rule, isServerKnown: isServerKnown)
+      .judge(pieces, isFinal: isFinal)
     guard rule == nil, !(opening.isFromStart && pieces.isComplete) else {
       return Self.verdict(mqtt)
     }
@@ -92,15 +102,24 @@ struct SessionRecognizer {
     return nil
   }
 
-  /// Takes the connection for WebSocket on the user's word.
+  /// Takes the connection for WebSocket on the user's word, unless no piece of it begins with a frame.
   private func forced(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
+    let isOver = isFinal || pieces.count > 64 || pieces.byteCount > 64 << 10
     for side in [Side.first, .second] {
-      let start = pieces.start(of: side).bytes
-      guard case .header(let header) = WebSocketFrameHeader.read(start.span.bytes) else {
-        continue
+      for stretch in pieces.stretches(of: side) {
+        let bytes = stretch.bytes.span.bytes
+        for start in stretch.starts {
+          guard case .header(let header) = WebSocketFrameHeader.read(bytes, at: start) else {
+            continue
+          }
+          let chain = WebSocketChain(bytes, from: start)
+          // A frame that goes on beyond the bytes is one when nothing better comes.
+          let isEnough = chain.isBroken ? chain.frames > 1 : chain.frames > 0 || isOver
+          guard isEnough else { continue }
+          return .webSocket(client: header.isMasked ? side : side.other, evidence: nil)
+        }
       }
-      return .webSocket(client: header.isMasked ? side : side.other, evidence: nil)
     }
-    return isFinal ? .webSocket(client: .first, evidence: nil) : .undecided
+    return isOver ? .foreign : .undecided
   }
 }

@@ -12,6 +12,8 @@ struct SessionTraffic: TCPConsumer {
   private let webSocket: WebSocketStreams
   /// What the unfinished things of all connections take.
   let budget: MemoryBudget
+  private let left = LeftConnections()
+  private let servers = MQTTServers()
 
   init(
     decode: [UInt16: DecodeRule], memory: Int = InputOptions.defaultMemory,
@@ -26,6 +28,9 @@ struct SessionTraffic: TCPConsumer {
 
   /// The number of connections recognised so far.
   var connections: Int { emitter.connections }
+
+  /// What connections are that give no events, in sentences.
+  var notes: [String] { left.notes }
 
   mutating func opened(_ opening: FlowOpening) -> SessionConnection {
     let rule = decode.isEmpty ? nil : decode[opening.second.port] ?? decode[opening.first.port]
@@ -44,7 +49,7 @@ struct SessionTraffic: TCPConsumer {
     _ bytes: RawSpan, _ side: Side, _ arrival: Arrival, _ connection: SessionConnection
   ) -> Bool {
     guard connection.stage == .held else { return take(bytes, side, arrival, connection) }
-    let recognizer = SessionRecognizer(opening: connection.opening, rule: connection.rule)
+    let recognizer = makeRecognizer(connection)
     if connection.held.isEmpty, let verdict = recognizer.judge(firstBytes: bytes, of: side) {
       guard settle(verdict, connection, arrival) else { return false }
       return take(bytes, side, arrival, connection)
@@ -69,11 +74,12 @@ struct SessionTraffic: TCPConsumer {
     defer { budget.reserve(0, for: connection, hasMovedOn: true) }
     if connection.stage == .held {
       let held = connection.held
-      let recognizer = SessionRecognizer(opening: connection.opening, rule: connection.rule)
+      let recognizer = makeRecognizer(connection)
       let verdict = recognizer.judge(held, isFinal: true)
       guard settle(verdict, connection, closing.arrival) else { return }
       guard replay(held, connection) else { return }
     }
+    if connection.stage == .tls { return note(connection) }
     if let state = connection.webSocket {
       webSocket.flush(closing, connection, state)
     } else {
@@ -133,11 +139,31 @@ struct SessionTraffic: TCPConsumer {
 
   // MARK: Recognition
 
+  private func makeRecognizer(_ connection: SessionConnection) -> SessionRecognizer {
+    SessionRecognizer(
+      opening: connection.opening, rule: connection.rule,
+      isServerKnown: servers.contains(connection.opening.second))
+  }
+
+  /// The port that the user speaks of, or that of the server.
+  private func port(_ connection: SessionConnection) -> UInt16 {
+    let opening = connection.opening
+    if decode[opening.second.port] != nil { return opening.second.port }
+    if decode[opening.first.port] != nil { return opening.first.port }
+    return (connection.client == .first ? opening.second : opening.first).port
+  }
+
+  /// Counts a connection that speaks TLS.
+  private func note(_ connection: SessionConnection) {
+    left.add(
+      connection.handshake, port: port(connection), frame: connection.opening.arrival.frame)
+  }
+
   /// Keeps a piece and judges again; false when the connection is of no interest.
   private func hold(_ piece: HeldPiece, _ connection: SessionConnection) -> Bool {
     connection.hold(piece)
     let held = connection.held
-    let recognizer = SessionRecognizer(opening: connection.opening, rule: connection.rule)
+    let recognizer = makeRecognizer(connection)
     let verdict = recognizer.judge(held, isFinal: false)
     if case .undecided = verdict { return true }
     if case .later = verdict, connection.forget(piece.arrival) { return true }
@@ -150,11 +176,19 @@ struct SessionTraffic: TCPConsumer {
     _ verdict: SessionRecognizer.Verdict, _ connection: SessionConnection, _ arrival: Arrival
   ) -> Bool {
     switch verdict {
-    case .undecided, .later, .foreign: return false
+    case .undecided, .later, .foreign:
+      if let rule = connection.rule, rule != DecodeRule.none, !connection.held.isEmpty {
+        left.add(.not(rule), port: port(connection), frame: connection.opening.arrival.frame)
+      }
+      return false
     case .mqtt(let client, let wire, let evidence):
       connection.client = client
       connection.begin(wire)
+      if wire.isCertain { servers.add(connection) }
       emitter.open(connection, arrival, evidence: evidence)
+    case .tls(let client):
+      connection.client = client
+      connection.beginTLS()
     case .http(let client):
       connection.client = client
       connection.begin(WebSocketConnection())
@@ -193,18 +227,42 @@ struct SessionTraffic: TCPConsumer {
     if connection.stage == .webSocket, let state = connection.webSocket {
       return webSocket.take(bytes, side, arrival, connection, state)
     }
+    if connection.stage == .tls { return takeTLS(bytes, side, connection) }
     mqtt.take(bytes, side, arrival, connection)
     return true
+  }
+
+  /// Takes bytes of a connection that speaks TLS; false when its hellos are read.
+  private func takeTLS(_ bytes: RawSpan, _ side: Side, _ connection: SessionConnection) -> Bool {
+    connection.handshake.take(bytes, side)
+    guard connection.handshake.isOver else { return true }
+    note(connection)
+    return false
   }
 
   private func lose(
     _ count: Int, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival,
     _ connection: SessionConnection
   ) {
+    if connection.stage == .tls { return connection.handshake.lose(side) }
     if let state = connection.webSocket {
       webSocket.lose(count, reason, side, arrival, connection, state)
     } else {
       mqtt.lose(count, reason, side, arrival, connection)
     }
   }
+}
+
+/// The servers that connections with a whole CONNECT went to, up to a number.
+private final class MQTTServers {
+  private static let most = 1_024
+  private var servers: Set<Endpoint> = []
+
+  func add(_ connection: SessionConnection) {
+    guard servers.count < Self.most else { return }
+    let opening = connection.opening
+    servers.insert(connection.client == .first ? opening.second : opening.first)
+  }
+
+  func contains(_ server: Endpoint) -> Bool { servers.contains(server) }
 }

@@ -51,7 +51,7 @@ public struct ConformanceJudge: EventConsumer {
     tally.begin(event.context)
     switch event.context.wire {
     case .mqtt(.v3_1_1): tally.mode = .judged
-    case .mqttInferred(.v3_1_1): tally.mode = .inferred
+    case .mqttInferred(.v3_1_1), .mqttUndetermined: tally.mode = .inferred
     case .mqtt: return consumeOther(event)
     case .mqttInferred: return consumeUnnamed(event)
     case .webSocket: return consumeCarrier(event)

@@ -80,7 +80,7 @@ extension WireProtocol {
       throw fields.wrong("protocol", "names no protocol that this program replays")
     }
     guard let inferred = try fields.optionalString("inferred") else {
-      self = .mqttInferred(.v3_1_1)
+      self = .mqttUndetermined
       return
     }
     guard let version = MQTTVersion(name: inferred) else {

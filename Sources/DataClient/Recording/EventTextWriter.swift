@@ -148,7 +148,7 @@ public struct EventTextWriter: Sendable {
     if !opening.isFromStart { buffer.append("  begun before the capture") }
     guard let evidence = opening.evidence else { return }
     buffer.append("  (")
-    if let version = context.wire.version {
+    if case .mqttInferred(let version) = context.wire {
       buffer.append(WireProtocol.mqtt(version).name)
       buffer.append("? ")
     }

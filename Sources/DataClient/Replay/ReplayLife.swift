@@ -152,6 +152,7 @@ struct ReplayLife: Sendable {
     switch event.context.wire {
     case .mqtt(let version), .mqttInferred(let version):
       if version == .v5_0 { totals.isVersion5 = true }
+    case .mqttUndetermined: break
     case .webSocket: if event.isOfFrames { totals.carriesFrames = true }
     }
     let role = event.role(implied)

@@ -6,6 +6,8 @@ public enum WireProtocol: Sendable, Hashable {
   case mqtt(MQTTVersion)
   /// MQTT whose CONNECT was not captured; packets are laid out by the version that evidence favours.
   case mqttInferred(MQTTVersion)
+  /// MQTT of which nothing has told the version so far; packets are laid out by 3.1.1.
+  case mqttUndetermined
   /// WebSocket: the handshake, the frames, and the connection that they are on.
   case webSocket
 
@@ -15,7 +17,7 @@ public enum WireProtocol: Sendable, Hashable {
     case .mqtt(.v3_1): "mqtt-3.1"
     case .mqtt(.v3_1_1): "mqtt-3.1.1"
     case .mqtt(.v5_0): "mqtt-5.0"
-    case .mqttInferred: "mqtt"
+    case .mqttInferred, .mqttUndetermined: "mqtt"
     case .webSocket: "websocket"
     }
   }
@@ -24,6 +26,7 @@ public enum WireProtocol: Sendable, Hashable {
   public var version: MQTTVersion? {
     switch self {
     case .mqtt(let version), .mqttInferred(let version): version
+    case .mqttUndetermined: .v3_1_1
     case .webSocket: nil
     }
   }
@@ -32,7 +35,7 @@ public enum WireProtocol: Sendable, Hashable {
   public var isCertain: Bool {
     switch self {
     case .mqtt, .webSocket: true
-    case .mqttInferred: false
+    case .mqttInferred, .mqttUndetermined: false
     }
   }
 }

@@ -182,7 +182,7 @@ import Wire
     #expect(tap.packets(.server) == session.packets(.server))
     #expect(tap.faults.isEmpty)
     let wires = tap.events.map(\.context.wire)
-    #expect(wires.first == .mqttInferred(.v3_1_1))
+    #expect(wires.first == .mqttUndetermined)
     #expect(wires.dropFirst(3).allSatisfy { $0 == .mqtt(version) })
   }
 

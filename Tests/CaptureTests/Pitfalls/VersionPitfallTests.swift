@@ -80,8 +80,8 @@ import Wire
   func infersVersion5(_ turn: Int) {
     let tap = Self.late(.v5_0, from: turn).tap
     #expect(tap.events.last?.context.wire == .mqttInferred(.v5_0))
-    // The PUBLISH of turn 4 alone could be of any version: the one behind it corrects that.
-    #expect(tap.openings.first?.evidence?.contains("5.0") == (turn != 4))
+    // The PUBLISH of turn 4 would be one of 3.1.1 as well, but for the name in its properties.
+    #expect(tap.openings.first?.evidence?.contains("5.0") == true)
     #expect(tap.faults.isEmpty)
     #expect(tap.events.allSatisfy { $0.context.wire.name.description == "mqtt" })
   }
@@ -104,6 +104,53 @@ import Wire
     let tap = Tap(dialogue)
     #expect(tap.faults == [.invalidPropertyValue])
     #expect(tap.events.allSatisfy { $0.context.wire == .mqttInferred(.v5_0) })
+  }
+
+  /// Messages of a server in the middle of a connection, as they lie behind the topic.
+  private static func messages(_ payloads: [[UInt8]]) -> [Segment] {
+    var dialogue = Dialogue()
+    for payload in payloads {
+      dialogue.send(.server, [0x30, UInt8(3 + payload.count), 0, 1, 0x74] + payload)
+    }
+    return dialogue.segments
+  }
+
+  /// Payloads of 3.1.1 that fit 5.0, too, and properties that prove little.
+  private static let undetermined: [[[UInt8]]] = [
+    // A zero, numbers of two and four bytes, one of them a character.
+    [[0]], [[0, 1]], [[0, 0x37]], [[0, 0x37], [0, 0x38], [0, 0x39]], [[0, 0, 1, 0x41]],
+    // Text behind NUL, but not enough of it, and not nothing but text.
+    [[0, 0x6F, 0x6E]], [[0, 0x6F, 0x6E, 0x6E, 0x65, 7]], [[0, 0xC3, 0x28, 0x41, 0x42]],
+    // A subscription identifier, or three bytes of anything.
+    [[2, 0x0B, 7]], [[2, 1, 1, 0, 9]],
+  ]
+
+  @Test("26: what both versions allow is marked as of neither", arguments: undetermined)
+  func staysUndetermined(_ payloads: [[UInt8]]) {
+    let tap = Tap(Self.messages(payloads))
+    #expect(tap.events.count == payloads.count + 2)
+    #expect(tap.events.allSatisfy { $0.context.wire == .mqttUndetermined })
+    #expect(tap.openings.first?.evidence?.hasPrefix("no packet so far tells") == true)
+    // A message that 5.0 can't lay out tells 3.1.1, from there on.
+    let other = Tap(Self.messages(payloads + [Array("21.5".utf8)]))
+    #expect(other.events.last?.context.wire == .mqttInferred(.v3_1_1))
+    #expect(!other.events.contains { $0.context.wire == .mqttInferred(.v5_0) })
+  }
+
+  @Test(
+    "26: evidence for 5.0 that comes late holds from there on, and what was told stays marked",
+    arguments: [
+      Array("\0 21.5".utf8), Array("\0{}\n\n".utf8), Array("\0é à".utf8), [5, 3, 0, 2, 0x61, 0x62],
+      [7, 0x26, 0, 1, 0x61, 0, 1, 0x62, 0x41],
+    ])
+  func turnsLate(_ payload: [UInt8]) {
+    // Number after number, until the connection is taken for MQTT, and the evidence then.
+    let before = [[0, 1], [0, 2], [0, 3]] as [[UInt8]]
+    let tap = Tap(Self.messages(before + [payload] + before))
+    let wires = tap.events.dropFirst().map(\.context.wire)
+    #expect(wires.prefix(3).allSatisfy { $0 == .mqttUndetermined })
+    #expect(wires.dropFirst(3).allSatisfy { $0 == .mqttInferred(.v5_0) } && wires.count == 8)
+    #expect(tap.faults.isEmpty)
   }
 
   @Test("26: the user's word overrules the evidence", arguments: MQTTVersion.allCases)

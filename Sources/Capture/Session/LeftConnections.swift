@@ -1,0 +1,92 @@
+import DataClient
+import Wire
+
+/// Counts the connections that give no events although something is known of them, to name them.
+final class LeftConnections {
+  /// What is said of connections.
+  enum Kind: Hashable {
+    /// They speak TLS of a version, with a server of a name.
+    case tls(version: UInt16?, isChosen: Bool, serverName: String?)
+    /// They hold nothing of what the user said.
+    case not(DecodeRule)
+  }
+
+  private struct Key: Hashable {
+    let kind: Kind
+    let port: UInt16
+  }
+
+  /// So many kinds are told apart; the rest is only counted.
+  private static let mostKinds = 16
+
+  private var counts: [Key: (connections: Int, firstFrame: Int)] = [:]
+  private var others = 0
+
+  /// Counts a connection.
+  func add(_ kind: Kind, port: UInt16, frame: Int) {
+    let key = Key(kind: kind, port: port)
+    if let known = counts[key] {
+      counts[key] = (known.connections + 1, min(known.firstFrame, frame))
+    } else if counts.count < Self.mostKinds {
+      counts[key] = (1, frame)
+    } else {
+      others += 1
+    }
+  }
+
+  /// Counts a connection by its handshake.
+  func add(_ handshake: TLSHandshake, port: UInt16, frame: Int) {
+    let server = handshake.hellos.first { !$0.isFromClient }
+    let client = handshake.hellos.first { $0.isFromClient }
+    let kind = Kind.tls(
+      version: (server ?? client)?.version, isChosen: server != nil,
+      serverName: client?.serverName)
+    add(kind, port: port, frame: frame)
+  }
+
+  /// A sentence for each kind, in the order of their first frames.
+  var notes: [String] {
+    var notes = counts.sorted {
+      ($0.value.firstFrame, $0.key.port) < ($1.value.firstFrame, $1.key.port)
+    }
+    .map { Self.note($0.key, $0.value.connections, $0.value.firstFrame) }
+    if others > 0 {
+      notes.append("\(others) more connections are of TLS, or not what --decode says")
+    }
+    return notes
+  }
+
+  private static func note(_ key: Key, _ count: Int, _ frame: Int) -> String {
+    let connections = count == 1 ? "1 connection" : "\(count) connections"
+    switch key.kind {
+    case .tls(let version, let isChosen, let serverName):
+      let name = version.map { (isChosen ? "" : "up to ") + Self.name($0) } ?? "TLS"
+      let server = serverName.map { " with \($0)" } ?? ""
+      return "\(connections) of port \(key.port) spoke \(name)\(server), which can't be read "
+        + "(first in frame \(frame))"
+    case .not(let rule):
+      let name = rule == .webSocket ? "WebSocket" : "MQTT"
+      return "--decode \(key.port)=\(Self.name(rule)): nothing in \(connections) of that port "
+        + "looks like \(name) (first in frame \(frame)); leave the option out"
+    }
+  }
+
+  private static func name(_ rule: DecodeRule) -> String {
+    switch rule {
+    case .mqtt(version: nil): "mqtt"
+    case .mqtt(let version?): "\(WireProtocol.mqtt(version).name)"
+    case .webSocket: "websocket"
+    case .none: "none"
+    }
+  }
+
+  private static func name(_ version: UInt16) -> String {
+    switch version {
+    case 0x0300: "SSL 3.0"
+    case 0x0301: "TLS 1.0"
+    case 0x0302: "TLS 1.1"
+    case 0x0303: "TLS 1.2"
+    default: "TLS 1.3"
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import DataClient
+
+/// Tells whether a connection speaks TLS, whose contents can't be read.
+struct TLSRecognizer {
+  let opening: FlowOpening
+
+  /// Judges the first bytes of a side.
+  /// - Returns: Who is the client, if they begin a handshake.
+  func client(firstBytes bytes: RawSpan, of side: Side) -> Side? {
+    guard let record = TLSRecord(bytes), record.type == TLSRecord.handshake,
+      // No hello is shorter than its fixed fields.
+      record.length >= 38, let message = bytes.uint8(at: TLSRecord.headerSize)
+    else { return nil }
+    switch message {
+    case 1: return side
+    case 2: return side.other
+    default: return nil
+    }
+  }
+
+  /// Whether a side begins with what may become a handshake.
+  func mayBegin(_ pieces: [HeldPiece]) -> Bool {
+    [Side.first, .second].contains { side in
+      let bytes = pieces.start(of: side).bytes
+      return (1...TLSRecord.headerSize).contains(bytes.count) && bytes[0] == TLSRecord.handshake
+        && bytes.dropFirst().first.map { $0 == 3 } ?? true
+    }
+  }
+
+  /// Judges what has come so far.
+  /// - Parameters:
+  ///   - pieces: The pieces of both sides in the order of their coming.
+  ///   - isFinal: Whether nothing more will come.
+  /// - Returns: Who is the client, if it is TLS.
+  func client(_ pieces: [HeldPiece], isFinal: Bool) -> Side? {
+    for side in [Side.first, .second] {
+      let start = pieces.start(of: side)
+      if let client = client(firstBytes: start.bytes.span.bytes, of: side) { return client }
+    }
+    // In the middle: records where pieces start, of which one alone may be an accident.
+    guard !opening.isFromStart || !pieces.isComplete else { return nil }
+    let first = run(of: .first, in: pieces)
+    let second = run(of: .second, in: pieces)
+    let headers = first.headers + second.headers
+    guard headers >= 2 || (isFinal && headers == 1 && (first.isExact || second.isExact)) else {
+      return nil
+    }
+    return opening.isFromStart || opening.first.port >= opening.second.port ? .first : .second
+  }
+
+  /// The longest run of records that begins where a piece of a side does.
+  private func run(of side: Side, in pieces: [HeldPiece]) -> (headers: Int, isExact: Bool) {
+    var best = (headers: 0, isExact: false)
+    for stretch in pieces.stretches(of: side) {
+      for start in stretch.starts {
+        let found = TLSRecord.count(stretch.bytes.span.bytes, from: start)
+        if found.headers > best.headers { best = found }
+      }
+    }
+    return best
+  }
+}
