@@ -62,8 +62,11 @@ public struct ChannelConfiguration: Sendable {
   public var identity: ChannelIdentity?
   /// Where the channel leads.
   public var endpoint: Endpoint
-  /// The longest silence of the connection, in seconds; 30 to 1200 is what the cloud takes.
+  /// The longest silence of the connection, in seconds; 30 to 1200 is what the cloud takes, and others are
+  /// refused by ``validate()``.
   public var keepAlive: UInt16 = 60
+  /// Whether ``keepAlive`` is what another client has chosen, whose session is run again.
+  var takesAnyKeepAlive = false
   /// Whether `withChannel` connects the channel, and waits for that, before its body begins.
   public var startsAtOnce = false
   /// Whether a connection starts without the session that the server may have kept.
@@ -164,6 +167,9 @@ public struct ChannelConfiguration: Sendable {
     }
     guard (0...65_535).contains(endpoint.port) else {
       throw ChannelError(.client, "port \(endpoint.port) is not in 0…65535")
+    }
+    guard takesAnyKeepAlive || (30...1_200).contains(keepAlive) else {
+      throw ChannelError(.client, "keepAlive \(keepAlive) is not in 30…1200 seconds")
     }
     guard bindAttempts > 0, kickLimit > 0 else {
       throw ChannelError(.client, "bindAttempts and kickLimit are at least 1")

@@ -113,11 +113,21 @@ extension GatewayStateMachine {
     case stopping
     case settingUp(ConnectionID)
     case publishing
-    case subscribing(filter: String, Subdevice?)
+    case subscribing(Subscribing)
     case unsubscribing(filter: String)
     case requesting(RequestID)
     /// Several requests or operations; completed when all are.
     case parts(Parts)
+  }
+
+  /// A subscription that is not granted yet.
+  struct Subscribing {
+    let filter: String
+    let owner: GatewayOwner
+    /// Whether its owner has unsubscribed since: nothing comes of its grant.
+    var isWithdrawn = false
+    /// Whether UNSUBSCRIBE has followed it.
+    var isTakenBack = false
   }
 
   /// What was made of a call that takes several requests or operations.

@@ -73,8 +73,9 @@ extension GatewayStateMachine {
   }
 
   private mutating func close(_ id: CallID) {
-    calls[id] = nil
+    let call = calls.removeValue(forKey: id)
     deadlines.set(nil, for: .call(id))
+    if case .subscribing(let subscribing) = call { release([subscribing.filter]) }
   }
 
   /// Nobody waits for a call any more; what was sent for it is not taken back.

@@ -58,7 +58,8 @@ extension GatewayStateMachine {
 
   mutating func noteRestored(_ filters: [String], _ granted: [QoS?]) {
     for (filter, qos) in zip(filters, granted) where qos == nil {
-      grants[filter] = nil
+      grants.remove(filter)
+      forgetWish(filter, of: .gateway)
       log(.warning, .subscription, "the cloud does not grant \(filter)")
     }
     follow(keeper.noteRestored())
@@ -100,7 +101,10 @@ extension GatewayStateMachine {
     if reason == .stopped { forgetWishes() }
     for subdevice in lines.keys.sorted() { apply(.gatewayLost, to: subdevice, error: error) }
     failAll(error, isFinal: isFinal)
-    if isFinal { grants.removeAll() }
+    if isFinal {
+      grants.removeAll()
+      for filter in wishes.disownAll(by: .gateway) { wishes.remove(filter) }
+    }
     report(.disconnected, reason == .stopped ? nil : error, isFinal: isFinal)
   }
 

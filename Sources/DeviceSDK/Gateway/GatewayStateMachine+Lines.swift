@@ -117,14 +117,11 @@ extension GatewayStateMachine {
   mutating func remove(_ subdevice: Subdevice, _ id: CallID) {
     guard let line = lines[subdevice] else { return fail(id, Self.noLine(subdevice)) }
     let error = GatewayError(.client, "the line of \(subdevice) was closed")
-    for operation in line.queue { finish(operation, .failure(error)) }
     lines[subdevice] = nil
-    forget(line.connection, error)
-    restoring.remove(subdevice)
     loginsToCome.removeAll { $0 == subdevice }
-    let filters = grants.filters(of: subdevice)
-    grants.removeAll(of: subdevice)
-    if keeper.isUp, !filters.isEmpty { perform(.unsubscribe(filters), for: .nothing) }
+    for operation in line.queue { drop(subdevice, line.connection, from: operation, error) }
+    forget(line.connection, error)
+    forgetSubscriptions(of: subdevice, error)
     complete(id)
     noteRestoring(of: subdevice)
   }
@@ -144,7 +141,8 @@ extension GatewayStateMachine {
     case .setUp, .topologyAdded, .gatewayLost: break
     }
     if event != .loggedIn, line.state == .online, state != .online {
-      grants.removeAll(of: subdevice)
+      // The cloud has ended them with the session.
+      for filter in grants.disownAll(by: .line(subdevice)) { grants.remove(filter) }
     }
     interruptLogin(of: subdevice, event, error)
     guard state != line.state || isNew else { return }

@@ -30,11 +30,23 @@ extension GatewayStateMachine {
 
   private mutating func hasRoom(for subdevices: [Subdevice], _ id: CallID) -> Bool {
     let limit = configuration.limits.online
-    let online = lines.values.count { $0.state == .online }
-    guard online + subdevices.count > limit else { return true }
+    let wanted = Set(subdevices)
+    let coming = Set(loginsToCome)
+    let others = lines.count { subdevice, line in
+      !wanted.contains(subdevice)
+        && (line.state == .online || isToComeOnline(line) || coming.contains(subdevice))
+    }
+    guard others + wanted.count > limit else { return true }
     fail(
-      id, GatewayError(.client, "\(limit) sub-devices can be online; \(online) are already"))
+      id,
+      GatewayError(
+        .client, "\(limit) sub-devices can be online; \(others) others are, or are coming online"))
     return false
+  }
+
+  /// Whether a line is being logged in, or will be.
+  func isToComeOnline(_ line: Line) -> Bool {
+    line.queue.contains { operations[$0]?.kind == .logIn }
   }
 
   // MARK: Taking turns
@@ -79,7 +91,7 @@ extension GatewayStateMachine {
   }
 
   /// Begins with an operation if it is its turn on all of its lines.
-  private mutating func begin(_ id: OperationID) {
+  mutating func begin(_ id: OperationID) {
     guard let operation = operations[id], case .queued = operation.phase,
       operation.subdevices.allSatisfy({ lines[$0]?.queue.first == id })
     else { return }
@@ -114,7 +126,7 @@ extension GatewayStateMachine {
 
   // MARK: Asking the cloud
 
-  private mutating func send(_ id: OperationID) {
+  mutating func send(_ id: OperationID) {
     guard let operation = operations[id] else { return }
     let (topic, envelope, params) = form(of: operation)
     if operation.kind == .logIn { noteLogin(operation) }
@@ -176,21 +188,29 @@ extension GatewayStateMachine {
     var filters: [String] = []
     for subdevice in operation.subdevices {
       if configuration.subscribesToCommands { filters += GatewayTopics.commands(of: subdevice) }
-      filters += (lines[subdevice]?.filters ?? []).filter { !filters.contains($0) }
+      filters += wishes.filters(of: .line(subdevice)).filter { !filters.contains($0) }
     }
     return filters.isEmpty ? nil : filters
   }
 
   mutating func noteLineGranted(_ id: OperationID, _ granted: [QoS?]) {
-    guard case .subscribing(_, let filters) = operations[id]?.phase else { return }
+    guard let operation = operations[id], case .subscribing(_, let filters) = operation.phase else {
+      return
+    }
     for (filter, qos) in zip(filters, granted) {
       guard qos != nil else {
         log(.warning, .subscription, "the cloud does not grant \(filter)")
         continue
       }
-      grants[filter] = GatewayGrant(owner: GatewayTopic(filter)?.device, isForApplication: true)
+      grants.insert(filter, of: nil)
+      for subdevice in operation.subdevices
+      where GatewayTopic(filter)?.device == subdevice
+        || wishes.owners(of: filter).contains(.line(subdevice))
+      { grants.insert(filter, of: .line(subdevice)) }
     }
     finish(id, .success(()))
+    // Those of a line that was closed meanwhile.
+    release(filters)
   }
 
   /// The lines are online all the same; who needs what was not granted sees it in the log.
@@ -213,7 +233,10 @@ extension GatewayStateMachine {
         apply(operation.kind.event, to: subdevice)
         if operation.kind == .logIn { setDisabled(false, subdevice) }
       }
-      for waiter in operation.waiters { notePart(of: waiter, .success([])) }
+      for waiter in operation.waiters {
+        notePart(of: waiter, operation.error.map { .failure($0) } ?? .success([]))
+      }
+      for subdevice in operation.departed { logOutDeparted(subdevice) }
     case .failure(let error):
       if operation.isAutomatic { noteFailedLogin(operation, error) }
       for waiter in operation.waiters { notePart(of: waiter, .failure(error)) }
@@ -230,18 +253,5 @@ extension GatewayStateMachine {
       accesses[connection]?.operations.removeAll { $0 == id }
       giveUpOpeningForNobody(connection)
     }
-  }
-
-  /// A login that the cloud granted is of no use when it takes the session back at once.
-  mutating func interruptLogin(
-    of subdevice: Subdevice, _ event: LineEvent, _ error: GatewayError?
-  ) {
-    guard event == .sessionLost || event == .topologyLost,
-      let id = lines[subdevice]?.queue.first, let operation = operations[id],
-      case .subscribing(let action, _) = operation.phase
-    else { return }
-    actions[action] = .nothing
-    finish(
-      id, .failure(error ?? GatewayError(.business, "the session was ended by the cloud")))
   }
 }

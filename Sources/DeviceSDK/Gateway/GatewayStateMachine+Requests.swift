@@ -134,6 +134,7 @@ extension GatewayStateMachine {
     case .part(let call, let index):
       notePart(of: call, result.map { Self.registered($0) }, index: index)
     case .operation(let operation): noteAnswer(to: operation, result)
+    case .nobody: break
     }
   }
 
@@ -143,6 +144,7 @@ extension GatewayStateMachine {
     deadlines.set(nil, for: .request(id))
     forgetRequestID(of: request, outcome)
     leaveReplyTopic(of: request, id)
+    release([request.replyTopic])
   }
 
   private mutating func forgetRequestID(
@@ -175,7 +177,7 @@ extension GatewayStateMachine {
       log(.info, .call, "request \(envelope.id) was answered too late on \(topic)")
       return true
     case nil:
-      guard grants[topic]?.isForApplication == false else { return false }
+      guard grants.contains(topic), !wishes.contains(topic) else { return false }
       counted.unknownReplies &+= 1
       log(.info, .call, "a reply on \(topic) has the unknown id \(envelope.id)")
       return false

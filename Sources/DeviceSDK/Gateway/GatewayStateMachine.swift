@@ -51,7 +51,12 @@ public struct GatewayStateMachine: StateMachine {
   var waiting: [String: RequestID] = [:]
   var memory = ReplyMemory()
 
-  var grants = GatewayGrants()
+  /// What the cloud has granted, or will be asked for again, and whose it is.
+  ///
+  /// What is nobody's stays until those who are on their way to it, or wait for a reply by it, are done.
+  var grants = GatewayFilters()
+  /// What the application has subscribed to, for the gateway and for lines.
+  var wishes = GatewayFilters()
   var subscribing: [String: [RequestID]] = [:]
 
   var lines: [Subdevice: Line] = [:]

@@ -10,8 +10,6 @@ struct Line {
   var wantsOnline = false
   /// What is to be done, the first of which is under way.
   var queue: [OperationID] = []
-  /// What the application has subscribed to for it.
-  var filters: [String] = []
   /// When it was logged in last, the newest last.
   var logins: [Timestamp] = []
   /// How often its state has changed.

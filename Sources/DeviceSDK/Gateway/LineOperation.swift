@@ -55,11 +55,16 @@ struct LineOperation {
   }
 
   let kind: LineCall
-  let subdevices: [Subdevice]
+  /// The sub-devices that it is done with and whose lines are there still.
+  var subdevices: [Subdevice]
   let isBatch: Bool
   let isAutomatic: Bool
   var waiters: [CallID]
   var phase = Phase.queued
+  /// The sub-devices whose lines were closed after their login had gone to the cloud.
+  var departed: [Subdevice] = []
+  /// What those who wait are told in the end, as it was not done with all.
+  var error: GatewayError?
 
   /// Whether it is its turn and nothing was sent yet, so that the cloud does not know if it is dropped.
   var isUnsent: Bool {

@@ -16,6 +16,8 @@ struct OpenRequest {
     /// One of the requests that make up a call.
     case part(CallID, index: Int)
     case operation(OperationID)
+    /// Nobody waits for the reply.
+    case nobody
   }
 
   /// Which answers it outlives.
@@ -45,7 +47,7 @@ struct OpenRequest {
   /// The sub-devices that it is about; none when it is about the gateway.
   let subdevices: [Subdevice]
   let purpose: Purpose
-  let persistence: Persistence
+  var persistence: Persistence
   let timeout: Duration
   var phase = Phase.subscribing
   /// How many tries there were before this one.

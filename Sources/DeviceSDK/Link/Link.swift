@@ -123,11 +123,13 @@ public struct Link: Sendable {
 
   // MARK: Message channels
 
-  /// Subscribes to a message channel.
+  /// Subscribes to a message channel, or subscribes anew with other features.
+  ///
+  /// One that fails, or is cancelled, leaves the channel as it was before.
   /// - Parameters:
   ///   - channel: The channel's name.
-  ///   - features: What the subscription brings.
-  /// - Throws: ``LinkError``, and `CancellationError`.
+  ///   - features: What the subscription brings, in place of what an earlier one brought.
+  /// - Throws: ``LinkError``, −11040 when the channel is unsubscribed from meanwhile; and `CancellationError`.
   public func subscribe(
     _ channel: String, _ features: LinkSubscribeFeatures = [.message, .presence]
   ) async throws {
@@ -158,6 +160,8 @@ public struct Link: Sendable {
   }
 
   /// Sets temporary states of the user; those of a channel that is not subscribed to are kept for it.
+  ///
+  /// While the channel is being subscribed to they may wait for that, and are then sent on their own.
   /// - Parameters:
   ///   - states: The new values; other states stay.
   ///   - channel: The message channel's name.

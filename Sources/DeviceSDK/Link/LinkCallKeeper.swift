@@ -16,7 +16,7 @@ where OpenCall: OpenLinkCall, Value == Void, Failure == LinkError {
   func isDown(_ code: LinkErrorCode) -> LinkError
 
   /// Forgets a call, with all that was kept for it.
-  mutating func close(_ id: CallID, acknowledged: [String: String]?)
+  mutating func close(_ id: CallID, isAcknowledged: Bool)
 }
 
 /// A call of a link that is not completed yet.
@@ -43,13 +43,13 @@ extension LinkCallKeeper {
     deadlines.set(time.advanced(by: duration ?? configuration.callTimeout), for: id)
   }
 
-  mutating func complete(_ id: CallID, acknowledged: [String: String]? = nil) {
-    close(id, acknowledged: acknowledged)
+  mutating func complete(_ id: CallID) {
+    close(id, isAcknowledged: true)
     outputs.append(.complete(id, .success(())))
   }
 
   mutating func fail(_ id: CallID, _ error: LinkError) {
-    close(id, acknowledged: nil)
+    close(id, isAcknowledged: false)
     outputs.append(.complete(id, .failure(error)))
   }
 

@@ -113,6 +113,8 @@ public struct LinkErrorCode: RawRepresentable, Sendable, Hashable {
   public static let subscribePermissionDenied = LinkErrorCode(-11_038)
   /// The user may not publish in the channel.
   public static let publishPermissionDenied = LinkErrorCode(-11_039)
+  /// The channel was unsubscribed from before the subscription was done.
+  public static let channelSubscribeCanceled = LinkErrorCode(-11_040)
 
   // MARK: Presence
 

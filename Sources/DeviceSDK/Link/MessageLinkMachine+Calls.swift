@@ -11,13 +11,25 @@ extension MessageLinkMachine: LinkCallKeeper {
   // MARK: Ending
 
   /// Forgets a call, with all that was kept for it.
-  mutating func close(_ id: CallID, acknowledged: [String: String]?) {
+  mutating func close(_ id: CallID, isAcknowledged: Bool) {
     guard let call = calls.removeValue(forKey: id) else { return }
     deadlines.set(nil, for: id)
     session.forget(id)
-    if case .changingStates(let channel, _) = call {
-      states.noteEnd(of: channel, acknowledged: acknowledged)
+    switch call {
+    case .changingStates(let changing):
+      states.end(changing.change, of: changing.channel, isAcknowledged: isAcknowledged)
+    case .subscribing(let subscribing):
+      guard subscribing.isTakenIn, !isAcknowledged else { return }
+      channels[subscribing.channel] = subscribing.former
+    case .login, .logout, .renewing, .unsubscribing, .publishing: break
     }
+  }
+
+  /// Nobody waits for a call any more; a subscription is taken back.
+  mutating func cancel(_ id: CallID) {
+    let call = calls[id]
+    close(id, isAcknowledged: false)
+    if case .subscribing(let subscribing) = call { takeBack(subscribing) }
   }
 
   mutating func failLogins(_ error: LinkError) {
@@ -45,8 +57,9 @@ extension MessageLinkMachine: LinkCallKeeper {
   mutating func noteReply(_ reply: LinkReply, _ id: CallID) {
     guard let call = calls[id] else { return }
     guard reply.isSuccess else {
-      if case .subscribing(let subscribing) = call { undo(subscribing) }
-      return fail(id, LinkError(reply.code, reply.message))
+      fail(id, LinkError(reply.code, reply.message))
+      if case .subscribing(let subscribing) = call { takeBack(subscribing, wasRefused: true) }
+      return
     }
     switch call {
     case .renewing(let token):
@@ -54,9 +67,7 @@ extension MessageLinkMachine: LinkCallKeeper {
       tokenTimes = TokenTimes(expiresIn: reply.expiresIn, now: time)
       complete(id)
     case .subscribing(let subscribing): noteTakenIn(subscribing, id)
-    case .changingStates(_, let states):
-      complete(id, acknowledged: states)
-    case .unsubscribing: complete(id)
+    case .changingStates, .unsubscribing: complete(id)
     case .login, .logout, .publishing: break
     }
   }
@@ -76,6 +87,7 @@ extension MessageLinkMachine: LinkCallKeeper {
     case .notConnected, .transport: fail(id, LinkError(offline, error.message))
     default: fail(id, LinkError(call.failureCode, error.message))
     }
+    if case .subscribing(let subscribing) = call { takeBack(subscribing, wasRefused: true) }
   }
 
   // MARK: Tokens and streams

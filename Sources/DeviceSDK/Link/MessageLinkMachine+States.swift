@@ -103,6 +103,7 @@ extension MessageLinkMachine {
     retryTime = nil
     (refusedChannels, droppedChannels) = ([], [])
     restoring = channels.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    askedFeatures = channels
     session.open(restoring.flatMap { filters(of: $0, $1) }, now: time)
   }
 

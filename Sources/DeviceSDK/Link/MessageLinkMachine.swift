@@ -45,17 +45,32 @@ public struct MessageLinkMachine: StateMachine {
     case subscribing(Subscribing)
     case unsubscribing
     case publishing
-    case changingStates(String, [String: String])
+    case changingStates(ChangingStates)
   }
 
   /// How far a subscription is.
   struct Subscribing {
     let channel: String
     let features: LinkSubscribeFeatures
+    /// Whether another subscription to the channel comes first.
+    var isQueued = false
+    /// Whether the server was asked, and so has the states that there were then.
+    var isAsked = false
     var isTakenIn = false
     var hasSnapshot: Bool
     /// Whether the time of the list of users is over, and the server has not answered at all.
     var isLate = false
+    /// What the channel was subscribed to with before the server took the user in; nil when it was not.
+    var former: LinkSubscribeFeatures?
+  }
+
+  /// Temporary states on their way.
+  struct ChangingStates {
+    let channel: String
+    let states: [String: String]
+    let change: TemporaryStates.ChangeID
+    /// Whether they wait for the answer to a subscription that went to the server without them.
+    var isHeld: Bool
   }
 
   /// A time without a connection.
@@ -93,6 +108,8 @@ public struct MessageLinkMachine: StateMachine {
   var wasLoggedIn = false
 
   var channels: [String: LinkSubscribeFeatures] = [:]
+  /// The features whose topics the broker was asked for on this connection, and was not told to drop.
+  var askedFeatures: [String: LinkSubscribeFeatures] = [:]
   var states = TemporaryStates()
   var streams: Set<String> = []
 
@@ -140,7 +157,7 @@ public struct MessageLinkMachine: StateMachine {
     case .refused(let action, let error):
       note(session.refuse(action, error, now: now))
     case .called(let id, let call): begin(call, id)
-    case .cancelled(let id): close(id, acknowledged: nil)
+    case .cancelled(let id): cancel(id)
     }
     flush()
     let result = outputs

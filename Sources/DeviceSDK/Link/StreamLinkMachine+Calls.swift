@@ -18,19 +18,20 @@ extension StreamLinkMachine: LinkCallKeeper {
   mutating func changeStates(_ changes: [String: String?], _ id: CallID) throws(LinkError) {
     try checkConnected(.presenceNotConnected)
     let changed = try states.changed(by: changes, in: channel)
-    states.noteSent(changed, of: channel)
-    wait(id, .changingStates(changed))
+    wait(id, .changingStates(states.begin(changed, of: channel)))
     session.request(.state, [JSONMember("states", .strings(changed))], for: id)
   }
 
   // MARK: Ending
 
   /// Forgets a call, with all that was kept for it.
-  mutating func close(_ id: CallID, acknowledged: [String: String]?) {
+  mutating func close(_ id: CallID, isAcknowledged: Bool) {
     guard let call = calls.removeValue(forKey: id) else { return }
     deadlines.set(nil, for: id)
     session.forget(id)
-    if case .changingStates = call { states.noteEnd(of: channel, acknowledged: acknowledged) }
+    if case .changingStates(let change) = call {
+      states.end(change, of: channel, isAcknowledged: isAcknowledged)
+    }
   }
 
   mutating func failJoins(_ error: LinkError) {
@@ -57,8 +58,7 @@ extension StreamLinkMachine: LinkCallKeeper {
       self.token = token
       tokenTimes = TokenTimes(expiresIn: reply.expiresIn, now: time)
       complete(id)
-    case .changingStates(let states):
-      complete(id, acknowledged: states)
+    case .changingStates: complete(id)
     case .join, .leave: break
     }
   }

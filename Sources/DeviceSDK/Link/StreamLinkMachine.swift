@@ -35,7 +35,7 @@ public struct StreamLinkMachine: StateMachine {
     case join
     case leave
     case renewing(String)
-    case changingStates([String: String])
+    case changingStates(TemporaryStates.ChangeID)
   }
 
   /// How long a lost link is tried to be opened again.
@@ -106,7 +106,7 @@ public struct StreamLinkMachine: StateMachine {
     case .refused(let action, let error):
       note(session.refuse(action, error, now: now))
     case .called(let id, let call): begin(call, id)
-    case .cancelled(let id): close(id, acknowledged: nil)
+    case .cancelled(let id): close(id, isAcknowledged: false)
     }
     flush()
     let result = outputs

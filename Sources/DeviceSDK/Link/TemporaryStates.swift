@@ -6,13 +6,30 @@ struct TemporaryStates: Sendable, Hashable {
   static let stateLimit = 32
 
   private(set) var channels: [String: [String: String]] = [:]
-  /// What was sent and is not acknowledged; later changes are made to it.
-  private var underway: [String: (states: [String: String], count: Int)] = [:]
+  /// What is not acknowledged yet, the newest last; later changes are made to it.
+  private var underway: [String: [Change]] = [:]
+  private var lastChange: UInt64 = 0
+
+  /// Names a change from its beginning to its end.
+  struct ChangeID: Sendable, Hashable {
+    fileprivate let number: UInt64
+  }
+
+  /// All states of a channel as a change has them.
+  private struct Change: Sendable {
+    let id: ChangeID
+    let states: [String: String]
+  }
 
   static func == (lhs: Self, rhs: Self) -> Bool { lhs.channels == rhs.channels }
   func hash(into hasher: inout Hasher) { hasher.combine(channels) }
 
   subscript(channel: String) -> [String: String] { channels[channel] ?? [:] }
+
+  /// The states of a channel once all that is under way is acknowledged.
+  func newest(of channel: String) -> [String: String] {
+    underway[channel]?.last?.states ?? self[channel]
+  }
 
   /// Returns the states of a channel after a change.
   /// - Parameters:
@@ -30,7 +47,7 @@ struct TemporaryStates: Sendable, Hashable {
       throw LinkError(
         .presenceCacheTooManyStates, "\(Self.channelLimit) channels are the most with states")
     }
-    var states = underway[channel]?.states ?? self[channel]
+    var states = newest(of: channel)
     for (key, value) in changes { states[key] = value }
     guard states.count <= Self.stateLimit else {
       throw LinkError(
@@ -39,26 +56,39 @@ struct TemporaryStates: Sendable, Hashable {
     return states
   }
 
-  /// Keeps states that no server has to acknowledge now.
+  /// Keeps states that no server has to acknowledge now; they take the place of what is under way.
   mutating func keep(_ states: [String: String], of channel: String) {
+    underway[channel] = nil
+    store(states, of: channel)
+  }
+
+  private mutating func store(_ states: [String: String], of channel: String) {
     channels[channel] = states.isEmpty ? nil : states
   }
 
-  /// States were sent.
-  mutating func noteSent(_ states: [String: String], of channel: String) {
-    underway[channel] = (states, (underway[channel]?.count ?? 0) + 1)
+  /// States are on their way, or wait to be sent.
+  /// - Returns: The name of the change, for its end.
+  mutating func begin(_ states: [String: String], of channel: String) -> ChangeID {
+    lastChange += 1
+    let id = ChangeID(number: lastChange)
+    underway[channel, default: []].append(Change(id: id, states: states))
+    return id
   }
 
-  /// States that were sent are acknowledged, or nobody waits for that any more.
-  mutating func noteEnd(of channel: String, acknowledged states: [String: String]?) {
-    if let states { keep(states, of: channel) }
-    guard let (sent, count) = underway[channel] else { return }
-    underway[channel] = count > 1 ? (sent, count - 1) : nil
+  /// A change is acknowledged, or nobody waits for that any more; nothing comes of one whose channel was
+  /// taken away since it began.
+  mutating func end(_ id: ChangeID, of channel: String, isAcknowledged: Bool) {
+    guard let index = underway[channel]?.firstIndex(where: { $0.id == id }),
+      let change = underway[channel]?.remove(at: index)
+    else { return }
+    if underway[channel]?.isEmpty == true { underway[channel] = nil }
+    if isAcknowledged { store(change.states, of: channel) }
   }
 
-  /// Takes away all states of a channel.
-  /// - Returns: The states.
+  /// Takes away all states of a channel, also those that are under way.
+  /// - Returns: The acknowledged states.
   mutating func remove(_ channel: String) -> [String: String] {
-    channels.removeValue(forKey: channel) ?? [:]
+    underway[channel] = nil
+    return channels.removeValue(forKey: channel) ?? [:]
   }
 }

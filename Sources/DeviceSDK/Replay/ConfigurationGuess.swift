@@ -25,6 +25,7 @@ struct ConfigurationGuess {
 
   private mutating func take(_ connect: ConnectOptions) {
     configuration.keepAlive = connect.keepAlive
+    configuration.takesAnyKeepAlive = true
     configuration.cleanStart = connect.cleanStart
     configuration.will = connect.will
     if !connect.cleanStart, resumes { configuration.resubscription = .unlessSessionPresent }

@@ -28,6 +28,20 @@ import Testing
     #expect(throws: Never.self) { try configuration.validate() }
   }
 
+  /// SDK-channel-2.
+  @Test(arguments: [(0, false), (29, false), (30, true), (1_200, true), (1_201, false)])
+  func takesAKeepAliveThatTheCloudTakes(seconds: UInt16, isRight: Bool) {
+    var configuration = ChannelConfiguration(appKey: "1")
+    configuration.keepAlive = seconds
+    do throws(ChannelError) {
+      _ = try ChannelStateMachine(configuration)
+      #expect(isRight)
+    } catch {
+      #expect(!isRight && error.kind == .client)
+      #expect(error.message == "keepAlive \(seconds) is not in 30…1200 seconds")
+    }
+  }
+
   @Test(arguments: ["", "a/b", "a+", "#", "a&b", "a\0"])
   func refusesIdentitiesThatCannotStandInTopics(part: String) {
     #expect(throws: ChannelError.self) {

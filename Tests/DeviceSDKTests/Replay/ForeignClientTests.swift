@@ -58,6 +58,20 @@ import Testing
     #expect(run.lines.filter { $0 == "publish ok" }.count == payloads.count + 1)
   }
 
+  /// What the cloud would refuse another client may have been granted.
+  @Test(arguments: [UInt16(5), 1_201]) func keepsAKeepAliveThatNoChannelMayHave(
+    seconds: UInt16
+  ) async throws {
+    let recording = try await AppSession.recordClient { app in
+      try await app.connect(keepAlive: seconds)
+      try await app.read(until: 1)
+      try await app.subscribe("\(Self.down)/#")
+      try await app.read(until: 2)
+    }
+    let run = try await ReplayRun(recording, options: ReplayOptions(match: .strict))
+    #expect(run.outcome.divergence == nil && run.outcome.state == .connected)
+  }
+
   @Test func keepsWhatTheClientConnectedWith() async throws {
     let will = Message(topic: "\(Self.up)/gone", payload: [1], qos: .atLeastOnce)
     let recording = try await AppSession.recordClient { app in

@@ -13,6 +13,9 @@ protocol FuzzWorld {
   /// Looks at how a call ended.
   mutating func note(_ result: Result<Machine.Value, Machine.Failure>)
 
+  /// Looks at how one of the calls ended.
+  mutating func note(_ id: CallID, _ result: Result<Machine.Value, Machine.Failure>)
+
   /// Looks at what the application is told.
   mutating func note(_ effect: Machine.Effect)
 }
@@ -28,12 +31,18 @@ struct FuzzState {
   var actions: [ClientAction] = []
   /// What does not hold.
   var problems: [String] = []
+  /// What has happened, for whoever looks into a problem.
+  var story: [String] = []
 
   init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 }
 
 extension FuzzWorld {
   mutating func note(_ result: Result<Machine.Value, Machine.Failure>) {}
+
+  mutating func note(_ id: CallID, _ result: Result<Machine.Value, Machine.Failure>) {
+    note(result)
+  }
 
   /// Returns a number below a limit.
   mutating func number(_ limit: Int) -> Int { Int(fuzz.random.next() % UInt64(limit)) }
@@ -47,7 +56,7 @@ extension FuzzWorld {
         }
         fuzz.actions.append(action)
       case .complete(let id, let result):
-        note(result)
+        note(id, result)
         if fuzz.open.remove(id) == nil {
           fuzz.problems.append("completed twice, or after a cancellation")
         }
@@ -74,6 +83,11 @@ extension FuzzWorld {
   /// Takes one of the actions that nobody has answered.
   mutating func takeAction() -> ClientAction? {
     fuzz.actions.isEmpty ? nil : fuzz.actions.remove(at: number(fuzz.actions.count))
+  }
+
+  /// Takes the action that has waited longest for an answer.
+  mutating func takeFirstAction() -> ClientAction? {
+    fuzz.actions.isEmpty ? nil : fuzz.actions.removeFirst()
   }
 
   /// Closes the connection, behind which nobody answers.
