@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help demo build test lint bench docs diagrams recordings setup clean
+.PHONY: help demo build test fuzz lint bench docs diagrams recordings setup clean
 
 reprise := .build/release/reprise
 silent := Recordings/keep-alive-expired/capture.pcap
@@ -13,6 +13,7 @@ help:
 	@echo "make demo        judge every recording of this repository"
 	@echo "make build       the command, for release"
 	@echo "make test        arrows between the targets, tests, lint"
+	@echo "make fuzz        libFuzzer on all that takes bytes from outside, TIME seconds each"
 	@echo "make lint        format of the sources, syntax of the scripts"
 	@echo "make bench       speed and memory beside tshark, tcpdump and libmosquitto"
 	@echo "make docs        documentation pages in .build/docs"
@@ -45,6 +46,10 @@ test: setup
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --filter LiveClientTests
 	@$(MAKE) --no-print-directory lint
 	@.ci/comparisons .build/tests.log
+
+fuzz: setup
+	@echo "== Fuzz targets"
+	@TIME="$(or $(TIME),60)" .ci/fuzz
 
 lint:
 	@echo "== Format of the sources"

@@ -40,6 +40,9 @@ final class WebSocketConnection {
   private var secondFramer = WebSocketFramer()
   private var firstReceiver = WebSocketReceiver(from: .client)
   private var secondReceiver = WebSocketReceiver(from: .server)
+  /// What of fragmented messages may not be shown.
+  private var firstSecrets = FragmentSecrets()
+  private var secondSecrets = FragmentSecrets()
   // Only the traffic of one session reaches them, frame after frame, for a moment each.
   @exclusivity(unchecked) private var first = WebSocketDirection()
   @exclusivity(unchecked) private var second = WebSocketDirection()
@@ -87,7 +90,18 @@ final class WebSocketConnection {
 
   /// Tells that frames of a side are missing.
   func loseFrames(of side: Side) {
-    if side == .first { firstReceiver.lose() } else { secondReceiver.lose() }
+    if side == .first {
+      firstReceiver.lose()
+      firstSecrets.lose()
+    } else {
+      secondReceiver.lose()
+      secondSecrets.lose()
+    }
+  }
+
+  /// Whether nothing of a frame may be shown where secrets are hidden.
+  func conceals(_ frame: borrowing WebSocketFrameView, from side: Side) -> Bool {
+    if side == .first { firstSecrets.conceals(frame) } else { secondSecrets.conceals(frame) }
   }
 }
 
