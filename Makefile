@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help demo build test sanitize lint bench docs diagrams recordings setup clean
+.PHONY: help demo build test sanitize fuzz lint bench docs diagrams recordings setup clean
 
 reprise := .build/release/reprise
 silent := Recordings/keep-alive-expired/capture.pcap
@@ -15,6 +15,7 @@ help:
 	@echo "make test        arrows between the targets, tests, lint"
 	@echo "make sanitize    all tests under the sanitizers of addresses, threads and undefined behaviour,"
 	@echo "                 and in release mode; ONLY=FILTER runs some of them"
+	@echo "make fuzz        libFuzzer on all that takes bytes from outside, TIME seconds each"
 	@echo "make lint        format of the sources, syntax of the scripts"
 	@echo "make bench       speed and memory beside tshark, tcpdump and libmosquitto"
 	@echo "make docs        documentation pages in .build/docs"
@@ -59,6 +60,10 @@ sanitize: setup
 	MALLOC_PERTURB_=170 GLIBC_TUNABLES=glibc.malloc.tcache_count=0 \
 	  swift test -c release -Xswiftc -enable-testing --scratch-path .build/optimized \
 	  $(if $(ONLY),--filter '$(ONLY)')
+
+fuzz: setup
+	@echo "== Fuzz targets"
+	@TIME="$(or $(TIME),60)" .ci/fuzz
 
 lint:
 	@echo "== Format of the sources"

@@ -77,6 +77,10 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["DataClient"], path: "Tests/TestSupport",
       swiftSettings: settings),
+    // What takes bytes from outside, for libFuzzer (make fuzz) and for short runs in the tests.
+    .target(
+      name: "FuzzTargets", dependencies: ["Capture", "CloudSimulator", "DataClient", "Wire"],
+      path: "Tests/FuzzTargets", swiftSettings: settings),
     .executableTarget(
       name: "live-publisher", dependencies: ["DataClient", "LiveClient"],
       path: "Tests/LivePublisher", swiftSettings: settings),
@@ -84,6 +88,9 @@ let package = Package(
     .executableTarget(
       name: "account-bind-app", dependencies: ["DataClient", "DeviceSDK", "LiveClient"],
       path: "Tests/AccountBindApp", swiftSettings: settings),
+    .testTarget(
+      name: "FuzzTests", dependencies: ["FuzzTargets"],
+      swiftSettings: settings),
     .testTarget(
       name: "WireTests", dependencies: ["TestSupport", "Wire"],
       exclude: ["WebSocket/peer.py"], swiftSettings: settings),

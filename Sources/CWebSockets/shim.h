@@ -1,4 +1,6 @@
 #include <libwebsockets.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
 
 /* LWS_PRE is a macro that Swift can't read: the room that lws_write wants in front of what it sends. */
 enum { websocket_prefix_size = LWS_PRE };

@@ -32,6 +32,38 @@ import Testing
     #expect(result.errors.hasPrefix("reprise: \(output): can't be written on: file too large; "))
   }
 
+  /// What could not be begun leaves no trace.
+  @Test(arguments: ["convert", "inspect"]) func aFullDiskLeavesNoEmptyFile(_ command: String) throws
+  {
+    let output = scratch.path("full.jsonl")
+    let result = try RepriseProcess.shell(
+      "ulimit -f 0; env --default-signal=XFSZ $reprise \(command) \(RepriseProcess.quoted(file)) "
+        + "-o \(RepriseProcess.quoted(output)) 2>&1 | cat")
+    #expect(result.output.hasPrefix("reprise: \(output): can't be written on: file too large; "))
+    #expect(!FileManager.default.fileExists(atPath: output))
+  }
+
+  @Test(arguments: [["inspect"], ["inspect", "--format", "jsonl"]])
+  func filesThatTellSecretsArePrivate(_ words: [String]) throws {
+    for (option, mode) in [("--show-secrets", 0o600), ("--quiet", 0o644)] {
+      let output = scratch.path("\(words.count)\(option)")
+      let result = try RepriseProcess.shell(
+        "umask 022; $reprise \(words.joined(separator: " ")) \(option) "
+          + "\(RepriseProcess.quoted(file)) -o \(RepriseProcess.quoted(output))")
+      #expect(result.status == 0)
+      let attributes = try FileManager.default.attributesOfItem(atPath: output)
+      #expect(attributes[.posixPermissions] as? Int == mode)
+    }
+  }
+
+  @Test func hidesWhatItIsAskedTo() throws {
+    let result = try RepriseProcess.run(["convert", file, "-o", "-", "--redact", "secrets"])
+    #expect(result.status == 0 && !result.output.contains("geheim"))
+    #expect(result.output.contains(#""redacted":["password","secrets"]"#))
+    let odd = try RepriseProcess.run(["convert", file, "-o", "-", "--redact", "all"])
+    #expect(odd.status == 2 && odd.errors.hasPrefix("reprise: --redact can't be 'all'; "))
+  }
+
   @Test func replacesTheModeOfAFileToo() throws {
     let output = try scratch.write("mine", to: "b.jsonl").path
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: output)

@@ -38,6 +38,9 @@ final class WebSocketConnection {
   // Beside the directions, because frames are received while they are being cut.
   private var firstReceiver = WebSocketReceiver(from: .client)
   private var secondReceiver = WebSocketReceiver(from: .server)
+  /// What of fragmented messages may not be shown.
+  private var firstSecrets = FragmentSecrets()
+  private var secondSecrets = FragmentSecrets()
   private let first = WebSocketDirection()
   private let second = WebSocketDirection()
 
@@ -96,7 +99,18 @@ final class WebSocketConnection {
 
   /// Tells that frames of a side are missing.
   func loseFrames(of side: Side) {
-    if side == .first { firstReceiver.lose() } else { secondReceiver.lose() }
+    if side == .first {
+      firstReceiver.lose()
+      firstSecrets.lose()
+    } else {
+      secondReceiver.lose()
+      secondSecrets.lose()
+    }
+  }
+
+  /// Whether nothing of a frame may be shown where secrets are hidden.
+  func conceals(_ frame: borrowing WebSocketFrameView, from side: Side) -> Bool {
+    if side == .first { firstSecrets.conceals(frame) } else { secondSecrets.conceals(frame) }
   }
 }
 

@@ -18,6 +18,7 @@ extension WebSocketStreams {
     }
     let held = decide(frame, side, arrival, connection, state)
     guard case .mqtt = state.cargo else {
+      if state.conceals(frame, from: side) { frame.cargo = .concealed }
       return emitter.emit(EventView(context, .webSocket(frame)))
     }
     frame.cargo = held.isEmpty ? cargo(of: frame, connection[side]) : .mqttConcealed

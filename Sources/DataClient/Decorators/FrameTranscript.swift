@@ -8,17 +8,15 @@ import Wire
 struct FrameTranscript: Transcript {
   var pen: TranscriptPen
   private let address: ServerAddress
-  private let redaction: RedactionRules
   /// Where keys and masks come from: the same for every recording, so that equal sessions are equal files.
   private var random = SeededGenerator(seed: 0x6455)
   private var request: WebSocketRequest?
   private var isAnswered = false
   private var isLeaving = false
 
-  init(server: String, _ redaction: RedactionRules) {
+  init(server: String) {
     pen = TranscriptPen(server: server, wire: .webSocket)
     address = ServerAddress(server)
-    self.redaction = redaction
   }
 
   mutating func take(_ action: ClientAction, at time: Timestamp) -> [Event] {
@@ -91,7 +89,6 @@ struct FrameTranscript: Transcript {
     _ opcode: WebSocketOpcode, _ payload: [UInt8], _ sender: Peer, _ time: Timestamp
   ) -> Event {
     let mask = sender == .client ? UInt32(truncatingIfNeeded: random.next()) : nil
-    let payload = opcode.isControl ? payload : redaction.applied(toPayload: payload)
     let frame = WebSocketFrame(opcode, payload, maskingKey: mask)
     return pen.make(.webSocket(frame), from: sender, at: time)
   }

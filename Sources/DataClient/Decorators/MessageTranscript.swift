@@ -23,7 +23,6 @@ struct MessageTranscript: Transcript {
 
   var pen: TranscriptPen
   private let version: MQTTVersion
-  private let redaction: RedactionRules
   /// Whose session it is.
   private var clientID: String?
   /// How many messages above QoS 0 were sent.
@@ -33,12 +32,11 @@ struct MessageTranscript: Transcript {
   private var lastClientID: UInt16 = 0
   private var lastServerID: UInt16 = 0
 
-  init(server: String, version: MQTTVersion, _ redaction: RedactionRules) {
+  init(server: String, version: MQTTVersion) {
     let isWebSocket = ["ws://", "wss://"].contains { server.hasPrefix($0) }
     pen = TranscriptPen(
       server: server, wire: .mqtt(version), over: isWebSocket ? .webSocket : nil)
     self.version = version
-    self.redaction = redaction
   }
 
   // MARK: Actions
@@ -79,15 +77,14 @@ struct MessageTranscript: Transcript {
     }
     clientID = options.clientID
     let opening = pen.open(at: time)
-    let will = options.will.map(redaction.applied).map { will in
+    let will = options.will.map { will in
       MQTTPacket.Will(
         topic: will.topic, payload: will.payload, qos: will.qos.rawValue, retain: will.isRetained,
         properties: will.properties.ofPackets)
     }
-    let hidesName = redaction.hidesUsernames && options.username != nil
     let connect = MQTTPacket.Connect(
       clientID: options.clientID, cleanStart: options.cleanStart, keepAlive: options.keepAlive,
-      will: will, username: hidesName ? RedactionRules.mark : options.username,
+      will: will, username: options.username,
       password: options.password, properties: connectProperties(options))
     return [opening, make(time, .client, .connect(connect))]
   }
@@ -191,8 +188,7 @@ struct MessageTranscript: Transcript {
   }
 
   private func publish(_ message: Message, _ id: UInt16) -> MQTTPacket.Content {
-    let message = redaction.applied(to: message)
-    return .publish(
+    .publish(
       .init(
         topic: message.topic, payload: message.payload, qos: message.qos.rawValue,
         retain: message.isRetained, packetID: id, properties: message.properties.ofPackets))

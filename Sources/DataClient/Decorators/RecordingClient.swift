@@ -15,6 +15,9 @@ public import Wire
 /// that it needs. Keys and masks are made for the recording, as the client does not tell those on the wire; nor
 /// does it tell of PING and PONG.
 ///
+/// A connection is recorded when the server has answered, with what was performed before: one that never came to be
+/// leaves nothing.
+///
 /// Requests can't be recorded, as they are no packets: the client says so by its capabilities. The
 /// order of a message and of the `published` of QoS 0 is not recorded either: in the replay a message
 /// of QoS 0 is published where it was sent.
@@ -31,6 +34,8 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
     var lines: RecordingLines<Sink>
     var transcript: any Transcript
     var failure: DataClientError?
+    /// What was performed since the wish to connect, while that is not answered.
+    var unanswered: [(action: ClientAction, time: Timestamp)] = []
   }
 
   private let client: Client
@@ -57,15 +62,15 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
     nextSink: (@Sendable (Sink) throws -> Sink)? = nil
   ) throws {
     self.client = client
-    let url = url.map(redaction.applied(toURL:))
+    let url = url.map(redaction.shown(url:))
     let details = url.map { [JSONMember("url", .string($0))] } ?? []
     let header = RecordingHeader(
       created: client.now, source: .init(kind: "client", details: details),
-      redacted: redaction.names)
-    let transcript = client.transcript(to: url ?? "server", speaking: version, redaction)
+      redacted: redaction.ruleNames)
+    let transcript = client.transcript(to: url ?? "server", speaking: version)
     lacking = transcript is FrameTranscript ? [.requests, .messages] : [.requests, .frames]
     let lines = try RecordingLines(
-      sink, header, showsSecrets: !redaction.hidesSecrets, limit: limit, nextSink: nextSink)
+      sink, header, hiding: redaction, limit: limit, nextSink: nextSink)
     state = Mutex(State(lines: lines, transcript: transcript))
   }
 
@@ -91,7 +96,7 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
     defer { turnstile.leave() }
     if let failure = state.withLock({ $0.failure }) { throw failure }
     try await client.perform(action)
-    try record { $0.take(action, at: $1) }
+    try record(action)
   }
 
   /// Returns the client's next event when it is recorded.
@@ -104,7 +109,7 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
     // An answer never stands before the action that is being performed.
     await turnstile.enter()
     defer { turnstile.leave() }
-    try record { $0.take(event, at: $1) }
+    try record(event)
     return event
   }
 
@@ -114,9 +119,7 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
   /// Records an event that was read from the client itself, past this recorder.
   /// - Parameter event: The event.
   /// - Throws: ``DataClientError/Code/notRecorded``.
-  public func note(_ event: ClientEvent) throws(DataClientError) {
-    try record { $0.take(event, at: $1) }
-  }
+  public func note(_ event: ClientEvent) throws(DataClientError) { try record(event) }
 
   /// Lets the recording go on in the next file, if it has a way to get one.
   /// - Throws: ``DataClientError/Code/notRecorded``.
@@ -136,12 +139,31 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
     try change { try $0.lines.write($0.transcript.finish(at: time)) }
   }
 
-  private func record(
-    _ take: (inout any Transcript, Timestamp) -> [Event]
-  ) throws(DataClientError) {
+  private func record(_ action: ClientAction) throws(DataClientError) {
     let time = client.now
     try change { state in
-      try state.lines.add(&state.transcript, at: time) { take(&$0, time) }
+      switch action.kind {
+      case .connect: state.unanswered = [(action, time)]
+      case _ where !state.unanswered.isEmpty: state.unanswered.append((action, time))
+      default: try state.lines.add(&state.transcript, at: time) { $0.take(action, at: time) }
+      }
+    }
+  }
+
+  private func record(_ event: ClientEvent) throws(DataClientError) {
+    let time = client.now
+    try change { state in
+      var before: [(action: ClientAction, time: Timestamp)] = []
+      switch event {
+      case .connected, .closed(.refused): swap(&before, &state.unanswered)
+      case .closed: state.unanswered = []
+      case .failed(let id, _): state.unanswered.removeAll { $0.action.id == id }
+      default: break
+      }
+      try state.lines.add(&state.transcript, at: time) { transcript in
+        before.flatMap { transcript.take($0.action, at: $0.time) }
+          + transcript.take(event, at: time)
+      }
     }
   }
 

@@ -20,14 +20,14 @@ struct RecordingLines<Sink: ByteSink> {
 
   /// Begins the first file by its header.
   init(
-    _ sink: Sink, _ header: RecordingHeader, showsSecrets: Bool, limit: Int?,
+    _ sink: Sink, _ header: RecordingHeader, hiding redaction: RedactionRules, limit: Int?,
     nextSink: (@Sendable (Sink) throws -> Sink)?
   ) throws {
     self.sink = sink
     self.header = header
     self.limit = limit
     self.nextSink = nextSink
-    writer = EventJSONWriter(showsSecrets: showsSecrets)
+    writer = EventJSONWriter(hiding: redaction)
     try writeHeader()
   }
 
@@ -88,7 +88,7 @@ struct RecordingLines<Sink: ByteSink> {
 
   private func line(_ event: Event) -> [UInt8] {
     var line: [UInt8] = []
-    event.withView { writer.append($0, to: &line) }
+    event.withView { writer.appendLines($0, to: &line) }
     line.append(UInt8(ascii: "\n"))
     return line
   }

@@ -15,17 +15,15 @@ public final class TranscribingClient<Client: DataClient>: DataClient {
   ///   - client: The client to tell of.
   ///   - url: What the client talks to, without a password.
   ///   - version: The version of MQTT that the client speaks; nil tells it from what the client can do.
-  ///   - redaction: What is not told.
   ///   - tell: What is told; what it throws goes to whoever performs or reads.
   public init(
     _ client: Client, url: String, version: MQTTVersion? = nil,
-    redaction: RedactionRules = RedactionRules(),
     tell: @escaping @Sendable (Event) throws -> Void
   ) {
     self.client = client
     self.tell = tell
     transcript = Mutex(
-      client.transcript(to: redaction.applied(toURL: url), speaking: version, redaction))
+      client.transcript(to: url, speaking: version))
   }
 
   /// Those of the client.

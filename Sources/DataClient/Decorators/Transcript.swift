@@ -100,17 +100,16 @@ extension DataClient {
   /// - Parameters:
   ///   - url: What the client talks to, without a password.
   ///   - version: The version of MQTT that the client speaks; nil tells it from what the client can do.
-  ///   - redaction: What is not told.
   /// - Returns: The transcript, of nothing yet.
   func transcript(
-    to url: String, speaking version: MQTTVersion?, _ redaction: RedactionRules
+    to url: String, speaking version: MQTTVersion?
   ) -> any Transcript {
     if version == nil, capabilities.contains(.frames), !capabilities.contains(.messages) {
-      return FrameTranscript(server: url, redaction)
+      return FrameTranscript(server: url)
     }
     // Only 5.0 has words for refusals.
     let spoken: MQTTVersion = capabilities.contains(.refusals) ? .v5_0 : .v3_1_1
-    return MessageTranscript(server: url, version: version ?? spoken, redaction)
+    return MessageTranscript(server: url, version: version ?? spoken)
   }
 }
 

@@ -40,15 +40,15 @@ extension EventJSONWriter {
     case (false, true): buffer.append(",\"retain\":false,\"dup\":true,\"topic\":")
     case (true, true): buffer.append(",\"retain\":true,\"dup\":true,\"topic\":")
     }
-    buffer.append(quoted: packet.topic)
+    buffer.append(quoted: packet.topic, hiding: redaction)
     buffer.append(",\"payload\":")
-    append(data: packet.payload, to: &buffer)
+    append(payload: packet.payload, on: packet.topic, to: &buffer)
   }
 
   private func appendConnect(_ packet: borrowing MQTTPacketView, to buffer: inout [UInt8]) {
     guard let connect = packet.connect else { return }
     buffer.append(",\"clientID\":")
-    buffer.append(quoted: connect.clientID)
+    buffer.append(quoted: connect.clientID, hiding: redaction)
     buffer.append(",\"cleanStart\":")
     buffer.append(connect.cleanStart)
     buffer.append(",\"keepAlive\":")
@@ -57,7 +57,7 @@ extension EventJSONWriter {
     if connect.hasWill { appendWill(connect, of: packet, to: &buffer) }
     if connect.hasUsername {
       buffer.append(",\"username\":")
-      buffer.append(quoted: connect.username)
+      append(username: connect.username, to: &buffer)
     }
     if connect.hasPassword {
       buffer.append(",\"password\":")
@@ -70,9 +70,9 @@ extension EventJSONWriter {
     to buffer: inout [UInt8]
   ) {
     buffer.append(",\"will\":{\"topic\":")
-    buffer.append(quoted: connect.willTopic)
+    buffer.append(quoted: connect.willTopic, hiding: redaction)
     buffer.append(",\"payload\":")
-    append(data: connect.willPayload, to: &buffer)
+    append(payload: connect.willPayload, on: connect.willTopic, to: &buffer)
     buffer.append(",\"qos\":")
     buffer.append(decimal: Int(connect.willQoS))
     buffer.append(",\"retain\":")
@@ -97,7 +97,7 @@ extension EventJSONWriter {
     while let filter = filters.next() {
       buffer.append(isFirst ? "{\"filter\":" : ",{\"filter\":" as StaticString)
       isFirst = false
-      buffer.append(quoted: filter.text)
+      buffer.append(quoted: filter.text, hiding: redaction)
       if packet.type == .subscribe {
         buffer.append(",\"qos\":")
         buffer.append(decimal: Int(filter.qos))
@@ -157,11 +157,24 @@ extension EventJSONWriter {
       buffer.append(decimal: missing)
     }
     guard !packet.isGivenByFields(as: version) else { return }
-    // The bytes must not tell what the fields hide.
-    guard showsSecrets || !Self.isSecretHidden(in: buffer[fieldsStart...]) else { return }
+    guard mayTell(packet, beside: buffer[fieldsStart...]) else { return }
     buffer.append(",\"bytes\":\"")
     buffer.append(base64: packet.bytes)
     buffer.append("\"")
+  }
+
+  /// Whether the bytes of a packet tell nothing that the fields hide, or could not read.
+  private func mayTell(
+    _ packet: borrowing MQTTPacketView, beside fields: ArraySlice<UInt8>
+  ) -> Bool {
+    guard !redaction.hidesNothing else { return true }
+    guard !Self.isSecretHidden(in: fields), !redaction.mayStand(in: packet.bytes) else {
+      return false
+    }
+    switch packet.type {
+    case .connect, .auth: return !redaction.hidesSecrets
+    default: return true
+    }
   }
 
   /// Whether `***` stands in the place of something.
@@ -194,26 +207,39 @@ extension EventJSONWriter {
   public func append(data: RawSpan, to buffer: inout [UInt8]) {
     guard UTF8Text.isWellFormed(data) else {
       // Text of another encoding tells its secrets by its bytes, of which none could be left out.
-      guard showsSecrets || !SecretValues.stand(in: data) else { return buffer.append("\"***\"") }
+      guard !redaction.findSecret(in: data) else { return buffer.append("\"***\"") }
       buffer.append("{\"base64\":\"")
       buffer.append(base64: data)
       buffer.append("\"}")
       return
     }
     buffer.append("{\"utf8\":\"")
-    if showsSecrets {
-      buffer.append(escaped: data)
-    } else {
-      buffer.append(escapedHidingSecrets: data)
-    }
+    buffer.append(escaped: data, hiding: redaction)
     buffer.append("\"}")
   }
 
-  func appendSecret(_ data: RawSpan, to buffer: inout [UInt8]) {
-    if showsSecrets {
-      append(data: data, to: &buffer)
+  /// Appends the payload of a message, unless its topic hides it.
+  private func append(payload: RawSpan, on topic: RawSpan, to buffer: inout [UInt8]) {
+    if payload.isEmpty || !redaction.hidesPayload(on: topic) {
+      append(data: payload, to: &buffer)
     } else {
       buffer.append("\"***\"")
+    }
+  }
+
+  private func append(username: RawSpan, to buffer: inout [UInt8]) {
+    if redaction.hidesUsernames {
+      buffer.append("\"***\"")
+    } else {
+      buffer.append(quoted: username, hiding: redaction)
+    }
+  }
+
+  func appendSecret(_ data: RawSpan, to buffer: inout [UInt8]) {
+    if redaction.hidesSecrets {
+      buffer.append("\"***\"")
+    } else {
+      append(data: data, to: &buffer)
     }
   }
 }

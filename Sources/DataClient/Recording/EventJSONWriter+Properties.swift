@@ -51,10 +51,12 @@ extension EventJSONWriter {
     switch property.id.kind {
     case .byte, .twoByteInteger, .fourByteInteger, .variableByteInteger:
       buffer.append(decimal: property.integer)
-    case .string: buffer.append(quoted: property.bytes(in: bytes))
+    case .string: buffer.append(quoted: property.bytes(in: bytes), hiding: redaction)
     case .binary:
       if property.id == .authenticationData {
         appendSecret(property.bytes(in: bytes), to: &buffer)
+      } else if property.id == .correlationData, redaction.hidesCorrelationData {
+        buffer.append("\"***\"")
       } else {
         append(data: property.bytes(in: bytes), to: &buffer)
       }
@@ -63,10 +65,10 @@ extension EventJSONWriter {
       buffer.append("[")
       buffer.append(quoted: name)
       buffer.append(",")
-      if !showsSecrets, name.withUnsafeBytes({ SecretKeys.contain($0) }) {
+      if name.withUnsafeBytes({ redaction.names.contain($0) }) {
         buffer.append("\"***\"")
       } else {
-        buffer.append(quoted: property.secondBytes(in: bytes))
+        buffer.append(quoted: property.secondBytes(in: bytes), hiding: redaction)
       }
       buffer.append("]")
     }

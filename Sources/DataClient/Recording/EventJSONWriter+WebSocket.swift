@@ -55,6 +55,7 @@ extension EventJSONWriter {
     case .unknown: break
     case .mqtt: buffer.append(",\"carries\":\"mqtt\"")
     case .mqttConcealed: buffer.append(",\"carries\":\"mqtt\",\"concealed\":true")
+    case .concealed: buffer.append(",\"concealed\":true")
     }
   }
 
@@ -63,12 +64,12 @@ extension EventJSONWriter {
     buffer.append(",\"closeCode\":")
     buffer.append(decimal: Int(code))
     buffer.append(",\"closeReason\":")
-    buffer.append(quoted: frame.closeReason)
+    buffer.append(quoted: frame.closeReason, hiding: redaction)
   }
 
   private func appendPayload(_ frame: borrowing WebSocketFrameView, to buffer: inout [UInt8]) {
     buffer.append(",\"payload\":")
-    if showsSecrets || frame.mayBeShown {
+    if redaction.mayShow(frame) {
       append(data: frame.data, to: &buffer)
     } else {
       buffer.append("\"***\"")
@@ -82,7 +83,7 @@ extension EventJSONWriter {
   ) {
     let isGiven = frame.compression != .inflated && frame.missing == 0 && frame.header.isShortest
     guard !isGiven else { return }
-    guard showsSecrets || !Self.isSecretHidden(in: buffer[fieldsStart...]) else { return }
+    guard redaction.hidesNothing || !Self.isSecretHidden(in: buffer[fieldsStart...]) else { return }
     var bytes: [UInt8] = []
     frame.header.append(to: &bytes)
     WebSocketMask.append(frame.payload, key: frame.header.maskingKey ?? 0, to: &bytes)
@@ -118,38 +119,38 @@ extension EventJSONWriter {
     switch handshake {
     case .request(let request):
       append(request.method, as: "\",\"method\":", to: &buffer)
-      let target = showsSecrets ? request.target : HandshakeSecrets.hidden(in: request.target)
-      append(target, as: ",\"target\":", to: &buffer)
+      append(redaction.shown(url: request.target), as: ",\"target\":", to: &buffer)
       append(request.httpVersion, as: ",\"http\":", to: &buffer)
-      append(request.subprotocols.map(shown), as: ",\"subprotocols\":[", to: &buffer)
+      append(
+        request.subprotocols.map(redaction.shown(subprotocol:)), as: ",\"subprotocols\":[",
+        to: &buffer)
     case .response(let response):
       buffer.append("\",\"status\":")
       buffer.append(decimal: response.status)
-      append(response.reason, as: ",\"reason\":", to: &buffer)
+      append(redaction.shown(response.reason), as: ",\"reason\":", to: &buffer)
       append(response.httpVersion, as: ",\"http\":", to: &buffer)
       if let subprotocol = response.subprotocol {
-        append(shown(subprotocol), as: ",\"subprotocol\":", to: &buffer)
+        append(redaction.shown(subprotocol: subprotocol), as: ",\"subprotocol\":", to: &buffer)
       }
     }
     append(handshake.extensions.map(\.description), as: ",\"extensions\":[", to: &buffer)
     buffer.append(",\"headers\":[")
     for (index, field) in handshake.head.fields.enumerated() {
-      let value = showsSecrets ? field.value : HandshakeSecrets.hidden(field)
       append(field.name, as: index > 0 ? ",[" : "[", to: &buffer)
-      append(value, as: ",", to: &buffer)
+      append(redaction.shown(field), as: ",", to: &buffer)
       buffer.append("]")
     }
     buffer.append("]")
     append(handshake.faults, to: &buffer)
     guard !handshake.isGivenByFields else { return }
-    guard showsSecrets || !Self.isSecretHidden(in: buffer[start...]) else { return }
+    let bytes = handshake.head.bytes.span.bytes
+    guard
+      redaction.hidesNothing
+        || (!Self.isSecretHidden(in: buffer[start...]) && !redaction.mayStand(in: bytes))
+    else { return }
     buffer.append(",\"bytes\":\"")
-    buffer.append(base64: handshake.head.bytes.span.bytes)
+    buffer.append(base64: bytes)
     buffer.append("\"")
-  }
-
-  private func shown(_ subprotocol: String) -> String {
-    showsSecrets ? subprotocol : HandshakeSecrets.hidden(subprotocol: subprotocol)
   }
 
   private func append(_ text: String, as key: StaticString, to buffer: inout [UInt8]) {
@@ -192,14 +193,18 @@ extension WebSocketHandshake {
   }
 }
 
-extension WebSocketFrameView {
-  /// Whether the payload may be shown to those who must not see secrets, other than as text in which
-  /// secrets are hidden.
-  var mayBeShown: Bool {
-    switch cargo {
+extension RedactionRules {
+  /// Whether the payload of a frame may be shown, if with secrets hidden in it.
+  func mayShow(_ frame: borrowing WebSocketFrameView) -> Bool {
+    guard !hidesNothing else { return true }
+    // Nobody knows what it inflates to.
+    if case .kept = frame.compression { return !hidesSecrets }
+    // Only the names of the table are followed from frame to frame.
+    if frame.opcode == .continuation, !keys.isEmpty { return false }
+    return switch frame.cargo {
     case .unknown: true
-    case .mqtt: !SecretKeys.stand(in: data)
-    case .mqttConcealed: false
+    case .mqtt: !mayStand(in: frame.data)
+    case .mqttConcealed, .concealed: false
     }
   }
 }

@@ -5,9 +5,12 @@ import Wire
 /// The fields of a packet are enough to encode it again. Where they are not (the packet has faults,
 /// bytes are missing, or it uses an encoding that the fields don't show) the line has `bytes` too:
 /// the packet's captured bytes in base64.
+///
+/// Of a packet or frame whose line could become longer than a recording's line can be, the start is written as that of
+/// one of which the rest is `missing`; ``appendLines(_:to:)`` says so in a line of its own.
 public struct EventJSONWriter: Sendable {
-  /// Whether passwords, tokens and signatures are written; `"***"` stands for them if not.
-  public var showsSecrets: Bool
+  /// What is not written; `"***"` stands for it.
+  public let redaction: RedactionRules
   /// The value of the key `file`; nil leaves it out, as recordings do.
   public var file: String? {
     didSet { opening = Self.opening(file) }
@@ -15,9 +18,17 @@ public struct EventJSONWriter: Sendable {
   /// What every line begins with, up to the number of the frame.
   private var opening: [UInt8]
 
-  /// Creates a writer.
+  /// Creates a writer that shows all secrets, or none.
   public init(showsSecrets: Bool = false, file: String? = nil) {
-    self.showsSecrets = showsSecrets
+    self.init(hiding: RedactionRules(hidesSecrets: !showsSecrets), file: file)
+  }
+
+  /// Creates a writer.
+  /// - Parameters:
+  ///   - redaction: What is not written.
+  ///   - file: The value of the key `file`.
+  public init(hiding redaction: RedactionRules, file: String? = nil) {
+    self.redaction = redaction
     self.file = file
     opening = Self.opening(file)
   }
@@ -34,6 +45,19 @@ public struct EventJSONWriter: Sendable {
     return bytes
   }
 
+  /// Appends one event as a line of JSON, without its end; and a GAP as another line where the event is cut, for what
+  /// is left out.
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - buffer: Where to append UTF-8.
+  public func appendLines(_ event: borrowing EventView, to buffer: inout [UInt8]) {
+    append(event, to: &buffer)
+    let cut = Self.cut(of: event)
+    guard cut > 0 else { return }
+    buffer.append(UInt8(ascii: "\n"))
+    append(EventView(event.context, .gap(Gap(bytes: cut, reason: .limit))), to: &buffer)
+  }
+
   /// Appends one event as a JSON object, without a line end.
   /// - Parameters:
   ///   - event: The event.
@@ -42,8 +66,18 @@ public struct EventJSONWriter: Sendable {
     appendContext(event.context, to: &buffer)
     switch event.body {
     case .mqtt(let packet):
-      appendPacket(packet, as: event.context.wire.version, to: &buffer)
-    case .webSocket(let frame): append(frame, to: &buffer)
+      let version = event.context.wire.version
+      guard packet.isCutInLines else {
+        appendPacket(packet, as: version, to: &buffer)
+        break
+      }
+      appendPacket(packet.startInLines, as: version, to: &buffer)
+    case .webSocket(let frame):
+      guard frame.isCutInLines else {
+        append(frame, to: &buffer)
+        break
+      }
+      append(frame.startInLines, to: &buffer)
     case .handshake(let handshake): append(handshake, to: &buffer)
     case .opened(let opening): append(opening, to: &buffer)
     case .closed(let closing):
@@ -54,11 +88,11 @@ public struct EventJSONWriter: Sendable {
       if !closing.isAnswered { buffer.append(",\"answered\":false") }
       if let reason = closing.reason {
         buffer.append(",\"reason\":")
-        buffer.append(quoted: reason)
+        buffer.append(quoted: redaction.shown(reason))
       }
     case .gap(let gap):
       buffer.append("GAP\",\"bytes\":")
-      buffer.append(decimal: gap.bytes)
+      buffer.append(decimal: Self.exact(gap.bytes))
       buffer.append(",\"reason\":\"")
       buffer.append(contentsOf: gap.reason.rawValue.utf8)
       buffer.append("\"")
@@ -66,13 +100,16 @@ public struct EventJSONWriter: Sendable {
       buffer.append("MALFORMED\",\"error\":{\"code\":")
       buffer.append(quoted: malformation.code)
       buffer.append(",\"offset\":")
-      buffer.append(decimal: malformation.offset)
+      buffer.append(decimal: Self.exact(malformation.offset))
       buffer.append(",\"message\":")
-      buffer.append(quoted: malformation.message)
+      buffer.append(quoted: redaction.shown(malformation.message))
       buffer.append("}")
     }
     buffer.append(UInt8(ascii: "}"))
   }
+
+  /// A number that every reader of JSON takes exactly; a larger one becomes the largest of them, 2^53.
+  private static func exact(_ number: Int) -> Int { min(number, RecordingFields.maximumInteger) }
 
   /// Appends what all events have, up to and with `"type":"`.
   private func appendContext(_ context: EventContext, to buffer: inout [UInt8]) {

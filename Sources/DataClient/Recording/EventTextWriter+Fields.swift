@@ -39,7 +39,7 @@ extension EventTextWriter {
     if packet.dup { buffer.append("dup  ") }
     buffer.append(decimal: packet.payload.byteCount)
     buffer.append(" B  ")
-    append(payload: packet.payload, to: &buffer)
+    append(payload: packet.payload, on: packet.topic, to: &buffer)
     buffer.append("  ")
   }
 
@@ -56,15 +56,19 @@ extension EventTextWriter {
     buffer.append(" s  ")
     if connect.hasUsername {
       buffer.append("user ")
-      append(text: connect.username, to: &buffer)
+      if redaction.hidesUsernames {
+        buffer.append("***")
+      } else {
+        append(text: connect.username, to: &buffer)
+      }
       buffer.append("  ")
     }
     if connect.hasPassword {
       buffer.append("password ")
-      if showsSecrets {
-        append(payload: connect.password, to: &buffer)
-      } else {
+      if redaction.hidesSecrets {
         buffer.append("***")
+      } else {
+        append(payload: connect.password, to: &buffer)
       }
       buffer.append("  ")
     }
@@ -74,7 +78,7 @@ extension EventTextWriter {
     buffer.append(" qos ")
     buffer.append(decimal: Int(connect.willQoS))
     buffer.append(connect.willRetain ? " retain " : " ")
-    append(payload: connect.willPayload, to: &buffer)
+    append(payload: connect.willPayload, on: connect.willTopic, to: &buffer)
     buffer.append("  ")
     append(connect.willProperties, of: packet, to: &buffer)
   }
@@ -155,7 +159,7 @@ extension EventTextWriter {
       text.isEmpty
       || text.contains { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\"") }
     if needsQuotes { buffer.append("\"") }
-    TerminalText.append(text, to: &buffer, limit: 250)
+    redaction.withShown(text) { TerminalText.append($0, to: &buffer, limit: 250) }
     if needsQuotes { buffer.append("\"") }
   }
 }

@@ -9,22 +9,27 @@ extension EventTextWriter {
     guard payload.byteCount > 0 else { return }
     let start = payload.extracting(first: textPrefix(of: payload))
     guard UTF8Text.isWellFormed(start), !start.contains(where: Self.isBinary) else {
-      guard showsSecrets || !SecretValues.stand(in: payload) else { return buffer.append("***") }
+      guard !redaction.findSecret(in: payload) else { return buffer.append("***") }
       return appendHexadecimal(payload, to: &buffer)
     }
     scratch.removeAll(keepingCapacity: true)
-    if showsSecrets {
-      scratch.append(start)
-    } else {
-      // Secrets are hidden in what JSON would show; its escapes of quotes are of no use here.
-      scratch.append(escapedHidingSecrets: start)
-      Self.unescape(&scratch)
+    start.withUnsafeBytes { bytes in
+      redaction.hide(in: bytes) { scratch.append(contentsOf: $0) }
     }
     buffer.append("\"")
     TerminalText.append(scratch.span.bytes, to: &buffer, limit: payloadLimit)
     let isCut = start.byteCount < payload.byteCount
     if isCut, scratch.count <= payloadLimit { buffer.append("…") }
     buffer.append("\"")
+  }
+
+  /// Appends the start of a message's payload, unless its topic hides it.
+  mutating func append(payload: RawSpan, on topic: RawSpan, to buffer: inout [UInt8]) {
+    if payload.isEmpty || !redaction.hidesPayload(on: topic) {
+      append(payload: payload, to: &buffer)
+    } else {
+      buffer.append("***")
+    }
   }
 
   /// The length of a start of the payload that is enough to show and cuts no character.
@@ -40,36 +45,6 @@ extension EventTextWriter {
     switch byte {
     case 0x09, 0x0A, 0x0D, 0x1B: false
     default: byte < 0x20
-    }
-  }
-
-  /// Takes the escapes of a JSON string back, in place: nothing gets longer by it.
-  private static func unescape(_ text: inout [UInt8]) {
-    var count = 0
-    var index = 0
-    while index < text.count {
-      var byte = text[index]
-      index += 1
-      if byte == UInt8(ascii: "\\"), index < text.count {
-        byte = unescaped(text[index...])
-        // Only control characters are written by their numbers, of four digits.
-        index += text[index] == UInt8(ascii: "u") ? 5 : 1
-      }
-      text[count] = byte
-      count += 1
-    }
-    text.removeLast(text.count - count)
-  }
-
-  /// The byte that the text behind a backslash stands for.
-  private static func unescaped(_ escape: ArraySlice<UInt8>) -> UInt8 {
-    switch escape.first {
-    case UInt8(ascii: "n"): 0x0A
-    case UInt8(ascii: "r"): 0x0D
-    case UInt8(ascii: "t"): 0x09
-    case UInt8(ascii: "u"):
-      escape.dropFirst(3).prefix(2).reduce(0) { $0 << 4 | (Hexadecimal.value(of: $1) ?? 0) }
-    default: escape.first ?? 0
     }
   }
 
@@ -110,7 +85,9 @@ extension EventTextWriter {
       buffer.append(decimal: property.integer)
     case .string: append(quoted: property.bytes(in: bytes), to: &buffer)
     case .binary:
-      if property.id == .authenticationData, !showsSecrets {
+      if property.id == .authenticationData
+        ? redaction.hidesSecrets : property.id == .correlationData && redaction.hidesCorrelationData
+      {
         buffer.append("***")
       } else {
         append(payload: property.bytes(in: bytes), to: &buffer)
@@ -119,7 +96,7 @@ extension EventTextWriter {
       let name = property.bytes(in: bytes)
       append(quoted: name, to: &buffer)
       buffer.append("=")
-      if !showsSecrets, name.withUnsafeBytes({ SecretKeys.contain($0) }) {
+      if name.withUnsafeBytes({ redaction.names.contain($0) }) {
         buffer.append("***")
       } else {
         append(quoted: property.secondBytes(in: bytes), to: &buffer)
@@ -129,7 +106,7 @@ extension EventTextWriter {
 
   private func append(quoted text: RawSpan, to buffer: inout [UInt8]) {
     buffer.append("\"")
-    TerminalText.append(text, to: &buffer, limit: Self.preview)
+    redaction.withShown(text) { TerminalText.append($0, to: &buffer, limit: Self.preview) }
     buffer.append("\"")
   }
 }

@@ -17,8 +17,12 @@ extension EventTextWriter {
       buffer.append(decimal: Int(code))
       buffer.append("  ")
       appendShown(frame.closeReason, to: &buffer)
-    } else if frame.cargo == .unknown {
-      appendShown(frame.data, to: &buffer)
+    } else if frame.cargo == .unknown || frame.cargo == .concealed {
+      if redaction.mayShow(frame) {
+        appendShown(frame.data, to: &buffer)
+      } else {
+        buffer.append("***  ")
+      }
     } else {
       // The packets have lines of their own.
       buffer.append("mqtt  ")
@@ -52,22 +56,20 @@ extension EventTextWriter {
     switch handshake {
     case .request(let request):
       append(request.method, to: &buffer)
-      append(
-        showsSecrets ? request.target : HandshakeSecrets.hidden(in: request.target), to: &buffer)
+      append(redaction.shown(url: request.target), to: &buffer)
       if let host = request.head.fields(named: "Host").first {
-        append(host.value, as: "host ", to: &buffer)
+        append(redaction.shown(authority: host.value), as: "host ", to: &buffer)
       }
-      append(request.subprotocols.map(shown), as: "subprotocols ", to: &buffer)
+      append(
+        request.subprotocols.map(redaction.shown(subprotocol:)), as: "subprotocols ", to: &buffer)
     case .response(let response):
       append(String(response.status), to: &buffer)
-      if !response.accepts { append(response.reason, to: &buffer) }
-      append((response.subprotocol.map { [shown($0)] } ?? []), as: "subprotocol ", to: &buffer)
+      if !response.accepts { append(redaction.shown(response.reason), to: &buffer) }
+      append(
+        (response.subprotocol.map { [redaction.shown(subprotocol: $0)] } ?? []), as: "subprotocol ",
+        to: &buffer)
     }
     append(handshake.extensions.map(\.description), as: "extensions ", to: &buffer)
-  }
-
-  private func shown(_ subprotocol: String) -> String {
-    showsSecrets ? subprotocol : HandshakeSecrets.hidden(subprotocol: subprotocol)
   }
 
   private func append(_ texts: [String], as name: StaticString, to buffer: inout [UInt8]) {

@@ -8,8 +8,8 @@ import Wire
 public struct EventTextWriter: Sendable {
   /// Whether types and faults are coloured.
   public let usesColor: Bool
-  /// Whether passwords, tokens and signatures are shown; `***` stands for them if not.
-  public let showsSecrets: Bool
+  /// What is not shown; `***` stands for it.
+  public let redaction: RedactionRules
   /// The most characters of a payload that a line shows.
   let payloadLimit: Int
   private var file: String?
@@ -17,15 +17,26 @@ public struct EventTextWriter: Sendable {
   /// Bytes in the making, kept so that a line needs no memory of its own.
   var scratch: [UInt8] = []
 
-  /// Creates a writer.
+  /// Creates a writer that shows all secrets, or none.
   /// - Parameters:
   ///   - usesColor: Whether types and faults are coloured.
   ///   - showsSecrets: Whether passwords, tokens and signatures are shown.
   ///   - payloadLimit: The most characters of a payload that a line shows, up to 65,536.
   public init(usesColor: Bool = false, showsSecrets: Bool = false, payloadLimit: Int = 60) {
+    self.init(
+      usesColor: usesColor, hiding: RedactionRules(hidesSecrets: !showsSecrets),
+      payloadLimit: payloadLimit)
+  }
+
+  /// Creates a writer.
+  /// - Parameters:
+  ///   - usesColor: Whether types and faults are coloured.
+  ///   - redaction: What is not shown.
+  ///   - payloadLimit: The most characters of a payload that a line shows, up to 65,536.
+  public init(usesColor: Bool = false, hiding redaction: RedactionRules, payloadLimit: Int = 60) {
     self.payloadLimit = min(max(1, payloadLimit), 65_536)
     self.usesColor = usesColor
-    self.showsSecrets = showsSecrets
+    self.redaction = redaction
   }
 
   /// Lets the next event stand under a header with the file's name.
@@ -52,7 +63,7 @@ public struct EventTextWriter: Sendable {
       buffer.append(contentsOf: closing.how.rawValue.utf8)
       if let reason = closing.reason {
         buffer.append("  ")
-        buffer.appendShown(reason)
+        buffer.appendShown(redaction.shown(reason))
       }
     case .gap(let gap):
       append(type: "GAP", .fault, to: &buffer)
@@ -67,7 +78,7 @@ public struct EventTextWriter: Sendable {
       append(type: "MALFORMED", .fault, to: &buffer)
       begin(.fault, to: &buffer)
       buffer.append("! ")
-      buffer.appendShown(malformation.message)
+      buffer.appendShown(redaction.shown(malformation.message))
       buffer.append(" (byte ")
       buffer.append(decimal: malformation.offset)
       buffer.append(" of the stream)")

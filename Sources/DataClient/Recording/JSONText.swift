@@ -44,12 +44,16 @@ extension [UInt8] {
     bytes.withUnsafeBytes { append(escaped: $0) }
   }
 
-  /// Appends well-formed UTF-8 with the escapes that JSON asks for.
+  /// Appends well-formed UTF-8 with the escapes that JSON asks for, and with escapes for what must not reach a
+  /// terminal: the characters of control and of direction, see ``TerminalText``.
   mutating func append(escaped bytes: UnsafeRawBufferPointer) {
     let most = Self.shortTextLimit / JSONEscape.longest
     var start = 0
     while start < bytes.count {
-      let end = Swift.min(start + most, bytes.count)
+      var end = Swift.min(start + most, bytes.count)
+      // A character is not cut.
+      while end > start, end < bytes.count, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+      if end == start { end = Swift.min(start + most, bytes.count) }
       let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
       appendShort { $0.append(escaped: piece) }
       start = end
@@ -80,11 +84,34 @@ extension OutputSpan<UInt8> {
   mutating func append(escaped bytes: UnsafeRawBufferPointer) {
     var start = 0
     for index in bytes.indices where JSONEscape.isNeeded(bytes[index]) {
+      let byte = bytes[index]
+      let size = byte < 0x80 ? 1 : TerminalText.size(lead: byte, rest: bytes.count - index)
+      let character = UnsafeRawBufferPointer(rebasing: bytes[index..<index + size])
+      guard byte < 0x80 || TerminalText.isUnsafe(TerminalText.scalar(character)) else { continue }
       append(copying: UnsafeRawBufferPointer(rebasing: bytes[start..<index]))
-      append(escape: bytes[index])
-      start = index + 1
+      if byte < 0x80 {
+        append(escape: byte)
+      } else {
+        append(number: TerminalText.scalar(character))
+      }
+      start = index + size
     }
     append(copying: UnsafeRawBufferPointer(rebasing: bytes[start...]))
+  }
+
+  /// Appends a character by its number, in two halves where four digits are not enough (RFC 8259 section 7).
+  private mutating func append(number: UInt32) {
+    guard number > 0xFFFF else { return append(unit: number) }
+    let rest = number - 0x1_0000
+    append(unit: 0xD800 | rest >> 10)
+    append(unit: 0xDC00 | rest & 0x3FF)
+  }
+
+  private mutating func append(unit: UInt32) {
+    append("\\u")
+    for shift: UInt32 in [12, 8, 4, 0] {
+      append(JSONEscape.hexDigit(UInt8(truncatingIfNeeded: unit >> shift & 0xF)))
+    }
   }
 
   /// Appends the escape of one byte below U+0020, of a quotation mark or of a backslash.
@@ -103,14 +130,15 @@ extension OutputSpan<UInt8> {
   }
 }
 
-/// Digits and the question which bytes a JSON string can't hold as they are.
+/// Digits and the question which bytes a JSON string can't hold as they are, or may not.
 enum JSONEscape {
   /// The bytes of the longest escape: `\\u001f`.
   static let longest = 6
 
   @inline(__always)
   static func isNeeded(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7F
+      || (byte >= 0xC2 && TerminalText.mayBeUnsafe(lead: byte))
   }
 
   static func hexDigit(_ value: UInt8) -> UInt8 {

@@ -2,6 +2,9 @@ import Wire
 
 extension PacketBytes {
   /// Reads a packet: its bytes where the line has them, else the encoding of its fields.
+  ///
+  /// Where a packet with faults, or of which bytes are missing, has no bytes in its line because they would have told
+  /// a secret, the fields are all that is known of it; where not even they make a packet, its fixed header is.
   init(
     _ fields: RecordingFields, type: MQTTPacketType, version: MQTTVersion
   ) throws(RecordingError) {
@@ -9,17 +12,62 @@ extension PacketBytes {
       try self.init(captured: fields, type: type)
       return
     }
-    guard fields.value("missing") == nil else {
-      throw fields.wrong("missing", "needs the bytes that were captured in \"bytes\"")
+    let missing = fields.value("missing") == nil ? 0 : try fields.integer("missing")
+    let isConcealed = missing > 0 || fields.value("errors") != nil
+    do {
+      let bytes = try Self.encoded(fields, type, version)
+      self.init(missing > 0 ? Self.promising(missing, behind: bytes) : bytes)
+    } catch {
+      guard isConcealed else { throw error }
+      self.init(try Self.header(fields, type))
     }
+  }
+
+  private static func encoded(
+    _ fields: RecordingFields, _ type: MQTTPacketType, _ version: MQTTVersion
+  ) throws(RecordingError) -> [UInt8] {
     let packet = try MQTTPacket(fields, type: type, version: version)
     do {
-      self.init(try packet.encoded())
+      return try packet.encoded()
     } catch {
       throw RecordingError(
-        .wrongValue, Self.message(error), line: fields.line,
-        remedy: "correct the line or record again")
+        .wrongValue, message(error), line: fields.line, remedy: "correct the line or record again")
     }
+  }
+
+  /// A packet with a remaining length that promises more than there is.
+  private static func promising(_ missing: Int, behind packet: [UInt8]) -> [UInt8] {
+    guard case .header(let header) = MQTTFixedHeader.read(packet.span.bytes) else { return packet }
+    let body = packet.suffix(header.remainingLength)
+    return packet.prefix(1) + length(body.count + missing) + body
+  }
+
+  /// The fixed header of a packet of which nothing else can be told.
+  private static func header(
+    _ fields: RecordingFields, _ type: MQTTPacketType
+  ) throws(RecordingError) -> [UInt8] {
+    var flags: UInt8 = 0
+    switch type {
+    case .publish:
+      let qos = fields.value("qos")?.integer ?? 0
+      flags = UInt8(truncatingIfNeeded: qos & 3) << 1
+      if try fields.flag("retain") { flags |= 1 }
+      if try fields.flag("dup") { flags |= 8 }
+    case .pubrel, .subscribe, .unsubscribe: flags = 2
+    default: break
+    }
+    return [type.rawValue << 4 | flags] + length(try fields.integer("length"))
+  }
+
+  /// A remaining length (MQTT 3.1.1 section 2.2.3), at most the largest.
+  private static func length(_ value: Int) -> [UInt8] {
+    var rest = min(value, 268_435_455)
+    var bytes: [UInt8] = []
+    repeat {
+      bytes.append(UInt8(rest & 0x7F) | (rest > 0x7F ? 0x80 : 0))
+      rest >>= 7
+    } while rest > 0
+    return bytes
   }
 
   private init(captured fields: RecordingFields, type: MQTTPacketType) throws(RecordingError) {

@@ -56,7 +56,10 @@ public enum RecordingHelp {
                    of one that is not defined
 
     A payload is {"utf8": text}, or {"base64": bytes} where it is no UTF-8. "***" stands
-    for what is hidden: passwords, tokens, signatures.
+    for what is hidden: passwords, tokens, signatures, and what --redact names.
+
+    Of a packet or frame of more than 16 MiB (SUBSCRIBE, SUBACK, UNSUBSCRIBE and UNSUBACK:
+    512 KiB) the line has the start; the rest is `missing`, and a GAP behind it says so.
 
     """#
 }

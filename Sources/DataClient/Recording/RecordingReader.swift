@@ -12,8 +12,16 @@ public struct RecordingReader: Sendable {
   /// The requests for WebSocket that are not answered yet, by connection.
   private var requests: [Int: WebSocketRequest] = [:]
 
-  /// More requests without an answer than a session has that nobody made up.
+  /// The fragmented messages for WebSocket that are not over, by connection and sender.
+  private var fragments: [FragmentedMessage: FragmentSecrets] = [:]
+
+  /// More requests without an answer, and messages without an end, than a session has that nobody made up.
   private static let maximumRequests = 65_536
+
+  private struct FragmentedMessage: Hashable, Sendable {
+    let connection: Int
+    let sender: Peer
+  }
 
   /// The keys of the last event's line that this program does not know, to be written back.
   public var unknown: [JSONMember] { members.filter { !Self.knownKeys.contains($0.key) } }
@@ -52,7 +60,28 @@ public struct RecordingReader: Sendable {
     if case .handshake(let handshake) = event.body {
       event.body = .handshake(besideItsRequest(handshake, on: event.context.connection))
     }
+    if case .webSocket(var frame) = event.body, frame.cargo == .unknown {
+      if conceals(frame, event.context) { frame.cargo = .concealed }
+      event.body = .webSocket(frame)
+    }
     return event
+  }
+
+  /// Whether a frame goes on inside a secret, which by itself it does not show.
+  private mutating func conceals(_ frame: WebSocketFrame, _ context: EventContext) -> Bool {
+    guard !frame.header.opcode.isControl else { return false }
+    let message = FragmentedMessage(connection: context.connection, sender: context.sender)
+    // Most messages are one frame.
+    if frame.header.isFinal, frame.header.opcode != .continuation {
+      fragments[message] = nil
+      return false
+    }
+    var secrets = fragments[message] ?? FragmentSecrets()
+    let conceals = frame.withView(from: nil) { secrets.conceals($0) }
+    let isOver = frame.header.isFinal
+    let hasRoom = fragments[message] != nil || fragments.count < Self.maximumRequests
+    fragments[message] = isOver || !hasRoom ? nil : secrets
+    return conceals
   }
 
   /// Judges an answer by the request that it answers, as a capture is: what a line says of its own

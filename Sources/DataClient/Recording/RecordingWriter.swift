@@ -3,23 +3,40 @@ import Wire
 /// Writes the events of a session as a recording.
 ///
 /// Every line is complete enough that reading it gives the captured bytes back, see
-/// ``EventJSONWriter``.
+/// ``EventJSONWriter``. Of a packet or frame of more than 16 MiB (of SUBSCRIBE, SUBACK, UNSUBSCRIBE and UNSUBACK, of
+/// more than 512 KiB) the start is written, with a GAP behind it for the rest: a line is never longer than can be read.
 public struct RecordingWriter<Sink: ByteSink>: EventConsumer {
   private var lines: LineBuffer<Sink>
   private let writer: EventJSONWriter
 
-  /// Creates a recording with its header.
+  /// Creates a recording with its header that shows all secrets, or none.
   /// - Parameters:
   ///   - sink: Where the recording goes.
   ///   - header: The first line.
-  ///   - showsSecrets: Whether secrets are written. Where they are not, ``RecordingReader`` reads
-  ///     `***` in their place, and `bytes`, which would tell them, is left out.
+  ///   - showsSecrets: Whether secrets are written.
   ///   - flushesEveryLine: Whether each event reaches the sink at once, as a live recorder needs.
   /// - Throws: What the sink throws.
   public init(
     _ sink: Sink, header: RecordingHeader, showsSecrets: Bool, flushesEveryLine: Bool = false
   ) throws {
-    writer = EventJSONWriter(showsSecrets: showsSecrets)
+    try self.init(
+      sink, header: header, hiding: RedactionRules(hidesSecrets: !showsSecrets),
+      flushesEveryLine: flushesEveryLine)
+  }
+
+  /// Creates a recording with its header.
+  /// - Parameters:
+  ///   - sink: Where the recording goes.
+  ///   - header: The first line.
+  ///   - redaction: What is not written. ``RecordingReader`` reads `***` in its place, and `bytes`, which would
+  ///     tell it, is left out.
+  ///   - flushesEveryLine: Whether each event reaches the sink at once, as a live recorder needs.
+  /// - Throws: What the sink throws.
+  public init(
+    _ sink: Sink, header: RecordingHeader, hiding redaction: RedactionRules,
+    flushesEveryLine: Bool = false
+  ) throws {
+    writer = EventJSONWriter(hiding: redaction)
     lines = LineBuffer(sink, threshold: flushesEveryLine ? 0 : 1 << 16)
     header.append(to: &lines.bytes)
     try lines.endLine()
@@ -31,7 +48,7 @@ public struct RecordingWriter<Sink: ByteSink>: EventConsumer {
   /// Writes one event as a line.
   /// - Throws: What the sink throws.
   public mutating func consume(_ event: borrowing EventView) throws {
-    writer.append(event, to: &lines.bytes)
+    writer.appendLines(event, to: &lines.bytes)
     try lines.endLine()
   }
 

@@ -28,13 +28,13 @@ public enum TerminalText {
       if size == 1 {
         append(ascii: byte, to: &buffer)
       } else {
-        append(text.extracting(offset..<(offset + size)), lead: byte, to: &buffer)
+        append(text.extracting(offset..<(offset + size)), to: &buffer)
       }
       offset += size
     }
   }
 
-  private static func size(lead: UInt8, rest: Int) -> Int {
+  static func size(lead: UInt8, rest: Int) -> Int {
     switch lead {
     case 0..<0xC0: 1
     case 0xC0..<0xE0: min(2, rest)
@@ -53,11 +53,25 @@ public enum TerminalText {
     }
   }
 
-  private static func append(_ sequence: RawSpan, lead: UInt8, to buffer: inout [UInt8]) {
-    var value = UInt32(lead) & (0xFF >> UInt32(sequence.byteCount + 1))
-    for index in 1..<sequence.byteCount {
-      value = value << 6 | UInt32(sequence.byte(at: index) & 0x3F)
+  /// The character that two to four bytes of well-formed UTF-8 are.
+  static func scalar(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    guard let lead = bytes.first else { return 0 }
+    return bytes.dropFirst().reduce(UInt32(lead) & (0xFF >> UInt32(bytes.count + 1))) {
+      $0 << 6 | UInt32($1 & 0x3F)
     }
+  }
+
+  /// Whether some character that begins with this byte is one to be shown by its number.
+  @inline(__always)
+  static func mayBeUnsafe(lead: UInt8) -> Bool {
+    switch lead {
+    case 0xC2, 0xD8, 0xE1, 0xE2, 0xEF, 0xF3: true
+    default: false
+    }
+  }
+
+  private static func append(_ sequence: RawSpan, to buffer: inout [UInt8]) {
+    let value = sequence.withUnsafeBytes { scalar($0) }
     if isUnsafe(value) {
       append(number: value, to: &buffer)
     } else {
@@ -66,7 +80,7 @@ public enum TerminalText {
   }
 
   /// Whether a character is one of control, of direction, of no width, or an end of line.
-  private static func isUnsafe(_ value: UInt32) -> Bool {
+  static func isUnsafe(_ value: UInt32) -> Bool {
     switch value {
     case 0x80..<0xA0, 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F,
       0xFEFF,

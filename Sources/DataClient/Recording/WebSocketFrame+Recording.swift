@@ -58,19 +58,24 @@ extension WebSocketFrame {
     }
     if try fields.optionalString("carries") == "mqtt" {
       cargo = try fields.flag("concealed") ? .mqttConcealed : .mqtt
+    } else if try fields.flag("concealed") {
+      cargo = .concealed
     }
     contextFaults = try fields.contextFaults()
   }
 
   /// Reads a frame whose fields give its bytes.
   private init(plain fields: RecordingFields, _ opcode: WebSocketOpcode) throws(RecordingError) {
-    guard fields.value("missing") == nil else {
-      throw fields.wrong("missing", "needs the bytes that were captured in \"bytes\"")
-    }
     let bits = fields.value("rsv") == nil ? 0 : try fields.integer("rsv", in: 0...7)
     self.init(
       opcode, try fields.data("payload"), isFinal: try fields.bool("fin"),
       reservedBits: UInt8(truncatingIfNeeded: bits), maskingKey: try fields.maskingKey())
+    guard fields.value("missing") != nil else { return }
+    // The bytes were left out, as they would have told a secret.
+    let missing = UInt64(try fields.integer("missing"))
+    header = WebSocketFrameHeader(
+      opcode, isFinal: header.isFinal, reservedBits: header.reservedBits,
+      payloadLength: UInt64(payload.count) + missing, maskingKey: header.maskingKey)
   }
 
   private init(captured fields: RecordingFields, _ opcode: WebSocketOpcode) throws(RecordingError) {

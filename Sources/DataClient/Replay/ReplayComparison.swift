@@ -9,7 +9,9 @@ struct ReplayComparison {
   /// Whether values that are the recorded ones are noted too.
   private let notesEqualValues: Bool
   /// How a secret stands in a recording; it may have been anything.
-  private static let hidden = "***"
+  private static let hidden = RedactionRules.mark
+  /// What differences may tell.
+  private static let redaction = RedactionRules()
 
   /// Creates a comparison that has found nothing.
   /// - Parameters:
@@ -41,17 +43,22 @@ struct ReplayComparison {
 
   private mutating func note(_ place: String, _ expected: String?, _ actual: String?) {
     let isSecret = Self.isSecret(place)
+    func shown(_ value: String) -> String {
+      isSecret ? Self.hidden : Self.redaction.shown(value)
+    }
     differences.append(
-      ReplayDifference(
-        place: place, expected: isSecret ? expected.map { _ in Self.hidden } : expected,
-        actual: isSecret ? actual.map { _ in Self.hidden } : actual))
+      ReplayDifference(place: place, expected: expected.map(shown), actual: actual.map(shown)))
+  }
+
+  /// Whether a recorded text is another one with its secrets hidden.
+  private static func isHidden(_ recorded: String, of text: String) -> Bool {
+    recorded.contains(hidden) && redaction.shown(text) == recorded
   }
 
   /// Whether one of the members that a place lies in has the name of a secret.
   private static func isSecret(_ place: String) -> Bool {
     place.split(separator: ".").contains { part in
-      let name = Array(part.utf8.prefix { $0 != UInt8(ascii: "[") })
-      return name.withUnsafeBytes { SecretKeys.contain($0) }
+      redaction.names.contain(part.prefix { $0 != "[" })
     }
   }
 
@@ -59,7 +66,7 @@ struct ReplayComparison {
     _ place: String, _ expected: some Equatable, _ actual: some Equatable
   ) {
     let (expected, actual) = ("\(expected)", "\(actual)")
-    if expected != actual { note(place, expected, actual) }
+    if expected != actual, !Self.isHidden(expected, of: actual) { note(place, expected, actual) }
   }
 
   // MARK: CONNECT
@@ -75,7 +82,8 @@ struct ReplayComparison {
     compare("cleanStart", expected.cleanStart, actual.cleanStart)
     compare("keepAlive", expected.keepAlive, actual.keepAlive)
     if !anew.contains(.username), expected.username != Self.hidden,
-      expected.username != actual.username
+      expected.username != actual.username,
+      !Self.isHidden(expected.username ?? "", of: actual.username ?? "")
     {
       note("username", expected.username, actual.username)
     }
@@ -117,7 +125,9 @@ struct ReplayComparison {
   }
 
   private mutating func compareTopics(_ place: String, _ expected: String, _ actual: String) {
-    guard expected != actual || notesEqualValues else { return }
+    guard expected != actual || notesEqualValues, !Self.isHidden(expected, of: actual) else {
+      return
+    }
     let recorded = expected.split(separator: "/", omittingEmptySubsequences: false)
     let performed = actual.split(separator: "/", omittingEmptySubsequences: false)
     guard recorded.count == performed.count else { return note(place, expected, actual) }
@@ -153,7 +163,10 @@ struct ReplayComparison {
     guard let recorded = try? JSONParser.parse(expected.span.bytes),
       let performed = try? JSONParser.parse(actual.span.bytes)
     else {
-      if options.match == .json, expected != actual {
+      let text = String(decoding: actual, as: UTF8.self)
+      if options.match == .json, expected != actual,
+        !Self.isHidden(String(decoding: expected, as: UTF8.self), of: text)
+      {
         differences += ReplayDifference.ofBytes(place, expected, actual)
       }
       return
@@ -185,6 +198,7 @@ struct ReplayComparison {
       }
     case (.string(Self.hidden), _): return
     case (.string(let text), .string(let other)) where text != other:
+      if Self.isHidden(text, of: other) { return }
       // Requests carry their parameters as JSON in a string.
       guard let recorded = JSONValue(container: text), let performed = JSONValue(container: other)
       else { return note(place, expected.shown, actual.shown) }

@@ -73,17 +73,21 @@ public struct ReplayDifference: Sendable, Hashable {
     self.actual = actual
   }
 
-  /// The first difference of two payloads that are not JSON, in hexadecimal, and that of their lengths.
+  /// The first difference of two payloads that are not JSON, in hexadecimal unless one of them tells a secret,
+  /// and that of their lengths.
   static func ofBytes(
     _ place: String, _ expected: [UInt8], _ actual: [UInt8]
   ) -> [ReplayDifference] {
     let offset = zip(expected, actual).prefix { $0 == $1 }.count
     var result: [ReplayDifference] = []
     if offset < max(expected.count, actual.count) {
+      let rules = RedactionRules()
+      let isSecret = [expected, actual].contains { rules.findSecret(in: $0.span.bytes) }
       result.append(
         ReplayDifference(
-          place: "\(place) from byte \(offset)", expected: hex(expected.dropFirst(offset)),
-          actual: hex(actual.dropFirst(offset))))
+          place: "\(place) from byte \(offset)",
+          expected: isSecret ? RedactionRules.mark : hex(expected.dropFirst(offset)),
+          actual: isSecret ? RedactionRules.mark : hex(actual.dropFirst(offset))))
     }
     if expected.count != actual.count {
       result.append(

@@ -93,6 +93,15 @@ extension ClientAction.Kind {
   /// The action in one line, with secrets hidden.
   var summary: String {
     switch self {
+    case .publish(let message): "\(line.hidingSecrets), payload \(message.shownPayload)"
+    case .sendText, .sendBinary: line
+    case .connect, .subscribe, .unsubscribe, .send, .disconnect: line.hidingSecrets
+    }
+  }
+
+  /// The action in one line; of payloads those of messages without topics alone, which hide their secrets.
+  private var line: String {
+    switch self {
     case .connect(let options):
       "CONNECT as \"\(options.clientID)\", cleanStart \(options.cleanStart), keepAlive "
         + "\(options.keepAlive)"
@@ -102,7 +111,6 @@ extension ClientAction.Kind {
     case .unsubscribe(let filters): "UNSUBSCRIBE " + filters.joined(separator: ", ")
     case .publish(let message):
       "PUBLISH \(message.topic), QoS \(message.qos.rawValue)\(message.isRetained ? ", retained" : "")"
-        + ", payload \(message.shownPayload)"
     case .send(let request): "\(request.method) \(request.path)"
     case .sendText(let text): "TEXT \(Message(topic: "", payload: Array(text.utf8)).shownPayload)"
     case .sendBinary(let bytes): "BINARY \(Message(topic: "", payload: bytes).shownPayload)"

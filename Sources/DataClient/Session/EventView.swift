@@ -180,7 +180,7 @@ public struct Gap: Sendable, Hashable {
     case snaplen
     /// The connection or the capture ended before the bytes came.
     case unfilled
-    /// A limit of the reader was reached.
+    /// A limit of the reader was reached, or that of a line in a recording.
     case limit
   }
 }

@@ -82,7 +82,13 @@ package final class Driver<Machine: StateMachine>: Sendable {
 
   /// Gives the machine a call, and its result to a closure; the driver's own task does the rest.
   package func submit(_ call: Machine.Call, completion: @escaping Completion) {
-    enter(call, .callback(completion))
+    submit([(call, completion)])
+  }
+
+  /// Gives the machine calls, and their results to closures; the driver's own task does the rest, and is woken when
+  /// the machine has them all.
+  package func submit(_ calls: [(call: Machine.Call, completion: Completion)]) {
+    for (call, completion) in calls { enter(call, .callback(completion)) }
     client.wake()
   }
 

@@ -131,12 +131,14 @@ where Machine.Value == Void, Machine.Effect == LinkEffect {
         client.giveUp(because: Self.reason(due.action))
         continue
       }
-      for call in calls {
-        let description = stage.begin(words(call), at: due.place)
-        last = (ordinal, description)
-        // Not `driver.call`: the link's own task sends and tells, so that all comes from it alone.
-        driver.submit(call) { [stage] in stage.end(description, $0) }
-      }
+      // All are told before the first is made: what the link tells of that one comes from another task.
+      let descriptions = calls.map { stage.begin(words($0), at: due.place) }
+      if let description = descriptions.last { last = (ordinal, description) }
+      // Not `driver.call`: the link's own task sends and tells, so that all comes from it alone.
+      driver.submit(
+        zip(calls, descriptions).map { call, description in
+          (call, { [stage] in stage.end(description, $0) })
+        })
     }
   }
 

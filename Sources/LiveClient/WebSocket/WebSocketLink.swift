@@ -78,7 +78,23 @@ final class WebSocketLink {
     if (300..<400).contains(status), let place = redirection {
       suffix += ", but names another place: \(place)"
     }
-    loop?.finish(self, (closing ?? Self.handshakeProblem(text)) + suffix)
+    let problem = closing ?? certificateProblem ?? Self.handshakeProblem(text)
+    loop?.finish(self, problem + suffix)
+  }
+
+  /// Which check the server's certificate did not pass (RFC 5280 section 6); nil where all were passed, or none
+  /// was made.
+  private var certificateProblem: String? {
+    guard let loop, loop.setup.url.isSecure, loop.setup.tls.verifiesCertificate, let wsi,
+      let connection = lws_get_ssl(wsi)
+    else { return nil }
+    let code = SSL_get_verify_result(connection)
+    guard code != Int(X509_V_OK) else { return nil }
+    if code == Int(X509_V_ERR_HOSTNAME_MISMATCH) || code == Int(X509_V_ERR_IP_ADDRESS_MISMATCH) {
+      return "The server's certificate is not for the host \(loop.setup.url.host)"
+    }
+    let why = X509_verify_cert_error_string(code).map { String(cString: $0) } ?? "code \(code)"
+    return "The server's certificate is not trusted (\(why))"
   }
 
   /// Where the server's answer sends to, of reasonable length.

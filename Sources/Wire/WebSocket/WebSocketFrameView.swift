@@ -99,6 +99,9 @@ public enum WebSocketCargo: Sendable, Hashable {
   /// Other MQTT: parts of packets, which nobody can read by themselves, or a CONNECT or AUTH. Whoever
   /// hides secrets shows the packets and not these bytes.
   case mqttConcealed
+  /// Text that goes on inside a secret which an earlier frame of the message began. Whoever hides secrets
+  /// shows nothing of it.
+  case concealed
 }
 
 /// The rules that a frame shows by itself.

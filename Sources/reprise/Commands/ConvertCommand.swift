@@ -9,15 +9,21 @@ enum ConvertCommand: Command {
   private static let force = OptionSpec(
     name: "force", help: "Replaces FILE if it exists.")
 
+  private static let redact = OptionSpec(
+    name: "redact", value: "RULE", repeats: true,
+    help: "Hides secrets, topic:FILTER, key:NAME, username or correlation.")
+
   static let spec = CommandSpec(
     name: "convert", summary: "Writes a capture as a recording (.jsonl).",
-    operands: "FILE", operandCount: 1...1, options: [output, force, .bpf, .decode, .memory],
+    operands: "FILE", operandCount: 1...1,
+    options: [output, force, redact, .bpf, .decode, .memory],
     details: """
       A recording is a text file: a header, then one event a line as reprise inspect
       --format jsonl shows it. It can be read, filtered and judged like a capture.
 
       Nothing is lost on the way, and so passwords in the capture are in the recording
-      too; only you may read the new file.
+      too; only you may read the new file. With --redact, to be repeated, what the rule names
+      is hidden, and passwords, tokens and signatures with it: --redact secrets hides these.
 
       Example:
         reprise convert capture.pcapng -o capture.jsonl
@@ -29,8 +35,12 @@ enum ConvertCommand: Command {
     let run = try InputRun([input], arguments, console, output: nil)
     let output = try OutputFile(
       path, inputs: [input], isPrivate: true, replaces: arguments.has(force))
-    let header = RecordingHeader(created: now, source: .capture(baseName(input)))
-    var converter = Converter(output: output, header: header, flushesEveryLine: run.isLive)
+    let redaction = try RedactionRules(
+      arguments, hidesSecrets: !arguments.list(.redact).isEmpty)
+    let header = RecordingHeader(
+      created: now, source: .capture(baseName(input)), redacted: redaction.ruleNames)
+    var converter = Converter(
+      output: output, header: header, redaction: redaction, flushesEveryLine: run.isLive)
     let isComplete: Bool
     do {
       isComplete = try run.read(into: &converter) == 0
@@ -71,12 +81,16 @@ enum ConvertCommand: Command {
 private struct Converter: SessionConsumer {
   let output: OutputFile
   let header: RecordingHeader
+  let redaction: RedactionRules
   let flushesEveryLine: Bool
   private var writer: RecordingWriter<OutputFile>?
 
-  init(output: OutputFile, header: RecordingHeader, flushesEveryLine: Bool) {
+  init(
+    output: OutputFile, header: RecordingHeader, redaction: RedactionRules, flushesEveryLine: Bool
+  ) {
     self.output = output
     self.header = header
+    self.redaction = redaction
     self.flushesEveryLine = flushesEveryLine
   }
 
@@ -100,6 +114,6 @@ private struct Converter: SessionConsumer {
   private mutating func begin() throws {
     guard writer == nil else { return }
     writer = try RecordingWriter(
-      output, header: header, showsSecrets: true, flushesEveryLine: flushesEveryLine)
+      output, header: header, hiding: redaction, flushesEveryLine: flushesEveryLine)
   }
 }

@@ -8,13 +8,11 @@ enum InspectCommand: Command {
   private static let filter = OptionSpec(
     name: "filter", value: "EXPRESSION",
     help: "Shows only the events that match; see reprise help filter.")
-  private static let secrets = OptionSpec(
-    name: "show-secrets", help: "Shows passwords, tokens and signatures instead of ***.")
 
   static let spec = CommandSpec(
     name: "inspect", summary: "Shows the events in captures and recordings, one a line.",
     operands: "FILE...", operandCount: 1...Int.max,
-    options: [format, filter, .output, secrets, .bpf, .decode, .memory],
+    options: [format, filter, .output, .showSecrets, .redact, .bpf, .decode, .memory],
     details: """
       FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl);
       - is standard input. Files are recognised by what they hold, never by their names.
@@ -32,19 +30,20 @@ enum InspectCommand: Command {
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     let filter = try arguments.value(Self.filter).map(SessionFilter.init(typed:))
-    let showsSecrets = arguments.has(secrets)
+    let showsSecrets = arguments.has(.showSecrets)
+    let redaction = try RedactionRules(arguments, hidesSecrets: !showsSecrets)
     let path = arguments.value(.output)
     let run = try InputRun(arguments.operands, arguments, console, output: nil)
-    let output = try OutputFile(path, inputs: arguments.operands)
+    let output = try OutputFile(path, inputs: arguments.operands, isPrivate: showsSecrets)
     let lines = LineBuffer(output, threshold: output.isTerminal || run.isLive ? 0 : 1 << 16)
     let isComplete: Bool
     if arguments.value(format) == "jsonl" {
       let printer = JSONPrinter(
-        lines: lines, writer: EventJSONWriter(showsSecrets: showsSecrets), filter: filter)
+        lines: lines, writer: EventJSONWriter(hiding: redaction), filter: filter)
       isComplete = try print(by: printer, run)
     } else {
       let writer = EventTextWriter(
-        usesColor: console.usesColor(on: output), showsSecrets: showsSecrets)
+        usesColor: console.usesColor(on: output), hiding: redaction)
       isComplete = try print(by: TextPrinter(lines: lines, writer: writer, filter: filter), run)
     }
     try output.close(isWhole: isComplete)
@@ -84,7 +83,7 @@ private struct JSONPrinter: Printer {
 
   mutating func consume(_ event: borrowing EventView) throws {
     guard filter?.matches(event) ?? true else { return }
-    writer.append(event, to: &lines.bytes)
+    writer.appendLines(event, to: &lines.bytes)
     try lines.endLine()
   }
 

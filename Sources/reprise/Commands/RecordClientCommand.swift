@@ -25,10 +25,12 @@ enum RecordClientCommand: Command {
 
       Rules of --redact, to be repeated:
         topic:FILTER   hides the payloads on topics that match
-        key:NAME       hides the values of members of this name in JSON payloads
+        key:NAME       hides the values that have this name, in JSON, in pairs such as
+                       NAME=value, in headers and in user properties
         username       hides the user name
-      Passwords, and JSON members named like passwords, tokens and signatures, are hidden
-      in any case, unless --show-secrets is given.
+        correlation    hides the correlation data of MQTT 5.0
+      Passwords, and what is named like passwords, tokens and signatures in any text, are
+      hidden in any case, unless --show-secrets is given.
 
       Status: 0 when --duration, --count or --max-size ended it, 2 when there was no
       connection or nothing more could be written, 130 interrupted, 143 terminated.

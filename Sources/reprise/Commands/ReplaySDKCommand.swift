@@ -61,7 +61,8 @@ enum ReplaySDKCommand: Command {
     let input = try ReplayInput(
       file: file, selection: try selection(arguments), window: try window(arguments),
       arguments: arguments, console: console)
-    let output = try OutputFile(arguments.value(.output), inputs: [file])
+    let output = try OutputFile(
+      arguments.value(.output), inputs: [file], isPrivate: arguments.has(secrets))
     guard let replay = input.prepare(options) else { return .unable }
     let lines = ObservationLines(
       output, isJSON: arguments.value(format) == "jsonl", file: file,

@@ -139,7 +139,7 @@ enum SimulateCommand: Command {
     let client = try broker.makeClient()
     let shown = TranscribingClient(
       FirstConnectionClient(client), url: broker.url.description, version: broker.wireVersion,
-      redaction: RedactionRules(hidesSecrets: !arguments.has(secrets)), tell: lines.take)
+      tell: lines.take)
     do {
       try await Interruption.cancel { try await cloud.run(on: shown) }
       return .done

@@ -68,16 +68,25 @@ struct OutputFile: ByteSink, Sendable {
     }
   }
 
-  /// Cuts a file, but nothing else, behind its last complete line.
-  /// - Parameter count: How many bytes stay.
-  func cut(to count: Int) { target.cut(to: count) }
-
   /// Whether a person reads it.
   var isTerminal: Bool { target.isTerminal }
 
   /// Writes all of the bytes, however often the system takes only a part of them.
+  ///
+  /// When that fails, a file ends behind what was written before, and one that was made here and has nothing in it
+  /// is removed.
   /// - Throws: ``OutputError``.
   func write(_ bytes: RawSpan) throws {
+    do {
+      try writeAll(bytes)
+      target.noteWritten(bytes.byteCount)
+    } catch let error as OutputError {
+      target.takeBack()
+      throw error
+    }
+  }
+
+  private func writeAll(_ bytes: RawSpan) throws {
     let descriptor = try target.descriptor()
     var offset = 0
     while offset < bytes.byteCount {
@@ -122,7 +131,16 @@ private final class OutputTarget: Sendable {
     case open(Int32)
   }
 
+  /// What was made here and may be taken back.
+  private struct Made {
+    /// The path of a file that was not there before.
+    var path: String?
+    /// How many bytes were written whole.
+    var count = 0
+  }
+
   private let state: Mutex<State>
+  private let made = Mutex(Made())
 
   init(_ state: State) { self.state = Mutex(state) }
 
@@ -141,8 +159,13 @@ private final class OutputTarget: Sendable {
       case .shared(let descriptor), .open(let descriptor): return descriptor
       case .unopened(let path, let isPrivate, let replaces):
         let mode: mode_t = isPrivate ? 0o600 : 0o666
-        let kind = O_WRONLY | O_CREAT | O_CLOEXEC | (replaces ? O_TRUNC : O_EXCL)
-        let descriptor = Glibc.open(path, kind, mode)
+        let kind = O_WRONLY | O_CREAT | O_CLOEXEC
+        var descriptor = Glibc.open(path, kind | O_EXCL, mode)
+        if descriptor >= 0 {
+          made.withLock { $0.path = path }
+        } else if replaces, errno == EEXIST {
+          descriptor = Glibc.open(path, kind | O_TRUNC, mode)
+        }
         guard descriptor >= 0 else { throw OutputError(opening: path, errno) }
         // A file that is replaced keeps its mode otherwise.
         if isPrivate, Self.isRegular(descriptor) { fchmod(descriptor, 0o600) }
@@ -152,10 +175,15 @@ private final class OutputTarget: Sendable {
     }
   }
 
-  func cut(to count: Int) {
+  func noteWritten(_ count: Int) { made.withLock { $0.count += count } }
+
+  /// Cuts a file, but nothing else, behind what was written whole; removes one that was made here and is empty then.
+  func takeBack() {
     state.withLock { state in
       guard case .open(let descriptor) = state, Self.isRegular(descriptor) else { return }
-      ftruncate(descriptor, off_t(count))
+      let made = made.withLock { $0 }
+      ftruncate(descriptor, off_t(made.count))
+      if made.count == 0, let path = made.path { unlink(path) }
     }
   }
 

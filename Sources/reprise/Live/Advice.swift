@@ -70,6 +70,10 @@ enum Advice {
   private static func remedy(_ text: String, _ url: BrokerURL) -> String {
     let lower = text.lowercased()
     if url.path != nil, let remedy = webSocketRemedy(lower, url) { return remedy }
+    if lower.contains("not trusted"), lower.contains("expired") || lower.contains("not yet valid") {
+      return
+        "ask for a valid certificate, see whether the clock is right, or, in a test, add --insecure"
+    }
     if lower.contains("not trusted") {
       return "name the file of its authority's certificate by --ca-file, "
         + "or, in a test, add --insecure"

@@ -83,7 +83,7 @@ struct RecordSettings {
     duration = try arguments.duration(Self.duration)
     interval = try arguments.duration(Self.interval)
     limit = try Self.limit(arguments)
-    redaction = try Self.redaction(arguments)
+    redaction = try RedactionRules(arguments, hidesSecrets: !arguments.has(Self.secrets))
     try checkRotation()
     try checkFrames(arguments)
   }
@@ -164,23 +164,5 @@ struct RecordSettings {
         "--max-size \(size) is too small for a recording", "type \(leastSize) or more")
     }
     return size
-  }
-
-  private static func redaction(_ arguments: Arguments) throws(UsageError) -> RedactionRules {
-    var rules = RedactionRules(hidesSecrets: !arguments.has(secrets))
-    for rule in arguments.list(redact) {
-      let parts = rule.split(separator: ":", maxSplits: 1).map(String.init)
-      switch (parts.first, parts.count) {
-      case ("username", 1): rules.hidesUsernames = true
-      case ("key", 2): rules.keys.insert(parts[1].lowercased())
-      case ("topic", 2):
-        try check(Subscription(parts[1]), "--redact")
-        rules.topics.append(parts[1])
-      default:
-        throw UsageError(
-          "--redact can't be '\(rule)'", "type topic:FILTER, key:NAME or username")
-      }
-    }
-    return rules
   }
 }

@@ -36,7 +36,6 @@ final class RecordingFile: ByteSink, Sendable {
     var output: OutputFile?
     /// What was written before there was a file.
     var waiting: [UInt8]? = []
-    var count = 0
     var total = 0
     var files: [String] = []
     var failure: (any Error)?
@@ -138,7 +137,6 @@ final class RecordingFile: ByteSink, Sendable {
         let output = try OutputFile(name, inputs: [], isPrivate: true, replaces: replaces)
         try output.open()
         state.output = output
-        state.count = 0
         state.files.append(name)
         return
       } catch {
@@ -150,13 +148,7 @@ final class RecordingFile: ByteSink, Sendable {
 
   private static func write(_ bytes: [UInt8], _ state: inout State) throws {
     guard let output = state.output else { return }
-    do {
-      try output.write(bytes.span.bytes)
-    } catch {
-      output.cut(to: state.count)
-      throw error
-    }
-    state.count += bytes.count
+    try output.write(bytes.span.bytes)
     state.total += bytes.count
   }
 }

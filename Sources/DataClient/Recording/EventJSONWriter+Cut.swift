@@ -1,0 +1,61 @@
+import Wire
+
+// What of large packets stands in a line: so much that the line, whatever is in it, can be read again.
+extension EventJSONWriter {
+  /// The most bytes of a packet, or of a frame's payload, that a line has.
+  ///
+  /// A byte takes up to six characters in text, and one and a third in base 64.
+  static let largestPacket = 16 << 20
+
+  /// The most bytes of a packet that is a list: an entry of a few bytes becomes an object of a hundred characters.
+  static let largestList = 512 << 10
+
+  /// How many bytes of an event a line leaves out.
+  static func cut(of event: borrowing EventView) -> Int {
+    switch event.body {
+    case .mqtt(let packet): max(0, packet.bytes.byteCount - packet.lineLimit)
+    case .webSocket(let frame):
+      max(0, frame.data.byteCount - largestPacket, frame.payload.byteCount - largestPacket)
+    case .opened, .closed, .gap, .malformed, .handshake: 0
+    }
+  }
+}
+
+extension MQTTPacketView {
+  fileprivate var lineLimit: Int {
+    switch type {
+    case .subscribe, .suback, .unsubscribe, .unsuback: EventJSONWriter.largestList
+    default: EventJSONWriter.largestPacket
+    }
+  }
+
+  /// Whether a line has a start of the packet only.
+  var isCutInLines: Bool { bytes.byteCount > lineLimit }
+
+  /// The packet as one whose rest is missing.
+  var startInLines: MQTTPacketView {
+    @_lifetime(copy self) get {
+      MQTTPacketView(bytes.extracting(first: lineLimit), header: header, version: version)
+    }
+  }
+}
+
+extension WebSocketFrameView {
+  /// Whether a line has a start of the frame only.
+  var isCutInLines: Bool {
+    max(data.byteCount, payload.byteCount) > EventJSONWriter.largestPacket
+  }
+
+  /// The frame as one whose rest is missing.
+  var startInLines: WebSocketFrameView {
+    @_lifetime(copy self) get {
+      let most = EventJSONWriter.largestPacket
+      var start = WebSocketFrameView(
+        header, payload: payload.extracting(first: min(most, payload.byteCount)),
+        inflated: data.extracting(first: min(most, data.byteCount)), compression: compression,
+        cargo: cargo, from: nil)
+      start.faults = faults
+      return start
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import Wire
+
+/// Where secrets stand in text, one after the other: values of JSON members, of pairs such as `token=…` and of
+/// header lines whose names are those of secrets; what stands before the host of an address; bearer tokens.
+///
+/// The text is not parsed: it may be several texts, a part of one, or in an encoding that is not UTF-8.
+struct SecretScanner {
+  /// A secret.
+  struct Secret: Equatable {
+    /// Where it stands; a string without its quotes.
+    var range: Range<Int>
+    /// What may be shown in its place.
+    var substitute: String
+  }
+
+  let bytes: UnsafeRawBufferPointer
+  let names: SecretNames
+  /// The end of the last secret.
+  private(set) var floor = 0
+  private var index = 0
+  /// The index after the last quote; -1 before the first.
+  private var quote = -1
+
+  init(_ bytes: UnsafeRawBufferPointer, _ names: SecretNames) {
+    self.bytes = bytes
+    self.names = names
+  }
+
+  /// Returns the next secret.
+  mutating func next() -> Secret? {
+    // Every text goes through here: the places stay in registers.
+    var (place, name) = (index, quote)
+    defer { (index, quote) = (place, name) }
+    while place < bytes.count {
+      let byte = bytes[place]
+      place += 1
+      guard byte < 64, Self.triggers >> UInt64(byte) & 1 == 1 else { continue }
+      let found: Secret?
+      if byte == UInt8(ascii: "\"") {
+        found = mayEndName(place - 1) ? secret(named: name, place - 1) : nil
+        name = found?.range.upperBound ?? place
+      } else {
+        found = textSecret(byte, at: place - 1)
+      }
+      guard let found else { continue }
+      place = max(place, found.range.upperBound)
+      floor = found.range.upperBound
+      return found
+    }
+    return nil
+  }
+
+  /// The characters by which a secret is noticed, as bits: quote, space, period, slash, colon and equals sign.
+  private static let triggers: UInt64 =
+    1 << 0x22 | 1 << 0x20 | 1 << 0x2E | 1 << 0x2F | 1 << 0x3A | 1 << 0x3D
+
+  /// Whether the quote at an index has something behind it that can stand between a name and its value.
+  @inline(__always)
+  private func mayEndName(_ quote: Int) -> Bool {
+    guard quote + 1 < bytes.count else { return false }
+    let byte = bytes[quote + 1]
+    return byte == UInt8(ascii: ":") || byte == UInt8(ascii: "\\") || Self.isSpace(byte)
+  }
+
+  /// Returns the value of the member whose name stands between an index and a quote, if it is the name of a
+  /// secret.
+  private func secret(named start: Int, _ end: Int) -> Secret? {
+    // JSON in a string of JSON has backslashes before its quotes.
+    guard start >= 0, let value = valueStart(after: end + 1) else { return nil }
+    let escapes = backslashes(before: end, from: start)
+    guard names.contain(UnsafeRawBufferPointer(rebasing: bytes[start..<end - escapes])) else {
+      return nil
+    }
+    return self.value(at: value, escapes: escapes)
+  }
+
+  /// How many backslashes stand right before an index, looked for back to another one.
+  func backslashes(before index: Int, from start: Int) -> Int {
+    var first = index
+    while first > max(0, start), bytes[first - 1] == UInt8(ascii: "\\") { first -= 1 }
+    return index - first
+  }
+
+  /// Returns where a value begins when what stands before an index is the name of a member.
+  private func valueStart(after index: Int) -> Int? {
+    let colon = spaceEnd(from: index)
+    guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else { return nil }
+    let start = spaceEnd(from: colon + 1)
+    return start < bytes.count ? start : nil
+  }
+
+  /// Returns where white space ends that begins at an index (RFC 8259 section 2); in a string it is escaped.
+  private func spaceEnd(from index: Int) -> Int {
+    var index = index
+    while index < bytes.count {
+      if Self.isSpace(bytes[index]) {
+        index += 1
+      } else if let end = escapedSpaceEnd(from: index) {
+        index = end
+      } else {
+        break
+      }
+    }
+    return index
+  }
+
+  /// Returns where an escaped line end or tabulator ends that begins at an index; nil when there is none.
+  private func escapedSpaceEnd(from index: Int) -> Int? {
+    var end = index
+    while end < bytes.count, bytes[end] == UInt8(ascii: "\\") { end += 1 }
+    guard end > index, end < bytes.count else { return nil }
+    switch bytes[end] {
+    case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"): return end + 1
+    default: return nil
+    }
+  }
+
+  static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  }
+}
