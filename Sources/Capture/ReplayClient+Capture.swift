@@ -13,17 +13,30 @@ extension ReplayClient {
   ///   - options: How to compare, to wait and to tell the time; the file is the source if none is named.
   ///   - note: Takes what was lost or left out, one sentence each; a file that is cut is replayed to the cut.
   /// - Throws: ``CaptureError`` and `RecordingError` when nothing can be read, and `DataClientError`
-  ///   when the session does not have the client, or several.
+  ///   when the session does not have the client, or several; the messages begin with the file.
   public convenience init(
     contentsOf path: String, of selection: ReplaySelection = .only,
     input: InputOptions = InputOptions(), options: ReplayOptions = ReplayOptions(),
     noting note: (String) -> Void = { _ in }
   ) throws {
-    var events = ReplayEvents(of: selection, rereading: SessionFile(path, options: input))
-    let summary = try SessionInput.read(path, options: input, into: &events)
-    for sentence in summary.notes { note(sentence) }
     var options = options
     if options.source == nil { options.source = ShellWord.quoted(path) }
-    try self.init(events, options: options)
+    let name = path == "-" ? "standard input" : path
+    do {
+      var events = ReplayEvents(of: selection, rereading: SessionFile(path, options: input))
+      let summary = try SessionInput.read(path, options: input, into: &events)
+      for sentence in summary.notes { note(sentence) }
+      try self.init(events, options: options)
+    } catch let error as CaptureError {
+      throw CaptureError(
+        error.code, "\(name): \(error.message)", offset: error.offset, frame: error.frame,
+        remedy: error.remedy)
+    } catch var error as RecordingError {
+      error.message = "\(name): \(error.message)"
+      throw error
+    } catch var error as DataClientError {
+      error.message = "\(name): \(error.message)"
+      throw error
+    }
   }
 }

@@ -20,9 +20,9 @@ public struct ReplayWorld: ScenarioWorld {
   ///
   /// Only who reads events acts, so an action that does not come is told at once. Time may pass an
   /// action that is not performed yet: what is to happen when is in the scenario, and the session says
-  /// only in which order it happened.
+  /// only in which order it happened, and that is the order of the one who acts.
   public static var options: ReplayOptions {
-    ReplayOptions(actors: .readerOnly, timerTolerance: .seconds(1_000_000))
+    ReplayOptions(order: .recorded, actors: .readerOnly, timerTolerance: .seconds(1_000_000))
   }
 
   /// Does nothing: what the cloud does is in the session.

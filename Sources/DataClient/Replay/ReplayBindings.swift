@@ -23,7 +23,7 @@ struct ReplayBindings: Sendable {
   /// How many values are kept: an answer comes within as many requests, and a session may have any number.
   private static let limit = 65_536
 
-  /// What a recorded value stands for, oldest first: actions may be performed before the answers to earlier ones
+  /// What a recorded value stands for, by the places of the actions: actions may be performed before the answers to earlier ones
   /// are handed out, and may have the same recorded value.
   private var values: [Key: [Value]] = [:]
   /// The values in the order in which they were bound, with the position of the action then.
@@ -47,7 +47,11 @@ struct ReplayBindings: Sendable {
         order.append((key, number))
         continue
       }
-      let needed = Self.needed(earlier + [value], handingOut: position)
+      // Actions may be performed in another order than theirs.
+      let place = (earlier.lastIndex { $0.position < number } ?? -1) + 1
+      var all = earlier
+      all.insert(value, at: place)
+      let needed = Self.needed(all, handingOut: position)
       let isMeaningless = needed.count == 1 && binding.recorded == binding.actual
       values[key] = isMeaningless ? nil : needed
     }
@@ -83,7 +87,7 @@ struct ReplayBindings: Sendable {
   ///   - position: Where the message stands in the session.
   func rewrite(_ message: inout Message, by roles: ReplayRoles, at position: Int) {
     guard !values.isEmpty else { return }
-    if !roles.topics.isEmpty { rewriteTopic(&message.topic, roles, position) }
+    if roles.canHaveRoles(inTopic: message.topic) { rewriteTopic(&message.topic, roles, position) }
     guard let first = message.payload.first,
       first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
       let json = try? JSONParser.parse(message.payload.span.bytes)

@@ -5,9 +5,13 @@ import Synchronization
 /// The session is that of one client, from a capture or a recording. It is replayed by these rules.
 ///
 /// - **Causality.** What the server sent is handed out when every action before it in the session has
-///   been performed. Actions may be performed earlier than recorded, never in another order.
-/// - **Matching.** An action has to be the next one of the session, by ``ReplayOptions/match``. Values
-///   that every run makes anew are matched by ``ReplayRoles`` and put into what the server answers.
+///   been performed. Actions may be performed earlier than recorded.
+/// - **Order.** Actions that the application made without waiting for one another, as far as the recording can
+///   tell, may come in any order among themselves; ``ReplayOrder/causal`` says which these are, and what is not
+///   told apart by it. All others come in the recorded order, and by ``ReplayOrder/recorded`` all do.
+/// - **Matching.** An action has to be one that the session may have next, by ``ReplayOptions/match``; of several
+///   it is the one that is most like it, and of equal ones the earliest. Values that every run makes anew are
+///   matched by ``ReplayRoles`` and put into what the server answers.
 ///   An action that does not match breaks this world: ``perform(_:)`` and ``next(before:)`` throw
 ///   ``DataClientError/Code/diverged`` from then on, and ``divergence`` tells all about it.
 /// - **Time** is recorded time. It jumps to the next event or to the deadline, whichever is first; of
@@ -19,7 +23,8 @@ import Synchronization
 ///   started by something recorded is never later than what it brought about, because whoever replays
 ///   needs no time for its own work. A later deadline does not pass, as time would pass the action:
 ///   ``next(before:)`` waits for some task to perform it (``nextDueAction()`` tells that it does), or
-///   throws when ``ReplayOptions/actors`` says that there is none.
+///   throws when ``ReplayOptions/actors`` says that there is none, or after ``ReplayOptions/patience``: nothing
+///   else can happen any more, and so an application that waits for something else is told.
 /// - **What is no action.** PINGREQ, acknowledgements and messages that are sent again are the work of
 ///   a library; nobody has to perform them.
 /// - **WebSocket.** A session without MQTT is replayed from its handshakes and messages, which are whole
@@ -72,6 +77,7 @@ public final class ReplayClient: DataClient {
   public let capabilities: Capabilities
   let state: Mutex<State>
   private let pace: ReplayPace
+  let patience: ReplayPatience
 
   /// Creates a world from the events of one client that were gathered.
   /// - Parameters:
@@ -87,6 +93,7 @@ public final class ReplayClient: DataClient {
         "a replay's speed is a number from \(ReplayPace.slowestText) on, not \(factor)")
     }
     pace = options.pace
+    if case .virtual = options.pace { patience = options.patience } else { patience = .unlimited }
     let session = try events.session()
     capabilities = session.totals.capabilities
     state = Mutex(State(session, options))
@@ -118,6 +125,7 @@ public final class ReplayClient: DataClient {
   public func perform(_ action: ClientAction) async throws {
     let (result, waiting) = state.withLock { state in
       let result = Result { () throws(DataClientError) in try state.machine.perform(action) }
+      if case .failure = result { state.machine.note(thrown: ApplicationScope.current?.thrown) }
       return (result, state.change())
     }
     for continuation in waiting { continuation.resume() }
@@ -139,7 +147,7 @@ public final class ReplayClient: DataClient {
       case .sleep(let start, let end): try await sleep(from: start, until: end)
       case .wait(let change, let observers):
         for observer in observers { observer.resume() }
-        await wait(since: change)
+        try await waitForAction(since: change)
         state.withLock { state in
           state.isReaderWaiting = false
           // However long the user took, what comes of it is as far behind it as it was recorded.

@@ -6,6 +6,10 @@ struct ReplayComparison {
   /// The values that were made anew.
   private(set) var bindings: [ReplayBindings.Binding] = []
   private let options: ReplayOptions
+  /// Whether a payload differs that is not compared.
+  private var hasOtherPayload = false
+  /// Whether nobody wants to know more than that there is a difference.
+  private let isBrief: Bool
   /// Whether values that are the recorded ones are noted too.
   private let notesEqualValues: Bool
   /// How a secret stands in a recording; it may have been anything.
@@ -18,9 +22,16 @@ struct ReplayComparison {
   ///   - options: How to compare.
   ///   - isAfterBindings: Whether recorded values stand for others already, so that one which stands for itself
   ///     has to be known, too.
-  init(_ options: ReplayOptions, isAfterBindings: Bool = false) {
+  ///   - isBrief: Whether a message on another topic is not compared further.
+  init(_ options: ReplayOptions, isAfterBindings: Bool = false, isBrief: Bool = false) {
     self.options = options
+    self.isBrief = isBrief
     notesEqualValues = isAfterBindings && options.match != .strict
+  }
+
+  /// How much differs that may: of several actions that match, the one with the least is meant.
+  var changes: Int {
+    bindings.count { $0.recorded != $0.actual } + (hasOtherPayload ? 1 : 0)
   }
 
   /// Compares two actions; nothing in ``differences`` means that they match.
@@ -74,7 +85,8 @@ struct ReplayComparison {
   private mutating func compare(_ expected: ConnectOptions, _ actual: ConnectOptions) {
     guard options.match != .topic else { return }
     let anew = options.match == .strict ? [] : options.roles.connectFields
-    if !anew.contains(.clientID) { compare("clientID", expected.clientID, actual.clientID) }
+    // A name that is a topic has roles in its levels.
+    if !anew.contains(.clientID) { compareTopics("clientID", expected.clientID, actual.clientID) }
     if anew.contains(.clientID) {
       bindings.append(
         .init(role: "clientID", recorded: expected.clientID, actual: actual.clientID))
@@ -130,7 +142,9 @@ struct ReplayComparison {
     }
     let recorded = expected.split(separator: "/", omittingEmptySubsequences: false)
     let performed = actual.split(separator: "/", omittingEmptySubsequences: false)
-    guard recorded.count == performed.count else { return note(place, expected, actual) }
+    guard recorded.count == performed.count, recorded.count > 1 else {
+      return expected == actual ? () : note(place, expected, actual)
+    }
     let roles = options.match == .strict ? [:] : options.roles.roles(inTopic: recorded)
     for (index, (level, other)) in zip(recorded, performed).enumerated() {
       if let role = roles[index] {
@@ -145,6 +159,7 @@ struct ReplayComparison {
 
   private mutating func compare(_ expected: Message, _ actual: Message, prefix: String = "") {
     compareTopics("\(prefix)topic", expected.topic, actual.topic)
+    if isBrief, !differences.isEmpty { return }
     if options.match != .topic {
       compare("\(prefix)qos", expected.qos.rawValue, actual.qos.rawValue)
       compare("\(prefix)retain", expected.isRetained, actual.isRetained)
@@ -160,6 +175,7 @@ struct ReplayComparison {
     guard expected != actual || notesEqualValues, expected != Array(Self.hidden.utf8) else {
       return
     }
+    if options.match == .topic, expected != actual { hasOtherPayload = true }
     guard let recorded = try? JSONParser.parse(expected.span.bytes),
       let performed = try? JSONParser.parse(actual.span.bytes)
     else {

@@ -22,10 +22,16 @@ public struct ReplayDivergence: Sendable, Hashable {
   public var actual: String?
   /// What differs.
   public var differences: [ReplayDifference]
+  /// How many other actions might have come as well; the expected one is that which is most like what was done.
+  public var alternatives: Int = 0
   /// Where the session has just what was done, if it comes later.
   public var laterPlace: ReplayPlace?
+  /// What the application had thrown when it left the session.
+  public var applicationError: String?
   /// What to do now, with the command to type.
   public var remedy: String
+  /// What makes such a difference none, if it is meant: a role, another way to match, a new recording.
+  public var advice: [String] = []
 
   /// The line that sums it up.
   private var headline: String {
@@ -49,10 +55,19 @@ extension ReplayDivergence: CustomStringConvertible {
     if differences.count > 20 {
       lines.append("  differs:  in \(differences.count - 20) more places")
     }
+    if alternatives > 0 {
+      lines.append(
+        "  note:     any of \(alternatives + 1) actions may come here; what was done is most like this one"
+      )
+    }
+    if let applicationError {
+      lines.append("  note:     the application had ended with an error: \(applicationError)")
+    }
     if let laterPlace {
       lines.append("  note:     the session has this action later, at \(laterPlace)")
     }
     lines.append("  next:     \(remedy)")
+    lines += advice.map { "  or:       \($0)" }
     return lines.joined(separator: "\n")
   }
 }

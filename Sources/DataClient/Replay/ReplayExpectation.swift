@@ -16,17 +16,22 @@ public struct ReplayExpectation: Sendable, Hashable {
   /// is due has one.
   public let ordinal: Int?
 
-  init(_ event: Event, ordinal: Int? = nil, aliases: TopicAliases = TopicAliases()) {
+  init(_ event: Event, ordinal: Int? = nil, recorded: RecordedAction? = nil) {
     self.ordinal = ordinal
-    if case .opened = event.body {
-      // A connection that was open before the capture began may be opened anyhow.
-      action = .connect(ConnectOptions())
-    } else {
-      action = RecordedAction(event, aliases: aliases)?.kind
-    }
     place = ReplayPlace(event.context)
     sender = event.context.sender
     self.event = event
+    if case .opened = event.body {
+      // A connection that was open before the capture began may be opened anyhow.
+      action = .connect(ConnectOptions())
+      summary = "CONNECT"
+      return
+    }
+    action = (recorded ?? RecordedAction(event))?.kind
+    if let action {
+      summary = action.summary
+      return
+    }
     var line: [UInt8] = []
     event.withView { EventJSONWriter().append($0, to: &line) }
     // The place stands elsewhere; what is left is the type and its fields.

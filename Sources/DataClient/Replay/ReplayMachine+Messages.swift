@@ -2,16 +2,6 @@ import Wire
 
 /// What the machine says when a replay leaves the session.
 extension ReplayMachine {
-  func other(
-    _ event: Event, _ action: ClientAction, _ differences: [ReplayDifference], later: ReplayPlace?
-  ) -> ReplayDivergence {
-    let expectation = ReplayExpectation(event)
-    return ReplayDivergence(
-      kind: .otherAction, place: expectation.place, expected: expectation.summary,
-      actual: action.kind.summary, differences: differences, laterPlace: later,
-      remedy: inspect(expectation.place))
-  }
-
   func extra(_ action: ClientAction) -> ReplayDivergence {
     ReplayDivergence(
       kind: .extraAction, place: stream.totals.lastPlace, expected: nil,
@@ -26,6 +16,20 @@ extension ReplayMachine {
       kind: .missingAction, place: expectation.place, expected: expectation.summary,
       actual: "the reader waits \(waits) and has not performed it", differences: [],
       laterPlace: nil, remedy: inspect(expectation.place))
+  }
+
+  /// Nobody performs the action that is due, and somebody waits for something else.
+  mutating func stalled(isBodyWaiting: Bool) -> ReplayDivergence? {
+    guard let due = expectation() else { return nil }
+    let who = isBodyWaiting ? "the application waits" : "the reader waits"
+    return ReplayDivergence(
+      kind: .missingAction, place: due.place, expected: due.summary,
+      actual: "\(who) for something else, and the session has nothing more before this action",
+      differences: [], laterPlace: nil, remedy: inspect(due.place),
+      advice: [
+        "set ReplayOptions.patience, if the action takes longer to come; record the session anew, "
+          + "if the application is right"
+      ])
   }
 
   func notPerformed(_ event: Event, because reason: String) -> ReplayDivergence {
@@ -54,7 +58,7 @@ extension ReplayMachine {
     stream.scan(from: position) { number, entry in
       let isLeft =
         switch entry.role {
-        case .action: number >= acted
+        case .action: number >= acted && !stream.outlook.isTaken(number)
         case .fromServer: entry.event.isForUser
         case .closing: entry.event.endsConnection
         case .hole, .nothing: false
@@ -80,7 +84,7 @@ extension ReplayMachine {
   }
 
   /// The command that shows a place.
-  private func inspect(_ place: ReplayPlace) -> String {
+  func inspect(_ place: ReplayPlace) -> String {
     let from = max(1, place.frame - 5)
     let file = options.source ?? "FILE"
     return
@@ -104,7 +108,8 @@ extension ClientAction.Kind {
     switch self {
     case .connect(let options):
       "CONNECT as \"\(options.clientID)\", cleanStart \(options.cleanStart), keepAlive "
-        + "\(options.keepAlive)"
+        + "\(options.keepAlive)" + (options.username.map { ", username \"\($0)\"" } ?? "")
+        + (options.will.map { ", will on \($0.topic)" } ?? "")
     case .subscribe(let subscriptions):
       "SUBSCRIBE "
         + subscriptions.map { "\($0.filter) (QoS \($0.qos.rawValue))" }.joined(separator: ", ")

@@ -2,26 +2,19 @@ import Wire
 
 /// The user's side of the machine: actions, and which of them the session has next.
 extension ReplayMachine {
-  /// Takes an action if it is the one that the session has next.
+  /// Takes an action if it is one that the session may have next.
   mutating func perform(_ action: ClientAction) throws(DataClientError) {
     if let failure { throw failure }
     try check(action)
-    guard let next = try nextAction() else {
+    guard let first = try nextAction() else {
       if mayLeave(before: nil, action.kind) { return link = .leaving }
       throw fail(extra(action))
     }
-    if mayLeave(before: next.number, action.kind) { return link = .leaving }
-    if let hole = hole(before: next.number) { throw fail(hole) }
-    let event = next.event
-    if event.isOpenedAnyhow, case .connect = action.kind { return accept(action, next) }
-    guard let recorded = RecordedAction(event, aliases: clientAliases) else {
-      throw fail(other(event, action, [], later: nil))
-    }
-    var comparison = ReplayComparison(options, isAfterBindings: !bindings.isEmpty)
-    comparison.compare(recorded.kind, action.kind)
-    guard comparison.differences.isEmpty else {
-      let later = find(action, from: next.number + 1)
-      throw fail(other(event, action, comparison.differences, later: later))
+    if mayLeave(before: first.number, action.kind) { return link = .leaving }
+    if let hole = hole(before: first.number) { throw fail(hole) }
+    if first.event.isOpenedAnyhow, case .connect = action.kind { return accept(action, first) }
+    guard let (next, comparison) = try choose(action, first) else {
+      throw fail(try otherAction(action, first))
     }
     bindings.bind(comparison.bindings, at: next.number, handingOut: position)
     accept(action, next)
@@ -61,23 +54,18 @@ extension ReplayMachine {
   private mutating func accept(_ action: ClientAction, _ next: ReplayOutlook.Action) {
     let event = next.event
     switch action.kind {
-    case .connect:
-      link = .connecting
-      clientAliases.removeAll()
+    case .connect: link = .connecting
     case .disconnect: link = .leaving
-    case .publish:
-      event.withView { view in
-        guard case .mqtt(let packet) = view.body else { return }
-        _ = clientAliases.topic(of: packet)
-      }
-    case .subscribe, .unsubscribe, .send, .sendText, .sendBinary: break
+    case .publish, .subscribe, .unsubscribe, .send, .sendText, .sendBinary: break
     }
-    performed.append(action.id)
-    // An action happens at its recorded time, unless there is something to hand out before it.
-    let isNext = (next.lastTimed ?? -1) < position
+    var place = performed.endIndex
+    while place > 0, performed[place - 1].number > next.number { place -= 1 }
+    performed.insert((next.number, action.id), at: place)
+    stream.takeAction(at: next.ordinal)
+    acted = stream.outlook.acted
+    // An action happens at its recorded time, unless there is something to hand out, or to perform, before it.
+    let isNext = (next.lastTimed ?? -1) < position && acted > next.number
     if isNext, !isPaced { now = max(now, event.context.time) }
-    stream.takeAction()
-    acted = next.number + 1
     actedConnection = event.context.connection
     performedCount += 1
     note(performed: event.context)
@@ -95,7 +83,8 @@ extension ReplayMachine {
   /// What is expected next; nil when there is no more action, or it can't be read.
   mutating func expectation() -> ReplayExpectation? {
     guard let next = try? nextAction() else { return nil }
-    return ReplayExpectation(next.event, ordinal: performedCount, aliases: clientAliases)
+    return ReplayExpectation(
+      next.event, ordinal: next.ordinal, recorded: stream.recorded(at: next.ordinal))
   }
 
   /// Performs the action that is due just as it was recorded.
@@ -110,7 +99,7 @@ extension ReplayMachine {
       kind = .connect(ConnectOptions())
       isImplied = true
     } else {
-      guard let recorded = RecordedAction(event, aliases: clientAliases) else { return nil }
+      guard let recorded = stream.recorded(at: next.ordinal) else { return nil }
       kind = recorded.kind
     }
     let action = ClientAction(id, kind)
@@ -130,7 +119,7 @@ extension ReplayMachine {
   var hasNextAction: Bool { performedCount < stream.totals.actions }
 
   /// The next action that was not performed; nil at the end.
-  private mutating func nextAction() throws(DataClientError) -> ReplayOutlook.Action? {
+  mutating func nextAction() throws(DataClientError) -> ReplayOutlook.Action? {
     do {
       return try stream.nextAction()
     } catch { throw fail(error) }
@@ -152,23 +141,5 @@ extension ReplayMachine {
     }
     // A session without a closing breaks off like a capture.
     return number == nil
-  }
-
-  /// Where the session has an action, looked for among the next ones.
-  private func find(_ action: ClientAction, from number: Int) -> ReplayPlace? {
-    var looked = 0
-    var place: ReplayPlace?
-    stream.scan(from: number) { _, entry in
-      guard case .action = entry.role else { return true }
-      looked += 1
-      guard looked < 200 else { return false }
-      guard let recorded = RecordedAction(entry.event, aliases: clientAliases) else { return true }
-      var comparison = ReplayComparison(options)
-      comparison.compare(recorded.kind, action.kind)
-      guard comparison.differences.isEmpty else { return true }
-      place = ReplayPlace(entry.event.context)
-      return false
-    }
-    return place
   }
 }

@@ -2,7 +2,7 @@ import Wire
 
 /// The world of one recorded client, as a value without a clock and without tasks.
 ///
-/// Two positions walk through the life. `acted` stands behind the last action that was performed, and
+/// Two positions walk through the life. `acted` stands before the first action that was not performed, and
 /// `position` behind the last event that was handed out. What the server sent is handed out only when
 /// `acted` is beyond every action before it: that is causality. Performing may run ahead of handing out.
 struct ReplayMachine {
@@ -31,8 +31,8 @@ struct ReplayMachine {
   private(set) var position = 0
   /// Every action before this place is performed.
   var acted = 0
-  /// The actions that were performed and that `position` has not reached, oldest first.
-  var performed: [ClientAction.ID] = []
+  /// The actions that were performed and that `position` has not reached, by their places.
+  var performed: [(number: Int, id: ClientAction.ID)] = []
   /// How many actions of the session were performed.
   var performedCount = 0
   /// The connection of the action that was performed last.
@@ -58,7 +58,6 @@ struct ReplayMachine {
   /// The messages of QoS 2 that the server has not released; to repeat one is no second message.
   var unreleased: Set<UInt16> = []
   var serverAliases = TopicAliases()
-  var clientAliases = TopicAliases()
   var bindings = ReplayBindings()
 
   init(_ session: ReplaySession, _ options: ReplayOptions) {
@@ -175,9 +174,10 @@ struct ReplayMachine {
 
   /// Passes an action that was performed, which some answer at once.
   private mutating func takeAction(_ event: Event) -> ClientEvent? {
+    let number = position
     pass(event)
-    guard !performed.isEmpty else { return nil }
-    let id = performed.removeFirst()
+    guard performed.first?.number == number else { return nil }
+    let id = performed.removeFirst().id
     if case .opened = event.body {
       openConnection = event.context.connection
       link = .open
@@ -236,5 +236,11 @@ struct ReplayMachine {
   mutating func fail(_ error: DataClientError) -> DataClientError {
     failure = error
     return error
+  }
+
+  /// Keeps what the application had thrown before it left the session.
+  mutating func note(thrown error: String?) {
+    guard let error, divergence != nil, divergence?.applicationError == nil else { return }
+    divergence?.applicationError = error
   }
 }

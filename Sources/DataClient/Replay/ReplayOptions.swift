@@ -4,22 +4,29 @@ public struct ReplayOptions: Sendable {
   public var match: ReplayMatch
   /// Which values are made anew in every run.
   public var roles: ReplayRoles
+  /// Whether actions may come in another order than recorded where nothing shows why they had that one.
+  public var order: ReplayOrder
   /// Whether time jumps or passes.
   public var pace: ReplayPace
   /// Who performs actions.
   public var actors: ReplayActors
   /// How much later than recorded a timer of the user may fire; for delays with jitter.
   public var timerTolerance: Duration
+  /// How long an action that is due may be missing before the replay says so.
+  public var patience: ReplayPatience
   /// The file that the session was read from, as it is typed in commands; for messages.
   public var source: String?
 
   /// Creates options.
   public init(
-    match: ReplayMatch = .json, roles: ReplayRoles = .standard, pace: ReplayPace = .virtual,
-    actors: ReplayActors = .anyTask, timerTolerance: Duration = .zero, source: String? = nil
+    match: ReplayMatch = .json, roles: ReplayRoles = .standard, order: ReplayOrder = .causal,
+    pace: ReplayPace = .virtual, actors: ReplayActors = .anyTask, timerTolerance: Duration = .zero,
+    patience: ReplayPatience = .standard, source: String? = nil
   ) {
     self.match = match
     self.roles = roles
+    self.order = order
+    self.patience = patience
     self.pace = pace
     self.actors = actors
     self.timerTolerance = timerTolerance
@@ -35,6 +42,40 @@ public enum ReplayMatch: String, Sendable, Hashable, CaseIterable {
   case topic
   /// Everything is equal, payloads as JSON where they are JSON, but for ``ReplayRoles``.
   case json
+}
+
+/// In which order actions have to come.
+public enum ReplayOrder: String, Sendable, Hashable, CaseIterable {
+  /// As their causes ask: actions that nothing inbound separates may come in any order among themselves.
+  ///
+  /// What the application may have waited for separates: a message, a connection's beginning and end, and a PUBACK
+  /// or PUBCOMP that leaves no other action under way. A message behind SUBACKs follows one of these subscriptions.
+  ///
+  /// Whether one task made actions one after the other or several tasks made them at once is not in a recording. So
+  /// these are no longer told apart: subscriptions in another order, a message before the second of two subscriptions
+  /// that it followed, and messages on one topic, in another order, that one task sent without waiting for anything
+  /// (QoS 0, or QoS 1 where the first PUBACK came behind the second PUBLISH). Where the task waited for each PUBACK or
+  /// each reply, their order is checked. An application that makes calls at once whose first reply came before the last
+  /// of them was made looks as if it had waited, and is held to the recorded order there.
+  case causal
+  /// As recorded, one after the other.
+  case recorded
+}
+
+/// How long a replay waits for an action that is due and that some task may perform.
+///
+/// Nothing else can happen until it is performed, so an application that waits for something else waits for ever.
+public enum ReplayPatience: Sendable {
+  /// For ever: people act, or a debugger holds them up.
+  case unlimited
+  /// As long as a clock says. Where the body of a scope of the SDK is itself what waits, a tenth of that is enough,
+  /// as only tasks that it began before can act.
+  ///
+  /// Where ``ReplayOptions/pace`` lets time pass, patience is unlimited all the same.
+  case limited(Duration, by: any Clock<Duration>)
+
+  /// Ten seconds of real time; one second, where the body of a scope waits.
+  public static var standard: ReplayPatience { .limited(.seconds(10), by: ContinuousClock()) }
 }
 
 /// Who performs actions on a replaying client.

@@ -22,6 +22,12 @@ struct ReplayQueue<Element> {
     return slots[head + (number - start)]
   }
 
+  /// Changes the element of a number, if it is there.
+  mutating func change(_ number: Int, _ change: (inout Element) -> Void) {
+    guard number >= start, number < end else { return }
+    change(&slots[head + (number - start)])
+  }
+
   /// Adds elements at the end.
   mutating func append(contentsOf elements: [Element]) { slots += elements }
 

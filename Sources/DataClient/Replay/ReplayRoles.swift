@@ -13,6 +13,8 @@ public struct ReplayRoles: Sendable, Hashable {
   /// The role of each place in a JSON payload, such as `params.session`.
   public var paths: [String: String]
   /// Topic filters with a role in braces in place of a level: `rpc/+/response/{id}`.
+  ///
+  /// They are for topics, for filters, and for client identifiers that are written as topics.
   public var topics: [String]
   /// The fields of a CONNECT that are made anew.
   public var connectFields: Set<ConnectField>
@@ -53,7 +55,7 @@ public struct ReplayRoles: Sendable, Hashable {
   /// No roles: every value has to be the recorded one.
   public static let none = ReplayRoles()
 
-  /// The names that identifiers, times and signatures commonly have.
+  /// The names that identifiers, times and signatures commonly have, and the session that a link makes by chance.
   public static let standard = ReplayRoles(
     keys: [
       "id": "id", "msgid": "id", "messageid": "id", "requestid": "id", "request_id": "id",
@@ -61,12 +63,27 @@ public struct ReplayRoles: Sendable, Hashable {
       "time": "time", "timestamp": "time", "ts": "time", "sendtime": "time",
       "sign": "signature", "signature": "signature", "nonce": "nonce",
     ],
+    topics: ["link/+/message/+/{session}/#", "link/+/stream/+/{session}/#"],
     connectFields: [.password])
 
   /// The role of a member of a JSON payload.
   func role(key: String, path: String) -> String? {
     if let role = paths[path] { return role }
     return keys[key] ?? keys[key.lowercased()]
+  }
+
+  /// Whether levels of a topic can have roles, by how it begins.
+  func canHaveRoles(inTopic topic: String) -> Bool {
+    topics.contains { pattern in
+      var rest = topic.utf8.makeIterator()
+      for byte in pattern.utf8 {
+        switch byte {
+        case UInt8(ascii: "+"), UInt8(ascii: "{"), UInt8(ascii: "#"): return true
+        default: if rest.next() != byte { return false }
+        }
+      }
+      return rest.next() == nil
+    }
   }
 
   /// The roles of the levels of a topic or filter, by the number of the level from 0.

@@ -56,8 +56,28 @@ struct ReplayStream {
     return outlook.nextAction
   }
 
-  /// Takes the next action, so that the one behind it is the next.
-  mutating func takeAction() { outlook.takeAction() }
+  /// Returns an action that may come instead of the next one, as far as its place tells.
+  /// - Parameters:
+  ///   - index: Which of the session's actions, from 0, behind the next one.
+  ///   - first: The next action.
+  /// - Returns: The action; nil when it and all behind it can only be made after the next one, or there is none.
+  mutating func action(
+    at index: Int, insteadOf first: ReplayOutlook.Action
+  ) throws(DataClientError) -> ReplayOutlook.Action? {
+    while index >= outlook.actions.end {
+      guard !outlook.separates(first), try lookFurther() else { return nil }
+    }
+    guard let action = outlook.actions[index], action.precedence.barrier < first.number else {
+      return nil
+    }
+    return action
+  }
+
+  /// Decodes an action that was found, with the topics that aliases stand for.
+  mutating func recorded(at index: Int) -> RecordedAction? { outlook.recorded(at: index) }
+
+  /// Takes an action out of those that are expected.
+  mutating func takeAction(at index: Int) { outlook.takeAction(at: index) }
 
   /// Reads the next entries.
   private mutating func load() throws(DataClientError) -> Bool {
@@ -111,67 +131,5 @@ struct ReplayStream {
       }
       piece.removeAll(keepingCapacity: true)
     }
-  }
-}
-
-/// What lies ahead of a replay, as far as anybody looked.
-struct ReplayOutlook {
-  /// An action that was not performed.
-  struct Action {
-    let number: Int
-    let event: Event
-    /// The last entry before it that has a time of its own; nil when there is none.
-    let lastTimed: Int?
-  }
-
-  /// The end of a connection.
-  struct End {
-    let number: Int
-    let connection: Int
-    /// Whether the client may have left: it closed the connection, or nobody knows.
-    let mayBeOfUser: Bool
-  }
-
-  private var actions = ReplayQueue<Action>()
-  private var lastTimed: Int?
-  private(set) var ends: [End] = []
-  /// What is missing of the client.
-  private(set) var holes: [(number: Int, event: Event)] = []
-  /// How many entries were looked at.
-  private(set) var end = 0
-
-  /// The first action that was not taken, as far as anybody looked.
-  var nextAction: Action? { actions.first }
-
-  /// Looks at an entry, unless that was done before.
-  @inline(__always)
-  mutating func note(_ entry: ReplayEntry, at number: Int) {
-    guard number >= end else { return }
-    end = number + 1
-    switch entry.role {
-    case .fromServer: lastTimed = number
-    case .action:
-      actions.append(Action(number: number, event: entry.event, lastTimed: lastTimed))
-    case .closing:
-      lastTimed = number
-      guard case .closed(let closing) = entry.event.body else { return }
-      let context = entry.event.context
-      ends.append(
-        End(
-          number: number, connection: context.connection,
-          mayBeOfUser: closing.how == .endOfCapture || context.sender == .client))
-    case .hole:
-      if entry.event.context.sender == .client { holes.append((number, entry.event)) }
-    case .nothing: return
-    }
-  }
-
-  mutating func takeAction() { actions.removeFirst() }
-
-  /// Forgets what stands before a place.
-  @inline(__always)
-  mutating func forget(before number: Int) {
-    while let first = ends.first, first.number < number { ends.removeFirst() }
-    while let first = holes.first, first.number < number { holes.removeFirst() }
   }
 }

@@ -74,7 +74,9 @@ package final class Driver<Machine: StateMachine>: Sendable {
     return try await withTaskCancellationHandler {
       await attendQueue(patience: Self.callersPatience)
       if state.withLock({ $0.mustWakeLoop }) { client.wake() }
-      return try await withCheckedThrowingContinuation { attach($0, to: id) }
+      return try await ApplicationScope.waiting {
+        try await withCheckedThrowingContinuation { attach($0, to: id) }
+      }
     } onCancel: {
       cancel(id)
     }
@@ -209,32 +211,46 @@ package final class Driver<Machine: StateMachine>: Sendable {
   ///   - finish: Called when nothing more will be told.
   ///   - body: What the application does.
   /// - Returns: What the body returns.
-  /// - Throws: What broke the client's world, otherwise what the body throws.
+  /// - Throws: What the body throws, unless that comes of a broken world; otherwise what broke the client's world.
   package func run<Value: Sendable>(
     goodbye: Machine.Call, loop: @escaping @Sendable () async throws -> Void,
     helper: @escaping @Sendable () async -> Void,
     finish: @escaping @Sendable () -> Void, body: () async throws -> Value
   ) async throws -> Value {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        defer { finish() }
-        try await loop()
+    // A scope within another one's body is a part of the same application.
+    let scope = ApplicationScope.current ?? ApplicationScope()
+    return try await ApplicationScope.$current.withValue(scope) {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          defer { finish() }
+          try await loop()
+        }
+        group.addTask { await helper() }
+        let result: Result<Value, any Error>
+        do {
+          result = .success(try await body())
+        } catch {
+          scope.note(thrown: error)
+          result = .failure(error)
+        }
+        let wasBroken = state.withLock { $0.failure != nil }
+        await leave(goodbye)
+        do {
+          try await group.waitForAll()
+        } catch is CancellationError {
+          // The body was cancelled too, and says so itself if it matters.
+        } catch {
+          if case .failure(let own) = result, !Self.isOfWorld(own, wasBroken) { throw own }
+          throw error
+        }
+        return try result.get()
       }
-      group.addTask { await helper() }
-      let result: Result<Value, any Error>
-      do {
-        result = .success(try await body())
-      } catch {
-        result = .failure(error)
-      }
-      await leave(goodbye)
-      do {
-        try await group.waitForAll()
-      } catch is CancellationError {
-        // The body was cancelled too, and says so itself if it matters.
-      }
-      return try result.get()
     }
+  }
+
+  /// Whether what a body threw only says that the client's world is broken.
+  private static func isOfWorld(_ error: any Error, _ wasBroken: Bool) -> Bool {
+    wasBroken && (error is DataClientError || error is Machine.Failure)
   }
 
   private func leave(_ goodbye: Machine.Call) async {

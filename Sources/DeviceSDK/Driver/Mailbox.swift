@@ -1,3 +1,4 @@
+import DataClient
 import Synchronization
 
 /// Keeps the newest elements for one reader, who takes all there are at once.
@@ -84,7 +85,7 @@ final class Mailbox<Element: Sendable>: Sendable {
     while !Task.isCancelled {
       guard let elements = take() else { return nil }
       if !elements.isEmpty { return elements }
-      await sleep()
+      await ApplicationScope.waiting { await sleep() }
     }
     return nil
   }

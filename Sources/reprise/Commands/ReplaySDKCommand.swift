@@ -25,12 +25,18 @@ enum ReplaySDKCommand: Command {
     help: "How exactly the SDK has to send what was recorded: json (default) compares payloads as "
       + "JSON but for ids, times and signatures; topic compares kinds and topics only; strict "
       + "compares every byte.")
+  private static let order = OptionSpec(
+    name: "order", value: "HOW", choices: ReplayOrder.allCases.map(\.rawValue),
+    help:
+      "In which order the SDK has to send it: causal (default) lets what nothing inbound separates "
+      + "come in any order; recorded keeps the order of the session.")
   private static let secrets = OptionSpec(
     name: "show-secrets", help: "Shows tokens and signatures instead of ***.")
 
   /// The options of the command.
   static let options: [OptionSpec] = [
-    format, connection, clientID, from, to, speed, match, .output, secrets, .bpf, .decode, .memory,
+    format, connection, clientID, from, to, speed, match, order, .output, secrets, .bpf, .decode,
+    .memory,
   ]
 
   static let spec = CommandSpec(
@@ -144,7 +150,9 @@ enum ReplaySDKCommand: Command {
     _ arguments: Arguments, _ file: String
   ) throws(UsageError) -> ReplayOptions {
     let match = arguments.value(match).flatMap(ReplayMatch.init) ?? .json
-    var options = ReplayOptions(match: match, source: ReplayInput.source(file, arguments))
+    let order = arguments.value(order).flatMap(ReplayOrder.init) ?? .causal
+    var options = ReplayOptions(
+      match: match, order: order, source: ReplayInput.source(file, arguments))
     guard let text = arguments.value(speed), text != "max" else { return options }
     guard let factor = Double(text), factor > 0, factor.isFinite else {
       throw UsageError(

@@ -55,7 +55,7 @@ import Wire
       Issue.record("\(event) came instead of an error")
     } catch let error as DataClientError {
       #expect(error.code == .diverged)
-      #expect(error.message.contains(#""topic":"tap""#))
+      #expect(error.message.contains("expected: PUBLISH tap, QoS 0"))
     }
   }
 

@@ -138,6 +138,8 @@ import Testing
     try await run { channel, client in
       channel.startConnect(listener: listener)
       try await channel.start()
+      // What waits for the main actor is not told any more to a listener that is removed.
+      await heard(by: listener)
       channel.addConnectListener(late, uiSafety: false)
       channel.removeConnectListener(listener)
       await withCheckedContinuation { done in

@@ -1,0 +1,116 @@
+/// Which of the actions that may come next is meant.
+extension ReplayMachine {
+  /// How many actions are looked at for one that fits better than the first that fits.
+  private static let rivals = 64
+  /// How many actions are looked at for one that fits.
+  private static let candidates = 1_024
+
+  /// Finds the action of the session that is performed: of those that may come now the one that is most like it,
+  /// and of equal ones the earliest.
+  /// - Returns: The action with its comparison; nil when none fits.
+  mutating func choose(
+    _ action: ClientAction, _ first: ReplayOutlook.Action
+  ) throws(DataClientError) -> (ReplayOutlook.Action, ReplayComparison)? {
+    var best: (action: ReplayOutlook.Action, comparison: ReplayComparison)?
+    if let comparison = compare(first, action, isBrief: true), comparison.differences.isEmpty {
+      // Nearly always nothing else may come, or it is just this.
+      guard comparison.changes > 0, options.order == .causal else { return (first, comparison) }
+      best = (first, comparison)
+    }
+    guard options.order == .causal else { return best }
+    var (index, looked) = (first.ordinal + 1, 0)
+    while looked < (best == nil ? Self.candidates : Self.rivals),
+      let other = try rival(at: index, of: first)
+    {
+      index += 1
+      guard stream.outlook.mayCome(other, insteadOf: first) else { continue }
+      looked += 1
+      guard let comparison = compare(other, action, isBrief: true),
+        comparison.differences.isEmpty, comparison.changes < best?.comparison.changes ?? .max
+      else { continue }
+      best = (other, comparison)
+      if comparison.changes == 0 { break }
+    }
+    return best
+  }
+
+  private mutating func rival(
+    at index: Int, of first: ReplayOutlook.Action
+  ) throws(DataClientError) -> ReplayOutlook.Action? {
+    do {
+      return try stream.action(at: index, insteadOf: first)
+    } catch { throw fail(error) }
+  }
+
+  private mutating func compare(
+    _ expected: ReplayOutlook.Action, _ action: ClientAction, isBrief: Bool = false
+  ) -> ReplayComparison? {
+    guard let recorded = stream.recorded(at: expected.ordinal) else { return nil }
+    var comparison = ReplayComparison(
+      options, isAfterBindings: !bindings.isEmpty, isBrief: isBrief)
+    comparison.compare(recorded.kind, action.kind)
+    return comparison
+  }
+
+  // MARK: Divergence
+
+  /// Tells how an action differs from the one that is most like it of those that may come.
+  mutating func otherAction(
+    _ action: ClientAction, _ first: ReplayOutlook.Action
+  ) throws(DataClientError) -> ReplayDivergence {
+    var nearest = (action: first, comparison: compare(first, action))
+    var count = 1
+    var index = first.ordinal + 1
+    while options.order == .causal, count < Self.candidates,
+      let other = try rival(at: index, of: first)
+    {
+      index += 1
+      guard stream.outlook.mayCome(other, insteadOf: first) else { continue }
+      count += 1
+      let comparison = compare(other, action)
+      if Self.distance(comparison) < Self.distance(nearest.comparison) {
+        nearest = (other, comparison)
+      }
+    }
+    let expected = ReplayExpectation(
+      nearest.action.event, recorded: stream.recorded(at: nearest.action.ordinal))
+    let differences = nearest.comparison?.differences ?? []
+    return ReplayDivergence(
+      kind: .otherAction, place: expected.place, expected: expected.summary,
+      actual: action.kind.summary, differences: differences, alternatives: count - 1,
+      laterPlace: find(action, from: first.number + 1), remedy: inspect(expected.place),
+      advice: ReplayAdvice.advice(for: differences, options))
+  }
+
+  /// How much two actions differ: another kind more than another topic, and that more than another payload.
+  private static func distance(_ comparison: ReplayComparison?) -> Int {
+    guard let differences = comparison?.differences else { return .max }
+    return differences.reduce(0) { sum, difference in
+      switch difference.place.prefix(5) {
+      case "kind": sum + 1_000_000
+      case "topic", "filte": sum + 1_000
+      default: sum + 1
+      }
+    }
+  }
+
+  /// Where the session has an action, looked for among the next ones.
+  private func find(_ action: ClientAction, from number: Int) -> ReplayPlace? {
+    var looked = 0
+    var place: ReplayPlace?
+    stream.scan(from: number) { number, entry in
+      guard case .action = entry.role, !stream.outlook.isTaken(number) else { return true }
+      looked += 1
+      guard looked < 200 else { return false }
+      guard let recorded = RecordedAction(entry.event, aliases: stream.outlook.aliases) else {
+        return true
+      }
+      var comparison = ReplayComparison(options)
+      comparison.compare(recorded.kind, action.kind)
+      guard comparison.differences.isEmpty else { return true }
+      place = ReplayPlace(entry.event.context)
+      return false
+    }
+    return place
+  }
+}

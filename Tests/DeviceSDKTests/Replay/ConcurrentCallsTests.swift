@@ -1,0 +1,74 @@
+import AppSessions
+import CloudSimulator
+import DataClient
+import DeviceSDK
+import Testing
+
+/// Calls that an app makes without waiting for one another, on their own recording.
+@Suite struct ConcurrentCallsTests {
+  private static let configuration = {
+    ChannelConfiguration(
+      appKey: "1234", authCode: "test",
+      identity: try? ChannelIdentity(productKey: "a1pk", deviceName: "dev1"))
+  }()
+
+  /// Three calls at once, each of which gets the answer that is for it.
+  private static func callThree(_ channel: Channel) async throws {
+    async let light = channel.invoke("/light/get", ["room": 1])
+    async let lamp = channel.invoke("/lamp/get", ["room": 2])
+    async let again = channel.invoke("/light/get", ["room": 3])
+    let replies = try await [light, lamp, again]
+    #expect(replies.map(\.data) == [["room": 1], ["room": 2], ["room": 3]])
+  }
+
+  private static func recording() async throws -> [UInt8] {
+    try await AppSession.record { app in
+      try await app.connect()
+      try await callThree(app.channel)
+      _ = try await app.channel.invoke("/after")
+    }
+  }
+
+  /// The same with the three requests one behind the other, as a broker sees them that is not in the same process.
+  private static func recordingOfBurst() async throws -> [UInt8] {
+    for _ in 0..<1_000 {
+      let recording = try await recording()
+      if isBurst(recording) { return recording }
+    }
+    throw NoBurst()
+  }
+
+  private struct NoBurst: Error {}
+
+  private static func isBurst(_ recording: [UInt8]) -> Bool {
+    let requests = recording.split(separator: UInt8(ascii: "\n")).enumerated().filter {
+      let line = String(decoding: $0.element, as: UTF8.self)
+      return line.contains(#""from":"client""#) && line.contains(#""type":"PUBLISH""#)
+    }.map(\.offset)
+    return requests.count == 4 && requests[2] == requests[0] + 2
+  }
+
+  private static func replay(_ events: ReplayEvents, _ options: ReplayOptions) async throws {
+    let client = try ReplayClient(events, options: options)
+    try await withChannel(on: client, configuration: configuration) { channel in
+      try await channel.start()
+      try await callThree(channel)
+      _ = try await channel.invoke("/after")
+    }
+    try client.finish()
+  }
+
+  @Test func takesThreeCallsInAnyOrder() async throws {
+    let recording = try await Self.recordingOfBurst()
+    let events = try AppSession.events(recording)
+    let options = ReplayOptions(roles: .channel)
+    var diverged = 0
+    for _ in 0..<1_000 {
+      do { try await Self.replay(events, options) } catch {
+        diverged += 1
+        if diverged == 1 { Issue.record("\(error)") }
+      }
+    }
+    #expect(diverged == 0)
+  }
+}
