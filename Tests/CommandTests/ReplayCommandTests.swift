@@ -244,7 +244,9 @@ import Testing
     #expect(
       rest.contains(
         "  differs:  filters[2]: expected nothing, actual /sys/a1pk/dev1/app/down/light/get_reply"))
-    let command = try #require(rest.last).replacing("  next:     reprise", with: "\"$reprise\"")
+    #expect(rest.last == "  or:       if the application is right: record the session anew")
+    let command = try #require(rest.first { $0.hasPrefix("  next:") })
+      .replacing("  next:     reprise", with: "\"$reprise\"")
     let next = try RepriseProcess.shell(command)
     #expect(next.status == 0)
     #expect(next.output.contains("SUBSCRIBE"))

@@ -12,7 +12,8 @@ extension MQTTRecognizer {
       let start = pieces.start(of: side)
       let bytes = start.bytes.span.bytes
       guard let connect = Self.unknownConnect(bytes) else { continue }
-      let answer = MQTTChain(pieces.start(of: side.other).bytes.span.bytes, from: 0)
+      let other = pieces.start(of: side.other)
+      let answer = MQTTChain(other.bytes.span.bytes, from: 0)
       let rest = MQTTChain(bytes, from: connect.size)
       let isAnswered = answer.packets > 0 && answer.isFromServer
       let isContinued = rest.packets > 0 && rest.isFromClient && rest.weight >= 2

@@ -61,6 +61,7 @@ struct ReplayStream {
   ///   - index: Which of the session's actions, from 0, behind the next one.
   ///   - first: The next action.
   /// - Returns: The action; nil when it and all behind it can only be made after the next one, or there is none.
+  /// - Throws: ``DataClientError`` when the session can't be read again.
   mutating func action(
     at index: Int, insteadOf first: ReplayOutlook.Action
   ) throws(DataClientError) -> ReplayOutlook.Action? {

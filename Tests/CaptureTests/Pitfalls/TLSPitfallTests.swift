@@ -110,7 +110,8 @@ import Wire
     dialogue.segments.removeFirst(first + 4)
     let readout = try Readout(dialogue.segments)
     #expect(readout.events.isEmpty)
-    #expect(readout.notes.first == Self.note("TLS"))
+    #expect(
+      readout.notes.first?.hasPrefix("1 connection of port 8883 spoke TLS, which can't") == true)
   }
 
   @Test("47: a hello that is cut at any byte is read in bounds")
