@@ -70,6 +70,8 @@ private struct LinkModelWorld: FuzzWorld {
   /// What the user knows to be subscribed to, and to have said.
   private var wanted: [String: LinkSubscribeFeatures] = [:]
   private var said: [String: [String: String]] = [:]
+  /// The latest call that said it.
+  private var last: [String: [String: UInt64]] = [:]
   /// How often a channel's states were taken away.
   private var epochs: [String: Int] = [:]
   private var asked: [CallID: Asked] = [:]
@@ -102,14 +104,18 @@ private struct LinkModelWorld: FuzzWorld {
     case .states(let channel, let changes, let epoch):
       outcomes["states \(code)", default: 0] += 1
       guard code == 0, epoch == epochs[channel, default: 0] else { return }
-      for (key, value) in changes { said[channel, default: [:]][key] = value }
+      // An older change that is acknowledged behind a newer one does not come back.
+      for (key, value) in changes where last[channel]?[key].map({ $0 < id.rawValue }) ?? true {
+        said[channel, default: [:]][key] = value
+        last[channel, default: [:]][key] = id.rawValue
+      }
       if said[channel]?.isEmpty == true { said[channel] = nil }
     case .other, nil: break
     }
   }
 
   private mutating func forget(_ channel: String) {
-    (wanted[channel], said[channel]) = (nil, nil)
+    (wanted[channel], said[channel], last[channel]) = (nil, nil, nil)
     epochs[channel, default: 0] += 1
   }
 
