@@ -73,7 +73,8 @@ public struct ClauseResult: Sendable, Hashable {
         .notFollowed,
         "a \(clause.level.rawValue) is not followed\(place); --strict makes it a failure"
       )
-    case (.checked, _), (.reactive, _), (.tested, _), (.planned, _), (.active, _), (.unobservable, _):
+    case (.checked, _), (.reactive, _), (.tested, _), (.planned, _), (.active, _),
+      (.unobservable, _):
       (verdict, reason) = (.notApplicable, Self.whyUnchecked(clause))
     }
   }

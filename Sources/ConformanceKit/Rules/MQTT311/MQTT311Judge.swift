@@ -111,6 +111,7 @@ struct MQTT311Judge {
   func lose(from peer: Peer, _ state: inout ConnectionState, _ tally: inout Tally) {
     state[peer].hasGap = true
     state[peer].isDeaf = true
+    state.enforcement.overdue = nil
     if let offence = state.offence, offence.sender != peer {
       for rule in offence.ruleIndices { tally.leave(rule, .gap(of: peer)) }
       state.offence = nil

@@ -4,12 +4,13 @@ internal import Wire
 // What a capture shows only where one end happens to provoke the other: sections 2.2.2, 3.1, 3.8.3,
 // 3.14.1 and 4.8.
 extension ConnectionState {
-  /// Returns the clauses by which the receiver of a bad packet must close, besides those of the packet.
+  /// Looks for the clauses about its receiver that a bad packet provokes.
   /// - Parameters:
   ///   - packet: The packet, which has faults or is a second CONNECT.
   ///   - sender: Who sent it.
   ///   - isSecondConnect: Whether the client had sent a CONNECT before.
   ///   - isForbidden: Whether a clause of the packet asks for the close as well.
+  /// - Returns: The clauses by which the receiver must close, besides those of the packet.
   func provocations(
     by packet: borrowing MQTTPacketView, from sender: Peer, isSecondConnect: Bool,
     isForbidden: Bool
