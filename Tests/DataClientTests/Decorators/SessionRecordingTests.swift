@@ -35,7 +35,7 @@ import Wire
 
   /// A refusal is an answer; a server that is not there leaves nothing.
   @Test(arguments: [
-    (ClientEvent.Closed.lost("nobody is there"), 0), (.byUser, 0), (.refused(5), 4),
+    (ClientEvent.Closed.lost("nobody is there"), 0), (.byUser, 0), (.refused(code: 5), 4),
   ])
   func aConnectionThatNeverCameToBeIsNotRecorded(
     _ closed: ClientEvent.Closed, _ lines: Int

@@ -54,16 +54,18 @@ import Wire
     #expect(try recorded(gap).map(\.body) == [.gap(Gap(bytes: 1 << 53, reason: .unfilled))])
   }
 
+  private static let cutWithSecrets: [(String, String)] = [
+    ("\u{30}\u{7F}\0\u{1}t{\"token\":\"hush\"", "PUBLISH"),
+    ("\u{10}\u{7F}\0\u{4}MQTT\u{4}\u{42}\0\u{3C}\0\u{1}c\0\u{1}u\0\u{4}hush", "CONNECT"),
+    ("\u{10}\u{6}\0\u{4}hush", "CONNECT"),
+  ]
+
   /// Bytes that would tell the secret are not there, so that the fields are all that is known.
-  @Test(arguments: [
-    (Array("\u{30}\u{7F}\0\u{1}t{\"token\":\"hush\"".utf8), "PUBLISH"),
-    (
-      [0x10, 0x7F, 0, 4] + Array("MQTT".utf8) + [4, 0xC2, 0, 60, 0, 1, 0x63, 0, 1, 0x75, 0, 4]
-        + Array("hush".utf8), "CONNECT"
-    ),
-    ([0x10, 0x06, 0, 4] + Array("hush".utf8), "CONNECT"),
-  ])
-  func readsWhatIsCutBesideASecret(_ bytes: [UInt8], _ type: String) throws {
+  @Test(arguments: cutWithSecrets)
+  func readsWhatIsCutBesideASecret(_ packet: String, _ type: String) throws {
+    var bytes = Array(packet.utf8)
+    // A user name and a password, of which text of UTF-8 can not have the flags.
+    if bytes.count > 9, bytes[9] == 0x42 { bytes[9] = 0xC2 }
     let event = Sample.event(bytes: bytes, .v3_1_1)
     let read = try recorded(event, showsSecrets: false)
     #expect(read.count == 1)
