@@ -15,9 +15,6 @@ public import Wire
 /// that it needs. Keys and masks are made for the recording, as the client does not tell those on the wire; nor
 /// does it tell of PING and PONG.
 ///
-/// A connection is recorded when the server has answered, with what was performed before: one that never came to be
-/// leaves nothing.
-///
 /// Requests can't be recorded, as they are no packets: the client says so by its capabilities. The
 /// order of a message and of the `published` of QoS 0 is not recorded either: in the replay a message
 /// of QoS 0 is published where it was sent.
@@ -34,8 +31,6 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
     var lines: RecordingLines<Sink>
     var transcript: any Transcript
     var failure: DataClientError?
-    /// What was performed since the wish to connect, while that is not answered.
-    var unanswered: [(action: ClientAction, time: Timestamp)] = []
   }
 
   private let client: Client
@@ -96,7 +91,7 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
     defer { turnstile.leave() }
     if let failure = state.withLock({ $0.failure }) { throw failure }
     try await client.perform(action)
-    try record(action)
+    try record { $0.take(action, at: $1) }
   }
 
   /// Returns the client's next event when it is recorded.
@@ -109,7 +104,7 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
     // An answer never stands before the action that is being performed.
     await turnstile.enter()
     defer { turnstile.leave() }
-    try record(event)
+    try record { $0.take(event, at: $1) }
     return event
   }
 
@@ -119,7 +114,9 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
   /// Records an event that was read from the client itself, past this recorder.
   /// - Parameter event: The event.
   /// - Throws: ``DataClientError/Code/notRecorded``.
-  public func note(_ event: ClientEvent) throws(DataClientError) { try record(event) }
+  public func note(_ event: ClientEvent) throws(DataClientError) {
+    try record { $0.take(event, at: $1) }
+  }
 
   /// Lets the recording go on in the next file, if it has a way to get one.
   /// - Throws: ``DataClientError/Code/notRecorded``.
@@ -139,31 +136,12 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
     try change { try $0.lines.write($0.transcript.finish(at: time)) }
   }
 
-  private func record(_ action: ClientAction) throws(DataClientError) {
+  private func record(
+    _ take: (inout any Transcript, Timestamp) -> [Event]
+  ) throws(DataClientError) {
     let time = client.now
     try change { state in
-      switch action.kind {
-      case .connect: state.unanswered = [(action, time)]
-      case _ where !state.unanswered.isEmpty: state.unanswered.append((action, time))
-      default: try state.lines.add(&state.transcript, at: time) { $0.take(action, at: time) }
-      }
-    }
-  }
-
-  private func record(_ event: ClientEvent) throws(DataClientError) {
-    let time = client.now
-    try change { state in
-      var before: [(action: ClientAction, time: Timestamp)] = []
-      switch event {
-      case .connected, .closed(.refused): swap(&before, &state.unanswered)
-      case .closed: state.unanswered = []
-      case .failed(let id, _): state.unanswered.removeAll { $0.action.id == id }
-      default: break
-      }
-      try state.lines.add(&state.transcript, at: time) { transcript in
-        before.flatMap { transcript.take($0.action, at: $0.time) }
-          + transcript.take(event, at: time)
-      }
+      try state.lines.add(&state.transcript, at: time) { take(&$0, time) }
     }
   }
 

@@ -199,6 +199,8 @@ extension RedactionRules {
     guard !hidesNothing else { return true }
     // Nobody knows what it inflates to.
     if case .kept = frame.compression { return !hidesSecrets }
+    // Behind the code, which is no text, a reason is looked at by itself.
+    if frame.closeCode != nil, findSecret(in: frame.closeReason) { return false }
     // Only the names of the table are followed from frame to frame.
     if frame.opcode == .continuation, !keys.isEmpty { return false }
     return switch frame.cargo {

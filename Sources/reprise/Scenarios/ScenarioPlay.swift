@@ -85,7 +85,11 @@ struct ScenarioPlay: Sendable {
       world = try ReplayWorld(
         ReplayClient(contentsOf: path, options: ReplayWorld.options) { notes.append($0) },
         speed: session.speed(of: scenario.name))
-    } catch { return .impossible("\(path): \(error)") }
+    } catch {
+      // What can't be read names its file itself.
+      let text = "\(error)"
+      return .impossible(text.hasPrefix(path) ? text : "\(path): \(text)")
+    }
     return .played(scenario, try await scenario.run(in: world), input: path, notes: notes)
   }
 }

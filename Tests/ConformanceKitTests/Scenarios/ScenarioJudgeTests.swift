@@ -77,7 +77,7 @@ import Testing
 
   @Test func whatShouldBeFailsStrictRunsOnly() throws {
     let lenient = try report("refused-3", isRight: false)
-    #expect(verdict("SDK-channel-16", lenient) == .inconclusive && !lenient.hasFailed)
+    #expect(verdict("SDK-channel-16", lenient) == .notFollowed && !lenient.hasFailed)
     #expect(
       lenient.results.compactMap(\.reason).contains(
         "a SHOULD is not followed (scenario refused-3, step 2, cloud accepts); "

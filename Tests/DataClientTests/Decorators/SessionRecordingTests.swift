@@ -33,29 +33,6 @@ import Wire
     ]
   }
 
-  /// A refusal is an answer; a server that is not there leaves nothing.
-  @Test(arguments: [
-    (ClientEvent.Closed.lost("nobody is there"), 0), (.byUser, 0), (.refused(code: 5), 4),
-  ])
-  func aConnectionThatNeverCameToBeIsNotRecorded(
-    _ closed: ClientEvent.Closed, _ lines: Int
-  ) async throws {
-    let recorder = try RecordingClient(
-      TellingClient([.closed(closed), .connected(.init())]), to: MemorySink())
-    var user = Actor(recorder)
-    try await user.connect()
-    #expect(try recorder.sink.events().isEmpty)
-    _ = try await recorder.next(before: nil)
-    #expect(try recorder.sink.events().count == lines)
-    try await user.connect()
-    _ = try await recorder.next(before: nil)
-    try recorder.finish()
-    let events = try recorder.sink.events()
-    #expect(events.count == lines + 4)
-    // Connections are counted without it.
-    #expect(events.last?.context.connection == (lines == 0 ? 1 : 2))
-  }
-
   @Test func whatIsAnsweredOnTheNextConnectionIsRecorded() async throws {
     let recorder = try RecordingClient(
       TellingClient(Self.events(isSessionPresent: true)), to: MemorySink(), url: "mqtt://h")

@@ -52,7 +52,6 @@ import Wire
     (v311 + #""type":"PINGREQ","bytes":"0AA="}"#, .wrongValue, 124),
     (v311 + #""type":"PINGREQ","bytes":"wAA=","missing":1}"#, .wrongValue, 124),
     (v311 + #""type":"PINGREQ","bytes":"wA=="}"#, .wrongValue, 124),
-    (v311 + #""type":"PINGREQ","missing":1}"#, .wrongValue, 126),
     (start + #""protocol":"coap","type":"GET"}"#, .wrongValue, 86),
   ])
   func tellsThePlaceOfAMistake(line: String, code: RecordingError.Code, column: Int) throws {

@@ -178,7 +178,6 @@ import Wire
     (#""type":"TEXT","masked":false,"payload":"a""#, "fin"),
     (#""type":"TEXT","fin":true,"masked":false"#, "payload"),
     (#""type":"TEXT","fin":true,"masked":false,"rsv":8,"payload":"a""#, "rsv"),
-    (#""type":"TEXT","fin":true,"masked":false,"missing":3,"payload":"a""#, "missing"),
     (#""type":"RESERVED","opcode":9,"fin":true,"masked":false,"payload":"a""#, "opcode"),
     (#""type":"PUBLISH","fin":true,"masked":false,"payload":"a""#, "type"),
     (#""type":"TEXT","bytes":"!""#, "bytes"), (#""type":"TEXT","bytes":"gg==""#, "bytes"),
