@@ -48,7 +48,8 @@ import Wire
           .publish(.init(topic: "t", payload: payload, properties: properties.ofPackets)),
           version: .v5_0))
       var line: [UInt8] = []
-      event.withView { EventJSONWriter(hiding: RedactionRules(keys: ["key"])).append($0, to: &line) }
+      let writer = EventJSONWriter(hiding: RedactionRules(keys: ["key"]))
+      event.withView { writer.append($0, to: &line) }
       let text = String(decoding: line, as: UTF8.self)
       #expect(text.contains(#""userProperty":[["Key","***"],["other","2"],["key","***"]]"#))
       #expect(text.contains(payload.isEmpty ? #"{"utf8":""}"# : #"{"utf8":"\u0001"}"#))

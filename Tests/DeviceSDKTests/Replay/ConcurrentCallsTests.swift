@@ -38,7 +38,8 @@ import Testing
     }
     try #require(requests.count == 4)
     let others = (requests[0]...requests[2]).filter { !requests.contains($0) }
-    let order = lines[..<requests[0]] + (requests.prefix(3) + others).map { lines[$0] }
+    let order =
+      lines[..<requests[0]] + (requests.prefix(3) + others).map { lines[$0] }
       + lines[(requests[2] + 1)...]
     return Array(order.joined(separator: [UInt8(ascii: "\n")])) + [UInt8(ascii: "\n")]
   }
