@@ -78,8 +78,8 @@ extension TCPReassembler {
   mutating func giveUp(_ flow: Flow, _ forced: Gap.Reason?) -> Bool {
     guard flow.isWanted else { return false }
     let sides = flow.sidesByHead
-    for side in sides where loseDemanded(flow, side, forced) { return true }
     for side in sides where loseHole(flow, side, forced) { return true }
+    for side in sides where loseDemanded(flow, side, forced) { return true }
     return breakCycle(flow, isForced: forced != nil) || loseEnd(flow, forced)
   }
 
@@ -87,8 +87,6 @@ extension TCPReassembler {
   private mutating func loseHole(_ flow: Flow, _ side: Side, _ forced: Gap.Reason?) -> Bool {
     guard let head = flow[side].pending.first, head.offset > flow[side].offset else { return false }
     guard forced != nil || flow[side].settled >= head.offset else { return false }
-    // In the hole may be answers to whatever the next segment acknowledges: that is told before it.
-    guard flow.isOver(head.demand, of: side.other) else { return false }
     let isAcknowledged = flow[side].acknowledged >= head.offset && forced != .limit
     let reason = isAcknowledged ? .acknowledged : forced ?? .acknowledged
     lose(head.offset - flow[side].offset, reason, flow, side, head.arrival)
