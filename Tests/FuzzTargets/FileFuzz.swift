@@ -1,16 +1,14 @@
 import Capture
 import DataClient
 import Glibc
-import Synchronization
 import Wire
 
 /// Files of any bytes.
 enum FileFuzz {
   static func runCapture(_ bytes: [UInt8]) {
-    guard let path = file(bytes) else { return }
     var keeper = EventKeeper()
     do {
-      _ = try SessionInput.read(path, into: &keeper)
+      try read(bytes, into: &keeper)
     } catch {
       demand(error is CaptureError, "an error of another kind: \(error)")
     }
@@ -30,19 +28,17 @@ enum FileFuzz {
     RoundTrip.check(keeper.events)
   }
 
-  /// A file without a name that is written anew for every run; nil where the system has none.
-  private static let memory = Mutex<Int32>(-1)
-
-  static func file(_ bytes: [UInt8]) -> String? {
-    memory.withLock { descriptor in
-      if descriptor < 0 {
-        var name = Array("/tmp/fuzz-XXXXXX".utf8CString)
-        descriptor = mkstemp(&name)
-        unlink(name)
-      }
-      guard descriptor >= 0, ftruncate(descriptor, 0) == 0 else { return nil }
-      let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-      return count == bytes.count ? "/proc/self/fd/\(descriptor)" : nil
-    }
+  /// Reads bytes as a file; a system that has no room for one reads nothing.
+  ///
+  /// Each reading has a file of its own, as tests of several targets run at once.
+  static func read(_ bytes: [UInt8], into keeper: inout EventKeeper) throws {
+    var name = Array("/tmp/fuzz-XXXXXX".utf8CString)
+    let descriptor = mkstemp(&name)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    unlink(name)
+    let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    guard count == bytes.count else { return }
+    _ = try SessionInput.read("/proc/self/fd/\(descriptor)", into: &keeper)
   }
 }

@@ -71,8 +71,9 @@ extension WebSocketFrame {
       opcode, try fields.data("payload"), isFinal: try fields.bool("fin"),
       reservedBits: UInt8(truncatingIfNeeded: bits), maskingKey: try fields.maskingKey())
     guard fields.value("missing") != nil else { return }
-    // The bytes were left out, as they would have told a secret.
-    let missing = UInt64(try fields.integer("missing"))
+    // The bytes were left out, as they would have told a secret. A length that nothing can have
+    // leaves more missing than any other number of a recording may be.
+    let missing = UInt64(try fields.integer("missing", in: 0...Int.max))
     header = WebSocketFrameHeader(
       opcode, isFinal: header.isFinal, reservedBits: header.reservedBits,
       payloadLength: UInt64(payload.count) + missing, maskingKey: header.maskingKey)

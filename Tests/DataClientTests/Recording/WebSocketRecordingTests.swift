@@ -167,6 +167,20 @@ import Wire
     }
   }
 
+  /// A frame whose bytes are withheld, and whose length is more than JSON has exact numbers for.
+  @Test(arguments: [12, 1 << 53, (1 << 53) + 1, 683_177_591_878_697_573, 1 << 62])
+  func readsHowMuchOfAHiddenFrameIsMissing(_ missing: Int) throws {
+    var frame = WebSocketFrame(.text, Array(#"{"token":"geheim"}"#.utf8))
+    frame.header = WebSocketFrameHeader(
+      .text, isFinal: true, payloadLength: UInt64(frame.payload.count + missing))
+    let hidden = line(Sample.webSocket(.webSocket(frame)), showsSecrets: false)
+    #expect(hidden.contains("\"missing\":\(missing)") && !hidden.contains("\"bytes\""), "\(hidden)")
+    guard case .webSocket(let read) = try read(hidden).body else {
+      Issue.record("no frame"); return
+    }
+    #expect(read.header.payloadLength == UInt64(read.payload.count + missing))
+  }
+
   // MARK: Errors
 
   @Test(arguments: [
