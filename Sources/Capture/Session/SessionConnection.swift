@@ -17,7 +17,7 @@ final class SessionConnection {
   /// What WebSocket keeps, if the connection speaks it; then the packets are those in its messages.
   private(set) var webSocket: WebSocketConnection?
   /// The hellos, if the connection speaks TLS.
-  var handshake = TLSHandshake()
+  private(set) var handshake = TLSHandshake()
   private var layer = Layer()
   var sawConnect = false
   /// What the packets weigh for 5.0 and against it: what an inferred version stands on.
@@ -92,6 +92,12 @@ final class SessionConnection {
   private func clearHeld() {
     held = []
     heldMemory = 0
+  }
+
+  /// Changes what is kept of the hellos of TLS.
+  func changeHandshake(_ change: (inout TLSHandshake) -> Void) {
+    change(&handshake)
+    heldMemory = handshake.reserved
   }
 
   /// Drops what is held, but for how much it was; false when it is too much to go on.

@@ -127,6 +127,11 @@ struct SessionTraffic: TCPConsumer {
     guard connection.stage != .held else {
       return connection.held.byteCount > 0 && connection.forget(arrival)
     }
+    if connection.stage == .tls {
+      // Only the name and the version in the note are lacking then, which is no loss of the session.
+      for side in [Side.first, .second] { connection.changeHandshake { $0.lose(side) } }
+      return false
+    }
     var hasLost = false
     if let state = connection.webSocket {
       hasLost = webSocket.giveUp(arrival, connection, state)
@@ -234,7 +239,7 @@ struct SessionTraffic: TCPConsumer {
 
   /// Takes bytes of a connection that speaks TLS; false when its hellos are read.
   private func takeTLS(_ bytes: RawSpan, _ side: Side, _ connection: SessionConnection) -> Bool {
-    connection.handshake.take(bytes, side)
+    connection.changeHandshake { $0.take(bytes, side) }
     guard connection.handshake.isOver else { return true }
     note(connection)
     return false
@@ -244,7 +249,7 @@ struct SessionTraffic: TCPConsumer {
     _ count: Int, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival,
     _ connection: SessionConnection
   ) {
-    if connection.stage == .tls { return connection.handshake.lose(side) }
+    if connection.stage == .tls { return connection.changeHandshake { $0.lose(side) } }
     if let state = connection.webSocket {
       webSocket.lose(count, reason, side, arrival, connection, state)
     } else {

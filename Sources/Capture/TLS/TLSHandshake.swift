@@ -29,8 +29,11 @@ struct TLSHandshake {
 
   /// Takes the loss of bytes of a side: what follows can't be put together.
   mutating func lose(_ side: Side) {
-    if side == .first { first.isOver = true } else { second.isOver = true }
+    if side == .first { first = Start(isOver: true) } else { second = Start(isOver: true) }
   }
+
+  /// The memory that hellos take that are not whole yet, in bytes.
+  var reserved: Int { first.bytes.count + second.bytes.count }
 
   private static func read(_ bytes: RawSpan, _ start: inout Start) -> TLSHello? {
     guard !start.isOver else { return nil }

@@ -132,4 +132,24 @@ import Wire
     // The first for the third, and the second for what the first takes again.
     #expect(tap.surrenders == 2)
   }
+
+  @Test("23: hellos of TLS that never end take no more than everything may take")
+  func hellosAreGivenUp() {
+    // The header of a record of 16,000 bytes with a ClientHello in it, of which 10,000 come.
+    let start: [UInt8] = [0x16, 3, 1, 0x3E, 0x80, 1, 0, 0x3E, 0x7C, 3, 3]
+    let hello = start + [UInt8](repeating: 7, count: 10_000)
+    let dialogues = (0..<6).map { index in
+      var dialogue = Dialogue(serverPort: 8_883)
+      dialogue.clientPort = UInt16(40_000 + index)
+      dialogue.open()
+      dialogue.send(.client, hello, pieces: 20_000)
+      return dialogue
+    }
+    let all = Tap(dialogues.flatMap(\.segments), memory: 1 << 20)
+    #expect(all.mostReserved == 6 * hello.count)
+    let tap = Tap(dialogues.flatMap(\.segments), memory: 35_000)
+    #expect(tap.mostReserved == 3 * hello.count && tap.reserved == 0)
+    // Only the name in a note is lacking: nothing of a session is lost.
+    #expect(tap.surrenders == 0 && tap.events.isEmpty)
+  }
 }

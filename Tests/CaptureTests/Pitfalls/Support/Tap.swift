@@ -11,6 +11,8 @@ struct Tap {
   var surrenders = 0
   /// The bytes that are still counted as taken at the end.
   var reserved = 0
+  /// The most bytes that were counted as taken behind any segment.
+  var mostReserved = 0
 
   private final class Box {
     var events: [Event] = []
@@ -37,6 +39,7 @@ struct Tap {
           sequenceNumber: segment.sequence, acknowledgmentNumber: segment.acknowledgment ?? 0,
           flags: flags, window: 65_535, payload: segment.payload.span.bytes,
           payloadWireLength: segment.wireLength ?? segment.payload.count))
+      mostReserved = max(mostReserved, reassembler.consumer.budget.reserved)
     }
     reassembler.finish()
     statistics = reassembler.statistics
