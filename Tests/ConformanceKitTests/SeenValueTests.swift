@@ -35,8 +35,8 @@ struct SeenValueTests {
       ("1.5.3-2", "30 06 0003 610062 01", "byte 00 at byte 5, topic"),
       ("3.8.3-3", "82 02 0001", "the end of the packet at byte 4, filter"),
       ("3.3.2-1", "30 03 0005 61", "a length of 5 at byte 2 and 1 bytes behind it, topic"),
-      ("3.3.2-2", "30 06 0003 612F23 01", "\"a/#\", byte 23 at byte 6, topic"),
-      ("4.7.1-2", "82 0B 0001 0001 62 00 0002 6123 00", "\"a#\", byte 23 at byte 11, filter"),
+      ("3.3.2-2", "30 06 0003 612F23 01", "\"a/#\", '#' at byte 6, topic"),
+      ("4.7.1-2", "82 0B 0001 0001 62 00 0002 6123 00", "\"a#\", '#' at byte 11, filter"),
       ("4.7.3-1", "30 03 0000 01", "a length of 0 at byte 2, topic"),
     ])
   func faults(clause: String, hex: String, value: String) throws {

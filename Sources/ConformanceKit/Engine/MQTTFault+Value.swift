@@ -22,7 +22,7 @@ extension MQTTFault {
     case .emptyTopic, .emptyClientID: return "a length of 0 \(place), \(field.rawValue)"
     case .wildcardInTopic, .misplacedMultiLevelWildcard, .misplacedSingleLevelWildcard:
       let text = packet.text(around: offset, in: field).map { "\"\($0)\", " } ?? ""
-      return "\(text)byte \(packet.hex(from: offset, count: 1)) \(place), \(field.rawValue)"
+      return "\(text)\(packet.character(at: offset)) \(place), \(field.rawValue)"
     case .emptyList: return "the end of the packet \(place), \(field.rawValue)"
     case .fieldCut: return cut(packet)
     case .trailingBytes:
@@ -56,6 +56,13 @@ extension MQTTPacketView {
     return (offset..<end).map {
       prefix + bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self).digits
     }.joined(separator: " ")
+  }
+
+  /// A byte as the character that it is, or in hexadecimal where it can't be shown.
+  fileprivate func character(at offset: Int) -> String {
+    guard offset >= 0, offset < bytes.byteCount else { return "a byte" }
+    let byte = bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+    return (0x21...0x7E).contains(byte) ? "'\(Character(UnicodeScalar(byte)))'" : byte.hexadecimal
   }
 
   /// The topic or filter that has a byte; nil of a field that is not listed here.
