@@ -22,6 +22,7 @@ static const unsigned char channel[] = {
 #embed "../../Conformance/sdk/channel/extra-parameters.json" suffix(, ',', )
 #embed "../../Conformance/sdk/channel/kicked-out.json" suffix(, ',', )
 #embed "../../Conformance/sdk/channel/listeners.json" suffix(, ',', )
+#embed "../../Conformance/sdk/channel/losses.json" suffix(, ',', )
 #embed "../../Conformance/sdk/channel/lost-while-waiting.json" suffix(, ',', )
 #embed "../../Conformance/sdk/channel/messages.json" suffix(, ',', )
 #embed "../../Conformance/sdk/channel/narrow-subscription.json" suffix(, ',', )

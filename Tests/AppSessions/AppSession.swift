@@ -145,6 +145,9 @@ public final class RawApp: Sendable {
   /// Loses the connection.
   public func lose() { broker.drop("app") }
 
+  /// Has the broker close the connection in good order.
+  public func hangUp() { broker.hangUp("app") }
+
   /// Connects.
   public func connect(
     as clientID: String = "dev1&a1pk", cleanStart: Bool = true, keepAlive: UInt16 = 60,

@@ -111,8 +111,9 @@ import Testing
     let broker = try await Broker()
     let client = try await TestClient.connected(broker)
     await broker.stop(SIGKILL)
-    guard case .closed(.lost) = try await client.event() else {
-      Issue.record("not lost")
+    // The system closes what the killed process had open, in good order.
+    guard case .closed(.byServer(code: nil, _)) = try await client.event() else {
+      Issue.record("not closed")
       return
     }
     try await broker.start()
@@ -146,11 +147,54 @@ import Testing
     }
     let client = try TestClient("mqtt://127.0.0.1:\(server.port)", version: .v5_0)
     try await client.connect()
-    guard case .closed(.lost(let text)) = try await client.event() else {
-      Issue.record("not lost")
+    guard case .closed(.byServer(code: 0x8E, let text)) = try await client.event() else {
+      Issue.record("not closed by the server")
       return
     }
     #expect(text.contains("taken over"), "\(text)")
+  }
+
+  /// How a server ends a connection that it has accepted.
+  enum ServerEnd: CaseIterable { case inOrder, brokenOff }
+
+  @Test(arguments: ServerEnd.allCases, MosquittoClient.Version.allCases)
+  func tellsAnEndInGoodOrderFromABrokenConnection(
+    _ end: ServerEnd, _ version: MosquittoClient.Version
+  ) async throws {
+    let broker = try await Broker()
+    let gate = try BrokerGate(broker: broker.url)
+    let client = try TestClient(gate.url, version: version)
+    try await client.perform(.connect(ConnectOptions()))
+    try await gate.accept()
+    #expect(try await client.event() == .connected(.init()))
+    switch end {
+    case .inOrder: try await gate.hangUp()
+    case .brokenOff: try await gate.lose()
+    }
+    switch (end, try await client.event()) {
+    case (.inOrder, .closed(.byServer(code: nil, let text))):
+      #expect(text.contains("the server closed the connection"), "\(text)")
+    case (.brokenOff, .closed(.lost(let text))):
+      #expect(text.contains("the connection was reset"), "\(text)")
+    case (_, let event): Issue.record("\(event)")
+    }
+  }
+
+  @Test(arguments: MosquittoClient.Version.allCases)
+  func aSessionThatIsTakenOverIsClosedByTheServer(
+    _ version: MosquittoClient.Version
+  ) async throws {
+    let broker = try await Broker()
+    let twins = try (0..<2).map { _ in try TestClient(broker.url, version: version) }
+    for twin in twins {
+      try await twin.perform(.connect(ConnectOptions(clientID: "twin")))
+      #expect(try await twin.event() == .connected(.init()))
+    }
+    guard case .closed(.byServer(let code, _)) = try await twins[0].event() else {
+      Issue.record("not closed by the server")
+      return
+    }
+    #expect(code == nil || code == 0x8E)
   }
 
   @Test func asksAsOftenAsTheServerWants() async throws {

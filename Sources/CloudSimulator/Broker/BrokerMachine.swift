@@ -71,7 +71,9 @@ struct BrokerMachine: Sendable {
     let clientID = options.clientID.isEmpty ? "auto-\(seat)" : options.clientID
     var outputs: [Output] = []
     if let other = sessions[clientID]?.seat {
-      outputs += lose(other, "another client has connected as \"\(clientID)\"")
+      // Session taken over (MQTT 5.0 section 3.1.4).
+      let text = "another client has connected as \"\(clientID)\""
+      outputs += end(other, .byServer(code: 0x8E, text))
     }
     if options.cleanStart { sessions[clientID] = nil }
     let isPresent = sessions[clientID] != nil
@@ -108,9 +110,16 @@ struct BrokerMachine: Sendable {
   }
 
   /// Loses a connection; its will is sent.
-  mutating func lose(_ seat: Seat, _ reason: String) -> [Output] {
+  mutating func lose(_ seat: Seat, _ reason: String) -> [Output] { end(seat, .lost(reason)) }
+
+  /// Closes a connection in good order without being asked for it; its will is sent.
+  mutating func hangUp(_ seat: Seat, _ reason: String) -> [Output] {
+    end(seat, .byServer(code: nil, reason))
+  }
+
+  private mutating func end(_ seat: Seat, _ reason: ClientEvent.Closed) -> [Output] {
     guard let session = close(seat) else { return [] }
-    let closed = Output(seat: seat, event: .closed(.lost(reason)))
+    let closed = Output(seat: seat, event: .closed(reason))
     return [closed] + (session.will.map { route($0) } ?? [])
   }
 

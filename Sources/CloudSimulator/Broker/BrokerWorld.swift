@@ -137,6 +137,13 @@ struct BrokerWorld: Sendable {
 
   // MARK: What others do to the broker
 
+  mutating func hangUp(named name: String) -> [Resumption] {
+    for seat in places.indices where places[seat]?.name == name {
+      deliver(broker.hangUp(seat, "the broker has closed the connection"))
+    }
+    return settle()
+  }
+
   mutating func drop(named name: String) -> [Resumption] {
     for seat in places.indices where places[seat]?.name == name {
       deliver(broker.lose(seat, "the broker has dropped the connection"))

@@ -72,6 +72,10 @@ public final class InProcessBroker: Sendable {
   /// - Parameter name: The name that they were made with.
   public func drop(_ name: String) { resume { $0.drop(named: name) } }
 
+  /// Closes the connections of the clients of a name in good order; their wills are sent.
+  /// - Parameter name: The name that they were made with.
+  public func hangUp(_ name: String) { resume { $0.hangUp(named: name) } }
+
   /// Cuts the connection of the client that sent to a topic last; its will is sent.
   /// - Parameter topic: The topic.
   public func dropPublisher(of topic: String) { resume { $0.dropPublisher(of: topic) } }

@@ -113,6 +113,7 @@ package struct ScenarioStep: Sendable, Hashable {
     case "acknowledges": return .acknowledge
     case "sends": return .send(try message(self))
     case "loses": return .lose
+    case "hangs up": return .hangUp
     case "closes": return .close
     case "acts": return .act(events: fields["events"]?.integer ?? 1)
     default: throw ConformanceError(.badCatalogue, "the cloud does not know how it \(kind)")

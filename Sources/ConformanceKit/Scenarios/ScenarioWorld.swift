@@ -13,8 +13,10 @@ public enum CloudStep: Sendable, Hashable {
   case acknowledge
   /// A message is sent to the subject, which is subscribed to its topic.
   case send(Message)
-  /// The connection is lost, or the attempt to open it fails.
+  /// The connection breaks, or the attempt to open it fails.
   case lose
+  /// The cloud closes the connection in good order, as one does that another client takes the identity over from.
+  case hangUp
   /// The connection is closed as the subject asked for.
   case close
   /// A server of WebSocket does something.
@@ -25,7 +27,7 @@ public enum CloudStep: Sendable, Hashable {
   /// How many events of the client come of the step.
   public var events: Int {
     switch self {
-    case .accept, .refuse, .grant, .acknowledge, .send, .lose, .close, .frame: 1
+    case .accept, .refuse, .grant, .acknowledge, .send, .lose, .hangUp, .close, .frame: 1
     case .act(let events): events
     }
   }

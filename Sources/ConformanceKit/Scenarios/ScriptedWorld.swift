@@ -131,6 +131,7 @@ private final class ScriptedClient: DataClient {
       return .connected(.init())
     case .refuse(let code): return close(.refused(code: code))
     case .lose: return close(.lost("the scenario says so"))
+    case .hangUp: return close(.byServer(code: nil, "the scenario says so"))
     case .close: return close(.byUser)
     case .send(let message): return .message(message)
     case .grant(let granted):
@@ -141,7 +142,7 @@ private final class ScriptedClient: DataClient {
     case .frame(.text(let text)): return .text(text)
     case .frame(.binary(let bytes)): return .binary(bytes)
     case .frame(.close(let code)):
-      return close(.lost("the server closed the connection with code \(code)"))
+      return close(.byServer(code: nil, "the server closed the connection with code \(code)"))
     case .frame(.refuse(let refusal)):
       _ = try takeOpen("handshake") { if case .connect = $0 { true } else { false } }
       return close(.lost("the server refused to switch to WebSocket: \(refusal)"))

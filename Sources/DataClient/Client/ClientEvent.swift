@@ -42,7 +42,10 @@ public enum ClientEvent: Sendable, Hashable {
     case byUser
     /// The server refused the connection, with the code of its CONNACK.
     case refused(code: UInt8)
-    /// The connection was lost, or there never was one; the text is for people.
+    /// The server ended an open connection in good order: it closed its side of TCP (FIN), or said so in a
+    /// DISCONNECT, whose reason code it is (MQTT 5.0 section 3.14.2.1), or in a Close frame; the text is for people.
+    case byServer(code: UInt8?, String)
+    /// The connection broke, without an end in good order, or there never was one; the text is for people.
     case lost(String)
   }
 }

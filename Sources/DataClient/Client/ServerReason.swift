@@ -80,7 +80,7 @@ extension ClientEvent.Closed {
     switch self {
     case .byUser: false
     case .refused(let code): ServerReason(code).mayPass
-    case .lost: true
+    case .byServer, .lost: true
     }
   }
 
@@ -98,7 +98,7 @@ extension ClientEvent.Closed: CustomStringConvertible {
     switch self {
     case .byUser: "the connection was closed"
     case .refused(let code): "the server refused the connection: \(ServerReason(code).text())"
-    case .lost(let text): text
+    case .byServer(_, let text), .lost(let text): text
     }
   }
 }

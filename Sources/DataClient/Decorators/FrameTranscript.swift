@@ -81,6 +81,8 @@ struct FrameTranscript: Transcript {
     case .byUser:
       let answer = isLeaving ? [frame(.close, Self.normalClosure, .server, time)] : []
       return answer + [pen.close(.fin, by: .client, at: time)]
+    case .byServer(_, let reason):
+      return [pen.close(.fin, by: .server, saying: reason, at: time)]
     case .refused, .lost: return [pen.close(.reset, by: .server, saying: "\(closed)", at: time)]
     }
   }

@@ -168,6 +168,10 @@ struct MessageTranscript: Transcript {
     case .refused(let code):
       let connack = make(time, .server, .connack(.init(code: code)))
       return [connack, pen.close(.fin, by: .server, at: time)]
+    case .byServer(let code, let reason):
+      let end = pen.close(.fin, by: .server, saying: reason, at: time)
+      guard let code, version.rules.hasProperties else { return [end] }
+      return [make(time, .server, .disconnect(.init(code))), end]
     case .lost(let reason): return [pen.close(.reset, by: .server, saying: reason, at: time)]
     }
   }

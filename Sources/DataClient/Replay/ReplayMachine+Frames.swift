@@ -25,7 +25,7 @@ extension ReplayMachine {
     case .close:
       let isLeaving = link == .leaving
       close()
-      return .closed(isLeaving ? .byUser : .lost(Self.reason(of: frame)))
+      return .closed(isLeaving ? .byUser : .byServer(code: nil, Self.reason(of: frame)))
     default: return nil
     }
   }

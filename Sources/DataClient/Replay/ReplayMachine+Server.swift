@@ -2,15 +2,20 @@ import Wire
 
 /// The server's side of the machine: what its packets, and the ends of connections, are for the user.
 extension ReplayMachine {
-  mutating func take(_ closing: ConnectionClosing, by peer: Peer) -> ClientEvent? {
+  mutating func take(_ closing: ConnectionClosing, _ context: EventContext) -> ClientEvent? {
+    let peer = context.sender
     let isLeaving = link == .leaving
     // The end of a capture does not end the connection.
     if closing.how == .endOfCapture, !isLeaving { return nil }
     close()
     if isLeaving, peer == .client || closing.reason == nil { return .closed(.byUser) }
-    if let reason = closing.reason { return .closed(.lost(reason)) }
-    return .closed(
-      .lost(closing.how == .fin ? "the peer closed the connection" : "the connection was reset"))
+    guard closing.how == .fin else {
+      return .closed(.lost(closing.reason ?? "the connection was reset"))
+    }
+    let text = closing.reason ?? "the peer closed the connection"
+    // Good order is a Close frame there (RFC 6455 section 7.1.4), unless a client has said that it was.
+    let isInOrder = peer == .server && (context.wire != .webSocket || closing.reason != nil)
+    return .closed(isInOrder ? .byServer(code: nil, text) : .lost(text))
   }
 
   mutating func close() {
@@ -53,7 +58,8 @@ extension ReplayMachine {
       close()
       let reason = packet.reasonCode ?? 0
       let why = reason == 0 ? "" : ": \(ServerReason(reason).text())"
-      return .closed(.lost("the server disconnected\(why)"))
+      return .closed(
+        .byServer(code: reason == 0 ? nil : reason, "the server disconnected\(why)"))
     case .reserved, .connect, .subscribe, .unsubscribe, .pingreq, .pingresp, .auth:
       return nil
     }

@@ -200,7 +200,7 @@ struct ReplayMachine {
   private mutating func takeFromServer(_ event: Event) -> ClientEvent? {
     pass(event)
     guard event.context.connection == openConnection else { return nil }
-    if case .closed(let closing) = event.body { return take(closing, by: event.context.sender) }
+    if case .closed(let closing) = event.body { return take(closing, event.context) }
     return event.withView { view in
       switch view.body {
       case .mqtt(let packet): take(packet)

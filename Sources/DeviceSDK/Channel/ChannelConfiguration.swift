@@ -104,9 +104,12 @@ public struct ChannelConfiguration: Sendable {
     first: .seconds(60), longest: .seconds(3_600), jitterPercent: 0)
   /// How often binding is tried before it fails for good.
   public var bindAttempts = 3
-  /// How many lost connections within ``kickWindow`` are taken for another user of the identity.
+  /// How many kicks within ``kickWindow`` are taken for another user of the identity, and are final.
+  ///
+  /// A kick is DISCONNECT 0x8E, or that the server closes the connection in good order within ``kickWindow`` after it
+  /// accepted it; a connection that breaks is none, and is opened again for ever.
   public var kickLimit = 3
-  /// Within which time lost connections are counted together.
+  /// Within which time kicks are counted together.
   public var kickWindow: Duration = .seconds(60)
   /// The seed of the jitter; mixed with the identity, so that devices differ without one.
   public var jitterSeed: UInt64 = 0

@@ -19,7 +19,7 @@ extension ChannelStateMachine {
     case .idle:
       waitForConnection(id)
       failedAttempts = 0
-      kicks = []
+      kicks.reset()
       lastLoss = nil
       connect(by: identity == nil ? .startedUnknown : .started)
     case .closing:
@@ -113,6 +113,7 @@ extension ChannelStateMachine {
   mutating func noteConnected(_ connected: ClientEvent.Connected) {
     guard case .connecting(let action, _) = link else { return }
     actions[action] = nil
+    kicks.noteAccepted(time)
     guard needsRestoring(connected) else { return open(by: .accepted) }
     let restoring = perform(
       .subscribe(grants.map { Subscription($0.filter, qos: configuration.subscribeQoS) }),
@@ -178,17 +179,11 @@ extension ChannelStateMachine {
     case .connecting: tryAgain(error, by: Self.isFinal(reason) ? .refused : .closed)
     case .restoring, .connected:
       statistics.lostConnections += 1
-      kicks = kicks.suffix(max(0, configuration.kickLimit - 1)) + [time]
-      tryAgain(
-        isOscillating ? Self.oscillation(error) : error, by: isOscillating ? .kicked : .closed)
+      let isKickedOut = kicks.noteClosed(reason, time)
+      tryAgain(isKickedOut ? Self.oscillation(error) : error, by: isKickedOut ? .kicked : .closed)
     case .closing(_, let retry?): tryAgain(retry, by: .closed)
     case .closing: finishStop(by: .closed)
     }
-  }
-
-  private var isOscillating: Bool {
-    guard kicks.count >= configuration.kickLimit, let first = kicks.first else { return false }
-    return time < first.advanced(by: configuration.kickWindow)
   }
 
   /// Goes to sleep before the next try, or for good.

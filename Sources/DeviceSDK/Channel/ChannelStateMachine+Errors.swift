@@ -11,7 +11,7 @@ extension ChannelStateMachine {
   static func oscillation(_ last: ChannelError) -> ChannelError {
     ChannelError(
       .gateway,
-      "the connection is lost again and again; another process seems to use the same identity: stop "
+      "the connection is taken over again and again; another process seems to use the same identity: stop "
         + "it, or give one of the two an identity of its own, and start again (\(last.message))",
       underlying: last)
   }
@@ -19,7 +19,8 @@ extension ChannelStateMachine {
   static func error(for reason: ClientEvent.Closed) -> ChannelError {
     switch reason {
     case .byUser: ChannelError(.network, "\(reason)")
-    case .lost(let text): ChannelError(.network, "the connection was lost: \(text)")
+    case .byServer(_, let text), .lost(let text):
+      ChannelError(.network, "the connection was lost: \(text)")
     case .refused(let code):
       ChannelError(
         reason.refusesIdentity ? .login : .gateway, "\(reason)", cloudCode: Int(code))

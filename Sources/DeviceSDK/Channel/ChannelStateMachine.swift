@@ -142,7 +142,7 @@ public struct ChannelStateMachine: StateMachine {
 
   private(set) var link = Link.idle
   var failedAttempts = 0
-  var kicks: [Timestamp] = []
+  var kicks: KickCounter
   /// Why there is no connection, since there was one.
   var lastLoss: ChannelError?
   var needsSubscribeAll = true
@@ -180,6 +180,7 @@ public struct ChannelStateMachine: StateMachine {
     self.configuration = configuration
     nextRequestID = configuration.firstRequestID
     random = SeededGenerator(seed: configuration.jitterSeed)
+    kicks = KickCounter(limit: configuration.kickLimit, window: configuration.kickWindow)
     if let identity = configuration.identity { take(identity) }
   }
 

@@ -12,7 +12,8 @@ extension GatewayStateMachine {
     case .oscillation:
       GatewayError(
         .gateway,
-        "the connection is lost again and again; another process seems to use the same identity")
+        "the connection is taken over again and again; another process seems to use the same identity"
+      )
     case .stopped: GatewayError(.network, "the gateway was stopped")
     case .ended: GatewayError(.network, "there are no more events")
     }
@@ -21,7 +22,8 @@ extension GatewayStateMachine {
   private static func error(for reason: ClientEvent.Closed) -> GatewayError {
     switch reason {
     case .byUser: GatewayError(.network, "the connection was closed")
-    case .lost(let text): GatewayError(.network, "the connection was lost: \(text)")
+    case .byServer(_, let text), .lost(let text):
+      GatewayError(.network, "the connection was lost: \(text)")
     case .refused(let code):
       GatewayError(
         reason.refusesIdentity ? .login : .gateway, "\(reason)", cloudCode: Int(code))

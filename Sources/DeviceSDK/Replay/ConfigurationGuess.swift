@@ -93,7 +93,7 @@ struct ConfigurationGuess {
     if let shortest { configuration.reconnect = Self.exactly(shortest) }
     guard goesOnWhenKicked else { return }
     notes.append(
-      "the app went on although it lost \(configuration.kickLimit) connections within "
+      "the app went on although it was kicked out \(configuration.kickLimit) times within "
         + "\(configuration.kickWindow.components.seconds) s, where the channel would have stopped")
     configuration.kickLimit = .max
   }
@@ -106,13 +106,11 @@ struct ConfigurationGuess {
   }
 
   private var goesOnWhenKicked: Bool {
-    let limit = configuration.kickLimit
-    let losses = session.ends.filter { if case .lost = $0.reason { true } else { false } }
-    for (index, loss) in losses.enumerated().dropFirst(limit - 1) {
-      let first = losses[index - limit + 1].time
-      if loss.time < first.advanced(by: configuration.kickWindow), connect(after: loss) != nil {
-        return true
-      }
+    var kicks = KickCounter(limit: configuration.kickLimit, window: configuration.kickWindow)
+    for end in session.ends {
+      guard let acceptedAt = end.acceptedAt else { continue }
+      kicks.noteAccepted(acceptedAt)
+      if kicks.noteClosed(end.reason, end.time), connect(after: end) != nil { return true }
     }
     return false
   }

@@ -19,6 +19,8 @@ struct RecordedSession: Sendable {
   struct End: Sendable {
     let reason: ClientEvent.Closed
     let time: Timestamp
+    /// When the connection was accepted; nil when it was not.
+    let acceptedAt: Timestamp?
     /// How many actions there were before it.
     let actionCount: Int
   }
@@ -48,6 +50,7 @@ struct RecordedSession: Sendable {
   private(set) var breaksOff = false
   private var seen: Set<String> = []
   private var steps = 0
+  private var acceptedAt: Timestamp?
 
   init(_ dialogue: ReplayDialogue) {
     for step in dialogue {
@@ -94,6 +97,7 @@ struct RecordedSession: Sendable {
 
   private mutating func take(_ event: ClientEvent, _ step: ReplayDialogue.Step) {
     if case .connected(let connected) = event {
+      acceptedAt = step.place.time
       let connect = actions.lastIndex { if case .connect = $0.kind { true } else { false } }
       if let connect { actions[connect].isSessionPresent = connected.isSessionPresent }
     } else if case .subscribed(let id, _) = event {
@@ -109,7 +113,11 @@ struct RecordedSession: Sendable {
       hasFrames = true
     } else if case .closed(let reason) = event {
       breaksOff = false
-      ends.append(End(reason: reason, time: step.place.time, actionCount: actions.count))
+      ends.append(
+        End(
+          reason: reason, time: step.place.time, acceptedAt: acceptedAt,
+          actionCount: actions.count))
+      acceptedAt = nil
     }
   }
 

@@ -11,8 +11,8 @@ struct ConnectionKeeper: Sendable {
     var connectTimeout: Duration?
     var closeTimeout: Duration
     var backOff: BackOff
-    /// How many lost connections within the window are taken for another user of the identity; nil
-    /// leaves that to whoever owns the connection.
+    /// How many kicks within the window are taken for another user of the identity (``KickCounter``); nil leaves
+    /// that to the owner of the connection.
     var kickLimit: Int?
     var kickWindow: Duration
   }
@@ -59,12 +59,13 @@ struct ConnectionKeeper: Sendable {
   private let rules: Rules
   private var random: SeededGenerator
   private var failedAttempts = 0
-  private var losses: [Timestamp] = []
+  private var kicks: KickCounter
   private(set) var link = Link.idle
   private(set) var lostConnections: UInt64 = 0
 
   init(_ rules: Rules, random: SeededGenerator) {
     self.rules = rules
+    kicks = KickCounter(limit: rules.kickLimit, window: rules.kickWindow)
     self.random = random
   }
 
@@ -92,7 +93,7 @@ struct ConnectionKeeper: Sendable {
     switch link {
     case .idle:
       failedAttempts = 0
-      losses = []
+      kicks.reset()
       return [connect(now)]
     case .connecting, .restoring, .open, .backingOff, .closing(_, .some): return []
     case .closing, .ended: return nil
@@ -124,6 +125,7 @@ struct ConnectionKeeper: Sendable {
 
   mutating func noteConnected(_ now: Timestamp) -> [Step] {
     guard case .connecting = link else { return [] }
+    kicks.noteAccepted(now)
     link = .restoring(until: rules.connectTimeout.map { now.advanced(by: $0) })
     return [.restore]
   }
@@ -143,8 +145,7 @@ struct ConnectionKeeper: Sendable {
     case .connecting: return [tryAgain(.closed(reason), isFinal: Self.isFinal(reason), now)]
     case .restoring, .open:
       lostConnections += 1
-      losses = losses.suffix(max(0, (rules.kickLimit ?? 1) - 1)) + [now]
-      let oscillates = isOscillating(now)
+      let oscillates = kicks.noteClosed(reason, now)
       return [tryAgain(oscillates ? .oscillation : .closed(reason), isFinal: oscillates, now)]
     case .closing(_, let retry?): return [tryAgain(retry, isFinal: false, now)]
     case .closing: return [finishStop()]
@@ -203,13 +204,6 @@ struct ConnectionKeeper: Sendable {
   private mutating func finishStop() -> Step {
     link = .idle
     return .stopped
-  }
-
-  private func isOscillating(_ now: Timestamp) -> Bool {
-    guard let limit = rules.kickLimit, losses.count >= limit, let first = losses.first else {
-      return false
-    }
-    return now < first.advanced(by: rules.kickWindow)
   }
 
   /// Tells whether trying again would be refused again.

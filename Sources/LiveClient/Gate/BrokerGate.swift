@@ -100,13 +100,20 @@ public final class BrokerGate: Sendable {
   /// - Throws: `DataClientError` when none comes in time; and `CancellationError`.
   public func acknowledge() async throws { try await orders.carryOut(.acknowledge) }
 
-  /// Cuts the connection, or the attempt to open one as soon as its CONNECT has come, and waits until
+  /// Breaks the connection off (RST), or the attempt to open one as soon as its CONNECT has come, and waits until
   /// it is closed.
   ///
   /// What the client has sent before reaches the broker, which sees no DISCONNECT; what the gate has let
   /// through reaches the client.
   /// - Throws: `DataClientError` when no connection comes in time; and `CancellationError`.
   public func lose() async throws { try await orders.carryOut(.lose) }
+
+  /// Closes the connection in good order (FIN), as a broker does that another client has taken the session over
+  /// from (MQTT 3.1.1 section 3.1.4), and waits until it is closed.
+  ///
+  /// What the client has sent before reaches the broker, and what the gate has let through reaches the client.
+  /// - Throws: `DataClientError` when no connection comes in time; and `CancellationError`.
+  public func hangUp() async throws { try await orders.carryOut(.hangUp) }
 
   // MARK: Mode
 

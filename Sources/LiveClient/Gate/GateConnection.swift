@@ -39,6 +39,8 @@ final class GateConnection {
   private var hasShutBroker = false
   /// Whether nothing passes any more, and what is under way is brought to its end.
   private(set) var isEnding = false
+  /// Whether the client's side ends by RST.
+  private var isBreakingOff = false
   /// When to wait no longer for the other sides to close; nil as long as there is something to send.
   private(set) var endsBy: Timestamp?
 
@@ -172,6 +174,11 @@ final class GateConnection {
       hasShutBroker = true
       if broker?.shutdownWriting() != true { isBrokerOver = true }
     }
+    if isBreakingOff, !isClientOver, toClient.isEmpty {
+      // The socket goes with the last reference, which is that of this connection.
+      client.breakOffWhenClosed()
+      isClientOver = true
+    }
     if !hasShutClient, !isClientOver, toClient.isEmpty {
       hasShutClient = true
       if !client.shutdownWriting() { isClientOver = true }
@@ -204,6 +211,12 @@ final class GateConnection {
     isEnding = true
     // A broker that was not reached yet is left alone.
     if !isBrokerReached { isBrokerOver = true }
+  }
+
+  /// Ends the connection behind all that is under way, for the client without good order.
+  func breakOff() {
+    isBreakingOff = true
+    finish()
   }
 
   // MARK: Packets

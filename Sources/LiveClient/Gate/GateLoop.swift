@@ -130,7 +130,7 @@ final class GateLoop {
     switch pending.command {
     case .pass, .hold: return setMode(pending.command)
     case .awaitConnect, .awaitRequests, .awaitGoodbye: return look(pending.command)
-    case .accept, .refuse, .grant, .acknowledge, .lose: break
+    case .accept, .refuse, .grant, .acknowledge, .lose, .hangUp: break
     }
     guard let connection = connections.last, connection.isOpen, connection.number == lastNumber
     else {
@@ -171,6 +171,10 @@ final class GateLoop {
     case .acknowledge: return connection.release { $0.acknowledge() }
     case .lose:
       guard connection.hasConnect else { return false }
+      connection.breakOff()
+      return true
+    case .hangUp:
+      guard connection.hasConnect else { return false }
       connection.finish()
       return true
     case .pass, .hold, .awaitConnect, .awaitRequests, .awaitGoodbye: return false
@@ -206,7 +210,7 @@ final class GateLoop {
       guard let connection = connection(number), connection.isOpen else { return number }
       _ = connection.release { $0.sayGoodbye() }
       return connection.hasSaidGoodbye ? number : nil
-    case .accept, .refuse, .grant, .acknowledge, .lose, .pass, .hold: return nil
+    case .accept, .refuse, .grant, .acknowledge, .lose, .hangUp, .pass, .hold: return nil
     }
   }
 
@@ -227,7 +231,7 @@ final class GateLoop {
       case .accept, .refuse, .awaitConnect: "no CONNECT of the client was answered"
       case .grant: "no SUBSCRIBE of the client waits for an answer"
       case .acknowledge: "no PUBLISH and no UNSUBSCRIBE of the client waits for an answer"
-      case .lose: "the client does not connect"
+      case .lose, .hangUp: "the client does not connect"
       case .awaitRequests: "the client did not send what it was asked for"
       case .awaitGoodbye: "the client did not disconnect"
       case .pass, .hold: "the gate did not change"

@@ -7,7 +7,10 @@ enum GateCommand: Sendable {
   case refuse(UInt8)
   case grant([QoS?]?)
   case acknowledge
+  /// Breaks the connection off.
   case lose
+  /// Closes the connection in good order.
+  case hangUp
   case pass
   case hold
   /// Waits for the CONNECT of a connection later than one.

@@ -160,6 +160,14 @@ final class TCPSocket: Sendable {
     return [EAGAIN, EWOULDBLOCK, EINTR].contains(errno) ? 0 : nil
   }
 
+  /// Makes the closing of the socket break the connection off by RST, in place of an end in good order (RFC 9293
+  /// section 3.10.5).
+  func breakOffWhenClosed() {
+    var atOnce = linger(l_onoff: 1, l_linger: 0)
+    _ = setsockopt(
+      number, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
+  }
+
   /// Says that nothing more will be written: the other side reads the end behind all that was.
   /// - Returns: Whether the connection was there to say it on.
   func shutdownWriting() -> Bool { shutdown(number, Int32(SHUT_WR)) == 0 }

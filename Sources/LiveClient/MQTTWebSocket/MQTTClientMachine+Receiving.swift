@@ -113,7 +113,8 @@ extension MQTTClientMachine {
     }
     let code = reason.code ?? 0
     let why = code == 0 ? "" : ": \(ServerReason(code).text())"
-    return lose("the server disconnected\(why)", code: nil, now)
+    return giveUp(
+      .byServer(code: code == 0 ? nil : code, "\(server): the server disconnected\(why)"))
   }
 
   // MARK: Messages

@@ -80,15 +80,24 @@ extension MQTTClientMachine {
   ///   - now: The time.
   /// - Returns: What to do, in this order.
   mutating func lose(_ reason: String, code: UInt8?, _ now: Timestamp) -> [Output] {
-    switch phase {
-    case .idle, .ending: return []
-    case .opening, .greeting, .open, .leaving: break
-    }
     var outputs: [Output] = []
-    if let code, version.rules.hasProperties {
+    if let code, version.rules.hasProperties, !isEnding {
       outputs = send(.disconnect(.init(code)), now)
     }
-    phase = .ending(.lost("\(server): \(reason)"))
-    return outputs + [.close]
+    return outputs + giveUp(.lost("\(server): \(reason)"))
+  }
+
+  /// Closes the connection, and tells why; how one ends that is ending already was decided before.
+  mutating func giveUp(_ ending: ClientEvent.Closed) -> [Output] {
+    guard !isEnding else { return [] }
+    phase = .ending(ending)
+    return [.close]
+  }
+
+  private var isEnding: Bool {
+    switch phase {
+    case .idle, .ending: true
+    case .opening, .greeting, .open, .leaving: false
+    }
   }
 }

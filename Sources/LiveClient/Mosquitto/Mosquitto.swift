@@ -31,7 +31,9 @@ enum Mosquitto {
     switch code {
     case Int32(MOSQ_ERR_ERRNO.rawValue): return systemText(number)
     case Int32(MOSQ_ERR_EAI.rawValue): return String(cString: gai_strerror(number))
-    case Int32(MOSQ_ERR_CONN_LOST.rawValue): return "the server closed the connection"
+    case Int32(MOSQ_ERR_CONN_LOST.rawValue):
+      return isEndInOrder(code, errno: number)
+        ? "the server closed the connection" : "the connection was reset"
     case Int32(MOSQ_ERR_KEEPALIVE.rawValue):
       return "the server did not answer within the keep-alive time"
     case Int32(MOSQ_ERR_PROTOCOL.rawValue): return "the server does not keep to the protocol"
@@ -40,6 +42,16 @@ enum Mosquitto {
       if text.last == "." { text.removeLast() }
       return text
     }
+  }
+
+  /// Tells whether the server closed its side of the connection (FIN); the library has one code for that and for
+  /// a connection that was reset.
+  /// - Parameters:
+  ///   - code: The library's code.
+  ///   - number: The system's error number, right after the call.
+  /// - Returns: Whether the connection ended in good order.
+  static func isEndInOrder(_ code: Int32, errno number: Int32) -> Bool {
+    code == Int32(MOSQ_ERR_CONN_LOST.rawValue) && number != ECONNRESET
   }
 
   /// What can be done about a connection that could not be opened, or was lost.

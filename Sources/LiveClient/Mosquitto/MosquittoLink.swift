@@ -207,14 +207,17 @@ final class MosquittoLink {
     } else if isDisconnecting, code == 0 {
       ending = .byUser
     } else if code == 0, let reason = disconnectReason.flatMap(UInt8.init(exactly:)), reason != 0 {
-      ending = .lost("\(place): the server disconnected: \(ServerReason(reason).text())")
+      ending = .byServer(
+        code: reason, "\(place): the server disconnected: \(ServerReason(reason).text())")
     } else if code == 0 {
-      ending = .lost("\(place): the server disconnected; connect again")
+      ending = .byServer(code: nil, "\(place): the server disconnected; connect again")
     } else if let problem = securityProblem(errno: number) {
       ending = .lost("\(place): TLS: \(problem)")
     } else {
       let remedy = Mosquitto.remedy(for: code, errno: number, isOpen: limits != nil)
-      ending = .lost("\(place): \(Mosquitto.text(of: code, errno: number)); \(remedy)")
+      let text = "\(place): \(Mosquitto.text(of: code, errno: number)); \(remedy)"
+      let isInOrder = limits != nil && Mosquitto.isEndInOrder(code, errno: number)
+      ending = isInOrder ? .byServer(code: nil, text) : .lost(text)
     }
   }
 

@@ -285,7 +285,8 @@ final class WebSocketLink {
 
   func noteClosed() {
     loop?.finish(
-      self, closing ?? "The connection was lost, or closed with a code that libwebsockets refuses.")
+      self, closing ?? "The connection was lost, or closed with a code that libwebsockets refuses.",
+      isInOrder: closing != nil)
   }
 
   /// Ends a connection that nobody asks for any more.

@@ -147,14 +147,16 @@ final class WebSocketLoop {
     current = nil
   }
 
-  /// Tells, once, that a connection is over.
-  func finish(_ link: WebSocketLink, _ reason: String) {
+  /// Tells, once, that a connection is over: by a Close frame of the server, or otherwise.
+  func finish(_ link: WebSocketLink, _ reason: String, isInOrder: Bool = false) {
     guard !link.isFinished else { return }
     link.isFinished = true
     if current === link { current = nil }
     guard let isByUser = orders.closed(link.attempt) else { return }
     let place = "\(setup.url.host):\(setup.url.port)"
-    events.append([.closed(isByUser ? .byUser : .lost("\(place): \(reason)"))])
+    let ending: ClientEvent.Closed =
+      isInOrder ? .byServer(code: nil, "\(place): \(reason)") : .lost("\(place): \(reason)")
+    events.append([.closed(isByUser ? .byUser : ending)])
   }
 
   /// Forgets a connection that the library is done with.

@@ -82,7 +82,7 @@ final class LiveRequestWorld: ScenarioWorld {
     case .frame(.close(let code)): try await gate.close(code: code)
     case .frame(.refuse(let refusal)): try await gate.refuse(refusal.atGate)
     case .act: break
-    case .refuse, .grant, .acknowledge, .send:
+    case .refuse, .grant, .acknowledge, .send, .hangUp:
       throw DataClientError(.unsupported, "a server of WebSocket has no topics and no CONNACK")
     }
   }

@@ -59,6 +59,7 @@ final class LiveWorld: ScenarioWorld {
     case .acknowledge: try await gate.acknowledge()
     case .send(let message): try await voice.say(message)
     case .lose: try await gate.lose()
+    case .hangUp: try await gate.hangUp()
     case .close: break
     case .frame:
       throw DataClientError(.unsupported, "a broker of MQTT sends no frames of WebSocket")

@@ -20,7 +20,7 @@ struct SimulatedRequestWorld: ScenarioWorld {
     switch step {
     case .act, .close: return
     case .lose: server.drop()
-    case .accept, .refuse, .grant, .acknowledge, .send, .frame:
+    case .accept, .refuse, .grant, .acknowledge, .send, .hangUp, .frame:
       throw DataClientError(
         .unsupported, "the server of this scenario acts by itself; write \"cloud\": \"acts\"")
     }

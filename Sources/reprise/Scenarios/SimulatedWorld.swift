@@ -49,6 +49,7 @@ struct SimulatedWorld: ScenarioWorld {
     switch step {
     case .act, .close: return
     case .lose: broker.drop(Self.device)
+    case .hangUp: broker.hangUp(Self.device)
     case .accept, .refuse, .grant, .acknowledge, .send, .frame:
       throw DataClientError(
         .unsupported, "the cloud of this scenario acts by itself; write \"cloud\": \"acts\"")

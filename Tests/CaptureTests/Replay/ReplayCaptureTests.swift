@@ -159,7 +159,7 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
     #expect(
       events == [
         .connected(.init()), .text(answer), .text(answer), .binary([1, 2, 3]),
-        .closed(.lost("The server closed the connection with code 1001.")), .ended,
+        .closed(.byServer(code: nil, "The server closed the connection with code 1001.")), .ended,
       ])
   }
 

@@ -73,6 +73,8 @@ final class Peer: Sendable {
     case .failed(_, let failure): "failed: \(failure)"
     case .closed(.byUser): "closed"
     case .closed(.refused(let code)): "refused \(code)"
+    case .closed(.byServer(let code, let reason)):
+      "closed by the server \(code.map { "\($0)" } ?? "-"): \(reason)"
     case .closed(.lost(let reason)): "lost: \(reason)"
     case .deadline: "deadline"
     case .woken: "woken"

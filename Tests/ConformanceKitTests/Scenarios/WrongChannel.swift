@@ -19,7 +19,7 @@ struct WrongChannel: ChannelMachine {
     // Connection
     case opensASecondConnection, startIsDoneTooEarly, statesAreToldTwice, waitsNotBeforeNewTries
     case alwaysWaitsOneSecond, hammersARefusingCloud, comesBackAfterAStop, kicksAreNotNoticed
-    case takesAStartWhileItStops
+    case takesAStartWhileItStops, lossesAreTakenForKicks
     // Subscriptions
     case subscribesToNothing, subscriptionsDoNotComeBack, isConnectedBeforeTheyAreBack
     case refusedFiltersCount, unsubscribesUnderARequest
@@ -122,6 +122,9 @@ struct WrongChannel: ChannelMachine {
     // After a minute without one, kicks are counted anew.
     if defect == .kicksAreNotNoticed { shift += 61_000_000_000 }
     lost += 1
+    if defect == .lossesAreTakenForKicks, case .lost(let text) = reason {
+      return .received(.closed(.byServer(code: nil, text)))
+    }
     return .received(.closed(reason))
   }
 

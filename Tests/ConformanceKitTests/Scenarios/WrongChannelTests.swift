@@ -16,7 +16,7 @@ import Testing
     .statesAreToldTwice: "start", .waitsNotBeforeNewTries: "back-off",
     .alwaysWaitsOneSecond: "back-off", .hammersARefusingCloud: "refused-4",
     .comesBackAfterAStop: "stop", .takesAStartWhileItStops: "stop",
-    .kicksAreNotNoticed: "kicked-out",
+    .kicksAreNotNoticed: "kicked-out", .lossesAreTakenForKicks: "losses",
     .subscribesToNothing: "start", .subscriptionsDoNotComeBack: "restore",
     .isConnectedBeforeTheyAreBack: "restore", .refusedFiltersCount: "reply-topic-refused",
     .unsubscribesUnderARequest: "covered-reply-topic", .publishesBeforeTheSuback: "request",

@@ -103,7 +103,9 @@ struct WrongLink<Machine: LinkMachine>: LinkMachine {
       [.received(.closed(.refused(code: 3)))]
     case (.unavailableIsFinal, .received(.closed(.refused(code: 3)))):
       [.received(.closed(.refused(code: 5)))]
-    case (.lossesAreNotNoticed, .received(.closed(.lost))): []
+    case (.lossesAreNotNoticed, .received(.closed(.byServer))),
+      (.lossesAreNotNoticed, .received(.closed(.lost))):
+      []
     default: [input]
     }
   }

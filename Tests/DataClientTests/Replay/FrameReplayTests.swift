@@ -147,7 +147,8 @@ import Wire
       guard user.client.now < SessionBuilder.time(4) else { break }
       #expect(
         try await user.client.next(before: nil)
-          == .closed(.lost("The server closed the connection with code 1001: going away")))
+          == .closed(
+            .byServer(code: nil, "The server closed the connection with code 1001: going away")))
     }
     // The capture ends while the second one is open.
     #expect(try await user.client.next(before: nil) == .ended)

@@ -180,8 +180,33 @@ import Wire
     #expect(
       try await user.next()
         == .closed(
-          .lost("the server disconnected: server shutting down (code 0x8B); try again later")))
+          .byServer(
+            code: 0x8B,
+            "the server disconnected: server shutting down (code 0x8B); try again later")))
     try client.finish()
+  }
+
+  @Test(arguments: [
+    (
+      Peer.server, ConnectionClosing.How.fin, nil as String?,
+      ClientEvent.Closed.byServer(code: nil, "the peer closed the connection")
+    ),
+    (.server, .fin, "said so", .byServer(code: nil, "said so")),
+    (.server, .reset, nil, .lost("the connection was reset")),
+    (.server, .reset, "cut", .lost("cut")),
+    (.client, .fin, nil, .lost("the peer closed the connection")),
+    (.client, .reset, nil, .lost("the connection was reset")),
+  ])
+  func tellsAnEndInGoodOrderFromABrokenConnection(
+    _ peer: Peer, _ how: ConnectionClosing.How, _ reason: String?, _ told: ClientEvent.Closed
+  ) async throws {
+    var session = SessionBuilder()
+    session.connect(0)
+    session.close(1, peer, how: how, saying: reason)
+    var user = Actor(try ReplayClient(session.events))
+    try await user.connect()
+    #expect(try await user.next() == .connected(.init()))
+    #expect(try await user.next() == .closed(told))
   }
 
   @Test func captureThatBeginsLateCanBeConnectedTo() async throws {

@@ -77,13 +77,14 @@ struct SessionBuilder {
   }
 
   mutating func close(
-    _ seconds: Double, _ sender: Peer = .server, how: ConnectionClosing.How = .reset
+    _ seconds: Double, _ sender: Peer = .server, how: ConnectionClosing.How = .reset,
+    saying reason: String? = nil
   ) {
     add(
       seconds, sender,
       .closed(
         ConnectionClosing(
-          how: how, firstFrame: events.count + 1, firstTime: Self.time(seconds))))
+          how: how, firstFrame: events.count + 1, firstTime: Self.time(seconds), reason: reason)))
   }
 
   mutating func disconnect(_ seconds: Double) {

@@ -26,6 +26,8 @@ import Testing
     #expect(bench.machine.link.phase == row.to)
   }
 
+  private static let kick = ClientEvent.Closed.byServer(code: nil, "another connected")
+
   /// Returns a channel in the phase of a row, to which its trigger can come.
   private static func bench(before row: ChannelTransition) throws -> MachineBench {
     let isUnknown = row.from == .identifying || row.trigger == .startedUnknown
@@ -41,7 +43,7 @@ import Testing
       if row.trigger == .acceptedAgain { lose(&bench) }
       if row.trigger != .acceptedAgain { bench.call("start", .start) }
     case .restoring:
-      lose(&bench)
+      lose(&bench, by: kick)
       bench.accept()
     case .connected: open(&bench)
     case .backingOff:
@@ -66,9 +68,11 @@ import Testing
   }
 
   /// Loses an open connection, and begins the next try.
-  private static func lose(_ bench: inout MachineBench) {
+  private static func lose(
+    _ bench: inout MachineBench, by end: ClientEvent.Closed = .lost("test")
+  ) {
     open(&bench)
-    bench.close()
+    bench.close(end)
     bench.wait(2)
   }
 
@@ -78,7 +82,8 @@ import Testing
     case .identified: bench.call("identify", .identify(try SampleChannel.identity()))
     case .accepted, .acceptedAgain: bench.accept()
     case .restored: bench.grant()
-    case .closed, .kicked: bench.close()
+    case .closed: bench.close()
+    case .kicked: bench.close(kick)
     case .refused: bench.close(.refused(code: 5))
     case .retryDue: bench.wait(2)
     case .timedOut:

@@ -76,16 +76,23 @@ import Testing
     #expect((bench.machine.deadline == nil) == isFinal)
   }
 
-  @Test func givesUpWhenAnotherProcessKicksItOut() throws {
+  /// What a cloud does to a connection when the same identity connects once more.
+  private static let kicks: [ClientEvent.Closed] = [
+    .byServer(code: nil, "closed"), .byServer(code: 0x8E, "session taken over"),
+  ]
+
+  /// SDK-channel-52.
+  @Test(arguments: kicks)
+  func givesUpWhenAnotherProcessKicksItOut(_ kick: ClientEvent.Closed) throws {
     var bench = try MachineBench.connected()
     for _ in 0..<2 {
-      bench.close()
+      bench.close(kick)
       bench.wait(4)
       bench.accept()
       bench.grant()
     }
     _ = bench.take()
-    bench.close()
+    bench.close(kick)
     #expect(bench.take() == ["state disconnected 4102 final"])
     #expect(bench.machine.deadline == nil)
     bench.call("again", .start)
@@ -96,13 +103,68 @@ import Testing
   @Test func toleratesKicksThatAreAMinuteApart() throws {
     var bench = try MachineBench.connected()
     for _ in 0..<10 {
-      bench.close()
+      bench.close(Self.kicks[0])
       bench.wait(30)
       bench.accept()
       bench.grant()
     }
     #expect(bench.machine.state == .connected)
     #expect(bench.machine.statistics.lostConnections == 10)
+  }
+
+  /// A tunnel, a weak network, a server that goes away and says why: SDK-channel-52.
+  @Test(arguments: [
+    ClientEvent.Closed.lost("the connection was reset"), .byServer(code: 0x8B, "shutting down"),
+    .byServer(code: 0x89, "busy"), .byServer(code: 0x8D, "keep alive timeout"),
+  ])
+  func triesForEverWhatIsNoKick(_ end: ClientEvent.Closed) throws {
+    var bench = try MachineBench.connected()
+    for count in 1...100 {
+      bench.close(end)
+      #expect(bench.take() == ["state disconnected 4101"], "after \(count)")
+      bench.wait(1)
+      bench.accept()
+      bench.grant()
+      #expect(bench.take().last == "state connected", "after \(count)")
+    }
+    #expect(bench.now.nanoseconds(since: ScriptedClient.start) == 100_000_000_000)
+    #expect(bench.machine.statistics.lostConnections == 100)
+  }
+
+  /// Only an end soon after the beginning is a kick, unless the server says that it is one.
+  @Test(arguments: [
+    (UInt8?.none, 59 as Int64, true), (nil, 60, false), (0x8E, 59, true), (0x8E, 60, true),
+  ])
+  func aConnectionThatHasLastedIsNotKickedOutByItsEnd(
+    code: UInt8?, age: Int64, isKick: Bool
+  ) throws {
+    var bench = try MachineBench.connected()
+    bench.wait(age)
+    for index in 0..<3 {
+      bench.close(.byServer(code: index == 0 ? code : 0x8E, "end"))
+      if index == 2 { break }
+      bench.wait(1)
+      bench.accept()
+      bench.grant()
+    }
+    #expect(bench.take().last == "state disconnected 410\(isKick ? "2 final" : "1")")
+  }
+
+  /// Losses between kicks neither count nor take kicks back.
+  @Test func lossesBetweenKicksDoNotCount() throws {
+    var bench = try MachineBench.connected()
+    let ends: [ClientEvent.Closed] = [
+      .lost("a"), Self.kicks[0], .lost("b"), .lost("c"), Self.kicks[1], .lost("d"), Self.kicks[0],
+    ]
+    for (index, end) in ends.enumerated() {
+      bench.close(end)
+      let isLast = index == ends.count - 1
+      #expect(bench.take().last == "state disconnected 410\(isLast ? "2 final" : "1")")
+      if isLast { break }
+      bench.wait(1)
+      bench.accept()
+      bench.grant()
+    }
   }
 
   @Test func restoresWhatWasGranted() throws {

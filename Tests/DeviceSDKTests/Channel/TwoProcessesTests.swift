@@ -57,7 +57,7 @@ private final class KickingBroker: Sendable {
       defer { state.connected = index }
       return state.connected.flatMap { $0 == index ? nil : state.clients[$0] }
     }
-    kicked?.feed(.closed(.lost("another connected")))
+    kicked?.feed(.closed(.byServer(code: nil, "another connected")))
     return try SampleChannel.cloud(action, now)
   }
 }

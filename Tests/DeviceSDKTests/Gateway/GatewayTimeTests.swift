@@ -163,15 +163,29 @@ import Testing
   @Test func stopsWhenAnotherUsesItsIdentity() throws {
     var bench = try GatewayBench(Self.owning)
     bench.call("start", .start)
+    let kick = ClientEvent.Closed.byServer(code: nil, "another connected")
     for _ in 0..<2 {
       bench.accept()
-      bench.close()
+      bench.close(kick)
       bench.wait(1)
     }
     bench.accept()
     _ = bench.take()
-    bench.close()
+    bench.close(kick)
     #expect(bench.take() == ["state disconnected 4102 final"])
+  }
+
+  /// SDK-gateway-68: what only breaks is opened again for ever.
+  @Test func goesOnWhenItsConnectionBreaksAgainAndAgain() throws {
+    var bench = try GatewayBench(Self.owning)
+    bench.call("start", .start)
+    for count in 1...50 {
+      bench.accept()
+      _ = bench.take()
+      bench.close(.lost("the connection was reset"))
+      #expect(bench.take() == ["state disconnected 4101"], "after \(count)")
+      bench.wait(60)
+    }
   }
 
   @Test func leavesThatToTheOwnerOfASharedConnection() throws {

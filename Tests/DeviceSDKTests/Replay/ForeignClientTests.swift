@@ -127,20 +127,26 @@ import Testing
     #expect(run.lines.suffix(2) == [#"invoke /a {"b":2}"#, #"invoke ok {"b":2}"#])
   }
 
-  @Test func anImpatientClientIsFollowed() async throws {
+  /// How the connections of a session end.
+  enum End: CaseIterable { case kicks, losses }
+
+  @Test(arguments: End.allCases) func anImpatientClientIsFollowed(_ end: End) async throws {
     let recording = try await AppSession.recordClient { app in
       for round in 0..<5 {
         try await app.connect()
         try await app.read(until: Double(round * 4) + 1)
         try await app.subscribe("\(Self.down)/#")
         try await app.read(until: Double(round * 4) + 2)
-        app.lose()
-        // The channel would wait for a second, and stop after the third time.
+        switch end {
+        case .kicks: app.hangUp()
+        case .losses: app.lose()
+        }
+        // The channel would wait for a second, and stop after the third kick.
         try await app.read(until: Double(round * 4) + 2.2)
       }
     }
     let events = try AppSession.events(recording)
-    #expect(try ChannelPlan(events.dialogue()).notes.count == 1)
+    #expect(try ChannelPlan(events.dialogue()).notes.count == (end == .kicks ? 1 : 0))
     let run = try await ReplayRun(recording)
     #expect(run.outcome.divergence == nil)
     #expect(run.outcome.statistics.lostConnections == 5)

@@ -61,6 +61,8 @@ import Testing
         case .failed(let id, _): "failed \(id.rawValue)"
         case .closed(.byUser): "closed"
         case .closed(.refused(let code)): "refused \(code)"
+        case .closed(.byServer(let code, let reason)):
+          "closed by the server \(code.map { "\($0)" } ?? "-") \(reason)"
         case .closed(.lost(let reason)): "lost \(reason)"
         case .text, .binary, .deadline, .woken, .ended: "\(output.event)"
         }

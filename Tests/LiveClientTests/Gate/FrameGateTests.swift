@@ -68,7 +68,7 @@ import Wire
     let gate = try FrameGate()
     let client = try await connected(gate)
     try await gate.close(code: 1_001)
-    guard case .closed(.lost(let reason)) = try await client.next(before: nil) else {
+    guard case .closed(.byServer(code: nil, let reason)) = try await client.next(before: nil) else {
       Issue.record("the client does not see the Close frame")
       return
     }

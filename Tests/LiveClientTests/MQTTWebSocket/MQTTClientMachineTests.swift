@@ -259,7 +259,7 @@ import Wire
     try bench.connect()
     try bench.receive(.disconnect(.init(0x8E)))
     bench.handle(.closed(.byUser))
-    guard case .closed(.lost(let reason)) = bench.told.first else {
+    guard case .closed(.byServer(code: 0x8E, let reason)) = bench.told.first else {
       Issue.record("\(bench.told)")
       return
     }

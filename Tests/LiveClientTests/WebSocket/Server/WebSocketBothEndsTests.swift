@@ -87,7 +87,7 @@ import Wire
 
   @Test func theEndOfTheServerIsToldToEverybody() async throws {
     let client = try await withTestServer { server, _ in try await connected(server, "/echo") }
-    guard case .closed(.lost(let reason)) = try await client.event() else {
+    guard case .closed(.byServer(code: nil, let reason)) = try await client.event() else {
       Issue.record("not closed")
       return
     }
