@@ -1,0 +1,152 @@
+import DataClient
+import Wire
+
+extension WholeCase {
+  /// What a capture shows of a receiver of RFC 6455 only where the other end happens to provoke it.
+  static let webSocketProvocations: [WholeCase] = frames + answers + requests
+
+  /// A bad frame of a side: the other goes on, fails the connection, or had data on its way.
+  private static func provoke(
+    _ clause: String, _ name: String, by sender: Peer, failed: [String],
+    _ frame: @escaping @Sendable (inout Script) -> Void
+  ) -> [WholeCase] {
+    let id = "RFC6455-" + clause
+    let ids = failed.map { "RFC6455-" + $0 }
+    // In the catalogue's order, which that of these identifiers is.
+    let all = (ids + [id]).sorted()
+    let receiver = sender.other
+    return [
+      WholeCase("\(name): the \(receiver) answers a PING", failed: all, [id: (1, 0, 0, [6])]) {
+        $0.upgrade()
+        frame(&$0)
+        $0.frame(sender, .ping, [1])
+        $0.frame(receiver, .pong, [1])
+        $0.finishWebSocket()
+      },
+      WholeCase("\(name): the \(receiver) closes", failed: ids, [id: (0, 1, 0, [])]) {
+        $0.upgrade()
+        frame(&$0)
+        $0.closeFrame(receiver, 1_002)
+        $0.close(receiver)
+      },
+      WholeCase("\(name): the capture ends", failed: ids, [id: (0, 0, 1, [4])]) {
+        $0.upgrade()
+        frame(&$0)
+        $0.endCapture()
+      },
+      WholeCase("\(name): data was on its way", failed: ids, [id: (0, 0, 1, [4])]) {
+        $0.upgrade()
+        frame(&$0)
+        $0.text(receiver)
+        $0.closeFrame(receiver, 1_002)
+        $0.close(receiver)
+      },
+    ]
+  }
+
+  private static let frames: [WholeCase] =
+    provoke("5.1-2", "no mask", by: .client, failed: ["5.1-1", "5.3-1"]) {
+      $0.wireBytes(.client, [0x81, 1, 0x61])
+    }
+    + provoke("5.1-4", "a mask of the server", by: .server, failed: ["5.1-3"]) {
+      $0.frame(.server, .text, [0x61], key: 0x0102_0304)
+    }
+    + provoke("5.2-2", "RSV2", by: .client, failed: ["5.2-1", "5.8-1"]) {
+      $0.frame(.client, .binary, [1], rsv: 0b010)
+    }
+    + provoke("5.2-4", "opcode 3", by: .client, failed: ["5.2-3", "5.8-1"]) {
+      $0.wireBytes(.client, [0x83, 0x80, 1, 2, 3, 4])
+    }
+    + provoke("8.1-1", "a text FF", by: .client, failed: ["5.6-1"]) {
+      $0.wireBytes(.client, [0x81, 0x81, 0, 0, 0, 0, 0xFF])
+    }
+
+  /// A bad answer, and what the client makes of it.
+  private static func answer(
+    _ clause: String, failed: [String], _ change: @escaping @Sendable (inout Head) -> Void
+  ) -> [WholeCase] {
+    let id = "RFC6455-" + clause
+    let ids = failed.map { "RFC6455-" + $0 }
+    return [
+      WholeCase("\(clause): the client answers a PING", failed: [id] + ids, [id: (1, 0, 0, [5])]) {
+        $0.ask()
+        $0.answer(change)
+        $0.frame(.server, .ping, [1])
+        $0.frame(.client, .pong, [1])
+        $0.finishWebSocket()
+      },
+      WholeCase("\(clause): the client closes", failed: ids, [id: (0, 1, 0, [])]) {
+        $0.ask()
+        $0.answer(change)
+        $0.close(.client)
+      },
+      WholeCase("\(clause): the server closes", failed: ids, [id: (0, 0, 1, [3])]) {
+        $0.ask()
+        $0.answer(change)
+        $0.closeFrame(.server)
+        $0.close(.server)
+      },
+    ]
+  }
+
+  private static let answers: [WholeCase] =
+    answer("4.1-18", failed: ["4.2.2-9"]) { $0.remove("Upgrade") }
+    + answer("4.1-19", failed: ["4.2.2-10"]) { $0.remove("Connection") }
+    + answer("4.1-20", failed: ["4.2.2-11"]) { $0.set("Sec-WebSocket-Accept", "AAAA") }
+    + answer("4.1-21", failed: ["4.2.2-7", "9-1"]) {
+      $0.add("Sec-WebSocket-Extensions", "permessage-deflate")
+    }
+    + answer("4.1-22", failed: ["4.2.2-5"]) { $0.add("Sec-WebSocket-Protocol", "x") }
+
+  /// A bad request, and the status of its answer.
+  private static func request(
+    _ clause: String, failed: [String], status: String, _ count: (Int, Int, Int, [Int]),
+    answer: @escaping @Sendable (inout Head) -> Void = { _ in },
+    _ change: @escaping @Sendable (inout Head) -> Void
+  ) -> WholeCase {
+    WholeCase(
+      "\(clause): \(status)", failed: failed.map { "RFC6455-" + $0 }, ["RFC6455-" + clause: count]
+    ) {
+      $0.ask(change)
+      $0.answer {
+        $0.line = "HTTP/1.1 " + status
+        answer(&$0)
+      }
+      if status.hasPrefix("101") { $0.finishWebSocket() } else { $0.close(.server) }
+    }
+  }
+
+  /// A bad request that a server may take, refuse, or send elsewhere.
+  private static func threeAnswers(
+    _ clause: String, to fault: String, _ change: @escaping @Sendable (inout Head) -> Void
+  ) -> [WholeCase] {
+    // In the catalogue's order, which that of these identifiers is.
+    let all = [fault, clause].sorted()
+    return [
+      request(clause, failed: all, status: "101 Yes", (1, 0, 0, [3]), change),
+      request(clause, failed: [fault], status: "400 No", (0, 1, 0, []), change),
+      request(clause, failed: [fault], status: "302 There", (0, 0, 1, [3]), change),
+    ]
+  }
+
+  private static let requests: [WholeCase] =
+    threeAnswers("4.2.1-1", to: "4.1-15") { $0.remove("Sec-WebSocket-Version") }
+    + threeAnswers("9.1-1", to: "9.1-2") { $0.add("Sec-WebSocket-Extensions", ";;") }
+    + [
+      // A server need not decode the key.
+      request(
+        "4.2.1-1", failed: ["4.1-12"], status: "101 Yes, to a key of 3 bytes", (0, 0, 0, []),
+        answer: { $0.set("Sec-WebSocket-Accept", WebSocketKey.accept(for: "AAAA")) }
+      ) { $0.set("Sec-WebSocket-Key", "AAAA") },
+      request("4.2.2-3", failed: ["4.1-15", "4.2.2-3"], status: "426 No", (1, 0, 0, [3])) {
+        $0.set("Sec-WebSocket-Version", "8")
+      },
+      request(
+        "4.2.2-3", failed: ["4.1-15"], status: "426 No, but 13", (0, 1, 0, []),
+        answer: { $0.add("Sec-WebSocket-Version", "13") }
+      ) { $0.set("Sec-WebSocket-Version", "8") },
+      request("4.2.2-3", failed: ["4.1-15"], status: "101 Yes", (0, 0, 1, [3])) {
+        $0.set("Sec-WebSocket-Version", "8")
+      },
+    ]
+}
