@@ -274,22 +274,11 @@ import Testing
     let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data(file).write(to: path)
     defer { try? FileManager.default.removeItem(at: path) }
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments =
-      ["tshark", "-n", "-r", path.path, "-d", "udp.port==8472,vxlan", "-Y", "tcp", "-T", "fields"]
-      + ["frame.number", "tcp.srcport", "tcp.dstport", "tcp.seq_raw", "tcp.payload"].flatMap {
-        ["-e", $0]
-      }
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "tshark is needed: make setup installs it")
+    let lines = try Tshark.lines(
+      path.path, ["-d", "udp.port==8472,vxlan", "-Y", "tcp"],
+      fields: ["frame.number", "tcp.srcport", "tcp.dstport", "tcp.seq_raw", "tcp.payload"])
     var seen: [Int: String] = [:]
-    for line in String(decoding: output, as: UTF8.self).split(separator: "\n") {
+    for line in lines {
       let columns = line.split(separator: "\t", maxSplits: 1)
       seen[try #require(Int(columns[0]))] = String(columns[1])
     }

@@ -52,21 +52,11 @@ import Wire
   }
 
   private static func tshark(_ path: String, ports: Set<String>) throws -> [Packet] {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments =
-      ["tshark", "-n", "-r", path, "-Y", "mqtt"]
-      + ports.flatMap { ["-d", "tcp.port==\($0),mqtt"] }
-      + ["-T", "fields", "-e", "frame.number", "-e", "mqtt.msgtype", "-e", "mqtt.len"]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "tshark is needed: make setup installs it")
+    let lines = try Tshark.lines(
+      path, ["-Y", "mqtt"] + ports.flatMap { ["-d", "tcp.port==\($0),mqtt"] },
+      fields: ["frame.number", "mqtt.msgtype", "mqtt.len"])
     var packets: [Packet] = []
-    for line in String(decoding: output, as: UTF8.self).split(separator: "\n") {
+    for line in lines {
       let columns = line.split(separator: "\t")
       let types = columns[1].split(separator: ",")
       for (type, length) in zip(types, columns[2].split(separator: ",")) {

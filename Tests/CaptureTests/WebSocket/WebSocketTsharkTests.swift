@@ -87,22 +87,14 @@ import Wire
   private static func tshark(
     _ path: String, ports: Set<String>
   ) throws -> (frames: [Frame], contents: [Content]) {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments =
-      ["tshark", "-n", "-r", path, "-Y", "websocket"]
-      + ports.flatMap { ["-d", "tcp.port==\($0),http"] }
-      + ["-T", "fields", "-E", "aggregator=\u{1E}"] + columns.flatMap { ["-e", $0] }
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "tshark is needed: make setup installs it")
+    let lines = try Tshark.lines(
+      path,
+      ["-Y", "websocket", "-E", "aggregator=\u{1E}"]
+        + ports.flatMap { ["-d", "tcp.port==\($0),http"] },
+      fields: columns)
     var frames: [Frame] = []
     var contents: [Content] = []
-    for line in String(decoding: output, as: UTF8.self).split(separator: "\n") {
+    for line in lines {
       let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
       let lists = fields.map { $0.split(separator: "\u{1E}").map(String.init) }
       let number = try #require(Int(fields[0]))
