@@ -139,9 +139,8 @@ public struct GatewayLine: Sendable {
 
   /// Sends bytes as they are, without a reply; returns when the receiver has them.
   ///
-  /// They are sent also when the sub-device is offline here, as the cloud is the truth. That it takes none
-  /// for one that is offline, code 520, nothing in them can be told by: it comes as an error of the
-  /// sub-device's session.
+  /// They are sent also when the sub-device is offline here, as the cloud is the truth. When the cloud refuses
+  /// them with code 520, that comes as an error of the sub-device's session, as raw bytes have no id to answer.
   /// - Parameters:
   ///   - bytes: The payload.
   ///   - topic: The full topic; nil takes `thing/model/up_raw`.

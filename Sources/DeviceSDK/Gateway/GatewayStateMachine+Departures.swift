@@ -16,8 +16,7 @@ extension GatewayStateMachine {
       return finish(id, .failure(error))
     }
     if isSentLogin { operation.departed.append(subdevice) }
-    operation.error = operation.error ?? error
-    lines[subdevice]?.queue.removeAll { $0 == id }
+    operation.bereave(error)
     guard !operation.subdevices.isEmpty else { return dropLast(id, operation, error) }
     accesses[connection]?.operations.removeAll { $0 == id }
     if case .opening(var left) = operation.phase {
@@ -36,9 +35,9 @@ extension GatewayStateMachine {
   private mutating func dropLast(
     _ id: OperationID, _ operation: LineOperation, _ error: GatewayError
   ) {
-    let waiters = operation.waiters
+    let waiters = operation.bereft
     operations[id] = operation
-    operations[id]?.waiters = []
+    operations[id]?.bereft = []
     if case .requesting(let request) = operation.phase { requests[request]?.persistence = .none }
     for waiter in waiters { notePart(of: waiter, .failure(error)) }
   }
@@ -49,9 +48,9 @@ extension GatewayStateMachine {
     case .queued, .pacing, .opening: return false
     case .subscribing: return true
     case .requesting(let id):
-      guard operation.subdevices.count == 1 else { return true }
-      if case .waiting = requests[id]?.phase { return true }
-      return false
+      guard let request = requests[id] else { return false }
+      if case .waiting = request.phase { return true }
+      return request.mayHaveBeenDone
     }
   }
 
@@ -74,7 +73,7 @@ extension GatewayStateMachine {
     let error = error ?? GatewayError(.business, "the session was ended by the cloud")
     guard operation.subdevices.count == 1 else {
       operations[id]?.subdevices.removeAll { $0 == subdevice }
-      operations[id]?.error = operation.error ?? error
+      operations[id]?.bereave(error)
       lines[subdevice]?.queue.removeAll { $0 == id }
       if let next = lines[subdevice]?.queue.first { begin(next) }
       return

@@ -31,16 +31,19 @@ extension GatewayStateMachine {
   private mutating func hasRoom(for subdevices: [Subdevice], _ id: CallID) -> Bool {
     let limit = configuration.limits.online
     let wanted = Set(subdevices)
-    let coming = Set(loginsToCome)
-    let others = lines.count { subdevice, line in
-      !wanted.contains(subdevice)
-        && (line.state == .online || isToComeOnline(line) || coming.contains(subdevice))
+    var others = Set(loginsToCome)
+    // Those whose lines were closed while they were logged in are online in the cloud until it is told.
+    for operation in operations.values { others.formUnion(operation.departed) }
+    for (subdevice, line) in lines where line.state == .online || isToComeOnline(line) {
+      others.insert(subdevice)
     }
-    guard others + wanted.count > limit else { return true }
+    others.subtract(wanted)
+    guard others.count + wanted.count > limit else { return true }
     fail(
       id,
       GatewayError(
-        .client, "\(limit) sub-devices can be online; \(others) others are, or are coming online"))
+        .client,
+        "\(limit) sub-devices can be online; \(others.count) others are, or are coming online"))
     return false
   }
 
@@ -137,7 +140,7 @@ extension GatewayStateMachine {
     if operations[id] != nil { operations[id]?.phase = .requesting(request) }
   }
 
-  private func form(
+  func form(
     of operation: LineOperation
   ) -> (topic: String, GatewayEnvelope, params: JSONValue) {
     let names = operation.subdevices.map(\.json)
@@ -204,8 +207,9 @@ extension GatewayStateMachine {
       }
       grants.insert(filter, of: nil)
       for subdevice in operation.subdevices
-      where GatewayTopic(filter)?.device == subdevice
-        || wishes.owners(of: filter).contains(.line(subdevice))
+      where wishes.owners(of: filter).contains(.line(subdevice))
+        || (configuration.subscribesToCommands
+          && GatewayTopics.commands(of: subdevice).contains(filter))
       { grants.insert(filter, of: .line(subdevice)) }
     }
     finish(id, .success(()))
@@ -233,13 +237,18 @@ extension GatewayStateMachine {
         apply(operation.kind.event, to: subdevice)
         if operation.kind == .logIn { setDisabled(false, subdevice) }
       }
-      for waiter in operation.waiters {
-        notePart(of: waiter, operation.error.map { .failure($0) } ?? .success([]))
+      if let error = operation.error {
+        for waiter in operation.bereft { notePart(of: waiter, .failure(error)) }
       }
+      for waiter in operation.waiters { notePart(of: waiter, .success([])) }
       for subdevice in operation.departed { logOutDeparted(subdevice) }
     case .failure(let error):
       if operation.isAutomatic { noteFailedLogin(operation, error) }
-      for waiter in operation.waiters { notePart(of: waiter, .failure(error)) }
+      for waiter in operation.bereft + operation.waiters { notePart(of: waiter, .failure(error)) }
+      // The cloud has granted the login before.
+      if case .subscribing = operation.phase {
+        for subdevice in operation.departed { logOutDeparted(subdevice) }
+      }
     }
     if operation.isAutomatic { noteAutomaticEnd(operation) }
     for subdevice in operation.subdevices {

@@ -57,6 +57,13 @@ extension GatewayStateMachine {
   /// Sends a request whose reply topic is granted.
   mutating func send(_ id: RequestID) {
     guard var request = requests[id] else { return }
+    if case .operation(let operation) = request.purpose,
+      let operation = operations[operation], !operation.subdevices.isEmpty
+    {
+      // Lines may have been closed since the last try.
+      request.params = form(of: operation).params
+      request.subdevices = operation.subdevices
+    }
     let requestID = takeRequestID()
     request.phase = .waiting(id: requestID)
     requests[id] = request
@@ -110,7 +117,14 @@ extension GatewayStateMachine {
     request.attempt += 1
     requests[id] = request
     setTimer(.request(id), in: delay)
-    if case .operation(let operation) = request.purpose { noteDelay(of: operation) }
+    guard case .operation(let operation) = request.purpose else { return }
+    if outcome == .abandoned {
+      requests[id]?.mayHaveBeenDone = true
+    } else if !request.mayHaveBeenDone {
+      // The cloud has refused what it was asked for, so that nobody is to be taken offline again.
+      operations[operation]?.departed = []
+    }
+    noteDelay(of: operation)
   }
 
   /// Nobody waits for a request any more.

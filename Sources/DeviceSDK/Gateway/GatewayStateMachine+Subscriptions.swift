@@ -56,11 +56,10 @@ extension GatewayStateMachine {
     forgetWish(filter.text, of: owner)
     withdraw(filter.text, of: owner, isTakenBack: false)
     guard !isNeeded(filter.text) else {
-      // A reply topic stays the line's for the requests to come.
-      if isAwaited(filter.text) { grants.insert(filter.text, of: home(of: filter.text)) }
-      if !isAwaited(filter.text) || owner != home(of: filter.text) {
-        grants.disown(filter.text, by: owner)
-      }
+      // A reply topic stays the line's for the requests to come, as its commands do.
+      let isKept = isAwaited(filter.text) || isForCommands(filter.text)
+      if isKept { grants.insert(filter.text, of: home(of: filter.text)) }
+      if !isKept || owner != home(of: filter.text) { grants.disown(filter.text, by: owner) }
       return complete(id)
     }
     withdraw(filter.text, of: owner, isTakenBack: true)

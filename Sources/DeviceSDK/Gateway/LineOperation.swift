@@ -63,8 +63,16 @@ struct LineOperation {
   var phase = Phase.queued
   /// The sub-devices whose lines were closed after their login had gone to the cloud.
   var departed: [Subdevice] = []
-  /// What those who wait are told in the end, as it was not done with all.
-  var error: GatewayError?
+  /// Those who have waited for a sub-device that it was not done with, and what they are told in the end.
+  var bereft: [CallID] = []
+  private(set) var error: GatewayError?
+
+  /// It is not done with one of its sub-devices, for all that wait until now.
+  mutating func bereave(_ error: GatewayError) {
+    self.error = self.error ?? error
+    bereft += waiters
+    waiters = []
+  }
 
   /// Whether it is its turn and nothing was sent yet, so that the cloud does not know if it is dropped.
   var isUnsent: Bool {

@@ -42,16 +42,18 @@ struct OpenRequest {
 
   let topic: String
   let envelope: GatewayEnvelope
-  let params: JSONValue
+  var params: JSONValue
   let qos: QoS
   /// The sub-devices that it is about; none when it is about the gateway.
-  let subdevices: [Subdevice]
+  var subdevices: [Subdevice]
   let purpose: Purpose
   var persistence: Persistence
   let timeout: Duration
   var phase = Phase.subscribing
   /// How many tries there were before this one.
   var attempt = 0
+  /// Whether a try before had no answer, so that the cloud may have done what it asked for.
+  var mayHaveBeenDone = false
 
   var replyTopic: String { topic + "_reply" }
 }
