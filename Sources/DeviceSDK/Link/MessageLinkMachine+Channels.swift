@@ -41,7 +41,7 @@ extension MessageLinkMachine {
   mutating func noteSnapshot(_ payload: [UInt8]) {
     guard let event = LinkPresenceEvent(snapshot: payload, .message, time: time) else { return }
     let waiting = subscriptions(to: event.channel).filter { $0.subscribing.isAsked }
-    guard !waiting.isEmpty || channels[event.channel] != nil else { return }
+    guard !waiting.isEmpty || channels[event.channel]?.contains(.presence) == true else { return }
     outputs.append(.tell(.tellPresence(event)))
     for (id, var subscribing) in waiting {
       subscribing.hasSnapshot = true

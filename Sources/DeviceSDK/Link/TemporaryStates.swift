@@ -8,6 +8,8 @@ struct TemporaryStates: Sendable, Hashable {
   private(set) var channels: [String: [String: String]] = [:]
   /// What is not acknowledged yet, the newest last; later changes are made to it.
   private var underway: [String: [Change]] = [:]
+  /// The newest change of a channel that is acknowledged while older ones are under way.
+  private var newest: [String: UInt64] = [:]
   private var lastChange: UInt64 = 0
 
   /// Names a change from its beginning to its end.
@@ -58,7 +60,7 @@ struct TemporaryStates: Sendable, Hashable {
 
   /// Keeps states that no server has to acknowledge now; they take the place of what is under way.
   mutating func keep(_ states: [String: String], of channel: String) {
-    underway[channel] = nil
+    forgetUnderway(in: channel)
     store(states, of: channel)
   }
 
@@ -81,14 +83,23 @@ struct TemporaryStates: Sendable, Hashable {
     guard let index = underway[channel]?.firstIndex(where: { $0.id == id }),
       let change = underway[channel]?.remove(at: index)
     else { return }
-    if underway[channel]?.isEmpty == true { underway[channel] = nil }
-    if isAcknowledged { store(change.states, of: channel) }
+    // The states of a newer change have those of this one in them.
+    if isAcknowledged, id.number > newest[channel] ?? 0 {
+      newest[channel] = id.number
+      store(change.states, of: channel)
+    }
+    if underway[channel]?.isEmpty == true { forgetUnderway(in: channel) }
+  }
+
+  private mutating func forgetUnderway(in channel: String) {
+    underway[channel] = nil
+    newest[channel] = nil
   }
 
   /// Takes away all states of a channel, also those that are under way.
   /// - Returns: The acknowledged states.
   mutating func remove(_ channel: String) -> [String: String] {
-    underway[channel] = nil
+    forgetUnderway(in: channel)
     return channels.removeValue(forKey: channel) ?? [:]
   }
 }

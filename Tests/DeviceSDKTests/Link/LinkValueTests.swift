@@ -116,4 +116,20 @@ import Testing
       LinkChannelTopics(.stream, "r", appID: "app").presence == "link/app/channel/stream/r/presence"
     )
   }
+
+  /// An acknowledgement of a newer change has the older one in it, whichever comes first.
+  @Test func anOlderAcknowledgementBringsNothingBack() throws {
+    var states = TemporaryStates()
+    let first = states.begin(["a": "1"], of: "c")
+    let second = states.begin(["a": "1", "b": "2"], of: "c")
+    let third = states.begin(["b": "2"], of: "c")
+    states.end(second, of: "c", isAcknowledged: true)
+    states.end(first, of: "c", isAcknowledged: true)
+    #expect(states["c"] == ["a": "1", "b": "2"])
+    states.end(third, of: "c", isAcknowledged: false)
+    #expect(states["c"] == ["a": "1", "b": "2"])
+    let fourth = states.begin(["d": "4"], of: "c")
+    states.end(fourth, of: "c", isAcknowledged: true)
+    #expect(states["c"] == ["d": "4"])
+  }
 }
