@@ -87,7 +87,7 @@ struct ReportTests {
     }
     #expect(!report.text(color: false).contains("\u{1B}"))
     let json = String(decoding: report.json(), as: UTF8.self)
-    #expect(json.contains(#"topic \"a\u001b[31m\"\\\u000a\""#))
+    #expect(json.contains(#"topic \"a\u001b[31m\"\\\n\""#))
   }
 
   @Test("A violated SHOULD fails strict runs only")

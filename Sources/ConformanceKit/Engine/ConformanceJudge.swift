@@ -35,7 +35,9 @@ public struct ConformanceJudge: EventConsumer {
       throw ConformanceError(
         .badCatalogue, "\(clause.id) is called \(clause.status.rawValue), which its rules deny")
     }
-    tally = Tally(ruleCount: Self.rules.count, maximumFindings: options.maximumFindings)
+    tally = Tally(
+      ruleCount: Self.rules.count, maximumFindings: options.maximumFindings,
+      redaction: options.redaction)
   }
 
   /// Starts a file, whose connections are counted anew.

@@ -1,3 +1,5 @@
+public import DataClient
+
 /// What a user asks of a conformance run.
 public struct ConformanceOptions: Sendable, Hashable {
   /// The standards to judge by; nil is all that there are.
@@ -8,6 +10,8 @@ public struct ConformanceOptions: Sendable, Hashable {
   public var isStrict: Bool
   /// The most findings to keep of a clause; the others are counted.
   public var maximumFindings: Int
+  /// What findings must not tell.
+  public var redaction: RedactionRules
 
   /// Creates options.
   /// - Parameters:
@@ -15,13 +19,15 @@ public struct ConformanceOptions: Sendable, Hashable {
   ///   - clauses: Identifiers and sections of the clauses to report; none is all.
   ///   - isStrict: Whether a violated SHOULD fails the run.
   ///   - maximumFindings: The most findings to keep of a clause.
+  ///   - redaction: What findings must not tell.
   public init(
     specs: Set<String>? = nil, clauses: [String] = [], isStrict: Bool = false,
-    maximumFindings: Int = 100
+    maximumFindings: Int = 100, redaction: RedactionRules = RedactionRules()
   ) {
     self.specs = specs
     self.clauses = clauses
     self.isStrict = isStrict
     self.maximumFindings = max(0, maximumFindings)
+    self.redaction = redaction
   }
 }

@@ -42,15 +42,17 @@ struct Tally {
     wire: .mqtt(.v3_1_1))
   private var causes = Causes()
   private let maximumFindings: Int
+  private let redaction: RedactionRules
   private static let reasons = UndecidedReason.allCases.count
 
-  init(ruleCount: Int, maximumFindings: Int) {
+  init(ruleCount: Int, maximumFindings: Int, redaction: RedactionRules) {
     satisfied = Array(repeating: 0, count: ruleCount)
     violated = satisfied
     undecided = Array(repeating: 0, count: ruleCount * Self.reasons)
     findings = Array(repeating: [], count: ruleCount)
     places = Array(repeating: [], count: ruleCount)
     self.maximumFindings = maximumFindings
+    self.redaction = redaction
   }
 
   /// Takes note of the event that the rules are going to report on.
@@ -115,15 +117,17 @@ struct Tally {
   ) {
     blamed.formUnion(Blame(event))
     if let doubt = mode.doubt, !(isOfAnyVersion && mode == .inferred) { return leave(rule, doubt) }
+    guard !event.context.isRebuilt else { return leave(rule, .hidden) }
     violated[rule.value] += 1
     guard findings[rule.value].count < maximumFindings else { return }
     let text = text()
     let context = event.context
     var packet: [UInt8] = []
-    EventJSONWriter(file: file).append(event, to: &packet)
+    EventJSONWriter(hiding: redaction, file: file).append(event, to: &packet)
     var finding = Finding(
       file: file, frame: context.frame, connection: context.connection, time: context.time,
-      message: text.message, packet: packet, expected: text.expected, actual: text.actual)
+      message: redaction.shown(text.message), packet: packet,
+      expected: redaction.shown(text.expected), actual: redaction.shown(text.actual))
     finding.cause = causes.number(of: text.cause, frame: context.frame)
     findings[rule.value].append(finding)
   }

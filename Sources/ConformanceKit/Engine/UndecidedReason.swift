@@ -57,6 +57,7 @@ enum UndecidedReason: Int, CaseIterable {
   case wasReset
   case otherAtFault
   case retold
+  case hidden
 
   /// What is said of it in a report.
   var text: String {
@@ -121,6 +122,7 @@ enum UndecidedReason: Int, CaseIterable {
     case .wasReset: "the connection was reset, which may be no decision of an endpoint"
     case .otherAtFault: "the other side had broken the rules, for which a connection may be failed"
     case .retold: "the recording is a client's own, which does not tell handshakes and frames"
+    case .hidden: "a secret was hidden where it would be decided"
     }
   }
 

@@ -50,15 +50,15 @@ extension WebSocketFault {
   private func startLine(_ head: HTTPHead) -> String {
     guard field == .startLine else { return "a line at byte \(offset) of the head" }
     let words = head.startLine.split(separator: " ", omittingEmptySubsequences: false)
-    let shown = words.enumerated().map { $0 == 1 && words.count > 2 ? "…" : $1.prefix(16) }
+    let shown = words.enumerated().map { $0 == 1 ? "…" : $1.prefix(16) }
     return "\"\(shown.prefix(4).joined(separator: " "))\" (byte \(offset))"
   }
 
-  /// The names of subprotocols; what is long may be a token.
+  /// The names of subprotocols; what may be a token is not shown.
   static func names(_ values: [String]) -> String {
     let names = values.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
     return names.prefix(16).map { name in
-      let name = name.drop { $0 == " " }
+      let name = RedactionRules().shown(subprotocol: String(name.drop { $0 == " " }))
       let shown = name.utf8.count > 24 ? "\(name.prefix(8))…" : String(name)
       return "\"\(shown)\""
     }.joined(separator: ", ")
@@ -68,23 +68,6 @@ extension WebSocketFault {
   static func withoutUser(_ host: String) -> String {
     guard let at = host.lastIndex(of: "@") else { return host }
     return "…" + host[at...]
-  }
-}
-
-extension WebSocketField {
-  /// The header line that the field is; nil of those that are none, or any.
-  fileprivate var headerName: String? {
-    switch self {
-    case .host: "Host"
-    case .upgrade: "Upgrade"
-    case .connection: "Connection"
-    case .key: "Sec-WebSocket-Key"
-    case .version: "Sec-WebSocket-Version"
-    case .accept: "Sec-WebSocket-Accept"
-    case .subprotocol: "Sec-WebSocket-Protocol"
-    case .extensions: "Sec-WebSocket-Extensions"
-    default: nil
-    }
   }
 }
 

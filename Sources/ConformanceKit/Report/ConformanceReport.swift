@@ -72,17 +72,7 @@ private struct JSONText {
 
   mutating func raw(_ text: String) { bytes += text.utf8 }
 
-  mutating func string(_ text: String) {
-    bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-      case ..<0x20: raw("\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))")
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
-  }
+  mutating func string(_ text: String) { bytes.append(quoted: text) }
 
   mutating func strings(_ texts: [String]) {
     raw("[")

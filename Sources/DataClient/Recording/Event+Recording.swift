@@ -4,7 +4,7 @@ extension Event {
   /// Reads an event from the fields of a recording's line.
   init(_ fields: RecordingFields) throws(RecordingError) {
     let type = try fields.string("type")
-    let context = try EventContext(fields)
+    var context = try EventContext(fields)
     let body: Body
     switch type {
     case "OPEN": body = .opened(try ConnectionOpening(fields))
@@ -23,6 +23,8 @@ extension Event {
       }
       let version = context.wire.version ?? .v3_1_1
       body = .mqtt(try PacketBytes(fields, type: packetType, version: version))
+      let isOdd = fields.value("errors") != nil || fields.value("missing") != nil
+      context.isRebuilt = isOdd && fields.value("bytes") == nil
     }
     self.init(context, body)
   }

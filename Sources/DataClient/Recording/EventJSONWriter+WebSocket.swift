@@ -118,7 +118,7 @@ extension EventJSONWriter {
     buffer.append(handshake.name)
     switch handshake {
     case .request(let request):
-      append(request.method, as: "\",\"method\":", to: &buffer)
+      append(redaction.shown(request.method), as: "\",\"method\":", to: &buffer)
       append(redaction.shown(url: request.target), as: ",\"target\":", to: &buffer)
       append(request.httpVersion, as: ",\"http\":", to: &buffer)
       append(
@@ -128,12 +128,14 @@ extension EventJSONWriter {
       buffer.append("\",\"status\":")
       buffer.append(decimal: response.status)
       append(redaction.shown(response.reason), as: ",\"reason\":", to: &buffer)
-      append(response.httpVersion, as: ",\"http\":", to: &buffer)
+      append(redaction.shown(response.httpVersion), as: ",\"http\":", to: &buffer)
       if let subprotocol = response.subprotocol {
         append(redaction.shown(subprotocol: subprotocol), as: ",\"subprotocol\":", to: &buffer)
       }
     }
-    append(handshake.extensions.map(\.description), as: ",\"extensions\":[", to: &buffer)
+    append(
+      handshake.extensions.map { redaction.shown($0.description) }, as: ",\"extensions\":[",
+      to: &buffer)
     buffer.append(",\"headers\":[")
     for (index, field) in handshake.head.fields.enumerated() {
       append(field.name, as: index > 0 ? ",[" : "[", to: &buffer)

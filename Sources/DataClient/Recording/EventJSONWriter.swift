@@ -140,9 +140,9 @@ public struct EventJSONWriter: Sendable {
 
   private func append(_ opening: ConnectionOpening, to buffer: inout [UInt8]) {
     buffer.append("OPEN\",\"client\":")
-    buffer.append(quoted: opening.client)
+    buffer.append(quoted: redaction.shown(url: opening.client))
     buffer.append(",\"server\":")
-    buffer.append(quoted: opening.server)
+    buffer.append(quoted: redaction.shown(url: opening.server))
     buffer.append(",\"fromStart\":")
     buffer.append(opening.isFromStart)
     append(firstFrame: opening.firstFrame, opening.firstTime, to: &buffer)

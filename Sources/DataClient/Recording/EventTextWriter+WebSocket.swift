@@ -55,7 +55,7 @@ extension EventTextWriter {
   func appendFields(_ handshake: WebSocketHandshake, to buffer: inout [UInt8]) {
     switch handshake {
     case .request(let request):
-      append(request.method, to: &buffer)
+      append(redaction.shown(request.method), to: &buffer)
       append(redaction.shown(url: request.target), to: &buffer)
       if let host = request.head.fields(named: "Host").first {
         append(redaction.shown(authority: host.value), as: "host ", to: &buffer)
@@ -69,7 +69,8 @@ extension EventTextWriter {
         (response.subprotocol.map { [redaction.shown(subprotocol: $0)] } ?? []), as: "subprotocol ",
         to: &buffer)
     }
-    append(handshake.extensions.map(\.description), as: "extensions ", to: &buffer)
+    append(
+      handshake.extensions.map { redaction.shown($0.description) }, as: "extensions ", to: &buffer)
   }
 
   private func append(_ texts: [String], as name: StaticString, to buffer: inout [UInt8]) {

@@ -151,9 +151,9 @@ public struct EventTextWriter: Sendable {
   private func append(
     _ opening: ConnectionOpening, _ context: EventContext, to buffer: inout [UInt8]
   ) {
-    buffer.appendShown(opening.client)
+    buffer.appendShown(redaction.shown(url: opening.client))
     buffer.append(" → ")
-    buffer.appendShown(opening.server)
+    buffer.appendShown(redaction.shown(url: opening.server))
     buffer.append("  ")
     buffer.append(context.wire.name)
     if !opening.isFromStart { buffer.append("  begun before the capture") }

@@ -32,7 +32,7 @@ extension [UInt8] {
   }
 
   /// Appends a JSON string.
-  mutating func append(quoted text: String) {
+  package mutating func append(quoted text: String) {
     var text = text
     append(UInt8(ascii: "\""))
     text.withUTF8 { append(escaped: UnsafeRawBufferPointer($0)) }

@@ -9,7 +9,8 @@ public enum RecordingHelp {
       reprise      the version of the format: 1
       created      when it was made
       source       {kind: client | interface | proxy | capture, and url, file, ... of it}
-      redacted     names of the keys whose values were hidden
+      redacted     the rules by which something was hidden: password, secrets, username,
+                   correlation, key:NAME, topic:FILTER
       Keys that are not known are kept, a version that is not known is refused.
 
     Every event:
@@ -21,6 +22,8 @@ public enum RecordingHelp {
       protocol     mqtt-3.1, mqtt-3.1.1, mqtt-5.0, mqtt (no CONNECT seen), websocket
       inferred     the version by which packets of `mqtt` are laid out
       over         websocket, of MQTT in its frames
+      order        uncertain, where it can't be told from the capture whether what the other
+                   side sent came before or after
       type         the name of the packet, frame or event, in capitals
       errors       [{code, field, offset, message}]: what breaks a rule of the format
       moreErrors   how many more errors there are than are listed
@@ -32,7 +35,8 @@ public enum RecordingHelp {
     Connections and losses:
       OPEN         client, server (addresses), fromStart, firstFrame, firstTime,
                    evidence (what a recognition stands on), pings
-      CLOSE        how (fin, reset, end-of-capture), firstFrame, firstTime, reason
+      CLOSE        how (fin, reset, end-of-capture), firstFrame, firstTime, reason,
+                   answered (false where the other end is not seen to answer)
       GAP          bytes (a number: how many were lost), reason
       MALFORMED    error {code, offset, message}: bytes that are no packet
 

@@ -121,7 +121,7 @@ public struct RecordingReader: Sendable {
   }
 
   /// Every key that an event's line can have.
-  static let knownKeys: Set<String> = [
+  package static let knownKeys: Set<String> = [
     "file", "frame", "time", "connection", "from", "protocol", "inferred", "over", "order", "type",
     "length", "clientID", "cleanStart", "keepAlive", "bridge", "will", "username", "password",
     "properties", "sessionPresent", "returnCode", "reasonCodes", "packetID", "qos", "retain",

@@ -68,7 +68,7 @@ extension WebSocketFrame {
   private init(plain fields: RecordingFields, _ opcode: WebSocketOpcode) throws(RecordingError) {
     let bits = fields.value("rsv") == nil ? 0 : try fields.integer("rsv", in: 0...7)
     self.init(
-      opcode, try fields.data("payload"), isFinal: try fields.bool("fin"),
+      opcode, try Self.payload(fields, opcode), isFinal: try fields.bool("fin"),
       reservedBits: UInt8(truncatingIfNeeded: bits), maskingKey: try fields.maskingKey())
     guard fields.value("missing") != nil else { return }
     // The bytes were left out, as they would have told a secret. A length that nothing can have
@@ -77,6 +77,17 @@ extension WebSocketFrame {
     header = WebSocketFrameHeader(
       opcode, isFinal: header.isFinal, reservedBits: header.reservedBits,
       payloadLength: UInt64(payload.count) + missing, maskingKey: header.maskingKey)
+  }
+
+  /// The payload as the fields have it; of a Close whose reason is hidden the status code is not.
+  private static func payload(
+    _ fields: RecordingFields, _ opcode: WebSocketOpcode
+  ) throws(RecordingError) -> [UInt8] {
+    guard opcode == .close, fields.value("payload")?.text == RedactionRules.mark,
+      fields.value("closeCode") != nil
+    else { return try fields.data("payload") }
+    let code = try fields.uint16("closeCode")
+    return [UInt8(code >> 8), UInt8(code & 0xFF)] + Array(try fields.string("closeReason").utf8)
   }
 
   private init(captured fields: RecordingFields, _ opcode: WebSocketOpcode) throws(RecordingError) {

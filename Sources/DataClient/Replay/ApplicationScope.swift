@@ -29,7 +29,9 @@ package final class ApplicationScope: Sendable {
   package var thrown: String? { state.withLock { $0.thrown } }
 
   /// Notes what the body threw.
-  package func note(thrown error: any Error) { state.withLock { $0.thrown = "\(error)" } }
+  package func note(thrown error: any Error) {
+    state.withLock { $0.thrown = "\(error)".hidingSecrets }
+  }
 
   /// Suspends the current task for something that only the world can bring about.
   /// - Parameter wait: Waits for it.

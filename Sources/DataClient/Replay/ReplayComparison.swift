@@ -68,8 +68,12 @@ struct ReplayComparison {
 
   /// Whether one of the members that a place lies in has the name of a secret.
   private static func isSecret(_ place: String) -> Bool {
-    place.split(separator: ".").contains { part in
-      redaction.names.contain(part.prefix { $0 != "[" })
+    let parts = place.split(separator: ".").map { $0.prefix { $0 != "[" } }
+    // The name of a member may have dots in it.
+    return parts.indices.contains { start in
+      (start..<parts.count).contains { end in
+        redaction.names.contain(parts[start...end].joined(separator: "."))
+      }
     }
   }
 

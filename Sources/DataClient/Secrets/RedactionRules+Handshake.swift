@@ -20,7 +20,7 @@ extension RedactionRules {
 
   /// Returns a subprotocol as it may be shown: what stands behind the name of a secret, as in `bearer.…`, is
   /// hidden, and so is what is too long for a name.
-  func shown(subprotocol: String) -> String {
+  package func shown(subprotocol: String) -> String {
     guard !names.isEmpty else { return subprotocol }
     var text = subprotocol[...]
     while let end = text.firstIndex(where: { ".=:~".contains($0) }) {

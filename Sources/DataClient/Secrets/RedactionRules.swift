@@ -69,6 +69,11 @@ public struct RedactionRules: Sendable, Hashable {
       + keys.map { $0.lowercased() }.sorted().map { "key:\($0)" } + topics.map { "topic:\($0)" }
   }
 
+  /// Whether the payload of a message is hidden for its topic; also where none is known.
+  package func hidesPayload(on topic: String) -> Bool {
+    hidesPayload(on: topic.utf8Span.span.bytes)
+  }
+
   /// Whether the payload of a message is hidden for its topic; also where only an alias stands for that.
   func hidesPayload(on topic: RawSpan) -> Bool {
     guard !topics.isEmpty else { return false }

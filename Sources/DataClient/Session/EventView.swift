@@ -53,6 +53,9 @@ public struct EventContext: Sendable, Hashable {
   /// Whether its place among the events of the other end is not known: a capture that lost bytes does
   /// not always tell what came first.
   public var isOrderUncertain: Bool
+  /// Whether the packet was put together from a recording's fields, as its own bytes would tell a secret and are
+  /// withheld: what is wrong with it can't be seen any more.
+  public var isRebuilt = false
 
   /// Creates a context.
   public init(

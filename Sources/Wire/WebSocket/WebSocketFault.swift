@@ -148,4 +148,19 @@ public enum WebSocketField: String, Sendable, Hashable, CaseIterable {
   case subprotocol
   /// `Sec-WebSocket-Extensions`.
   case extensions
+
+  /// The name of the header line that the field is; nil of those that are none, or any.
+  package var headerName: String? {
+    switch self {
+    case .host: "Host"
+    case .upgrade: "Upgrade"
+    case .connection: "Connection"
+    case .key: "Sec-WebSocket-Key"
+    case .version: "Sec-WebSocket-Version"
+    case .accept: "Sec-WebSocket-Accept"
+    case .subprotocol: "Sec-WebSocket-Protocol"
+    case .extensions: "Sec-WebSocket-Extensions"
+    default: nil
+    }
+  }
 }

@@ -16,7 +16,7 @@ enum ConformRun {
 
   /// The options of a judging command.
   static let options: [OptionSpec] = [
-    .spec, clause, strict, allowEmpty, format, .output, .bpf, .decode, .memory,
+    .spec, clause, strict, allowEmpty, format, .output, .redact, .bpf, .decode, .memory,
   ]
 
   /// Judges files and writes the report.
@@ -32,7 +32,8 @@ enum ConformRun {
     let specs = arguments.list(.spec)
     let judging = ConformanceOptions(
       specs: specs.isEmpty ? nil : Set(specs), clauses: arguments.list(clause),
-      isStrict: arguments.has(strict))
+      isStrict: arguments.has(strict),
+      redaction: try RedactionRules(arguments, hidesSecrets: true))
     var consumer = JudgingConsumer(
       judge: try ConformanceJudge(catalogue: Catalogue.bundled(), options: judging))
     let run = try InputRun(files, arguments, console, output: nil)

@@ -15,9 +15,9 @@ enum RecordClientCommand: Command {
       The recording is complete to its last line at any moment, also when the command is
       killed. It is created when the broker accepts the connection, and only you may read it.
       A lost connection is opened again, after 1, 2, 4 ... 60 seconds, in the same recording;
-      what was sent meanwhile is not in it. It has what a client sees: no PINGREQ, and
-      nothing of what MQTT 5.0 adds to messages. Of a WebSocket it has the messages; the
-      headers of its handshake, keys and masks are made up.
+      what was sent meanwhile is not in it. It has what a client sees: no PINGREQ. Of a
+      WebSocket it has the messages; the headers of its handshake, keys and masks are made
+      up.
 
       With --rotate -o day.jsonl the files are called day-0001.jsonl, day-0002.jsonl and
       so on; numbers that exist are passed over, or replaced with --force. Each file can be

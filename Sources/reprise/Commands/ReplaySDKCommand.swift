@@ -30,13 +30,12 @@ enum ReplaySDKCommand: Command {
     help:
       "In which order the SDK has to send it: causal (default) lets what nothing inbound separates "
       + "come in any order; recorded keeps the order of the session.")
-  private static let secrets = OptionSpec(
-    name: "show-secrets", help: "Shows tokens and signatures instead of ***.")
 
   /// The options of the command.
   static let options: [OptionSpec] = [
-    format, connection, clientID, from, to, speed, match, order, .output, secrets, .bpf, .decode,
-    .memory,
+    format, connection, clientID, from, to, speed, match, order, .output, .showSecrets, .redact,
+    .bpf,
+    .decode, .memory,
   ]
 
   static let spec = CommandSpec(
@@ -63,17 +62,19 @@ enum ReplaySDKCommand: Command {
 
   static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
     let file = try RecordingFiles.session(arguments.operand)
+    let showsSecrets = arguments.has(.showSecrets)
+    let redaction = try RedactionRules(arguments, hidesSecrets: !showsSecrets)
     let options = try replayOptions(arguments, file)
     let input = try ReplayInput(
       file: file, selection: try selection(arguments), window: try window(arguments),
       arguments: arguments, console: console)
     let output = try OutputFile(
-      arguments.value(.output), inputs: [file], isPrivate: arguments.has(secrets))
+      arguments.value(.output), inputs: [file], isPrivate: showsSecrets)
     guard let replay = input.prepare(options) else { return .unable }
     let lines = ObservationLines(
       output, isJSON: arguments.value(format) == "jsonl", file: file,
       subject: replay.subject, usesColor: console.usesColor(on: output),
-      showsSecrets: arguments.has(secrets), isPaced: isPaced(options))
+      redaction: redaction, isPaced: isPaced(options))
     for note in replay.notes { console.note(file, note) }
     let status: ExitStatus
     do {

@@ -7,12 +7,10 @@ enum SimulateCommand: Command {
   private static let script = OptionSpec(
     name: "script", value: "FILE", isFile: true,
     help: "How the cloud, or the server, behaves; without a script it is in good health.")
-  private static let secrets = OptionSpec(
-    name: "show-secrets", help: "Shows passwords, tokens and signatures instead of ***.")
 
   static let spec = CommandSpec(
     name: "simulate", summary: "Answers devices on a broker, or requests, as a cloud does.",
-    operands: "URL", operandCount: 1...1, options: [script, secrets] + BrokerOptions.all,
+    operands: "URL", operandCount: 1...1, options: [script, .showSecrets] + BrokerOptions.all,
     details: """
       With mqtt:// and mqtts:// it is a client of the broker that is there: it subscribes to
       /sys/+/+/app/up/# and answers every request on the topic
@@ -93,7 +91,7 @@ enum SimulateCommand: Command {
   static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
     let lines = EventLines(
       OutputFile.standard, usesColor: console.usesColor(on: .standard),
-      showsSecrets: arguments.has(secrets))
+      showsSecrets: arguments.has(.showSecrets))
     if try RequestServerOptions.areMeant(by: arguments.operand, arguments) {
       return try await runServer(arguments, lines, console)
     }

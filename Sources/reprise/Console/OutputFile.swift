@@ -81,8 +81,7 @@ struct OutputFile: ByteSink, Sendable {
       try writeAll(bytes)
       target.noteWritten(bytes.byteCount)
     } catch let error as OutputError {
-      target.takeBack()
-      throw error
+      throw target.takeBack() ? error.leavingNothing : error
     }
   }
 
@@ -178,12 +177,14 @@ private final class OutputTarget: Sendable {
   func noteWritten(_ count: Int) { made.withLock { $0.count += count } }
 
   /// Cuts a file, but nothing else, behind what was written whole; removes one that was made here and is empty then.
-  func takeBack() {
+  /// - Returns: Whether it was removed.
+  func takeBack() -> Bool {
     state.withLock { state in
-      guard case .open(let descriptor) = state, Self.isRegular(descriptor) else { return }
+      guard case .open(let descriptor) = state, Self.isRegular(descriptor) else { return false }
       let made = made.withLock { $0 }
       ftruncate(descriptor, off_t(made.count))
-      if made.count == 0, let path = made.path { unlink(path) }
+      guard made.count == 0, let path = made.path else { return false }
+      return unlink(path) == 0
     }
   }
 
@@ -223,9 +224,17 @@ struct OutputError: Error, Sendable, CustomStringConvertible {
   }
 
   init(writing name: String, _ code: Int32) {
-    self.init(
-      name, "can't be written on: \(SystemError.text(code)); what was written before stays")
+    self.init(name, "can't be written on: \(SystemError.text(code))" + Self.remains)
     isClosedPipe = code == EPIPE
+  }
+
+  private static let remains = "; what was written before stays"
+
+  /// The same of a file that was removed, as nothing was written before.
+  var leavingNothing: OutputError {
+    var error = self
+    error.description = description.replacing(Self.remains, with: "")
+    return error
   }
 }
 

@@ -32,7 +32,8 @@ enum Advice {
 
   /// A sentence as a part of a line, without the advice of a library behind its last semicolon.
   static func clause(_ sentence: String) -> String {
-    var text = sentence
+    // A redirect's address and a server's reason stand in it as they came.
+    var text = sentence.hidingSecrets
     if let advice = text.ranges(of: "; ").last { text.removeSubrange(advice.lowerBound...) }
     if text.last == "." { text.removeLast() }
     for word in ["The ", "There ", "A ", "This ", "No "] where text.hasPrefix(word) {

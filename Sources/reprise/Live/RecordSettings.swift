@@ -93,14 +93,13 @@ struct RecordSettings {
     guard !arguments.has(Self.qos) else {
       throw UsageError("--qos is for MQTT, and without topics there is none", "add --topic FILTER")
     }
-    guard redaction.topics.isEmpty else {
+    let rules = [
+      ("topic:FILTER", !redaction.topics.isEmpty), ("username", redaction.hidesUsernames),
+      ("correlation", redaction.hidesCorrelationData),
+    ]
+    for (rule, isGiven) in rules where isGiven {
       throw UsageError(
-        "--redact topic:FILTER is for MQTT, and without topics there is none",
-        "type key:NAME, or add --topic FILTER")
-    }
-    guard !redaction.hidesUsernames else {
-      throw UsageError(
-        "--redact username is for MQTT, and without topics there is none",
+        "--redact \(rule) is for MQTT, and without topics there is none",
         "type key:NAME, or add --topic FILTER")
     }
     try BrokerOptions.checkIsWithoutMQTT(arguments)

@@ -4,14 +4,14 @@ import DeviceSDK
 extension ObservationJSON {
   /// Appends one thing that was seen of a link, without a line end.
   func append(_ observation: LinkObservation, to buffer: inout [UInt8]) {
-    let members = place(observation.time, observation.place) + fields(of: observation.content)
-    JSONValue.object(members).append(to: &buffer)
+    append(
+      place(observation.time, observation.place) + fields(of: observation.content), to: &buffer)
   }
 
   private func fields(of content: LinkObservation.Content) -> [JSONMember] {
     switch content {
     case .called(let call):
-      let details = call.details.map { [JSONMember("details", shown(details: $0))] } ?? []
+      let details = call.details.map { [JSONMember("details", value(of: $0))] } ?? []
       return [JSONMember("type", "call")] + fields(of: call) + details
     case .completed(let call, let error):
       var members = [JSONMember("type", "result")] + fields(of: call)
@@ -25,24 +25,29 @@ extension ObservationJSON {
     case .told(.tellPresence(let event)): return fields(of: event)
     case .told(.deliver(let message)):
       var payload: [UInt8] = []
-      EventJSONWriter(showsSecrets: showsSecrets)
+      EventJSONWriter(hiding: redaction)
         .append(data: message.payload.span.bytes, to: &payload)
       return [
         JSONMember("type", "message"), JSONMember("channel", .string(message.channel)),
         JSONMember("publisher", .string(message.publisher)),
-        JSONMember("payload", JSONValue(parsing: payload) ?? .null),
+        // A link does not tell on which topic a message came.
+        JSONMember(
+          "payload",
+          redaction.topics.isEmpty
+            ? JSONValue(parsing: payload) ?? .null
+            : .string(RedactionRules.mark)),
       ]
     case .told(.warnOfToken(let event)):
       return [JSONMember("type", "token"), JSONMember("expires", .string("\(event.expires)"))]
     }
   }
 
-  /// What was given with a call: an object of states without secrets, or text.
-  private func shown(details: String) -> JSONValue {
+  /// What was given with a call: an object of states, or text.
+  private func value(of details: String) -> JSONValue {
     guard let value = JSONValue(parsing: Array(details.utf8)), case .object = value else {
       return .string(details)
     }
-    return showsSecrets ? value : value.hidingSecrets
+    return value
   }
 
   private func fields(of call: LinkObservation.Call) -> [JSONMember] {
@@ -93,17 +98,14 @@ extension ObservationJSON {
   }
 
   private func value(of states: [String: String]) -> JSONValue {
-    let value = JSONValue.object(
-      states.sorted { $0.key < $1.key }.map { JSONMember($0.key, .string($0.value)) })
-    return showsSecrets ? value : value.hidingSecrets
+    .object(states.sorted { $0.key < $1.key }.map { JSONMember($0.key, .string($0.value)) })
   }
 
   /// Appends how a replay ended, without a line end.
   func append(_ outcome: LinkReplayOutcome, to buffer: inout [UInt8]) {
     if let divergence = outcome.divergence {
-      JSONValue.object(place(outcome.time, divergence.place) + fields(of: divergence))
-        .append(to: &buffer)
-      return
+      return append(
+        place(outcome.time, divergence.place) + fields(of: divergence), to: &buffer)
     }
     var members = place(outcome.time, nil)
     members += [
@@ -111,6 +113,6 @@ extension ObservationJSON {
       JSONMember("openCalls", .array(outcome.openCalls.map { .object(fields(of: $0)) })),
     ]
     if let unsent = outcome.unsent { members.append(JSONMember("unsent", .string(unsent))) }
-    JSONValue.object(members).append(to: &buffer)
+    append(members, to: &buffer)
   }
 }

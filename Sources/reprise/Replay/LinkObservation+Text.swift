@@ -8,7 +8,7 @@ extension ObservationText {
     switch observation.content {
     case .called(let call):
       append("→ ", "\(call.name) \(call.number)", .call, to: &buffer)
-      append([call.channel, call.details.map(hidingSecrets)], to: &buffer)
+      append([call.channel, call.details], to: &buffer)
     case .completed(let call, let error):
       append("← ", "\(call.name) \(call.number)", .call, to: &buffer)
       if let error { append(fault: "\(error)", to: &buffer) } else { append(["ok"], to: &buffer) }
@@ -21,18 +21,15 @@ extension ObservationText {
     case .told(.deliver(let message)):
       append("← ", "message", .message, to: &buffer)
       let text =
-        message.text.map { "\"\(hidingSecrets($0))\"" }
-        ?? "\(message.payload.count) bytes, no text"
+        redaction.topics.isEmpty
+        ? message.text.map { "\"\($0)\"" } ?? "\(message.payload.count) bytes, no text"
+          // A link does not tell on which topic a message came.
+        : RedactionRules.mark
       append([message.channel, message.publisher, text], to: &buffer)
     case .told(.warnOfToken(let event)):
       append("← ", "token", .state, to: &buffer)
       append(["ends at \(event.expires)"], to: &buffer)
     }
-  }
-
-  /// A text as it is shown: without tokens and signatures where it is JSON, or contains it.
-  private func hidingSecrets(_ text: String) -> String {
-    showsSecrets ? text : text.hidingSecrets
   }
 
   private static func fields(of event: LinkStateEvent) -> [String?] {

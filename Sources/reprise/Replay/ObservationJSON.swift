@@ -4,13 +4,17 @@ import DeviceSDK
 /// Writes what a replayed channel did as lines of JSON, for programs.
 struct ObservationJSON: Sendable {
   let file: String
-  let showsSecrets: Bool
+  let redaction: RedactionRules
 
   /// Appends one thing that was seen, without a line end.
   func append(_ observation: ChannelObservation, to buffer: inout [UInt8]) {
-    var members = place(observation.time, observation.place)
-    members += fields(of: observation.content)
-    JSONValue.object(members).append(to: &buffer)
+    append(
+      place(observation.time, observation.place) + fields(of: observation.content), to: &buffer)
+  }
+
+  /// Appends a line as it may be shown.
+  func append(_ members: [JSONMember], to buffer: inout [UInt8]) {
+    redaction.shown(JSONValue.object(members)).append(to: &buffer)
   }
 
   func place(_ time: Timestamp, _ place: ReplayPlace?) -> [JSONMember] {
@@ -28,11 +32,13 @@ struct ObservationJSON: Sendable {
     switch content {
     case .called(let call):
       var members = [JSONMember("type", "call")] + fields(of: call)
-      if let params = call.params { members.append(JSONMember("params", shown(params))) }
+      if let params = call.params {
+        members.append(JSONMember("params", shown(params, on: call.topic)))
+      }
       return members
     case .completed(let call, .success(let reply)):
       return [JSONMember("type", "result")] + fields(of: call) + [JSONMember("ok", true)]
-        + fields(of: reply)
+        + fields(of: reply, on: call.topic)
     case .completed(let call, .failure(let error)):
       return [JSONMember("type", "result")] + fields(of: call)
         + [JSONMember("ok", false), JSONMember("error", value(of: error))]
@@ -62,21 +68,24 @@ struct ObservationJSON: Sendable {
     return members
   }
 
-  private func fields(of reply: ChannelReply?) -> [JSONMember] {
+  private func fields(of reply: ChannelReply?, on topic: String?) -> [JSONMember] {
     guard let reply else { return [] }
     var members = [JSONMember("code", .number("\(reply.code)"))]
-    if let data = reply.data { members.append(JSONMember("data", shown(data))) }
+    if let data = reply.data { members.append(JSONMember("data", shown(data, on: topic))) }
     return members
   }
 
   private func fields(of message: ChannelMessage) -> [JSONMember] {
     var members = [JSONMember("topic", .string(message.topic))]
     if message.isRetained { members.append(JSONMember("retained", true)) }
-    if let params = message.params { return members + [JSONMember("params", shown(params))] }
+    if let params = message.params {
+      return members + [JSONMember("params", shown(params, on: message.topic))]
+    }
     var text: [UInt8] = []
-    EventJSONWriter(showsSecrets: showsSecrets)
+    EventJSONWriter(hiding: redaction)
       .append(data: message.payload.span.bytes, to: &text)
-    members.append(JSONMember("payload", JSONValue(parsing: text) ?? .null))
+    members.append(
+      JSONMember("payload", shown(JSONValue(parsing: text) ?? .null, on: message.topic)))
     return members
   }
 
@@ -87,8 +96,9 @@ struct ObservationJSON: Sendable {
     return .object(members)
   }
 
-  private func shown(_ value: JSONValue) -> JSONValue {
-    showsSecrets ? value : value.hidingSecrets
+  /// What comes with a topic, unless the topic is one whose payloads are hidden.
+  private func shown(_ value: JSONValue, on topic: String?) -> JSONValue {
+    redaction.hidesPayload(on: topic ?? "") ? .string(RedactionRules.mark) : value
   }
 
   // MARK: The end
@@ -96,9 +106,8 @@ struct ObservationJSON: Sendable {
   /// Appends how a replay ended, without a line end.
   func append(_ outcome: ChannelReplayOutcome, to buffer: inout [UInt8]) {
     if let divergence = outcome.divergence {
-      JSONValue.object(place(outcome.time, divergence.place) + fields(of: divergence))
-        .append(to: &buffer)
-      return
+      return append(
+        place(outcome.time, divergence.place) + fields(of: divergence), to: &buffer)
     }
     let counts = outcome.statistics
     var members = place(outcome.time, nil)
@@ -113,7 +122,7 @@ struct ObservationJSON: Sendable {
       JSONMember("lostConnections", .number("\(counts.lostConnections)")),
     ]
     if let unsent = outcome.unsent { members.append(JSONMember("unsent", .string(unsent))) }
-    JSONValue.object(members).append(to: &buffer)
+    append(members, to: &buffer)
   }
 
   func fields(of divergence: ReplayDivergence) -> [JSONMember] {

@@ -22,15 +22,15 @@ final class ObservationLines: Sendable {
   ///   - file: The file of the session.
   ///   - subject: Whose session it is.
   ///   - usesColor: Whether text is coloured.
-  ///   - showsSecrets: Whether tokens and signatures are shown.
+  ///   - redaction: What is not shown.
   ///   - isPaced: Whether each line is to be seen at once.
   init(
     _ output: OutputFile, isJSON: Bool, file: String, subject: String, usesColor: Bool,
-    showsSecrets: Bool, isPaced: Bool
+    redaction: RedactionRules, isPaced: Bool
   ) {
     let text = ObservationText(
-      file: file, subject: subject, usesColor: usesColor, showsSecrets: showsSecrets)
-    json = isJSON ? ObservationJSON(file: file, showsSecrets: showsSecrets) : nil
+      file: file, subject: subject, usesColor: usesColor, redaction: redaction)
+    json = isJSON ? ObservationJSON(file: file, redaction: redaction) : nil
     let threshold = output.isTerminal || isPaced ? 0 : 1 << 16
     state = Mutex(State(lines: LineBuffer(output, threshold: threshold), text: text))
     (failing, fail) = AsyncStream.makeStream()

@@ -9,14 +9,14 @@ struct ObservationText: Sendable {
   let file: String
   let subject: String
   let usesColor: Bool
-  let showsSecrets: Bool
+  let redaction: RedactionRules
   private var day: Substring?
 
-  init(file: String, subject: String, usesColor: Bool, showsSecrets: Bool) {
+  init(file: String, subject: String, usesColor: Bool, redaction: RedactionRules) {
     self.file = file
     self.subject = subject
     self.usesColor = usesColor
-    self.showsSecrets = showsSecrets
+    self.redaction = redaction
   }
 
   /// Appends one thing that was seen, without a line end, after a header where the date changes.
@@ -25,10 +25,14 @@ struct ObservationText: Sendable {
     switch observation.content {
     case .called(let call):
       append("→ ", "\(call.name) \(call.number)", .call, to: &buffer)
-      append([call.topic, call.params.map(text)], to: &buffer)
+      let isHidden = redaction.hidesPayload(on: call.topic ?? "")
+      append(
+        [call.topic, call.params.map { isHidden ? RedactionRules.mark : text($0) }], to: &buffer)
     case .completed(let call, .success(let reply)):
       append("← ", "\(call.name) \(call.number)", .call, to: &buffer)
-      append(["ok", reply?.data.map(text)], to: &buffer)
+      let isHidden = redaction.hidesPayload(on: call.topic ?? "")
+      append(
+        ["ok", reply?.data.map { isHidden ? RedactionRules.mark : text($0) }], to: &buffer)
     case .completed(let call, .failure(let error)):
       append("← ", "\(call.name) \(call.number)", .call, to: &buffer)
       append(fault: "\(error)", to: &buffer)
@@ -109,21 +113,21 @@ struct ObservationText: Sendable {
   }
 
   private func append(shown text: String, limit: Int = .max, to buffer: inout [UInt8]) {
-    let bytes = Array(text.utf8)
+    let bytes = Array(redaction.shown(text).utf8)
     TerminalText.append(bytes.span.bytes, to: &buffer, limit: limit)
   }
 
   private func text(_ value: JSONValue) -> String {
-    let shown = showsSecrets ? value : value.hidingSecrets
-    return String(decoding: shown.utf8, as: UTF8.self)
+    String(decoding: redaction.shown(value).utf8, as: UTF8.self)
   }
 
   /// The parameters, or a payload that has none.
   private func payload(of message: ChannelMessage) -> String {
+    if redaction.hidesPayload(on: message.topic) { return RedactionRules.mark }
     if let params = message.params { return text(params) }
     if message.payload.isEmpty { return "empty" }
     guard let text = message.text else { return "\(message.payload.count) bytes, no text" }
-    return "\"\(showsSecrets ? text : text.hidingSecrets)\""
+    return "\"\(text)\""
   }
 
   // MARK: Colours

@@ -123,6 +123,7 @@ import Wire
   @Test(arguments: [
     (#"{"iotToken":["a"]}"#, #"{"iotToken":["b"]}"#, "payload.iotToken[0]"),
     (#"{"password":{"v":"a"}}"#, #"{"password":{"v":"b"}}"#, "payload.password.v"),
+    (#"{"api.key":"a"}"#, #"{"api.key":"b"}"#, "payload.api.key"),
   ])
   func partsOfSecretsAreNotShown(_ recorded: String, _ sent: String, _ place: String) async throws {
     var (client, user) = try await Self.connected(Self.session(recorded))

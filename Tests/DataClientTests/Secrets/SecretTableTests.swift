@@ -51,7 +51,7 @@ import Wire
   /// A place of an event, and the line that has the text there.
   enum Place: CaseIterable, Sendable {
     case payload, topic, clientID, username, willPayload, userProperty, reasonString
-    case responseInformation, closeReason, text, header, target, lossReason
+    case responseInformation, closeReason, text, header, target, lossReason, server
   }
 
   private func event(_ text: String, in place: Place) throws -> Event {
@@ -88,6 +88,12 @@ import Wire
         .handshake(.request(WebSocketRequest(target: "/", fields: [.init("X-A", text)]))))
     case .target:
       return webSocket(.handshake(.request(WebSocketRequest(target: text, fields: []))))
+    case .server:
+      return Event(
+        Sample.context(),
+        .opened(
+          ConnectionOpening(
+            client: "c", server: text, isFromStart: true, firstFrame: 1, firstTime: Sample.time)))
     case .lossReason:
       let closing = ConnectionClosing(
         how: .reset, firstFrame: 1, firstTime: Sample.time, reason: text)
@@ -164,6 +170,21 @@ import Wire
     let text = String(decoding: line, as: UTF8.self)
     #expect(!text.contains("hush") && text.contains(#"["Host","***@h:1"]"#))
     #expect(text.contains(#"["Sec-WebSocket-Protocol","mqtt,\#(shown)"]"#), "\(text)")
+  }
+
+  @Test func parametersOfExtensionsThatCarryTokens() throws {
+    let request = WebSocketRequest(
+      target: "/", fields: [.init("Sec-WebSocket-Extensions", "x-e; token=hush; n=1")])
+    let event = Event(Sample.context(.webSocket), .handshake(.request(request)))
+    var (line, text): ([UInt8], [UInt8]) = ([], [])
+    var writer = EventTextWriter(payloadLimit: 1_000)
+    event.withView { view in
+      EventJSONWriter().append(view, to: &line)
+      writer.append(view, to: &text)
+    }
+    for shown in [line, text].map({ String(decoding: $0, as: UTF8.self) }) {
+      #expect(!shown.contains("hush") && shown.contains("x-e; token=***; n=1"), "\(shown)")
+    }
   }
 
   /// Where a message is cut, the frames behind the cut show nothing of what was begun before.

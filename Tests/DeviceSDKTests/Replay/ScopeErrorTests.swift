@@ -50,6 +50,19 @@ import Testing
     #expect(throws: DataClientError.self) { try client.finish() }
   }
 
+  private struct Talkative: Error, CustomStringConvertible {
+    let description = "no answer to token=hush"
+  }
+
+  @Test func whatTheAppThrowsTellsNoSecret() async throws {
+    let (error, client) = try await Self.replay { channel in
+      try await channel.start()
+      throw Talkative()
+    }
+    #expect(error is Talkative)
+    #expect(client.divergence?.applicationError == "no answer to token=***")
+  }
+
   /// An error of the SDK that comes of nothing but the session is the app's own, too.
   @Test func anErrorOfTheSDKArrives() async throws {
     let (error, client) = try await Self.replay { channel in

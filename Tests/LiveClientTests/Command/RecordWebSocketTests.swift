@@ -29,7 +29,7 @@ import Testing
     let shown = try await RunningCommand.run(["inspect", file], in: directory)
     #expect(shown.status == 0 && shown.output.contains(text), "\(shown.output)\(shown.errors)")
     let judged = try await RunningCommand.run(
-      ["conform", "trace", "--allow-empty", file], in: directory)
+      ["conform", "trace", file], in: directory)
     #expect(judged.status == 0, "\(judged.output)")
     let converted = try await RunningCommand.run(
       ["convert", file, "-o", directory.file("b.jsonl")], in: directory)

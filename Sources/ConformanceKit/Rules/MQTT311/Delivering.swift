@@ -43,6 +43,8 @@ extension ConnectionState {
     guard !subscriptions.isOverfull else { return tally.leave(rule, .tooMany) }
     guard !subscriptions.hasExtension else { return tally.leave(rule, .extensionFilter) }
     let name = String(copying: topic)
+    // A level that was hidden is not there to be matched.
+    guard !name.contains(RedactionRules.mark) else { return tally.leave(rule, .hidden) }
     suspicions.add(
       rule, event, &tally,
       FindingText(

@@ -191,3 +191,14 @@ extension ConnectionState {
     violateKeepAlive(keepAlive, silence, event, &tally)
   }
 }
+
+extension MQTTPacketView {
+  /// How long the packet may have been on the wire, in bytes: one whose payload is hidden may have been any.
+  @inline(__always)
+  var sizeOnWire: Int {
+    guard payload.byteCount == RedactionRules.mark.utf8.count,
+      String(copying: payload) == RedactionRules.mark
+    else { return header.packetSize }
+    return .max
+  }
+}

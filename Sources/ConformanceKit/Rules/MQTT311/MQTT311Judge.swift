@@ -41,7 +41,7 @@ struct MQTT311Judge {
       if !state.hasAsked { state.noteRequest(packet) }
       state.noteSilence(before: packet, event.context)
       state.measureSilence(
-        packetSize: packet.header.packetSize, at: event.context.time, event, &tally)
+        packetSize: packet.sizeOnWire, at: event.context.time, event, &tally)
       takeFromClient(packet, event, &state, &tally)
       state.client.lastTime = event.context.time
       state.client.isDeaf = false

@@ -177,7 +177,7 @@ extension ConnectionState {
   @inline(__always)
   mutating func noteSilence(before packet: borrowing MQTTPacketView, _ context: EventContext) {
     guard let silence = silence.length(at: context.time), silence > Self.patience else { return }
-    endSilence(silence, isLong: packet.header.packetSize > 1_200, context)
+    endSilence(silence, isLong: packet.sizeOnWire > 1_200, context)
   }
 
   private mutating func endSilence(_ silence: Int64, isLong: Bool, _ context: EventContext) {
