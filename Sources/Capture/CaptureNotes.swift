@@ -1,8 +1,34 @@
+import DataClient
+
+/// The bytes in GAPs, by what they are missing from.
+struct GapTotals {
+  /// Those that the capture lacks.
+  private(set) var missing = 0
+  /// Those that may be in it, but that are more than is kept of what is unfinished.
+  private(set) var givenUp = 0
+
+  /// Counts a GAP, up to the largest number: a header may claim more bytes than there ever were.
+  mutating func add(_ gap: Gap) {
+    if gap.reason == .limit {
+      givenUp = givenUp.addingUpToMost(gap.bytes)
+    } else {
+      missing = missing.addingUpToMost(gap.bytes)
+    }
+  }
+}
+
+extension Int {
+  fileprivate func addingUpToMost(_ more: Int) -> Int {
+    let (sum, isTooMuch) = addingReportingOverflow(more)
+    return isTooMuch ? .max : sum
+  }
+}
+
 /// What a capture lost or what was left out of it, in sentences.
 enum CaptureNotes {
   static func all(
     cut: CaptureError?, _ frames: CaptureStatistics, _ segments: TCPStatistics,
-    connections: Int, gapBytes: Int, left: [String], secretsDropped: Int, surrenders: Int
+    connections: Int, gaps: GapTotals, left: [String], secretsDropped: Int, surrenders: Int
   ) -> [String] {
     var notes: [String] = []
     if let cut { notes.append("read up to the damage only: \(cut)") }
@@ -23,7 +49,8 @@ enum CaptureNotes {
     note(frames.cutHeaders, "packets are cut inside their headers")
     note(frames.evictedDatagrams, "fragmented packets were never complete")
     note(frames.pendingDatagrams, "fragmented packets lack fragments at the end")
-    note(gapBytes, "bytes of TCP streams are missing from the capture, see GAP")
+    note(gaps.missing, "bytes of TCP streams are missing from the capture, see GAP")
+    note(gaps.givenUp, "bytes of TCP streams are more than is kept and were given up, see GAP")
     note(segments.strayedSegments, "segments lie far outside their connection and are left out")
     note(
       segments.disbelievedEnds,

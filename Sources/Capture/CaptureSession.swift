@@ -9,7 +9,7 @@ struct CaptureSession: ~Copyable {
     /// What the emitting closure threw; kept, because it is called from places that can't throw.
     var failure: (any Error)?
     /// The bytes in all GAPs that were handed on: what connections of no interest lack, nobody sees.
-    var gapBytes = 0
+    var gaps = GapTotals()
   }
 
   private var reader: CaptureReader
@@ -35,7 +35,7 @@ struct CaptureSession: ~Copyable {
     reassembler = TCPReassembler(
       SessionTraffic(decode: options.decode, memory: options.memory) { event in
         guard outcome.failure == nil else { return }
-        if case .gap(let gap) = event.body { outcome.gapBytes &+= gap.bytes }
+        if case .gap(let gap) = event.body { outcome.gaps.add(gap) }
         do { try emit(event) } catch { outcome.failure = error }
       })
   }
@@ -86,7 +86,7 @@ struct CaptureSession: ~Copyable {
     summary.connections = reassembler.consumer.connections
     summary.notes = CaptureNotes.all(
       cut: cut, dissector.statistics, reassembler.statistics, connections: summary.connections,
-      gapBytes: outcome.gapBytes, left: reassembler.consumer.notes,
+      gaps: outcome.gaps, left: reassembler.consumer.notes,
       secretsDropped: reader.secretsDropped, surrenders: reassembler.consumer.budget.surrenders)
     return summary
   }

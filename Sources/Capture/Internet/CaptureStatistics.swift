@@ -8,7 +8,7 @@ public enum LeftContent: Int, Sendable, Hashable, CaseIterable {
   case aggregatedWireless
   /// A frame of a wireless network that was damaged on the air.
   case badWireless
-  /// Behind MPLS labels neither IP nor Ethernet with IP.
+  /// Behind MPLS labels something that begins neither as IP nor as an Ethernet frame with IP does.
   case labelled
 
   /// What it is, in the plural.

@@ -38,6 +38,7 @@ struct FragmentReassembler {
     let destination: IPAddress
     let identification: UInt32
     let protocolNumber: UInt8
+    let network: UInt32
   }
 
   private var partials: [Key: Partial] = [:]
@@ -54,11 +55,12 @@ struct FragmentReassembler {
   ///   - fragment: Which part of the datagram it is.
   ///   - bytes: The captured part of its payload.
   ///   - wireLength: The length of its payload on the wire.
+  ///   - network: The number of the network that it was tunnelled through; 0 where there is none.
   ///   - time: When it was captured.
   /// - Returns: The datagram, if this fragment completes it.
   mutating func add(
     _ header: InternetHeader, _ fragment: InternetHeader.Fragment, _ bytes: RawSpan,
-    wireLength: Int, time: Timestamp?
+    wireLength: Int, network: UInt32, time: Timestamp?
   ) -> Datagram? {
     let end = fragment.offset + wireLength
     guard wireLength > 0, end <= Self.maximumDatagramLength else {
@@ -69,7 +71,7 @@ struct FragmentReassembler {
     let key = Key(
       source: header.source, destination: header.destination,
       identification: fragment.identification,
-      protocolNumber: header.source.isIPv4 ? header.protocolNumber : 0)
+      protocolNumber: header.source.isIPv4 ? header.protocolNumber : 0, network: network)
     if let old = partials[key], let time, let start = old.start,
       time.nanoseconds(since: start) > Self.lifetime
     {

@@ -64,6 +64,7 @@ public struct FrameDissector {
   ) throws(Failure) {
     var packet = packet
     var wireLength = wireLength
+    var network: UInt32 = 0
     for _ in 0...Self.maximumNesting {
       let header: InternetHeader
       do throws(InternetHeader.Flaw) {
@@ -72,16 +73,18 @@ public struct FrameDissector {
       let payload = packet.clamped(header.payloadStart, header.payloadEnd)
       let length = header.payloadEnd &- header.payloadStart
       if let fragment = header.fragment {
-        return try dissectFragment(header, fragment, payload, length, frame, body)
+        return try dissectFragment(header, fragment, payload, length, network, frame, body)
       }
       switch header.protocolNumber {
       case InternetHeader.tcp:
-        return try deliver(payload, length, header, frame, body)
+        return try deliver(payload, length, header, network, frame, body)
       case InternetHeader.ipv4, InternetHeader.ipv6:
         packet = payload
         wireLength = length
       case Tunnel.udp, Tunnel.gre:
-        guard let offset = tunnelled(payload, header.protocolNumber, frame) else { return }
+        guard
+          let offset = tunnelled(payload, header.protocolNumber, network: &network, frame)
+        else { return }
         packet = payload.clamped(offset, payload.byteCount)
         wireLength = length &- offset
       default:
@@ -94,12 +97,17 @@ public struct FrameDissector {
 
   /// Returns where in the payload of a packet the one begins that it tunnels; nil if it is none, which
   /// is counted.
+  ///
+  /// Of tunnels in tunnels the innermost one that has a number names the network.
   @inline(never)
   private mutating func tunnelled(
-    _ payload: RawSpan, _ number: UInt8, _ frame: borrowing Frame
+    _ payload: RawSpan, _ number: UInt8, network: inout UInt32, _ frame: borrowing Frame
   ) -> Int? {
     switch Tunnel.content(of: payload, number) {
-    case .ip(let offset): return offset
+    case .ip(let offset):
+      let inner = Tunnel.network(of: payload, number)
+      if inner != 0 { network = inner }
+      return offset
     case .tooShort: count(.cut, frame)
     case .left(let content): counts.left[content, default: 0] += 1
     case .other, .unsupported: counts.nonTCPPackets &+= 1
@@ -111,12 +119,13 @@ public struct FrameDissector {
   @inline(never)
   private mutating func dissectFragment<Failure: Error>(
     _ header: InternetHeader, _ fragment: InternetHeader.Fragment, _ payload: RawSpan,
-    _ length: Int, _ frame: borrowing Frame,
+    _ length: Int, _ network: UInt32, _ frame: borrowing Frame,
     _ body: (borrowing TCPSegment) throws(Failure) -> Void
   ) throws(Failure) {
+    var network = network
     counts.fragments &+= 1
     let completed = reassembler.add(
-      header, fragment, payload, wireLength: length, time: frame.time)
+      header, fragment, payload, wireLength: length, network: network, time: frame.time)
     guard let completed else { return }
     counts.reassembledDatagrams &+= 1
     let bytes = completed.bytes.span.bytes
@@ -131,13 +140,13 @@ public struct FrameDissector {
     let contentLength = completed.wireLength - chain.position
     switch chain.next {
     case InternetHeader.tcp where chain.fragment == nil && contentLength >= 0:
-      try deliver(content, contentLength, header, frame, body)
+      try deliver(content, contentLength, header, network, frame, body)
     case InternetHeader.ipv4, InternetHeader.ipv6:
-      try dissectTunnelled(content, contentLength, frame, body)
+      try dissectTunnelled(content, contentLength, network, frame, body)
     case Tunnel.udp where chain.fragment == nil, Tunnel.gre where chain.fragment == nil:
-      guard let offset = tunnelled(content, chain.next, frame) else { return }
+      guard let offset = tunnelled(content, chain.next, network: &network, frame) else { return }
       let packet = content.clamped(offset, content.byteCount)
-      try dissectTunnelled(packet, contentLength - offset, frame, body)
+      try dissectTunnelled(packet, contentLength - offset, network, frame, body)
     default:
       counts.nonTCPPackets &+= 1
     }
@@ -145,7 +154,7 @@ public struct FrameDissector {
 
   /// Takes apart the one packet that a reassembled datagram tunnels.
   private mutating func dissectTunnelled<Failure: Error>(
-    _ packet: RawSpan, _ wireLength: Int, _ frame: borrowing Frame,
+    _ packet: RawSpan, _ wireLength: Int, _ network: UInt32, _ frame: borrowing Frame,
     _ body: (borrowing TCPSegment) throws(Failure) -> Void
   ) throws(Failure) {
     let header: InternetHeader
@@ -158,14 +167,14 @@ public struct FrameDissector {
       return
     }
     let payload = packet.clamped(header.payloadStart, header.payloadEnd)
-    try deliver(payload, header.payloadEnd &- header.payloadStart, header, frame, body)
+    try deliver(payload, header.payloadEnd &- header.payloadStart, header, network, frame, body)
   }
 
   /// Reads a TCP header (RFC 9293 section 3.1) and hands on the segment.
   @inline(__always)
   private mutating func deliver<Failure: Error>(
-    _ bytes: RawSpan, _ wireLength: Int, _ header: InternetHeader, _ frame: borrowing Frame,
-    _ body: (borrowing TCPSegment) throws(Failure) -> Void
+    _ bytes: RawSpan, _ wireLength: Int, _ header: InternetHeader, _ network: UInt32,
+    _ frame: borrowing Frame, _ body: (borrowing TCPSegment) throws(Failure) -> Void
   ) throws(Failure) {
     guard
       bytes.byteCount >= 20, let sourcePort = bytes.uint16(at: 0),
@@ -183,7 +192,7 @@ public struct FrameDissector {
       sequenceNumber: sequence, acknowledgmentNumber: acknowledgment,
       flags: TCPFlags(rawValue: UInt8(truncatingIfNeeded: layout)), window: window,
       payload: bytes.clamped(headerLength, bytes.byteCount),
-      payloadWireLength: wireLength &- headerLength)
+      payloadWireLength: wireLength &- headerLength, network: network)
     try body(segment)
   }
 

@@ -50,6 +50,8 @@ public struct TCPSegment: ~Escapable {
   public let payload: RawSpan
   /// The length of the payload on the wire; more than was captured if a snapshot length cut it.
   public let payloadWireLength: Int
+  /// The number of the network that it was tunnelled through, such as VXLAN's; 0 where there is none.
+  public let network: UInt32
 
   /// Creates a segment.
   ///
@@ -64,12 +66,13 @@ public struct TCPSegment: ~Escapable {
   ///   - window: The window, not scaled.
   ///   - payload: The captured part of the payload.
   ///   - payloadWireLength: The length of the payload on the wire.
+  ///   - network: The number of the network that it was tunnelled through; 0 where there is none.
   @inline(__always)
   @_lifetime(copy payload)
   public init(
     frame: Int, time: Timestamp?, source: Endpoint, destination: Endpoint, sequenceNumber: UInt32,
     acknowledgmentNumber: UInt32, flags: TCPFlags, window: UInt16, payload: RawSpan,
-    payloadWireLength: Int
+    payloadWireLength: Int, network: UInt32 = 0
   ) {
     self.frame = frame
     self.time = time
@@ -81,6 +84,7 @@ public struct TCPSegment: ~Escapable {
     self.window = window
     self.payload = payload
     self.payloadWireLength = payloadWireLength
+    self.network = network
   }
 
   /// Whether a snapshot length cut the payload.

@@ -27,6 +27,27 @@ enum Tunnel {
     }
   }
 
+  /// Returns the number of the network that a packet of it is tunnelled through; 0 where there is none.
+  ///
+  /// The TEID of GTP-U is no such number: it names a way to one subscriber, and changes with the cell
+  /// while connections go on. Neither is the key of PPTP, which holds the length of the packet.
+  ///
+  /// - Parameters:
+  ///   - bytes: The captured part of the payload of the packet that is the tunnel.
+  ///   - number: The protocol number in its IP header.
+  /// - Returns: The identifier of VXLAN (RFC 7348 section 5) or the key of GRE (RFC 2890 section 2.1).
+  static func network(of bytes: RawSpan, _ number: UInt8) -> UInt32 {
+    switch number {
+    case udp:
+      guard let port = bytes.uint16(at: 2), port == vxlan || port == vxlanOfLinux else { return 0 }
+      return (bytes.uint32(at: 12) ?? 0) >> 8
+    case gre:
+      guard let flags = bytes.uint16(at: 0), flags & 7 == 0, flags & 0x2000 != 0 else { return 0 }
+      return bytes.uint32(at: flags & 0x8000 == 0 ? 4 : 8) ?? 0
+    default: return 0
+    }
+  }
+
   /// UDP (RFC 768): eight bytes, and what the port of the receiver stands for.
   private static func udpContent(_ bytes: RawSpan) -> LinkLayer.Content {
     guard let source = bytes.uint16(at: 0), let destination = bytes.uint16(at: 2) else {
@@ -83,6 +104,8 @@ enum Tunnel {
     switch flags & 7 {
     case 0: break
     case 1:
+      // Without a sequence number it is an acknowledgement, which carries nothing (section 4.1).
+      guard flags & 0x1000 != 0 else { return .other }
       if flags & 0x0080 != 0 { start &+= 4 }
       return type == 0x880b ? LinkLayer.pppContent(bytes, at: start) : .other
     default: return .other

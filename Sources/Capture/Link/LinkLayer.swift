@@ -81,8 +81,8 @@ enum LinkLayer {
 
   /// Follows labels (RFC 3032 section 2.1) up to the one at the bottom.
   ///
-  /// Nothing names what follows: IP, or an Ethernet frame with or without a control word (RFC 4448
-  /// section 4.6).
+  /// Nothing names what follows: IP, or an Ethernet frame, with or without a control word, which begins
+  /// with four bits of 0 (RFC 4448 section 4.6).
   private static func mpls(_ bytes: RawSpan, at offset: Int) -> Content {
     var start = offset
     for _ in 0...maximumTags {
@@ -92,12 +92,11 @@ enum LinkLayer {
       guard let first = bytes.uint8(at: start) else { return .tooShort }
       switch first >> 4 {
       case 4, 6: return .ip(at: start)
-      case 0:
-        for frame in [start &+ 4, start] {
+      case let bits:
+        for frame in bits == 0 ? [start &+ 4, start] : [start] {
           if case .ip(let place) = etherType(bytes, at: frame &+ 12) { return .ip(at: place) }
         }
         return .left(.labelled)
-      default: return .left(.labelled)
       }
     }
     return .other

@@ -55,8 +55,8 @@ struct MQTTEvidence {
       }
       if weight >= Self.decisive { break }
     }
-    // One character behind a NUL is a number of two bytes.
-    if count > 0 || text >= 2 { weight += text }
+    // Up to three characters behind a NUL are a number of two or four bytes.
+    if count > 0 || text >= 4 { weight += text }
     weight = min(weight, Self.decisive)
     if weight > 0 { place = count > 0 ? .properties : .emptyProperties }
   }

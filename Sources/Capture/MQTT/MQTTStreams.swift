@@ -57,7 +57,7 @@ struct MQTTStreams {
     if header.type == .connect {
       take(connect: view, connection)
     } else if !connection.wire.isCertain, view.missing == 0,
-      correctVersion(bytes, header, connection)
+      correctVersion(view, bytes, header, connection)
     {
       let corrected = MQTTPacketView(bytes, header: header, version: connection.version)
       return emit(EventView(connection.context(side, arrival), .mqtt(corrected)))
@@ -85,13 +85,16 @@ struct MQTTStreams {
 
   /// Weighs what a packet says of a version that is not certain; true when the layout changes.
   private func correctVersion(
-    _ bytes: RawSpan, _ header: MQTTFixedHeader, _ connection: SessionConnection
+    _ view: borrowing MQTTPacketView, _ bytes: RawSpan, _ header: MQTTFixedHeader,
+    _ connection: SessionConnection
   ) -> Bool {
-    let v5 = MQTTPacketView(bytes, header: header, version: .v5_0)
-    var layouts: MQTTLayouts = v5.faults.isEmpty ? .v5 : []
-    let v3 = MQTTPacketView(bytes, header: header, version: .v3_1_1)
-    if v3.faults.isEmpty { layouts.insert(.v3) }
-    return connection.weigh(MQTTEvidence(v5, fitting: layouts))
+    let isOf5 = connection.version == .v5_0
+    let other = MQTTPacketView(bytes, header: header, version: isOf5 ? .v3_1_1 : .v5_0)
+    var layouts: MQTTLayouts = []
+    if view.faults.isEmpty { layouts.insert(isOf5 ? .v5 : .v3) }
+    if other.faults.isEmpty { layouts.insert(isOf5 ? .v3 : .v5) }
+    return connection.weigh(
+      isOf5 ? MQTTEvidence(view, fitting: layouts) : MQTTEvidence(other, fitting: layouts))
   }
 
   // MARK: Losses

@@ -45,8 +45,8 @@ final class MemoryBudget {
     return owner
   }
 
-  /// Takes the news of what a connection still takes that has given up what it could; it does not
-  /// stand in the queue again before it takes more.
+  /// Takes the news of what a connection still takes that has given up what it could; it stands in the
+  /// queue again once that changes, or once it has finished something.
   func retain(_ amount: Int, of connection: SessionConnection) {
     reserved += amount - connection.reservation.amount
     connection.reservation.amount = amount

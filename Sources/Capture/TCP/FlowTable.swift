@@ -2,6 +2,8 @@
 struct FlowKey: Hashable {
   let lower: Endpoint
   let upper: Endpoint
+  /// The number of the network, where several have the same endpoints; else 0.
+  var network: UInt32 = 0
 
   /// Creates the key of a segment, and tells whether its source is the lower endpoint.
   @inline(__always)
@@ -23,7 +25,8 @@ struct FlowKey: Hashable {
       hash = Self.mix(hash ^ lower.address.high)
       hash = Self.mix(hash ^ upper.address.high)
     }
-    return Self.mix(hash ^ (UInt64(lower.port) << 16 | UInt64(upper.port)))
+    let rest = UInt64(network) << 32 | UInt64(lower.port) << 16 | UInt64(upper.port)
+    return Self.mix(hash ^ rest)
   }
 
   @inline(__always)
@@ -73,6 +76,8 @@ struct FlowTable<Flow: AnyObject> {
     latest = Int(index)
     return entries[latest].flow
   }
+
+  func contains(_ key: FlowKey) -> Bool { slots[slot(of: key)] >= 0 }
 
   /// Adds a flow, or puts it in the place of the one with the same key.
   mutating func insert(_ flow: Flow, for key: FlowKey) {

@@ -19,10 +19,6 @@ struct TCPLimits: Sendable {
 
 /// What happened to the segments of a capture.
 struct TCPStatistics: Sendable, Hashable {
-  var retransmissions = 0
-  var earlySegments = 0
-  var gaps = 0
-  var gapBytes = 0
   /// Segments too far from what was expected to belong to their connection.
   var strayedSegments = 0
   /// FINs and resets near their connection's place, but not where their receiver would believe them.

@@ -16,6 +16,24 @@ extension TCPReassembler {
     return newFlow(key, isFromLower, segment, arrival)
   }
 
+  /// Returns the key of a segment from a tunnel: that of its endpoints, with the number of its network
+  /// only where another network has a connection of the same endpoints.
+  ///
+  /// One connection may be seen inside and outside of its tunnel, and each direction may have a number
+  /// of its own: routers between two networks send into that of the receiver. So two numbers mean two
+  /// connections only where they go in the same direction.
+  @inline(never)
+  mutating func key(
+    of segment: borrowing TCPSegment, _ base: FlowKey, _ isFromLower: Bool
+  ) -> FlowKey {
+    let networks = flows.flow(of: base)?.networks
+    let number = (isFromLower ? networks?.fromLower : networks?.fromUpper) ?? 0
+    guard number != segment.network else { return base }
+    var own = base
+    own.network = segment.network
+    return number != 0 || flows.contains(own) ? own : base
+  }
+
   /// Tells whether a SYN begins another connection between the same ports.
   func isNewConnection(
     _ segment: borrowing TCPSegment, on flow: Flow, _ isFromLower: Bool
@@ -84,5 +102,12 @@ extension TCPReassembler {
     for flow in idle { cut(flow, arrival) }
     statistics.evictedFlows += idle.count
     flows.keep { !$0.isClosed && $0.isWanted }
+  }
+}
+
+extension TCPReassembler.Flow {
+  /// Notes the network that a segment came through.
+  func setNetwork(_ number: UInt32, _ isFromLower: Bool) {
+    if isFromLower { networks.fromLower = number } else { networks.fromUpper = number }
   }
 }

@@ -38,6 +38,13 @@ extension TCPReassembler {
 
   /// Hands on what is due after a segment, gives up what is lost for sure, and notes what still waits.
   mutating func settle(_ flow: Flow, _ arrival: Arrival) {
+    advance(flow, arrival)
+    guard !flow.isCalm, !flow.isClosed, !flow.isWaiting else { return }
+    flow.waitsSince = arrival.frame
+    watch(flow)
+  }
+
+  private mutating func advance(_ flow: Flow, _ arrival: Arrival) {
     flow.startIfClear(after: limits.segmentsWaiting)
     for side in [Side.first, .second] {
       // Of a side that is not in the capture nothing comes late.
@@ -51,7 +58,6 @@ extension TCPReassembler {
     if flow.isCalm { flow.waitsSince = arrival.frame }
     flow.isCalm =
       flow.first.isCalm && flow.second.isCalm && !flow.isStarting && flow.reset == nil
-    if !flow.isCalm, !flow.isClosed { watch(flow) }
   }
 
   /// Hands on the segments that wait for nothing any more; of two the one that was captured first.
@@ -105,7 +111,7 @@ extension TCPReassembler {
     guard missing > 0, forced != nil || flow[other].settled >= bound else { return false }
     if next == nil, flow[other].finOffset == nil {
       // One number alone is that of a FIN, which is no byte. So many bytes at once nobody sent.
-      let isTooFar = missing > limits.pendingBytes
+      let isTooFar = missing > limits.pendingBytes && bound > flow[other].believed
       if missing == 1 || isTooFar {
         flow[side].pending.dropDemand(isUncertain: isTooFar)
         return true
@@ -155,7 +161,6 @@ extension TCPReassembler {
 
   /// Notes that something waits in a flow.
   private mutating func watch(_ flow: Flow) {
-    guard !flow.isWaiting else { return }
     flow.isWaiting = true
     waiting.append(flow, since: flow.waitsSince)
   }
@@ -170,11 +175,11 @@ extension TCPReassembler {
         watch(flow)
         continue
       }
-      flow.waitsSince = arrival.frame
       flow.isStarting = false
       for side in [Side.first, .second] { flow[side].settle(upTo: .max) }
       // A reset is the end: what is missing before it was sent long ago.
-      if flow.reset != nil { cut(flow, arrival) } else { settle(flow, arrival) }
+      if flow.reset != nil { cut(flow, arrival) } else { advance(flow, arrival) }
+      // What waits now only a segment of its own can help, with which it is among them again.
     }
   }
 }

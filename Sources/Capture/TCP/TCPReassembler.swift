@@ -35,6 +35,9 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     var opening: FlowOpening
     let isFirstLower: Bool
     var connection: Consumer.Connection?
+    /// The numbers of the networks that its segments came through, from the lower endpoint and from
+    /// the upper one; 0 for none.
+    var networks: (fromLower: UInt32, fromUpper: UInt32) = (0, 0)
     var isWanted = true
     var isClosed = false
     var closing: (how: ConnectionClosing.How, side: Side, arrival: Arrival)?
@@ -80,9 +83,11 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     let arrival = Arrival(frame: segment.frame, time: time)
     last = arrival
     if !waiting.isEmpty { releaseIdle(arrival) }
-    let (key, isFromLower) = FlowKey.of(segment.source, segment.destination)
+    let (base, isFromLower) = FlowKey.of(segment.source, segment.destination)
+    let key = segment.network == 0 ? base : key(of: segment, base, isFromLower)
     let known = flows.flow(of: key)
     guard let flow = flow(known, key, isFromLower, segment, arrival) else { return }
+    if segment.network != 0 { flow.setNetwork(segment.network, isFromLower) }
     flow.lastFrame = segment.frame
     guard flow.isWanted, !flow.isClosed else { return }
     flow.segments &+= 1
@@ -114,7 +119,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
   ) {
     var demand = Int.min
     if segment.flags.contains(.acknowledgment) {
-      demand = flow[side.other].acknowledge(segment.acknowledgmentNumber, by: flow.segments)
+      demand = flow[side.other].acknowledge(
+        segment.acknowledgmentNumber, by: flow.segments, step: limits.pendingBytes)
     }
     receive(segment, on: flow, from: side, demand, arrival)
     settle(flow, arrival)
@@ -141,10 +147,11 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     if flags.contains(.syn) {
       sequence &+= 1
       flow[side].start(behind: sequence, isSeen: true)
-      // Its first data was captured before it.
-      if flow.connection == nil, side == .first || flags.contains(.acknowledgment) {
-        flow.opening.isFromStart = true
+      if flags.contains(.acknowledgment) {
+        flow[side.other].start(behind: segment.acknowledgmentNumber, isSeen: false)
       }
+      // Its first data was captured before it.
+      if flow.connection == nil, flow.first.isExact { flow.opening.isFromStart = true }
     } else if !flags.contains(.reset) {
       let other = flow[side.other]
       let isBefore = !flow.opening.isFromStart && !other.isBegun && demand <= other.offset
@@ -168,7 +175,6 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     _ arrival: Arrival
   ) {
     let known = flow[side].offset - offset
-    if known > 0 { statistics.retransmissions += 1 }
     guard known < length else { return }
     let isDue =
       known >= 0 && flow[side].pending.isEmpty && flow.isOver(demand, of: side.other)
@@ -177,7 +183,6 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       let rest = bytes.extracting(min(known, bytes.byteCount)..<bytes.byteCount)
       return deliver(rest, length: length - known, flow, side, arrival)
     }
-    if known < 0 { statistics.earlySegments += 1 }
     let skipped = max(0, known)
     let rest = bytes.extracting(min(skipped, bytes.byteCount)..<bytes.byteCount)
     hold(rest, at: offset + skipped, length: length - skipped, demand, flow, side, arrival)
@@ -211,8 +216,6 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     _ count: Int, _ reason: Gap.Reason, _ flow: Flow, _ side: Side, _ arrival: Arrival
   ) {
     guard count > 0 else { return }
-    statistics.gaps += 1
-    statistics.gapBytes += count
     flow[side].advance(by: count, isLost: true)
     guard flow.isWanted else { return }
     let connection = connection(of: flow)

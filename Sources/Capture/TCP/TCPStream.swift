@@ -19,6 +19,8 @@ final class TCPStream {
   @exclusivity(unchecked) var finDemand = Int.min
   /// How far the receiver acknowledged, as far as the capture shows.
   @exclusivity(unchecked) private(set) var acknowledged = Int.min
+  /// How far acknowledgements led step by step: one that leaps farther may be wild.
+  @exclusivity(unchecked) private(set) var believed = 0
   /// How far it had acknowledged some segments ago: what was not captured by now never will be.
   @exclusivity(unchecked) private(set) var settled = Int.min
   @exclusivity(unchecked) var pending = PendingSegments()
@@ -51,19 +53,17 @@ final class TCPStream {
 
   // MARK: The start
 
-  /// Starts the stream behind its SYN.
+  /// Starts the stream behind its SYN, if that is known to be before all that came.
   /// - Parameters:
   ///   - sequence: The number of its first byte.
   ///   - isSeen: Whether the SYN was captured, and not only the answer to it.
   func start(behind sequence: UInt32, isSeen: Bool) {
     if isSeen { self.isSeen = true }
-    if nextSequence == nil {
-      nextSequence = sequence
-    } else if !isExact {
-      move(to: sequence)
-    }
+    guard !isExact else { return }
+    if nextSequence == nil { nextSequence = sequence }
+    guard isBegun || move(to: sequence) else { return }
     isStartAssumed = false
-    if !isExact { startOffset = offset(of: sequence) ?? 0 }
+    startOffset = offset(of: sequence) ?? 0
     isExact = true
   }
 
@@ -93,12 +93,16 @@ final class TCPStream {
     }
   }
 
-  private func move(to sequence: UInt32) {
-    guard !isBegun, let target = offset(of: sequence), target >= offset - Self.farthestBack else {
-      return
-    }
+  /// Moves the start of a stream of which nothing was told yet; not over what waits.
+  /// - Returns: Whether it starts there now.
+  @discardableResult
+  private func move(to sequence: UInt32) -> Bool {
+    guard !isBegun, let target = offset(of: sequence), target >= offset - Self.farthestBack,
+      target <= offset || pending.isEmpty
+    else { return false }
     offset = target
     nextSequence = sequence
+    return true
   }
 
   /// Returns where a sequence number lies in the stream; nil if too far away to belong to it.
@@ -115,13 +119,19 @@ final class TCPStream {
   /// - Parameters:
   ///   - sequence: The number of the byte that the receiver expects.
   ///   - segment: The number of the acknowledging segment among those of the connection.
+  ///   - step: The most bytes that one acknowledgement is believed to add, be they captured or not.
   /// - Returns: Where that byte lies in the stream; `Int.min` if too far away to belong to it.
-  func acknowledge(_ sequence: UInt32, by segment: Int) -> Int {
+  func acknowledge(_ sequence: UInt32, by segment: Int, step: Int) -> Int {
     if nextSequence == nil {
       nextSequence = sequence
       isStartAssumed = true
     }
     guard let target = offset(of: sequence) else { return .min }
+    // From where the last one led, too, be that a leap: the same number once more says nothing.
+    let advance = target - max(acknowledged, offset)
+    if (advance > 0 && advance <= step) || target - max(believed, offset) <= step {
+      believed = max(believed, target)
+    }
     acknowledged = max(acknowledged, target)
     if target > offset, target > recent.last?.target ?? settled { recent.append((target, segment)) }
     return target

@@ -18,12 +18,19 @@ struct TLSRecognizer {
     }
   }
 
+  /// So many pieces are waited for a header that is begun.
+  private static let mostPieces = 64
+
   /// Whether a side begins with what may become a handshake.
+  ///
+  /// What a loss follows never becomes one: only the records behind it may still tell.
   func mayBegin(_ pieces: [HeldPiece]) -> Bool {
-    [Side.first, .second].contains { side in
-      let bytes = pieces.start(of: side).bytes
-      return (1...TLSRecord.headerSize).contains(bytes.count) && bytes[0] == TLSRecord.handshake
-        && bytes.dropFirst().first.map { $0 == 3 } ?? true
+    guard pieces.count < Self.mostPieces else { return false }
+    return [Side.first, .second].contains { side in
+      let start = pieces.start(of: side)
+      let bytes = start.bytes
+      return !start.isCut && (1...TLSRecord.headerSize).contains(bytes.count)
+        && bytes[0] == TLSRecord.handshake && bytes.dropFirst().first.map { $0 == 3 } ?? true
     }
   }
 

@@ -84,6 +84,9 @@ final class WebSocketConnection {
     }
     firstReceiver = receiver(.first)
     secondReceiver = receiver(.second)
+    guard !isFromStart else { return }
+    firstSecrets.lose()
+    secondSecrets.lose()
   }
 
   func receive(

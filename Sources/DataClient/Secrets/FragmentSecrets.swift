@@ -15,8 +15,12 @@ package struct FragmentSecrets: Sendable {
   /// Creates what has seen no frame.
   package init() {}
 
-  /// Tells that frames are missing.
-  package mutating func lose() { if tail != nil { isInside = true } }
+  /// Tells that frames are missing, the first of a message perhaps: until the next one begins, all that
+  /// goes on may be inside a secret.
+  package mutating func lose() {
+    tail = tail ?? []
+    isInside = true
+  }
 
   /// Takes the next frame.
   /// - Returns: Whether nothing of its payload may be shown where secrets are hidden.

@@ -191,6 +191,13 @@ import Testing
     }
   }
 
+  @Test(arguments: [0, 0x14, 0xa4, 0xfe] as [UInt8])
+  func findsEthernetBehindLabelsWhateverItsAddress(_ first: UInt8) {
+    let frame = [first] + Self.inner.dropFirst()
+    let packet = Packet.ethernet(0x8847, Self.label(16, isLast: true) + frame)
+    #expect(Dissection(.ethernet, [packet]).segments.map(\.payload) == [Packet.payload])
+  }
+
   // MARK: Near misses
 
   private static let carryingNothing: [(String, LinkType, [UInt8])] = [
@@ -209,7 +216,8 @@ import Testing
     ("GRE with routing", .raw, gre(0x4000, 0x0800, [0, 0, 0, 0] + v4)),
     ("GRE, version 2", .raw, gre(2, 0x0800, v4)),
     ("GRE, keep-alive", .raw, gre(0, 0, [])),
-    ("PPTP, not PPP", .raw, gre(0x2001, 0x0800, [0, 40, 0, 9] + v4)),
+    ("PPTP, not PPP", .raw, gre(0x3001, 0x0800, [0, 40, 0, 9, 0, 0, 0, 1] + v4)),
+    ("PPTP, acknowledgement", .raw, gre(0x2081, 0x880b, [0, 0, 0, 9, 0, 0, 0, 1])),
     (
       "endless labels", .ethernet,
       Packet.ethernet(0x8847, (0..<40).flatMap { _ in label(16, isLast: false) } + v4)

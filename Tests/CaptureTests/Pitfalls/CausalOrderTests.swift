@@ -205,6 +205,70 @@ struct CausalOrderTests {
     #expect(lines == [">OPEN", ">CONNECT"] + publishes + [">CLOSE"])
   }
 
+  @Test("Of a direction that was not captured more is lost than one window holds")
+  func largeLoss() {
+    var dialogue = Self.opened()
+    dialogue.segments.removeAll { $0.sender == .server }
+    for _ in 0..<40 {
+      dialogue.next[.server] = (dialogue.next[.server] ?? 0) &+ (64 << 10)
+      dialogue.add(.client, [])
+    }
+    dialogue.send(.client, Self.ping, acknowledged: false)
+    let tap = Tap(dialogue)
+    #expect(Self.lines(tap) == [">OPEN", ">CONNECT", "<GAP", ">PINGREQ", ">CLOSE"])
+    #expect(tap.gaps == [Gap(bytes: 4 + 40 << 16, reason: .acknowledged)])
+  }
+
+  @Test(
+    "An acknowledgement that leaps over more than ever waits is not believed, nor sent twice",
+    arguments: [(1 << 20, false), (1 << 20 + 1, true)])
+  func wildAcknowledgement(_ leap: Int, _ isWild: Bool) {
+    for copies in 1...2 {
+      var dialogue = Self.opened()
+      dialogue.send(.client, Self.ping, acknowledged: false)
+      let place = dialogue.segments.count - 1
+      let known = dialogue.next[.server] ?? 0
+      dialogue.segments[place].acknowledgment = known &+ UInt32(leap)
+      if copies == 2 { dialogue.segments.append(dialogue.segments[place]) }
+      for _ in 0..<20 { dialogue.send(.client, Self.ping, acknowledged: false) }
+      dialogue.close()
+      let tap = Tap(dialogue)
+      let first = isWild ? [">PINGREQ?"] : ["<GAP", ">PINGREQ"]
+      let pings = [String](repeating: ">PINGREQ", count: 20)
+      // What is behind the loss begins before its end: of two FINs one is not believed.
+      let last = isWild ? ">CLOSE" : ">CLOSE?"
+      #expect(Self.lines(tap) == [">OPEN", ">CONNECT", "<CONNACK"] + first + pings + [last])
+      #expect(tap.gaps.map(\.bytes) == (isWild ? [] : [leap]))
+    }
+  }
+
+  @Test(
+    "A SYN/ACK behind the first bytes tells that others were before them", arguments: [true, false])
+  func lateAnswer(_ isFirstLost: Bool) {
+    var dialogue = Self.opened()
+    let (answer, connect) = (dialogue.segments[1], dialogue.segments[3])
+    let size = connect.payload.count
+    let rest = Array(dialogue.segments[4...])
+    dialogue.segments = []
+    let turns = Session.all(.v3_1_1).turns[2..<4]
+    for turn in turns { dialogue.send(turn.sender, turn.bytes, acknowledged: false) }
+    let subscribe = dialogue.segments.removeFirst()
+    dialogue.segments.insert(contentsOf: [subscribe, answer], at: 0)
+    dialogue.segments.insert(contentsOf: (isFirstLost ? [] : [connect]) + rest, at: 2)
+    dialogue.close()
+    let tap = Tap(dialogue)
+    let first = isFirstLost ? ">GAP" : ">CONNECT"
+    #expect(
+      Self.lines(tap) == [">OPEN", first, "<CONNACK", ">SUBSCRIBE", "<SUBACK", ">CLOSE"])
+    #expect(tap.gaps.map(\.bytes) == (isFirstLost ? [size] : []))
+    #expect(tap.openings.map(\.isFromStart) == [true])
+    // One that acknowledges what is behind them tells nothing of where they start.
+    dialogue.segments[1].acknowledgment = subscribe.end &+ 10_000
+    let wild = Tap(dialogue)
+    #expect(wild.openings.map(\.isFromStart) == [false])
+    #expect(wild.packets(.client).suffix(1) == [PacketBytes(subscribe.payload)])
+  }
+
   @Test("The mark is written to recordings and read back, and shown")
   func mark() throws {
     for isUncertain in [true, false] {

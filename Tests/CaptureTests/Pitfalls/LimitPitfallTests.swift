@@ -138,6 +138,33 @@ import Wire
     }
   }
 
+  @Test("23: a hole that nobody acknowledges is not looked at again before its connection goes on")
+  func idleHole() throws {
+    var dialogue = Self.opened()
+    let hole = (dialogue.next[.client] ?? 0) &+ 13
+    dialogue.next[.client] = hole
+    dialogue.send(.client, Self.publish("t", 20), acknowledged: false)
+    var acknowledged = dialogue
+    acknowledged.segments = []
+    acknowledged.next[.client] = hole
+    acknowledged.add(.server, [])
+    var other = Self.opened()
+    other.clientPort = 40_001
+    for index in other.segments.indices { other.segments[index].clientPort = 40_001 }
+    for _ in 0..<1_200 { other.send(.client, [0xC0, 0]) }
+    #expect(other.segments.count > 2_400)
+    let parts = [other.segments.prefix(1_200), other.segments.dropFirst(1_200)]
+    #expect(Tap(dialogue.segments + parts[0].prefix(500)).isWatching)
+    let silent = Tap(dialogue.segments + other.segments)
+    #expect(!silent.isWatching && silent.gaps == [Gap(bytes: 13, reason: .unfilled)])
+    let between = dialogue.segments + parts[0] + acknowledged.segments
+    #expect(Tap(between).isWatching)
+    let told = Tap(between + parts[1])
+    #expect(!told.isWatching && told.gaps == [Gap(bytes: 13, reason: .acknowledged)])
+    let place = try #require(told.types.firstIndex(of: "GAP"))
+    #expect(told.types.suffix(from: place).contains("PINGREQ"))
+  }
+
   @Test("23: holes of many connections share one limit")
   func holesOfMany() {
     var limits = TCPLimits()

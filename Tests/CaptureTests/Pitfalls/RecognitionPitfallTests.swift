@@ -106,15 +106,18 @@ import Wire
     #expect(recognised == 0)
   }
 
-  @Test("28: what begins like a CONNECT and never goes on is given up, not kept")
-  func halfAConnect() {
+  @Test(
+    "28: what begins like a CONNECT or a hello and never goes on is given up, not kept",
+    arguments: [[0x10], [0x16], [0x16, 3], [0x16, 3, 1, 2, 0]] as [[UInt8]])
+  func halfAStart(_ start: [UInt8]) {
     for rule in [nil, DecodeRule.mqtt(version: nil)] {
       var dialogue = Dialogue(serverPort: 7_777)
       dialogue.open()
-      dialogue.send(.client, [0x10])
+      dialogue.send(.client, start)
       for _ in 0..<3_000 { dialogue.send(.server, [UInt8](repeating: 0x41, count: 1_000)) }
       let tap = Tap(dialogue, decode: rule.map { [7_777: $0] } ?? [:])
       #expect(tap.openings.isEmpty)
+      #expect(tap.mostReserved < 100 << 10 && tap.reserved == 0)
     }
   }
 

@@ -95,10 +95,10 @@ import Wire
     let records =
       Self.record(22, Array(hello.prefix(50))) + Self.record(22, Array(hello.dropFirst(50)))
     for bytes in [Self.record(22, hello), records] {
-      // A piece a byte is more than is waited for: the version stays unknown, the protocol not.
+      // The client's hello in pieces of a byte is more than is waited for: its name stays unknown.
       let dialogue = Self.dialogue(bytes, Self.record(22, Self.serverHello()), pieces: size)
       let notes = try Readout(dialogue.segments).notes
-      let text = size == 1 ? "TLS" : "TLS 1.3 with broker.example"
+      let text = size == 1 ? "TLS 1.3, which can't" : "TLS 1.3 with broker.example, which can't"
       #expect(notes.first?.hasPrefix("1 connection of port 8883 spoke \(text)") == true)
     }
   }
@@ -145,6 +145,29 @@ import Wire
       let filled = bytes + [UInt8](repeating: 0x55, count: 80)
       let notes = try Readout(Self.dialogue(filled, filled).segments).notes
       #expect(notes.count == 1 && notes[0].contains("--decode PORT=mqtt"))
+    }
+  }
+
+  @Test("23, 47: of records that a snapshot length cuts in their headers nothing is kept")
+  func cutHeaders() {
+    var dialogue = Dialogue(serverPort: 8_883)
+    dialogue.open()
+    dialogue.send(.client, Self.record(22, Self.clientHello()))
+    for _ in 0..<1_000 {
+      for peer in Peer.allCases {
+        dialogue.send(peer, Self.record(23, [UInt8](repeating: 7, count: 40)), acknowledged: false)
+      }
+    }
+    for captured in 1...4 {
+      let segments = dialogue.segments.map { segment in
+        var segment = segment
+        segment.wireLength = segment.payload.count
+        segment.payload = Array(segment.payload.prefix(captured))
+        return segment
+      }
+      let tap = Tap(segments)
+      #expect(tap.mostReserved < 64 << 10 && tap.reserved == 0, "\(captured) bytes")
+      #expect(tap.events.isEmpty)
     }
   }
 

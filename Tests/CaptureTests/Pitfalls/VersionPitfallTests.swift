@@ -119,6 +119,8 @@ import Wire
   private static let undetermined: [[[UInt8]]] = [
     // A zero, numbers of two and four bytes, one of them a character.
     [[0]], [[0, 1]], [[0, 0x37]], [[0, 0x37], [0, 0x38], [0, 0x39]], [[0, 0, 1, 0x41]],
+    // Numbers of four bytes below 2^24, whose low three are characters.
+    [[0, 0x41, 0x42, 0x43]], [[0, 0x41, 0x42, 0x43], [0, 0x41, 0x42, 0x44]],
     // Text behind NUL, but not enough of it, and not nothing but text.
     [[0, 0x6F, 0x6E]], [[0, 0x6F, 0x6E, 0x6E, 0x65, 7]], [[0, 0xC3, 0x28, 0x41, 0x42]],
     // A subscription identifier, or three bytes of anything.

@@ -142,6 +142,39 @@ import Wire
     }
   }
 
+  @Test(
+    "14, 17: what goes on in a message whose start is missing is not shown", arguments: 0...2)
+  func lostStart(_ missing: Int) throws {
+    var dialogue = WebSocketDialogue()
+    dialogue.open()
+    dialogue.send(.client, [.text("one")])
+    dialogue.send(.client, [.text(#"{"password":"hun"#, isFinal: false)])
+    dialogue.send(.client, [.continuation(Array("ter2".utf8), isFinal: false)])
+    dialogue.send(.client, [.continuation(Array(#"","n":1}"#.utf8))])
+    for _ in 0..<4 {
+      for peer in Peer.allCases { dialogue.send(peer, [.text("more text")]) }
+    }
+    dialogue.send(.client, [.text("a", isFinal: false), .continuation(Array("b".utf8))])
+    dialogue.close()
+    let start = try #require(
+      dialogue.dialogue.segments.indices.filter {
+        dialogue.dialogue.segments[$0].sender == .client
+          && !dialogue.dialogue.segments[$0].payload.isEmpty
+      }.dropFirst(2).first)
+    switch missing {
+    case 0: break
+    case 1: dialogue.dialogue.segments.remove(at: start)
+    default: dialogue.dialogue.segments.removeFirst(start + 1)
+    }
+    let tap = dialogue.tap()
+    let shown = tap.frames(.client).map { frame in
+      frame.cargo == .concealed ? "***" : String(decoding: frame.payload, as: UTF8.self)
+    }
+    let first = [["one", #"{"password":"hun"#], ["one"], []][missing]
+    let more = [String](repeating: "more text", count: 4)
+    #expect(shown == first + ["***", "***"] + more + ["a", "b"])
+  }
+
   // MARK: Losses
 
   @Test("14, 32: packets go on behind a loss in the frames")

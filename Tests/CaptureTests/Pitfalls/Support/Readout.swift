@@ -11,12 +11,15 @@ struct Readout {
 
   var notes: [String] { summary.notes }
 
-  init(_ segments: [Segment], decode: [UInt16: DecodeRule] = [:]) throws {
+  init(
+    _ segments: [Segment], decode: [UInt16: DecodeRule] = [:],
+    memory: Int = InputOptions.defaultMemory
+  ) throws {
     var file = PcapBuilder(linkType: 101)
     file.records = segments.enumerated().map { index, segment in
       .init(seconds: UInt32(index), fraction: 0, data: Self.packet(segment))
     }
-    try self.init(file: file.bytes, options: InputOptions(decode: decode))
+    try self.init(file: file.bytes, options: InputOptions(decode: decode, memory: memory))
   }
 
   init(file: [UInt8], options: InputOptions = InputOptions()) throws {
@@ -29,7 +32,8 @@ struct Readout {
   /// The types of all events, as `inspect` prints them.
   var types: [String] { events.compactMap { try? InspectLine($0).type } }
 
-  private static func packet(_ segment: Segment) -> [UInt8] {
+  /// The IPv4 packet that carries a segment.
+  static func packet(_ segment: Segment) -> [UInt8] {
     let isClient = segment.sender == .client
     var tcp = ByteWriter()
     tcp.put(isClient ? segment.clientPort : segment.serverPort)

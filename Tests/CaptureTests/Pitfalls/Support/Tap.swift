@@ -13,6 +13,8 @@ struct Tap {
   var reserved = 0
   /// The most bytes that were counted as taken behind any segment.
   var mostReserved = 0
+  /// Whether any connection was still watched at the end, because something of it waits.
+  var isWatching = false
 
   private final class Box {
     var events: [Event] = []
@@ -41,6 +43,7 @@ struct Tap {
           payloadWireLength: segment.wireLength ?? segment.payload.count))
       mostReserved = max(mostReserved, reassembler.consumer.budget.reserved)
     }
+    isWatching = !reassembler.waiting.isEmpty
     reassembler.finish()
     statistics = reassembler.statistics
     surrenders = reassembler.consumer.budget.surrenders
