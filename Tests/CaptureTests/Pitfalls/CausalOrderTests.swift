@@ -76,7 +76,8 @@ struct CausalOrderTests {
         + [">CLOSE"])
   }
 
-  @Test("Of a hole, what a message acknowledges is told before it, and what may answer it behind it")
+  @Test(
+    "Of a hole, what a message acknowledges is told before it, and what may answer it behind it")
   func holeInParts() {
     var dialogue = Self.opened()
     let place = dialogue.segments.count
@@ -205,7 +206,7 @@ struct CausalOrderTests {
     dialogue.add(.client, .reset)
     var segments = dialogue.segments
     let last = segments.count - 1
-    segments[last].flags = .reset
+    segments[last].acknowledgment = nil
     segments.swapAt(last, last - 1)
     let tap = Tap(segments)
     #expect(

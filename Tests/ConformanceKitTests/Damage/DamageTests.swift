@@ -13,7 +13,7 @@ struct DamageTests {
   /// How many variants there are of each kind of damage to each capture.
   private static let seeds: UInt64 = {
     let text = ProcessInfo.processInfo.environment["REPRISE_DAMAGE_SEEDS"]
-    return text.flatMap(UInt64.init) ?? 1
+    return text.flatMap(UInt64.init) ?? 2
   }()
 
   /// Captures of this package, relative to its recordings.
