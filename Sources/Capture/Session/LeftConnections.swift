@@ -9,6 +9,8 @@ final class LeftConnections {
     case tls(version: UInt16?, isChosen: Bool, serverName: String?)
     /// They hold nothing of what the user said.
     case not(DecodeRule)
+    /// What they begin with is not whole, so that it is not known what they ask for.
+    case unread(UnreadStart)
   }
 
   private struct Key: Hashable {
@@ -51,7 +53,7 @@ final class LeftConnections {
     }
     .map { Self.note($0.key, $0.value.connections, $0.value.firstFrame) }
     if others > 0 {
-      notes.append("\(others) more connections are of TLS, or not what --decode says")
+      notes.append("\(others) more connections can't be read for reasons like these")
     }
     return notes
   }
@@ -68,6 +70,13 @@ final class LeftConnections {
       let name = rule == .webSocket ? "WebSocket" : "MQTT"
       return "--decode \(key.port)=\(Self.name(rule)): nothing in \(connections) of that port "
         + "looks like \(name) (first in frame \(frame)); leave the option out"
+    case .unread(let start):
+      let request = start.isCONNECT ? "a CONNECT of MQTT" : "a request for WebSocket"
+      let loss =
+        start.isCut
+        ? "cut by the capture's snapshot length; take it with -s 0" : "not whole in the capture"
+      return "\(connections) of port \(key.port) can't be read: what may be \(request) is \(loss) "
+        + "(first in frame \(frame))"
     }
   }
 

@@ -86,7 +86,12 @@ struct SessionTraffic: TCPConsumer {
       for side in [Side.first, .second] { mqtt.flush(side, closing, connection) }
     }
     // HTTP that never asked for WebSocket has no number, and no events.
-    guard connection.number > 0 else { return }
+    guard connection.number > 0 else {
+      if let loss = connection.webSocket?.lostRequest {
+        note(UnreadStart(isCONNECT: false, isCut: loss.reason == .snaplen), connection)
+      }
+      return
+    }
     let body = ConnectionClosing(
       how: closing.how, firstFrame: closing.began.frame, firstTime: closing.began.time,
       isAnswered: closing.isAnswered)
@@ -164,6 +169,12 @@ struct SessionTraffic: TCPConsumer {
       connection.handshake, port: port(connection), frame: connection.opening.arrival.frame)
   }
 
+  /// Counts a connection whose first packet or request is not whole.
+  private func note(_ start: UnreadStart, _ connection: SessionConnection) {
+    left.add(
+      .unread(start), port: port(connection), frame: connection.opening.arrival.frame)
+  }
+
   /// Keeps a piece and judges again; false when the connection is of no interest.
   private func hold(_ piece: HeldPiece, _ connection: SessionConnection) -> Bool {
     connection.hold(piece)
@@ -184,6 +195,8 @@ struct SessionTraffic: TCPConsumer {
     case .undecided, .later, .foreign:
       if let rule = connection.rule, rule != DecodeRule.none, !connection.held.isEmpty {
         left.add(.not(rule), port: port(connection), frame: connection.opening.arrival.frame)
+      } else if connection.rule == nil, let start = UnreadStart(connection.held) {
+        note(start, connection)
       }
       return false
     case .mqtt(let client, let wire, let evidence):

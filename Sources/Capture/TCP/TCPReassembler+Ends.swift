@@ -21,9 +21,15 @@ extension TCPReassembler {
     flow.closing = (.fin, side, arrival)
   }
 
+  /// Takes a reset.
+  ///
+  /// One without an acknowledgement answers a segment to a connection that is over for its sender, and
+  /// has its number from what that acknowledges (RFC 9293 section 3.10.7.1).
   mutating func reset(
-    _ flow: Flow, _ side: Side, _ sequence: UInt32, _ demand: Int, _ arrival: Arrival
+    _ flow: Flow, _ side: Side, _ sequence: UInt32, _ demand: Int, isAnswer: Bool,
+    _ arrival: Arrival
   ) {
+    var question = Int.min
     var offset = flow[side].offset
     if flow[side].nextSequence != nil {
       guard let target = flow[side].offset(of: sequence),
@@ -36,12 +42,14 @@ extension TCPReassembler {
         statistics.disbelievedEnds += 1
         return
       }
+      if isAnswer, flow[side.other].isSeen { question = target }
       // Behind a FIN, which takes a number of its own, there are no bytes.
       offset = min(target, flow[side].finOffset ?? target)
     }
     guard flow.reset == nil else { return }
     flow.reset = Reset(
-      side: side, offset: offset, demand: demand, arrival: arrival, segment: flow.segments)
+      side: side, offset: offset, demand: demand, question: question, arrival: arrival,
+      segment: flow.segments)
   }
 
   /// Whether a reset is inside its receiver's window (RFC 5961 section 3.2).
@@ -58,6 +66,7 @@ extension TCPReassembler {
     guard let reset = flow.reset, !flow.isClosed else { return }
     let isDue =
       reset.offset <= flow[reset.side].offset && flow.isOver(reset.demand, of: reset.side.other)
+      && reset.question <= flow[reset.side].acknowledged
     guard isDue || flow.segments - reset.segment >= limits.segmentsWaiting else { return }
     cut(flow, reset.arrival)
   }

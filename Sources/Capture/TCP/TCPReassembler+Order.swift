@@ -84,8 +84,10 @@ extension TCPReassembler {
   mutating func giveUp(_ flow: Flow, _ forced: Gap.Reason?) -> Bool {
     guard flow.isWanted else { return false }
     let sides = flow.sidesByHead
-    for side in sides where loseHole(flow, side, forced) { return true }
+    // In a hole may be answers to what the other side sent, and questions that it answered: so each
+    // part of it is told as late as can be, before the first segment that acknowledges it.
     for side in sides where loseDemanded(flow, side, forced) { return true }
+    for side in sides where loseHole(flow, side, forced) { return true }
     return breakCycle(flow, isForced: forced != nil) || loseEnd(flow, forced)
   }
 
@@ -93,6 +95,7 @@ extension TCPReassembler {
   private mutating func loseHole(_ flow: Flow, _ side: Side, _ forced: Gap.Reason?) -> Bool {
     guard let head = flow[side].pending.first, head.offset > flow[side].offset else { return false }
     guard forced != nil || flow[side].settled >= head.offset else { return false }
+    guard flow.isOver(head.demand, of: side.other) else { return false }
     let isAcknowledged = flow[side].acknowledged >= head.offset && forced != .limit
     let reason = isAcknowledged ? .acknowledged : forced ?? .acknowledged
     lose(head.offset - flow[side].offset, reason, flow, side, head.arrival)
@@ -117,7 +120,9 @@ extension TCPReassembler {
         return true
       }
     }
-    lose(missing, .acknowledged, flow, other, head.arrival)
+    // A hole that ends here is told with the frame of the bytes behind it.
+    let behind = next == bound ? flow[other].pending.first?.arrival : nil
+    lose(missing, .acknowledged, flow, other, behind ?? head.arrival)
     return true
   }
 

@@ -72,6 +72,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     var side: Side
     var offset: Int
     var demand: Int
+    /// What the segment acknowledged that it answers; `Int.min` if it answers none.
+    var question: Int
     var arrival: Arrival
     /// The number of its segment among those of the connection.
     var segment: Int
@@ -157,7 +159,10 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       let isBefore = !flow.opening.isFromStart && !other.isBegun && demand <= other.offset
       flow[side].see(sequence, length: length, mayLeaveOut: isBefore)
     }
-    if flags.contains(.reset) { return reset(flow, side, sequence, demand, arrival) }
+    if flags.contains(.reset) {
+      let isAnswer = !flags.contains(.acknowledgment)
+      return reset(flow, side, sequence, demand, isAnswer: isAnswer, arrival)
+    }
     guard length > 0 || flags.contains(.fin) else { return }
     guard let offset = flow[side].offset(of: sequence) else {
       statistics.strayedSegments += 1

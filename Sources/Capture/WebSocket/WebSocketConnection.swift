@@ -26,6 +26,8 @@ final class WebSocketConnection {
   var phase = Phase.idle
   /// The head of an answer that is begun.
   var response: HTTPHeadReader?
+  /// What is missing of the head of a request that nothing has answered since.
+  var lostRequest: (bytes: Int, reason: Gap.Reason, arrival: Arrival)?
   /// What the client sent behind its request before the answer came.
   var early: [HeldPiece] = []
   /// Whether the frames that are being cut were sent before the answer came.

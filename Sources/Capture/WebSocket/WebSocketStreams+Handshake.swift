@@ -125,7 +125,11 @@ extension WebSocketStreams {
     let start = HTTPStart(bytes)
     guard case .asked = state.phase else {
       // Of answers to requests that nobody asked for only the one counts that switches.
-      return start == .response && Self.switches(bytes)
+      guard start == .response else { return false }
+      let isSwitch = Self.switches(bytes)
+      // What was asked for instead is known by its answer.
+      if !isSwitch { state.lostRequest = nil }
+      return isSwitch
     }
     if start == .response || start == .maybe { return true }
     let side = connection.client.other
@@ -153,7 +157,11 @@ extension WebSocketStreams {
       // The request was not captured; other protocols switch by 101 as well.
       guard head.list("Upgrade").contains(where: { $0.lowercased() == "websocket" }) else { return }
       if connection.number == 0 { emitter.open(connection, arrival, evidence: nil) }
+      if let loss = state.lostRequest {
+        emitter.emitGap(loss.bytes, loss.reason, connection.client, loss.arrival, connection)
+      }
     }
+    state.lostRequest = nil
     // The final answer comes behind a provisional one (RFC 9110 section 15.2).
     if (100..<200).contains(response.status), !response.accepts { return }
     emit(.response(response), connection.client.other, arrival, connection)
@@ -241,6 +249,7 @@ extension WebSocketStreams {
     if connection.number > 0 { emitter.emitGap(count, reason, side, arrival, connection) }
     if side == connection.client {
       guard case .asked = state.phase else {
+        if case .request = state.phase { state.lostRequest = (count, reason, arrival) }
         state.phase = .idle
         return
       }

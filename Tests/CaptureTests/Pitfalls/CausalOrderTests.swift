@@ -76,6 +76,33 @@ struct CausalOrderTests {
         + [">CLOSE"])
   }
 
+  @Test(
+    "Of a hole, what a message acknowledges is told before it, and what may answer it behind it")
+  func holeInParts() {
+    var dialogue = Self.opened()
+    let place = dialogue.segments.count
+    dialogue.send(.client, Self.ping, acknowledged: false)
+    dialogue.send(.server, Self.publish(7), acknowledged: false)
+    dialogue.send(.client, Self.puback(7), acknowledged: false)
+    for _ in 0..<10 {
+      dialogue.send(.client, Self.ping, acknowledged: false)
+      dialogue.send(.server, Self.pong, acknowledged: false)
+    }
+    dialogue.close()
+    let whole = Self.lines(Tap(dialogue))
+    dialogue.segments.remove(at: place + 2)
+    dialogue.segments.remove(at: place)
+    let tap = Tap(dialogue)
+    var expected = whole
+    expected[3] = ">GAP"
+    expected[5] = ">GAP"
+    #expect(whole[3...5] == [">PINGREQ", "<PUBLISH", ">PUBACK"])
+    #expect(Self.lines(tap) == expected)
+    // Each loss has the frame that shows it.
+    let frames = tap.events[3...6].map(\.context.frame)
+    #expect(frames == [place + 1, place + 1, place + 2, place + 2])
+  }
+
   @Test("A 101 that was captured before its request", arguments: [0, 1, 2])
   func answerBeforeRequest(_ distance: Int) throws {
     var dialogue = WebSocketDialogue()
@@ -169,6 +196,23 @@ struct CausalOrderTests {
           ">OPEN", ">CONNECT", "<CONNACK", ">PINGREQ", isLost ? "<GAP" : "<PINGRESP", ">CLOSE",
         ])
     #expect(Tap(dialogue).closings == [.reset])
+  }
+
+  @Test("A reset without an acknowledgement waits for the segment that it answers")
+  func answeringReset() {
+    var dialogue = Self.opened()
+    dialogue.send(.client, Self.ping, acknowledged: false)
+    dialogue.send(.server, Self.pong, acknowledged: false)
+    dialogue.add(.client, .reset)
+    var segments = dialogue.segments
+    let last = segments.count - 1
+    segments[last].acknowledgment = nil
+    segments.swapAt(last, last - 1)
+    let tap = Tap(segments)
+    #expect(
+      Self.lines(tap)
+        == [">OPEN", ">CONNECT", "<CONNACK", ">PINGREQ", "<PINGRESP", ">CLOSE"])
+    #expect(tap.closings == [.reset])
   }
 
   @Test("A silent connection holds nothing back for long", arguments: [100, 1_100])

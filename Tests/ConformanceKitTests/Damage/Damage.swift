@@ -1,3 +1,4 @@
+import DataClient
 import TestSupport
 
 @testable import Capture
@@ -19,7 +20,8 @@ enum Damage: String, CaseIterable {
   case swapsWithin
   /// Frames come up to three places late among those of the other direction, with their times.
   case swapsBetween
-  /// The same, with the times of their new places.
+  /// The same, with the times of their new places, among frames of the same tenth of a second: what is
+  /// held back on its way to the file gets the time at which it arrives there.
   case swapsBetweenTimed
   /// Loss and swaps of all kinds.
   case everything
@@ -138,13 +140,23 @@ enum Damage: String, CaseIterable {
       }
       var distance = random.int(1...3)
       let others = result[(index + 1)...].prefix(distance)
-      distance = others.prefix { $0.way != way }.count
+      let time = result[index].time
+      distance =
+        others.prefix { other in
+          other.way != way && (keepingTimes || Self.isNear(time, other.time))
+        }.count
       let moved = result.remove(at: index)
       result.insert(moved, at: index + distance)
       index += distance + 1
     }
     guard !keepingTimes else { return CapturedFrames(result) }
+    // Each has moved by moments, so that each place has a time that is near that of its frame.
     for index in result.indices { result[index].time = frames[index].time }
     return CapturedFrames(result)
+  }
+
+  private static func isNear(_ first: Timestamp?, _ second: Timestamp?) -> Bool {
+    guard let first, let second else { return true }
+    return abs(second.nanoseconds(since: first)) <= 100_000_000
   }
 }

@@ -46,6 +46,30 @@ extension SessionCase {
       $0.goOn()
       $0.finish()
     },
+    .isOpen(
+      "3.3.4-1", "both sides lack bytes, in which the message ends", saying: "bytes of the client"
+    ) {
+      $0.start()
+      $0.gap(.client)
+      $0.gap(.server)
+      $0.server(hex: "32 09 00 01 61 00 01 2a", missing: 3)
+      $0.goOn()
+      $0.ping()
+      $0.pong()
+      $0.wait(31)
+      $0.ping()
+      $0.pong()
+      $0.finish()
+    },
+    .fails("3.3.4-1", "the message ends in bytes that are missing, and the client lacks none") {
+      $0.start()
+      $0.gap(.server)
+      $0.server(hex: "32 09 00 01 61 00 01 2a", missing: 3)
+      $0.wait(31)
+      $0.ping()
+      $0.pong()
+      $0.finish()
+    },
     .fails("3.3.4-1", "a whole PUBACK of another message") {
       $0.start()
       $0.publish(.client, "a", qos: 1, id: 1)

@@ -11,6 +11,17 @@ extension SessionCase {
       $0.ping()
       $0.finish()
     },
+    .passes("3.1.2-23", "a packet whose time is before that of what it answers") {
+      $0.start(keepAlive: 10)
+      $0.wait(10)
+      $0.publish(.server, "a", qos: 1, id: 1)
+      $0.add(
+        .client, .mqtt(PacketBytes([0x40, 2, 0, 1])), early: 9_900_000_000)
+      $0.wait(10)
+      $0.ping()
+      $0.pong()
+      $0.finish()
+    },
     .fails("3.1.2-23", "the client closes after 20 s of silence") {
       $0.start(keepAlive: 10)
       $0.ping()

@@ -16,6 +16,8 @@ extension ConnectionState {
     guard isKept else {
       return tally.leave(.publishIsAnswered, .tooMany)
     }
+    // Bytes of both sides are missing, and the packet ends in them: so may its answer.
+    if packet.missing > 0, self[sender.other].isDeaf { loseAnswer(to: id, of: sender) }
   }
 
   /// Matches the topic of a message to the client with the filters that the client has.

@@ -63,6 +63,13 @@ struct Exchanges {
   /// Notes that bytes of a side are missing while messages are open.
   mutating func lose(_ peer: Peer) { open.updateAll { $0.lost = $0.lost ?? peer } }
 
+  /// Notes that bytes of a side are missing that may answer one message.
+  mutating func lose(_ peer: Peer, answering id: UInt16) {
+    guard var exchange = open[id] else { return }
+    exchange.lost = exchange.lost ?? peer
+    _ = open.insert(exchange, for: id)
+  }
+
   /// Notes that the client unsubscribes while messages are open.
   mutating func markOpen() { open.updateAll { $0.outlivesUnsubscribe = true } }
 }

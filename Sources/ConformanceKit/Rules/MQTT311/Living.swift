@@ -70,11 +70,18 @@ struct Silence {
   }
 
   /// Measures the silence up to a packet of the client, or its close.
+  /// - Parameters:
+  ///   - time: Its time.
+  ///   - before: The time of a packet of the server that was there before it; what its own time says
+  ///     less of was captured in another order than it was sent in.
+  ///   - keepAlive: The Keep Alive, in seconds.
+  ///   - packetSize: The size of the packet, in bytes.
+  /// - Returns: What the silence means.
   mutating func measure(
-    to time: Timestamp, keepAlive: UInt16, packetSize: Int = 0
+    to time: Timestamp, before: Timestamp? = nil, keepAlive: UInt16, packetSize: Int = 0
   ) -> Outcome {
     defer {
-      last = time
+      last = before.map { max($0, time) } ?? time
       accepted = nil
     }
     guard let last, keepAlive > 0 else { return .kept }
@@ -112,7 +119,9 @@ extension ConnectionState {
     packetSize: Int, at time: Timestamp, _ event: borrowing EventView, _ tally: inout Tally
   ) {
     guard let keepAlive = connect?.keepAlive, keepAlive > 0, disconnect == nil else { return }
-    switch silence.measure(to: time, keepAlive: keepAlive, packetSize: packetSize) {
+    let outcome = silence.measure(
+      to: time, before: server.lastTime, keepAlive: keepAlive, packetSize: packetSize)
+    switch outcome {
     case .kept: break
     case .undecided(let reason): tally.leave(.keepAlive, reason)
     case .broken where !hasPings: tally.leave(.keepAlive, .pingsNotRecorded)

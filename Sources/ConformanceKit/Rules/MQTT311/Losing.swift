@@ -10,6 +10,15 @@ extension ConnectionState {
     fromServer.lose(peer)
   }
 
+  /// Notes that the answer to a message of a sender may have come unseen.
+  mutating func loseAnswer(to id: UInt16, of sender: Peer) {
+    if sender == .client {
+      fromClient.lose(sender.other, answering: id)
+    } else {
+      fromServer.lose(sender.other, answering: id)
+    }
+  }
+
   /// Notes that bytes in frames can't be counted, and that packets in them may have been answered unseen.
   mutating func loseCarriage(of peer: Peer, _ tally: inout Tally) {
     carriage[peer].lose()

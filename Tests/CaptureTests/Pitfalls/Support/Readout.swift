@@ -17,7 +17,10 @@ struct Readout {
   ) throws {
     var file = PcapBuilder(linkType: 101)
     file.records = segments.enumerated().map { index, segment in
-      .init(seconds: UInt32(index), fraction: 0, data: Self.packet(segment))
+      let packet = Self.packet(segment)
+      let missing = (segment.wireLength ?? segment.payload.count) - segment.payload.count
+      return .init(
+        seconds: UInt32(index), fraction: 0, wire: UInt32(packet.count + missing), data: packet)
     }
     try self.init(file: file.bytes, options: InputOptions(decode: decode, memory: memory))
   }
@@ -44,7 +47,9 @@ struct Readout {
     tcp.put(UInt16(65_535))
     tcp.put(UInt32(0))
     tcp.put(segment.payload)
-    var packet = PacketBuilder.ipv4(tcp.bytes)
+    let length = 40 + (segment.wireLength ?? segment.payload.count)
+    var packet = PacketBuilder.ipv4(
+      tcp.bytes, totalLength: UInt16(truncatingIfNeeded: length))
     if !isClient { packet.replaceSubrange(12..<20, with: [10, 0, 0, 2, 10, 0, 0, 1]) }
     return packet
   }
