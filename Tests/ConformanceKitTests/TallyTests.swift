@@ -233,7 +233,9 @@ struct TallyTests {
   ]
 
   /// All of them.
-  static let all = receivers + silences + closes + WholeCase.provocations
+  static let all =
+    receivers + silences + closes + WholeCase.provocations + WholeCase.doubtfulProvocations
+    + WholeCase.doubtfulFrames
 
   @Test("A session fails what it fails, and nothing else", arguments: all)
   func whole(_ session: WholeCase) throws { try session.check() }
