@@ -52,7 +52,7 @@ struct ReceiverTests {
         == "the server goes on after the bad PUBLISH of frame 4 that the client sent")
   }
 
-  @Test("The receiver answers a later PINGREQ, or sends a minute later: its own violation")
+  @Test("The receiver answers a later PINGREQ: its own violation; a message a minute later is none")
   func goesOn() throws {
     let pinged = try judgeBadPublish {
       $0.ping()
@@ -65,7 +65,7 @@ struct ReceiverTests {
       $0.publish(.server, "a")
       $0.finish()
     }
-    #expect(late.violated == 2)
+    #expect(late.violated == 1 && late.undecided == 1)
   }
 
   @Test("A packet that was on its way already proves nothing")

@@ -226,6 +226,7 @@ struct TallyTests {
   /// All of them.
   static let all =
     receivers + silences + closes + WholeCase.provocations + WholeCase.webSocketProvocations
+    + WholeCase.doubtfulProvocations + WholeCase.doubtfulFrames
 
   @Test("A session fails what it fails, and nothing else", arguments: all)
   func whole(_ session: WholeCase) throws { try session.check() }

@@ -36,7 +36,7 @@ struct FlowClosing: Sendable {
   var began: Arrival
   /// What completed the end.
   var arrival: Arrival
-  /// Whether the end of the other side was captured as well.
+  /// Whether a FIN of the other side was captured as well.
   var isAnswered: Bool
 }
 

@@ -98,7 +98,7 @@ extension TCPReassembler {
       consumer.closed(
         FlowClosing(
           how: how, side: began.side, began: began.arrival, arrival: arrival,
-          isAnswered: flow[began.side.other].isFinished || endedBy == began.side.other),
+          isAnswered: flow[began.side.other].isFinished),
         on: connection)
     }
     drop(flow)
@@ -119,9 +119,14 @@ extension TCPReassembler {
 }
 
 extension TCPReassembler.Flow {
-  /// Whether the first FIN that was captured may acknowledge one that was not.
+  /// Whether the first FIN or RST that was captured may acknowledge a FIN that was not.
   fileprivate var mayHaveBegunOtherwise: Bool {
-    guard let closing, closing.how == .fin else { return false }
+    guard let closing else {
+      guard let reset else { return false }
+      // A reset need not acknowledge anything; what was acknowledged before it was so in any case.
+      let other = self[reset.side.other]
+      return other.finOffset == nil && max(reset.demand, other.acknowledged) > other.offset
+    }
     let other = closing.side.other
     let demand = self[closing.side].finDemand
     let isAhead = demand > self[other].offset

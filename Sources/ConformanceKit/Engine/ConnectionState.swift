@@ -31,6 +31,8 @@ struct ConnectionState {
 
   var subscribes = PacketIDTable<PendingSubscribe>(limit: maximumOpen)
   var unsubscribes = PacketIDTable<PendingUnsubscribe>(limit: maximumOpen)
+  /// Whether a SUBSCRIBE or UNSUBSCRIBE ever had the identifier of one that was open.
+  var hasReusedIDs = false
   var subscriptions = SubscriptionList()
   var answered = AnsweredRequests()
   var pings = PendingPings()
@@ -84,6 +86,8 @@ struct ConnectionState {
   func absence(since time: Timestamp, by answerer: Peer, at close: Closing) -> Absence {
     guard close.how != .endOfCapture else { return .undecided(.endOfCapture) }
     guard !self[answerer].isDeaf else { return .undecided(.gap(of: answerer)) }
+    // A server that refuses answers nothing else (section 3.1.4).
+    if answerer == .server, let connack, connack.code != 0 { return .undecided(.clientRefused) }
     if answerer == .server, let disconnect,
       disconnect.time.nanoseconds(since: time) <= Self.patience
     {
@@ -105,7 +109,7 @@ struct Closing {
   var first: Peer
   /// When.
   var time: Timestamp
-  /// Whether the other end was still there to answer it.
+  /// Whether the other end closed it as well, so that its application was still there.
   var isAnswered: Bool
 
   init(_ closing: ConnectionClosing, _ event: borrowing EventView) {
@@ -173,9 +177,10 @@ struct Offence {
   var moment: Moment
   var sender: Peer
   var type: MQTTPacketType
-  var packetID: UInt16?
-  /// Whether the sender sent a PINGREQ behind it, with none open before.
-  var isPinged = false
+  /// The answers to it and to what its sender sent behind it.
+  var answers = AwaitedAnswers()
+  /// Whether the receiver sent something more than 30 s later, which may have been on its way.
+  var isLivedThrough = false
   /// Whether it came in a WebSocket frame that is no binary one, for which its receiver must close.
   var isInText = false
   /// The clauses about its receiver alone.

@@ -20,7 +20,7 @@ public struct Finding: Sendable, Hashable {
   public var expected: String
   /// What was there.
   public var actual: String
-  /// The clause whose finding shows the same bytes, in front of this one in the report; nil of the first.
+  /// The first clause in the catalogue's order that has a finding of the same bytes; nil of that one.
   public internal(set) var sameCauseAs: String?
   /// The number of what caused it, which other clauses may have a finding of as well.
   var cause: Int?

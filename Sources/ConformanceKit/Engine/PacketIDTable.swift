@@ -16,6 +16,9 @@ struct PacketIDTable<Value> {
 
   private var mask: Int { slots.count - 1 }
 
+  /// Whether it takes no further entries.
+  var isFull: Bool { count >= limit }
+
   /// Spreads identifiers, which mostly count up, over the slots.
   @inline(__always)
   private func home(_ id: UInt16) -> Int { Int(id &* 40_503) & mask }

@@ -15,9 +15,19 @@ struct Suspicions {
   }
 
   private var waiting: [Suspicion] = []
+  /// The identifiers of answers that fit no request, and are suspected of nothing.
+  private var unmatched: [UInt16] = []
   private static let maximum = 64
 
-  var isEmpty: Bool { waiting.isEmpty }
+  var isEmpty: Bool { waiting.isEmpty && unmatched.isEmpty }
+
+  /// Notes an answer whose request may come yet, if both were captured in the wrong order.
+  mutating func note(answerTo id: UInt16) {
+    if unmatched.count < Self.maximum { unmatched.append(id) }
+  }
+
+  /// Forgets the answers whose requests can't come any more.
+  mutating func forgetAnswers() { unmatched.removeAll() }
 
   /// Keeps a violation until it is confirmed; beyond a limit it is left undecided.
   mutating func add(
@@ -44,7 +54,9 @@ struct Suspicions {
   }
 
   /// Tells whether an answer with an identifier came whose request was not seen.
-  func await(_ id: UInt16) -> Bool { waiting.contains { $0.packetID == id } }
+  func await(_ id: UInt16) -> Bool {
+    unmatched.contains(id) || waiting.contains { $0.packetID == id }
+  }
 }
 
 extension ConnectionState {
@@ -52,6 +64,7 @@ extension ConnectionState {
   ///
   /// If that is a request itself, answer and request may have been captured in the wrong order.
   mutating func confirmSuspicions(by packet: borrowing MQTTPacketView, _ tally: inout Tally) {
+    defer { suspicions.forgetAnswers() }
     switch packet.type {
     case .subscribe, .unsubscribe:
       wasAnsweredEarly = packet.packetID.map { suspicions.await($0) } ?? false

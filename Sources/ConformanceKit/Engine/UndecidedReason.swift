@@ -10,6 +10,7 @@ enum UndecidedReason: Int, CaseIterable {
   case incompletePacket
   case endOfCapture
   case requesterLeft
+  case clientRefused
   case answererClosed
   case shortlySeen
   case connectNotSeen
@@ -29,6 +30,7 @@ enum UndecidedReason: Int, CaseIterable {
   case serverClosedFirst
   case clientMayBeGone
   case serverMayBeGone
+  case endCapturedLate
   case otherCode
   case otherStatus
   case versionMayBeKnown
@@ -70,6 +72,7 @@ enum UndecidedReason: Int, CaseIterable {
     case .incompletePacket: "bytes of the packet are missing from the capture"
     case .endOfCapture: "the capture ends before the connection does"
     case .requesterLeft: "the one who waited for the answer ended the connection"
+    case .clientRefused: "the server had refused the client, and need not answer"
     case .answererClosed: "the connection was closed instead of an answer, which may be legal"
     case .shortlySeen: "the one who owes the answer was not seen to go on for more than 30 s"
     case .connectNotSeen: "the CONNECT that it depends on is not in the capture"
@@ -93,6 +96,8 @@ enum UndecidedReason: Int, CaseIterable {
       "the server ended the connection, and nothing shows that the client was still there"
     case .serverMayBeGone:
       "the client ended the connection, and nothing shows that the server was still there"
+    case .endCapturedLate:
+      "the end was captured late, and the server may have ended the connection in time"
     case .otherCode: "the server refused by a code that may have another cause"
     case .otherStatus: "the server answered by a status that may have another cause"
     case .versionMayBeKnown: "the server may know the version that was asked for"

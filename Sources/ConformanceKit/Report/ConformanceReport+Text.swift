@@ -10,10 +10,11 @@ extension ConformanceReport {
       if $0.last != $1.clause.spec { $0.append($1.clause.spec) }
     }
     for spec in specs { text += (text.isEmpty ? "" : "\n") + table(of: spec, paint) }
+    let printed = printedCauses
     for (verdict, title) in [(Verdict.failed, "Failed"), (.notFollowed, "Not followed")] {
       let rows = results.filter { $0.verdict == verdict }
       if !rows.isEmpty { text += "\n" + paint.heading(title) }
-      for result in rows { text += Self.failure(result, paint) }
+      for result in rows { text += Self.failure(result, printed, paint) }
     }
     text += Self.undecided(results.filter { $0.verdict == .inconclusive }, "Inconclusive", paint)
     return text
@@ -96,16 +97,33 @@ extension ConformanceReport {
     return text + "\n"
   }
 
-  private static func failure(_ result: ClauseResult, _ paint: Paint) -> String {
+  /// The most findings of a clause that are printed.
+  private static let mostFindings = 3
+
+  /// The causes of the findings that are printed in full, by the clause that they are printed of.
+  private var printedCauses: [String: Set<Int>] {
+    var causes: [String: Set<Int>] = [:]
+    for result in results {
+      let printed = result.findings.prefix(Self.mostFindings).filter { $0.sameCauseAs == nil }
+      causes[result.clause.id] = Set(printed.compactMap(\.cause))
+    }
+    return causes
+  }
+
+  private static func failure(
+    _ result: ClauseResult, _ causes: [String: Set<Int>], _ paint: Paint
+  ) -> String {
     let clause = result.clause
     var text = "  \(paint.verdict(result.verdict, true, clause.id))  section \(clause.section)"
     text += ", \(clause.level.rawValue), \(result.violated)× violated"
     text += ", \(result.satisfied)× kept"
     if result.undecided > 0 { text += ", \(result.undecided)× undecided" }
     text += "\n" + clause.summary.wrapped(indent: 4) + "\n"
-    for finding in result.findings.prefix(3) {
+    for finding in result.findings.prefix(mostFindings) {
       text += "    \(printable(finding.file)) \(place(of: finding))\n"
-      if let other = finding.sameCauseAs {
+      if let other = finding.sameCauseAs, let cause = finding.cause,
+        causes[other]?.contains(cause) == true
+      {
         text += "      the same cause as that of \(other)\n"
         continue
       }
@@ -113,7 +131,8 @@ extension ConformanceReport {
       text += "      expected: " + printable(finding.expected) + "\n"
       text += "      actual:   " + printable(finding.actual) + "\n"
     }
-    if result.violated > 3 { text += "    and \(result.violated - 3) more\n" }
+    let others = result.violated - mostFindings
+    if others > 0 { text += "    and \(others) more\n" }
     return text
   }
 

@@ -136,8 +136,10 @@ public struct ConnectionClosing: Sendable, Hashable {
   public var firstTime: Timestamp
   /// What a client that was recorded said of the loss; nil in captures, which can't know.
   public var reason: String?
-  /// Whether the other end closed or reset the connection as well, so that it was still there; true
-  /// where nobody can know, and of all that is no FIN.
+  /// Whether the other end closed the connection by a FIN of its own.
+  ///
+  /// That takes an application that was still there; a reset takes none, as any host answers so what it
+  /// knows nothing of. True where nobody can know, and of all that is no FIN.
   public var isAnswered: Bool
 
   /// Creates a closing.

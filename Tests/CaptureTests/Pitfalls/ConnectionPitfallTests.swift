@@ -275,7 +275,7 @@ import Wire
     #expect(tap.closings == [.fin] && tap.gaps.isEmpty)
   }
 
-  @Test("20: whether the other side answers the end is told", arguments: ["fin", "reset", ""])
+  @Test("20: whether the other side closes as well is told", arguments: ["fin", "reset", ""])
   func answeredEnd(_ answer: String) {
     var dialogue = Self.session.dialogue()
     dialogue.segments.removeLast(3)
@@ -289,7 +289,27 @@ import Wire
       if case .closed(let closing) = event.body { closing } else { nil }
     }
     #expect(closings.map(\.how) == [.fin])
-    #expect(closings.map(\.isAnswered) == [!answer.isEmpty])
+    // A host that has forgotten the connection resets it.
+    #expect(closings.map(\.isAnswered) == [answer == "fin"])
+  }
+
+  @Test(
+    "20: which side ended it is not known where a reset follows a FIN that was not captured",
+    arguments: [("captured", true), ("lost", true), ("lost", false), ("none", true)])
+  func resetBehindFIN(_ fin: String, _ isAcknowledging: Bool) {
+    var dialogue = Self.session.dialogue()
+    dialogue.segments.removeLast(3)
+    for peer in Peer.allCases {
+      dialogue.next[peer] = dialogue.segments.last { $0.sender == peer && !$0.payload.isEmpty }?.end
+    }
+    if fin != "none" { dialogue.add(.server, .fin) }
+    if fin == "lost" { dialogue.segments.removeLast() }
+    dialogue.add(.client, [])
+    dialogue.add(.client, .reset, acknowledges: isAcknowledging)
+    let tap = Tap(dialogue)
+    #expect(tap.closings == [fin == "captured" ? .fin : .reset] && tap.gaps == [])
+    #expect(tap.events.last?.context.isOrderUncertain == (fin == "lost"))
+    #expect(tap.events.dropLast().allSatisfy { !$0.context.isOrderUncertain })
   }
 
   @Test("20: a refused SYN leaves nothing behind")

@@ -162,6 +162,7 @@ extension Script {
   mutating func wireBytes(
     _ sender: Peer, _ bytes: [UInt8], early nanoseconds: Int64 = 0, sentEarly: Bool = false
   ) {
+    loseIfDue()
     guard var frame = carrier.read(bytes, from: sender) else { return }
     if sentEarly { frame.contextFaults.append(WebSocketFault(.beforeAnswer, in: .opcode, at: 0)) }
     add(sender, .webSocket(frame), early: nanoseconds)

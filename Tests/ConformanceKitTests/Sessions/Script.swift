@@ -11,10 +11,13 @@ struct Script {
   var wire = WireProtocol.mqtt(.v3_1_1)
   /// What reads the frames, once there are any.
   var carrier = Carrier()
+  /// The place of an event in front of which bytes of a side are missing; nil where none are.
+  var loss: (place: Int, sender: Peer)?
 
   init(connection: Int = 1) { self.connection = connection }
 
   mutating func add(_ sender: Peer, _ body: Event.Body, early nanoseconds: Int64 = 0) {
+    loseIfDue()
     frame += 1
     time += 1_000_000
     let context = EventContext(
@@ -26,6 +29,8 @@ struct Script {
   /// A packet in the frames that came last.
   mutating func unpack(_ sender: Peer, _ packet: [UInt8]) {
     let carrying = wire
+    // A packet comes with its frame.
+    if loss?.place == events.count { loss = nil }
     wire = .mqtt(.v3_1_1)
     add(sender, .mqtt(PacketBytes(packet)))
     wire = carrying
@@ -62,6 +67,13 @@ struct Script {
   mutating func gap(_ sender: Peer) {
     carrier.lose(from: sender)
     add(sender, .gap(Gap(bytes: 10, reason: .acknowledged)))
+  }
+
+  /// Leaves out bytes in front of the next event, if it is the one.
+  mutating func loseIfDue() {
+    guard let loss, loss.place == events.count else { return }
+    self.loss = nil
+    gap(loss.sender)
   }
 
   mutating func garbage(_ sender: Peer) {

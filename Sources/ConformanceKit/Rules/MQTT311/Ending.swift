@@ -52,13 +52,13 @@ extension ConnectionState {
   /// Notes a bad packet whose receiver must close the connection; the first one counts.
   mutating func offend(
     _ packet: borrowing MQTTPacketView, _ context: EventContext, rules: UInt64,
-    folds: [MQTT311Rule], isInText: Bool, awaitsConnack: Bool
+    folds: [MQTT311Rule], isInText: Bool, awaitsConnack: Bool, answer: AwaitedAnswer?
   ) {
     guard offence == nil else { return }
     offence = Offence(
       rules: rules, moment: Moment(context), sender: context.sender, type: packet.type,
-      packetID: packet.packetID, isInText: isInText, folds: folds,
-      awaitsConnack: awaitsConnack)
+      isInText: isInText, folds: folds, awaitsConnack: awaitsConnack)
+    offence?.answers.add(answer)
   }
 
   /// Looks whether the receiver of a bad packet goes on.
@@ -71,8 +71,11 @@ extension ConnectionState {
       self.offence?.awaitsConnack = false
       return
     }
-    let late = event.context.time.nanoseconds(since: offence.moment.time) > Self.patience
-    guard late || offence.isAccepted(by: packet) else { return }
+    guard self.offence?.isAccepted(by: packet) == true else {
+      let isLate = event.context.time.isLate(since: offence.moment.time)
+      if isLate { self.offence?.isLivedThrough = true }
+      return
+    }
     self.offence = nil
     let receiver = offence.sender.other.rawValue
     let wait = event.context.time.seconds(since: offence.moment.time)
@@ -96,6 +99,8 @@ extension ConnectionState {
         tally.leave(rule, .endOfCapture, at: offence.moment)
       } else if close.first == offence.sender {
         tally.leave(rule, .senderClosedFirst, at: offence.moment)
+      } else if offence.isLivedThrough {
+        tally.leave(rule, .onTheirWay, at: offence.moment)
       } else {
         tally.satisfy(rule)
       }
@@ -104,16 +109,10 @@ extension ConnectionState {
 }
 
 extension Offence {
-  /// Tells whether a packet of the receiver shows that it took the bad one for good, or lives on.
-  func isAccepted(by packet: borrowing MQTTPacketView) -> Bool {
-    switch (type, packet.type) {
-    case (.connect, .connack): packet.reasonCode == 0
-    case (.publish, .puback), (.publish, .pubrec), (.subscribe, .suback),
-      (.unsubscribe, .unsuback), (.pubrel, .pubcomp):
-      packetID != nil && packetID == packet.packetID
-    case (_, .pingresp): isPinged
-    default: false
-    }
+  /// Takes a packet of the receiver; true when it shows that it took the bad one for good, or lives on.
+  mutating func isAccepted(by packet: borrowing MQTTPacketView) -> Bool {
+    if type == .connect, packet.type == .connack { return packet.reasonCode == 0 }
+    return answers.take(packet)
   }
 
   /// The places of the rules that ask for the close.

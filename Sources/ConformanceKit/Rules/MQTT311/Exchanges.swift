@@ -29,6 +29,8 @@ struct Exchanges {
   }
 
   var open = PacketIDTable<Exchange>(limit: ConnectionState.maximumOpen)
+  /// Whether an identifier was ever used again while it was open.
+  private(set) var hasRepeats = false
   private var nextOrder = 0
   private var nextReceivedOrder = 0
   /// The latest message of QoS 1 that was acknowledged, and of QoS 2 that was received and released.
@@ -39,9 +41,12 @@ struct Exchanges {
   /// Takes a PUBLISH above QoS 0; false when there are too many to keep it.
   @inline(__always)
   mutating func publish(_ id: UInt16, qos: UInt8, dup: Bool, _ context: EventContext) -> Bool {
-    if var exchange = open[id], exchange.lost == nil {
-      exchange.isRepeated = true
-      return open.insert(exchange, for: id)
+    if var exchange = open[id] {
+      hasRepeats = true
+      if exchange.lost == nil {
+        exchange.isRepeated = true
+        return open.insert(exchange, for: id)
+      }
     }
     let exchange = Exchange(
       phase: qos == 1 ? .puback : .pubrec, order: nextOrder, moment: Moment(context),

@@ -6,10 +6,18 @@ struct PendingPings {
   private(set) var open: [Moment] = []
   /// PINGREQs for whose successors a PINGRESP came, when they were open for too long.
   private(set) var passed: [Moment] = []
+  /// Whether there were ever more than are kept.
+  private var isOverfull = false
   private static let maximum = 64
 
+  /// For how many a PINGRESP may still come; nil if nobody knows.
+  var unanswered: Int? { isOverfull ? nil : open.count + passed.count }
+
   mutating func add(_ moment: Moment) -> Bool {
-    guard open.count < Self.maximum else { return false }
+    guard open.count < Self.maximum else {
+      isOverfull = true
+      return false
+    }
     open.append(moment)
     return true
   }
@@ -26,7 +34,7 @@ struct PendingPings {
     let isPrompt = time.nanoseconds(since: newest.time) <= ConnectionState.patience
     open.removeFirst()
     guard open.count > 0, isLate, isPrompt else { return true }
-    if passed.count < Self.maximum { passed.append(oldest) }
+    if passed.count < Self.maximum { passed.append(oldest) } else { isOverfull = true }
     open.removeLast()
     return true
   }
@@ -141,7 +149,6 @@ extension ConnectionState {
   }
 
   mutating func clientPings(_ context: EventContext, _ tally: inout Tally) {
-    if pings.open.isEmpty, offence?.sender == .client { offence?.isPinged = true }
     if !pings.add(Moment(context)) { tally.leave(.pingIsAnswered, .tooMany) }
   }
 
@@ -193,7 +200,7 @@ extension ConnectionState {
       return tally.leave(.keepAlive, .serverClosedFirst)
     }
     guard hasPings else { return tally.leave(.keepAlive, .pingsNotRecorded) }
-    // Who did not answer the end may have been silent because it was gone.
+    // A client that did not close as well may have been silent because it was gone.
     guard close.how == .fin, close.isAnswered else {
       return tally.leave(.keepAlive, .clientMayBeGone)
     }

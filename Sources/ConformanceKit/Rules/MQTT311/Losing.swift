@@ -31,10 +31,10 @@ extension ConnectionState {
     unsubscribes.updateAll { $0.isLost = true }
     for _ in pings.open { tally.leave(.pingIsAnswered, .serverGap) }
     pings.lose()
-    if connack?.isRefusalOpen == true {
-      connack?.isRefusalOpen = false
-      for rule in refusalRules(connack?.code ?? 0) { tally.leave(rule, .serverGap) }
-    }
+    guard let refusal = connack, refusal.isRefusalOpen else { return }
+    connack?.isRefusalOpen = false
+    for rule in refusalRules(refusal.code) { tally.leave(rule, .serverGap) }
+    if hasAsked, !refusal.hasServed { tally.leave(.refusedIsNotServed, .serverGap) }
   }
 }
 

@@ -28,8 +28,17 @@ struct MQTT311Judge {
       isInText = state.unpack(packet, event.context, &tally)
     }
     if state.offence != nil { state.judgeReceiver(packet, event, &tally) }
+    if state.offence?.sender == sender {
+      let later = state.awaitedAnswer(to: packet, from: sender)
+      state.offence?.answers.add(later)
+    }
     let isSecondConnect =
       sender == .client && packet.type == .connect && state.connect != nil
+    let isProvocation = !isFaultless || isSecondConnect || isInText
+    // Asked before the packet is one of those that are open.
+    let answer =
+      isProvocation && packet.type != .pingreq
+      ? state.awaitedAnswer(to: packet, from: sender) : nil
     let hasConnack = state.connack != nil
     if sender == .client {
       if !state.suspicions.isEmpty { state.confirmSuspicions(by: packet, &tally) }
@@ -39,7 +48,7 @@ struct MQTT311Judge {
         state.judgeAfterDisconnect(packet, event, &tally)
       }
       if !state.hasAsked { state.noteRequest(packet) }
-      state.noteSilence(before: packet, event.context)
+      state.noteSilence(before: packet, event.context, &tally)
       state.measureSilence(
         packetSize: packet.sizeOnWire, at: event.context.time, event, &tally)
       takeFromClient(packet, event, &state, &tally)
@@ -51,18 +60,18 @@ struct MQTT311Judge {
         state.serverServesRefused(packet, event, &tally)
         state.serverGoesOnAfterRefusal(event, &tally)
       }
-      state.judgeEnforcement(event, &tally)
+      if state.enforcement.overdue != nil { state.judgeEnforcement(packet, event, &tally) }
       takeFromServer(packet, isFaultless: isFaultless, event, &state, &tally)
       state.server.lastTime = event.context.time
       state.server.isDeaf = false
     }
-    guard !isFaultless || isSecondConnect || isInText else { return }
+    guard isProvocation else { return }
     let folds = state.provocations(
       by: packet, from: sender, isSecondConnect: isSecondConnect, isForbidden: rules != 0)
     guard rules != 0 || isInText || !folds.isEmpty else { return }
     state.offend(
       packet, event.context, rules: rules, folds: folds, isInText: isInText,
-      awaitsConnack: isSecondConnect && !hasConnack)
+      awaitsConnack: isSecondConnect && !hasConnack, answer: answer)
   }
 
   @inline(__always)
@@ -111,7 +120,10 @@ struct MQTT311Judge {
   func lose(from peer: Peer, _ state: inout ConnectionState, _ tally: inout Tally) {
     state[peer].hasGap = true
     state[peer].isDeaf = true
-    state.enforcement.overdue = nil
+    if let overdue = state.enforcement.overdue {
+      tally.leave(.keepAliveIsEnforced, .gap(of: peer), at: overdue.moment)
+      state.enforcement.overdue = nil
+    }
     if let offence = state.offence, offence.sender != peer {
       for rule in offence.ruleIndices { tally.leave(rule, .gap(of: peer)) }
       state.offence = nil
@@ -135,7 +147,7 @@ struct MQTT311Judge {
     state.closeOffence(close, &tally)
     state.closeConnect(close, event, &tally)
     state.closeRefusal(close, event, &tally)
-    state.closeEnforcement(close, event, &tally)
+    state.closeEnforcement(close, &tally)
     state.closeSubscribes(close, event, &tally)
     state.closeUnsubscribes(close, event, &tally)
     state.closeExchanges(close, event, &tally)

@@ -87,11 +87,15 @@ extension ConnectionState {
     guard let refusal = takeRefusal() else { return }
     closeServing(refusal, close, &tally)
     let rules = refusalRules(refusal.code)
+    let isLate = close.time.isLate(since: refusal.moment.time)
     if close.how == .endOfCapture {
       for rule in rules { tally.leave(rule, .endOfCapture, at: refusal.moment) }
     } else if server.isDeaf {
       for rule in rules { tally.leave(rule, .serverGap, at: refusal.moment) }
-    } else if close.time.isLate(since: refusal.moment.time) {
+    } else if isLate, close.first == .client, close.how == .reset || !close.isAnswered {
+      // A server whose FIN got lost is gone, and does not close once more.
+      for rule in rules { tally.leave(rule, .serverMayBeGone, at: refusal.moment) }
+    } else if isLate {
       violateRefusal(
         refusal, event,
         "the server left the connection open for more than 30 s after the refusal of frame "

@@ -29,6 +29,7 @@ extension ConnectionState {
     // Bytes that are missing may hold filters: what comes for them can't be told from what must not.
     if packet.missing > 0 { client.hasGap = true }
     guard let id = packet.packetID, !takeEarlyAnswer() else { return }
+    if subscribes[id] != nil { hasReusedIDs = true }
     guard subscribes.insert(request, for: id) else {
       return tally.leave(.subscribeIsAnswered, .tooMany)
     }
@@ -120,7 +121,7 @@ extension ConnectionState {
     let loss = lossReason(of: .client)
     if let reason = loss ?? (answered.contains(type, id) ? .answeredBefore : nil) {
       for rule in rules { tally.leave(rule, reason) }
-      return
+      return suspicions.note(answerTo: id)
     }
     let request = type == .suback ? "SUBSCRIBE" : "UNSUBSCRIBE"
     for rule in rules {

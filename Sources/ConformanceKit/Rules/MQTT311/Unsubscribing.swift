@@ -67,6 +67,7 @@ extension ConnectionState {
     let request = PendingUnsubscribe(
       moment: Moment(context), filterCount: filterCount, subscriptions: ended,
       isFaulty: !packet.faults.isEmpty || packet.missing > 0, rules: rules)
+    if unsubscribes[id] != nil { hasReusedIDs = true }
     guard unsubscribes.insert(request, for: id) else {
       return tally.leave(.unsubscribeIsAnswered, .tooMany)
     }

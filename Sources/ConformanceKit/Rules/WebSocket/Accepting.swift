@@ -72,18 +72,27 @@ extension WebSocketState {
     tally.satisfy(.subprotocolIsOffered)
   }
 
+  /// The names of accepted extensions that the request does not have, as far as it is known.
+  func extensionsNotOffered(in response: WebSocketResponse) -> [String] {
+    guard let request else { return [] }
+    return response.extensions.map(\.name).filter { name in
+      !request.extensions.contains { $0.name == name }
+    }
+  }
+
   /// The names of the extensions; whether their parameters answer the offer is for another clause.
   private func judgeOffers(
     _ response: WebSocketResponse, _ event: borrowing EventView, _ tally: inout Tally
   ) {
     let rules: [HandshakeRule] = [.extensionsAreOffered, .serverAddsNoExtension]
+    let strangers = extensionsNotOffered(in: response)
     for accepted in response.extensions {
       for rule in rules {
         guard let request else {
           tally.leave(rule, .requestNotSeen)
           continue
         }
-        if request.extensions.contains(where: { $0.name == accepted.name }) {
+        if !strangers.contains(accepted.name) {
           tally.satisfy(rule)
           continue
         }

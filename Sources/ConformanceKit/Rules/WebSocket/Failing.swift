@@ -8,9 +8,12 @@ struct FrameOffence {
   /// What it is, for a reader.
   var name: String
   var rules: [RuleIndex]
-  /// What a Ping of the sender from then on holds, with none open before.
+  /// Whether the message that holds it goes on: its receiver may look at the text of a whole one only.
+  var isUnfinished = false
+  /// What a Ping of the sender from then on holds, and nothing before it did.
   var ping: [UInt8]?
-  /// Whether the receiver sent data since, which may have been on its way.
+  /// Whether the receiver sent since what may have been on its way: data, or anything so much later
+  /// that it can't have been under way as long as all else.
   var hasData = false
 }
 
@@ -19,12 +22,17 @@ extension WebSocketState {
   /// Notes a bad frame; the first one counts.
   mutating func offend(
     _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ context: EventContext,
-    hadOpenPing: Bool
+    isFreshPing: Bool
   ) {
     let sender = context.sender
+    // The message with bad text is over: from here on its receiver is held to account.
+    if offence?.sender == sender, frame.opcode == .continuation, frame.header.isFinal {
+      offence?.isUnfinished = false
+    }
     // Who has sent a Close frame closes anyway.
     guard offence == nil, self[sender.other].close == nil else {
-      return notePing(frame, sender, hadOpenPing)
+      if isFreshPing { notePing(frame, sender) }
+      return
     }
     var rules: [FrameRule] = []
     if knowsRoles {
@@ -37,24 +45,36 @@ extension WebSocketState {
       if faults[.reservedOpcode] != nil { rules.append(.receiverFailsOnOpcode) }
     case .unknown, .other: break
     }
+    var isUnfinished = false
     if faults[.invalidText] != nil || faults[.invalidReason] != nil {
-      rules.append(.receiverFailsOnText)
+      isUnfinished = frame.opcode != .close && !frame.header.isFinal
+      if rules.isEmpty || !isUnfinished { rules.append(.receiverFailsOnText) }
+      isUnfinished = isUnfinished && rules == [.receiverFailsOnText]
     }
     if !rules.isEmpty {
       offence = FrameOffence(
         sender: sender, moment: Moment(context), name: "\(frame.opcode.name) frame",
-        rules: rules.map(\.index))
+        rules: rules.map(\.index), isUnfinished: isUnfinished)
     }
-    notePing(frame, sender, hadOpenPing)
+    if isFreshPing { notePing(frame, sender) }
   }
 
-  /// Notes a Ping behind a bad frame, or a bad one: whoever answers it has gone on.
-  mutating func notePing(
-    _ frame: borrowing WebSocketFrameView, _ sender: Peer, _ hadOpenPing: Bool
-  ) {
-    guard offence?.sender == sender, offence?.ping == nil, frame.opcode == .ping, !hadOpenPing,
-      frame.missing == 0
-    else { return }
+  /// Tells whether a Pong with the data of a Ping can answer none but that, or one behind it.
+  ///
+  /// An endpoint may answer the last of several Pings only, and may answer the others later all the same;
+  /// and it may send a Pong that nobody asked for, which is mostly empty (section 5.5.3).
+  func isFresh(_ ping: borrowing WebSocketFrameView, from sender: Peer) -> Bool {
+    guard ping.opcode == .ping, ping.missing == 0, ping.payload.byteCount > 0, response != nil,
+      !self[.client].mayHaveClosed, !self[.server].mayHaveClosed
+    else { return false }
+    return !self[sender].pings.hasMet([UInt8](copying: ping.payload))
+  }
+
+  /// Notes a Ping behind a bad frame, or a bad one: a receiver that answers it has gone on.
+  private mutating func notePing(_ frame: borrowing WebSocketFrameView, _ sender: Peer) {
+    guard offence?.sender == sender, offence?.isUnfinished == false, offence?.ping == nil else {
+      return
+    }
     offence?.ping = [UInt8](copying: frame.payload)
   }
 
@@ -79,8 +99,11 @@ extension WebSocketState {
     }
     let isAnswer =
       frame.opcode == .pong && offence.ping.map { $0 == [UInt8](copying: frame.payload) } == true
-    guard isAnswer || event.context.time.isLate(since: offence.moment.time) else {
-      if !frame.opcode.isControl { self.offence?.hasData = true }
+    guard isAnswer else {
+      // Before the last fragment nothing is asked of the receiver.
+      guard !offence.isUnfinished else { return }
+      let isLate = event.context.time.isLate(since: offence.moment.time)
+      if !frame.opcode.isControl || isLate { self.offence?.hasData = true }
       return
     }
     self.offence = nil
@@ -174,16 +197,17 @@ extension WebSocketState {
       (.missingHeader, .connection, .clientFailsWithoutConnection),
       (.missingHeader, .accept, .clientFailsOnAccept),
       (.wrongAccept, .accept, .clientFailsOnAccept),
-      (.extensionNotOffered, .extensions, .clientFailsOnExtension),
       (.subprotocolNotOffered, .subprotocol, .clientFailsOnSubprotocol),
       (.malformedExtensions, .extensions, .badExtensionsFail),
     ]
-    let rules = conditions.filter { code, field, _ in
+    var rules = conditions.filter { code, field, _ in
       response.faults.contains { $0.code == code && $0.field == field }
-    }
+    }.map(\.2)
+    // That the parameters answer no offer is a fault of the same kind, and for another clause.
+    if !extensionsNotOffered(in: response).isEmpty { rules.append(.clientFailsOnExtension) }
     guard !rules.isEmpty else { return }
     offence = FrameOffence(
-      sender: .server, moment: Moment(context), name: "answer", rules: rules.map(\.2.index))
+      sender: .server, moment: Moment(context), name: "answer", rules: rules.map(\.index))
   }
 }
 

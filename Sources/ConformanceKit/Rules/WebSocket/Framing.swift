@@ -16,7 +16,7 @@ extension WebSocketState {
     noteLife(of: sender, event, &tally)
     if sender == .client { judgePatience(frame, faults, event, &tally) }
     if offence != nil { judgeFailing(frame, event, &tally) }
-    let hadOpenPing = !self[sender].pings.open.isEmpty
+    let isFreshPing = frame.opcode == .ping && isFresh(frame, from: sender)
     switch frame.opcode {
     case .close: takeClose(frame, faults, event, &tally)
     case .ping: takePing(frame, event.context, &tally)
@@ -26,7 +26,7 @@ extension WebSocketState {
     }
     if frame.opcode.isControl { judgeControl(frame, faults, event, &tally) }
     if !faults.isEmpty || offence != nil {
-      offend(frame, faults, event.context, hadOpenPing: hadOpenPing)
+      offend(frame, faults, event.context, isFreshPing: isFreshPing)
     }
     if !faults.isEmpty { self[sender].isAtFault = true }
     self[sender].lastTime = event.context.time

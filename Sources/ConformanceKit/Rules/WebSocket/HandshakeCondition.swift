@@ -99,6 +99,7 @@ extension FindingText {
       case .request: "the client sent a bad request for WebSocket"
       case .response: "the server sent a bad answer to a request for WebSocket"
       }
-    self.init(sender, expected: expected, actual: actual, cause: actual)
+    // One value may break two rules, each in its own way.
+    self.init(sender, expected: expected, actual: actual, cause: "\(actual), not \(expected)")
   }
 }

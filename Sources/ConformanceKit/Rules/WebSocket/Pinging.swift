@@ -13,6 +13,29 @@ struct OpenPings {
   /// A Pong that repeats none of them, until it is clear whether it was meant as an answer.
   var stray: Event?
   private static let maximum = 64
+  /// Sums of what the last Pings held, be they answered or not, and the place of the next one.
+  private var met: [UInt64] = []
+  private var next = 0
+
+  /// Tells whether one of the last Pings held the same.
+  func hasMet(_ data: [UInt8]) -> Bool { met.contains(Self.sum(of: data)) }
+
+  /// Notes what a Ping holds.
+  mutating func meet(_ data: [UInt8]) {
+    let sum = Self.sum(of: data)
+    guard !met.contains(sum) else { return }
+    if met.count < Self.maximum {
+      met.append(sum)
+    } else {
+      met[next] = sum
+      next = (next + 1) % Self.maximum
+    }
+  }
+
+  /// FNV-1a of 64 bits: two Pings that share one are taken for the same, which hides but accuses not.
+  private static func sum(of data: [UInt8]) -> UInt64 {
+    data.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
 
   mutating func add(_ ping: Ping) -> Bool {
     guard open.count < Self.maximum else { return false }
@@ -42,9 +65,11 @@ extension WebSocketState {
   mutating func takePing(
     _ frame: borrowing WebSocketFrameView, _ context: EventContext, _ tally: inout Tally
   ) {
-    // Who has sent a Close frame waits for no answers but that to it.
+    let data = Self.data(of: frame)
+    if let data { self[context.sender].pings.meet(data) }
+    // A side that has sent a Close frame waits for no answers but that to it.
     guard self[context.sender].close == nil else { return }
-    let ping = OpenPings.Ping(moment: Moment(context), data: Self.data(of: frame))
+    let ping = OpenPings.Ping(moment: Moment(context), data: data)
     if !self[context.sender].pings.add(ping) { tally.leave(.pingHasPong, .tooMany) }
   }
 

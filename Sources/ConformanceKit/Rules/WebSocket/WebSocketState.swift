@@ -129,7 +129,8 @@ struct WebSocketSide {
   var isDeaf = false
   /// Whether bytes of it are missing in which a Close frame may be.
   var mayHaveClosed = false
-  /// Whether a frame of it breaks a rule, for which the other end may drop the connection.
+  /// Whether a frame, the handshake or the MQTT of it breaks a rule, for which the other end may drop
+  /// the connection.
   var isAtFault = false
   /// Whether a frame of it came before the handshake was over.
   var wasEarly = false
