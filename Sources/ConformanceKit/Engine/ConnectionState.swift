@@ -31,6 +31,7 @@ struct ConnectionState {
 
   var subscribes = PacketIDTable<PendingSubscribe>(limit: maximumOpen)
   var unsubscribes = PacketIDTable<PendingUnsubscribe>(limit: maximumOpen)
+  var requests = RequestCounts()
   var subscriptions = SubscriptionList()
   var answered = AnsweredRequests()
   var pings = PendingPings()
