@@ -11,7 +11,7 @@ enum RepriseProcess {
   }
 
   /// The command beside the tests' own program.
-  private static var executable: URL {
+  static var executable: URL {
     let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     return program.deletingLastPathComponent().appendingPathComponent("reprise")
   }

@@ -63,4 +63,49 @@ struct LimitTests {
     }
     #expect(result.undecided == 100 && result.violated == 0)
   }
+
+  @Test("More violations that wait on all connections than are kept: the others are undecided")
+  func suspicionsOfAll() throws {
+    var judge = try ConformanceJudge(catalogue: .bundled())
+    judge.begin(file: "a")
+    for connection in 1...100 {
+      var script = Script(connection: connection)
+      script.start()
+      for _ in 0..<64 { script.publish(.server, "a") }
+      for event in script.events { event.withView { judge.consume($0) } }
+    }
+    // The last ones go on, the first too, and more may wait again.
+    for connection in [1, 100] {
+      var script = Script(connection: connection)
+      script.ping()
+      for _ in 0..<64 { script.publish(.server, "a") }
+      script.ping()
+      for event in script.events { event.withView { judge.consume($0) } }
+    }
+    let report = judge.report(toolVersion: "")
+    let result = try #require(report.results.first { $0.clause.id == "MQTT-3.3.2-3" })
+    #expect(result.violated == 64 + 2 * 64)
+    #expect(result.violated + result.undecided == 102 * 64)
+  }
+
+  @Test("More filters in one SUBSCRIBE than are kept: each still needs its code, in any order")
+  func filtersOfOne() throws {
+    let count = RequestCounts.maximumFilters + 1
+    func results(_ codes: Int) throws -> [String: ClauseResult] {
+      let report = try judge {
+        $0.start()
+        let filters = (0..<count).map { MQTTPacket.Subscription("f/\($0)", options: UInt8($0 % 2)) }
+        $0.client(.subscribe(packetID: 1, filters, []))
+        $0.server(.suback(packetID: 1, codes: [UInt8](repeating: 0, count: codes), []))
+        $0.publish(.server, "f/17")
+        $0.finish()
+      }
+      return Dictionary(report.results.map { ($0.clause.id, $0) }) { first, _ in first }
+    }
+    let kept = try results(count)
+    #expect(kept["MQTT-3.8.4-5"]?.violated == 0 && kept["MQTT-3.8.4-5"]?.satisfied == 1)
+    #expect(kept["MQTT-3.9.3-1"]?.undecided == 1 && kept["MQTT-3.9.3-1"]?.violated == 0)
+    #expect(kept["MQTT-3.3.2-3"]?.satisfied == 1)
+    #expect(try results(count - 1)["MQTT-3.8.4-5"]?.violated == 1)
+  }
 }

@@ -83,8 +83,14 @@ public struct ConformanceJudge: EventConsumer {
     note(event)
     // What was kept of it while its version was not known.
     if case .closed = event.body, event.context.over == nil {
-      table.remove(at: table.place(of: event.context.connection))
+      forget(at: table.place(of: event.context.connection))
     }
+  }
+
+  /// Forgets a connection whose end says nothing of it.
+  private mutating func forget(at place: Int) {
+    tally.removeSuspicions(table[place].suspicions.count)
+    table.remove(at: place)
   }
 
   /// Takes an event of a connection whose version nobody knows, of which one thing is sure: whatever
@@ -108,7 +114,7 @@ public struct ConformanceJudge: EventConsumer {
         table[place].begin(packet, event, &tally)
       }
       table[place][sender].lastTime = event.context.time
-    case .closed: table.remove(at: place)
+    case .closed: forget(at: place)
     case .handshake, .webSocket: break
     }
     lastContext = event.context
@@ -142,7 +148,7 @@ public struct ConformanceJudge: EventConsumer {
       mqtt311.lose(from: event.context.sender, &table[place], &tally)
     case .closed:
       lastContext = event.context
-      return table.remove(at: place)
+      return forget(at: place)
     case .webSocket(let frame):
       tally.mode = !table[place].hasPings ? .retold : wire.isCertain ? .judged : .inferred
       if frame.hasUnreadData, isJudged || wire == .webSocket {

@@ -33,6 +33,7 @@ struct ConnectionState {
   var unsubscribes = PacketIDTable<PendingUnsubscribe>(limit: maximumOpen)
   /// Whether a SUBSCRIBE or UNSUBSCRIBE ever had the identifier of one that was open.
   var hasReusedIDs = false
+  var requests = RequestCounts()
   var subscriptions = SubscriptionList()
   var answered = AnsweredRequests()
   var pings = PendingPings()

@@ -68,4 +68,21 @@ struct FindingText {
     self.actual = actual
     self.cause = cause ?? message
   }
+
+  /// The same, with no text so long that it is not read: names in it can have 64 KiB.
+  var shortened: FindingText {
+    var result = self
+    result.message = Self.shortened(message)
+    result.expected = Self.shortened(expected)
+    result.actual = Self.shortened(actual)
+    result.cause = cause == message ? result.message : Self.shortened(cause)
+    return result
+  }
+
+  private static let mostCharacters = 1_024
+
+  private static func shortened(_ text: String) -> String {
+    guard text.utf8.count > 4 * mostCharacters else { return text }
+    return String(String.UnicodeScalarView(text.unicodeScalars.prefix(mostCharacters))) + "…"
+  }
 }

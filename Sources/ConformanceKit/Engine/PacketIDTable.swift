@@ -76,16 +76,6 @@ struct PacketIDTable<Value> {
     slots.compactMap { slot in slot.value.map { (slot.id, $0) } }
   }
 
-  /// Changes every entry.
-  mutating func updateAll(_ change: (inout Value) -> Void) {
-    guard count > 0 else { return }
-    for index in slots.indices {
-      guard var value = slots[index].value else { continue }
-      change(&value)
-      slots[index].value = value
-    }
-  }
-
   private mutating func place(_ value: Value, for id: UInt16) {
     var index = home(id)
     while slots[index].value != nil { index = (index + 1) & mask }

@@ -36,13 +36,19 @@ struct SubscriptionList {
   /// The most filters, and the most bytes of them, that are kept.
   static let maximumCount = 4_096
   static let maximumBytes = 256 << 10
+  /// The most filters that are tried one by one: the first few, for which that is quickest, and those
+  /// whose wildcards stand where they may not, which have no place in a tree of levels.
+  static let maximumFirst = 8
+  static let maximumTried = 64
 
   private var text: [UInt8] = []
   private var entries: [Entry] = []
   /// The place of each filter by a hash of its text; a second filter of the same hash is not kept.
   private var places: [UInt64: Int] = [:]
-  /// The places of the filters with wildcards, which must be tried one by one.
-  private var wildcards: [Int] = []
+  /// The places of the filters with wildcards that are tried one by one.
+  private var tried: [Int] = []
+  /// The other filters with wildcards.
+  private(set) var tree = TopicTree()
   private var serial = 0
   /// Messages often come for one filter in a row, so the last match is tried first.
   private var lastMatch = 0
@@ -70,10 +76,26 @@ struct SubscriptionList {
     if Self.isExtension(inner) { hasExtension = true }
     let start = text.count
     inner.withUnsafeBytes { text.append(contentsOf: $0) }
+    guard !Self.hasWildcard(inner) || addWildcards(inner, start..<text.count) else {
+      text.removeSubrange(start...)
+      isOverfull = true
+      return nil
+    }
     places[key] = entries.count
-    if Self.hasWildcard(inner) { wildcards.append(entries.count) }
     entries.append(Entry(text: start..<text.count, standing: .requested, serial: serial))
     return Reference(index: entries.count - 1, serial: serial)
+  }
+
+  /// Makes the next entry one that is looked for where topics match its wildcards; false when there
+  /// is no room for it.
+  private mutating func addWildcards(_ filter: RawSpan, _ range: Range<Int>) -> Bool {
+    if tried.count >= Self.maximumFirst, MQTTTopicFilter.check(filter) == .valid {
+      let text = text
+      return tree.insert(range, in: text.span.bytes, for: entries.count)
+    }
+    guard tried.count < Self.maximumTried else { return false }
+    tried.append(entries.count)
+    return true
   }
 
   /// Takes the server's word on a filter.
@@ -110,11 +132,24 @@ struct SubscriptionList {
       if isLive(index) { return take(index) }
       wasUnsubscribed = true
     }
-    for index in wildcards where entries[index].standing != .refused {
+    for index in tried where entries[index].standing != .refused {
       guard matches(index, topic) else { continue }
       if isLive(index) { return take(index) }
       wasUnsubscribed = true
     }
+    guard !tree.isEmpty else { return wasUnsubscribed ? .unsubscribed : .none }
+    // Looked at beside the tree, which changes meanwhile.
+    let (entries, text) = (entries, text)
+    let found = tree.first(matching: topic, in: text.span.bytes) { index in
+      switch entries[index].standing {
+      case .requested, .granted: return true
+      case .removed: wasUnsubscribed = true
+      case .refused: break
+      }
+      return false
+    }
+    if let found { return take(found) }
+    if tree.isExhausted { isOverfull = true }
     return wasUnsubscribed ? .unsubscribed : .none
   }
 
@@ -142,12 +177,7 @@ struct SubscriptionList {
     return isEqual ? index : nil
   }
 
-  /// Hashes text (FNV-1a), eight bits at a time: filters and topics are short.
-  private static func hash(_ text: RawSpan) -> UInt64 {
-    text.withUnsafeBytes { bytes in
-      bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0100_0000_01B3 }
-    }
-  }
+  private static func hash(_ text: RawSpan) -> UInt64 { TextHash.of(text) }
 
   private static func hasWildcard(_ filter: RawSpan) -> Bool {
     filter.withUnsafeBytes { $0.contains(UInt8(ascii: "+")) || $0.contains(UInt8(ascii: "#")) }

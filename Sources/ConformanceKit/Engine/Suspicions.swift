@@ -18,6 +18,10 @@ struct Suspicions {
   /// The identifiers of answers that fit no request, and are suspected of nothing.
   private var unmatched: [UInt16] = []
   private static let maximum = 64
+  /// The most bytes of a packet that wait with it.
+  private static let mostBytes = 16 << 10
+
+  var count: Int { waiting.count }
 
   var isEmpty: Bool { waiting.isEmpty && unmatched.isEmpty }
 
@@ -34,9 +38,13 @@ struct Suspicions {
     _ rule: MQTT311Rule, _ event: borrowing EventView, _ tally: inout Tally, id: UInt16? = nil,
     _ text: @autoclosure () -> FindingText
   ) {
-    guard waiting.count < Self.maximum else { return tally.leave(rule, .tooMany) }
+    guard waiting.count < Self.maximum, tally.addSuspicion() else {
+      return tally.leave(rule, .tooMany)
+    }
     waiting.append(
-      Suspicion(rule: rule.index, event: Event(copying: event), text: text(), packetID: id))
+      Suspicion(
+        rule: rule.index, event: Event(copying: event.start(of: Self.mostBytes)),
+        text: text().shortened, packetID: id))
   }
 
   /// Reports the violations: the client's stream went on without a gap.
@@ -44,12 +52,17 @@ struct Suspicions {
     for suspicion in waiting {
       suspicion.event.withView { tally.violate(suspicion.rule, $0, suspicion.text) }
     }
-    waiting.removeAll()
+    removeAll(&tally)
   }
 
   /// Gives up on the violations: bytes of the client are missing, or it was not seen to go on.
   mutating func drop(_ reason: UndecidedReason, _ tally: inout Tally) {
     for suspicion in waiting { tally.leave(suspicion.rule, reason) }
+    removeAll(&tally)
+  }
+
+  private mutating func removeAll(_ tally: inout Tally) {
+    tally.removeSuspicions(waiting.count)
     waiting.removeAll()
   }
 

@@ -41,9 +41,15 @@ struct Tally {
     time: Timestamp(nanoseconds: 0), frame: 0, connection: 0, sender: .client,
     wire: .mqtt(.v3_1_1))
   private var causes = Causes()
+  /// How many violations wait to be confirmed, on all connections.
+  private(set) var suspicions = 0
+  /// The bytes of the packets that findings have.
+  private var packetBytes = 0
   private let maximumFindings: Int
   private let redaction: RedactionRules
   private static let reasons = UndecidedReason.allCases.count
+  private static let mostPacketBytes = 32 << 20
+  private static let mostSuspicions = 4_096
 
   init(ruleCount: Int, maximumFindings: Int, redaction: RedactionRules) {
     satisfied = Array(repeating: 0, count: ruleCount)
@@ -120,10 +126,13 @@ struct Tally {
     guard !event.context.isRebuilt else { return leave(rule, .hidden) }
     violated[rule.value] += 1
     guard findings[rule.value].count < maximumFindings else { return }
-    let text = text()
+    let text = text().shortened
     let context = event.context
     var packet: [UInt8] = []
-    EventJSONWriter(hiding: redaction, file: file).append(event, to: &packet)
+    // Of a large packet its start is shown; of what comes when there was too much of it already, less.
+    let most = packetBytes < Self.mostPacketBytes ? 1 << 16 : 1 << 9
+    EventJSONWriter(hiding: redaction, file: file).append(event.start(of: most), to: &packet)
+    packetBytes += packet.count
     var finding = Finding(
       file: file, frame: context.frame, connection: context.connection, time: context.time,
       message: redaction.shown(text.message), packet: packet,
@@ -131,6 +140,16 @@ struct Tally {
     finding.cause = causes.number(of: text.cause, frame: context.frame)
     findings[rule.value].append(finding)
   }
+
+  /// Takes note of a violation that will wait; false when too many do.
+  mutating func addSuspicion() -> Bool {
+    guard suspicions < Self.mostSuspicions else { return false }
+    suspicions += 1
+    return true
+  }
+
+  /// Takes note that violations wait no more.
+  mutating func removeSuspicions(_ count: Int) { suspicions -= count }
 
   /// Returns how often a rule was undecided, by reason, the most frequent first.
   func reasons(of rule: RuleIndex) -> [(reason: UndecidedReason, count: Int)] {

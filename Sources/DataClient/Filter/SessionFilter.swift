@@ -4,21 +4,23 @@ import Wire
 ///
 /// A condition on a field that an event does not have is false, `!=` too. Evaluation allocates
 /// nothing per event; where the expression asks for client identifiers or topics, those of open
-/// connections are remembered.
+/// connections are remembered, as far as there is memory for them.
 public struct SessionFilter: Sendable {
   let expression: FilterExpression
   private let usesClient: Bool
   private let usesTopic: Bool
   private var start: Timestamp?
-  private var clients: [Int: [UInt8]] = [:]
-  /// The topics by their aliases, by connection, so that a connection that ends is forgotten at once.
-  private var aliases: [Int: [TopicAlias: [UInt8]]] = [:]
+  private var memory: FilterMemory
 
   /// Creates a filter.
-  /// - Parameter expression: The expression, in the language of `reprise help filter`.
+  /// - Parameters:
+  ///   - expression: The expression, in the language of `reprise help filter`.
+  ///   - memory: The most bytes that clients and topics of open connections take, 64 MiB if not
+  ///     stated.
   /// - Throws: ``FilterError`` with the place of the mistake.
-  public init(_ expression: String) throws(FilterError) {
+  public init(_ expression: String, memory: Int = 64 << 20) throws(FilterError) {
     self.expression = try FilterParser.parse(expression)
+    self.memory = FilterMemory(limit: memory)
     usesClient = self.expression.uses(.client)
     usesTopic = self.expression.uses(.topic)
   }
@@ -26,8 +28,16 @@ public struct SessionFilter: Sendable {
   /// Forgets what belongs to a file: its connections and its first moment.
   public mutating func beginFile() {
     start = nil
-    clients.removeAll()
-    aliases.removeAll()
+    memory.removeAll()
+  }
+
+  /// What could not be remembered of the current file, in a sentence for the user; nil if nothing.
+  public var note: String? {
+    guard memory.forgotten > 0 else { return nil }
+    let s = memory.forgotten == 1 ? "" : "s"
+    return "the client and the topics behind aliases of \(memory.forgotten) connection\(s) were "
+      + "forgotten by the filter for lack of memory: what it says of them chose nothing; --memory "
+      + "gives it more"
   }
 
   /// Tells whether an event is one of those that the expression chooses.
@@ -47,22 +57,21 @@ public struct SessionFilter: Sendable {
     guard case .mqtt(let packet) = event.body else { return }
     let connection = event.context.connection
     if usesClient, let client = packet.connect {
-      clients[connection] = Array(copying: client.clientID)
+      memory.setClient(Array(copying: client.clientID), of: connection)
     }
     if usesClient, packet.type == .connack, let bytes = packet.assignedClientID {
-      clients[connection] = bytes
+      memory.setClient(bytes, of: connection)
     }
     guard usesTopic, packet.type == .publish, !packet.topic.isEmpty,
       let alias = packet.topicAlias
     else { return }
-    let key = TopicAlias(sender: event.context.sender, alias: alias)
-    aliases[connection, default: [:]][key] = Array(copying: packet.topic)
+    memory.setTopic(
+      Array(copying: packet.topic), alias, of: event.context.sender, on: connection)
   }
 
   private mutating func forget(_ connection: Int) {
     guard usesClient || usesTopic else { return }
-    clients[connection] = nil
-    aliases[connection] = nil
+    memory.forget(connection)
   }
 
   // MARK: Evaluation
@@ -123,7 +132,7 @@ public struct SessionFilter: Sendable {
     _ event: borrowing EventView
   ) -> Bool {
     if field == .client {
-      guard let client = clients[event.context.connection] else { return false }
+      guard let client = memory.client(of: event.context.connection) else { return false }
       return comparison.holds(client.span.bytes, text.span.bytes)
     }
     if case .webSocket(let frame) = event.body {
@@ -134,8 +143,10 @@ public struct SessionFilter: Sendable {
     case .topic:
       guard packet.type == .publish else { return false }
       if packet.topic.isEmpty, let alias = packet.topicAlias {
-        let key = TopicAlias(sender: event.context.sender, alias: alias)
-        guard let topic = aliases[event.context.connection]?[key] else { return false }
+        let context = event.context
+        guard let topic = memory.topic(alias, of: context.sender, on: context.connection) else {
+          return false
+        }
         return comparison.holds(topic.span.bytes, text.span.bytes)
       }
       return comparison.holds(packet.topic, text.span.bytes)
@@ -164,10 +175,4 @@ public struct SessionFilter: Sendable {
     default: return nil
     }
   }
-}
-
-/// The number that a sender gave to a topic on its connection (5.0 section 3.3.2.3.4).
-private struct TopicAlias: Hashable {
-  var sender: Peer
-  var alias: Int
 }

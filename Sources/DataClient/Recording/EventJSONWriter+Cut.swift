@@ -25,18 +25,25 @@ extension MQTTPacketView {
   fileprivate var lineLimit: Int {
     switch type {
     case .subscribe, .suback, .unsubscribe, .unsuback: EventJSONWriter.largestList
+    // Properties are a list as well, and all that the others have of any size.
+    case _ where version == .v5_0 && hasLongHead: EventJSONWriter.largestList
     default: EventJSONWriter.largestPacket
     }
+  }
+
+  private var hasLongHead: Bool {
+    bytes.byteCount - payload.byteCount > EventJSONWriter.largestList
   }
 
   /// Whether a line has a start of the packet only.
   var isCutInLines: Bool { bytes.byteCount > lineLimit }
 
   /// The packet as one whose rest is missing.
-  var startInLines: MQTTPacketView {
-    @_lifetime(copy self) get {
-      MQTTPacketView(bytes.extracting(first: lineLimit), header: header, version: version)
-    }
+  var startInLines: MQTTPacketView { @_lifetime(copy self) get { start(of: lineLimit) } }
+
+  @_lifetime(copy self)
+  fileprivate func start(of count: Int) -> MQTTPacketView {
+    MQTTPacketView(bytes.extracting(first: count), header: header, version: version)
   }
 }
 
@@ -48,14 +55,32 @@ extension WebSocketFrameView {
 
   /// The frame as one whose rest is missing.
   var startInLines: WebSocketFrameView {
-    @_lifetime(copy self) get {
-      let most = EventJSONWriter.largestPacket
-      var start = WebSocketFrameView(
-        header, payload: payload.extracting(first: min(most, payload.byteCount)),
-        inflated: data.extracting(first: min(most, data.byteCount)), compression: compression,
-        cargo: cargo, from: nil)
-      start.faults = faults
-      return start
+    @_lifetime(copy self) get { start(of: EventJSONWriter.largestPacket) }
+  }
+
+  @_lifetime(copy self)
+  fileprivate func start(of most: Int) -> WebSocketFrameView {
+    var start = WebSocketFrameView(
+      header, payload: payload.extracting(first: min(most, payload.byteCount)),
+      inflated: data.extracting(first: min(most, data.byteCount)), compression: compression,
+      cargo: cargo, from: nil)
+    start.faults = faults
+    return start
+  }
+}
+
+extension EventView {
+  /// Cuts the packet or frame of an event, for what keeps it.
+  /// - Parameter count: The most bytes of it, at least 512; what is behind them counts as missing.
+  /// - Returns: The event with no more than the start of its packet or frame.
+  @_lifetime(copy self)
+  package func start(of count: Int) -> EventView {
+    switch body {
+    case .mqtt(let packet) where packet.bytes.byteCount > count:
+      return EventView(context, .mqtt(packet.start(of: count)))
+    case .webSocket(let frame) where max(frame.data.byteCount, frame.payload.byteCount) > count:
+      return EventView(context, .webSocket(frame.start(of: count)))
+    default: return copy self
     }
   }
 }

@@ -12,16 +12,27 @@ public struct JSONSyntaxError: Error, Sendable, Hashable {
 struct JSONParser: ~Escapable {
   /// How deeply arrays and objects may lie in each other.
   static let maximumDepth = 64
+  /// How many values a text may have: each takes many times the memory of its two or three characters.
+  ///
+  /// A packet of 512 KiB that is a list of filters, with five members each, has half as many.
+  static let maximumValues = 1 << 21
 
   let bytes: RawSpan
   var offset = 0
+  private var values = 0
+  private let mostValues: Int
 
   @_lifetime(copy bytes)
-  init(_ bytes: RawSpan) { self.bytes = bytes }
+  init(_ bytes: RawSpan, mostValues: Int = maximumValues) {
+    self.bytes = bytes
+    self.mostValues = mostValues
+  }
 
   /// Reads the text as one value and nothing behind it.
-  static func parse(_ bytes: RawSpan) throws(JSONSyntaxError) -> JSONValue {
-    var parser = JSONParser(bytes)
+  static func parse(
+    _ bytes: RawSpan, mostValues: Int = maximumValues
+  ) throws(JSONSyntaxError) -> JSONValue {
+    var parser = JSONParser(bytes, mostValues: mostValues)
     parser.skipSpace()
     let value = try parser.readValue(depth: 0)
     parser.skipSpace()
@@ -52,6 +63,8 @@ struct JSONParser: ~Escapable {
 
   private mutating func readValue(depth: Int) throws(JSONSyntaxError) -> JSONValue {
     guard depth < Self.maximumDepth else { throw error("more than 64 levels of nesting") }
+    guard values < mostValues else { throw error("more than \(mostValues) values") }
+    values += 1
     guard let byte = next else { throw error("the text ends where a value should stand") }
     switch byte {
     case UInt8(ascii: "\""): return .string(try readString())
@@ -79,9 +92,10 @@ struct JSONParser: ~Escapable {
   private mutating func readObject(depth: Int) throws(JSONSyntaxError) -> JSONValue {
     offset += 1
     var members: [JSONMember] = []
-    members.reserveCapacity(16)
     skipSpace()
     if skip(UInt8(ascii: "}")) { return .object(members) }
+    // An event has so many; what lies in it is small and may be there a million times.
+    if depth == 0 { members.reserveCapacity(16) }
     while true {
       skipSpace()
       guard next == UInt8(ascii: "\"") else { throw error("a key in quotes should stand here") }

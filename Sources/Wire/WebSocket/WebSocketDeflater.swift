@@ -43,14 +43,14 @@ public struct WebSocketDeflater: ~Copyable {
       // Nearly always enough for all at once.
       let room = Int(clamping: deflateBound(stream, UInt(bytes.count))) + 16
       repeat {
-        let start = output.count
-        output.append(contentsOf: repeatElement(0, count: room))
-        output.withUnsafeMutableBufferPointer { buffer in
-          stream.pointee.next_out = buffer.baseAddress.map { $0 + start }
-          stream.pointee.avail_out = UInt32(clamping: room)
-          _ = CZlib.deflate(stream, Z_SYNC_FLUSH)
+        output.append(addingCapacity: room) { (span: inout OutputSpan<UInt8>) in
+          span.withUnsafeMutableBufferPointer { buffer, count in
+            stream.pointee.next_out = buffer.baseAddress
+            stream.pointee.avail_out = UInt32(clamping: room)
+            _ = CZlib.deflate(stream, Z_SYNC_FLUSH)
+            count = room - Int(stream.pointee.avail_out)
+          }
         }
-        output.removeLast(Int(stream.pointee.avail_out))
       } while stream.pointee.avail_out == 0
     }
     if !keepsContext { deflateReset(stream) }

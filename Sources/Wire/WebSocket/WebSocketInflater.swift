@@ -90,14 +90,16 @@ package struct WebSocketInflater: ~Copyable {
     let start = output.count
     // One byte beyond the limit shows that there is more.
     let room = min(limit - start, max(1_023, min(start, 1 << 20))) + 1
-    output.append(contentsOf: repeatElement(0, count: room))
     var status = Z_OK
-    output.withUnsafeMutableBufferPointer { buffer in
-      stream.pointee.next_out = buffer.baseAddress.map { $0 + start }
-      stream.pointee.avail_out = UInt32(clamping: room)
-      status = CZlib.inflate(stream, Z_SYNC_FLUSH)
+    // Nothing is written twice: zlib's bytes are the first in this memory.
+    output.append(addingCapacity: room) { (span: inout OutputSpan<UInt8>) in
+      span.withUnsafeMutableBufferPointer { buffer, count in
+        stream.pointee.next_out = buffer.baseAddress
+        stream.pointee.avail_out = UInt32(clamping: room)
+        status = CZlib.inflate(stream, Z_SYNC_FLUSH)
+        count = room - Int(stream.pointee.avail_out)
+      }
     }
-    output.removeLast(Int(stream.pointee.avail_out))
     return status
   }
 }

@@ -40,7 +40,8 @@ enum ConvertCommand: Command {
     let header = RecordingHeader(
       created: now, source: .capture(baseName(input)), redacted: redaction.ruleNames)
     var converter = Converter(
-      output: output, header: header, redaction: redaction, flushesEveryLine: run.isLive)
+      output: output, header: header, redaction: redaction, flushesEveryLine: run.isLive,
+      growth: GrowthNote(input, console))
     let isComplete: Bool
     do {
       isComplete = try run.read(into: &converter) == 0
@@ -83,15 +84,18 @@ private struct Converter: SessionConsumer {
   let header: RecordingHeader
   let redaction: RedactionRules
   let flushesEveryLine: Bool
+  private var growth: GrowthNote
   private var writer: RecordingWriter<OutputFile>?
 
   init(
-    output: OutputFile, header: RecordingHeader, redaction: RedactionRules, flushesEveryLine: Bool
+    output: OutputFile, header: RecordingHeader, redaction: RedactionRules,
+    flushesEveryLine: Bool, growth: GrowthNote
   ) {
     self.output = output
     self.header = header
     self.redaction = redaction
     self.flushesEveryLine = flushesEveryLine
+    self.growth = growth
   }
 
   mutating func beginFile(_ name: String) {}
@@ -99,6 +103,7 @@ private struct Converter: SessionConsumer {
   mutating func consume(_ event: borrowing EventView) throws {
     try begin()
     try writer?.consume(event)
+    growth.take(output.byteCount)
   }
 
   mutating func endFile() {}

@@ -1,3 +1,4 @@
+import Capture
 import DataClient
 
 /// `reprise inspect`: shows what happened in captures and recordings.
@@ -29,7 +30,11 @@ enum InspectCommand: Command {
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
-    let filter = try arguments.value(Self.filter).map(SessionFilter.init(typed:))
+    let memory = try arguments.size(.memory) ?? InputOptions.defaultMemory
+    // A quarter of what everything may take.
+    let filter = try arguments.value(Self.filter).map {
+      try SessionFilter(typed: $0, memory: memory / 4)
+    }
     let showsSecrets = arguments.has(.showSecrets)
     let redaction = try RedactionRules(arguments, hidesSecrets: !showsSecrets)
     let path = arguments.value(.output)
@@ -39,12 +44,13 @@ enum InspectCommand: Command {
     let isComplete: Bool
     if arguments.value(format) == "jsonl" {
       let printer = JSONPrinter(
-        lines: lines, writer: EventJSONWriter(hiding: redaction), filter: filter)
+        lines: lines, writer: EventJSONWriter(hiding: redaction), filter: filter, console: console)
       isComplete = try print(by: printer, run)
     } else {
       let writer = EventTextWriter(
         usesColor: console.usesColor(on: output), hiding: redaction)
-      isComplete = try print(by: TextPrinter(lines: lines, writer: writer, filter: filter), run)
+      let printer = TextPrinter(lines: lines, writer: writer, filter: filter, console: console)
+      isComplete = try print(by: printer, run)
     }
     try output.close(isWhole: isComplete)
     return isComplete ? .done : .unable
@@ -75,6 +81,7 @@ private struct JSONPrinter: Printer {
   var lines: LineBuffer<OutputFile>
   var writer: EventJSONWriter
   var filter: SessionFilter?
+  let console: Console
 
   mutating func beginFile(_ name: String) {
     writer.file = name
@@ -87,7 +94,10 @@ private struct JSONPrinter: Printer {
     try lines.endLine()
   }
 
-  mutating func endFile() throws { try lines.flush() }
+  mutating func endFile() throws {
+    try lines.flush()
+    if let file = writer.file, let note = filter?.note { console.note(file, note) }
+  }
 }
 
 /// Writes events as lines for people.
@@ -95,8 +105,20 @@ private struct TextPrinter: Printer {
   var lines: LineBuffer<OutputFile>
   var writer: EventTextWriter
   var filter: SessionFilter?
+  let console: Console
+  private var file = ""
+
+  init(
+    lines: LineBuffer<OutputFile>, writer: EventTextWriter, filter: SessionFilter?, console: Console
+  ) {
+    self.lines = lines
+    self.writer = writer
+    self.filter = filter
+    self.console = console
+  }
 
   mutating func beginFile(_ name: String) {
+    file = name
     writer.beginFile(name)
     filter?.beginFile()
   }
@@ -107,14 +129,17 @@ private struct TextPrinter: Printer {
     try lines.endLine()
   }
 
-  mutating func endFile() throws { try lines.flush() }
+  mutating func endFile() throws {
+    try lines.flush()
+    if let note = filter?.note { console.note(file, note) }
+  }
 }
 
 extension SessionFilter {
   /// Reads the expression that a user typed.
-  fileprivate init(typed expression: String) throws(UsageError) {
+  fileprivate init(typed expression: String, memory: Int) throws(UsageError) {
     do {
-      try self.init(expression)
+      try self.init(expression, memory: memory)
     } catch {
       throw UsageError(
         "--filter: \(error.message)", "type reprise help filter", excerpt: error.excerpt)

@@ -71,6 +71,9 @@ struct OutputFile: ByteSink, Sendable {
   /// Whether a person reads it.
   var isTerminal: Bool { target.isTerminal }
 
+  /// The bytes that were written whole.
+  var byteCount: Int { target.byteCount }
+
   /// Writes all of the bytes, however often the system takes only a part of them.
   ///
   /// When that fails, a file ends behind what was written before, and one that was made here and has nothing in it
@@ -175,6 +178,8 @@ private final class OutputTarget: Sendable {
   }
 
   func noteWritten(_ count: Int) { made.withLock { $0.count += count } }
+
+  var byteCount: Int { made.withLock { $0.count } }
 
   /// Cuts a file, but nothing else, behind what was written whole; removes one that was made here and is empty then.
   /// - Returns: Whether it was removed.

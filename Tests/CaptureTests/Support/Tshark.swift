@@ -9,6 +9,7 @@ enum Tshark {
   ///   - words: A display filter and what else it takes.
   ///   - fields: The columns.
   /// - Returns: A line for each frame that the filter lets through.
+  /// - Throws: What keeps tshark from running.
   static func lines(_ path: String, _ words: [String], fields: [String]) throws -> [Substring] {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")

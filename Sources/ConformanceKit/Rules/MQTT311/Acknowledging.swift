@@ -9,26 +9,26 @@ extension Exchanges {
     _ packet: borrowing MQTTPacketView, isNewSession: Bool, _ event: borrowing EventView,
     _ tally: inout Tally
   ) {
-    guard let id = packet.packetID, let exchange = open[id] else { return }
+    guard let id = packet.packetID, let exchange = self[id] else { return }
     switch (packet.type, exchange.phase) {
     case (.puback, .puback):
       let isAlone = open.count == 1
       Self.answer(exchange, .pubacksInOrder, after: &lastPuback, isAlone, event, &tally)
       if exchange.outlivesUnsubscribe { tally.satisfy(.unsubscribeCompletesDelivery) }
-      _ = open.remove(id)
+      end(id)
     case (.pubrec, .pubrec):
       let isAlone = open.count == 1
       Self.answer(exchange, .pubrecsInOrder, after: &lastPubrec, isAlone, event, &tally)
       receive(exchange, id, event.context)
     case (.puback, .pubrec), (.pubrec, .puback):
       answerWrongly(exchange, id, isNewSession: isNewSession, packet, event, &tally)
-      _ = open.remove(id)
+      end(id)
     case (.pubrec, .pubrel), (.pubrec, .pubcomp):
       var repeated = exchange
       repeated.isRepeated = true
-      _ = open.insert(repeated, for: id)
+      update(repeated, id)
     case (.pubrel, .pubrel): release(exchange, id, event, &tally)
-    case (.pubcomp, _): _ = open.remove(id)
+    case (.pubcomp, _): end(id)
     default: break
     }
   }
@@ -101,7 +101,7 @@ extension Exchanges {
     var released = exchange
     released.phase = .pubcomp
     released.moment = Moment(event.context)
-    _ = open.insert(released, for: id)
+    update(released, id)
   }
 }
 
@@ -125,8 +125,7 @@ extension ConnectionState {
     _ exchanges: Exchanges, of sender: Peer, _ close: Closing, _ event: borrowing EventView,
     _ tally: inout Tally
   ) {
-    let open = exchanges.open.entries.sorted { $0.value.order < $1.value.order }
-    for (id, exchange) in open {
+    for (id, exchange) in exchanges.entries {
       switch exchange.phase {
       case .puback, .pubrec:
         let last = exchange.phase == .puback ? exchanges.lastPuback : exchanges.lastPubrec

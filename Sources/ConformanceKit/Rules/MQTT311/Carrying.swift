@@ -27,7 +27,7 @@ struct MQTTCarriage {
     if isBinary {
       goodFrames += 1
     } else if badFrame == nil {
-      badFrame = Event(copying: event)
+      badFrame = Event(copying: event.start(of: 4 << 10))
     }
   }
 

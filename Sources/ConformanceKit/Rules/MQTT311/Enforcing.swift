@@ -59,7 +59,7 @@ extension ConnectionState {
       silence > Enforcement.bound(keepAlive)
     {
       // The time of a packet is that of its last byte; the first may have come in time.
-      guard packet.header.packetSize <= 1_200 else {
+      guard packet.sizeOnWire <= 1_200 else {
         return tally.leave(.keepAliveIsEnforced, .longPacket)
       }
       enforcement.overdue = .init(

@@ -28,9 +28,15 @@ struct Exchanges {
     case pubcomp
   }
 
-  var open = PacketIDTable<Exchange>(limit: ConnectionState.maximumOpen)
+  private(set) var open = PacketIDTable<Exchange>(limit: ConnectionState.maximumOpen)
   /// Whether an identifier was ever used again while it was open.
   private(set) var hasRepeats = false
+  /// Messages before this one were open when the client last unsubscribed.
+  private var unsubscribedBefore = 0
+  /// The losses of bytes, each of which was met by the messages before one; neighbours are of two sides.
+  private var losses: [(before: Int, side: Peer)] = []
+  /// So many changes of the side are told apart.
+  private static let mostLosses = 16
   private var nextOrder = 0
   private var nextReceivedOrder = 0
   /// The latest message of QoS 1 that was acknowledged, and of QoS 2 that was received and released.
@@ -41,12 +47,10 @@ struct Exchanges {
   /// Takes a PUBLISH above QoS 0; false when there are too many to keep it.
   @inline(__always)
   mutating func publish(_ id: UInt16, qos: UInt8, dup: Bool, _ context: EventContext) -> Bool {
-    if var exchange = open[id] {
-      hasRepeats = true
-      if exchange.lost == nil {
-        exchange.isRepeated = true
-        return open.insert(exchange, for: id)
-      }
+    if open[id] != nil { hasRepeats = true }
+    if var exchange = self[id], exchange.lost == nil {
+      exchange.isRepeated = true
+      return open.insert(exchange, for: id)
     }
     let exchange = Exchange(
       phase: qos == 1 ? .puback : .pubrec, order: nextOrder, moment: Moment(context),
@@ -65,16 +69,58 @@ struct Exchanges {
     _ = open.insert(exchange, for: id)
   }
 
+  /// The open message of an identifier.
+  @inline(__always)
+  subscript(id: UInt16) -> Exchange? {
+    guard let exchange = open[id] else { return nil }
+    return isMarked(exchange) ? marked(exchange) : exchange
+  }
+
+  /// The open messages, in the order in which they were sent.
+  var entries: [(id: UInt16, value: Exchange)] {
+    open.entries.map { ($0.id, marked($0.value)) }.sorted { $0.1.order < $1.1.order }
+  }
+
+  /// Keeps what has changed of an open message.
+  mutating func update(_ exchange: Exchange, _ id: UInt16) { _ = open.insert(exchange, for: id) }
+
+  /// Ends what is open under an identifier.
+  mutating func end(_ id: UInt16) { _ = open.remove(id) }
+
+  // What happens to all messages that are open is noted once, and not in each of them.
+
   /// Notes that bytes of a side are missing while messages are open.
-  mutating func lose(_ peer: Peer) { open.updateAll { $0.lost = $0.lost ?? peer } }
+  mutating func lose(_ peer: Peer) {
+    guard open.count > 0 else { return }
+    if losses.last?.side == peer {
+      losses[losses.count - 1].before = nextOrder
+    } else {
+      if losses.count == Self.mostLosses { losses.removeFirst() }
+      losses.append((nextOrder, peer))
+    }
+  }
 
   /// Notes that bytes of a side are missing that may answer one message.
   mutating func lose(_ peer: Peer, answering id: UInt16) {
-    guard var exchange = open[id] else { return }
+    guard var exchange = self[id] else { return }
     exchange.lost = exchange.lost ?? peer
     _ = open.insert(exchange, for: id)
   }
 
   /// Notes that the client unsubscribes while messages are open.
-  mutating func markOpen() { open.updateAll { $0.outlivesUnsubscribe = true } }
+  mutating func markOpen() { unsubscribedBefore = nextOrder }
+
+  @inline(__always)
+  private func isMarked(_ exchange: Exchange) -> Bool {
+    exchange.order < unsubscribedBefore || !losses.isEmpty
+  }
+
+  private func marked(_ exchange: Exchange) -> Exchange {
+    var exchange = exchange
+    if exchange.order < unsubscribedBefore { exchange.outlivesUnsubscribe = true }
+    if exchange.lost == nil {
+      exchange.lost = losses.first { exchange.order < $0.before }?.side
+    }
+    return exchange
+  }
 }

@@ -27,8 +27,7 @@ extension ConnectionState {
 
   /// Notes that requests may have been answered unseen.
   mutating func loseAnswers(_ tally: inout Tally) {
-    subscribes.updateAll { $0.isLost = true }
-    unsubscribes.updateAll { $0.isLost = true }
+    requests.lost = requests.count
     for _ in pings.open { tally.leave(.pingIsAnswered, .serverGap) }
     pings.lose()
     guard let refusal = connack, refusal.isRefusalOpen else { return }

@@ -4,13 +4,47 @@ internal import Wire
 /// A SUBSCRIBE without its SUBACK.
 struct PendingSubscribe {
   var moment: Moment
-  /// The requested QoS of each filter.
-  var requested: [UInt8]
+  /// Its place among the requests of the client.
+  var order: Int
+  var filterCount = 0
+  /// The requested QoS of each filter, of the first ones where they are too many.
+  var requested: [UInt8] = []
   /// The filters in the list of subscriptions, as far as they are kept.
-  var filters: [SubscriptionList.Reference?]
+  var filters: [SubscriptionList.Reference?] = []
   var isFaulty: Bool
-  /// Whether bytes of the server are missing in which the answer may be.
-  var isLost = false
+}
+
+/// What the requests of a client without an answer have in common.
+struct RequestCounts {
+  /// The requests so far.
+  var count = 0
+  /// How many of them came before bytes of the server went missing in which their answers may be.
+  var lost = 0
+  /// The filters that are kept of those that are open.
+  private(set) var filters = 0
+  /// The most filters that are kept of one request, and of all.
+  static let maximumFilters = 4_096
+  static let maximumOpenFilters = 16_384
+
+  /// Whether the answer to a request may be among missing bytes.
+  func isLost(_ order: Int) -> Bool { order <= lost }
+
+  /// Counts a request, and returns its place.
+  mutating func add() -> Int {
+    count += 1
+    return count
+  }
+
+  /// Whether another filter of a request is kept that has so many.
+  func hasRoom(behind kept: Int) -> Bool {
+    kept < Self.maximumFilters && filters + kept < Self.maximumOpenFilters
+  }
+
+  /// Notes that a request is open, in the place of one that may have been.
+  mutating func open(_ kept: Int, insteadOf old: Int?) { filters += kept - (old ?? 0) }
+
+  /// Notes that a request is answered.
+  mutating func close(_ kept: Int) { filters -= kept }
 }
 
 // SUBSCRIBE and SUBACK: sections 3.8 and 3.9.
@@ -19,20 +53,25 @@ extension ConnectionState {
     _ packet: borrowing MQTTPacketView, _ context: EventContext, _ tally: inout Tally
   ) {
     var request = PendingSubscribe(
-      moment: Moment(context), requested: [], filters: [],
+      moment: Moment(context), order: requests.add(),
       isFaulty: !packet.faults.isEmpty || packet.missing > 0)
     var filters = packet.filters
     while let filter = filters.next() {
+      request.filterCount += 1
+      let reference = subscriptions.request(filter.text)
+      guard requests.hasRoom(behind: request.requested.count) else { continue }
       request.requested.append(filter.qos)
-      request.filters.append(subscriptions.request(filter.text))
+      request.filters.append(reference)
     }
     // Bytes that are missing may hold filters: what comes for them can't be told from what must not.
     if packet.missing > 0 { client.hasGap = true }
     guard let id = packet.packetID, !takeEarlyAnswer() else { return }
     if subscribes[id] != nil { hasReusedIDs = true }
+    let old = subscribes[id]?.requested.count
     guard subscribes.insert(request, for: id) else {
       return tally.leave(.subscribeIsAnswered, .tooMany)
     }
+    requests.open(request.requested.count, insteadOf: old)
   }
 
   /// Tells whether the answer to the current request was captured before it.
@@ -48,6 +87,7 @@ extension ConnectionState {
     guard let request = subscribes.remove(id) else {
       return unmatched(.suback, id, event, &tally)
     }
+    requests.close(request.requested.count)
     answered.add(.suback, id)
     for rule in [.answersKeepIdentifiers, .subackKeepsIdentifier, .subscribeIsAnswered]
       as [MQTT311Rule]
@@ -71,17 +111,20 @@ extension ConnectionState {
   ) {
     let requested = request.requested
     let isDefined = codes.allSatisfy { $0 <= 2 || $0 == 0x80 }
-    guard codes.count == requested.count, isDefined else {
+    guard codes.count == request.filterCount, isDefined else {
       return tally.violate(
         MQTT311Rule.subackHasCodePerFilter.index, event,
         FindingText(
           "the server's SUBACK does not answer each filter of the SUBSCRIBE of frame "
             + "\(request.moment.frame)",
-          expected: "\(requested.count) codes, each 0x00, 0x01, 0x02 or 0x80",
+          expected: "\(request.filterCount) codes, each 0x00, 0x01, 0x02 or 0x80",
           actual: "\(codes.count) codes: \(Self.hex(codes))"))
     }
     tally.satisfy(.subackHasCodePerFilter)
-    guard requested.count > 1 else { return }
+    guard request.filterCount > 1 else { return }
+    guard requested.count == request.filterCount else {
+      return tally.leave(.subackKeepsOrder, .tooMany)
+    }
     guard Set(requested).count > 1 else { return tally.leave(.subackKeepsOrder, .sameRequest) }
     if codes == requested { return tally.satisfy(.subackKeepsOrder) }
     let granted = zip(codes, requested).filter { $0.0 != 0x80 }
@@ -136,9 +179,10 @@ extension ConnectionState {
   /// Judges the SUBSCRIBEs that were never answered.
   func closeSubscribes(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
     for (id, request) in subscribes.entries.sorted(by: { $0.id < $1.id }) {
-      guard !request.isFaulty, !request.isLost else {
+      let isLost = requests.isLost(request.order)
+      guard !request.isFaulty, !isLost else {
         tally.leave(
-          .subscribeIsAnswered, request.isLost ? .serverGap : .faultyRequest, at: request.moment)
+          .subscribeIsAnswered, isLost ? .serverGap : .faultyRequest, at: request.moment)
         continue
       }
       switch absence(since: request.moment.time, by: .server, at: close) {

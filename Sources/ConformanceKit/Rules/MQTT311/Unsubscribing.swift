@@ -4,14 +4,14 @@ internal import Wire
 /// An UNSUBSCRIBE without its UNSUBACK.
 struct PendingUnsubscribe {
   var moment: Moment
+  /// Its place among the requests of the client.
+  var order: Int
   var filterCount: Int
   /// The subscriptions that it ends.
   var subscriptions: [SubscriptionList.Reference]
   var isFaulty: Bool
   /// The rules that ask for its answer.
   var rules: [MQTT311Rule]
-  /// Whether bytes of the server are missing in which the answer may be.
-  var isLost = false
 }
 
 /// The last identifiers that were answered, so that a second answer is known for one.
@@ -47,16 +47,20 @@ extension ConnectionState {
     _ packet: borrowing MQTTPacketView, _ context: EventContext, _ tally: inout Tally
   ) {
     var ended: [SubscriptionList.Reference] = []
+    var hasEnded = false
     var filterCount = 0
     var filters = packet.filters
     while let filter = filters.next() {
       filterCount += 1
-      if let reference = subscriptions.reference(to: filter.text) { ended.append(reference) }
+      guard let reference = subscriptions.reference(to: filter.text) else { continue }
+      hasEnded = true
+      // One that is not kept stays a subscription.
+      if requests.hasRoom(behind: ended.count) { ended.append(reference) }
     }
     fromServer.markOpen()
     guard let id = packet.packetID, !takeEarlyAnswer() else { return }
     var rules: [MQTT311Rule] = [.unsubscribeIsAnswered]
-    if ended.isEmpty {
+    if !hasEnded {
       if subscriptionsAreKnown {
         rules.append(.emptyUnsubscribeIsAnswered)
       } else {
@@ -65,12 +69,15 @@ extension ConnectionState {
     }
     if filterCount > 1 { rules.append(.unsubscribeIsAnsweredOnce) }
     let request = PendingUnsubscribe(
-      moment: Moment(context), filterCount: filterCount, subscriptions: ended,
+      moment: Moment(context), order: requests.add(), filterCount: filterCount,
+      subscriptions: ended,
       isFaulty: !packet.faults.isEmpty || packet.missing > 0, rules: rules)
     if unsubscribes[id] != nil { hasReusedIDs = true }
+    let old = unsubscribes[id]?.subscriptions.count
     guard unsubscribes.insert(request, for: id) else {
       return tally.leave(.unsubscribeIsAnswered, .tooMany)
     }
+    requests.open(ended.count, insteadOf: old)
   }
 
   private var subscriptionsAreKnown: Bool {
@@ -84,6 +91,7 @@ extension ConnectionState {
     guard let request = unsubscribes.remove(id) else {
       return answersAgain(id, event, &tally)
     }
+    requests.close(request.subscriptions.count)
     answered.add(.unsuback, id, isMultiple: request.filterCount > 1)
     tally.satisfy(.answersKeepIdentifiers)
     for rule in request.rules { tally.satisfy(rule) }
@@ -107,10 +115,11 @@ extension ConnectionState {
   func closeUnsubscribes(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
     for (id, request) in unsubscribes.entries.sorted(by: { $0.id < $1.id }) {
       let absence = absence(since: request.moment.time, by: .server, at: close)
+      let isLost = requests.isLost(request.order)
       for rule in request.rules {
-        if request.isFaulty || request.isLost {
+        if request.isFaulty || isLost {
           tally.leave(
-            rule, request.isLost ? .serverGap : .faultyRequest, at: request.moment)
+            rule, isLost ? .serverGap : .faultyRequest, at: request.moment)
         } else if case .undecided(let reason) = absence {
           tally.leave(rule, reason, at: request.moment)
         } else {

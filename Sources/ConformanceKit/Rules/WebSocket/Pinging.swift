@@ -6,7 +6,7 @@ struct OpenPings {
   struct Ping {
     var moment: Moment
     /// What the Pong must repeat; nil when bytes of it are missing.
-    var data: [UInt8]?
+    var data: PingData?
   }
 
   private(set) var open: [Ping] = []
@@ -46,7 +46,7 @@ struct OpenPings {
   /// Takes a Pong; false when it repeats no Ping that is open.
   ///
   /// Who is asked several times may answer the last time only, so all before it are answered, too.
-  mutating func answer(with data: [UInt8]?) -> Bool {
+  mutating func answer(with data: PingData?) -> Bool {
     let index = open.lastIndex { data == nil || $0.data == nil || $0.data == data }
     guard let index else { return false }
     open.removeFirst(index + 1)
@@ -57,6 +57,19 @@ struct OpenPings {
   mutating func removeAll() {
     open.removeAll()
     stray = nil
+  }
+}
+
+/// What is kept of the data of a Ping frame, which may be of any size where it breaks the rules.
+///
+/// Two that are equal here are taken for the same: at worst, a Pong for the answer that it is not.
+struct PingData: Equatable {
+  let count: Int
+  let hash: UInt64
+
+  init(_ data: RawSpan) {
+    count = data.byteCount
+    hash = TextHash.of(data)
   }
 }
 
@@ -83,7 +96,9 @@ extension WebSocketState {
       tally.satisfy(.pingHasPong)
       return tally.satisfy(.pongRepeatsPing)
     }
-    if self[asker].pings.stray == nil { self[asker].pings.stray = Event(copying: event) }
+    if self[asker].pings.stray == nil {
+      self[asker].pings.stray = Event(copying: event.start(of: 4 << 10))
+    }
   }
 
   private static func seenData(of event: borrowing EventView) -> String {
@@ -92,8 +107,8 @@ extension WebSocketState {
     return "\(pong.header.payloadLength) bytes: \(bytes)"
   }
 
-  private static func data(of frame: borrowing WebSocketFrameView) -> [UInt8]? {
-    frame.missing == 0 ? [UInt8](copying: frame.payload) : nil
+  private static func data(of frame: borrowing WebSocketFrameView) -> PingData? {
+    frame.missing == 0 ? PingData(frame.payload) : nil
   }
 
   /// Gives up on Pings whose answers may be among bytes that are missing.
