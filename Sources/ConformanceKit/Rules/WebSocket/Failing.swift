@@ -67,7 +67,7 @@ extension WebSocketState {
     guard ping.opcode == .ping, ping.missing == 0, ping.payload.byteCount > 0, response != nil,
       !self[.client].mayHaveClosed, !self[.server].mayHaveClosed
     else { return false }
-    return !self[sender].pings.hasMet([UInt8](copying: ping.payload))
+    return !self[sender].pings.hasMet(PingData(ping.payload))
   }
 
   /// Notes a Ping behind a bad frame, or a bad one: a receiver that answers it has gone on.

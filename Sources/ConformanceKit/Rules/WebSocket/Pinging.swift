@@ -13,28 +13,22 @@ struct OpenPings {
   /// A Pong that repeats none of them, until it is clear whether it was meant as an answer.
   var stray: Event?
   private static let maximum = 64
-  /// Sums of what the last Pings held, be they answered or not, and the place of the next one.
-  private var met: [UInt64] = []
+  /// What the last Pings held, be they answered or not, and the place of the next one.
+  private var met: [PingData] = []
   private var next = 0
 
   /// Tells whether one of the last Pings held the same.
-  func hasMet(_ data: [UInt8]) -> Bool { met.contains(Self.sum(of: data)) }
+  func hasMet(_ data: PingData) -> Bool { met.contains(data) }
 
   /// Notes what a Ping holds.
-  mutating func meet(_ data: [UInt8]) {
-    let sum = Self.sum(of: data)
-    guard !met.contains(sum) else { return }
+  mutating func meet(_ data: PingData) {
+    guard !met.contains(data) else { return }
     if met.count < Self.maximum {
-      met.append(sum)
+      met.append(data)
     } else {
-      met[next] = sum
+      met[next] = data
       next = (next + 1) % Self.maximum
     }
-  }
-
-  /// FNV-1a of 64 bits: two Pings that share one are taken for the same, which hides but accuses not.
-  private static func sum(of data: [UInt8]) -> UInt64 {
-    data.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   }
 
   mutating func add(_ ping: Ping) -> Bool {
