@@ -101,7 +101,7 @@ let package = Package(
       name: "DeviceSDKTests",
       dependencies: [
         "AppSessions", "Capture", "CloudSimulator", "ConformanceKit", "DeviceSDK", "DataClient",
-        "TestSupport",
+        "TestSupport", "Wire",
       ],
       swiftSettings: settings),
     .testTarget(

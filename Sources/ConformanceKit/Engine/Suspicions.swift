@@ -57,7 +57,10 @@ struct Suspicions {
 
   /// Gives up on the violations: bytes of the client are missing, or it was not seen to go on.
   mutating func drop(_ reason: UndecidedReason, _ tally: inout Tally) {
-    for suspicion in waiting { tally.leave(suspicion.rule, reason) }
+    for suspicion in waiting {
+      tally.leave(suspicion.rule, reason)
+      if let id = suspicion.packetID { note(answerTo: id) }
+    }
     removeAll(&tally)
   }
 

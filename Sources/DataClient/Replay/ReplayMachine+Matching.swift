@@ -31,7 +31,8 @@ extension ReplayMachine {
       best = (other, comparison)
       if comparison.changes == 0 { break }
     }
-    return best
+    if let best { return best }
+    return try chooseCall(action, first)
   }
 
   private mutating func rival(
@@ -42,7 +43,7 @@ extension ReplayMachine {
     } catch { throw fail(error) }
   }
 
-  private mutating func compare(
+  mutating func compare(
     _ expected: ReplayOutlook.Action, _ action: ClientAction, isBrief: Bool = false
   ) -> ReplayComparison? {
     guard let recorded = stream.recorded(at: expected.ordinal) else { return nil }

@@ -68,6 +68,7 @@ extension ReplayMachine {
     if isNext, !isPaced { now = max(now, event.context.time) }
     actedConnection = event.context.connection
     performedCount += 1
+    noteRequest(event)
     note(performed: event.context)
   }
 

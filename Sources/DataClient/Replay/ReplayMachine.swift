@@ -59,6 +59,8 @@ struct ReplayMachine {
   var unreleased: Set<UInt16> = []
   var serverAliases = TopicAliases()
   var bindings = ReplayBindings()
+  /// The last messages that were performed.
+  var performedRequests = ReplayQueue<Event>()
 
   init(_ session: ReplaySession, _ options: ReplayOptions) {
     stream = ReplayStream(session)

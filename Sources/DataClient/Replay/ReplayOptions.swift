@@ -51,12 +51,16 @@ public enum ReplayOrder: String, Sendable, Hashable, CaseIterable {
   /// What the application may have waited for separates: a message, a connection's beginning and end, and a PUBACK
   /// or PUBCOMP that leaves no other action under way. A message behind SUBACKs follows one of these subscriptions.
   ///
+  /// A call is a request that is answered by a message with the same identifier, and the subscription that it begins
+  /// with. Replies to other calls do not separate it, unless it carries what one of them has brought: of calls that
+  /// were made at once one may have been answered before the last was made. An application that waits for a reply
+  /// that the session has behind another call is stalled.
+  ///
   /// Whether one task made actions one after the other or several tasks made them at once is not in a recording. So
   /// these are no longer told apart: subscriptions in another order, a message before the second of two subscriptions
   /// that it followed, and messages on one topic, in another order, that one task sent without waiting for anything
   /// (QoS 0, or QoS 1 where the first PUBACK came behind the second PUBLISH). Where the task waited for each PUBACK or
-  /// each reply, their order is checked. An application that makes calls at once whose first reply came before the last
-  /// of them was made looks as if it had waited, and is held to the recorded order there.
+  /// each reply, their order is checked.
   case causal
   /// As recorded, one after the other.
   case recorded

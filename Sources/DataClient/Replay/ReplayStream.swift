@@ -74,6 +74,17 @@ struct ReplayStream {
     return action
   }
 
+  /// Returns an action, whatever stands before it; nil when there is none.
+  /// - Parameter index: Which of the session's actions, from 0.
+  /// - Returns: The action.
+  /// - Throws: ``DataClientError`` when the session can't be read again.
+  mutating func action(at index: Int) throws(DataClientError) -> ReplayOutlook.Action? {
+    while index >= outlook.actions.end {
+      guard try lookFurther() else { return nil }
+    }
+    return outlook.actions[index]
+  }
+
   /// Decodes an action that was found, with the topics that aliases stand for.
   mutating func recorded(at index: Int) -> RecordedAction? { outlook.recorded(at: index) }
 

@@ -68,7 +68,11 @@ extension ChannelStateMachine {
   private mutating func close(_ id: CallID, _ outcome: ReplyMemory.Outcome) {
     guard let call = calls.removeValue(forKey: id) else { return }
     deadlines.set(nil, for: id)
-    if case .invoking(let invocation) = call { close(invocation, id, outcome) }
+    switch call {
+    case .invoking(let invocation): close(invocation, id, outcome)
+    case .subscribing(let filter): endWish(for: filter)
+    case .starting, .stopping, .publishing, .unsubscribing: break
+    }
   }
 
   /// Fails all that waits for an answer on the connection.
@@ -112,6 +116,7 @@ extension ChannelStateMachine {
 
   mutating func noteRefusal(of action: ClientAction.ID, _ error: DataClientError) {
     guard let purpose = actions.removeValue(forKey: action) else { return }
+    _ = order.takeAnswer(to: action)
     switch purpose {
     case .connect, .disconnect, .restore: noteLinkRefusal(error)
     case .call(let id), .request(let id):
@@ -119,24 +124,27 @@ extension ChannelStateMachine {
     case .subscribeReply(let topic): failSubscribers(of: topic, Self.error(for: error))
     case .subscribeAll:
       log(.warning, .subscription, "the channel could not subscribe: \(error.message)")
-    case .release: break
+    case .unsubscribe(let revocation, let id):
+      keep(revocation)
+      if let id, calls[id] != nil { fail(id, Self.error(for: error)) }
     }
   }
 
   /// An action came to nothing after it was handed over.
   mutating func noteFailure(of action: ClientAction.ID, _ failure: ActionFailure) {
     guard let purpose = actions.removeValue(forKey: action) else { return }
+    _ = order.takeAnswer(to: action)
     let error = Self.error(for: failure)
     switch purpose {
-    case .call(let id):
-      // What could not be taken back still brings messages, and has to be restored.
-      if case .unsubscribing(let filter, _) = calls[id] {
-        noteGrant(of: filter, isForApplication: true)
+    case .call(let id), .request(let id): if calls[id] != nil { fail(id, error) }
+    case .unsubscribe(let revocation, let id):
+      keep(revocation)
+      if let id, calls[id] != nil { fail(id, error) }
+      if id == nil {
+        log(.warning, .subscription, "a subscription could not be changed: \(error.message)")
       }
-      if calls[id] != nil { fail(id, error) }
-    case .request(let id): if calls[id] != nil { fail(id, error) }
     case .subscribeReply(let topic): failSubscribers(of: topic, error)
-    case .subscribeAll, .release:
+    case .subscribeAll:
       log(.warning, .subscription, "a subscription could not be changed: \(error.message)")
     case .restore: disconnect(by: .failed, retryAfter: error)
     case .connect, .disconnect: break
@@ -146,10 +154,11 @@ extension ChannelStateMachine {
   mutating func noteDone(_ action: ClientAction.ID) {
     guard let purpose = actions.removeValue(forKey: action) else { return }
     switch purpose {
-    case .call(let id):
-      if case .unsubscribing(let filter, _) = calls[id] { forgetGrant(of: filter) }
-      if calls[id] != nil { complete(id) }
-    case .connect, .disconnect, .restore, .subscribeAll, .subscribeReply, .request, .release: break
+    case .call(let id): if calls[id] != nil { complete(id) }
+    case .unsubscribe(let revocation, let id):
+      _ = order.takeOvertakenGrant(of: revocation.filter)
+      if let id, calls[id] != nil { complete(id) }
+    case .connect, .disconnect, .restore, .subscribeAll, .subscribeReply, .request: break
     }
   }
 

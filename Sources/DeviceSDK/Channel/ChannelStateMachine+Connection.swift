@@ -114,6 +114,10 @@ extension ChannelStateMachine {
     guard case .connecting(let action, _) = link else { return }
     actions[action] = nil
     kicks.noteAccepted(time)
+    // A new session has no reply topics, which the next request asks for.
+    if configuration.releasesReplyTopics, !connected.isSessionPresent {
+      grants.removeAll { !$0.isForApplication }
+    }
     guard needsRestoring(connected) else { return open(by: .accepted) }
     let restoring = perform(
       .subscribe(grants.map { Subscription($0.filter, qos: configuration.subscribeQoS) }),
@@ -158,10 +162,9 @@ extension ChannelStateMachine {
   private mutating func open(by trigger: ChannelTrigger) {
     enter(.connected, by: trigger)
     lastLoss = nil
+    for grant in grants where !grant.isForApplication { releaseReplyTopic(grant.filter) }
     if configuration.subscribesAll, needsSubscribeAll, let topics {
-      perform(
-        .subscribe([Subscription(topics.down + "/#", qos: configuration.subscribeQoS)]),
-        for: .subscribeAll)
+      sendSubscription(topics.down + "/#", for: .subscribeAll)
     }
     log(.info, .connection, "connected")
     report(.connected, nil)
@@ -204,7 +207,7 @@ extension ChannelStateMachine {
     shown: ChannelError?
   ) {
     enter(link, by: trigger)
-    actions = [:]
+    forgetActions()
     lastLoss = shown
     if isFinal { forgetSubscriptions() }
     failOpenCalls(error)
@@ -217,6 +220,12 @@ extension ChannelStateMachine {
     report(.disconnected, shown, isFinal: isFinal)
   }
 
+  /// Nothing that was sent on the connection is answered any more.
+  private mutating func forgetActions() {
+    actions = [:]
+    order = SubscriptionOrder()
+  }
+
   private mutating func forgetSubscriptions() {
     grants = []
     needsSubscribeAll = true
@@ -227,13 +236,13 @@ extension ChannelStateMachine {
   mutating func disconnect(by trigger: ChannelTrigger, retryAfter error: ChannelError?) {
     let until = time.advanced(by: configuration.closeTimeout)
     enter(.closing(until: until, retryAfter: error), by: trigger)
-    actions = [:]
+    forgetActions()
     perform(.disconnect, for: .disconnect)
   }
 
   private mutating func finishStop(by trigger: ChannelTrigger) {
     enter(.idle, by: trigger)
-    actions = [:]
+    forgetActions()
     forgetSubscriptions()
     log(.info, .connection, "stopped")
     for (id, call) in openCalls {

@@ -9,8 +9,14 @@ extension ChannelStateMachine {
     else { return }
     dropWaitingUnsubscriptions(of: filter.text)
     calls[id] = .subscribing(filter: filter.text)
+    wishes[filter.text, default: 0] += 1
     deadlines.set(time.advanced(by: configuration.callTimeout), for: id)
-    perform(.subscribe([subscription(filter.text)]), for: .call(id))
+    sendSubscription(filter.text, for: .call(id))
+  }
+
+  mutating func sendSubscription(_ filter: String, for purpose: Purpose) {
+    let wish = Subscription(filter, qos: configuration.subscribeQoS)
+    order.noteSubscribe(filter, perform(.subscribe([wish]), for: purpose))
   }
 
   mutating func unsubscribe(_ topic: ChannelTopic, _ id: CallID) {
@@ -18,7 +24,7 @@ extension ChannelStateMachine {
       let filter = completed(
         for: id, { () throws(ChannelError) in try topics.subscriptionFilter(for: topic) })
     else { return }
-    calls[id] = .unsubscribing(filter: filter.text, isSent: false)
+    calls[id] = .unsubscribing
     // Taken back now, the reply to a request on its way would be lost.
     if dependents[filter.text] == nil {
       sendUnsubscription(id, filter.text)
@@ -28,14 +34,24 @@ extension ChannelStateMachine {
   }
 
   private mutating func sendUnsubscription(_ id: CallID, _ filter: String) {
-    calls[id] = .unsubscribing(filter: filter, isSent: true)
     deadlines.set(time.advanced(by: configuration.callTimeout), for: id)
-    forgetGrant(of: filter)
-    perform(.unsubscribe([filter]), for: .call(id))
+    revoke(filter, for: id)
   }
 
-  func subscription(_ filter: String) -> Subscription {
-    Subscription(filter, qos: configuration.subscribeQoS)
+  /// Sends UNSUBSCRIBE; from now on nothing relies on the filter, whenever that is answered.
+  private mutating func revoke(_ filter: String, for id: CallID?) {
+    let grant = grants.first { $0.filter == filter }
+    grants.removeAll { $0.filter == filter }
+    order.noteUnsubscribe(filter)
+    let revocation = Revocation(filter: filter, wasForApplication: grant?.isForApplication)
+    perform(.unsubscribe([filter]), for: .unsubscribe(revocation, id))
+  }
+
+  /// What could not be taken back still brings messages, and has to be restored.
+  mutating func keep(_ revocation: Revocation) {
+    let overtaken = order.takeOvertakenGrant(of: revocation.filter)
+    guard let isForApplication = overtaken ?? revocation.wasForApplication else { return }
+    noteGrant(of: revocation.filter, isForApplication: isForApplication)
   }
 
   /// The application wants messages again before its wish not to have them was sent.
@@ -52,12 +68,6 @@ extension ChannelStateMachine {
 
   func isGranted(_ filter: String) -> Bool { grants.contains { $0.filter == filter } }
 
-  /// Forgets a filter: when UNSUBSCRIBE is sent, and once more when it is answered, as the SUBACK of
-  /// an earlier SUBSCRIBE may have come between.
-  mutating func forgetGrant(of filter: String) {
-    grants.removeAll { $0.filter == filter }
-  }
-
   mutating func noteGrant(of filter: String, isForApplication: Bool) {
     guard let index = grants.firstIndex(where: { $0.filter == filter }) else {
       return grants.append(Grant(filter, isForApplication: isForApplication))
@@ -69,28 +79,40 @@ extension ChannelStateMachine {
     failedAttempts = 0
     guard let purpose = actions.removeValue(forKey: action) else { return }
     let isGranted = granted.first.flatMap { $0 } != nil
+    let isOvertaken = order.takeAnswer(to: action)
     switch purpose {
     case .restore:
       if case .restoring(action, let grants, _) = link { noteRestored(grants, granted) }
-    case .subscribeAll: noteAllGranted(isGranted)
-    case .subscribeReply(let topic): noteReplyGranted(topic, isGranted)
-    case .call(let id): noteCallGranted(id, isGranted)
-    case .connect, .disconnect, .request, .release: break
+    case .subscribeAll: noteAllGranted(isGranted, isOvertaken)
+    case .subscribeReply(let topic): noteReplyGranted(topic, isGranted, isOvertaken)
+    case .call(let id): noteCallGranted(id, isGranted, isOvertaken)
+    case .connect, .disconnect, .request, .unsubscribe: break
     }
   }
 
-  private mutating func noteAllGranted(_ isGranted: Bool) {
+  /// Notes what a SUBACK says, if no UNSUBSCRIBE has overtaken it.
+  private mutating func noteGrant(
+    of filter: String, isForApplication: Bool, unless isOvertaken: Bool
+  ) {
+    if isOvertaken {
+      order.noteOvertakenGrant(of: filter, isForApplication: isForApplication)
+    } else {
+      noteGrant(of: filter, isForApplication: isForApplication)
+    }
+  }
+
+  private mutating func noteAllGranted(_ isGranted: Bool, _ isOvertaken: Bool) {
     needsSubscribeAll = false
     guard isGranted, let topics else {
       return log(.warning, .subscription, "the cloud does not grant /#")
     }
-    noteGrant(of: topics.down + "/#", isForApplication: true)
+    noteGrant(of: topics.down + "/#", isForApplication: true, unless: isOvertaken)
   }
 
-  private mutating func noteCallGranted(_ id: CallID, _ isGranted: Bool) {
+  private mutating func noteCallGranted(_ id: CallID, _ isGranted: Bool, _ isOvertaken: Bool) {
     guard case .subscribing(let filter) = calls[id] else { return }
     guard isGranted else { return fail(id, Self.refusedSubscription) }
-    noteGrant(of: filter, isForApplication: true)
+    noteGrant(of: filter, isForApplication: true, unless: isOvertaken)
     complete(id)
   }
 
@@ -113,13 +135,17 @@ extension ChannelStateMachine {
       return (cover.filter, true)
     }
     if subscribing[topic] == nil {
-      perform(.subscribe([subscription(topic)]), for: .subscribeReply(topic))
+      sendSubscription(topic, for: .subscribeReply(topic))
     }
     subscribing[topic, default: []].append(id)
     return (topic, false)
   }
 
-  private mutating func noteReplyGranted(_ topic: String, _ isGranted: Bool) {
+  private mutating func noteReplyGranted(
+    _ topic: String, _ isGranted: Bool, _ isOvertaken: Bool
+  ) {
+    // Requests that wait now have sent a SUBSCRIBE behind the UNSUBSCRIBE.
+    guard !isOvertaken else { return }
     guard isGranted else { return failSubscribers(of: topic, Self.refusedSubscription) }
     noteGrant(of: topic, isForApplication: false)
     for id in subscribing.removeValue(forKey: topic) ?? [] { send(id) }
@@ -139,12 +165,19 @@ extension ChannelStateMachine {
     releaseReplyTopic(filter)
   }
 
-  /// Takes back the subscription to a reply topic that nobody wants any more.
-  private mutating func releaseReplyTopic(_ topic: String) {
+  /// A call of the application that asked for a filter is over.
+  mutating func endWish(for filter: String) {
+    wishes[filter] = wishes[filter].flatMap { $0 > 1 ? $0 - 1 : nil }
+    releaseReplyTopic(filter)
+  }
+
+  /// Takes back the subscription to a reply topic that nobody wants any more; UNSUBSCRIBE would also undo a SUBSCRIBE
+  /// of the application that is under way.
+  mutating func releaseReplyTopic(_ topic: String) {
     guard configuration.releasesReplyTopics, isConnected, dependents[topic] == nil,
+      wishes[topic] == nil,
       grants.contains(where: { $0.filter == topic && !$0.isForApplication })
     else { return }
-    forgetGrant(of: topic)
-    perform(.unsubscribe([topic]), for: .release)
+    revoke(topic, for: nil)
   }
 }

@@ -121,6 +121,13 @@ public struct ChannelStateMachine: StateMachine {
     }
   }
 
+  /// What an UNSUBSCRIBE takes back.
+  struct Revocation {
+    let filter: String
+    /// Whether there was a grant; and if so, whether it was the application's.
+    let wasForApplication: Bool?
+  }
+
   /// What an open action is for.
   enum Purpose {
     case connect
@@ -130,7 +137,8 @@ public struct ChannelStateMachine: StateMachine {
     case call(CallID)
     case subscribeReply(String)
     case request(CallID)
-    case release
+    /// An UNSUBSCRIBE of the filter that the grant was of, for a call of the application or for none.
+    case unsubscribe(Revocation, CallID?)
   }
 
   let configuration: ChannelConfiguration
@@ -156,6 +164,9 @@ public struct ChannelStateMachine: StateMachine {
   var waiting: [String: [String: CallID]] = [:]
   var subscribing: [String: [CallID]] = [:]
   var grants: [Grant] = []
+  var order = SubscriptionOrder()
+  /// How many calls of the application that ask for a filter are not completed.
+  var wishes: [String: Int] = [:]
   /// What the first connection has without having been asked for it on this channel.
   var adopted: [Grant] = []
   var dependents: [String: Int] = [:]

@@ -11,7 +11,7 @@ enum OpenCall {
   /// Completed by `subscribed`.
   case subscribing(filter: String)
   /// Completed by `unsubscribed`; not sent while a request depends on the filter.
-  case unsubscribing(filter: String, isSent: Bool)
+  case unsubscribing
   /// Completed by a reply.
   case invoking(OpenInvocation)
 }

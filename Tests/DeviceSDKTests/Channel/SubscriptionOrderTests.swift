@@ -1,0 +1,110 @@
+import DataClient
+import Testing
+
+@testable import DeviceSDK
+
+/// A SUBSCRIBE and an UNSUBSCRIBE of one filter that are under way at once: the later one holds, whatever
+/// the order of the answers.
+@Suite struct SubscriptionOrderTests {
+  private static let publish =
+    ##"PUBLISH {up}/a {"id":"#1","version":"1.0","request":{"clientId":"{client}"},"params":{}}"##
+
+  /// SDK-channel-33: the reply would come on a topic that is being taken back.
+  @Test func aRequestDoesNotRelyOnAReplyTopicThatIsBeingTakenBack() throws {
+    var bench = try MachineBench.connected()
+    let topic = try ChannelTopic("/a_reply")
+    bench.call("s", .subscribe(topic))
+    bench.call("u", .unsubscribe(topic))
+    bench.grant()
+    #expect(bench.take().last == "s ok")
+    try bench.invoke("c", "/a")
+    #expect(bench.take() == ["SUBSCRIBE {down}/a_reply"])
+    bench.acknowledgeUnsubscribe()
+    #expect(bench.take() == ["u ok"])
+    bench.grant()
+    #expect(bench.take() == [Self.publish])
+    bench.reply("/a", "#1")
+    #expect(bench.take() == ["c ok -"])
+    #expect(bench.machine.isGranted("\(SampleChannel.down)/a_reply"))
+  }
+
+  @Test func norOnAFilterThatCoversItAndIsBeingTakenBack() throws {
+    var bench = try MachineBench { $0.replySubscription = .unlessCovered }
+    bench.call("start", .start)
+    bench.accept()
+    bench.call("u", .unsubscribe(try ChannelTopic("/#")))
+    bench.grant()
+    _ = bench.take()
+    try bench.invoke("c", "/a")
+    #expect(bench.take() == ["SUBSCRIBE {down}/a_reply"])
+  }
+
+  @Test func aSubscriptionBehindAnUnsubscriptionStaysWhateverIsAnsweredFirst() throws {
+    for isGrantedFirst in [true, false] {
+      var bench = try MachineBench.connected()
+      let topic = try ChannelTopic("/a")
+      bench.call("s", .subscribe(topic))
+      bench.grant()
+      bench.call("u", .unsubscribe(topic))
+      bench.call("t", .subscribe(topic))
+      if isGrantedFirst { bench.grant() }
+      bench.acknowledgeUnsubscribe()
+      if !isGrantedFirst { bench.grant() }
+      #expect(bench.take().suffix(2).sorted() == ["t ok", "u ok"])
+      #expect(bench.machine.isGranted("\(SampleChannel.down)/a"))
+    }
+  }
+
+  @Test func anUnsubscriptionThatIsNotHandedOverTakesNothingBack() throws {
+    var bench = try MachineBench.connected()
+    bench.call("s", .subscribe(try ChannelTopic("/a")))
+    bench.grant()
+    while !bench.open.isEmpty { bench.acknowledge() }
+    bench.call("u", .unsubscribe(try ChannelTopic("/a")))
+    bench.refuse(.transport)
+    #expect(bench.take().last == "u error 4101")
+    #expect(bench.machine.isGranted("\(SampleChannel.down)/a"))
+  }
+
+  /// The application asks for what the channel is about to take back, as no request needs it any more.
+  @Test func aReplyTopicIsNotReleasedUnderTheApplicationsSubscription() throws {
+    var bench = try MachineBench.connected { $0.releasesReplyTopics = true }
+    try bench.invoke("c", "/a")
+    bench.grant()
+    bench.call("s", .subscribe(try ChannelTopic("/a_reply")))
+    _ = bench.take()
+    bench.reply("/a", "#1")
+    #expect(bench.take() == ["c ok -"])
+    bench.grant()
+    #expect(bench.take() == ["s ok"])
+    #expect(bench.machine.isGranted("\(SampleChannel.down)/a_reply"))
+  }
+
+  /// A near miss: what the application does not get is released when it is refused, or taken back.
+  @Test(arguments: [true, false])
+  func aReplyTopicIsReleasedWhenTheApplicationDoesNotGetIt(isRefused: Bool) throws {
+    var bench = try MachineBench.connected { $0.releasesReplyTopics = true }
+    try bench.invoke("c", "/a")
+    bench.grant()
+    bench.call("s", .subscribe(try ChannelTopic("/a_reply")))
+    bench.reply("/a", "#1")
+    _ = bench.take()
+    if isRefused { bench.grant([nil]) } else { bench.cancel("s") }
+    #expect(
+      bench.take()
+        == ["UNSUBSCRIBE {down}/a_reply"] + (isRefused ? ["s error 4102/128"] : []))
+    #expect(!bench.machine.isGranted("\(SampleChannel.down)/a_reply"))
+  }
+
+  /// What only requests had is not asked for on the next connection.
+  @Test func releasedReplyTopicsDoNotComeBack() throws {
+    var bench = try MachineBench.connected { $0.releasesReplyTopics = true }
+    try bench.invoke("c", "/a")
+    bench.grant()
+    bench.close()
+    bench.wait(1)
+    _ = bench.take()
+    bench.accept()
+    #expect(bench.take() == ["SUBSCRIBE {down}/#"])
+  }
+}
