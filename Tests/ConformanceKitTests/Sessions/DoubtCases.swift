@@ -52,7 +52,7 @@ extension SessionCase {
       $0.start()
       $0.gap(.client)
       $0.gap(.server)
-      $0.server(hex: "32 09 00 01 61 00 01 2a", missing: 3)
+      $0.server(hex: "32 09 00 01 61 00 01 2a 2a 2a 2a", missing: 3)
       $0.goOn()
       $0.ping()
       $0.pong()
@@ -64,7 +64,7 @@ extension SessionCase {
     .fails("3.3.4-1", "the message ends in bytes that are missing, and the client lacks none") {
       $0.start()
       $0.gap(.server)
-      $0.server(hex: "32 09 00 01 61 00 01 2a", missing: 3)
+      $0.server(hex: "32 09 00 01 61 00 01 2a 2a 2a 2a", missing: 3)
       $0.wait(31)
       $0.ping()
       $0.pong()

@@ -140,12 +140,13 @@ import Wire
 
   private static let early = Layout(subscribesFirst: true, acknowledgesAtOnce: true)
 
-  /// The second request carries what the first reply brought.
+  /// The second request carries what the first reply brought. Both have one reply topic, so that the order of the
+  /// calls is that of the requests.
   @Test(arguments: [("t-4711-x", false), ("else", true)])
   func aRequestThatNeededAReplyDoesNotComeBeforeIt(ticket: String, isFree: Bool) async throws {
     let calls = [
-      Call(topic: "/ticket/get", params: ["room": 1], data: ["ticket": "t-4711-x"]),
-      Call(topic: "/ticket/use", params: ["ticket": .string(ticket)], data: [:]),
+      Call(topic: "/ticket", params: ["room": 1], data: ["ticket": "t-4711-x"]),
+      Call(topic: "/ticket", params: ["ticket": .string(ticket)], data: [:]),
     ]
     let client = try Self.client(calls, [0, 0, 1, 1], Self.early)
     do {
@@ -154,7 +155,7 @@ import Wire
     } catch {
       #expect(!isFree, "\(error)")
       #expect(client.divergence?.kind == .otherAction)
-      #expect(client.divergence?.expected?.contains("/ticket/get") == true)
+      #expect(client.divergence?.expected?.contains(#""room":1"#) == true)
     }
   }
 
