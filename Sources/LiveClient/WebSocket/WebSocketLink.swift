@@ -23,6 +23,8 @@ final class WebSocketLink {
   /// Whether the next frame is to be marked as the first of a deflated message.
   private var isMarking = false
   private var closing: String?
+  /// Whether the server closed it by a Close frame.
+  private var isClosedByServer = false
   /// Whether the time for closing is running.
   private var isClosingLimited = false
   /// How long the message that was written last is.
@@ -276,6 +278,9 @@ final class WebSocketLink {
 
   /// Notes what the server's Close frame says: a code of two bytes and a text (RFC 6455 section 5.5.1).
   func noteClose(_ bytes: UnsafeRawBufferPointer) {
+    // What this end gave the connection up for stays the reason.
+    guard closing == nil else { return }
+    isClosedByServer = true
     guard bytes.count >= 2 else { return closing = "The server closed the connection." }
     let code = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
     let text = String(decoding: bytes.dropFirst(2), as: UTF8.self)
@@ -286,7 +291,7 @@ final class WebSocketLink {
   func noteClosed() {
     loop?.finish(
       self, closing ?? "The connection was lost, or closed with a code that libwebsockets refuses.",
-      isInOrder: closing != nil)
+      isInOrder: isClosedByServer)
   }
 
   /// Ends a connection that nobody asks for any more.

@@ -124,8 +124,8 @@ import Testing
     let connections = recording.events.map(\.context.connection)
     #expect(connections == connections.sorted())
     #expect(connections.max() ?? 0 >= 2)
-    #expect(recording.types.contains("CLOSE reset"))
-    #expect(recording.types.last == "CLOSE fin")
+    // A broker that stops ends its connections in good order, as the recorder does in the end.
+    #expect(recording.types.filter { $0.hasPrefix("CLOSE") } == ["CLOSE fin", "CLOSE fin"])
   }
 
   @Test func endsAtALossIfItIsTold() async throws {
@@ -133,7 +133,7 @@ import Testing
     await broker.stop()
     #expect(try await command.wait() == 2)
     #expect(command.errors.contains("reprise: \(broker.url): the connection was lost: "))
-    #expect(try recorded("a.jsonl").types.last == "CLOSE reset")
+    #expect(try recorded("a.jsonl").types.last == "CLOSE fin")
   }
 
   @Test func showsItsProgressAtATerminal() async throws {

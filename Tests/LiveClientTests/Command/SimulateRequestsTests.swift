@@ -45,7 +45,7 @@ import Wire
       }
     }
     #expect(try await command.stop(signal) == status)
-    guard case .closed(.lost(let reason)) = try await second.event() else {
+    guard case .closed(.byServer(_, let reason)) = try await second.event() else {
       Issue.record("not closed")
       return
     }

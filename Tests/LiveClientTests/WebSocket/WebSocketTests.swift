@@ -58,7 +58,8 @@ import Testing
   func tellsWithWhichCodeTheServerClosed(code: Int) async throws {
     let server = try await PythonServer()
     let client = try await connected(server, "/close?\(code)")
-    guard case .closed(.lost(let reason)) = try await client.after(.sendText("x")) else {
+    guard case .closed(.byServer(code: nil, let reason)) = try await client.after(.sendText("x"))
+    else {
       Issue.record("not closed")
       return
     }
