@@ -116,34 +116,31 @@ extension ChannelStateMachine {
 
   mutating func noteRefusal(of action: ClientAction.ID, _ error: DataClientError) {
     guard let purpose = actions.removeValue(forKey: action) else { return }
-    _ = order.takeAnswer(to: action)
+    settle(order.noteFailure(action))
     switch purpose {
     case .connect, .disconnect, .restore: noteLinkRefusal(error)
     case .call(let id), .request(let id):
       if calls[id] != nil { fail(id, Self.error(for: error)) }
-    case .subscribeReply(let topic): failSubscribers(of: topic, Self.error(for: error))
+    case .subscribeReply(let topic): failRequests(waitingFor: action, topic, Self.error(for: error))
     case .subscribeAll:
       log(.warning, .subscription, "the channel could not subscribe: \(error.message)")
-    case .unsubscribe(let revocation, let id):
-      keep(revocation)
-      if let id, calls[id] != nil { fail(id, Self.error(for: error)) }
+    case .unsubscribe(let id): if let id, calls[id] != nil { fail(id, Self.error(for: error)) }
     }
   }
 
   /// An action came to nothing after it was handed over.
   mutating func noteFailure(of action: ClientAction.ID, _ failure: ActionFailure) {
     guard let purpose = actions.removeValue(forKey: action) else { return }
-    _ = order.takeAnswer(to: action)
+    settle(order.noteFailure(action))
     let error = Self.error(for: failure)
     switch purpose {
     case .call(let id), .request(let id): if calls[id] != nil { fail(id, error) }
-    case .unsubscribe(let revocation, let id):
-      keep(revocation)
+    case .unsubscribe(let id):
       if let id, calls[id] != nil { fail(id, error) }
       if id == nil {
         log(.warning, .subscription, "a subscription could not be changed: \(error.message)")
       }
-    case .subscribeReply(let topic): failSubscribers(of: topic, error)
+    case .subscribeReply(let topic): failRequests(waitingFor: action, topic, error)
     case .subscribeAll:
       log(.warning, .subscription, "a subscription could not be changed: \(error.message)")
     case .restore: disconnect(by: .failed, retryAfter: error)
@@ -153,11 +150,10 @@ extension ChannelStateMachine {
 
   mutating func noteDone(_ action: ClientAction.ID) {
     guard let purpose = actions.removeValue(forKey: action) else { return }
+    settle(order.noteTakenBack(action))
     switch purpose {
     case .call(let id): if calls[id] != nil { complete(id) }
-    case .unsubscribe(let revocation, let id):
-      _ = order.takeOvertakenGrant(of: revocation.filter)
-      if let id, calls[id] != nil { complete(id) }
+    case .unsubscribe(let id): if let id, calls[id] != nil { complete(id) }
     case .connect, .disconnect, .restore, .subscribeAll, .subscribeReply, .request: break
     }
   }

@@ -88,7 +88,7 @@ extension ChannelStateMachine {
     guard let old, let topics, old != topics else { return }
     grants = grants.map { grant in
       guard let rest = TopicRules.rest(of: grant.filter, below: old.down) else { return grant }
-      return Grant(topics.down + rest, isForApplication: grant.isForApplication)
+      return Grant(topics.down + rest, for: grant.owner)
     }
     forgetBinding()
   }
@@ -115,9 +115,7 @@ extension ChannelStateMachine {
     actions[action] = nil
     kicks.noteAccepted(time)
     // A new session has no reply topics, which the next request asks for.
-    if configuration.releasesReplyTopics, !connected.isSessionPresent {
-      grants.removeAll { !$0.isForApplication }
-    }
+    if !connected.isSessionPresent { grants = grants.filter { !isReleasable($0.owner) } }
     guard needsRestoring(connected) else { return open(by: .accepted) }
     let restoring = perform(
       .subscribe(grants.map { Subscription($0.filter, qos: configuration.subscribeQoS) }),
@@ -129,12 +127,12 @@ extension ChannelStateMachine {
 
   /// Takes over subscriptions that the first connection has already, as it was open before.
   mutating func adopt(_ filters: [String]) {
-    adopted = filters.map { Grant($0, isForApplication: true) }
+    adopted = filters.map { Grant($0, for: .application) }
   }
 
   /// Takes over subscriptions that were lost with a connection before the first one.
   mutating func resume(_ filters: [String]) {
-    grants = filters.map { Grant($0, isForApplication: true) }
+    grants = filters.map { Grant($0, for: .application) }
   }
 
   private mutating func needsRestoring(_ connected: ClientEvent.Connected) -> Bool {
@@ -162,7 +160,7 @@ extension ChannelStateMachine {
   private mutating func open(by trigger: ChannelTrigger) {
     enter(.connected, by: trigger)
     lastLoss = nil
-    for grant in grants where !grant.isForApplication { releaseReplyTopic(grant.filter) }
+    for grant in grants { release(grant) }
     if configuration.subscribesAll, needsSubscribeAll, let topics {
       sendSubscription(topics.down + "/#", for: .subscribeAll)
     }
@@ -223,7 +221,7 @@ extension ChannelStateMachine {
   /// Nothing that was sent on the connection is answered any more.
   private mutating func forgetActions() {
     actions = [:]
-    order = SubscriptionOrder()
+    order = SubscriptionOrder<Grant.Owner>()
   }
 
   private mutating func forgetSubscriptions() {

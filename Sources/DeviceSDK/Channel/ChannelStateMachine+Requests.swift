@@ -50,8 +50,9 @@ extension ChannelStateMachine {
     _ invocation: OpenInvocation, _ id: CallID, _ outcome: ReplyMemory.Outcome
   ) {
     forgetRequestID(of: invocation, outcome)
-    if let others = subscribing[invocation.replyTopic]?.filter({ $0 != id }) {
-      subscribing[invocation.replyTopic] = others.isEmpty ? nil : others
+    subscribing[invocation.replyTopic]?.requests.removeAll { $0 == id }
+    if subscribing[invocation.replyTopic]?.requests.isEmpty == true {
+      subscribing[invocation.replyTopic] = nil
     }
     noteAccountEnd(invocation.topic)
     if let filter = invocation.dependsOn { release(filter) }

@@ -14,9 +14,12 @@ extension ChannelStateMachine {
     sendSubscription(filter.text, for: .call(id))
   }
 
-  mutating func sendSubscription(_ filter: String, for purpose: Purpose) {
+  @discardableResult
+  mutating func sendSubscription(_ filter: String, for purpose: Purpose) -> ClientAction.ID {
     let wish = Subscription(filter, qos: configuration.subscribeQoS)
-    order.noteSubscribe(filter, perform(.subscribe([wish]), for: purpose))
+    let action = perform(.subscribe([wish]), for: purpose)
+    order.noteSubscribe(filter, action, former: owner(of: filter))
+    return action
   }
 
   mutating func unsubscribe(_ topic: ChannelTopic, _ id: CallID) {
@@ -35,28 +38,30 @@ extension ChannelStateMachine {
 
   private mutating func sendUnsubscription(_ id: CallID, _ filter: String) {
     deadlines.set(time.advanced(by: configuration.callTimeout), for: id)
+    noteUnwanted(filter)
     revoke(filter, for: id)
   }
 
   /// Sends UNSUBSCRIBE; from now on nothing relies on the filter, whenever that is answered.
   private mutating func revoke(_ filter: String, for id: CallID?) {
-    let grant = grants.first { $0.filter == filter }
-    grants.removeAll { $0.filter == filter }
-    order.noteUnsubscribe(filter)
-    let revocation = Revocation(filter: filter, wasForApplication: grant?.isForApplication)
-    perform(.unsubscribe([filter]), for: .unsubscribe(revocation, id))
-  }
-
-  /// What could not be taken back still brings messages, and has to be restored.
-  mutating func keep(_ revocation: Revocation) {
-    let overtaken = order.takeOvertakenGrant(of: revocation.filter)
-    guard let isForApplication = overtaken ?? revocation.wasForApplication else { return }
-    noteGrant(of: revocation.filter, isForApplication: isForApplication)
+    let action = perform(.unsubscribe([filter]), for: .unsubscribe(id))
+    order.noteUnsubscribe(filter, action, former: owner(of: filter))
+    setOwner(nil, of: filter)
   }
 
   /// The application wants messages again before its wish not to have them was sent.
   private mutating func dropWaitingUnsubscriptions(of filter: String) {
-    for id in takeHeldBack(filter) { complete(id) }
+    let ids = takeHeldBack(filter)
+    guard !ids.isEmpty else { return }
+    // Its new subscription may be refused, and then it has none.
+    settle([order.noteLeft(filter, former: owner(of: filter), to: .nobody)])
+    noteUnwanted(filter)
+    for id in ids { complete(id) }
+  }
+
+  /// The application does not want what the channel subscribes to by itself, whether that is granted yet or not.
+  private mutating func noteUnwanted(_ filter: String) {
+    if isEverything(filter) { needsSubscribeAll = false }
   }
 
   /// Takes the calls whose UNSUBSCRIBE was not sent yet.
@@ -66,54 +71,66 @@ extension ChannelStateMachine {
 
   // MARK: Grants
 
-  func isGranted(_ filter: String) -> Bool { grants.contains { $0.filter == filter } }
+  func isGranted(_ filter: String) -> Bool { owner(of: filter) != nil }
 
-  mutating func noteGrant(of filter: String, isForApplication: Bool) {
-    guard let index = grants.firstIndex(where: { $0.filter == filter }) else {
-      return grants.append(Grant(filter, isForApplication: isForApplication))
+  private func owner(of filter: String) -> Grant.Owner? {
+    grants.first { $0.filter == filter }?.owner
+  }
+
+  private func isEverything(_ filter: String) -> Bool {
+    topics.map { filter == $0.down + "/#" } ?? false
+  }
+
+  private mutating func setOwner(_ owner: Grant.Owner?, of filter: String) {
+    switch (grants.firstIndex { $0.filter == filter }, owner) {
+    case (let index?, let owner?): grants[index].owner = owner
+    case (let index?, nil): grants.remove(at: index)
+    case (nil, let owner?): grants.append(Grant(filter, for: owner))
+    case (nil, nil): break
     }
-    if isForApplication { grants[index].isForApplication = true }
+  }
+
+  /// Takes over what answers say of filters.
+  mutating func settle(_ outcomes: [SubscriptionOrder<Grant.Owner>.Outcome]) {
+    for outcome in outcomes { setOwner(outcome.owner, of: outcome.filter) }
   }
 
   mutating func noteGranted(_ action: ClientAction.ID, _ granted: [QoS?]) {
     failedAttempts = 0
     guard let purpose = actions.removeValue(forKey: action) else { return }
     let isGranted = granted.first.flatMap { $0 } != nil
-    let isOvertaken = order.takeAnswer(to: action)
+    let outcomes = order.noteGranted(action, [isGranted ? asker(of: purpose) : nil])
+    settle(outcomes)
     switch purpose {
     case .restore:
       if case .restoring(action, let grants, _) = link { noteRestored(grants, granted) }
-    case .subscribeAll: noteAllGranted(isGranted, isOvertaken)
-    case .subscribeReply(let topic): noteReplyGranted(topic, isGranted, isOvertaken)
-    case .call(let id): noteCallGranted(id, isGranted, isOvertaken)
+    case .subscribeAll: noteAllAnswered(isGranted)
+    case .subscribeReply(let topic): noteReplyAnswered(action, topic, isGranted)
+    case .call(let id): noteCallAnswered(id, isGranted)
     case .connect, .disconnect, .request, .unsubscribe: break
     }
+    // What was granted too late, to nobody, is taken back.
+    for outcome in outcomes { releaseGrant(of: outcome.filter) }
   }
 
-  /// Notes what a SUBACK says, if no UNSUBSCRIBE has overtaken it.
-  private mutating func noteGrant(
-    of filter: String, isForApplication: Bool, unless isOvertaken: Bool
-  ) {
-    if isOvertaken {
-      order.noteOvertakenGrant(of: filter, isForApplication: isForApplication)
-    } else {
-      noteGrant(of: filter, isForApplication: isForApplication)
+  /// For whom a SUBSCRIBE was sent, if somebody waits for it still.
+  private func asker(of purpose: Purpose) -> Grant.Owner {
+    switch purpose {
+    case .subscribeAll: .application
+    case .subscribeReply: .requests
+    case .call(let id): calls[id] == nil ? .nobody : .application
+    case .connect, .disconnect, .restore, .request, .unsubscribe: .nobody
     }
   }
 
-  private mutating func noteAllGranted(_ isGranted: Bool, _ isOvertaken: Bool) {
+  private mutating func noteAllAnswered(_ isGranted: Bool) {
     needsSubscribeAll = false
-    guard isGranted, let topics else {
-      return log(.warning, .subscription, "the cloud does not grant /#")
-    }
-    noteGrant(of: topics.down + "/#", isForApplication: true, unless: isOvertaken)
+    if !isGranted { log(.warning, .subscription, "the cloud does not grant /#") }
   }
 
-  private mutating func noteCallGranted(_ id: CallID, _ isGranted: Bool, _ isOvertaken: Bool) {
-    guard case .subscribing(let filter) = calls[id] else { return }
-    guard isGranted else { return fail(id, Self.refusedSubscription) }
-    noteGrant(of: filter, isForApplication: true, unless: isOvertaken)
-    complete(id)
+  private mutating func noteCallAnswered(_ id: CallID, _ isGranted: Bool) {
+    guard calls[id] != nil else { return }
+    if isGranted { complete(id) } else { fail(id, Self.refusedSubscription) }
   }
 
   private static let refusedSubscription = ChannelError(
@@ -129,31 +146,36 @@ extension ChannelStateMachine {
     if configuration.replySubscription == .unlessCovered,
       // One that is to be taken back would have to be kept for as long as new requests come.
       let cover = grants.first(where: {
-        heldBack[$0.filter] == nil && $0.matcher?.matches(topic) == true
+        heldBack[$0.filter] == nil && $0.owner != .nobody && $0.matcher?.matches(topic) == true
       })
     {
       return (cover.filter, true)
     }
     if subscribing[topic] == nil {
-      sendSubscription(topic, for: .subscribeReply(topic))
+      let action = sendSubscription(topic, for: .subscribeReply(topic))
+      subscribing[topic] = ReplySubscription(action: action, requests: [])
     }
-    subscribing[topic, default: []].append(id)
+    subscribing[topic]?.requests.append(id)
     return (topic, false)
   }
 
-  private mutating func noteReplyGranted(
-    _ topic: String, _ isGranted: Bool, _ isOvertaken: Bool
+  private mutating func noteReplyAnswered(
+    _ action: ClientAction.ID, _ topic: String, _ wasGranted: Bool
   ) {
-    // Requests that wait now have sent a SUBSCRIBE behind the UNSUBSCRIBE.
-    guard !isOvertaken else { return }
-    guard isGranted else { return failSubscribers(of: topic, Self.refusedSubscription) }
-    noteGrant(of: topic, isForApplication: false)
-    for id in subscribing.removeValue(forKey: topic) ?? [] { send(id) }
-    releaseReplyTopic(topic)
+    guard wasGranted else {
+      return failRequests(waitingFor: action, topic, Self.refusedSubscription)
+    }
+    // It may have been taken back since: who waits now has sent a SUBSCRIBE behind that.
+    guard isGranted(topic) else { return }
+    for id in subscribing.removeValue(forKey: topic)?.requests ?? [] { send(id) }
   }
 
-  mutating func failSubscribers(of topic: String, _ error: ChannelError) {
-    for id in subscribing.removeValue(forKey: topic) ?? [] { fail(id, error) }
+  /// Fails the requests that wait for a SUBSCRIBE of their reply topic, but not those that have sent another since.
+  mutating func failRequests(
+    waitingFor action: ClientAction.ID, _ topic: String, _ error: ChannelError
+  ) {
+    guard subscribing[topic]?.action == action else { return }
+    for id in subscribing.removeValue(forKey: topic)?.requests ?? [] { fail(id, error) }
   }
 
   /// One request less depends on a filter.
@@ -162,22 +184,41 @@ extension ChannelStateMachine {
     dependents[filter] = count > 0 ? count : nil
     guard count <= 0, isConnected else { return }
     for id in takeHeldBack(filter) { sendUnsubscription(id, filter) }
-    releaseReplyTopic(filter)
+    releaseGrant(of: filter)
   }
 
   /// A call of the application that asked for a filter is over.
   mutating func endWish(for filter: String) {
     wishes[filter] = wishes[filter].flatMap { $0 > 1 ? $0 - 1 : nil }
-    releaseReplyTopic(filter)
+    releaseGrant(of: filter)
   }
 
-  /// Takes back the subscription to a reply topic that nobody wants any more; UNSUBSCRIBE would also undo a SUBSCRIBE
-  /// of the application that is under way.
-  mutating func releaseReplyTopic(_ topic: String) {
-    guard configuration.releasesReplyTopics, isConnected, dependents[topic] == nil,
-      wishes[topic] == nil,
-      grants.contains(where: { $0.filter == topic && !$0.isForApplication })
+  /// Takes back the subscription to a filter that nobody wants any more.
+  mutating func releaseGrant(of filter: String) {
+    if let grant = grants.first(where: { $0.filter == filter }) { release(grant) }
+  }
+
+  /// Takes back what was granted and nobody wants any more; UNSUBSCRIBE would also undo a SUBSCRIBE for the application
+  /// that is under way.
+  mutating func release(_ grant: Grant) {
+    guard isReleasable(grant.owner), isConnected, dependents[grant.filter] == nil,
+      wishes[grant.filter] == nil, !isSubscribingToAll(by: grant.filter)
     else { return }
-    revoke(topic, for: nil)
+    revoke(grant.filter, for: nil)
+  }
+
+  /// Whether what is kept for somebody is taken back when it is not needed.
+  func isReleasable(_ owner: Grant.Owner) -> Bool {
+    switch owner {
+    case .nobody: true
+    case .requests: configuration.releasesReplyTopics
+    case .application: false
+    }
+  }
+
+  /// Whether a filter is the one that the channel is subscribing to by itself.
+  private func isSubscribingToAll(by filter: String) -> Bool {
+    isEverything(filter)
+      && actions.values.contains { if case .subscribeAll = $0 { true } else { false } }
   }
 }

@@ -121,13 +121,6 @@ public struct ChannelStateMachine: StateMachine {
     }
   }
 
-  /// What an UNSUBSCRIBE takes back.
-  struct Revocation {
-    let filter: String
-    /// Whether there was a grant; and if so, whether it was the application's.
-    let wasForApplication: Bool?
-  }
-
   /// What an open action is for.
   enum Purpose {
     case connect
@@ -137,8 +130,8 @@ public struct ChannelStateMachine: StateMachine {
     case call(CallID)
     case subscribeReply(String)
     case request(CallID)
-    /// An UNSUBSCRIBE of the filter that the grant was of, for a call of the application or for none.
-    case unsubscribe(Revocation, CallID?)
+    /// An UNSUBSCRIBE, for a call of the application or for none.
+    case unsubscribe(CallID?)
   }
 
   let configuration: ChannelConfiguration
@@ -162,9 +155,9 @@ public struct ChannelStateMachine: StateMachine {
   var deadlines = DeadlineQueue()
   var nextRequestID: UInt32
   var waiting: [String: [String: CallID]] = [:]
-  var subscribing: [String: [CallID]] = [:]
+  var subscribing: [String: ReplySubscription<CallID>] = [:]
   var grants: [Grant] = []
-  var order = SubscriptionOrder()
+  var order = SubscriptionOrder<Grant.Owner>()
   /// How many calls of the application that ask for a filter are not completed.
   var wishes: [String: Int] = [:]
   /// What the first connection has without having been asked for it on this channel.

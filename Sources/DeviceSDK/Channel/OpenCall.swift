@@ -49,14 +49,30 @@ struct OpenInvocation {
 
 /// A filter that the cloud has granted.
 struct Grant: Sendable {
+  /// For whom it is kept; who comes later here counts for more.
+  enum Owner: Sendable, Comparable {
+    /// Nobody: whoever has asked for it waits no longer.
+    case nobody
+    /// Requests, for their replies.
+    case requests
+    /// The application, or the channel for it.
+    case application
+  }
+
   let filter: String
   let matcher: TopicFilter?
-  /// Whether the application, or the channel for it, asked for it; otherwise only requests did.
-  var isForApplication: Bool
+  var owner: Owner
 
-  init(_ filter: String, isForApplication: Bool) {
+  init(_ filter: String, for owner: Owner) {
     self.filter = filter
-    self.isForApplication = isForApplication
+    self.owner = owner
     matcher = TopicFilter(filter)
   }
+}
+
+/// The requests that wait until their reply topic is granted.
+struct ReplySubscription<Request: Sendable>: Sendable {
+  /// The SUBSCRIBE that they wait for.
+  let action: ClientAction.ID
+  var requests: [Request]
 }

@@ -55,6 +55,121 @@ import Testing
     }
   }
 
+  /// A server of MQTT 5.0 may refuse UNSUBSCRIBE (section 3.11.3), which says nothing of the one behind it.
+  @Test(arguments: [true, false])
+  func aRefusedUnsubscriptionGivesBackNothingThatALaterOneTakes(isAnsweredInOrder: Bool) throws {
+    var bench = try MachineBench.connected { $0.subscribesAll = false }
+    let topic = try ChannelTopic("/a")
+    bench.call("s", .subscribe(topic))
+    bench.grant()
+    bench.call("u", .unsubscribe(topic))
+    bench.call("v", .unsubscribe(topic))
+    _ = bench.take()
+    if isAnsweredInOrder { bench.fail(0x83) }
+    bench.acknowledgeUnsubscribe(isLast: true)
+    if !isAnsweredInOrder { bench.fail(0x83) }
+    #expect(bench.take().sorted() == ["u error 4102/131", "v ok"])
+    #expect(!bench.machine.isGranted("\(SampleChannel.down)/a"))
+    bench.close()
+    bench.wait(1)
+    _ = bench.take()
+    bench.accept()
+    #expect(bench.take() == ["state connected"], "there is nothing to restore")
+  }
+
+  /// A near miss: both are refused.
+  @Test func whatIsRefusedTwiceStays() throws {
+    var bench = try MachineBench.connected { $0.subscribesAll = false }
+    let topic = try ChannelTopic("/a")
+    bench.call("s", .subscribe(topic))
+    bench.grant()
+    bench.call("u", .unsubscribe(topic))
+    bench.call("v", .unsubscribe(topic))
+    bench.fail(0x83)
+    #expect(!bench.machine.isGranted("\(SampleChannel.down)/a"))
+    bench.fail(0x83)
+    #expect(bench.machine.isGranted("\(SampleChannel.down)/a"))
+  }
+
+  /// The application waits no longer, and is not to get what it does not know of.
+  @Test(arguments: ["cancelled", "late"])
+  func whatIsGrantedToNobodyIsTakenBack(how: String) throws {
+    var bench = try MachineBench.connected()
+    bench.call("s", .subscribe(try ChannelTopic("/a")))
+    if how == "cancelled" { bench.cancel("s") } else { bench.wait(10) }
+    _ = bench.take()
+    bench.grant()
+    #expect(bench.take() == ["UNSUBSCRIBE {down}/a"])
+    bench.acknowledgeUnsubscribe()
+    #expect(bench.take() == [] && !bench.machine.isGranted("\(SampleChannel.down)/a"))
+  }
+
+  /// A near miss: another call asks for the same, or has it.
+  @Test(arguments: [true, false])
+  func whatIsGrantedToNobodyStaysForAnother(isBefore: Bool) throws {
+    var bench = try MachineBench.connected()
+    let topic = try ChannelTopic("/a")
+    if isBefore {
+      bench.call("t", .subscribe(topic))
+      bench.grant()
+    }
+    bench.call("s", .subscribe(topic))
+    bench.cancel("s")
+    if !isBefore { bench.call("t", .subscribe(topic)) }
+    _ = bench.take()
+    bench.grant()
+    if !isBefore { bench.grant() }
+    #expect(bench.take() == (isBefore ? [] : ["t ok"]))
+    #expect(bench.machine.isGranted("\(SampleChannel.down)/a"))
+  }
+
+  /// The application was told that it is unsubscribed, and then that it is not subscribed.
+  @Test(arguments: [true, false])
+  func aRefusedSubscriptionDoesNotBringBackWhatWasGivenUpForIt(isRefused: Bool) throws {
+    var bench = try MachineBench.connected { $0.subscribesAll = false }
+    let topic = try ChannelTopic("/a_reply")
+    bench.call("s", .subscribe(topic))
+    bench.grant()
+    try bench.invoke("c", "/a")
+    bench.acknowledge()
+    // It waits for the reply.
+    bench.call("u", .unsubscribe(topic))
+    _ = bench.take()
+    bench.call("t", .subscribe(topic))
+    #expect(bench.take() == ["u ok", "SUBSCRIBE {down}/a_reply"])
+    bench.grant([isRefused ? nil : .atLeastOnce])
+    #expect(bench.take() == [isRefused ? "t error 4102/128" : "t ok"])
+    bench.reply("/a", "#1")
+    #expect(bench.take() == (isRefused ? ["UNSUBSCRIBE {down}/a_reply"] : []) + ["c ok -"])
+  }
+
+  /// A request that waits for its own SUBSCRIBE is not failed by the answer to one before it.
+  @Test func aRefusalOfAnEarlierSubscriptionDoesNotFailALaterRequest() throws {
+    var bench = try MachineBench.connected { $0.subscribesAll = false }
+    try bench.invoke("c", "/a")
+    bench.cancel("c")
+    try bench.invoke("d", "/a")
+    _ = bench.take()
+    bench.grant([nil])
+    #expect(bench.take() == [])
+    bench.grant()
+    #expect(bench.take() == [Self.publish])
+  }
+
+  /// The application wants no more of everything, and is not to get it by the channel's own doing.
+  @Test func everythingIsNotSubscribedToAgainAfterTheApplicationTookItBack() throws {
+    var bench = try MachineBench()
+    bench.call("start", .start)
+    bench.accept()
+    bench.call("u", .unsubscribe(try ChannelTopic("/#")))
+    bench.acknowledgeUnsubscribe()
+    bench.close()
+    bench.wait(1)
+    _ = bench.take()
+    bench.accept()
+    #expect(bench.take() == ["state connected"])
+  }
+
   @Test func anUnsubscriptionThatIsNotHandedOverTakesNothingBack() throws {
     var bench = try MachineBench.connected()
     bench.call("s", .subscribe(try ChannelTopic("/a")))

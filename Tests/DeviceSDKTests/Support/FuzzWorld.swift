@@ -16,6 +16,9 @@ protocol FuzzWorld {
   /// Looks at how one of the calls ended.
   mutating func note(_ id: CallID, _ result: Result<Machine.Value, Machine.Failure>)
 
+  /// Looks at what the client is to do.
+  mutating func note(_ action: ClientAction)
+
   /// Looks at what the application is told.
   mutating func note(_ effect: Machine.Effect)
 }
@@ -44,6 +47,8 @@ extension FuzzWorld {
     note(result)
   }
 
+  mutating func note(_ action: ClientAction) {}
+
   /// Returns a number below a limit.
   mutating func number(_ limit: Int) -> Int { Int(fuzz.random.next() % UInt64(limit)) }
 
@@ -55,6 +60,7 @@ extension FuzzWorld {
           fuzz.problems.append("id used twice")
         }
         fuzz.actions.append(action)
+        note(action)
       case .complete(let id, let result):
         note(id, result)
         if fuzz.open.remove(id) == nil {

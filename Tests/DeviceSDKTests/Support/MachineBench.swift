@@ -103,8 +103,11 @@ struct MachineBench {
     input(.received(.published(id)))
   }
 
-  mutating func acknowledgeUnsubscribe() {
+  /// The cloud acknowledges the oldest UNSUBSCRIBE, or the last.
+  mutating func acknowledgeUnsubscribe(isLast: Bool = false) {
+    if isLast { open.reverse() }
     let id = takeOpen { if case .unsubscribe = $0 { true } else { false } }
+    if isLast { open.reverse() }
     input(.received(.unsubscribed(id)))
   }
 
