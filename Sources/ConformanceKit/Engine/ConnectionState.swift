@@ -119,6 +119,17 @@ struct Closing {
     time = closing.firstTime
     isAnswered = closing.isAnswered
   }
+
+  /// Why the end of a connection does not show that the receiver of something bad closed it for that.
+  /// - Parameters:
+  ///   - sender: Who sent it.
+  ///   - isLate: Whether the receiver sent something behind it that may have been on its way.
+  /// - Returns: The reason; nil when it does show it.
+  func doubt(afterFaultOf sender: Peer, isLate: Bool) -> UndecidedReason? {
+    if how == .endOfCapture { return .endOfCapture }
+    if first == sender { return .senderClosedFirst }
+    return isLate ? .onTheirWay : nil
+  }
 }
 
 /// A packet to point at.

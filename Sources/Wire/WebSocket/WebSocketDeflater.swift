@@ -43,14 +43,7 @@ public struct WebSocketDeflater: ~Copyable {
       // Nearly always enough for all at once.
       let room = Int(clamping: deflateBound(stream, UInt(bytes.count))) + 16
       repeat {
-        output.append(addingCapacity: room) { (span: inout OutputSpan<UInt8>) in
-          span.withUnsafeMutableBufferPointer { buffer, count in
-            stream.pointee.next_out = buffer.baseAddress
-            stream.pointee.avail_out = UInt32(clamping: room)
-            _ = CZlib.deflate(stream, Z_SYNC_FLUSH)
-            count = room - Int(stream.pointee.avail_out)
-          }
-        }
+        _ = output.append(upTo: room, of: stream) { CZlib.deflate($0, Z_SYNC_FLUSH) }
       } while stream.pointee.avail_out == 0
     }
     if !keepsContext { deflateReset(stream) }

@@ -90,16 +90,6 @@ package struct WebSocketInflater: ~Copyable {
     let start = output.count
     // One byte beyond the limit shows that there is more.
     let room = min(limit - start, max(1_023, min(start, 1 << 20))) + 1
-    var status = Z_OK
-    // Nothing is written twice: zlib's bytes are the first in this memory.
-    output.append(addingCapacity: room) { (span: inout OutputSpan<UInt8>) in
-      span.withUnsafeMutableBufferPointer { buffer, count in
-        stream.pointee.next_out = buffer.baseAddress
-        stream.pointee.avail_out = UInt32(clamping: room)
-        status = CZlib.inflate(stream, Z_SYNC_FLUSH)
-        count = room - Int(stream.pointee.avail_out)
-      }
-    }
-    return status
+    return output.append(upTo: room, of: stream) { CZlib.inflate($0, Z_SYNC_FLUSH) }
   }
 }

@@ -94,13 +94,10 @@ extension ConnectionState {
   mutating func closeOffence(_ close: Closing, _ tally: inout Tally) {
     guard let offence else { return }
     self.offence = nil
+    let doubt = close.doubt(afterFaultOf: offence.sender, isLate: offence.isLivedThrough)
     for rule in offence.ruleIndices {
-      if close.how == .endOfCapture {
-        tally.leave(rule, .endOfCapture, at: offence.moment)
-      } else if close.first == offence.sender {
-        tally.leave(rule, .senderClosedFirst, at: offence.moment)
-      } else if offence.isLivedThrough {
-        tally.leave(rule, .onTheirWay, at: offence.moment)
+      if let doubt {
+        tally.leave(rule, doubt, at: offence.moment)
       } else {
         tally.satisfy(rule)
       }

@@ -131,13 +131,10 @@ extension WebSocketState {
   mutating func closeFailing(_ close: Closing, _ tally: inout Tally) {
     guard let offence else { return }
     self.offence = nil
+    let doubt = close.doubt(afterFaultOf: offence.sender, isLate: offence.hasData)
     for rule in offence.rules {
-      if close.how == .endOfCapture {
-        tally.leave(rule, .endOfCapture, at: offence.moment)
-      } else if close.first == offence.sender {
-        tally.leave(rule, .senderClosedFirst, at: offence.moment)
-      } else if offence.hasData {
-        tally.leave(rule, .onTheirWay, at: offence.moment)
+      if let doubt {
+        tally.leave(rule, doubt, at: offence.moment)
       } else {
         tally.satisfy(rule)
       }
