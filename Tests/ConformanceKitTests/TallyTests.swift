@@ -226,7 +226,8 @@ struct TallyTests {
   /// All of them.
   static let all =
     receivers + silences + closes + WholeCase.provocations + WholeCase.webSocketProvocations
-    + WholeCase.doubtfulProvocations + WholeCase.doubtfulFrames
+    + WholeCase.doubtfulSilences + WholeCase.doubtfulAnswers + WholeCase.lateProvocations
+    + WholeCase.doubtfulFrames
 
   @Test("A session fails what it fails, and nothing else", arguments: all)
   func whole(_ session: WholeCase) throws { try session.check() }

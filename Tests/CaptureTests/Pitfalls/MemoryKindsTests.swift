@@ -7,14 +7,7 @@ import Wire
 /// Pitfall 23: each kind of thing that is unfinished is given up when the memory is used up, and what
 /// is missing for it is told.
 @Suite struct MemoryKindsTests {
-  private static let packet = publish("t", 100_000)
-
-  private static func publish(_ topic: String, _ count: Int) -> [UInt8] {
-    let packet = MQTTPacket(
-      .publish(.init(topic: topic, payload: Array(repeating: 0x78, count: count))), version: .v3_1_1
-    )
-    return (try? packet.encoded()) ?? []
-  }
+  private static let packet = PacketBuilder.publish("t", 100_000)
 
   /// How many bytes are told as what can't be cut.
   private static func uncut(_ tap: Tap) -> Int {
@@ -41,7 +34,7 @@ import Wire
     for index in dialogues.indices {
       dialogues[index].dialogue.segments = []
       let rest = Array(Self.packet.dropFirst(50_000))
-      dialogues[index].send(.client, [.binary(rest), .binary(Self.publish("u", 1))])
+      dialogues[index].send(.client, [.binary(rest), .binary(PacketBuilder.publish("u", 1))])
       segments += dialogues[index].dialogue.segments
     }
     // Room for three and most of another one.
@@ -53,7 +46,7 @@ import Wire
     for connection in 1...4 {
       let packets = tap.packets(.client, connection: connection).suffix(2)
       let kept = connection == 1 ? Array(Self.packet.prefix(256)) : Self.packet
-      #expect(packets.map(\.bytes) == [kept, Self.publish("u", 1)])
+      #expect(packets.map(\.bytes) == [kept, PacketBuilder.publish("u", 1)])
     }
   }
 
@@ -64,13 +57,13 @@ import Wire
     for turn in Session.all(.v3_1_1).turns.prefix(2) { dialogue.send(turn.sender, turn.bytes) }
     dialogue.next[.client] = (dialogue.next[.client] ?? 0) &+ 13
     for _ in 0..<40 { dialogue.send(.client, [UInt8](repeating: 0x78, count: 1_000)) }
-    dialogue.send(.client, Self.publish("u", 1))
+    dialogue.send(.client, PacketBuilder.publish("u", 1))
     for (memory, pieces) in [(InputOptions.defaultMemory, 1), (30_000, 3)] {
       let tap = Tap(dialogue.segments, memory: memory)
       #expect(tap.gaps == [Gap(bytes: 13, reason: .acknowledged)])
       #expect(tap.malformations.map(\.code) == [String](repeating: "not-mqtt", count: pieces))
       #expect(Self.uncut(tap) == 40_000 && tap.mostReserved <= max(memory, 30_000))
-      #expect(tap.packets(.client).last?.bytes == Self.publish("u", 1))
+      #expect(tap.packets(.client).last?.bytes == PacketBuilder.publish("u", 1))
       // They are here, if of no use: nothing is missing for it.
       #expect(tap.surrenders == 0 && tap.reserved == 0)
     }

@@ -7,14 +7,7 @@ import Wire
 
 /// Pitfall 23: the memory that everything unfinished takes together.
 @Suite struct MemoryPitfallTests {
-  private static let packet = publish("t", 100_000)
-
-  private static func publish(_ topic: String, _ count: Int) -> [UInt8] {
-    let packet = MQTTPacket(
-      .publish(.init(topic: topic, payload: Array(repeating: 0x78, count: count))), version: .v3_1_1
-    )
-    return (try? packet.encoded()) ?? []
-  }
+  private static let packet = PacketBuilder.publish("t", 100_000)
 
   /// Connections that each have sent the first half of a packet, one after the other.
   private static func halves(_ count: Int) -> [Dialogue] {
@@ -32,7 +25,7 @@ import Wire
     var dialogue = dialogue
     dialogue.segments = []
     dialogue.send(.client, Array(packet.dropFirst(50_000)), pieces: 100_000)
-    dialogue.send(.client, publish("u", 1))
+    dialogue.send(.client, PacketBuilder.publish("u", 1))
     return dialogue
   }
 
@@ -49,7 +42,7 @@ import Wire
     for connection in 1...4 {
       let packets = tap.packets(.client, connection: connection).suffix(2)
       let kept = connection == 1 ? Array(Self.packet.prefix(256)) : Self.packet
-      #expect(packets.map(\.bytes) == [kept, Self.publish("u", 1)])
+      #expect(packets.map(\.bytes) == [kept, PacketBuilder.publish("u", 1)])
       #expect(packets.first?.size == Self.packet.count)
     }
     #expect(tap.reserved == 0)

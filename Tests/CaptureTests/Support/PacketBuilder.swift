@@ -1,3 +1,6 @@
+import DataClient
+import Wire
+
 /// Makes packets, header by header from the inside out; checksums stay 0.
 enum PacketBuilder {
   static let payload: [UInt8] = Array("hello".utf8)
@@ -78,5 +81,13 @@ enum PacketBuilder {
     frame.put(type)
     frame.put(payload)
     return frame.bytes
+  }
+
+  /// A PUBLISH of 3.1.1 with a payload of so many bytes.
+  static func publish(_ topic: String, _ count: Int) -> [UInt8] {
+    let packet = MQTTPacket(
+      .publish(.init(topic: topic, payload: Array(repeating: 0x78, count: count))), version: .v3_1_1
+    )
+    return (try? packet.encoded()) ?? []
   }
 }
