@@ -115,6 +115,16 @@ public struct AppBench: Sendable {
     try await channel.start()
     try await wait(until: 1)
   }
+
+  /// Connects, hears in the next seconds that a lamp's switch became 1 and 2, and goes on in the fifth.
+  public func connectAndHearTwice() async throws {
+    try await connect()
+    for value in 1...2 {
+      try await wait(until: 1 + Int64(value))
+      cloud.push(.init(.properties([JSONMember("LightSwitch", .number("\(value)"))])), to: device)
+    }
+    try await wait(until: 5)
+  }
 }
 
 /// A client that an app brought along, whose every packet a test chooses.

@@ -4,8 +4,6 @@ import Synchronization
 extension ReplayClient {
   /// How many looks at the reader patience consists of.
   private static let looks = 100
-  /// After how many of them it ends where the body of a scope waits.
-  private static let bodysLooks = 10
   /// How often a reader lets others go first before it looks at a clock: most actions come at once.
   private static let yields = 8
 
@@ -19,17 +17,12 @@ extension ReplayClient {
       guard isWaiting(since: change) else { return }
       await Task.yield()
     }
-    let scope = ApplicationScope.current
-    var bodysLooks = 0
     // In pieces, so that a process that was held for long is not taken for one that waits.
     for _ in 0..<Self.looks {
-      let isBodyWaiting = scope?.isBodyWaiting == true
-      bodysLooks = isBodyWaiting ? bodysLooks + 1 : 0
-      guard bodysLooks <= Self.bodysLooks else { break }
       try await wait(since: change, atMost: patience / Self.looks, by: clock)
       guard isWaiting(since: change) else { return }
     }
-    giveUp(since: change, isBodyWaiting: scope?.isBodyWaiting == true)
+    giveUp(since: change)
   }
 
   private func isWaiting(since change: UInt64) -> Bool {
@@ -48,10 +41,10 @@ extension ReplayClient {
     }
   }
 
-  private func giveUp(since change: UInt64, isBodyWaiting: Bool) {
+  private func giveUp(since change: UInt64) {
     let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       guard state.changes == change, state.machine.failure == nil,
-        let divergence = state.machine.stalled(isBodyWaiting: isBodyWaiting)
+        let divergence = state.machine.stalled()
       else { return [] }
       _ = state.machine.fail(divergence)
       return state.change()

@@ -4,9 +4,14 @@ extension ReplayMachine {
   private static let rivals = 64
   /// How many actions are looked at for one that fits.
   private static let candidates = 1_024
+  /// How much later than the first that fits an action may be that fits better, in nanoseconds.
+  ///
+  /// Calls that are made at once are closer. Where more time lies between two actions, the application may have waited
+  /// for the first one's, and identifiers that it gives anew are those of another action by chance.
+  private static let together: Int64 = 100_000_000
 
-  /// Finds the action of the session that is performed: of those that may come now the one that is most like it,
-  /// and of equal ones the earliest.
+  /// Finds the action of the session that is performed: the first that fits of those that may come now; of several
+  /// that were made at once, the one that is most like it.
   /// - Returns: The action with its comparison; nil when none fits.
   mutating func choose(
     _ action: ClientAction, _ first: ReplayOutlook.Action
@@ -19,27 +24,35 @@ extension ReplayMachine {
     }
     guard options.order == .causal else { return best }
     var (index, looked) = (first.ordinal + 1, 0)
+    var earliest = best?.action
     while looked < (best == nil ? Self.candidates : Self.rivals),
-      let other = try rival(at: index, of: first)
+      let other = try rival(from: index, of: first)
     {
-      index += 1
-      guard stream.outlook.mayCome(other, insteadOf: first) else { continue }
+      index = other.ordinal + 1
       looked += 1
-      guard let comparison = compare(other, action, isBrief: true),
+      if let earliest, !Self.isTogether(earliest, other) { break }
+      guard stream.outlook.mayCome(other), let comparison = compare(other, action, isBrief: true),
         comparison.differences.isEmpty, comparison.changes < best?.comparison.changes ?? .max
       else { continue }
       best = (other, comparison)
+      earliest = earliest ?? other
       if comparison.changes == 0 { break }
     }
     if let best { return best }
     return try chooseCall(action, first)
   }
 
+  private static func isTogether(
+    _ action: ReplayOutlook.Action, _ later: ReplayOutlook.Action
+  ) -> Bool {
+    later.event.context.time.nanoseconds(since: action.event.context.time) <= together
+  }
+
   private mutating func rival(
-    at index: Int, of first: ReplayOutlook.Action
+    from index: Int, of first: ReplayOutlook.Action
   ) throws(DataClientError) -> ReplayOutlook.Action? {
     do {
-      return try stream.action(at: index, insteadOf: first)
+      return try stream.action(from: index, insteadOf: first)
     } catch { throw fail(error) }
   }
 
@@ -60,13 +73,14 @@ extension ReplayMachine {
     _ action: ClientAction, _ first: ReplayOutlook.Action
   ) throws(DataClientError) -> ReplayDivergence {
     var nearest = (action: first, comparison: compare(first, action))
-    var count = 1
+    var (count, looked) = (1, 1)
     var index = first.ordinal + 1
-    while options.order == .causal, count < Self.candidates,
-      let other = try rival(at: index, of: first)
+    while options.order == .causal, looked < Self.candidates,
+      let other = try rival(from: index, of: first)
     {
-      index += 1
-      guard stream.outlook.mayCome(other, insteadOf: first) else { continue }
+      index = other.ordinal + 1
+      looked += 1
+      guard stream.outlook.mayCome(other) else { continue }
       count += 1
       let comparison = compare(other, action)
       if Self.distance(comparison) < Self.distance(nearest.comparison) {

@@ -19,12 +19,12 @@ extension ReplayMachine {
   }
 
   /// Nobody performs the action that is due, and somebody waits for something else.
-  mutating func stalled(isBodyWaiting: Bool) -> ReplayDivergence? {
+  mutating func stalled() -> ReplayDivergence? {
     guard let due = expectation() else { return nil }
-    let who = isBodyWaiting ? "the application waits" : "the reader waits"
     return ReplayDivergence(
       kind: .missingAction, place: due.place, expected: due.summary,
-      actual: "\(who) for something else, and the session has nothing more before this action",
+      actual:
+        "the reader waits for something else, and the session has nothing more before this action",
       differences: [], laterPlace: nil, remedy: inspect(due.place),
       advice: [
         "set ReplayOptions.patience, if the action takes longer to come; record the session anew, "

@@ -72,13 +72,12 @@ public enum ReplayOrder: String, Sendable, Hashable, CaseIterable {
 public enum ReplayPatience: Sendable {
   /// For ever: people act, or a debugger holds them up.
   case unlimited
-  /// As long as a clock says. Where the body of a scope of the SDK is itself what waits, a tenth of that is enough,
-  /// as only tasks that it began before can act.
+  /// As long as a clock says; longer than any work that the application does between two actions.
   ///
   /// Where ``ReplayOptions/pace`` lets time pass, patience is unlimited all the same.
   case limited(Duration, by: any Clock<Duration>)
 
-  /// Ten seconds of real time; one second, where the body of a scope waits.
+  /// Ten seconds of real time.
   public static var standard: ReplayPatience { .limited(.seconds(10), by: ContinuousClock()) }
 }
 

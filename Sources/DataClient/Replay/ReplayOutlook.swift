@@ -13,6 +13,8 @@ struct ReplayOutlook {
     let precedence: ReplayPrecedence.Needs
     /// Whether it was performed.
     fileprivate(set) var isTaken = false
+    /// Every action from this one to the one of this ordinal, without that one, was performed; its own when it was not.
+    fileprivate var skip: Int
     /// What it is, once it was asked for.
     fileprivate var recorded: RecordedAction?
   }
@@ -48,19 +50,21 @@ struct ReplayOutlook {
   /// Whether whatever nobody looked at yet can only have been made after an action.
   func separates(_ action: Action) -> Bool { precedence.barrier >= action.number }
 
-  /// Whether an action that was not performed may come although an earlier one was not either.
-  func mayCome(_ action: Action, insteadOf first: Action) -> Bool {
-    guard !action.isTaken, action.precedence.barrier < first.number else { return false }
+  /// Whether an action has one of those before it that it needs.
+  func mayCome(_ action: Action) -> Bool {
     let oneOf = action.precedence.oneOf
     return oneOf.isEmpty || oneOf.contains { $0 < actions.start || actions[$0]?.isTaken == true }
   }
 
   /// Whether an action was performed although one before it was not.
   func isTaken(_ number: Int) -> Bool {
-    var index = actions.start
-    while let action = actions[index], action.number <= number {
-      if action.number == number { return action.isTaken }
-      index += 1
+    var (low, high) = (actions.start, actions.end)
+    while low < high {
+      let middle = low + (high - low) / 2
+      guard let action = actions[middle], action.number != number else {
+        return actions[middle]?.isTaken == true
+      }
+      if action.number < number { low = middle + 1 } else { high = middle }
     }
     return false
   }
@@ -78,7 +82,8 @@ struct ReplayOutlook {
       actions.append(
         Action(
           number: number, ordinal: actions.end, event: entry.event, lastTimed: lastTimed,
-          precedence: precedence.note(action: entry.event, at: number, actions.end)))
+          precedence: precedence.note(action: entry.event, at: number, actions.end),
+          skip: actions.end))
     case .closing:
       lastTimed = number
       precedence.separate()
@@ -97,9 +102,25 @@ struct ReplayOutlook {
 
   mutating func takeAction(at index: Int) {
     if let action = actions[index] { taken = max(taken, action.number + 1) }
-    actions.change(index) { $0.isTaken = true }
+    actions.change(index) { action in
+      action.isTaken = true
+      action.skip = index + 1
+    }
     while let first = actions.first, first.isTaken { actions.removeFirst() }
     acted = actions.first?.number ?? taken
+  }
+
+  /// Returns the ordinal of the first action from a place on that was not performed, as far as anybody looked.
+  ///
+  /// Each way is shortened as it is gone, so that those which were performed cost next to nothing.
+  mutating func untaken(from index: Int) -> Int {
+    var index = max(index, actions.start)
+    while let action = actions[index], action.isTaken {
+      let next = actions[action.skip]?.skip ?? action.skip
+      actions.change(index) { $0.skip = next }
+      index = next
+    }
+    return index
   }
 
   /// Decodes an action; aliases are those that the ones before it gave.

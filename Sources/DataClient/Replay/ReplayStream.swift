@@ -56,17 +56,20 @@ struct ReplayStream {
     return outlook.nextAction
   }
 
-  /// Returns an action that may come instead of the next one, as far as its place tells.
+  /// Returns the first action from a place on that was not taken and may come instead of the next one, as far as its
+  /// place tells.
   /// - Parameters:
   ///   - index: Which of the session's actions, from 0, behind the next one.
   ///   - first: The next action.
   /// - Returns: The action; nil when it and all behind it can only be made after the next one, or there is none.
   /// - Throws: ``DataClientError`` when the session can't be read again.
   mutating func action(
-    at index: Int, insteadOf first: ReplayOutlook.Action
+    from index: Int, insteadOf first: ReplayOutlook.Action
   ) throws(DataClientError) -> ReplayOutlook.Action? {
+    var index = outlook.untaken(from: index)
     while index >= outlook.actions.end {
       guard !outlook.separates(first), try lookFurther() else { return nil }
+      index = outlook.untaken(from: index)
     }
     guard let action = outlook.actions[index], action.precedence.barrier < first.number else {
       return nil

@@ -74,9 +74,7 @@ package final class Driver<Machine: StateMachine>: Sendable {
     return try await withTaskCancellationHandler {
       await attendQueue(patience: Self.callersPatience)
       if state.withLock({ $0.mustWakeLoop }) { client.wake() }
-      return try await ApplicationScope.waiting {
-        try await withCheckedThrowingContinuation { attach($0, to: id) }
-      }
+      return try await withCheckedThrowingContinuation { attach($0, to: id) }
     } onCancel: {
       cancel(id)
     }
@@ -218,7 +216,9 @@ package final class Driver<Machine: StateMachine>: Sendable {
     finish: @escaping @Sendable () -> Void, body: () async throws -> Value
   ) async throws -> Value {
     // A scope within another one's body is a part of the same application.
-    let scope = ApplicationScope.current ?? ApplicationScope()
+    let outer = ApplicationScope.current
+    let scope = outer ?? ApplicationScope()
+    defer { outer?.forgetThrown() }
     return try await ApplicationScope.$current.withValue(scope) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {

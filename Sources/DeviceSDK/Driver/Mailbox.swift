@@ -85,7 +85,7 @@ final class Mailbox<Element: Sendable>: Sendable {
     while !Task.isCancelled {
       guard let elements = take() else { return nil }
       if !elements.isEmpty { return elements }
-      await ApplicationScope.waiting { await sleep() }
+      await sleep()
     }
     return nil
   }

@@ -3,16 +3,8 @@ import Testing
 
 /// How long a replay waits for an action that is due.
 @Suite(.timeLimit(.minutes(1))) struct ReplayPatienceTests {
-  private static func session() -> [Event] {
-    var session = SessionBuilder()
-    session.connect(0)
-    session.publish(10, .client, "tap", "1")
-    session.publish(11, .server, "answer", "1")
-    return session.events
-  }
-
   private static func connected(_ options: ReplayOptions) async throws -> (ReplayClient, Actor) {
-    let client = try ReplayClient(session(), options: options)
+    let client = try ReplayClient(SessionBuilder.tap(), options: options)
     var user = Actor(client)
     try await user.connect()
     _ = try await user.next()
@@ -35,20 +27,6 @@ import Testing
     #expect(client.now == SessionBuilder.time(10))
     // The world stays broken.
     await #expect(throws: DataClientError.self) { try await user.next() }
-  }
-
-  /// The body of a scope that waits itself can do nothing else.
-  @Test func endsSoonerWhereTheBodyWaits() async throws {
-    let clock = HandClock()
-    let patience = ReplayPatience.limited(.seconds(10), by: clock)
-    let (client, user) = try await Self.connected(ReplayOptions(patience: patience))
-    await ApplicationScope.$current.withValue(ApplicationScope()) {
-      await ApplicationScope.waiting {
-        await #expect(throws: DataClientError.self) { try await user.next() }
-      }
-    }
-    #expect(clock.now.offset == .seconds(1))
-    #expect(client.divergence?.actual?.hasPrefix("the application waits") == true)
   }
 
   /// A deadline that is not behind the action passes first.

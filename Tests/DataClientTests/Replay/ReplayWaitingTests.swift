@@ -3,16 +3,8 @@ import Testing
 import Wire
 
 @Suite struct ReplayWaitingTests {
-  private static func session() -> [Event] {
-    var session = SessionBuilder()
-    session.connect(0)
-    session.publish(10, .client, "tap", "1")
-    session.publish(11, .server, "answer", "1")
-    return session.events
-  }
-
   @Test func readerWaitsForWhoeverActs() async throws {
-    let client = try ReplayClient(Self.session())
+    let client = try ReplayClient(SessionBuilder.tap())
     var user = Actor(client)
     try await user.connect()
     _ = try await user.next()
@@ -28,7 +20,7 @@ import Wire
   }
 
   @Test func wakingLosesNothing() async throws {
-    let client = try ReplayClient(Self.session())
+    let client = try ReplayClient(SessionBuilder.tap())
     var user = Actor(client)
     client.wake()
     #expect(try await user.next() == .woken)
@@ -43,7 +35,7 @@ import Wire
   }
 
   @Test func finishingEndsTheWait() async throws {
-    let client = try ReplayClient(Self.session())
+    let client = try ReplayClient(SessionBuilder.tap())
     var user = Actor(client)
     try await user.connect()
     _ = try await user.next()
@@ -60,7 +52,7 @@ import Wire
   }
 
   @Test func cancellationLosesNothing() async throws {
-    let client = try ReplayClient(Self.session())
+    let client = try ReplayClient(SessionBuilder.tap())
     var user = Actor(client)
     try await user.connect()
     _ = try await user.next()
@@ -76,7 +68,7 @@ import Wire
   }
 
   @Test func actionsNeedAConnection() async throws {
-    let client = try ReplayClient(Self.session())
+    let client = try ReplayClient(SessionBuilder.tap())
     var user = Actor(client)
     for kind in [
       ClientAction.Kind.publish(Message("tap", "1")), .subscribe([]), .unsubscribe([]), .disconnect,
@@ -98,7 +90,7 @@ import Wire
   @Test(arguments: [1, 4]) func paceIsThatOfTheClock(_ factor: Double) async throws {
     let clock = HandClock()
     let client = try ReplayClient(
-      Self.session(), options: ReplayOptions(pace: .scaled(factor, by: clock)))
+      SessionBuilder.tap(), options: ReplayOptions(pace: .scaled(factor, by: clock)))
     var user = Actor(client)
     try await user.connect()
     _ = try await user.next()
@@ -113,7 +105,7 @@ import Wire
   @Test(arguments: [0, -1, .infinity, .nan]) func paceIsPositive(_ factor: Double) {
     #expect(throws: DataClientError.self) {
       try ReplayClient(
-        Self.session(), options: ReplayOptions(pace: .scaled(factor, by: HandClock())))
+        SessionBuilder.tap(), options: ReplayOptions(pace: .scaled(factor, by: HandClock())))
     }
   }
 }

@@ -12,6 +12,15 @@ struct SessionBuilder {
     Timestamp(nanoseconds: 1_750_000_000_000_000_000 + Int64(seconds * 1_000_000_000))
   }
 
+  /// A client that connects, taps after ten seconds, and is answered a second later.
+  static func tap() -> [Event] {
+    var session = SessionBuilder()
+    session.connect(0)
+    session.publish(10, .client, "tap", "1")
+    session.publish(11, .server, "answer", "1")
+    return session.events
+  }
+
   mutating func add(_ seconds: Double, _ sender: Peer, _ body: Event.Body) {
     let context = EventContext(
       time: Self.time(seconds), frame: events.count + 1, connection: connection, sender: sender,

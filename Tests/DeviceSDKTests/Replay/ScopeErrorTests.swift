@@ -15,13 +15,7 @@ import Testing
   private static func events() async throws -> ReplayEvents {
     try AppSession.events(
       try await AppSession.record { app in
-        try await app.connect()
-        for value in 1...2 {
-          try await app.wait(until: 1 + Int64(value))
-          app.cloud.push(
-            .init(.properties([JSONMember("LightSwitch", .number("\(value)"))])), to: app.device)
-        }
-        try await app.wait(until: 5)
+        try await app.connectAndHearTwice()
         _ = try await app.channel.invoke("/light/get")
       })
   }
@@ -82,6 +76,29 @@ import Testing
     #expect((error as? DataClientError)?.code == .diverged)
     #expect(client.divergence?.actual?.contains("/other") == true)
     #expect(client.divergence?.applicationError == nil)
+  }
+
+  /// An error of a scope within the body that the app took in hand is not what a later divergence comes of.
+  @Test(arguments: [true, false]) func whatTheAppCaughtIsForgotten(isCaught: Bool) async throws {
+    let client = try ReplayClient(
+      try await Self.events(), options: ReplayOptions(roles: .channel))
+    let session = SharedSession(on: client)
+    await #expect(throws: (any Error).self) {
+      try await withChannel(on: session, configuration: SampleChannel.configuration()) { channel in
+        try await channel.start()
+        do {
+          let rider = session.client(.rider)
+          defer { rider.leave() }
+          try await withGateway(on: rider, configuration: GatewayWorld.configuration()) { _ in
+            throw OutOfCoffee()
+          }
+        } catch  where isCaught {}
+        _ = try await channel.invoke("/other")
+      }
+    }
+    let divergence = try #require(client.divergence)
+    #expect(divergence.applicationError == (isCaught ? nil : "the app is out of coffee"))
+    #expect(divergence.actual?.contains("/other") == isCaught)
   }
 
   /// The app's own error is kept also where the world was broken before.

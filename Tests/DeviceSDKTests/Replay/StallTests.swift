@@ -12,13 +12,7 @@ import Testing
     let script = CloudScript(replies: [.init(topic: "/silent", faults: [.noReply])])
     return try AppSession.events(
       try await AppSession.record(script) { app in
-        try await app.connect()
-        for value in 1...2 {
-          try await app.wait(until: 1 + Int64(value))
-          app.cloud.push(
-            .init(.properties([JSONMember("LightSwitch", .number("\(value)"))])), to: app.device)
-        }
-        try await app.wait(until: 5)
+        try await app.connectAndHearTwice()
         _ = try? await app.channel.invoke("/silent")
         try await app.wait(until: 20)
         _ = try await app.channel.invoke("/after")
