@@ -13,7 +13,7 @@ extension ReplayClient {
   ///   - options: How to compare, to wait and to tell the time; the file is the source if none is named.
   ///   - note: Takes what was lost or left out, one sentence each; a file that is cut is replayed to the cut.
   /// - Throws: ``CaptureError`` and `RecordingError` when nothing can be read, and `DataClientError`
-  ///   when the session does not have the client, or several; the messages begin with the file.
+  ///   when the session does not have the client, or several; the descriptions begin with the file.
   public convenience init(
     contentsOf path: String, of selection: ReplaySelection = .only,
     input: InputOptions = InputOptions(), options: ReplayOptions = ReplayOptions(),
@@ -27,13 +27,6 @@ extension ReplayClient {
       let summary = try SessionInput.read(path, options: input, into: &events)
       for sentence in summary.notes { note(sentence) }
       try self.init(events, options: options)
-    } catch let error as CaptureError {
-      throw CaptureError(
-        error.code, "\(name): \(error.message)", offset: error.offset, frame: error.frame,
-        remedy: error.remedy)
-    } catch var error as RecordingError {
-      error.message = "\(name): \(error.message)"
-      throw error
     } catch var error as DataClientError {
       error.message = "\(name): \(error.message)"
       throw error

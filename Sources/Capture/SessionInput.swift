@@ -58,9 +58,22 @@ public enum SessionInput {
   ///   - options: What the user says about the traffic.
   ///   - consumer: What takes the events.
   /// - Returns: What was read, with notes on every loss.
-  /// - Throws: ``CaptureError`` when nothing can be read, and what the consumer throws.
+  /// - Throws: ``CaptureError`` and `RecordingError`, which name the file, when nothing can be read, and what the
+  ///   consumer throws.
   public static func read<Consumer: EventConsumer>(
     _ path: String, options: InputOptions = InputOptions(), into consumer: inout Consumer
+  ) throws -> InputSummary {
+    do {
+      return try readUnnamed(path, options, into: &consumer)
+    } catch let error as CaptureError {
+      throw error.inFile(path)
+    } catch let error as RecordingError {
+      throw error.inFile(path)
+    }
+  }
+
+  private static func readUnnamed<Consumer: EventConsumer>(
+    _ path: String, _ options: InputOptions, into consumer: inout Consumer
   ) throws -> InputSummary {
     var source = try ByteSource(path: path)
     switch try CaptureFormat.detect(in: &source) {

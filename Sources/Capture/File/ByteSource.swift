@@ -48,7 +48,9 @@ public struct ByteSource: ~Copyable {
   /// - Parameter path: The path of the file, or `-`.
   /// - Throws: `CaptureError` if the file is missing, a directory, or may not be read.
   public init(path: String) throws(CaptureError) {
-    file = try InputFile(path: path)
+    do throws(CaptureError) {
+      file = try InputFile(path: path)
+    } catch { throw error.inFile(path) }
     buffer = ReadBuffer(capacity: Self.initialCapacity)
     detectCompression()
   }

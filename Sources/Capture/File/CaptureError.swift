@@ -52,6 +52,8 @@ public struct CaptureError: Error, Sendable, Equatable {
   public let frame: Int?
   /// What the user can do about it, as an imperative phrase; nil if nothing is known to help.
   public let remedy: String?
+  /// The file, as whoever opened it named it; nil for bytes that were given in memory.
+  public private(set) var file: String?
 
   /// Creates an error.
   ///
@@ -76,13 +78,25 @@ public struct CaptureError: Error, Sendable, Equatable {
 
   /// Returns the same error with the number of a frame, unless it has one.
   func inFrame(_ number: Int) -> CaptureError {
-    CaptureError(code, message, offset: offset, frame: frame ?? number, remedy: remedy)
+    var error = CaptureError(code, message, offset: offset, frame: frame ?? number, remedy: remedy)
+    error.file = file
+    return error
+  }
+
+  /// Returns the same error with the name of a file, unless it has one; `-` is standard input.
+  func inFile(_ path: String) -> CaptureError {
+    var error = self
+    error.file = file ?? (path == "-" ? "standard input" : path)
+    return error
   }
 }
 
 extension CaptureError: CustomStringConvertible {
-  /// One line: what is wrong, where, and what to do.
-  public var description: String {
+  /// One line: the file, what is wrong, where, and what to do.
+  public var description: String { file.map { "\($0): \(reason)" } ?? reason }
+
+  /// The description without the file, for whoever names it otherwise.
+  package var reason: String {
     var text = message
     if let offset {
       text += ", at byte offset \(offset)"

@@ -28,13 +28,18 @@ public struct CaptureReader: ~Copyable {
   private var pcapng = PcapngReader()
   private var recordLength = 0
   private var hasEnded = false
+  /// What errors name; nil for bytes in memory, and where somebody else names the file.
+  private var path: String?
 
   /// Opens a capture.
   ///
   /// - Parameter path: The path of the file, or `-` for standard input.
   /// - Throws: `CaptureError` if nothing can be read from it.
   public init(path: String) throws(CaptureError) {
-    try self.init(ByteSource(path: path))
+    do throws(CaptureError) {
+      try self.init(ByteSource(path: path))
+    } catch { throw error.inFile(path) }
+    self.path = path
   }
 
   /// Reads a capture from bytes.
@@ -91,7 +96,8 @@ public struct CaptureReader: ~Copyable {
       return record
     } catch {
       hasEnded = true
-      throw error.inFrame(framesRead + 1)
+      let error = error.inFrame(framesRead + 1)
+      throw path.map(error.inFile) ?? error
     }
   }
 }

@@ -10,6 +10,8 @@ public struct RecordingError: Error, Sendable, Hashable {
   public var column: Int
   /// What the user can do about it.
   public var remedy: String
+  /// The file, as whoever opened it named it; nil for bytes that were given in memory.
+  public var file: String?
 
   /// Creates an error.
   public init(_ code: Code, _ message: String, line: Int, column: Int = 1, remedy: String) {
@@ -18,6 +20,13 @@ public struct RecordingError: Error, Sendable, Hashable {
     self.line = line
     self.column = column
     self.remedy = remedy
+  }
+
+  /// Returns the same error with the name of a file, unless it has one; `-` is standard input.
+  package func inFile(_ path: String) -> RecordingError {
+    var error = self
+    error.file = file ?? (path == "-" ? "standard input" : path)
+    return error
   }
 
   /// The kinds of error.
@@ -40,6 +49,9 @@ public struct RecordingError: Error, Sendable, Hashable {
 }
 
 extension RecordingError: CustomStringConvertible {
-  /// The error in one line: what, where, and what to do.
-  public var description: String { "\(message) (line \(line), column \(column)); \(remedy)" }
+  /// The error in one line: the file, what is wrong, where, and what to do.
+  public var description: String { file.map { "\($0): \(reason)" } ?? reason }
+
+  /// The description without the file, for whoever names it otherwise.
+  package var reason: String { "\(message) (line \(line), column \(column)); \(remedy)" }
 }

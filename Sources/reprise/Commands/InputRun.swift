@@ -72,7 +72,8 @@ struct InputRun {
       if error is OutputError || error is Interrupted { throw error }
       // A signal can end a read with an error of the system.
       try Interruption.check()
-      console.error("\(file): \(error)")
+      let reason = (error as? CaptureError)?.reason ?? (error as? RecordingError)?.reason
+      console.error("\(file): \(reason ?? "\(error)")")
       return false
     }
   }

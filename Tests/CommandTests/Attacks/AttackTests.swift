@@ -140,6 +140,7 @@ import Wire
   private func expectBounded(_ words: [String], _ bound: Int) throws {
     let result = try MeasuredProcess.run(words)
     #expect((0...2).contains(result.status), "\(result.errors)")
+    guard !MeasuredProcess.isInstrumented else { return }
     #expect(result.peak < bound << 20, "\(result.peak >> 20) MiB")
     #expect(result.seconds < 20)
   }
@@ -172,7 +173,8 @@ import Wire
           "reprise: \(path): note: more than 100 times as much is written as the file has: it holds what "
             + "is compressed, which is written inflated; end with Ctrl-C if that is not wanted"
         ])
-      #expect(result.peak < 96 << 20, "\(result.peak >> 20) MiB")
+      #expect(
+        result.peak < 96 << 20 || MeasuredProcess.isInstrumented, "\(result.peak >> 20) MiB")
     }
     // As large, but as large as the file.
     let plain = try AttackCapture(in: scratch, "plain.pcap")

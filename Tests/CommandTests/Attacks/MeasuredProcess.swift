@@ -1,3 +1,5 @@
+import Foundation
+
 /// The built command, run with memory that is filled with a pattern when it is taken and given back,
 /// and what that took of the machine.
 struct MeasuredProcess {
@@ -9,6 +11,9 @@ struct MeasuredProcess {
   var seconds: Double
   /// What it wrote to standard error.
   var errors: String
+
+  /// Whether a sanitizer is built in, whose own memory and time would be measured: it keeps all that is given back.
+  static let isInstrumented = ProcessInfo.processInfo.environment["REPRISE_SANITIZER"] != nil
 
   /// Runs the command to its end; what it writes to standard output is dropped.
   ///
