@@ -114,7 +114,7 @@ extension GatewayStateMachine {
     case settingUp(ConnectionID)
     case publishing
     case subscribing(Subscribing)
-    case unsubscribing(filter: String)
+    case unsubscribing
     case requesting(RequestID)
     /// Several requests or operations; completed when all are.
     case parts(Parts)
@@ -126,8 +126,6 @@ extension GatewayStateMachine {
     let owner: GatewayOwner
     /// Whether its owner has unsubscribed since: nothing comes of its grant.
     var isWithdrawn = false
-    /// Whether UNSUBSCRIBE has followed it.
-    var isTakenBack = false
   }
 
   /// What was made of a call that takes several requests or operations.

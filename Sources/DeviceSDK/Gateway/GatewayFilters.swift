@@ -7,6 +7,11 @@ enum GatewayOwner: Sendable, Hashable {
   init(_ subdevice: Subdevice?) { self = subdevice.map { .line($0) } ?? .gateway }
 }
 
+/// That the cloud has a filter, whosever it is.
+enum GatewayGrant: Sendable, Comparable {
+  case given
+}
+
 /// Filters, each with all whose it is.
 ///
 /// A gateway has thousands of lines with several filters each: what is of one line, and whose a filter is,
@@ -17,9 +22,6 @@ struct GatewayFilters: Sendable {
 
   /// All filters, in no order.
   var filters: Dictionary<String, Set<GatewayOwner>>.Keys { owners.keys }
-
-  /// Whether there is none.
-  var isEmpty: Bool { owners.isEmpty }
 
   /// Whether a filter is there, be it nobody's.
   func contains(_ filter: String) -> Bool { owners[filter] != nil }

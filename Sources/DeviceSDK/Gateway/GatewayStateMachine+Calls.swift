@@ -78,7 +78,7 @@ extension GatewayStateMachine {
     if case .subscribing(let subscribing) = call { release([subscribing.filter]) }
   }
 
-  /// Nobody waits for a call any more; what was sent for it is not taken back.
+  /// Nobody waits for a call any more; of what was sent for it, a subscription is taken back.
   mutating func cancel(_ id: CallID) {
     let call = calls[id]
     close(id)
@@ -118,11 +118,12 @@ extension GatewayStateMachine {
 
   mutating func noteRefusal(of action: ClientAction.ID, _ error: DataClientError) {
     guard let purpose = actions.removeValue(forKey: action) else { return }
+    noteSubscriptionFailure(of: action)
     switch purpose {
     case .connect, .disconnect, .restore: follow(keeper.noteRefusal(error, time))
     case .call(let id): if calls[id] != nil { fail(id, Self.error(for: error)) }
     case .request(let id): finish(id, .failure(Self.error(for: error)))
-    case .subscribeReply(let topic): failSubscribers(of: topic, Self.error(for: error))
+    case .subscribeReply(let topic): failRequests(waitingFor: action, topic, Self.error(for: error))
     case .subscribeLine(let id): noteLineSubscribed(id, refused: error.message)
     case .nothing: break
     }
@@ -130,6 +131,7 @@ extension GatewayStateMachine {
 
   mutating func noteDone(_ action: ClientAction.ID) {
     guard let purpose = actions.removeValue(forKey: action) else { return }
+    _ = order.noteTakenBack(action)
     switch purpose {
     case .call(let id): if calls[id] != nil { complete(id) }
     case .connect, .disconnect, .restore, .request, .subscribeReply, .subscribeLine, .nothing:

@@ -28,7 +28,7 @@ extension GatewayStateMachine {
       case .restore: restore()
       case .opened: noteOpened()
       case .disconnect:
-        actions = [:]
+        forgetActions()
         perform(.disconnect, for: .disconnect)
       case .down(let reason, let isFinal): goDown(reason, isFinal: isFinal)
       case .stopped: finishStop()
@@ -93,7 +93,7 @@ extension GatewayStateMachine {
   private mutating func goDown(_ reason: ConnectionKeeper.Reason, isFinal: Bool) {
     let error = Self.error(for: reason)
     log(isFinal ? .error : .warning, .connection, "not connected: \(error)")
-    actions = [:]
+    forgetActions()
     restoring = []
     loginsToCome = []
     deadlines.set(nil, for: .restoring)
@@ -101,6 +101,10 @@ extension GatewayStateMachine {
     if reason == .stopped { forgetWishes() }
     for subdevice in lines.keys.sorted() { apply(.gatewayLost, to: subdevice, error: error) }
     failAll(error, isFinal: isFinal)
+    // The cloud has ended all sessions with the connection.
+    departed = []
+    // Nobody is to get it on the next connection.
+    for filter in Array(grants.filters) where grants.isOrphan(filter) { grants.remove(filter) }
     if isFinal {
       grants.removeAll()
       for filter in wishes.disownAll(by: .gateway) { wishes.remove(filter) }
@@ -130,8 +134,14 @@ extension GatewayStateMachine {
     }
   }
 
-  private mutating func finishStop() {
+  /// Nothing that was sent on the connection is answered any more.
+  private mutating func forgetActions() {
     actions = [:]
+    order = SubscriptionOrder<GatewayGrant>()
+  }
+
+  private mutating func finishStop() {
+    forgetActions()
     for (id, call) in openCalls {
       if case .stopping = call { complete(id) }
     }

@@ -54,12 +54,27 @@ extension GatewayStateMachine {
     }
   }
 
-  /// A sub-device whose line was closed is online in the cloud: it is taken offline, unless a new line is
-  /// about to bring it online.
-  mutating func logOutDeparted(_ subdevice: Subdevice) {
-    if let line = lines[subdevice], line.state == .online || isToComeOnline(line) { return }
-    guard keeper.isUp else { return }
-    request(topics.logout, .session, subdevice.json, about: [subdevice], for: .nobody, .none)
+  /// Takes a sub-device offline that is online in the cloud, or may be, for a line that was closed.
+  ///
+  /// A new line that has brought it online keeps it. One that is about to is waited for, as its login may fail.
+  mutating func settleDeparture(of subdevice: Subdevice) {
+    guard departed.contains(subdevice), keeper.isUp else { return }
+    if let line = lines[subdevice], line.state != .online, isToComeOnline(line) { return }
+    departed.remove(subdevice)
+    guard lines[subdevice]?.state != .online else { return }
+    request(
+      topics.logout, .session, subdevice.json, about: [subdevice], for: .departure(subdevice),
+      .codesAndSilence)
+  }
+
+  /// A sub-device is to be taken offline, for which something was waited for.
+  /// - Returns: Whether that would end the session of its new line now.
+  mutating func isOvertaken(departure subdevice: Subdevice) -> Bool {
+    guard let line = lines[subdevice], line.state == .online || isToComeOnline(line) else {
+      return false
+    }
+    departed.insert(subdevice)
+    return true
   }
 
   /// A login that the cloud granted is of no use when it takes the session back at once.

@@ -123,6 +123,7 @@ extension GatewayStateMachine {
     forget(line.connection, error)
     forgetSubscriptions(of: subdevice, error)
     complete(id)
+    settleDeparture(of: subdevice)
     noteRestoring(of: subdevice)
   }
 
@@ -138,11 +139,15 @@ extension GatewayStateMachine {
     case .loggedIn: lines[subdevice]?.wantsOnline = true
     case .topologyDeleted, .topologyLost, .loggedOut, .sessionLost:
       lines[subdevice]?.wantsOnline = false
+      departed.remove(subdevice)
     case .setUp, .topologyAdded, .gatewayLost: break
     }
     if event != .loggedIn, line.state == .online, state != .online {
       // The cloud has ended them with the session.
-      for filter in grants.disownAll(by: .line(subdevice)) { grants.remove(filter) }
+      for filter in grants.disownAll(by: .line(subdevice)) {
+        grants.remove(filter)
+        order.noteEnded(filter)
+      }
     }
     interruptLogin(of: subdevice, event, error)
     guard state != line.state || isNew else { return }

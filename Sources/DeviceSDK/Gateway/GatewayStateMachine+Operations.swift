@@ -34,6 +34,12 @@ extension GatewayStateMachine {
     var others = Set(loginsToCome)
     // Those whose lines were closed while they were logged in are online in the cloud until it is told.
     for operation in operations.values { others.formUnion(operation.departed) }
+    others.formUnion(departed)
+    for request in requests.values {
+      if case .departure(let subdevice) = request.purpose, !request.isSent {
+        others.insert(subdevice)
+      }
+    }
     for (subdevice, line) in lines where line.state == .online || isToComeOnline(line) {
       others.insert(subdevice)
     }
@@ -179,8 +185,7 @@ extension GatewayStateMachine {
       guard operation.kind == .logIn, let filters = filters(for: operation) else {
         return finish(id, .success(()))
       }
-      let action = perform(
-        .subscribe(filters.map { subscription($0) }), for: .subscribeLine(id))
+      let action = ask(for: filters, for: .subscribeLine(id))
       operations[id]?.phase = .subscribing(action, filters)
       setTimer(.operation(id), in: configuration.callTimeout)
     }
@@ -196,15 +201,23 @@ extension GatewayStateMachine {
     return filters.isEmpty ? nil : filters
   }
 
-  mutating func noteLineGranted(_ id: OperationID, _ granted: [QoS?]) {
+  /// The subscriptions of lines that come online are answered.
+  /// - Parameters:
+  ///   - id: The login.
+  ///   - granted: What SUBACK says of each filter.
+  ///   - given: Those of the filters that have not been taken back since.
+  mutating func noteLineGranted(
+    _ id: OperationID, _ granted: [QoS?], given: Set<String>
+  ) {
     guard let operation = operations[id], case .subscribing(_, let filters) = operation.phase else {
-      return
+      return takeOver(given)
     }
     for (filter, qos) in zip(filters, granted) {
       guard qos != nil else {
         log(.warning, .subscription, "the cloud does not grant \(filter)")
         continue
       }
+      guard given.contains(filter) else { continue }
       grants.insert(filter, of: nil)
       for subdevice in operation.subdevices
       where wishes.owners(of: filter).contains(.line(subdevice))
@@ -241,15 +254,15 @@ extension GatewayStateMachine {
         for waiter in operation.bereft { notePart(of: waiter, .failure(error)) }
       }
       for waiter in operation.waiters { notePart(of: waiter, .success([])) }
-      for subdevice in operation.departed { logOutDeparted(subdevice) }
+      departed.formUnion(operation.departed)
     case .failure(let error):
       if operation.isAutomatic { noteFailedLogin(operation, error) }
       for waiter in operation.bereft + operation.waiters { notePart(of: waiter, .failure(error)) }
-      // The cloud has granted the login before.
-      if case .subscribing = operation.phase {
-        for subdevice in operation.departed { logOutDeparted(subdevice) }
-      }
+      let isGranted = if case .subscribing = operation.phase { true } else { false }
+      // Without a code nobody knows what the cloud has done.
+      if isGranted || error.cloudCode == nil { departed.formUnion(operation.departed) }
     }
+    for subdevice in operation.subdevices + operation.departed { settleDeparture(of: subdevice) }
     if operation.isAutomatic { noteAutomaticEnd(operation) }
     for subdevice in operation.subdevices {
       if let next = lines[subdevice]?.queue.first { begin(next) }

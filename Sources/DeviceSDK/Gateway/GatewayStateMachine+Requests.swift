@@ -57,6 +57,9 @@ extension GatewayStateMachine {
   /// Sends a request whose reply topic is granted.
   mutating func send(_ id: RequestID) {
     guard var request = requests[id] else { return }
+    if case .departure(let subdevice) = request.purpose, isOvertaken(departure: subdevice) {
+      return abandon(id)
+    }
     if case .operation(let operation) = request.purpose,
       let operation = operations[operation], !operation.subdevices.isEmpty
     {
@@ -148,7 +151,7 @@ extension GatewayStateMachine {
     case .part(let call, let index):
       notePart(of: call, result.map { Self.registered($0) }, index: index)
     case .operation(let operation): noteAnswer(to: operation, result)
-    case .nobody: break
+    case .departure: break
     }
   }
 
@@ -217,8 +220,10 @@ extension GatewayStateMachine {
     if let delay = retryDelay(of: request, after: code) {
       return pause(id, request, .answered, for: delay)
     }
-    // Of several, the code does not say which one it is about.
-    if request.subdevices.count == 1, let subdevice = request.subdevices.first {
+    // Of several, the code does not say which one it is about; of one that has gone, it says nothing of a new line.
+    if request.subdevices.count == 1, let subdevice = request.subdevices.first,
+      !request.isDeparture
+    {
       applyCode(code, message, to: subdevice)
     }
     finish(id, .failure(CloudCode.error(code, message)), .answered)

@@ -47,14 +47,34 @@ extension GatewayStateMachine {
     calls[id] = .subscribing(
       Subscribing(filter: filter.text, owner: GatewayOwner(subdevice)))
     setTimer(.call(id), in: configuration.callTimeout)
-    perform(.subscribe([subscription(filter.text)]), for: .call(id))
+    ask(for: [filter.text], for: .call(id))
+  }
+
+  @discardableResult
+  mutating func ask(for filters: [String], for purpose: Purpose) -> ClientAction.ID {
+    let action = perform(.subscribe(filters.map { subscription($0) }), for: purpose)
+    for filter in filters { order.noteSubscribe(filter, action, former: grant(of: filter)) }
+    return action
+  }
+
+  /// Has the cloud drop filters; from now on nothing relies on them, whenever that is answered.
+  private mutating func drop(_ filters: [String], for purpose: Purpose) {
+    let action = perform(.unsubscribe(filters), for: purpose)
+    for filter in filters {
+      order.noteUnsubscribe(filter, action, former: grant(of: filter))
+      grants.remove(filter)
+    }
+  }
+
+  private func grant(of filter: String) -> GatewayGrant? {
+    grants.contains(filter) ? .given : nil
   }
 
   mutating func unsubscribe(_ filter: FullTopic, for subdevice: Subdevice?, _ id: CallID) {
     guard isConnected(for: id) else { return }
     let owner = GatewayOwner(subdevice)
     forgetWish(filter.text, of: owner)
-    withdraw(filter.text, of: owner, isTakenBack: false)
+    withdraw(filter.text, of: owner)
     guard !isNeeded(filter.text) else {
       // A reply topic stays the line's for the requests to come, as its commands do.
       let isKept = isAwaited(filter.text) || isForCommands(filter.text)
@@ -62,11 +82,9 @@ extension GatewayStateMachine {
       if !isKept || owner != home(of: filter.text) { grants.disown(filter.text, by: owner) }
       return complete(id)
     }
-    withdraw(filter.text, of: owner, isTakenBack: true)
-    grants.remove(filter.text)
-    calls[id] = .unsubscribing(filter: filter.text)
+    calls[id] = .unsubscribing
     setTimer(.call(id), in: configuration.callTimeout)
-    perform(.unsubscribe([filter.text]), for: .call(id))
+    drop([filter.text], for: .call(id))
   }
 
   /// The subscriptions of an owner that are not granted yet, the earliest first.
@@ -80,10 +98,9 @@ extension GatewayStateMachine {
   }
 
   /// Nothing is to come of an owner's subscriptions to a filter that are on their way.
-  private mutating func withdraw(_ filter: String, of owner: GatewayOwner, isTakenBack: Bool) {
+  private mutating func withdraw(_ filter: String, of owner: GatewayOwner) {
     for (call, var subscribing) in subscriptions(of: owner) where subscribing.filter == filter {
       subscribing.isWithdrawn = true
-      subscribing.isTakenBack = isTakenBack
       calls[call] = .subscribing(subscribing)
     }
   }
@@ -138,8 +155,8 @@ extension GatewayStateMachine {
   mutating func release(_ filters: [String]) {
     let filters = filters.filter { grants.isOrphan($0) && !isNeeded($0) }
     guard !filters.isEmpty else { return }
+    if keeper.isUp { return drop(filters, for: .nothing) }
     for filter in filters { grants.remove(filter) }
-    if keeper.isUp { perform(.unsubscribe(filters), for: .nothing) }
   }
 
   /// A line is gone: what it alone has needed is taken back, also what is on its way.
@@ -164,27 +181,53 @@ extension GatewayStateMachine {
   mutating func noteGranted(_ action: ClientAction.ID, _ granted: [QoS?]) {
     keeper.noteSignOfLife()
     guard let purpose = actions.removeValue(forKey: action) else { return }
+    let outcomes = order.noteGranted(action, granted.map { $0 == nil ? nil : .given })
     let isGranted = granted.first.flatMap { $0 } != nil
     switch purpose {
     case .restore(let filters): noteRestored(filters, granted)
-    case .subscribeReply(let topic): noteReplyGranted(topic, isGranted)
-    case .subscribeLine(let operation): noteLineGranted(operation, granted)
-    case .call(let id): noteCallGranted(id, isGranted)
+    case .subscribeReply(let topic):
+      noteReplyAnswered(action, topic, isGranted, isGiven: outcomes.first?.owner != nil)
+    case .subscribeLine(let operation):
+      let given = outcomes.filter { $0.owner != nil }.map(\.filter)
+      noteLineGranted(operation, granted, given: Set(given))
+    case .call(let id): if let outcome = outcomes.first { noteCallAnswered(id, outcome, isGranted) }
     case .connect, .disconnect, .request, .nothing: break
     }
   }
 
-  private mutating func noteCallGranted(_ id: CallID, _ isGranted: Bool) {
-    guard case .subscribing(let subscribing) = calls[id] else { return }
+  /// Filters were granted that nobody waits for any more: those who wish for them have them.
+  mutating func takeOver(_ filters: Set<String>) {
+    for filter in filters {
+      grants.insert(filter, of: isForCommands(filter) ? home(of: filter) : nil)
+      for owner in wishes.owners(of: filter) { grants.insert(filter, of: owner) }
+    }
+    release(filters.sorted())
+  }
+
+  private mutating func noteCallAnswered(
+    _ id: CallID, _ outcome: SubscriptionOrder<GatewayGrant>.Outcome, _ isGranted: Bool
+  ) {
+    let isGiven = isGranted && outcome.owner != nil
+    guard case .subscribing(let subscribing) = calls[id] else {
+      // Nobody waits for it any more, and nobody is to get what it brings.
+      if isGiven { grants.insert(outcome.filter, of: nil) }
+      return release([outcome.filter])
+    }
     guard isGranted else { return fail(id, Self.refusedSubscription) }
-    if !subscribing.isWithdrawn {
-      wishes.insert(subscribing.filter, of: subscribing.owner)
-      grants.insert(subscribing.filter, of: subscribing.owner)
-    } else if !subscribing.isTakenBack {
+    if !subscribing.isWithdrawn { wishes.insert(subscribing.filter, of: subscribing.owner) }
+    if isGiven {
       // The broker has it, be it that nobody wants it any more.
-      grants.insert(subscribing.filter, of: nil)
+      grants.insert(
+        subscribing.filter, of: subscribing.isWithdrawn ? nil : subscribing.owner)
     }
     complete(id)
+  }
+
+  /// SUBSCRIBE or UNSUBSCRIBE came to nothing: what the cloud has it has still, be it that nobody wants it any more.
+  mutating func noteSubscriptionFailure(of action: ClientAction.ID) {
+    for outcome in order.noteFailure(action) where outcome.owner != nil {
+      grants.insert(outcome.filter, of: nil)
+    }
   }
 
   static let refusedSubscription = GatewayError(
@@ -197,28 +240,50 @@ extension GatewayStateMachine {
     let topic = request.replyTopic
     if grants.contains(topic) { return true }
     if subscribing[topic] == nil {
-      perform(.subscribe([subscription(topic)]), for: .subscribeReply(topic))
+      let action = ask(for: [topic], for: .subscribeReply(topic))
+      subscribing[topic] = ReplySubscription(action: action, requests: [])
     }
-    subscribing[topic, default: []].append(id)
+    subscribing[topic]?.requests.append(id)
     return false
   }
 
-  private mutating func noteReplyGranted(_ topic: String, _ isGranted: Bool) {
-    guard isGranted else { return failSubscribers(of: topic, Self.refusedSubscription) }
-    let ids = subscribing.removeValue(forKey: topic) ?? []
-    grants.insert(topic, of: home(of: topic))
+  private mutating func noteReplyAnswered(
+    _ action: ClientAction.ID, _ topic: String, _ wasGranted: Bool, isGiven: Bool
+  ) {
+    guard wasGranted else {
+      return failRequests(waitingFor: action, topic, Self.refusedSubscription)
+    }
+    // It may have been taken back since: who waits now has sent a SUBSCRIBE behind that.
+    guard isGiven else { return }
+    let ids = subscribing.removeValue(forKey: topic)?.requests ?? []
+    let isForNobody = ids.isEmpty && isOfNoLine(topic)
+    grants.insert(topic, of: isForNobody ? nil : home(of: topic))
     for id in ids { send(id) }
+    release([topic])
   }
 
-  mutating func failSubscribers(of topic: String, _ error: GatewayError) {
-    for id in subscribing.removeValue(forKey: topic) ?? [] { finish(id, .failure(error)) }
+  /// Whether a topic names a sub-device that has no line, or none any more.
+  private func isOfNoLine(_ topic: String) -> Bool {
+    guard let device = GatewayTopic(topic)?.device, device != topics.gateway else { return false }
+    return lines[device] == nil
+  }
+
+  /// Fails the requests that wait for a SUBSCRIBE of their reply topic, but not those that have sent another since.
+  mutating func failRequests(
+    waitingFor action: ClientAction.ID, _ topic: String, _ error: GatewayError
+  ) {
+    guard subscribing[topic]?.action == action else { return }
+    for id in subscribing.removeValue(forKey: topic)?.requests ?? [] {
+      finish(id, .failure(error))
+    }
   }
 
   /// A request does not wait for its reply topic any more.
   mutating func leaveReplyTopic(of request: OpenRequest, _ id: RequestID) {
-    guard case .subscribing = request.phase,
-      let others = subscribing[request.replyTopic]?.filter({ $0 != id })
-    else { return }
-    subscribing[request.replyTopic] = others.isEmpty ? nil : others
+    guard case .subscribing = request.phase else { return }
+    subscribing[request.replyTopic]?.requests.removeAll { $0 == id }
+    if subscribing[request.replyTopic]?.requests.isEmpty == true {
+      subscribing[request.replyTopic] = nil
+    }
   }
 }

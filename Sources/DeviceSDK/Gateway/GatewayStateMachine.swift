@@ -57,7 +57,8 @@ public struct GatewayStateMachine: StateMachine {
   var grants = GatewayFilters()
   /// What the application has subscribed to, for the gateway and for lines.
   var wishes = GatewayFilters()
-  var subscribing: [String: [RequestID]] = [:]
+  var subscribing: [String: ReplySubscription<RequestID>] = [:]
+  var order = SubscriptionOrder<GatewayGrant>()
 
   var lines: [Subdevice: Line] = [:]
   var accesses: [ConnectionID: SubdeviceAccess] = [:]
@@ -67,6 +68,9 @@ public struct GatewayStateMachine: StateMachine {
   var loginsToCome: [Subdevice] = []
   /// Lines whose login the report of a new connection waits for.
   var restoring: Set<Subdevice> = []
+  /// Sub-devices that the cloud has online for lines that were closed: they are taken offline, unless their new
+  /// lines, which are about to be logged in, come online.
+  var departed: Set<Subdevice> = []
   var counted = GatewayStatistics()
 
   /// The connection's state.

@@ -16,8 +16,8 @@ struct OpenRequest {
     /// One of the requests that make up a call.
     case part(CallID, index: Int)
     case operation(OperationID)
-    /// Nobody waits for the reply.
-    case nobody
+    /// Taking a sub-device offline whose line was closed; nobody waits for the reply.
+    case departure(Subdevice)
   }
 
   /// Which answers it outlives.
@@ -56,4 +56,14 @@ struct OpenRequest {
   var mayHaveBeenDone = false
 
   var replyTopic: String { topic + "_reply" }
+
+  /// Whether it takes a sub-device offline whose line was closed.
+  var isDeparture: Bool {
+    if case .departure = purpose { true } else { false }
+  }
+
+  /// Whether it waits for its reply.
+  var isSent: Bool {
+    if case .waiting = phase { true } else { false }
+  }
 }

@@ -101,7 +101,7 @@ import Testing
     bench.grant()
     bench.acknowledge()
     #expect(bench.take() == ["s ok", "u ok"])
-    #expect(bench.machine.wishes.isEmpty && !bench.machine.grants.contains("/shared"))
+    #expect(bench.machine.wishes.filters.isEmpty && !bench.machine.grants.contains("/shared"))
   }
 
   @Test func closingALineEndsItsSubscriptionOnItsWay() throws {

@@ -26,7 +26,7 @@ import Testing
     filters.remove("a")
     #expect(Set(filters.filters) == ["b", "shared", "c", "d"] && !filters.isOrphan("a"))
     filters.removeAll()
-    #expect(filters.isEmpty && filters.filters(of: Self.fan).isEmpty)
+    #expect(filters.filters.isEmpty && filters.filters(of: Self.fan).isEmpty)
   }
 
   @Test func goesFromOwnerToOwner() {

@@ -173,7 +173,8 @@ import Testing
     #expect(machine.operations.isEmpty && machine.lines.values.allSatisfy { $0.queue.isEmpty })
     #expect(machine.accesses.values.allSatisfy { !$0.isOpening && $0.operations.isEmpty })
     #expect(machine.accesses.count == machine.lines.count)
-    #expect(machine.restoring.isEmpty && machine.loginsToCome.isEmpty && machine.grants.isEmpty)
+    #expect(
+      machine.restoring.isEmpty && machine.loginsToCome.isEmpty && machine.grants.filters.isEmpty)
     #expect(machine.lines.values.allSatisfy { $0.state != .online && !$0.wantsOnline })
     #expect(machine.state == .disconnected)
   }
