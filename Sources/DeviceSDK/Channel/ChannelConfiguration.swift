@@ -85,6 +85,9 @@ public struct ChannelConfiguration: Sendable {
   public var replySubscription = ReplySubscription.always
   /// Whether the last call on a reply topic takes its subscription back.
   public var releasesReplyTopics = false
+  /// Whether a subscription that is granted when nobody waits for it any more is taken back; a client whose session
+  /// is run again may have left it.
+  var takesBackLateGrants = true
   /// How long a call waits that says nothing else.
   public var callTimeout: Duration = .seconds(10)
   /// How long to wait for a connection to open, and for its subscriptions to be restored.

@@ -113,13 +113,18 @@ extension ChannelStateMachine {
     for outcome in outcomes { releaseGrant(of: outcome.filter) }
   }
 
-  /// For whom a SUBSCRIBE was sent, if somebody waits for it still.
-  private func asker(of purpose: Purpose) -> Grant.Owner {
+  /// For whom a SUBSCRIBE was sent, if somebody waits for it still; nil when its grant is of no consequence.
+  private func asker(of purpose: Purpose) -> Grant.Owner? {
     switch purpose {
     case .subscribeAll: .application
     case .subscribeReply: .requests
-    case .call(let id): calls[id] == nil ? .nobody : .application
-    case .connect, .disconnect, .restore, .request, .unsubscribe: .nobody
+    case .call(let id):
+      if calls[id] != nil {
+        .application
+      } else {
+        configuration.takesBackLateGrants ? .nobody : nil
+      }
+    case .connect, .disconnect, .restore, .request, .unsubscribe: nil
     }
   }
 

@@ -39,6 +39,8 @@ public struct ChannelReplay: Sendable {
     _ observe: @escaping @Sendable (ChannelObservation) -> Void
   ) async throws -> ChannelReplayOutcome {
     var configuration = plan.configuration
+    // Where the recorded client has taken back what was granted too late, the plan calls that.
+    configuration.takesBackLateGrants = false
     configuration.log = ChannelLog(level: .warning, levels: [.call: .debug]) { _ in }
     do {
       var machine = try ChannelStateMachine(configuration)

@@ -76,7 +76,7 @@ private struct ChannelModelWorld: ModelWorld {
   private static let pool = ["/a_reply", "/b_reply", "/x", "/#", "/+"]
   private static let replyTopics = Set(["/a_reply", "/b_reply"].map { SampleChannel.down + $0 })
 
-  var problems: [String] { fuzz.problems }
+  var problems: [String] { fuzz.problems + model.problems }
 
   private mutating func tell(_ line: String) { fuzz.story.append(line) }
 
@@ -105,12 +105,14 @@ private struct ChannelModelWorld: ModelWorld {
   }
 
   private mutating func noteUnsubscribe(_ filter: String, _ action: ClientAction.ID) {
-    model.noteUnsubscribe(filter, action)
-    if let current, case .unsubscription(filter) = asked[current] { return }
+    if let current, case .unsubscription(filter) = asked[current] {
+      return model.noteUnsubscribe(filter, action)
+    }
     guard let index = heldBack.firstIndex(where: { isUnsubscription($0, filter) }) else {
       return see("released")
     }
     heldBack.remove(at: index)
+    model.noteUnsubscribe(filter, action)
   }
 
   private func isUnsubscription(_ id: CallID, _ filter: String) -> Bool {

@@ -25,6 +25,10 @@ struct SubscriptionModel {
   /// What there was when the connection was opened.
   private var former: Set<String> = []
   private var entries: [Entry] = []
+  /// The filters that the application has given up; the channel does not ask for them by itself any more.
+  private var givenUp: Set<String> = []
+  /// What does not hold of what was sent.
+  private(set) var problems: [String] = []
   /// The filters that are to be restored, by the SUBSCRIBE that asks for them.
   private var restoring: (action: ClientAction.ID, filters: [String])?
 
@@ -40,14 +44,21 @@ struct SubscriptionModel {
   }
 
   mutating func noteSubscribe(_ filter: String, _ action: ClientAction.ID, for call: CallID?) {
+    if call == nil, givenUp.contains(filter) {
+      problems.append("\(filter) is asked for, which the application has given up")
+    }
     entries.append(Entry(filter: filter, action: action, step: .subscribe(call)))
   }
 
+  /// UNSUBSCRIBE was sent for a call.
   mutating func noteUnsubscribe(_ filter: String, _ action: ClientAction.ID) {
+    givenUp.insert(filter)
     entries.append(Entry(filter: filter, action: action, step: .unsubscribe))
   }
 
+  /// A call was told that it is unsubscribed, and nothing was sent.
   mutating func noteGivenUp(_ filter: String) {
+    givenUp.insert(filter)
     entries.append(Entry(filter: filter, action: nil, step: .givenUp))
   }
 

@@ -156,6 +156,19 @@ import Testing
     #expect(bench.take() == [Self.publish])
   }
 
+  /// The application gives up its own wish for everything, and not the channel's.
+  @Test func everythingIsNotTakenBackWhileTheChannelAsksForItItself() throws {
+    var bench = try MachineBench()
+    bench.call("start", .start)
+    bench.accept()
+    bench.call("s", .subscribe(try ChannelTopic("/#")))
+    bench.cancel("s")
+    _ = bench.take()
+    bench.grant(isLast: true)
+    bench.grant()
+    #expect(bench.take() == [] && bench.machine.isGranted("\(SampleChannel.down)/#"))
+  }
+
   /// The application wants no more of everything, and is not to get it by the channel's own doing.
   @Test func everythingIsNotSubscribedToAgainAfterTheApplicationTookItBack() throws {
     var bench = try MachineBench()

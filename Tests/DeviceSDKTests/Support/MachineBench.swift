@@ -93,8 +93,11 @@ struct MachineBench {
     input(.received(.connected(.init())))
   }
 
-  mutating func grant(_ granted: [QoS?] = [.atLeastOnce]) {
+  /// The cloud answers the oldest SUBSCRIBE, or the last.
+  mutating func grant(_ granted: [QoS?] = [.atLeastOnce], isLast: Bool = false) {
+    if isLast { open.reverse() }
     let id = takeSubscribe()
+    if isLast { open.reverse() }
     input(.received(.subscribed(id, granted)))
   }
 
