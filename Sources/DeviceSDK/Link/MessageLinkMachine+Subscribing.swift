@@ -137,6 +137,39 @@ extension MessageLinkMachine {
     beginNext(to: channel)
   }
 
+  /// The subscription to a channel that is under way, with no other before it.
+  private func begunSubscription(to channel: String) -> (id: CallID, subscribing: Subscribing)? {
+    subscriptions(to: channel).first { !$0.subscribing.isQueued }
+  }
+
+  /// Ends the subscription to a channel that is under way as if nobody waited for it any more.
+  mutating func abandonSubscription(to channel: String, _ id: CallID) throws(LinkError) {
+    guard let (other, subscribing) = begunSubscription(to: channel) else {
+      throw LinkError(.channelNotSubscribed, "\(channel) is not being subscribed to")
+    }
+    fail(other, LinkError(.channelSubscribeCanceled, "the subscription to \(channel) was given up"))
+    takeBack(subscribing)
+    complete(id)
+  }
+
+  /// Whether giving up the subscription to a channel brings about an UNSUBSCRIBE, and unsubscribing does not.
+  func isAbandoning(_ channel: String, by filters: [String]) -> Bool {
+    guard let (_, subscribing) = begunSubscription(to: channel) else { return false }
+    guard let features = channels[channel] else { return true }
+    guard let kept = subscribing.isTakenIn ? subscribing.former : features else { return false }
+    return Set(self.filters(of: channel, kept).map(\.filter)).isDisjoint(with: filters)
+  }
+
+  /// Whether giving up the subscription to a channel tells the server so, and nothing else does.
+  /// - Parameters:
+  ///   - channel: The channel.
+  ///   - verb: What the server is told: `unsubscribe`, or `subscribe` with what there was before.
+  /// - Returns: Whether it does.
+  func isAbandoning(_ channel: String, by verb: LinkVerb) -> Bool {
+    guard let (_, subscribing) = begunSubscription(to: channel) else { return false }
+    return verb == .subscribe ? subscribing.isAsked : channels[channel] == nil
+  }
+
   private mutating func beginNext(to channel: String) {
     guard state == .connected, let (id, next) = subscriptions(to: channel).first, next.isQueued
     else { return }

@@ -17,6 +17,9 @@ public struct MessageLinkMachine: StateMachine {
     case subscribe(String, LinkSubscribeFeatures)
     /// Unsubscribe from a channel; at once when the link is not connected.
     case unsubscribe(String)
+    /// Give up the subscription to a channel that is under way, as cancelling its task does; only a replay calls it,
+    /// which has no tasks of the application.
+    case abandonSubscription(String)
     /// Publish in a channel; completed when the broker has it.
     case publish(String, [UInt8])
     /// Change the user's temporary states in a channel; nil takes one away.
@@ -200,6 +203,7 @@ public struct MessageLinkMachine: StateMachine {
       case .renewToken(let token): try renew(token, id)
       case .subscribe(let channel, let features): try subscribe(channel, features, id)
       case .unsubscribe(let channel): try unsubscribe(channel, id)
+      case .abandonSubscription(let channel): try abandonSubscription(to: channel, id)
       case .publish(let channel, let payload): try publish(channel, payload, id)
       case .changeStates(let channel, let changes): try changeStates(channel, changes, id)
       case .admitStream(let channel): try admitStream(channel, id)

@@ -51,10 +51,11 @@ public struct LinkPlan: Sendable {
   /// Returns what the app called when its client did something that the link does not do by itself.
   /// - Parameters:
   ///   - ordinal: The number of the action in the session, from 0.
-  ///   - state: How the link is.
+  ///   - link: The link as it is.
   /// - Returns: The calls, in their order; none when no call of the message service brings it about.
-  func messageCalls(for ordinal: Int, in state: LinkState) -> [MessageLinkMachine.Call] {
+  func messageCalls(for ordinal: Int, on link: MessageLinkMachine) -> [MessageLinkMachine.Call] {
     guard session.actions.indices.contains(ordinal) else { return [] }
+    let state = link.state
     switch session.actions[ordinal] {
     case .connect:
       // Before its time, a link that waits is tried again because the network is back, or by a login.
@@ -71,22 +72,29 @@ public struct LinkPlan: Sendable {
       guard let channel = Self.channel(wanted.first?.filter) else { return [] }
       return subscription(to: channel, after: ordinal, wanted)
     case .unsubscribe(let filters):
-      return Self.channel(filters.first).map { [.unsubscribe($0)] } ?? []
+      guard let channel = Self.channel(filters.first) else { return [] }
+      // A task that subscribed was cancelled.
+      let isAbandoned = link.isAbandoning(channel, by: filters)
+      return [isAbandoned ? .abandonSubscription(channel) : .unsubscribe(channel)]
     case .publish(let message):
       guard let verb = session.verb(of: message) else {
         guard let channel = Self.channel(message.topic) else { return [] }
         return [.publish(channel, message.payload)]
       }
-      return messageCalls(verb, JSONValue(parsing: message.payload) ?? .null, ordinal)
+      return messageCalls(verb, JSONValue(parsing: message.payload) ?? .null, ordinal, link)
     case .send, .sendText, .sendBinary: return []
     }
   }
 
   private func messageCalls(
-    _ verb: String, _ request: JSONValue, _ ordinal: Int
+    _ verb: String, _ request: JSONValue, _ ordinal: Int, _ link: MessageLinkMachine
   ) -> [MessageLinkMachine.Call] {
     let channel = request["channel"]?.text ?? ""
-    switch LinkVerb(rawValue: verb) {
+    let verb = LinkVerb(rawValue: verb)
+    if let verb, verb == .subscribe || verb == .unsubscribe, link.isAbandoning(channel, by: verb) {
+      return [.abandonSubscription(channel)]
+    }
+    switch verb {
     case .logout: return [.logout]
     case .renew: return [.renewToken(request["token"]?.text ?? "")]
     case .subscribe: return subscription(to: channel, after: ordinal - 1, [])

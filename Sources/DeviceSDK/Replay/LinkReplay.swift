@@ -48,7 +48,7 @@ public struct LinkReplay: Sendable {
       guard let channel = plan.streamChannel else {
         let machine = try MessageLinkMachine(plan.configuration)
         let player = LinkPlayer(machine, client, observe, words: LinkCallWords.init) { [plan] in
-          plan.messageCalls(for: $0, in: $1.state)
+          plan.messageCalls(for: $0, on: $1)
         }
         return try await player.run(
           goodbye: .logout, breaksOff: plan.breaksOff, state: \.state)

@@ -90,6 +90,7 @@ struct LinkCallWords: Sendable {
     case .subscribe(let channel, let features):
       self.init("subscribe", channel, "features \(features.rawValue)")
     case .unsubscribe(let channel): self.init("unsubscribe", channel)
+    case .abandonSubscription(let channel): self.init("abandon", channel)
     case .publish(let channel, let payload):
       let text = String(validating: payload, as: UTF8.self)
       self.init("publish", channel, text ?? "\(payload.count) bytes, no text")

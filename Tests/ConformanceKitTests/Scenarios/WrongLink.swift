@@ -187,7 +187,8 @@ enum LinkCallKind {
     case .noteNetwork: self = .notesNetwork
     case .unsubscribe: self = .unsubscribes
     case .publish: self = .publishes
-    case .logout, .renewToken, .subscribe, .changeStates, .admitStream, .releaseStream:
+    case .logout, .renewToken, .subscribe, .abandonSubscription, .changeStates, .admitStream,
+      .releaseStream:
       self = .other
     }
   }

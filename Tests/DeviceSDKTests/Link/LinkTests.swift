@@ -7,7 +7,7 @@ import Testing
 /// The links as applications use them.
 @Suite struct LinkTests {
   /// A server that accepts everything.
-  private static let server: ScriptedClient.Responder = { action, _ in
+  static let server: ScriptedClient.Responder = { action, _ in
     switch action.kind {
     case .connect: [.connected(.init())]
     case .subscribe(let wanted): [.subscribed(action.id, wanted.map { $0.qos })]
