@@ -10,8 +10,9 @@ public import DataClient
 ///   - configuration: How the channel behaves.
 ///   - body: What the application does with the channel, which is of no use afterwards.
 /// - Returns: What the body returns.
-/// - Throws: ``ChannelError`` when the configuration is wrong or a start at once failed, `DataClientError` when the client's
-///   world is broken, otherwise what the body throws.
+/// - Throws: ``ChannelError`` when the configuration is wrong or a start at once failed; what the body throws; and `DataClientError` when the
+///   client's world is broken, as a replay is that diverged. The body's own error is kept then: only a `DataClientError`,
+///   or one of the SDK's that says the same, gives way to that of the world.
 public func withChannel<Result: Sendable>(
   on client: any DataClient, configuration: ChannelConfiguration,
   _ body: (Channel) async throws -> Result
