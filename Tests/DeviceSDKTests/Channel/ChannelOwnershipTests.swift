@@ -22,7 +22,7 @@ import Testing
 
   @Test(arguments: 0..<20)
   func theChannelHasWhatTheApplicationWasTold(part: UInt64) throws {
-    try expectSound((part * 50)..<(part * 50 + 50), Self.run)
+    try expectSound((part * 20)..<(part * 20 + 20), Self.run)
   }
 
   @Test func theSequencesReachWhatTheyAreFor() throws {
@@ -31,7 +31,7 @@ import Testing
       "not handed over", "lost", "kicked", "delivered", "held back", "given up", "released",
       "reply across a close", "unrestored", "granted to nobody", "both under way", "out of order",
     ]
-    try expectReached(events, 0..<200, Self.run)
+    try expectReached(events, 0..<120, Self.run)
   }
 }
 
