@@ -4,9 +4,10 @@ public import DataClient
 public struct Finding: Sendable, Hashable {
   /// The file that it was found in.
   public var file: String
-  /// The step of a scenario; nil for a finding on the wire, which has a frame instead.
+  /// The step of a scenario; nil for a finding of no scenario.
   public var scenario: ScenarioPlace?
-  /// The frame that completed the packet, or the line of a recording; 0 in a scenario.
+  /// The frame that completed the packet, or the line of a recording; for a scenario in a world that is neither,
+  /// the number of what the client did and was told.
   public var frame: Int
   /// The number of the connection in the file.
   public var connection: Int
@@ -30,6 +31,8 @@ public struct Finding: Sendable, Hashable {
 public struct UndecidedPlace: Sendable, Hashable {
   /// The file.
   public let file: String
+  /// The step of a scenario that went otherwise; nil where there is no scenario.
+  public var scenario: ScenarioPlace?
   /// The frame that completed the packet, or the line of a recording.
   public let frame: Int
   /// The number of the connection in the file.

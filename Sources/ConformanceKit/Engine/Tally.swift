@@ -45,7 +45,7 @@ struct Tally {
   private(set) var suspicions = 0
   /// The bytes of the packets that findings have.
   private var packetBytes = 0
-  private let maximumFindings: Int
+  let maximumFindings: Int
   private let redaction: RedactionRules
   private static let reasons = UndecidedReason.allCases.count
   private static let mostPacketBytes = 32 << 20
@@ -90,8 +90,8 @@ struct Tally {
     // Every other reason comes second to that.
     let reason = mode.doubt ?? (isOrderUncertain ? reason.withoutGap : reason)
     undecided[rule.value * Self.reasons + reason.rawValue] += count
-    guard places[rule.value].count < maximumFindings else { return }
-    places[rule.value].append(place(reason, moment))
+    let room = maximumFindings - places[rule.value].count
+    for _ in 0..<max(0, min(room, count)) { places[rule.value].append(place(reason, moment)) }
   }
 
   /// Reports what was counted apart, with the places that were kept of it.
@@ -107,7 +107,8 @@ struct Tally {
   /// The place of a packet, or of the current event.
   func place(_ reason: UndecidedReason, _ moment: Moment? = nil) -> UndecidedPlace {
     UndecidedPlace(
-      file: file, frame: moment?.frame ?? context.frame, connection: context.connection,
+      file: file, scenario: nil, frame: moment?.frame ?? context.frame,
+      connection: context.connection,
       time: moment?.time ?? context.time, reason: reason.text)
   }
 

@@ -54,15 +54,19 @@ public struct ClauseResult: Sendable, Hashable {
   }
 
   /// Judges a clause of the SDK by what came of the scenarios that are bound to it.
-  init(_ clause: Clause, satisfied: Int, findings: [Finding], isStrict: Bool) {
+  init(
+    _ clause: Clause, satisfied: Int, findings: [Finding], places: [UndecidedPlace],
+    isStrict: Bool
+  ) {
     self.clause = clause
     self.satisfied = satisfied
     violated = findings.count
-    undecided = 0
+    undecided = places.count
     self.findings = findings
-    places = []
+    self.places = places
     switch (clause.status, findings.first) {
-    case (.driven, nil): (verdict, reason) = (satisfied > 0 ? .passed : .notExercised, nil)
+    case (.driven, nil):
+      (verdict, reason) = Self.judge(satisfied: satisfied, places: places)
     case (.driven, let first?):
       guard clause.level != .must, !isStrict else {
         (verdict, reason) = (.failed, nil)
@@ -77,6 +81,17 @@ public struct ClauseResult: Sendable, Hashable {
       (.unobservable, _):
       (verdict, reason) = (.notApplicable, Self.whyUnchecked(clause))
     }
+  }
+
+  /// Judges a clause that no scenario found broken.
+  private static func judge(
+    satisfied: Int, places: [UndecidedPlace]
+  ) -> (Verdict, String?) {
+    guard let place = places.first else { return (satisfied > 0 ? .passed : .notExercised, nil) }
+    guard satisfied > 0 else { return (.inconclusive, place.reason) }
+    return (
+      .passed, "\(places.count) of \(places.count + satisfied) undecided: \(place.reason)"
+    )
   }
 
   private static func judge(

@@ -1,3 +1,5 @@
+internal import DataClient
+
 extension ConformanceReport {
   /// Returns the report for a terminal.
   /// - Parameter color: Whether to colour verdicts by ANSI escapes.
@@ -16,6 +18,8 @@ extension ConformanceReport {
       if !rows.isEmpty { text += "\n" + paint.heading(title) }
       for result in rows { text += Self.failure(result, printed, paint) }
     }
+    if !unbound.isEmpty { text += "\n" + paint.heading("Wrong where a scenario shows no clause") }
+    for finding in unbound { text += Self.text(of: finding) }
     text += Self.undecided(results.filter { $0.verdict == .inconclusive }, "Inconclusive", paint)
     return text
       + Self.undecided(
@@ -35,8 +39,8 @@ extension ConformanceReport {
       text += (result.reason ?? "").wrapped(indent: width + 4).drop { $0 == " " } + "\n"
       let margin = String(repeating: " ", count: width + 4)
       for place in result.places.prefix(mostPlaces) {
-        text += "\(margin)\(printable(place.file)) frame \(place.frame), "
-        text += "connection \(place.connection), \(place.time)\n"
+        let spot = Self.place(place.scenario, place.frame, place.connection, place.time)
+        text += "\(margin)\(printable(place.file)) \(spot)\n"
       }
       let others = result.undecided - min(mostPlaces, result.places.count)
       if others > 0, !result.places.isEmpty { text += "\(margin)and \(others) more\n" }
@@ -120,25 +124,44 @@ extension ConformanceReport {
     if result.undecided > 0 { text += ", \(result.undecided)× undecided" }
     text += "\n" + clause.summary.wrapped(indent: 4) + "\n"
     for finding in result.findings.prefix(mostFindings) {
-      text += "    \(printable(finding.file)) \(place(of: finding))\n"
+      let place = "    \(printable(finding.file)) \(place(of: finding))\n"
       if let other = finding.sameCauseAs, let cause = finding.cause,
         causes[other]?.contains(cause) == true
       {
-        text += "      the same cause as that of \(other)\n"
+        text += place + "      the same cause as that of \(other)\n"
         continue
       }
-      text += "      " + printable(finding.message) + "\n"
-      text += "      expected: " + printable(finding.expected) + "\n"
-      text += "      actual:   " + printable(finding.actual) + "\n"
+      text += Self.text(of: finding)
     }
     let others = result.violated - mostFindings
     if others > 0 { text += "    and \(others) more\n" }
+    for place in result.places.prefix(mostPlaces) {
+      let spot = Self.place(place.scenario, place.frame, place.connection, place.time)
+      text += "    \(printable(place.file)) \(spot)\n"
+      text += "      undecided: \(printable(place.reason))\n"
+    }
+    let undecided = result.undecided - mostPlaces
+    if undecided > 0 { text += "    and \(undecided) more undecided\n" }
     return text
   }
 
+  /// A finding in full.
+  private static func text(of finding: Finding) -> String {
+    "    \(printable(finding.file)) \(place(of: finding))\n"
+      + "      " + printable(finding.message) + "\n"
+      + "      expected: " + printable(finding.expected) + "\n"
+      + "      actual:   " + printable(finding.actual) + "\n"
+  }
+
   private static func place(of finding: Finding) -> String {
-    if let place = finding.scenario { return "\(place)" }
-    return "frame \(finding.frame), connection \(finding.connection), \(finding.time)"
+    place(finding.scenario, finding.frame, finding.connection, finding.time)
+  }
+
+  private static func place(
+    _ scenario: ScenarioPlace?, _ frame: Int, _ connection: Int, _ time: Timestamp
+  ) -> String {
+    let step = scenario.map { "\(printable("\($0)")), " } ?? ""
+    return "\(step)frame \(frame), connection \(connection), \(time)"
   }
 
   /// Text from the wire must not steer the terminal.

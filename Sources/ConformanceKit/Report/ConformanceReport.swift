@@ -8,10 +8,16 @@ public struct ConformanceReport: Sendable, Hashable {
   public let inputs: [String]
   /// The clauses, in the catalogue's order.
   public let results: [ClauseResult]
+  /// What is wrong with steps of scenarios that show no clause: those that lead to others, and the end.
+  public let unbound: [Finding]
   /// Whether all clauses of the standards are in it, not a selection.
   let isComplete: Bool
 
-  init(toolVersion: String, inputs: [String], results: [ClauseResult], isComplete: Bool) {
+  init(
+    toolVersion: String, inputs: [String], results: [ClauseResult], isComplete: Bool,
+    unbound: [Finding] = []
+  ) {
+    self.unbound = unbound
     self.toolVersion = toolVersion
     self.inputs = inputs
     self.results = Self.joined(results)
@@ -39,8 +45,10 @@ public struct ConformanceReport: Sendable, Hashable {
   /// Whether any clause had anything to judge, be it undecided.
   public var hasJudged: Bool { results.contains { $0.isExercised } }
 
-  /// Whether any clause failed, which fails the run.
-  public var hasFailed: Bool { results.contains { $0.verdict == .failed } }
+  /// Whether any clause failed, or a step that shows none, which fails the run.
+  public var hasFailed: Bool {
+    !unbound.isEmpty || results.contains { $0.verdict == .failed }
+  }
 
   /// Returns how many clauses have a verdict.
   public func count(_ verdict: Verdict) -> Int { results.count { $0.verdict == verdict } }
@@ -57,7 +65,16 @@ public struct ConformanceReport: Sendable, Hashable {
       if index > 0 { json.raw(",") }
       json.append(result)
     }
-    json.raw(#"],"totals":{"#)
+    json.raw("]")
+    if !unbound.isEmpty {
+      json.raw(#","unbound":["#)
+      for (index, finding) in unbound.enumerated() {
+        if index > 0 { json.raw(",") }
+        json.append(finding)
+      }
+      json.raw("]")
+    }
+    json.raw(#","totals":{"#)
     for (index, verdict) in Verdict.allCases.enumerated() {
       json.raw("\(index > 0 ? "," : "")\"\(verdict.rawValue)\":\(count(verdict))")
     }
@@ -123,23 +140,26 @@ private struct JSONText {
   mutating func append(_ place: UndecidedPlace) {
     raw("{")
     field("file", place.file, isFirst: true)
+    if let scenario = place.scenario { append(scenario) }
     raw(",\"frame\":\(place.frame),\"connection\":\(place.connection)")
     field("time", place.time.description)
     field("reason", place.reason)
     raw("}")
   }
 
+  /// The scenario and the step, within a place.
+  private mutating func append(_ place: ScenarioPlace) {
+    field("scenario", place.name)
+    raw(",\"step\":\(place.step)")
+    field("action", place.action)
+  }
+
   mutating func append(_ finding: Finding) {
     raw("{")
     field("file", finding.file, isFirst: true)
-    if let place = finding.scenario {
-      field("scenario", place.name)
-      raw(",\"step\":\(place.step)")
-      field("action", place.action)
-    } else {
-      raw(",\"frame\":\(finding.frame),\"connection\":\(finding.connection)")
-      field("time", finding.time.description)
-    }
+    if let scenario = finding.scenario { append(scenario) }
+    raw(",\"frame\":\(finding.frame),\"connection\":\(finding.connection)")
+    field("time", finding.time.description)
     field("message", finding.message)
     raw(#","packet":"#)
     if finding.packet.isEmpty { raw("null") } else { bytes += finding.packet }

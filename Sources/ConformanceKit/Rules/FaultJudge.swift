@@ -8,8 +8,10 @@ struct FaultJudge {
   let base: Int
   /// Packets by kind (judged or inferred, whole or not) and first byte.
   private var cells = [Int](repeating: 0, count: 4 * 256)
-  /// By cell, where its first packet was; only of cells that a rule may leave undecided.
-  private var firstPlaces: [Int: UndecidedPlace] = [:]
+  /// By cell, where its first packets were, up to the limit; only of cells that a rule may leave undecided.
+  private var firstPlaces: [Int: [(number: Int, place: UndecidedPlace)]] = [:]
+  /// How many places are kept, which numbers them.
+  private var placeCount = 0
   /// By rule, the whole and the incomplete packets among those in the cells that violated it.
   private var violations: [(whole: Int, incomplete: Int)]
 
@@ -29,9 +31,11 @@ struct FaultJudge {
     let isWhole = packet.missing == 0 || Self.isWholeButForPayload(packet)
     let kind = (tally.mode == .judged ? 0 : 2) + (isWhole ? 0 : 1)
     let cell = kind << 8 | Int(packet.header.firstByte)
-    // Of what may stay undecided the first place is kept.
-    if kind != 0, cells[cell] == 0 {
-      firstPlaces[cell] = tally.place(kind == 1 ? .incompletePacket : .inferredVersion)
+    // Of what may stay undecided the first places are kept.
+    if kind != 0, cells[cell] < tally.maximumFindings {
+      let place = tally.place(kind == 1 ? .incompletePacket : .inferredVersion)
+      firstPlaces[cell, default: []].append((placeCount, place))
+      placeCount += 1
     }
     cells[cell] += 1
     let type = packet.type
@@ -88,16 +92,23 @@ struct FaultJudge {
     tally.violate(rank, event, .init(rule, packet, fault, event.context.sender))
   }
 
+  /// The places in the order in which they came.
+  private static func ordered(
+    _ places: [(number: Int, place: UndecidedPlace)]
+  ) -> [UndecidedPlace] {
+    places.sorted { $0.number < $1.number }.map(\.place)
+  }
+
   /// Reports what the counts of first bytes say; called once, when everything was taken.
   func finish(_ tally: inout Tally) {
     for (index, rule) in rules.enumerated() {
       let rank = RuleIndex(value: base + index)
       var counts = [0, 0, 0, 0]
-      var places: [[UndecidedPlace]] = [[], [], [], []]
+      var places: [[(number: Int, place: UndecidedPlace)]] = [[], [], [], []]
       for byte in 0..<256 where rule.speaks(of: UInt8(byte)) {
         for kind in 0..<4 {
           counts[kind] += cells[kind << 8 | byte]
-          if let first = firstPlaces[kind << 8 | byte] { places[kind].append(first) }
+          if let first = firstPlaces[kind << 8 | byte] { places[kind] += first }
         }
       }
       let whole = counts[0] - violations[index].whole
@@ -105,10 +116,11 @@ struct FaultJudge {
       tally.mode = .judged
       tally.satisfy(rank, times: whole + (rule.isOfFirstByte ? incomplete : 0))
       if !rule.isOfFirstByte {
-        tally.leave(rank, .incompletePacket, times: incomplete, at: places[1])
+        tally.leave(rank, .incompletePacket, times: incomplete, at: Self.ordered(places[1]))
       }
       tally.leave(
-        rank, .inferredVersion, times: counts[2] + counts[3], at: places[2] + places[3])
+        rank, .inferredVersion, times: counts[2] + counts[3],
+        at: Self.ordered(places[2] + places[3]))
     }
   }
 }

@@ -25,6 +25,9 @@ public struct ReplayWorld: ScenarioWorld {
     ReplayOptions(order: .recorded, actors: .readerOnly, timerTolerance: .seconds(1_000_000))
   }
 
+  /// How far the session was gone through.
+  public var place: ReplayPlace? { replay.place }
+
   /// Does nothing: what the cloud does is in the session.
   public func perform(_ step: CloudStep) async throws {}
 

@@ -1,3 +1,5 @@
+public import DataClient
+
 /// What came of a scenario in one world.
 public struct ScenarioOutcome: Sendable, Hashable {
   /// The name of the scenario.
@@ -17,6 +19,12 @@ public struct ScenarioFinding: Sendable, Hashable {
   public let step: Int
   /// What the step does, such as `cloud accepts`.
   public let action: String
+  /// The clauses that are broken; none when a step went otherwise that shows none, or the end.
+  public let clauses: [String]
+  /// The frame, or the line, at which it was noticed, or the number of what happened; with connection and time.
+  public let place: ReplayPlace
+  /// Whether it says nothing of the subject: the world had no more to tell, or could not.
+  public let isOfWorld: Bool
   /// What is wrong, in one sentence.
   public let message: String
   /// What should have come of it.

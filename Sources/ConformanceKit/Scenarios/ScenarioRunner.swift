@@ -43,7 +43,7 @@ package struct ScenarioRunner<Subject: ScenarioSubject>: Sendable {
       }
     } catch let error as DataClientError {
       // A step has noted it already, unless the world broke on the way out.
-      run.note(error: ScenarioRun.text(of: error))
+      run.note(error: error)
     } catch {
       _ = await run.end()
       throw error
@@ -81,116 +81,6 @@ package struct ScenarioRunner<Subject: ScenarioSubject>: Sendable {
       await run.client.settle()
     case .ask(let question): for line in driver.read(question) { run.pen.write(line) }
     case .done: break
-    }
-  }
-}
-
-/// One run of a scenario, as far as it got.
-struct ScenarioRun {
-  let client: SteppedClient
-  let pen: ScenarioPen
-  private let scenario: Scenario
-  private let world: any ScenarioWorld
-  private var transcript: [[String]] = []
-  private var findings: [ScenarioFinding] = []
-  /// What went wrong on the cloud's side of the current step.
-  private var problem: String?
-
-  init(
-    _ scenario: Scenario, world: any ScenarioWorld, client: SteppedClient, pen: ScenarioPen
-  ) {
-    self.scenario = scenario
-    self.world = world
-    self.client = client
-    self.pen = pen
-  }
-
-  mutating func perform(_ step: CloudStep) async {
-    do {
-      if case .send(let message) = step { client.expect(message) }
-      try await world.perform(step)
-    } catch {
-      problem = Self.text(of: error)
-      return
-    }
-    // Before it is closed, a connection may bring the acknowledgement of a last word.
-    await client.permit(step == .close ? .closing : .events(step.events))
-  }
-
-  /// Ends a step.
-  /// - Returns: Whether the scenario can go on.
-  mutating func finish(_ step: ScenarioStep) async -> Bool {
-    if problem == nil {
-      do { try await world.settle() } catch { problem = Self.text(of: error) }
-    }
-    let lines = pen.take()
-    transcript.append(lines)
-    let problem = problem ?? client.failure?.message
-    if let problem {
-      note(step, problem, actual: lines)
-    } else if lines != step.expected {
-      note(step, "something else came of it than should", actual: lines)
-    }
-    return problem == nil
-  }
-
-  private mutating func note(_ step: ScenarioStep, _ message: String, actual: [String]) {
-    findings.append(
-      ScenarioFinding(
-        step: transcript.count, action: step.summary, message: message,
-        expected: Self.shown(step.expected), actual: Self.shown(actual)))
-  }
-
-  /// Closes what the subject's goodbye wants closed.
-  mutating func leave() async {
-    do {
-      if client.isLeaving {
-        try await world.perform(.close)
-        await client.permit(.closing)
-      }
-      try await world.settle()
-    } catch { note(error: Self.text(of: error)) }
-    if let failure = client.failure { note(error: failure.message) }
-    _ = pen.take()
-  }
-
-  /// Notes what is wrong at the end, unless it is known already.
-  mutating func note(error message: String) {
-    guard findings.isEmpty else { return }
-    findings.append(
-      ScenarioFinding(
-        step: scenario.steps.count + 1, action: "the end", message: message,
-        expected: "an orderly end, and nothing left of the session", actual: "another end"))
-  }
-
-  /// Ends the world.
-  mutating func end() async -> ScenarioOutcome {
-    do { try await world.end() } catch { note(error: Self.text(of: error)) }
-    return ScenarioOutcome(scenario: scenario.name, transcript: transcript, findings: findings)
-  }
-
-  private static func shown(_ lines: [String]) -> String {
-    lines.isEmpty ? "nothing" : lines.joined(separator: " | ")
-  }
-
-  static func text(of error: any Error) -> String {
-    let message = (error as? DataClientError)?.message ?? "\(error)"
-    // A divergence has a line for each thing that is known of it.
-    let lines = message.split(separator: "\n").map { line in
-      line.split(separator: " ").joined(separator: " ")
-    }
-    return lines.joined(separator: "; ")
-  }
-}
-
-extension SteppedClient.Failure {
-  /// What is wrong, in one sentence.
-  fileprivate var message: String {
-    switch self {
-    case .broken(let message): message
-    case .silent(let limit): "no event came within \(limit) of the world's time"
-    case .ended: "the world has no more events"
-    case .cancelled: "it was cancelled"
     }
   }
 }

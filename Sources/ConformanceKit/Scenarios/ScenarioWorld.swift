@@ -82,6 +82,10 @@ public protocol ScenarioWorld: Sendable {
   /// an event is there at once or never, as in a script or a session.
   var patience: Duration? { get }
 
+  /// Where the scenario is in what the world is made of: a frame of a capture, a line of a recording; nil where
+  /// it is made of nothing that is written down, and then what happens is numbered.
+  var place: ReplayPlace? { get }
+
   /// Does the cloud's part of one step.
   /// - Parameter step: What the cloud does.
   /// - Throws: What keeps the cloud from doing it.
@@ -100,6 +104,9 @@ public protocol ScenarioWorld: Sendable {
 extension ScenarioWorld {
   /// Events are there at once or never.
   public var patience: Duration? { nil }
+
+  /// What happens is numbered.
+  public var place: ReplayPlace? { nil }
 
   /// All that the subject did is there at once.
   public func settle() async throws {}

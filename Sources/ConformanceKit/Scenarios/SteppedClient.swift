@@ -77,7 +77,7 @@ final class SteppedClient: DataClient {
     } catch {
       state.withLock { $0.steps.takeBack(action) }
       if let error = error as? DataClientError, error.breaksWorld {
-        fail(.broken(ScenarioRun.text(of: error)))
+        fail(Failure(error))
       }
       throw error
     }
@@ -96,7 +96,7 @@ final class SteppedClient: DataClient {
         }
       }
     } catch {
-      fail(error is CancellationError ? .cancelled : .broken(ScenarioRun.text(of: error)))
+      fail(Failure(error))
       throw error
     }
   }
@@ -132,7 +132,9 @@ final class SteppedClient: DataClient {
 
   /// Why the world did not do what a step wants.
   enum Failure: Sendable, Hashable {
-    /// The world broke, as when a replay diverges.
+    /// The subject left the session that is replayed.
+    case diverged(String)
+    /// The world broke, as a session that can't be read on.
     case broken(String)
     /// No event came in time.
     case silent(Duration)
@@ -144,6 +146,9 @@ final class SteppedClient: DataClient {
 
   /// What went wrong; nil while nothing did.
   var failure: Failure? { state.withLock { $0.steps.failure } }
+
+  /// The number of what happened last, its connection and time.
+  var place: ReplayPlace { state.withLock { $0.steps.place } }
 
   /// Whether the subject has asked for the end of a connection that is not closed yet.
   var isLeaving: Bool { state.withLock { $0.steps.isLeaving } }
@@ -221,6 +226,35 @@ final class SteppedClient: DataClient {
         state.parked?.ticket == ticket ? state.parked.take() : nil
       }
       reader?.continuation.resume()
+    }
+  }
+}
+
+extension SteppedClient.Failure {
+  fileprivate init(_ error: any Error) {
+    let text = ScenarioRun.text(of: error)
+    switch error {
+    case is CancellationError: self = .cancelled
+    case let error as DataClientError where error.code == .diverged: self = .diverged(text)
+    default: self = .broken(text)
+    }
+  }
+
+  /// What is wrong, in one sentence.
+  var message: String {
+    switch self {
+    case .diverged(let message), .broken(let message): message
+    case .silent(let limit): "no event came within \(limit) of the world's time"
+    case .ended: "the world has no more events"
+    case .cancelled: "it was cancelled"
+    }
+  }
+
+  /// Whether it says nothing of the subject: the world has no more to tell, or can't.
+  var isOfWorld: Bool {
+    switch self {
+    case .broken, .ended, .cancelled: true
+    case .diverged, .silent: false
     }
   }
 }

@@ -49,6 +49,16 @@ struct SteppedState: Sendable {
     self.patience = patience
   }
 
+  /// How many actions were performed and events told.
+  private(set) var happened = 0
+  /// How many connections were asked for.
+  private(set) var connections = 0
+
+  /// The number of what happened last, its connection and the subject's time; 1 before anything has.
+  var place: ReplayPlace {
+    ReplayPlace(frame: max(1, happened), connection: max(1, connections), time: now)
+  }
+
   /// Whether there is nothing for the reader.
   var isIdle: Bool {
     guard case .resting = phase else { return false }
@@ -87,8 +97,11 @@ struct SteppedState: Sendable {
   /// - Returns: Whether it may be performed.
   mutating func take(_ action: ClientAction) -> Bool {
     guard !isEnded else { return false }
+    happened += 1
     switch action.kind {
-    case .connect: isOpen = true
+    case .connect:
+      isOpen = true
+      connections += 1
     case .disconnect: isLeaving = isOpen
     case .publish(let message) where message.qos == .atMostOnce: unwritten.insert(action.id)
     case .subscribe, .unsubscribe, .publish, .send, .sendText, .sendBinary: break
@@ -133,7 +146,10 @@ struct SteppedState: Sendable {
       return .tell(.woken)
     }
     if isEnded { return .tell(.ended) }
-    if !written.isEmpty { return .tell(written.removeFirst()) }
+    if !written.isEmpty {
+      happened += 1
+      return .tell(written.removeFirst())
+    }
     if !unwritten.isEmpty { return .read(before: nil) }
     switch phase {
     case .resting: return .park
@@ -189,6 +205,7 @@ struct SteppedState: Sendable {
         .deadline, .woken, .ended:
         break
       }
+      happened += 1
       return event
     }
     return nil

@@ -44,6 +44,15 @@ extension ReplayClient {
   /// the session, as long as the reader does not ask for the next event.
   public var cause: ReplayCause { state.withLock { $0.machine.cause } }
 
+  /// How far the session was gone through: where the replay diverged, or else what came last in the session of
+  /// all that was performed or passed, or else what is due first; nil for a session without any action.
+  public var place: ReplayPlace? {
+    state.withLock { state in
+      state.machine.divergence?.place ?? state.machine.reached?.place
+        ?? state.machine.expectation()?.place
+    }
+  }
+
   /// Whether the reader was told that the session has no more events.
   public var isOver: Bool { state.withLock { $0.machine.isOver } }
 

@@ -59,6 +59,13 @@ public struct ReplayPlace: Sendable, Hashable {
   /// When it happened.
   public var time: Timestamp
 
+  /// Creates a place.
+  package init(frame: Int, connection: Int, time: Timestamp) {
+    self.frame = frame
+    self.connection = connection
+    self.time = time
+  }
+
   init(_ context: EventContext) {
     frame = context.frame
     connection = context.connection

@@ -70,6 +70,7 @@ extension ReplayMachine {
     performedCount += 1
     noteRequest(event)
     note(performed: event.context)
+    reach(event.context, number: next.number)
   }
 
   /// What is missing of the client before an action: perhaps the very one that is performed.

@@ -39,6 +39,8 @@ struct ReplayMachine {
   var actedConnection: Int?
   /// What stands just before `position`.
   private var passed: EventContext?
+  /// The place of what came last in the session of all that was performed or passed.
+  private(set) var reached: (number: Int, place: ReplayPlace)?
   /// What the user is at.
   private(set) var cause: ReplayCause
   /// Whether the user was told that there are no more events.
@@ -82,6 +84,12 @@ struct ReplayMachine {
   mutating func note(performed context: EventContext) {
     guard cause.place == nil else { return }
     cause = ReplayCause(place: ReplayPlace(context), time: now)
+  }
+
+  /// Notes how far the session was gone through.
+  mutating func reach(_ context: EventContext, number: Int) {
+    if let reached, reached.number > number { return }
+    reached = (number, ReplayPlace(context))
   }
 
   /// Returns the next event, or what it waits for.
@@ -132,6 +140,7 @@ struct ReplayMachine {
   /// Goes on behind an event.
   private mutating func pass(_ event: Event) {
     passed = event.context
+    reach(event.context, number: position)
     position += 1
     stream.forget(before: position)
   }

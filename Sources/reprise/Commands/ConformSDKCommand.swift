@@ -48,12 +48,14 @@ enum ConformSDKCommand: Command {
     ],
     details: """
       A scenario says what an application and a cloud do, step by step, and every line
-      that must come of it. It is run in each world, and a clause has passed when all
-      runs of all scenarios bound to it went line by line as they should.
+      that must come of it. It is run in each world. What is wrong with a step is held
+      against the clause that the step shows; the others of its scenario are kept if
+      all their steps came before, and undecided if not.
 
-      Verdicts: passed, failed, not-exercised (its scenarios were not run),
-      not-applicable (only a unit test can judge it), not-followed (a SHOULD or MAY).
-      Only failed fails the run (status 1).
+      Verdicts: passed, failed, inconclusive (not reached), not-exercised (its
+      scenarios were not run), not-applicable (only a unit test can judge it),
+      not-followed (a SHOULD or MAY). Failed fails the run (status 1), as does a wrong
+      step that shows no clause; a recording that is cut accuses nobody (status 2).
 
       Examples:
         reprise conform sdk
@@ -88,8 +90,12 @@ enum ConformSDKCommand: Command {
         switch result {
         case .played(let scenario, let outcome, let input, let notes):
           for note in notes { console.note(input, note) }
-          judge.add(outcome, of: scenario, in: input)
+          judge.add(outcome, of: scenario, in: input, isWhole: notes.isEmpty)
           played += 1
+          if let first = outcome.findings.first, first.isOfWorld || !notes.isEmpty {
+            console.error("\(input): \(first.message)")
+            unplayed += 1
+          }
         case .impossible(let message):
           console.error(message)
           unplayed += 1

@@ -86,6 +86,14 @@ struct CapturedFrames {
     return Set(results.filter { $0.verdict == .failed }.map(\.clause.id))
   }
 
+  /// What there is to say of the frames.
+  func report(_ catalogue: Catalogue) throws -> ConformanceReport {
+    let judge = JudgeBox(try ConformanceJudge(catalogue: catalogue))
+    judge.judge.begin(file: "damaged.pcap")
+    read { judge.judge.consume($0) }
+    return judge.judge.report(toolVersion: "1")
+  }
+
   private final class JudgeBox {
     var judge: ConformanceJudge
     init(_ judge: ConformanceJudge) { self.judge = judge }

@@ -105,7 +105,9 @@ extension WrongLink {
     case .greetsAlwaysAsNew: message.replaceMember("again") { _ in .bool(false) }
     case .intervalIsNotSaid: message.replaceMember("heartbeatInterval") { _ in 0 }
     case .subscriptionsDoNotComeBack: message.replaceMember("restore") { _ in [] }
-    case .statesDoNotComeBack: message.replaceMember("states") { _ in [:] }
+    case .statesDoNotComeBack
+    where message.topic.hasSuffix("/up/login") || message.topic.hasSuffix("/up/join"):
+      message.replaceMember("states") { _ in [:] }
     case .renewedTokensAreForgotten where message.topic.hasSuffix("/up/login"):
       message.replaceMember("token") { _ in "t" }
     default: break

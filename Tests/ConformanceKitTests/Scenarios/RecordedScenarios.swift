@@ -42,22 +42,38 @@ enum RecordedScenarios {
       .filter { $0.hasSuffix(".\(ending)") }.map { String($0.dropLast(ending.count + 1)) }.sorted()
   }
 
-  /// Expects that the scenario which is there for a defect notices it in process, on the recording and
-  /// on the capture alike, and that nothing is wrong there without it.
-  static func expectCaught<Defect: Sendable>(
-    _ defect: Defect, by name: String?, sourceLocation: SourceLocation = #_sourceLocation,
+  /// Expects that the scenarios which are there for a defect notice it in process, on the recording and on the
+  /// capture alike, hold it against one clause and no other, say where, and that nothing is wrong without it.
+  static func expectBlamed<Defect: Sendable>(
+    _ defect: Defect, by catching: [String: Int]?,
+    sourceLocation: SourceLocation = #_sourceLocation,
     _ run: (Scenario, any ScenarioWorld) async throws -> ScenarioOutcome
   ) async throws {
-    let name = try #require(
-      name, "say which scenario is there for \(defect)", sourceLocation: sourceLocation)
-    let scenario = try #require(
-      ScenarioTests.all.first { $0.name == name }, sourceLocation: sourceLocation)
-    for (world, make) in worlds {
-      let right = try await scenario.run(in: make(scenario))
-      #expect(right.hasPassed, "\(world): \(right.findings)", sourceLocation: sourceLocation)
-      let wrong = try await run(scenario, make(scenario))
-      #expect(
-        !wrong.hasPassed, "\(world) does not notice that \(defect)", sourceLocation: sourceLocation)
+    let catching = try #require(
+      catching, "say which scenarios are there for \(defect)", sourceLocation: sourceLocation)
+    let suite = try ScenarioSuite.bundled()
+    for (name, number) in catching {
+      let scenario = try #require(
+        suite.scenarios.first { $0.name == name }, sourceLocation: sourceLocation)
+      for (world, make) in worlds {
+        let place = "\(defect) in \(name), \(world)"
+        var judge = try ScenarioJudge(suite)
+        let right = try await scenario.run(in: make(scenario))
+        #expect(right.findings == [], "\(place)", sourceLocation: sourceLocation)
+        judge.add(try await run(scenario, make(scenario)), of: scenario, in: world)
+        let report = judge.report(toolVersion: "1")
+        let blamed = report.results.filter { $0.violated > 0 }.map(\.clause.id)
+        let seen = "\(place): \(report.results.flatMap(\.findings) + report.unbound)"
+        #expect(
+          blamed == ["SDK-\(scenario.system.rawValue)-\(number)"], "\(seen)",
+          sourceLocation: sourceLocation)
+        let findings = report.unbound + report.results.flatMap(\.findings)
+        let isPlaced = findings.allSatisfy {
+          $0.frame > 0 && $0.connection > 0
+            && $0.time > Timestamp(nanoseconds: 1_700_000_000_000_000_000)
+        }
+        #expect(report.unbound == [] && isPlaced, "\(seen)", sourceLocation: sourceLocation)
+      }
     }
   }
 }

@@ -9,54 +9,129 @@ import Testing
 
   init() throws { suite = try ScenarioSuite.bundled() }
 
-  /// Judges one scenario, which went as it should or not.
+  /// A finding at a step of a scenario, held against these clauses.
+  private func finding(
+    _ clauses: [String], step: Int = 4, isOfWorld: Bool = false
+  ) -> ScenarioFinding {
+    ScenarioFinding(
+      step: step, action: "call publish", clauses: clauses,
+      place: ReplayPlace(
+        frame: 7, connection: 2, time: Timestamp(nanoseconds: 1_800_000_000_000_000_000)),
+      isOfWorld: isOfWorld, message: "something else came", expected: "a | b", actual: "a")
+  }
+
+  /// Judges one scenario, in which this was wrong, or nothing.
   private func report(
-    _ name: String, isRight: Bool, isStrict: Bool = false
+    _ name: String, _ wrong: ScenarioFinding?, isStrict: Bool = false
   ) throws -> ConformanceReport {
     let scenario = try #require(suite.scenarios.first { $0.name == name })
     var judge = try ScenarioJudge(suite, isStrict: isStrict)
-    let wrong = ScenarioFinding(
-      step: 2, action: "cloud accepts", message: "something else came", expected: "a | b",
-      actual: "a")
     judge.add(
-      ScenarioOutcome(scenario: name, transcript: [], findings: isRight ? [] : [wrong]),
+      ScenarioOutcome(scenario: name, transcript: [], findings: [wrong].compactMap(\.self)),
       of: scenario, in: "file.jsonl")
     return judge.report(toolVersion: "1")
   }
 
-  private func verdict(_ id: String, _ report: ConformanceReport) -> Verdict? {
-    report.results.first { $0.clause.id == id }?.verdict
+  /// The verdicts on the clauses that a report has anything to say of.
+  private func verdicts(_ report: ConformanceReport) -> [String: Verdict] {
+    let rows = report.results.filter(\.isExercised).map { ($0.clause.id, $0.verdict) }
+    return Dictionary(uniqueKeysWithValues: rows)
   }
 
   @Test func whatIsKeptHasPassed() throws {
-    let report = try report("publish", isRight: true)
-    #expect(verdict("SDK-channel-40", report) == .passed)
-    #expect(verdict("SDK-channel-9", report) == .notExercised)
-    #expect(verdict("SDK-channel-1", report) == .notApplicable)
-    #expect(!report.hasFailed && report.inputs == ["file.jsonl"])
+    let report = try report("topics", nil)
+    #expect(
+      verdicts(report)
+        == ["SDK-channel-21": .passed, "SDK-channel-22": .passed, "SDK-channel-40": .passed])
+    let others = report.results.filter { !$0.isExercised }
+    #expect(others.first { $0.clause.id == "SDK-channel-9" }?.verdict == .notExercised)
+    #expect(others.first { $0.clause.id == "SDK-channel-1" }?.verdict == .notApplicable)
+    #expect(!report.hasFailed && report.unbound == [] && report.inputs == ["file.jsonl"])
   }
 
-  @Test func whatIsViolatedHasFailed() throws {
-    let report = try report("publish", isRight: false)
-    #expect(verdict("SDK-channel-40", report) == .failed)
-    #expect(report.hasFailed)
-    let text = report.text(color: false)
+  /// The steps of the scenario: 4 shows clause 22, 5, 7 and 8 clause 40, 6 and 9 clause 21.
+  @Test(
+    "A wrong step is held against its clause; the others are kept if they were shown before it",
+    arguments: [
+      (4, [22], [:], [21, 40]), (5, [40], [22: .passed], [21]), (6, [21], [22: .passed], [40]),
+      (9, [21], [22: .passed, 40: .passed], []), (2, [], [:], [21, 22, 40]),
+      (10, [], [21: .passed, 22: .passed, 40: .passed], []),
+    ] as [(Int, [Int], [Int: Verdict], [Int])])
+  func blame(step: Int, blamed: [Int], kept: [Int: Verdict], undecided: [Int]) throws {
+    let wrong = finding(blamed.map { "SDK-channel-\($0)" }, step: step)
+    let report = try report("topics", wrong, isStrict: true)
+    var expected: [String: Verdict] = [:]
+    for number in blamed { expected["SDK-channel-\(number)"] = .failed }
+    for (number, verdict) in kept { expected["SDK-channel-\(number)"] = verdict }
+    for number in undecided { expected["SDK-channel-\(number)"] = .inconclusive }
+    #expect(verdicts(report) == expected)
+    #expect(report.unbound.count == (blamed.isEmpty ? 1 : 0) && report.hasFailed)
+    let places = report.results.flatMap(\.places)
+    #expect(places.count == undecided.count)
+    #expect(places.allSatisfy { $0.frame == 7 && $0.connection == 2 && $0.scenario?.step == step })
     #expect(
-      text.contains(
+      Set(places.map(\.reason)).isSubset(
+        of: ["not reached: the scenario went otherwise before"]))
+  }
+
+  @Test("A world that has no more to tell accuses nobody")
+  func worldAtFault() throws {
+    let report = try report("topics", finding([], step: 6, isOfWorld: true))
+    #expect(
+      verdicts(report)
+        == [
+          "SDK-channel-21": .inconclusive, "SDK-channel-22": .passed,
+          "SDK-channel-40": .inconclusive,
+        ])
+    #expect(!report.hasFailed && report.unbound == [])
+    let reasons = Set(report.results.flatMap(\.places).map(\.reason))
+    #expect(reasons == ["not reached: the scenario could not be run to its end"])
+  }
+
+  @Test func textAndJSONSayWhere() throws {
+    let report = try report("publish", finding(["SDK-channel-40"]))
+    #expect(verdicts(report) == ["SDK-channel-40": .failed] && report.hasFailed)
+    #expect(
+      report.text(color: false).contains(
         """
           SDK-channel-40  section 1.5, MUST, 1× violated, 0× kept
             Publishing at QoS 1 completes with the PUBACK.
-            file.jsonl scenario publish, step 2, cloud accepts
+            file.jsonl scenario publish, step 4, call publish, frame 7, connection 2, 2027-01-15T08:00:00.000000Z
               something else came
               expected: a | b
               actual:   a
 
         """))
     let json = String(decoding: report.json(), as: UTF8.self)
+    let place =
+      #""scenario":"publish","step":4,"action":"call publish","frame":7,"connection":2,"#
+      + #""time":"2027-01-15T08:00:00.000000Z","#
     #expect(
       json.contains(
-        #""findings":[{"file":"file.jsonl","scenario":"publish","step":2,"action":"cloud accepts","#
-          + #""message":"something else came","packet":null,"expected":"a | b","actual":"a"}]"#))
+        #""findings":[{"file":"file.jsonl",\#(place)"message":"something else came","packet":null,"#
+          + #""expected":"a | b","actual":"a"}]"#))
+    let unbound = try self.report("topics", finding([], step: 2))
+    #expect(
+      unbound.text(color: false).contains(
+        """
+        Wrong where a scenario shows no clause
+            file.jsonl scenario topics, step 2, call publish, frame 7, connection 2, 2027-01-15T08:00:00.000000Z
+              something else came
+              expected: a | b
+              actual:   a
+
+        Inconclusive
+          SDK-channel-21  not reached: the scenario went otherwise before
+                          file.jsonl scenario topics, step 2, call publish, frame 7, connection 2, 2027-01-15T08:00:00.000000Z
+
+        """))
+    let undecided = String(decoding: unbound.json(), as: UTF8.self)
+    #expect(undecided.contains(#""unbound":[{"file":"file.jsonl","scenario":"topics","step":2,"#))
+    #expect(
+      undecided.contains(
+        #""undecided":[{"file":"file.jsonl","scenario":"topics","step":2,"action":"call publish","frame":7,"#
+          + #""connection":2,"time":"2027-01-15T08:00:00.000000Z","#
+          + #""reason":"not reached: the scenario went otherwise before"}]"#))
   }
 
   @Test func oneOfManyIsEnoughToFail() throws {
@@ -64,30 +139,47 @@ import Testing
     try #require(scenarios.count > 1)
     var judge = try ScenarioJudge(suite, clauses: ["SDK-channel-40"])
     for (index, scenario) in scenarios.enumerated() {
-      let finding = ScenarioFinding(
-        step: 1, action: "", message: "", expected: "", actual: "")
+      let wrong = index == 0 ? [finding(["SDK-channel-40"])] : []
       judge.add(
-        ScenarioOutcome(
-          scenario: scenario.name, transcript: [], findings: index == 0 ? [finding] : []),
+        ScenarioOutcome(scenario: scenario.name, transcript: [], findings: wrong),
         of: scenario, in: "script")
     }
     let report = judge.report(toolVersion: "1")
     #expect(report.results.map(\.verdict) == [.failed])
+    #expect(report.results.map(\.satisfied) == [scenarios.count - 1])
+  }
+
+  @Test func whatIsKeptInOneAndNotReachedInAnotherSaysSo() throws {
+    let scenarios = suite.scenarios.filter { $0.clauses.contains("SDK-channel-40") }
+    var judge = try ScenarioJudge(suite, clauses: ["SDK-channel-40"])
+    for scenario in scenarios {
+      let wrong = scenario.name == "topics" ? [finding(["SDK-channel-22"])] : []
+      judge.add(
+        ScenarioOutcome(scenario: scenario.name, transcript: [], findings: wrong),
+        of: scenario, in: "script")
+    }
+    let report = judge.report(toolVersion: "1")
+    #expect(report.results.map(\.verdict) == [.passed])
+    #expect(
+      report.results.map(\.reason) == [
+        "1 of \(scenarios.count) undecided: not reached: the scenario went otherwise before"
+      ])
   }
 
   @Test func whatShouldBeFailsStrictRunsOnly() throws {
-    let lenient = try report("refused-3", isRight: false)
-    #expect(verdict("SDK-channel-16", lenient) == .notFollowed && !lenient.hasFailed)
+    let lenient = try report("refused-3", finding(["SDK-channel-16"], step: 2))
+    #expect(verdicts(lenient) == ["SDK-channel-16": .notFollowed] && !lenient.hasFailed)
     #expect(
       lenient.results.compactMap(\.reason).contains(
-        "a SHOULD is not followed (scenario refused-3, step 2, cloud accepts); "
+        "a SHOULD is not followed (scenario refused-3, step 2, call publish); "
           + "--strict makes it a failure"))
-    let strict = try report("refused-3", isRight: false, isStrict: true)
-    #expect(verdict("SDK-channel-16", strict) == .failed && strict.hasFailed)
+    let strict = try report(
+      "refused-3", finding(["SDK-channel-16"], step: 2), isStrict: true)
+    #expect(verdicts(strict) == ["SDK-channel-16": .failed] && strict.hasFailed)
   }
 
   @Test func sectionsStandInOrder() throws {
-    let text = try report("publish", isRight: true).text(color: false)
+    let text = try report("publish", nil).text(color: false)
     let sections = text.split(separator: "\n").compactMap { line in
       line.hasPrefix("  ") ? line.split(separator: " ").first : nil
     }

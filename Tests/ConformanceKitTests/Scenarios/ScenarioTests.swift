@@ -176,8 +176,8 @@ extension Scenario {
   func upTo(step count: Int) throws -> Scenario {
     try Scenario(
       [
-        "name": .string(name), "title": "", "clauses": [], "configuration": configuration,
-        "steps": .array(steps.prefix(count).map(\.fields)),
+        "name": .string(name), "title": "", "clauses": shown(by: steps.prefix(count)),
+        "configuration": configuration, "steps": .array(steps.prefix(count).map(\.fields)),
       ], of: system)
   }
 
@@ -188,8 +188,14 @@ extension Scenario {
     }
     return try Scenario(
       [
-        "name": .string(name), "title": "", "clauses": [], "configuration": configuration,
-        "steps": .array(steps),
+        "name": .string(name), "title": "", "clauses": .array(clauses.map(JSONValue.string)),
+        "configuration": configuration, "steps": .array(steps),
       ], of: system)
+  }
+
+  /// The clauses that steps show.
+  private func shown(by steps: ArraySlice<ScenarioStep>) -> JSONValue {
+    let shown = Set(steps.flatMap(\.binding.clauses))
+    return .array(clauses.filter(shown.contains).map(JSONValue.string))
   }
 }

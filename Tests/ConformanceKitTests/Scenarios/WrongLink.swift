@@ -123,7 +123,8 @@ struct WrongLink<Machine: LinkMachine>: LinkMachine {
     case .serverReasonsAreLost: message.replaceMember("reason") { _ in 0 }
     case .endedTokensAreShown: message.replaceMember("expiresIn") { _ in 86_400 }
     case .unrestoredStaysThere: message.replaceMember("unrestored") { _ in [] }
-    case .ownPresenceIsTold: message.replaceMember("user") { $0 == "ann" ? "anna" : $0 }
+    case .ownPresenceIsTold where message.topic.hasSuffix("/presence"):
+      message.replaceMember("user") { $0 == "ann" ? "anna" : $0 }
     case .snapshotsAreDropped where message.topic.hasSuffix("/down/snapshot"): return []
     default: break
     }
