@@ -55,6 +55,10 @@ enum CaptureNotes {
     note(
       segments.disbelievedEnds,
       "FINs or resets lie outside their receiver's window and end no connection")
+    note(
+      segments.leaps,
+      "acknowledgements claim far more than was captured, and nothing else does: that is told as no "
+        + "loss, but what may depend on it stays open")
     note(segments.evictedFlows, "idle connections were given up: too many are open at once")
     note(secretsDropped, "blocks of decryption secrets are more than are kept")
     note(

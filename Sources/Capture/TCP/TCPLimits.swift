@@ -23,5 +23,7 @@ struct TCPStatistics: Sendable, Hashable {
   var strayedSegments = 0
   /// FINs and resets near their connection's place, but not where their receiver would believe them.
   var disbelievedEnds = 0
+  /// Directions of which an acknowledgement claims more than anything else shows to have been sent.
+  var leaps = 0
   var evictedFlows = 0
 }

@@ -94,7 +94,11 @@ extension TCPReassembler {
     if flow.isWanted, let connection = flow.connection {
       let began = flow.closing ?? (how, endedBy ?? .first, arrival)
       var arrival = arrival
-      if flow.mayHaveBegunOtherwise { arrival.isOrderUncertain = true }
+      let leaps = [flow.first, flow.second].count(where: \.hasLeap)
+      statistics.leaps += leaps
+      if leaps > 0 || flow.isOvertaken || flow.mayHaveBegunOtherwise {
+        arrival.isOrderUncertain = true
+      }
       consumer.closed(
         FlowClosing(
           how: how, side: began.side, began: began.arrival, arrival: arrival,
@@ -119,6 +123,10 @@ extension TCPReassembler {
 }
 
 extension TCPReassembler.Flow {
+  /// Whether bytes came that had been told as lost: their direction, and its end with it, may have been
+  /// captured late as a whole, and by its own time.
+  fileprivate var isOvertaken: Bool { first.isOvertaken || second.isOvertaken }
+
   /// Whether the first FIN or RST that was captured may acknowledge a FIN that was not.
   fileprivate var mayHaveBegunOtherwise: Bool {
     guard let closing else {

@@ -111,7 +111,13 @@ extension TCPReassembler {
     let next = flow[other].pending.first?.offset
     let bound = min(head.demand, next ?? .max, flow[other].finOffset ?? .max)
     let missing = bound - flow[other].offset
-    guard missing > 0, forced != nil || flow[other].settled >= bound else { return false }
+    guard missing > 0 else { return false }
+    guard forced != nil || flow[other].settled >= bound else {
+      // A leap that nothing supports is waited for as long, but no bytes are lost for it.
+      guard flow[other].overdue >= head.demand else { return false }
+      flow[side].pending.dropDemand(isUncertain: true)
+      return true
+    }
     if next == nil, flow[other].finOffset == nil {
       // One number alone is that of a FIN, which is no byte. So many bytes at once nobody sent.
       let isTooFar = missing > limits.pendingBytes && bound > flow[other].believed

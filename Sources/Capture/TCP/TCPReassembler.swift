@@ -180,6 +180,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     _ arrival: Arrival
   ) {
     let known = flow[side].offset - offset
+    if known > 0 { flow[side].meet(offset..<(offset + length)) }
     guard known < length else { return }
     let isDue =
       known >= 0 && flow[side].pending.isEmpty && flow.isOver(demand, of: side.other)

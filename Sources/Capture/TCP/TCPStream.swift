@@ -37,8 +37,17 @@ final class TCPStream {
   @exclusivity(unchecked) private(set) var isBegun = false
   /// Whether the last bytes so far are lost, and with them perhaps a FIN.
   @exclusivity(unchecked) private(set) var endsInLoss = false
+  /// Whether bytes came that had been told as lost: then either was captured late, or sent once more.
+  @exclusivity(unchecked) private(set) var isOvertaken = false
+  /// Where the last bytes lie that were told as lost.
+  @exclusivity(unchecked) private var losses: [Range<Int>] = []
+  private static let mostLosses = 16
   /// What was acknowledged of late beyond ``offset``, and at which segment of the connection.
   @exclusivity(unchecked) private var recent: [(target: Int, segment: Int)] = []
+  /// The same of what nothing supports: acknowledgements that leap.
+  @exclusivity(unchecked) private var leaps: [(target: Int, segment: Int)] = []
+  /// How far any of these had leapt some segments ago: nothing waits for it any longer.
+  @exclusivity(unchecked) private(set) var overdue = Int.min
 
   /// Farther than this from what is expected no segment is believed (RFC 7323 allows windows of 1 GiB).
   private static let farthest = 1 << 30
@@ -129,10 +138,13 @@ final class TCPStream {
     guard let target = offset(of: sequence) else { return .min }
     // From where the last one led, too, be that a leap: the same number once more says nothing.
     let advance = target - max(acknowledged, offset)
-    if (advance > 0 && advance <= step) || target - max(believed, offset) <= step {
-      believed = max(believed, target)
-    }
+    let isStep = (advance > 0 && advance <= step) || target - max(believed, offset) <= step
     acknowledged = max(acknowledged, target)
+    guard isStep else {
+      if target > leaps.last?.target ?? overdue { leaps.append((target, segment)) }
+      return target
+    }
+    believed = max(believed, target)
     if target > offset, target > recent.last?.target ?? settled { recent.append((target, segment)) }
     return target
   }
@@ -153,19 +165,37 @@ final class TCPStream {
       settled = max(settled, oldest.target)
       recent.removeFirst()
     }
+    while let oldest = leaps.first, oldest.segment <= segment {
+      overdue = max(overdue, oldest.target)
+      leaps.removeFirst()
+    }
   }
 
   /// How many bytes are known to have been sent and were not captured; asked for at the end.
   var unseen: Int {
     if let finOffset { return max(0, finOffset - offset) }
-    guard acknowledged > offset else { return 0 }
+    let known = min(acknowledged, believed)
+    guard known > offset else { return 0 }
     // The FIN takes a number of its own: one that is acknowledged but not captured is no byte.
-    return acknowledged - offset == 1 ? 0 : acknowledged - offset
+    return known - offset == 1 ? 0 : known - offset
+  }
+
+  /// Whether an acknowledgement leaps over what nothing else shows to have been sent: then bytes are
+  /// missing, or that number is wild.
+  var hasLeap: Bool { finOffset == nil && acknowledged > max(believed, offset) }
+
+  /// Takes note of a segment whose first bytes are known; it may be one that was told as lost.
+  func meet(_ bytes: Range<Int>) {
+    if losses.contains(where: { $0.overlaps(bytes) }) { isOvertaken = true }
   }
 
   func advance(by count: Int, isLost: Bool = false) {
     isBegun = true
     endsInLoss = isLost
+    if isLost {
+      if losses.count == Self.mostLosses { losses.removeFirst() }
+      losses.append(offset..<(offset + count))
+    }
     offset += count
     if let nextSequence {
       self.nextSequence = nextSequence &+ UInt32(truncatingIfNeeded: count)

@@ -287,6 +287,66 @@ struct CausalOrderTests {
   }
 
   @Test(
+    "One acknowledgement alone that leaps at the end tells no loss, and leaves open what it may answer",
+    arguments: [
+      ([1 << 20], true), ([1 << 20 + 1], false), ([1 << 20 + 1, 1 << 20 + 1], false),
+      // Another one that goes on from there supports it.
+      ([1 << 20 + 1, 1 << 20 + 2], true),
+    ] as [([UInt32], Bool)])
+  func leapAtTheEnd(_ leaps: [UInt32], _ isLoss: Bool) {
+    var dialogue = Self.opened()
+    let known = dialogue.next[.server] ?? 0
+    for leap in leaps {
+      dialogue.next[.server] = known &+ leap
+      dialogue.add(.client, [])
+    }
+    let tap = Tap(dialogue)
+    let start = [">OPEN", ">CONNECT", "<CONNACK"]
+    #expect(Self.lines(tap) == start + (isLoss ? ["<GAP", ">CLOSE"] : [">CLOSE?"]))
+    #expect(tap.gaps.map(\.bytes) == (isLoss ? leaps.suffix(1).map(Int.init) : []))
+    #expect(tap.statistics.leaps == (isLoss ? 0 : 1))
+  }
+
+  @Test("Behind an acknowledgement that leaps, a segment that comes late is still waited for")
+  func lateBehindLeap() {
+    var dialogue = Self.opened()
+    let known = dialogue.next[.server]
+    dialogue.next[.server]? += 5 << 20
+    dialogue.add(.client, [])
+    dialogue.next[.server] = known
+    for _ in 0..<20 { dialogue.send(.client, Self.ping, acknowledged: false) }
+    let place = dialogue.segments.count
+    for _ in 0..<4 { dialogue.send(.client, Self.ping, acknowledged: false) }
+    dialogue.segments.swapAt(place, place + 2)
+    dialogue.send(.server, Self.pong, acknowledged: false)
+    let tap = Tap(dialogue)
+    let pings = [String](repeating: ">PINGREQ", count: 24)
+    #expect(
+      Self.lines(tap) == [">OPEN", ">CONNECT", "<CONNACK"] + pings + ["<PINGRESP", ">CLOSE?"])
+    #expect(tap.gaps == [])
+  }
+
+  @Test(
+    "A direction that was captured late, behind the losses told of it, leaves the end's place open")
+  func overtakenLosses() {
+    var dialogue = Self.opened()
+    for _ in 0..<20 {
+      dialogue.send(.client, Self.ping)
+      dialogue.send(.server, Self.pong)
+    }
+    dialogue.close()
+    let client = dialogue.segments.filter { $0.sender == .client }
+    let server = dialogue.segments.filter { $0.sender == .server }
+    let late = Tap(client + server)
+    #expect(late.gaps.reduce(0) { $0 + $1.bytes } == 4 + 20 * 2)
+    #expect(Self.lines(late).last?.hasSuffix("CLOSE?") == true)
+    // Of what never came nothing is late.
+    let lost = Tap(client + server.filter { $0.payload.isEmpty })
+    #expect(lost.gaps.reduce(0) { $0 + $1.bytes } == 4 + 20 * 2)
+    #expect(Self.lines(lost).last?.hasSuffix("CLOSE") == true)
+  }
+
+  @Test(
     "A SYN/ACK behind the first bytes tells that others were before them", arguments: [true, false])
   func lateAnswer(_ isFirstLost: Bool) {
     var dialogue = Self.opened()
