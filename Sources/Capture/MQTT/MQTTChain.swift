@@ -55,6 +55,12 @@ struct MQTTChain: StreamChain {
 
   func isExact(_ bytes: RawSpan) -> Bool { !isBroken && end == bytes.byteCount }
 
+  func needed(behind bytes: RawSpan) -> Int {
+    guard end < bytes.byteCount, case .header(let header) = MQTTFixedHeader.read(bytes, at: end)
+    else { return bytes.byteCount + 1 }
+    return end + header.packetSize
+  }
+
   func proves(isExact: Bool) -> Bool { weight >= 3 || (weight >= 1 && isExact) }
 
   var provesAnywhere: Bool { packets >= 3 || (packets == 2 && weight >= 6) }

@@ -6,14 +6,14 @@ extension MQTTRecognizer {
   /// Takes a CONNECT that is faultless but for the name of its protocol for one, where something
   /// besides says that this is MQTT: the server, its answer, or what the client goes on with.
   /// - Returns: Nil if no side begins with such a packet.
-  func unknownName(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict? {
+  func unknownName(_ pieces: HeldPieces, isFinal: Bool) -> Verdict? {
     guard opening.isFromStart else { return nil }
     for side in [Side.first, .second] {
-      let start = pieces.start(of: side)
-      let bytes = start.bytes.span.bytes
+      let held = pieces[side]
+      let bytes = held.bytes.span.bytes.extracting(held.start)
       guard let connect = Self.unknownConnect(bytes) else { continue }
-      let other = pieces.start(of: side.other)
-      let answer = MQTTChain(other.bytes.span.bytes, from: 0)
+      let other = pieces[side.other]
+      let answer = MQTTChain(other.bytes.span.bytes.extracting(other.start), from: 0)
       let rest = MQTTChain(bytes, from: connect.size)
       let isAnswered = answer.packets > 0 && answer.isFromServer
       let isContinued = rest.packets > 0 && rest.isFromClient && rest.weight >= 2
@@ -45,10 +45,11 @@ extension MQTTRecognizer {
   }
 
   /// Whether a piece begins with a packet whose fields fill it, whatever else is wrong with it.
-  static func resemble(_ pieces: [HeldPiece]) -> Bool {
+  static func resemble(_ pieces: HeldPieces) -> Bool {
     for side in [Side.first, .second] {
-      for stretch in pieces.stretches(of: side) {
-        let bytes = stretch.bytes.span.bytes
+      let held = pieces[side]
+      for stretch in held.stretches {
+        let bytes = held.bytes.span.bytes.extracting(stretch.range)
         for start in stretch.starts where isPacket(bytes, at: start) { return true }
       }
     }

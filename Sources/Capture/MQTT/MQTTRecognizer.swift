@@ -29,17 +29,17 @@ struct MQTTRecognizer {
   ///   - pieces: The pieces of both sides in the order of their coming.
   ///   - isFinal: Whether nothing more will come.
   /// - Returns: What the connection is taken for.
-  func judge(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
+  func judge(_ pieces: HeldPieces, isFinal: Bool) -> Verdict {
     switch rule {
     case .some(.none), .webSocket: return .notMQTT
     case .mqtt, nil: break
     }
     let isOver = Self.isOver(pieces)
     for side in [Side.first, .second] {
-      let start = pieces.start(of: side)
-      switch Self.connectLevel(start.bytes.span.bytes) {
+      let held = pieces[side]
+      switch Self.connectLevel(held.bytes.span.bytes.extracting(held.start)) {
       case .level(let level): return .mqtt(client: side, wire: wire(level), evidence: nil)
-      case .maybe where !isFinal && !isOver && !start.isCut: return .undecided
+      case .maybe where !isFinal && !isOver && !held.isCut: return .undecided
       case .maybe, .no: break
       }
     }
@@ -107,17 +107,19 @@ struct MQTTRecognizer {
   // MARK: Chains of packets
 
   /// Whether so much has come that nothing more is waited for.
-  private static func isOver(_ pieces: [HeldPiece]) -> Bool {
+  private static func isOver(_ pieces: HeldPieces) -> Bool {
     pieces.count > mostPieces || pieces.byteCount > mostBytes
   }
 
   /// Finds the best run of a side: from its first byte, or in a capture that starts in the middle,
   /// from the first piece that begins with a packet.
-  private func run(of side: Side, in pieces: [HeldPiece]) -> MQTTChain {
+  private func run(of side: Side, in pieces: HeldPieces) -> MQTTChain {
     var best: MQTTChain?
-    for (index, stretch) in pieces.stretches(of: side).enumerated() {
+    let held = pieces[side]
+    for (index, stretch) in held.stretches.enumerated() {
+      let bytes = held.bytes.span.bytes.extracting(stretch.range)
       for start in stretch.starts {
-        let chain = MQTTChain(stretch.bytes.span.bytes, from: start)
+        let chain = MQTTChain(bytes, from: start)
         if !chain.isBroken || chain.packets > 0 { return chain }
         best = best ?? chain
         if opening.isFromStart, index == 0, start == 0 { return chain }
@@ -127,7 +129,7 @@ struct MQTTRecognizer {
   }
 
   private func weigh(
-    _ first: MQTTChain, _ second: MQTTChain, _ pieces: [HeldPiece], isFinal: Bool
+    _ first: MQTTChain, _ second: MQTTChain, _ pieces: HeldPieces, isFinal: Bool
   ) -> Verdict {
     if first.isBroken || second.isBroken {
       guard !isWhole(pieces) else { return .notMQTT }
@@ -152,7 +154,7 @@ struct MQTTRecognizer {
   }
 
   /// Whether both sides are here from their first byte on.
-  private func isWhole(_ pieces: [HeldPiece]) -> Bool {
+  private func isWhole(_ pieces: HeldPieces) -> Bool {
     opening.isFromStart && pieces.isComplete
   }
 
@@ -167,7 +169,7 @@ struct MQTTRecognizer {
 
   /// Takes the connection for MQTT on the user's word, unless nothing in it looks like that.
   private func forced(
-    _ version: MQTTVersion?, _ first: MQTTChain, _ second: MQTTChain, _ pieces: [HeldPiece],
+    _ version: MQTTVersion?, _ first: MQTTChain, _ second: MQTTChain, _ pieces: HeldPieces,
     isFinal: Bool
   ) -> Verdict {
     let isSeen = first.packets + second.packets > 0

@@ -10,9 +10,7 @@ final class SessionConnection {
   var number = 0
   private(set) var stage = Stage.held
   /// What came before the connection was recognised.
-  private(set) var held: [HeldPiece] = []
-  /// The memory that the held pieces take, in bytes.
-  private var heldMemory = 0
+  private(set) var held = HeldPieces()
   var client = Side.first
   /// What WebSocket keeps, if the connection speaks it; then the packets are those in its messages.
   private(set) var webSocket: WebSocketConnection?
@@ -83,40 +81,31 @@ final class SessionConnection {
     return version != before
   }
 
-  /// Keeps a piece until it is known what the connection speaks.
-  func hold(_ piece: HeldPiece) {
-    held.append(piece)
-    heldMemory += piece.reserved
+  /// Keeps bytes until it is known what the connection speaks.
+  func hold(_ bytes: RawSpan, from side: Side, _ arrival: Arrival) {
+    held.append(bytes, from: side, arrival)
   }
 
-  private func clearHeld() {
-    held = []
-    heldMemory = 0
+  /// Notes a loss until it is known what the connection speaks.
+  func hold(lossOf count: Int, _ reason: Gap.Reason, from side: Side, _ arrival: Arrival) {
+    held.lose(count, reason, from: side, arrival)
   }
+
+  private func clearHeld() { held = HeldPieces() }
 
   /// Changes what is kept of the hellos of TLS.
-  func changeHandshake(_ change: (inout TLSHandshake) -> Void) {
-    change(&handshake)
-    heldMemory = handshake.reserved
-  }
+  func changeHandshake(_ change: (inout TLSHandshake) -> Void) { change(&handshake) }
 
   /// Drops what is held, but for how much it was; false when it is too much to go on.
   func forget(_ arrival: Arrival) -> Bool {
-    var lost: [HeldPiece] = []
+    var lost = HeldPieces()
     for side in [Side.first, .second] {
-      let count = held.reduce(0) { count, piece in
-        guard piece.side == side else { return count }
-        switch piece.content {
-        case .bytes(let bytes): return count + bytes.count
-        case .lost(let bytes, _): return count + bytes
-        }
-      }
+      let count = held[side].bytes.count + held[side].lost
       guard count > 0 else { continue }
-      lost.append(HeldPiece(side: side, arrival: arrival, content: .lost(count, .limit)))
+      lost.lose(count, .limit, from: side, arrival)
       if count > MQTTChain.largest { return false }
     }
-    clearHeld()
-    for piece in lost { hold(piece) }
+    held = lost
     return true
   }
 
@@ -128,7 +117,7 @@ final class SessionConnection {
   /// The memory that everything unfinished takes, in bytes.
   @inline(__always)
   var reserved: Int {
-    let own = first.reserved + second.reserved + heldMemory
+    let own = first.reserved + second.reserved + held.reserved + handshake.reserved
     return webSocket.map { own + $0.reserved } ?? own
   }
 

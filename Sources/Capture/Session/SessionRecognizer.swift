@@ -43,7 +43,7 @@ struct SessionRecognizer {
   ///   - pieces: The pieces of both sides in the order of their coming.
   ///   - isFinal: Whether nothing more will come.
   /// - Returns: What the connection is taken for.
-  func judge(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
+  func judge(_ pieces: HeldPieces, isFinal: Bool) -> Verdict {
     if case .none? = rule { return .foreign }
     let tls = TLSRecognizer(opening: opening)
     if let client = tls.client(pieces, isFinal: isFinal) { return .tls(client: client) }
@@ -79,21 +79,20 @@ struct SessionRecognizer {
   }
 
   /// Looks for a request, or for the answer to one; nil where there is neither.
-  private func http(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict? {
+  private func http(_ pieces: HeldPieces, isFinal: Bool) -> Verdict? {
     for side in [Side.first, .second] {
-      let start = pieces.start(of: side)
-      switch HTTPStart(start.bytes.span.bytes) {
+      let held = pieces[side]
+      switch HTTPStart(held.bytes.span.bytes.extracting(held.start)) {
       case .request: return .http(client: side)
       case .response: return .http(client: side.other)
-      case .maybe where !isFinal && !start.isCut && pieces.count < 64: return .undecided
+      case .maybe where !isFinal && !held.isCut && pieces.count < 64: return .undecided
       case .maybe, .no: break
       }
     }
     // In the middle of a connection a request may begin with any segment.
     guard !(opening.isFromStart && pieces.isComplete) else { return nil }
-    for piece in pieces {
-      let bytes = piece.bytes ?? []
-      switch HTTPStart(bytes.span.bytes) {
+    for piece in pieces.pieces {
+      switch piece.start {
       case .request: return .http(client: piece.side)
       case .response: return .http(client: piece.side.other)
       case .maybe, .no: continue
@@ -103,11 +102,12 @@ struct SessionRecognizer {
   }
 
   /// Takes the connection for WebSocket on the user's word, unless no piece of it begins with a frame.
-  private func forced(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
+  private func forced(_ pieces: HeldPieces, isFinal: Bool) -> Verdict {
     let isOver = isFinal || pieces.count > 64 || pieces.byteCount > 64 << 10
     for side in [Side.first, .second] {
-      for stretch in pieces.stretches(of: side) {
-        let bytes = stretch.bytes.span.bytes
+      let held = pieces[side]
+      for stretch in held.stretches {
+        let bytes = held.bytes.span.bytes.extracting(stretch.range)
         for start in stretch.starts {
           guard case .header(let header) = WebSocketFrameHeader.read(bytes, at: start) else {
             continue

@@ -54,8 +54,8 @@ struct SessionTraffic: TCPConsumer {
       guard settle(verdict, connection, arrival) else { return false }
       return take(bytes, side, arrival, connection)
     }
-    let piece = HeldPiece(side: side, arrival: arrival, content: .bytes(Array(copying: bytes)))
-    return hold(piece, connection)
+    connection.hold(bytes, from: side, arrival)
+    return judgeHeld(connection, arrival)
   }
 
   mutating func lost(
@@ -63,8 +63,8 @@ struct SessionTraffic: TCPConsumer {
     on connection: SessionConnection
   ) -> Bool {
     guard connection.stage != .held else {
-      let piece = HeldPiece(side: side, arrival: arrival, content: .lost(count, reason))
-      return account(for: connection, isWanted: hold(piece, connection), arrival)
+      connection.hold(lossOf: count, reason, from: side, arrival)
+      return account(for: connection, isWanted: judgeHeld(connection, arrival), arrival)
     }
     lose(count, reason, side, arrival, connection)
     return account(for: connection, isWanted: true, arrival)
@@ -175,15 +175,14 @@ struct SessionTraffic: TCPConsumer {
       .unread(start), port: port(connection), frame: connection.opening.arrival.frame)
   }
 
-  /// Keeps a piece and judges again; false when the connection is of no interest.
-  private func hold(_ piece: HeldPiece, _ connection: SessionConnection) -> Bool {
-    connection.hold(piece)
+  /// Judges what is held with its last piece; false when the connection is of no interest.
+  private func judgeHeld(_ connection: SessionConnection, _ arrival: Arrival) -> Bool {
     let held = connection.held
     let recognizer = makeRecognizer(connection)
     let verdict = recognizer.judge(held, isFinal: false)
     if case .undecided = verdict { return true }
-    if case .later = verdict, connection.forget(piece.arrival) { return true }
-    guard settle(verdict, connection, piece.arrival) else { return false }
+    if case .later = verdict, connection.forget(arrival) { return true }
+    guard settle(verdict, connection, arrival) else { return false }
     return replay(held, connection)
   }
 
@@ -221,14 +220,17 @@ struct SessionTraffic: TCPConsumer {
   }
 
   /// Hands on what was held; false when the connection turns out to be of no interest.
-  private func replay(_ held: [HeldPiece], _ connection: SessionConnection) -> Bool {
+  private func replay(_ held: HeldPieces, _ connection: SessionConnection) -> Bool {
     if connection.stage == .mqtt, !connection.opening.isFromStart {
       mqtt.resynchronize(connection)
     }
-    for piece in held {
+    for piece in held.pieces {
       switch piece.content {
-      case .bytes(let bytes):
-        guard take(bytes.span.bytes, piece.side, piece.arrival, connection) else { return false }
+      case .bytes(let range):
+        let side = held[piece.side]
+        guard
+          take(side.bytes.span.bytes.extracting(range), piece.side, piece.arrival, connection)
+        else { return false }
       case .lost(let count, let reason):
         lose(count, reason, piece.side, piece.arrival, connection)
       }

@@ -3,7 +3,7 @@ import DataClient
 /// A run of packets or frames from a place in some bytes, as far as it proves something.
 protocol StreamChain {
   /// What is known of the units beforehand.
-  associatedtype Hint
+  associatedtype Hint: Equatable
 
   /// Walks along units.
   init(_ bytes: RawSpan, from start: Int, hint: Hint)
@@ -21,6 +21,9 @@ protocol StreamChain {
 
   /// Whether the run covers all bytes.
   func isExact(_ bytes: RawSpan) -> Bool
+
+  /// How many bytes there must be before the run may be another one.
+  func needed(behind bytes: RawSpan) -> Int
 }
 
 /// Finds the next unit in one direction of a connection that is out of step.
@@ -44,7 +47,17 @@ struct StreamResynchronizer<Chain: StreamChain> {
   private var bytes: [UInt8] = []
   private var starts: [Start] = []
   /// The starts of pieces that may still turn out to be units; one that can't be never will.
-  private var candidates: [Int] = []
+  private var candidates: [Candidate] = []
+  /// What was known of the units when the candidates were looked at.
+  private var hint: Chain.Hint?
+  /// How often a run was walked along where a piece starts.
+  private(set) var walks = 0
+
+  private struct Candidate {
+    var start: Int
+    /// So many bytes there must be before another look is worth it.
+    var needed: Int
+  }
 
   /// So much is looked at, at the most; then it is searched byte by byte and given up.
   private static var mostBytes: Int { 64 << 10 }
@@ -54,7 +67,8 @@ struct StreamResynchronizer<Chain: StreamChain> {
 
   /// The memory that the kept bytes take, in bytes.
   var reserved: Int {
-    bytes.capacity + starts.capacity * MemoryLayout<Start>.stride + candidates.capacity * 8
+    bytes.capacity + starts.capacity * MemoryLayout<Start>.stride + candidates.capacity
+      * MemoryLayout<Candidate>.stride
   }
 
   /// What was found: how many bytes are no units, and the pieces from the first unit on.
@@ -66,7 +80,7 @@ struct StreamResynchronizer<Chain: StreamChain> {
   /// Takes the next bytes of the stream.
   mutating func take(_ piece: RawSpan, _ arrival: Arrival) {
     guard !piece.isEmpty else { return }
-    candidates.append(bytes.count)
+    candidates.append(Candidate(start: bytes.count, needed: 0))
     starts.append(Start(position: bytes.count, arrival: arrival))
     piece.withUnsafeBytes { bytes.append(contentsOf: $0) }
   }
@@ -77,14 +91,7 @@ struct StreamResynchronizer<Chain: StreamChain> {
   ///   - isFinal: Whether nothing more will come.
   /// - Returns: What was found, or how many bytes had to be given up; nil to wait for more.
   mutating func find(_ hint: Chain.Hint, isFinal: Bool) -> Found? {
-    var open: [Int] = []
-    for start in candidates {
-      let chain = Chain(bytes.span.bytes, from: start, hint: hint)
-      if chain.isBroken { continue }
-      if chain.proves(isExact: chain.isExact(bytes.span.bytes)) { return found(at: start) }
-      open.append(start)
-    }
-    candidates = open
+    if let start = provenStart(hint) { return found(at: start) }
     let isOver = bytes.count > Self.mostBytes || starts.count > Self.mostPieces
     guard isFinal || isOver else { return nil }
     for start in bytes.indices {
@@ -92,6 +99,28 @@ struct StreamResynchronizer<Chain: StreamChain> {
       if !chain.isBroken, chain.provesAnywhere { return found(at: start) }
     }
     return found(at: bytes.count)
+  }
+
+  /// Walks along the runs that may be others than at the last look.
+  /// - Returns: The start of the first that proves itself.
+  private mutating func provenStart(_ hint: Chain.Hint) -> Int? {
+    let isSame = self.hint == hint
+    self.hint = hint
+    var open: [Candidate] = []
+    for candidate in candidates {
+      guard !isSame || candidate.needed <= bytes.count else {
+        open.append(candidate)
+        continue
+      }
+      walks += 1
+      let chain = Chain(bytes.span.bytes, from: candidate.start, hint: hint)
+      if chain.isBroken { continue }
+      if chain.proves(isExact: chain.isExact(bytes.span.bytes)) { return candidate.start }
+      open.append(
+        Candidate(start: candidate.start, needed: chain.needed(behind: bytes.span.bytes)))
+    }
+    candidates = open
+    return nil
   }
 
   private mutating func found(at place: Int) -> Found {

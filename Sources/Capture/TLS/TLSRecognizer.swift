@@ -24,12 +24,12 @@ struct TLSRecognizer {
   /// Whether a side begins with what may become a handshake.
   ///
   /// What a loss follows never becomes one: only the records behind it may still tell.
-  func mayBegin(_ pieces: [HeldPiece]) -> Bool {
+  func mayBegin(_ pieces: HeldPieces) -> Bool {
     guard pieces.count < Self.mostPieces else { return false }
     return [Side.first, .second].contains { side in
-      let start = pieces.start(of: side)
-      let bytes = start.bytes
-      return !start.isCut && (1...TLSRecord.headerSize).contains(bytes.count)
+      let held = pieces[side]
+      let bytes = held.bytes[held.start]
+      return !held.isCut && (1...TLSRecord.headerSize).contains(bytes.count)
         && bytes[0] == TLSRecord.handshake && bytes.dropFirst().first.map { $0 == 3 } ?? true
     }
   }
@@ -39,10 +39,11 @@ struct TLSRecognizer {
   ///   - pieces: The pieces of both sides in the order of their coming.
   ///   - isFinal: Whether nothing more will come.
   /// - Returns: Who is the client, if it is TLS.
-  func client(_ pieces: [HeldPiece], isFinal: Bool) -> Side? {
+  func client(_ pieces: HeldPieces, isFinal: Bool) -> Side? {
     for side in [Side.first, .second] {
-      let start = pieces.start(of: side)
-      if let client = client(firstBytes: start.bytes.span.bytes, of: side) { return client }
+      let held = pieces[side]
+      let start = held.bytes.span.bytes.extracting(held.start)
+      if let client = client(firstBytes: start, of: side) { return client }
     }
     // In the middle: records where pieces start, of which one alone may be an accident.
     guard !opening.isFromStart || !pieces.isComplete else { return nil }
@@ -56,11 +57,13 @@ struct TLSRecognizer {
   }
 
   /// The longest run of records that begins where a piece of a side does.
-  private func run(of side: Side, in pieces: [HeldPiece]) -> (headers: Int, isExact: Bool) {
+  private func run(of side: Side, in pieces: HeldPieces) -> (headers: Int, isExact: Bool) {
     var best = (headers: 0, isExact: false)
-    for stretch in pieces.stretches(of: side) {
+    let held = pieces[side]
+    for stretch in held.stretches {
+      let bytes = held.bytes.span.bytes.extracting(stretch.range)
       for start in stretch.starts {
-        let found = TLSRecord.count(stretch.bytes.span.bytes, from: start)
+        let found = TLSRecord.count(bytes, from: start)
         if found.headers > best.headers { best = found }
       }
     }

@@ -40,6 +40,14 @@ struct WebSocketChain: StreamChain {
   /// Whether the run covers all bytes.
   func isExact(_ bytes: RawSpan) -> Bool { !isBroken && end == bytes.byteCount }
 
+  func needed(behind bytes: RawSpan) -> Int {
+    guard end < bytes.byteCount,
+      case .header(let header) = WebSocketFrameHeader.read(bytes, at: end),
+      let size = header.frameSize
+    else { return bytes.byteCount + 1 }
+    return end + size
+  }
+
   func proves(isExact: Bool) -> Bool { frames >= 2 || (frames >= 1 && isExact) }
 
   var provesAnywhere: Bool { frames >= 4 && weight >= 8 }

@@ -18,7 +18,7 @@ final class WebSocketConnection {
   /// What is known of the messages.
   enum Cargo {
     /// What came before it is known.
-    case undecided([HeldPiece])
+    case undecided(HeldPieces)
     case mqtt
     case other
   }
@@ -29,12 +29,12 @@ final class WebSocketConnection {
   /// What is missing of the head of a request that nothing has answered since.
   var lostRequest: (bytes: Int, reason: Gap.Reason, arrival: Arrival)?
   /// What the client sent behind its request before the answer came.
-  var early: [HeldPiece] = []
+  var early = HeldPieces()
   /// Whether the frames that are being cut were sent before the answer came.
   var isEarly = false
   /// The requests for something else.
   var plainRequests = 0
-  var cargo = Cargo.undecided([])
+  var cargo = Cargo.undecided(HeldPieces())
   /// Whether the frames are here from the first one on.
   var isFromStart = true
   // Beside the directions, because frames are received while they are being cut.
@@ -59,9 +59,8 @@ final class WebSocketConnection {
     var sum = first.reserved + second.reserved + firstReceiver.reserved + secondReceiver.reserved
     if case .request(let head) = phase { sum += head.reserved }
     if let response { sum += response.reserved }
-    for piece in early { sum += piece.reserved }
-    if case .undecided(let held) = cargo { for piece in held { sum += piece.reserved } }
-    return sum
+    if case .undecided(let held) = cargo { sum += held.reserved }
+    return sum + early.reserved
   }
 
   /// A number that is another one when a frame was finished.

@@ -19,7 +19,7 @@ struct WebSocketRecognizer {
   ///   - pieces: The pieces of both sides in the order of their coming.
   ///   - isFinal: Whether nothing more will come.
   /// - Returns: What the connection is taken for.
-  func judge(_ pieces: [HeldPiece], isFinal: Bool) -> Verdict {
+  func judge(_ pieces: HeldPieces, isFinal: Bool) -> Verdict {
     let first = run(of: .first, in: pieces)
     let second = run(of: .second, in: pieces)
     if let client = client(first, second, pieces) {
@@ -31,11 +31,13 @@ struct WebSocketRecognizer {
   }
 
   /// The longest run of a side that begins where one of its pieces begins; nil where there is none.
-  private func run(of side: Side, in pieces: [HeldPiece]) -> WebSocketChain? {
+  private func run(of side: Side, in pieces: HeldPieces) -> WebSocketChain? {
     var best: WebSocketChain?
-    for stretch in pieces.stretches(of: side) {
+    let held = pieces[side]
+    for stretch in held.stretches {
+      let bytes = held.bytes.span.bytes.extracting(stretch.range)
       for start in stretch.starts {
-        let chain = WebSocketChain(stretch.bytes.span.bytes, from: start)
+        let chain = WebSocketChain(bytes, from: start)
         if chain.isBroken || chain.frames == 0 { continue }
         if chain.frames > best?.frames ?? 0 { best = chain }
       }
@@ -45,7 +47,7 @@ struct WebSocketRecognizer {
 
   /// Returns the side that masks its frames, if what both sides send is enough to say so.
   private func client(
-    _ first: WebSocketChain?, _ second: WebSocketChain?, _ pieces: [HeldPiece]
+    _ first: WebSocketChain?, _ second: WebSocketChain?, _ pieces: HeldPieces
   ) -> Side? {
     let masked = [(Side.first, first), (.second, second)].filter { $0.1?.isMasked == true }
     let plain = [(Side.first, first), (.second, second)].filter { $0.1?.isMasked == false }
@@ -66,8 +68,8 @@ struct WebSocketRecognizer {
 
   /// How much a client alone has to prove: more where its server speaks without a frame in what it
   /// says, which may be the middle of a large one, but is likelier to be another protocol.
-  private func needed(of client: Side, in pieces: [HeldPiece]) -> Int {
-    pieces.contains { $0.side != client && $0.bytes != nil } ? 24 : 9
+  private func needed(of client: Side, in pieces: HeldPieces) -> Int {
+    pieces[client.other].bytes.isEmpty ? 9 : 24
   }
 
   private static func evidence(

@@ -47,10 +47,9 @@ extension WebSocketStreams {
     }
   }
 
-  private func replay(_ held: [HeldPiece], _ connection: SessionConnection) {
-    for piece in held {
-      guard case .bytes(let bytes) = piece.content else { continue }
-      mqtt.take(bytes.span.bytes, piece.side, piece.arrival, connection)
+  private func replay(_ held: HeldPieces, _ connection: SessionConnection) {
+    held.forEachBytes { bytes, piece in
+      mqtt.take(bytes, piece.side, piece.arrival, connection)
     }
   }
 
@@ -61,23 +60,24 @@ extension WebSocketStreams {
   private func decide(
     _ frame: borrowing WebSocketFrameView, _ side: Side, _ arrival: Arrival,
     _ connection: SessionConnection, _ state: WebSocketConnection
-  ) -> [HeldPiece] {
-    guard case .undecided(var held) = state.cargo else { return [] }
-    let before = held
+  ) -> HeldPieces {
+    guard case .undecided(var held) = state.cargo else { return HeldPieces() }
+    // Held once, so that growing it copies nothing.
+    state.cargo = .other
     if case .kept = frame.compression {
-      held.append(HeldPiece(side: side, arrival: arrival, content: .lost(1, .limit)))
+      held.lose(1, .limit, from: side, arrival)
     } else {
-      let bytes = Array(copying: frame.data)
-      held.append(HeldPiece(side: side, arrival: arrival, content: .bytes(bytes)))
+      held.append(frame.data, from: side, arrival)
     }
     settle(held, connection, state, isFinal: false)
-    if case .mqtt = state.cargo { return before }
-    return []
+    guard case .mqtt = state.cargo else { return HeldPieces() }
+    held.removeLast()
+    return held
   }
 
   /// Judges what came so far.
   private func settle(
-    _ held: [HeldPiece], _ connection: SessionConnection, _ state: WebSocketConnection,
+    _ held: HeldPieces, _ connection: SessionConnection, _ state: WebSocketConnection,
     isFinal: Bool
   ) {
     var opening = connection.opening

@@ -26,7 +26,7 @@ extension WebSocketStreams {
         // Held once, so that growing it copies nothing.
         state.phase = .idle
       case .asked, .open:
-        takeEarly(Array(copying: rest), arrival, connection, state)
+        takeEarly(rest, arrival, connection, state)
         return true
       case .idle:
         // What begins with no request is the body of one.
@@ -69,12 +69,10 @@ extension WebSocketStreams {
 
   /// Keeps what the client sends before the answer came.
   private func takeEarly(
-    _ bytes: [UInt8], _ arrival: Arrival, _ connection: SessionConnection,
+    _ bytes: RawSpan, _ arrival: Arrival, _ connection: SessionConnection,
     _ state: WebSocketConnection
   ) {
-    state.early.append(
-      HeldPiece(side: connection.client, arrival: arrival, content: .bytes(bytes)))
-    // All of them are looked at each time, so that there must not be many.
+    state.early.append(bytes, from: connection.client, arrival)
     guard state.early.count > Self.mostEarlyPieces || state.early.byteCount > Self.mostEarlyBytes
     else { return }
     openWithoutAnswer(connection, state)
@@ -168,10 +166,8 @@ extension WebSocketStreams {
     guard response.accepts else {
       state.phase = .idle
       let early = state.early
-      state.early = []
-      for case .bytes(let bytes) in early.map(\.content) {
-        _ = takeRequest(bytes.span.bytes, arrival, connection, state)
-      }
+      state.early = HeldPieces()
+      early.forEachBytes { bytes, _ in _ = takeRequest(bytes, arrival, connection, state) }
       return
     }
     open(response, to: request, connection, state)
@@ -220,15 +216,14 @@ extension WebSocketStreams {
   private func replayEarly(_ connection: SessionConnection, _ state: WebSocketConnection) {
     let early = state.early
     guard !early.isEmpty else { return }
-    state.early = []
+    state.early = HeldPieces()
     let client = connection.client
     // The stream has been counted on beyond them.
     var offset = state[client].offset - early.byteCount
     state[client].framer.restart(at: offset)
-    for piece in early {
-      guard case .bytes(let bytes) = piece.content else { continue }
-      offset += bytes.count
-      takeFrames(bytes.span.bytes, endingAt: offset, client, piece.arrival, connection, state)
+    early.forEachBytes { bytes, piece in
+      offset += bytes.byteCount
+      takeFrames(bytes, endingAt: offset, client, piece.arrival, connection, state)
     }
   }
 
