@@ -74,6 +74,21 @@ enum InspectCommand: Command {
 /// A consumer that writes lines.
 private protocol Printer: SessionConsumer {
   var lines: LineBuffer<OutputFile> { get set }
+  /// How much is written of the current file.
+  var growth: GrowthNote { get set }
+}
+
+extension Printer {
+  /// Ends a line, and looks at what is written each time that lines are handed on.
+  fileprivate mutating func endLine() throws {
+    try lines.endLine()
+    if lines.bytes.isEmpty { growth.take(lines.sink.byteCount) }
+  }
+
+  fileprivate mutating func flush() throws {
+    try lines.flush()
+    growth.take(lines.sink.byteCount)
+  }
 }
 
 /// Writes events as lines of JSON.
@@ -82,20 +97,32 @@ private struct JSONPrinter: Printer {
   var writer: EventJSONWriter
   var filter: SessionFilter?
   let console: Console
+  var growth: GrowthNote
+
+  init(
+    lines: LineBuffer<OutputFile>, writer: EventJSONWriter, filter: SessionFilter?, console: Console
+  ) {
+    self.lines = lines
+    self.writer = writer
+    self.filter = filter
+    self.console = console
+    growth = GrowthNote("-", console)
+  }
 
   mutating func beginFile(_ name: String) {
     writer.file = name
     filter?.beginFile()
+    growth = GrowthNote(name, console, behind: lines.sink.byteCount)
   }
 
   mutating func consume(_ event: borrowing EventView) throws {
     guard filter?.matches(event) ?? true else { return }
     writer.appendLines(event, to: &lines.bytes)
-    try lines.endLine()
+    try endLine()
   }
 
   mutating func endFile() throws {
-    try lines.flush()
+    try flush()
     if let file = writer.file, let note = filter?.note { console.note(file, note) }
   }
 }
@@ -106,6 +133,7 @@ private struct TextPrinter: Printer {
   var writer: EventTextWriter
   var filter: SessionFilter?
   let console: Console
+  var growth: GrowthNote
   private var file = ""
 
   init(
@@ -115,22 +143,24 @@ private struct TextPrinter: Printer {
     self.writer = writer
     self.filter = filter
     self.console = console
+    growth = GrowthNote("-", console)
   }
 
   mutating func beginFile(_ name: String) {
     file = name
     writer.beginFile(name)
     filter?.beginFile()
+    growth = GrowthNote(name, console, behind: lines.sink.byteCount)
   }
 
   mutating func consume(_ event: borrowing EventView) throws {
     guard filter?.matches(event) ?? true else { return }
     writer.append(event, to: &lines.bytes)
-    try lines.endLine()
+    try endLine()
   }
 
   mutating func endFile() throws {
-    try lines.flush()
+    try flush()
     if let note = filter?.note { console.note(file, note) }
   }
 }
