@@ -88,6 +88,39 @@ struct LimitTests {
     #expect(result.violated + result.undecided == 102 * 64)
   }
 
+  @Test("Of the connections that are judged, those that take most are given up first")
+  func memory() throws {
+    var judge = try ConformanceJudge(
+      catalogue: .bundled(), options: ConformanceOptions(memory: 250_000))
+    judge.begin(file: "a")
+    func take(_ connection: Int, _ write: (inout Script) -> Void) {
+      var script = Script(connection: connection)
+      write(&script)
+      for event in script.events { event.withView { judge.consume($0) } }
+    }
+    for connection in 1...20 {
+      take(connection) {
+        $0.start()
+        $0.publish(.client, "a", qos: 1, id: 1)
+      }
+    }
+    #expect(judge.forgottenConnections == 0)
+    take(21) {
+      $0.start()
+      for id in 1...UInt16(1_500) { $0.publish(.client, "a", qos: 1, id: id) }
+    }
+    #expect(judge.forgottenConnections == 1)
+    for connection in 1...20 { take(connection) { $0.acknowledge(.server, .puback, 1) } }
+    take(21) { for id in 1...UInt16(1_500) { $0.acknowledge(.server, .puback, id) } }
+    let report = judge.report(toolVersion: "")
+    let result = try #require(report.results.first { $0.clause.id == "MQTT-3.3.4-1" })
+    // What came behind the 1,025 that were given up is known again.
+    #expect(result.satisfied == 20 + 475)
+    #expect(result.undecided == 1_025 && result.violated == 0)
+    #expect(
+      result.reason?.hasPrefix("1025 of 1520 undecided: what was known of the connection") == true)
+  }
+
   @Test("More filters in one SUBSCRIBE than are kept: each still needs its code, in any order")
   func filtersOfOne() throws {
     let count = RequestCounts.maximumFilters + 1

@@ -18,6 +18,9 @@ public struct ConformanceJudge: EventConsumer {
   static let rules = MQTT311Judge.clauses + WebSocketJudge.clauses
   /// Where the current file ended, as far as is known.
   private var lastContext: EventContext?
+  /// How often what was known of a connection of the current file was given up for the memory that it
+  /// takes: what depends on it is inconclusive.
+  public private(set) var forgottenConnections = 0
 
   /// Creates a judge.
   /// - Parameters:
@@ -45,11 +48,18 @@ public struct ConformanceJudge: EventConsumer {
     endFile()
     files.append(file)
     tally.file = file
+    table.beginFile()
+    forgottenConnections = 0
     webSocket.beginFile()
   }
 
   /// Takes the next event of the file.
   public mutating func consume(_ event: borrowing EventView) {
+    take(event)
+    if table.reserved > options.memory { makeRoom(event.context) }
+  }
+
+  private mutating func take(_ event: borrowing EventView) {
     tally.begin(event.context)
     switch event.context.wire {
     case .mqtt(.v3_1_1): tally.mode = .judged
@@ -59,14 +69,13 @@ public struct ConformanceJudge: EventConsumer {
     case .webSocket: return consumeCarrier(event)
     }
     let place = table.place(of: event.context.connection)
+    let suspicions = tally.suspicions
     note(event)
     table[place].wire = event.context.wire
     noteOrder(event, at: place)
     switch event.body {
     case .mqtt(let packet): mqtt311.take(packet, event, &table[place], &tally)
-    case .opened(let opening):
-      table[place].isFromStart = opening.isFromStart
-      table[place].hasPings = opening.hasPings
+    case .opened(let opening): table.open(opening, at: place, event.context.wire)
     case .gap, .malformed: mqtt311.lose(from: event.context.sender, &table[place], &tally)
     case .closed(let closing):
       mqtt311.close(Closing(closing, event), event, &table[place], &tally)
@@ -75,6 +84,7 @@ public struct ConformanceJudge: EventConsumer {
     }
     // Of its frames a rule of what carries it wants to know.
     if event.context.over != nil { table[place].webSocket.note(tally.blamed) }
+    if event.mayGrow || tally.suspicions != suspicions { table.account(at: place) }
     lastContext = event.context
   }
 
@@ -107,7 +117,7 @@ public struct ConformanceJudge: EventConsumer {
       for peer in Peer.allCases { table[place][peer].hasGap = true }
     }
     switch event.body {
-    case .opened(let opening): table[place].isFromStart = opening.isFromStart
+    case .opened(let opening): table.open(opening, at: place, event.context.wire)
     case .gap, .malformed: table[place][sender].hasGap = true
     case .mqtt(let packet):
       if sender == .client, table[place].client.lastTime == nil {
@@ -123,6 +133,8 @@ public struct ConformanceJudge: EventConsumer {
   /// Takes an event of a WebSocket connection, which is news of the MQTT in its frames as well.
   private mutating func consumeCarrier(_ event: borrowing EventView) {
     let place = table.place(of: event.context.connection)
+    // One that was forgotten may carry anything.
+    if table[place].isRemade, !table[place].webSocket.isSeen { table[place].wire = .webSocket }
     let wire = table[place].wire
     let isJudged = wire.version == .v3_1_1
     tally.mode = table[place].hasPings ? .judged : .retold
@@ -140,9 +152,7 @@ public struct ConformanceJudge: EventConsumer {
     switch event.body {
     case .opened(let opening):
       note(event)
-      table[place].isFromStart = opening.isFromStart
-      table[place].hasPings = opening.hasPings
-      table[place].wire = .webSocket
+      table.open(opening, at: place, .webSocket)
     // What is lost before the first packet may have been packets.
     case .gap where isJudged || wire == .webSocket, .malformed where isJudged || wire == .webSocket:
       mqtt311.lose(from: event.context.sender, &table[place], &tally)
@@ -158,6 +168,7 @@ public struct ConformanceJudge: EventConsumer {
     case .gap, .malformed, .mqtt, .handshake: break
     }
     table[place].webSocket.note(tally.blamed)
+    if event.mayGrow { table.account(at: place) }
     lastContext = event.context
   }
 
@@ -169,8 +180,24 @@ public struct ConformanceJudge: EventConsumer {
     case .gap, .malformed: table[place].hasLoss = true
     case .opened, .closed, .mqtt, .handshake, .webSocket: break
     }
+    tally.isRemade = table[place].isRemade
+    noteTime(event, at: place)
     if event.context.isOrderUncertain { doubtOrder(at: place) }
     tally.isOrderUncertain = table[place].isOrderUncertain && !table[place].hasLoss
+  }
+
+  /// Compares the times of both directions.
+  @inline(__always)
+  private mutating func noteTime(_ event: borrowing EventView, at place: Int) {
+    switch event.body {
+    case .mqtt, .handshake, .webSocket:
+      table[place].clocks.take(event.context.time, of: event.context.sender)
+    case .closed(let closing) where closing.how != .endOfCapture:
+      table[place].clocks.take(closing.firstTime, of: event.context.sender)
+    // A loss has the time of what shows it.
+    case .closed, .gap, .malformed, .opened: return
+    }
+    if table[place].clocks.differ { table[place].webSocket.clocksDiffer = true }
   }
 
   private mutating func doubtOrder(at place: Int) {
@@ -195,17 +222,35 @@ public struct ConformanceJudge: EventConsumer {
   /// Ends the file: what is still open is left undecided.
   public mutating func endFile() {
     guard let last = lastContext else { return }
-    for number in table.numbers {
-      var context = last
-      context.connection = number
-      let state = table[table.place(of: number)]
-      // The end of what carries a connection is that of what it carries as well.
-      context.wire = state.webSocket.isSeen ? .webSocket : state.wire
-      let closing = ConnectionClosing(
-        how: .endOfCapture, firstFrame: last.frame, firstTime: last.time)
-      Event(context, .closed(closing)).withView { consume($0) }
-    }
+    for number in table.numbers { leave(number, last) }
     lastContext = nil
+  }
+
+  /// Ends a connection of which nothing more is known.
+  private mutating func leave(_ number: Int, _ last: EventContext) {
+    var context = last
+    context.connection = number
+    let state = table[table.place(of: number)]
+    // The end of what carries a connection is that of what it carries as well.
+    context.wire = state.webSocket.isSeen ? .webSocket : state.wire
+    let closing = ConnectionClosing(
+      how: .endOfCapture, firstFrame: last.frame, firstTime: last.time)
+    Event(context, .closed(closing)).withView { take($0) }
+  }
+
+  /// Forgets the connections that take most, until half of the memory is free.
+  private mutating func makeRoom(_ last: EventContext) {
+    for number in table.largest { forget(number, last) }
+  }
+
+  /// Forgets what is known of a connection: what is open is left undecided, and what comes later is
+  /// judged as behind a loss of everything before.
+  mutating func forget(_ number: Int, _ last: EventContext) {
+    tally.isForgetting = true
+    table.noteForgotten()
+    leave(number, last)
+    tally.isForgetting = false
+    forgottenConnections += 1
   }
 
   /// Tells the verdicts over everything that was consumed.
@@ -232,36 +277,5 @@ extension WebSocketFrameView {
     if opcode.isControl { return false }
     if case .kept = compression { return true }
     return missing > 0
-  }
-}
-
-/// What the input speaks, to say why a standard was not judged.
-struct SeenProtocols: Sendable {
-  private(set) var counts: [(wire: WireProtocol, connections: Int)] = []
-
-  mutating func add(_ wire: WireProtocol) {
-    if let index = counts.firstIndex(where: { $0.wire == wire }) {
-      counts[index].connections += 1
-    } else {
-      counts.append((wire, 1))
-    }
-  }
-
-  /// What a standard is about, if the input has nothing of it.
-  func missing(for spec: String) -> String? {
-    let isThere = counts.contains {
-      spec == "rfc6455" ? $0.wire == .webSocket : $0.wire.version == .v3_1_1
-    }
-    guard !isThere else { return nil }
-    return spec == "rfc6455" ? "WebSocket" : "MQTT 3.1.1"
-  }
-
-  /// What there was, for a reader.
-  var description: String {
-    guard !counts.isEmpty else { return "nothing that is decoded" }
-    return counts.map { entry in
-      let name = entry.wire.isCertain ? "\(entry.wire.name)" : "MQTT of a version that is not named"
-      return "\(name) on \(entry.connections) connection\(entry.connections == 1 ? "" : "s")"
-    }.joined(separator: ", ")
   }
 }

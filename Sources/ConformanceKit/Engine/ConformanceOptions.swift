@@ -12,6 +12,8 @@ public struct ConformanceOptions: Sendable, Hashable {
   public var maximumFindings: Int
   /// What findings must not tell.
   public var redaction: RedactionRules
+  /// The most memory that is taken for connections that are being judged, in bytes.
+  public var memory: Int
 
   /// Creates options.
   /// - Parameters:
@@ -20,14 +22,18 @@ public struct ConformanceOptions: Sendable, Hashable {
   ///   - isStrict: Whether a violated SHOULD fails the run.
   ///   - maximumFindings: The most findings to keep of a clause.
   ///   - redaction: What findings must not tell.
+  ///   - memory: The most memory that is taken for connections that are being judged, in bytes;
+  ///     what is known of those that take most is given up beyond it.
   public init(
     specs: Set<String>? = nil, clauses: [String] = [], isStrict: Bool = false,
-    maximumFindings: Int = 100, redaction: RedactionRules = RedactionRules()
+    maximumFindings: Int = 100, redaction: RedactionRules = RedactionRules(),
+    memory: Int = 64 << 20
   ) {
     self.specs = specs
     self.clauses = clauses
     self.isStrict = isStrict
     self.maximumFindings = max(0, maximumFindings)
     self.redaction = redaction
+    self.memory = max(0, memory)
   }
 }

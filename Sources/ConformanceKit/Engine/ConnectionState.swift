@@ -16,6 +16,9 @@ struct ConnectionState {
   /// Whether the order of its directions was not known at some place, and whether bytes are missing.
   var isOrderUncertain = false
   var hasLoss = false
+  /// Whether what was known of it was given up.
+  var isRemade = false
+  var clocks = ConnectionClocks()
   /// Whether PINGREQ and PINGRESP are told.
   var hasPings = true
   var client = PeerState()
@@ -95,7 +98,7 @@ struct ConnectionState {
       return .undecided(.requesterLeft)
     }
     if let last = self[answerer].lastTime, last.nanoseconds(since: time) > Self.patience {
-      return .violation
+      return clocks.differ ? .undecided(.clocksDiffer) : .violation
     }
     if close.first == answerer { return .undecided(.answererClosed) }
     let awaited = close.time.nanoseconds(since: time)

@@ -1,3 +1,5 @@
+internal import DataClient
+
 /// The states of the open connections of a file.
 ///
 /// Events of one connection mostly come in a row, so the last place is tried before the dictionary.
@@ -6,6 +8,13 @@ struct ConnectionTable {
   private var places: [Int: Int] = [:]
   private var free: [Int] = []
   private var last = 0
+  /// The memory that each place was last known to take, and all together, in bytes.
+  private var amounts: [Int] = []
+  private(set) var reserved = 0
+  /// Whether a connection of the file was forgotten, so that a number that is not known may be its.
+  private(set) var hasForgotten = false
+  /// Whether a connection of the file was retold by its client.
+  var isRetold = false
 
   /// Finds the place of a connection, which is made if it is not there.
   @inline(__always)
@@ -19,10 +28,17 @@ struct ConnectionTable {
       last = place
     } else {
       let place = free.popLast() ?? states.count
-      let state = ConnectionState(number: connection)
-      if place < states.count { states[place] = state } else { states.append(state) }
+      var state = ConnectionState(number: connection)
+      if hasForgotten { state.loseAll(isRetold: isRetold) }
+      if place < states.count {
+        states[place] = state
+      } else {
+        states.append(state)
+        amounts.append(0)
+      }
       places[connection] = place
       last = place
+      account(at: place)
     }
     return last
   }
@@ -33,11 +49,51 @@ struct ConnectionTable {
     @inline(__always) _modify { yield &states[place] }
   }
 
+  /// Notes what the opening of a connection says, of which nothing can have been before.
+  mutating func open(_ opening: ConnectionOpening, at place: Int, _ wire: WireProtocol) {
+    if states[place].isRemade { states[place] = ConnectionState(number: states[place].number) }
+    states[place].wire = wire
+    states[place].isFromStart = opening.isFromStart
+    states[place].hasPings = opening.hasPings
+    if !opening.hasPings { isRetold = true }
+  }
+
   /// Forgets a connection that is over, and gives its memory back.
   mutating func remove(at place: Int) {
     places[states[place].number] = nil
     states[place] = ConnectionState(number: 0)
     free.append(place)
+    reserved -= amounts[place]
+    amounts[place] = 0
+  }
+
+  // MARK: Memory
+
+  /// Takes into account what a connection takes now.
+  @inline(__always)
+  mutating func account(at place: Int) {
+    let amount = states[place].reserved
+    reserved += amount - amounts[place]
+    amounts[place] = amount
+  }
+
+  /// The numbers of the connections that take most, and half of everything together.
+  var largest: [Int] {
+    let order = places.values.sorted { (amounts[$0], $1) > (amounts[$1], $0) }
+    var rest = reserved / 2
+    return order.prefix { place in
+      defer { rest -= amounts[place] }
+      return rest > 0
+    }.map { states[$0].number }
+  }
+
+  /// Notes that connections were forgotten that are not over.
+  mutating func noteForgotten() { hasForgotten = true }
+
+  /// Starts a file, of which nothing is known.
+  mutating func beginFile() {
+    hasForgotten = false
+    isRetold = false
   }
 
   /// The numbers of the open connections.

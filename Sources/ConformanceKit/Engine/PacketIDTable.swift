@@ -16,6 +16,9 @@ struct PacketIDTable<Value> {
 
   private var mask: Int { slots.count - 1 }
 
+  /// The memory that the entries take, in bytes.
+  var reserved: Int { slots.count * MemoryLayout<Slot>.stride }
+
   /// Whether it takes no further entries.
   var isFull: Bool { count >= limit }
 

@@ -57,6 +57,13 @@ struct SubscriptionList {
   /// Whether a filter begins with `$` and is neither `$SYS` nor `$share`: a broker's own extension.
   private(set) var hasExtension = false
 
+  /// The memory that the filters take, in bytes.
+  var reserved: Int {
+    // The dictionary takes its key, its value and a bit, and is kept three quarters full.
+    text.capacity + entries.capacity * MemoryLayout<Entry>.stride + places.capacity * 22
+      + tree.reserved
+  }
+
   /// Adds a filter at its SUBSCRIBE.
   mutating func request(_ filter: RawSpan) -> Reference? {
     serial += 1

@@ -18,10 +18,15 @@ struct Suspicions {
   /// The identifiers of answers that fit no request, and are suspected of nothing.
   private var unmatched: [UInt16] = []
   private static let maximum = 64
+  /// About the bytes of its text.
+  private static let mostText = 1_024
   /// The most bytes of a packet that wait with it.
   private static let mostBytes = 16 << 10
 
   var count: Int { waiting.count }
+
+  /// The memory that the violations take, in bytes.
+  private(set) var reserved = 0
 
   var isEmpty: Bool { waiting.isEmpty && unmatched.isEmpty }
 
@@ -45,6 +50,7 @@ struct Suspicions {
       Suspicion(
         rule: rule.index, event: Event(copying: event.start(of: Self.mostBytes)),
         text: text().shortened, packetID: id))
+    reserved += MemoryLayout<Suspicion>.stride + Self.mostText + event.keptBytes(of: Self.mostBytes)
   }
 
   /// Reports the violations: the client's stream went on without a gap.
@@ -67,11 +73,23 @@ struct Suspicions {
   private mutating func removeAll(_ tally: inout Tally) {
     tally.removeSuspicions(waiting.count)
     waiting.removeAll()
+    reserved = 0
   }
 
   /// Tells whether an answer with an identifier came whose request was not seen.
   func await(_ id: UInt16) -> Bool {
     unmatched.contains(id) || waiting.contains { $0.packetID == id }
+  }
+}
+
+extension EventView {
+  /// How many bytes of the packet or frame are kept by what keeps a start of it.
+  fileprivate func keptBytes(of most: Int) -> Int {
+    switch body {
+    case .mqtt(let packet): min(most, packet.bytes.byteCount)
+    case .webSocket(let frame): 2 * min(most, max(frame.data.byteCount, frame.payload.byteCount))
+    case .opened, .closed, .gap, .malformed, .handshake: 0
+    }
   }
 }
 

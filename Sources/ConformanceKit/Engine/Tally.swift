@@ -26,6 +26,10 @@ struct Tally {
   var mode = Mode.judged
   /// Whether what is treated as missing on the connection is only out of order.
   var isOrderUncertain = false
+  /// Whether what is left undecided was given up for the memory that it takes.
+  var isForgetting = false
+  /// Whether what is missing of the connection was given up so.
+  var isRemade = false
   /// The file of the current event.
   var file = ""
   /// Who broke a rule by the current event.
@@ -66,6 +70,7 @@ struct Tally {
   mutating func begin(_ context: EventContext) {
     self.context = context
     blamed = []
+    isRemade = false
     causes.beginEvent()
   }
 
@@ -88,7 +93,11 @@ struct Tally {
   ) {
     guard count > 0 else { return }
     // Every other reason comes second to that.
-    let reason = mode.doubt ?? (isOrderUncertain ? reason.withoutGap : reason)
+    let cause =
+      isForgetting
+      ? .forgotten
+      : isRemade ? reason.ofForgotten : isOrderUncertain ? reason.withoutGap : reason
+    let reason = mode.doubt ?? cause
     undecided[rule.value * Self.reasons + reason.rawValue] += count
     let room = maximumFindings - places[rule.value].count
     for _ in 0..<max(0, min(room, count)) { places[rule.value].append(place(reason, moment)) }

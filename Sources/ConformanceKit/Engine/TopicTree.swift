@@ -41,6 +41,12 @@ struct TopicTree {
 
   var isEmpty: Bool { nodes.isEmpty }
 
+  /// The memory that the levels take, in bytes.
+  var reserved: Int {
+    nodes.capacity * MemoryLayout<Node>.stride
+      + (slots.capacity + active.capacity + next.capacity) * MemoryLayout<Int32>.stride
+  }
+
   /// Adds a filter, which must be a valid one.
   /// - Parameters:
   ///   - range: Where the filter stands.

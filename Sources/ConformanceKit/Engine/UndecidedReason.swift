@@ -7,6 +7,7 @@ enum UndecidedReason: Int, CaseIterable {
   case clientGap
   case serverGap
   case orderUncertain
+  case clocksDiffer
   case incompletePacket
   case endOfCapture
   case requesterLeft
@@ -19,6 +20,7 @@ enum UndecidedReason: Int, CaseIterable {
   case unsubscribed
   case extensionFilter
   case tooMany
+  case forgotten
   case repeatedMessage
   case sameRequest
   case loweredQoS
@@ -69,6 +71,8 @@ enum UndecidedReason: Int, CaseIterable {
     case .clientGap: "bytes of the client are missing from the capture"
     case .serverGap: "bytes of the server are missing from the capture"
     case .orderUncertain: "what came first in which direction the capture does not tell"
+    case .clocksDiffer:
+      "the times of the directions contradict their order, as if they were taken by two clocks"
     case .incompletePacket: "bytes of the packet are missing from the capture"
     case .endOfCapture: "the capture ends before the connection does"
     case .requesterLeft: "the one who waited for the answer ended the connection"
@@ -82,6 +86,9 @@ enum UndecidedReason: Int, CaseIterable {
       "only a filter matches that was unsubscribed, and messages may have been on their way"
     case .extensionFilter: "the client uses filters of a broker's own extension"
     case .tooMany: "more is open at once than is kept"
+    case .forgotten:
+      "what was known of the connection was given up: with that of all others it was more than "
+        + "--memory allows"
     case .repeatedMessage: "a message was repeated, so it is not known which time counts"
     case .sameRequest: "all filters of the SUBSCRIBE ask for the same QoS"
     case .loweredQoS: "the server lowered a QoS, so the order of the codes does not show"
@@ -134,6 +141,14 @@ enum UndecidedReason: Int, CaseIterable {
   /// The reason where nothing is missing but the order of both directions.
   var withoutGap: UndecidedReason {
     self == .clientGap || self == .serverGap ? .orderUncertain : self
+  }
+
+  /// The reason where what is missing was given up.
+  var ofForgotten: UndecidedReason {
+    switch self {
+    case .clientGap, .serverGap, .startNotCaptured, .connectNotSeen, .handshakeNotSeen: .forgotten
+    default: self
+    }
   }
 
   /// The reason that bytes of a peer are missing.

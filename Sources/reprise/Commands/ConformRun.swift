@@ -1,3 +1,4 @@
+import Capture
 import ConformanceKit
 import DataClient
 
@@ -30,12 +31,15 @@ enum ConformRun {
     _ files: [String], _ arguments: Arguments, _ console: Console
   ) throws -> ExitStatus {
     let specs = arguments.list(.spec)
+    // A quarter of what everything may take.
+    let memory = (try arguments.size(.memory) ?? InputOptions.defaultMemory) / 4
     let judging = ConformanceOptions(
       specs: specs.isEmpty ? nil : Set(specs), clauses: arguments.list(clause),
       isStrict: arguments.has(strict),
-      redaction: try RedactionRules(arguments, hidesSecrets: true))
+      redaction: try RedactionRules(arguments, hidesSecrets: true), memory: memory)
     var consumer = JudgingConsumer(
-      judge: try ConformanceJudge(catalogue: Catalogue.bundled(), options: judging))
+      judge: try ConformanceJudge(catalogue: Catalogue.bundled(), options: judging),
+      console: console)
     let run = try InputRun(files, arguments, console, output: nil)
     let output = try OutputFile(arguments.value(.output), inputs: files)
     let unread = try run.read(into: &consumer)
@@ -87,8 +91,28 @@ enum ConformRun {
 /// Hands the events of the files to the judge.
 private struct JudgingConsumer: SessionConsumer {
   var judge: ConformanceJudge
+  let console: Console
+  private var file = ""
 
-  mutating func beginFile(_ name: String) { judge.begin(file: name) }
+  init(judge: ConformanceJudge, console: Console) {
+    self.judge = judge
+    self.console = console
+  }
+
+  mutating func beginFile(_ name: String) {
+    file = name
+    judge.begin(file: name)
+  }
+
   mutating func consume(_ event: borrowing EventView) { judge.consume(event) }
-  mutating func endFile() { judge.endFile() }
+
+  mutating func endFile() {
+    judge.endFile()
+    guard judge.forgottenConnections > 0 else { return }
+    console.note(
+      file,
+      "\(judge.forgottenConnections) times what was known of a connection was given up while it was "
+        + "judged: all of it together is more than --memory allows; what depends on it is inconclusive"
+    )
+  }
 }

@@ -126,7 +126,83 @@ import Wire
         try file.send(frame: 0x81, text, on: connection)
       }
     },
+    // From here on it is the judge that keeps things: 480 KiB for these messages.
+    Attack(testDescription: "messages that nobody answers, on many connections") { file in
+      for connection in 0..<150 { try file.openMQTT(connection) }
+      for connection in 0..<150 { try file.send(messages, on: connection) }
+    },
+    Attack(testDescription: "requests that nobody answers, on many connections") { file in
+      let requests = (1...UInt16(4_096)).flatMap { id in
+        [0x82, 6] + bytes(of: id) + [0, 1, 0x61, 0] as [UInt8]
+      }
+      for connection in 0..<80 { try file.openMQTT(connection) }
+      for connection in 0..<80 { try file.send(requests, on: connection) }
+    },
+    Attack(testDescription: "filters with many levels, on many connections") { file in
+      let filters = (0..<4_000).flatMap { number in
+        let text = Array("\(number)/+/a/b/c/d/e/f/g/h/i/j/k/l".utf8)
+        return bytes(of: UInt16(text.count)) + text + [0]
+      }
+      for connection in 0..<25 { try file.openMQTT(connection) }
+      for connection in 0..<25 {
+        try file.send(packet(0x82, [0, 1] + filters), on: connection)
+      }
+    },
+    Attack(testDescription: "answers of 16 KiB that wait to be judged, on many connections") {
+      file in
+      let codes = [UInt8](repeating: 1, count: 16 << 10)
+      for connection in 0..<64 { try file.openMQTT(connection) }
+      for connection in 0..<64 {
+        for id in 1...UInt8(64) {
+          try file.send(packet(0x90, [0, id] + codes), on: connection, isClient: false)
+        }
+      }
+    },
+    // Half of it is what the reader knows of each connection.
+    Attack(testDescription: "connections that stay open") { file in
+      for connection in 0..<20_000 { try file.openMQTT(connection) }
+    },
   ]
+
+  /// Messages of QoS 1, each under its identifier.
+  private static let messages = (1...UInt16(2_050)).flatMap { id in
+    [0x32, 6, 0, 1, 0x74] + bytes(of: id) + [0x78] as [UInt8]
+  }
+
+  private static func bytes(of number: UInt16) -> [UInt8] {
+    [UInt8(number >> 8), UInt8(number & 0xFF)]
+  }
+
+  @Test("What a judge gives up is said, and accuses nobody")
+  func judgeGivesUp() throws {
+    let scratch = try Scratch()
+    let file = try AttackCapture(in: scratch)
+    for connection in 0..<4 { try file.openMQTT(connection) }
+    for _ in 0..<2 {
+      for connection in 0..<4 { try file.send(Self.messages, on: connection) }
+      for id in 1...UInt16(2_050) {
+        for connection in 0..<4 {
+          try file.send([0x40, 2] + Self.bytes(of: id), on: connection, isClient: false)
+        }
+      }
+    }
+    try file.finish()
+    func judged(_ memory: String) throws -> (note: Int, isReason: Bool) {
+      let words = "conform trace --clause MQTT-3.3.4-1 --memory \(memory) "
+      let result = try RepriseProcess.shell(
+        "$reprise \(words) \(RepriseProcess.quoted(file.path))")
+      #expect(result.status == 0)
+      let notes = result.errors.split(separator: "\n").count {
+        $0.contains("times what was known of a connection was given up while it was judged")
+      }
+      let text = result.output.split { $0.isWhitespace }.joined(separator: " ")
+      return (notes, text.contains("what was known of the connection was given up"))
+    }
+    let whole = try judged("64M")
+    #expect(whole == (0, false))
+    let less = try judged("4M")
+    #expect(less == (1, true))
+  }
 
   @Test("A capture takes no more memory than it may", arguments: attacks)
   func capture(_ attack: Attack) throws {
@@ -168,11 +244,7 @@ import Wire
     for path in [file.path, file.path + ".gz"] {
       let result = try MeasuredProcess.run(["convert", path, "-o", "-"])
       #expect(result.status == 0)
-      #expect(
-        result.errors.split(separator: "\n").map(String.init).filter { $0.contains("much") } == [
-          "reprise: \(path): note: more than 100 times as much is written as the file has: it holds what "
-            + "is compressed, which is written inflated; end with Ctrl-C if that is not wanted"
-        ])
+      #expect(Self.growth(result) == Self.growth(of: path))
       #expect(
         result.peak < 96 << 20 || MeasuredProcess.isInstrumented, "\(result.peak >> 20) MiB")
     }
@@ -185,5 +257,35 @@ import Wire
     try plain.finish()
     let result = try MeasuredProcess.run(["convert", plain.path, "-o", "-"])
     #expect(result.status == 0 && result.errors.isEmpty)
+  }
+
+  @Test("What inspect writes of a bomb of many packets is said for the file that is one, once")
+  func bombOfLines() throws {
+    let scratch = try Scratch()
+    let file = try AttackCapture(in: scratch)
+    try file.openMQTT(0)
+    let publish: [UInt8] = [0x30, 18, 0, 1, 0x74] + [UInt8](repeating: 0x78, count: 15)
+    try file.send((0..<30_000).flatMap { _ in publish }, on: 0)
+    try file.finish()
+    let zipped = try RepriseProcess.shell("gzip -k \(RepriseProcess.quoted(file.path))")
+    #expect(zipped.status == 0)
+    let bomb = file.path + ".gz"
+    for format in ["text", "jsonl"] {
+      let result = try MeasuredProcess.run(
+        ["inspect", "--format", format, file.path, bomb, file.path])
+      #expect(result.status == 0 && Self.growth(result) == Self.growth(of: bomb))
+    }
+  }
+
+  /// The notes that much is written.
+  private static func growth(_ result: MeasuredProcess) -> [String] {
+    result.errors.split(separator: "\n").map(String.init).filter { $0.contains("much") }
+  }
+
+  private static func growth(of path: String) -> [String] {
+    [
+      "reprise: \(path): note: more than 100 times as much is written as the file has: it holds what "
+        + "is compressed, which is written inflated; end with Ctrl-C if that is not wanted"
+    ]
   }
 }

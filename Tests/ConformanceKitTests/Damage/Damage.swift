@@ -20,9 +20,11 @@ enum Damage: String, CaseIterable {
   case swapsWithin
   /// Frames come up to three places late among those of the other direction, with their times.
   case swapsBetween
-  /// The same, with the times of their new places, among frames of the same tenth of a second: what is
-  /// held back on its way to the file gets the time at which it arrives there.
+  /// The same, with the times of their new places, be these minutes later: what is held back on its way
+  /// to the file gets the time at which it arrives there.
   case swapsBetweenTimed
+  /// The directions were captured by two clocks, up to two minutes apart, and merged by their times.
+  case skewedClocks
   /// Loss and swaps of all kinds.
   case everything
 
@@ -61,6 +63,7 @@ enum Damage: String, CaseIterable {
     case .swapsWithin: return Self.swapWithin(frames, &random)
     case .swapsBetween: return Self.swapBetween(frames, keepingTimes: true, &random)
     case .swapsBetweenTimed: return Self.swapBetween(frames, keepingTimes: false, &random)
+    case .skewedClocks: return Self.skew(frames, &random)
     case .everything:
       var damaged = Self.swapWithin(frames, &random)
       damaged = Self.swapBetween(damaged.frames, keepingTimes: true, &random)
@@ -140,23 +143,32 @@ enum Damage: String, CaseIterable {
       }
       var distance = random.int(1...3)
       let others = result[(index + 1)...].prefix(distance)
-      let time = result[index].time
-      distance =
-        others.prefix { other in
-          other.way != way && (keepingTimes || Self.isNear(time, other.time))
-        }.count
+      distance = others.prefix { $0.way != way }.count
       let moved = result.remove(at: index)
       result.insert(moved, at: index + distance)
       index += distance + 1
     }
     guard !keepingTimes else { return CapturedFrames(result) }
-    // Each has moved by moments, so that each place has a time that is near that of its frame.
     for index in result.indices { result[index].time = frames[index].time }
     return CapturedFrames(result)
   }
 
-  private static func isNear(_ first: Timestamp?, _ second: Timestamp?) -> Bool {
-    guard let first, let second else { return true }
-    return abs(second.nanoseconds(since: first)) <= 100_000_000
+  private static func skew(
+    _ frames: [CapturedFrame], _ random: inout SplitMix64
+  ) -> CapturedFrames {
+    let isFromLower = random.int(0...1) == 0
+    // From moments to minutes, each as likely as the other.
+    let skew = Double(1 << random.int(0...17)) / 1_000
+    var result = frames
+    for index in result.indices where result[index].way?.isFromLower == isFromLower {
+      result[index].time = result[index].time.map { $0.advanced(by: .seconds(skew)) }
+    }
+    let order = result.indices.sorted {
+      guard let first = result[$0].time, let second = result[$1].time, first != second else {
+        return $0 < $1
+      }
+      return first < second
+    }
+    return CapturedFrames(order.map { result[$0] })
   }
 }

@@ -36,6 +36,7 @@ extension ConnectionState {
     case (.client, true): tally.satisfy(rule)
     case (.client, false): tally.leave(rule, .closedLate)
     case (.server, true): tally.leave(rule, .serverClosedFirst)
+    case (.server, false) where clocks.differ: tally.leave(rule, .clocksDiffer)
     case (.server, false):
       tally.violate(
         rule.index, event,

@@ -77,6 +77,9 @@ extension ConnectionState {
     guard enforcement.overdue?.answers.take(packet) == true, let overdue = enforcement.overdue
     else { return }
     enforcement.overdue = nil
+    guard !clocks.differ else {
+      return tally.leave(.keepAliveIsEnforced, .clocksDiffer, at: overdue.moment)
+    }
     tally.violate(
       MQTT311Rule.keepAliveIsEnforced.index, event,
       FindingText(

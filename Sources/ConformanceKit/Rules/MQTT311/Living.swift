@@ -133,6 +133,7 @@ extension ConnectionState {
     case .kept: break
     case .undecided(let reason): tally.leave(.keepAlive, reason)
     case .broken where !hasPings: tally.leave(.keepAlive, .pingsNotRecorded)
+    case .broken where clocks.differ: tally.leave(.keepAlive, .clocksDiffer)
     case .broken(let silence): violateKeepAlive(keepAlive, silence, event, &tally)
     }
   }
@@ -161,7 +162,9 @@ extension ConnectionState {
     for ping in pings.passed + pings.open {
       let isPassed = pings.passed.contains { $0.frame == ping.frame }
       var absence = absence(since: ping.time, by: .server, at: close)
-      if isPassed, close.how != .endOfCapture { absence = .violation }
+      if isPassed, close.how != .endOfCapture {
+        absence = clocks.differ ? .undecided(.clocksDiffer) : .violation
+      }
       switch absence {
       case .undecided(let reason): tally.leave(.pingIsAnswered, reason, at: ping)
       case .violation:
@@ -192,9 +195,11 @@ extension ConnectionState {
   ) {
     guard let keepAlive = connect?.keepAlive, keepAlive > 0, disconnect == nil else { return }
     let outcome = silence.measure(to: close.time, keepAlive: keepAlive)
-    if case .kept = outcome { return }
+    // By other clocks it may have been longer.
+    if case .kept = outcome, !clocks.differ { return }
     // A server has to close then, without a word of WebSocket.
     webSocket.note(.client)
+    if case .kept = outcome { return }
     guard !client.isDeaf else { return tally.leave(.keepAlive, .clientGap) }
     guard case .broken(let silence) = outcome else {
       return tally.leave(.keepAlive, .serverClosedFirst)
@@ -204,6 +209,7 @@ extension ConnectionState {
     guard close.how == .fin, close.isAnswered else {
       return tally.leave(.keepAlive, .clientMayBeGone)
     }
+    guard !clocks.differ else { return tally.leave(.keepAlive, .clocksDiffer) }
     violateKeepAlive(keepAlive, silence, event, &tally)
   }
 }

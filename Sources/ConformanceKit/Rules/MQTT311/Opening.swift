@@ -70,9 +70,9 @@ extension ConnectionState {
 
   /// Looks at a packet that the server sends behind a refusal.
   mutating func serverGoesOnAfterRefusal(_ event: borrowing EventView, _ tally: inout Tally) {
-    guard let refusal = connack, event.context.time.isLate(since: refusal.moment.time) else {
-      return
-    }
+    guard let refusal = connack, !clocks.differ,
+      event.context.time.isLate(since: refusal.moment.time)
+    else { return }
     _ = takeRefusal()
     violateRefusal(
       refusal, event,
@@ -92,6 +92,8 @@ extension ConnectionState {
       for rule in rules { tally.leave(rule, .endOfCapture, at: refusal.moment) }
     } else if server.isDeaf {
       for rule in rules { tally.leave(rule, .serverGap, at: refusal.moment) }
+    } else if isLate, clocks.differ {
+      for rule in rules { tally.leave(rule, .clocksDiffer, at: refusal.moment) }
     } else if isLate, close.first == .client, close.how == .reset || !close.isAnswered {
       // A server whose FIN got lost is gone, and does not close once more.
       for rule in rules { tally.leave(rule, .serverMayBeGone, at: refusal.moment) }

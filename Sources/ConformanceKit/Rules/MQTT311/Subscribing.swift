@@ -26,6 +26,11 @@ struct RequestCounts {
   static let maximumFilters = 4_096
   static let maximumOpenFilters = 16_384
 
+  /// The memory that the filters take, in bytes.
+  var reserved: Int {
+    filters * (1 + MemoryLayout<SubscriptionList.Reference?>.stride)
+  }
+
   /// Whether the answer to a request may be among missing bytes.
   func isLost(_ order: Int) -> Bool { order <= lost }
 

@@ -9,7 +9,8 @@ extension WebSocketState {
   ) {
     self.response = ResponseFacts(
       moment: Moment(event.context), accepts: response.accepts,
-      subprotocol: response.subprotocol, extensions: response.extensions)
+      subprotocol: response.subprotocol, extensions: response.extensions,
+      size: response.head.bytes.count)
     judgeRefusal(response, event, &tally)
     offend(response, event.context)
     guard response.accepts else { return judgeOtherStatus(response, event, &tally) }

@@ -11,7 +11,8 @@ extension WebSocketState {
       moment: Moment(event.context), subprotocols: request.subprotocols,
       extensions: request.extensions, missing: request.missing,
       hasOtherVersion: request.faults.contains { $0.code == .unsupportedVersion },
-      hasBadExtensions: request.faults.contains { $0.code == .malformedExtensions })
+      hasBadExtensions: request.faults.contains { $0.code == .malformedExtensions },
+      size: request.head.bytes.count)
     response = nil
     let handshake = WebSocketHandshake.request(request)
     for condition in HandshakeCondition.request { condition.judge(handshake, event, &tally) }

@@ -51,7 +51,7 @@ extension WebSocketState {
     of sender: Peer, _ event: borrowing EventView, _ tally: inout Tally
   ) {
     guard let closed = bothClosed, !self[sender].livesOn else { return }
-    guard event.context.time.isLate(since: closed.time) else { return }
+    guard !clocksDiffer, event.context.time.isLate(since: closed.time) else { return }
     self[sender].livesOn = true
     tally.violate(
       FrameRule.connectionIsClosed.index, event,
@@ -131,7 +131,7 @@ extension WebSocketState {
     var absence = absence(since: first.time, by: answerer, at: close)
     // A FIN after so long is no answer that was still on its way.
     if close.how == .fin, close.first == answerer, close.time.isLate(since: first.time) {
-      absence = .violation
+      absence = clocksDiffer ? .undecided(.clocksDiffer) : .violation
     }
     switch absence {
     case .undecided(let reason): tally.leave(rule, reason, at: first)
@@ -161,6 +161,7 @@ extension WebSocketState {
     case (.client, false): tally.leave(.serverClosesAtOnce, .clientClosedFirst)
     // A FIN of the server may be among what is missing.
     case (_, true) where self[.server].isDeaf: tally.leave(.serverClosesAtOnce, .serverGap)
+    case (_, true) where clocksDiffer: tally.leave(.serverClosesAtOnce, .clocksDiffer)
     case (_, true):
       tally.violate(
         FrameRule.serverClosesAtOnce.index, event,

@@ -17,6 +17,12 @@ struct OpenPings {
   private var met: [PingData] = []
   private var next = 0
 
+  /// The memory that they take, in bytes.
+  var reserved: Int {
+    (stray == nil ? 0 : 8 << 10) + open.capacity * MemoryLayout<Ping>.stride
+      + met.capacity * MemoryLayout<PingData>.stride
+  }
+
   /// Tells whether one of the last Pings held the same.
   func hasMet(_ data: PingData) -> Bool { met.contains(data) }
 

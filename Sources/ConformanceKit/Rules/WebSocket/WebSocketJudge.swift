@@ -36,7 +36,11 @@ struct WebSocketJudge {
       }
       state.lose(from: event.context.sender, &tally)
     case .closed(let closing):
-      keys.answer(event.context.connection)
+      if closing.how == .endOfCapture {
+        keys.forget(event.context.connection)
+      } else {
+        keys.answer(event.context.connection)
+      }
       state.close(Closing(closing, event), event, &tally)
     case .opened, .mqtt: break
     }
@@ -55,13 +59,15 @@ struct HandshakeKeys {
   private var sights: [String: Sight] = [:]
   /// The keys that wait for their answer, by connection.
   private var waiting: [Int: String] = [:]
-  /// The most keys that are kept.
+  /// The most keys that are kept, and the longest: one that is right has 24 characters.
   private static let maximum = 65_536
+  private static let longest = 64
 
   mutating func judge(
     _ request: WebSocketRequest, _ event: borrowing EventView, _ tally: inout Tally
   ) {
     guard let key = request.key, !key.isEmpty else { return }
+    guard key.utf8.count <= Self.longest else { return tally.leave(.keyIsFresh, .tooMany) }
     let connection = event.context.connection
     guard let sight = sights[key] else {
       guard sights.count < Self.maximum else { return tally.leave(.keyIsFresh, .tooMany) }
@@ -82,6 +88,9 @@ struct HandshakeKeys {
         expected: "a key that was selected at random for this connection",
         actual: "Sec-WebSocket-Key: \"\(key)\" again"))
   }
+
+  /// Forgets that a connection waits for an answer, which nobody will see.
+  mutating func forget(_ connection: Int) { waiting[connection] = nil }
 
   /// Notes that a connection's request is answered, or will not be any more.
   mutating func answer(_ connection: Int) {

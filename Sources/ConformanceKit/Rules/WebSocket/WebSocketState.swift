@@ -5,6 +5,10 @@ internal import Wire
 struct WebSocketState {
   /// Whether the connection speaks WebSocket.
   private(set) var isSeen = false
+  /// Whether what was known of the connection was given up, and with it what was agreed on.
+  var isRemade = false
+  /// Whether the times of both directions can't be compared.
+  var clocksDiffer = false
   var request: RequestFacts?
   var response: ResponseFacts?
   /// What its receiver must fail the connection for, until it is known what it did.
@@ -21,6 +25,8 @@ struct WebSocketState {
     var missing: String?
     var hasOtherVersion: Bool
     var hasBadExtensions: Bool
+    /// The bytes of the request.
+    var size: Int
   }
 
   /// What the answer said.
@@ -29,6 +35,14 @@ struct WebSocketState {
     var accepts: Bool
     var subprotocol: String?
     var extensions: [WebSocketExtension]
+    /// The bytes of the answer.
+    var size: Int
+  }
+
+  /// The memory that the handshake takes, and what waits to be judged, in bytes.
+  var reserved: Int {
+    (request?.size ?? 0) + (response?.size ?? 0) + (offence?.ping?.capacity ?? 0) + client.reserved
+      + server.reserved
   }
 
   /// Notes that the connection speaks WebSocket.
@@ -73,6 +87,7 @@ struct WebSocketState {
 
   var negotiation: Negotiation {
     guard let response else {
+      if isRemade { return .other }
       // Nothing can have been accepted of an offer of nothing.
       return request.map { $0.extensions.isEmpty ? .nothing : .unknown } ?? .unknown
     }
@@ -89,7 +104,9 @@ struct WebSocketState {
   ) -> ConnectionState.Absence {
     guard close.how != .endOfCapture else { return .undecided(.endOfCapture) }
     guard !self[answerer].isDeaf else { return .undecided(.gap(of: answerer)) }
-    if let last = self[answerer].lastTime, last.isLate(since: time) { return .violation }
+    if let last = self[answerer].lastTime, last.isLate(since: time) {
+      return clocksDiffer ? .undecided(.clocksDiffer) : .violation
+    }
     if close.first == answerer { return .undecided(.answererClosed) }
     return .undecided(close.time.isLate(since: time) ? .shortlySeen : .requesterLeft)
   }
@@ -143,6 +160,9 @@ struct WebSocketSide {
   var message = MessageFacts.unknown
   var keys = RecentKeys()
   var pings = OpenPings()
+
+  /// The memory that its Pings take, in bytes.
+  var reserved: Int { pings.reserved }
 }
 
 extension Timestamp {

@@ -1,0 +1,28 @@
+internal import DataClient
+
+/// Whether the times of the two directions of a connection can be compared.
+///
+/// Events come in an order that is causally possible, whatever their times. Where one direction answers
+/// what by its time the other sends much later only, both were captured by clocks that differ, or one
+/// was held back on its way to the capture: then no time between them says how long anything took.
+struct ConnectionClocks {
+  private var client = Timestamp(nanoseconds: .min)
+  private var server = Timestamp(nanoseconds: .min)
+  /// Whether their times contradict the order of events.
+  private(set) var differ = false
+  /// So much they may differ, in nanoseconds: every rule that goes by time leaves at least as much room.
+  private static let tolerance: Int64 = 1_000_000_000
+
+  /// Takes the next event of a direction.
+  @inline(__always)
+  mutating func take(_ time: Timestamp, of peer: Peer) {
+    if peer == .client {
+      // What waited for earlier bytes of its direction came to nobody before them.
+      client = max(client, time)
+      if server > client, server.nanoseconds(since: client) > Self.tolerance { differ = true }
+    } else {
+      server = max(server, time)
+      if client > server, client.nanoseconds(since: server) > Self.tolerance { differ = true }
+    }
+  }
+}

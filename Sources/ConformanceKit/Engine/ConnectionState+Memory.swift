@@ -1,0 +1,48 @@
+internal import DataClient
+internal import Wire
+
+// What a connection takes while it is judged, and what is left of one that was forgotten.
+extension ConnectionState {
+  /// The memory that everything takes that is kept of the connection, in bytes; about that, because it
+  /// is asked for behind each event.
+  var reserved: Int {
+    MemoryLayout<ConnectionState>.stride
+      + subscribes.reserved + unsubscribes.reserved + requests.reserved
+      + subscriptions.reserved + fromClient.open.reserved + fromServer.open.reserved
+      + suspicions.reserved + webSocket.reserved
+  }
+
+  /// Takes all that came before for lost: the connection was forgotten, and it goes on.
+  mutating func loseAll(isRetold: Bool) {
+    isRemade = true
+    webSocket.isRemade = true
+    // The answer to the next request may have been captured before it.
+    wasAnsweredEarly = true
+    hasPings = !isRetold
+    hasLoss = true
+    for peer in Peer.allCases {
+      self[peer].hasGap = true
+      self[peer].isDeaf = true
+      webSocket[peer].isDeaf = true
+      webSocket[peer].mayHaveClosed = true
+    }
+  }
+}
+
+extension EventView {
+  /// Whether more may be kept of the connection behind it, but for what it is suspected of.
+  @inline(__always)
+  var mayGrow: Bool {
+    switch body {
+    case .mqtt(let packet):
+      switch packet.type {
+      case .publish: packet.qos > 0
+      case .subscribe, .unsubscribe, .suback, .unsuback: true
+      default: false
+      }
+    case .webSocket(let frame): frame.opcode.isControl
+    case .handshake: true
+    case .opened, .closed, .gap, .malformed: false
+    }
+  }
+}
