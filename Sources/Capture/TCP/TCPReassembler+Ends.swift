@@ -15,10 +15,12 @@ extension TCPReassembler {
       flow[side].finDemand = demand
     }
     // A FIN that acknowledges the other one was sent behind it, wherever it was captured.
+    var began = arrival
     if let closing = flow.closing {
       guard closing.side != side, flow[side.other].finDemand > offset else { return }
+      began.time = min(began.time, closing.arrival.time)
     }
-    flow.closing = (.fin, side, arrival)
+    flow.closing = (.fin, side, began)
   }
 
   /// Takes a reset.

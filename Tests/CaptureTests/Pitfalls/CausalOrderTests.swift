@@ -73,7 +73,7 @@ struct CausalOrderTests {
     #expect(
       Self.lines(Tap(dialogue))
         == [">OPEN", ">CONNECT", "<CONNACK", first, "<PUBLISH", ">PUBACK", ">PUBACK"] + pings
-        + [">CLOSE"])
+        + [distance == 30 ? ">CLOSE?" : ">CLOSE"])
   }
 
   @Test(
@@ -338,12 +338,30 @@ struct CausalOrderTests {
     let client = dialogue.segments.filter { $0.sender == .client }
     let server = dialogue.segments.filter { $0.sender == .server }
     let late = Tap(client + server)
-    #expect(late.gaps.reduce(0) { $0 + $1.bytes } == 4 + 20 * 2)
+    // The last answer comes while it is still waited for.
+    #expect(late.gaps.reduce(0) { $0 + $1.bytes } == 4 + 19 * 2)
     #expect(Self.lines(late).last?.hasSuffix("CLOSE?") == true)
     // Of what never came nothing is late.
     let lost = Tap(client + server.filter { $0.payload.isEmpty })
     #expect(lost.gaps.reduce(0) { $0 + $1.bytes } == 4 + 20 * 2)
     #expect(Self.lines(lost).last?.hasSuffix("CLOSE") == true)
+  }
+
+  @Test(
+    "A FIN that was captured behind its answer was sent before that, whatever its time",
+    arguments: [true, false])
+  func lateFIN(_ isLate: Bool) {
+    var dialogue = Self.opened()
+    dialogue.close(.server)
+    let answer = dialogue.segments.count - 2
+    if isLate { dialogue.segments.swapAt(answer - 1, answer) }
+    let closings = Tap(dialogue).events.compactMap { event in
+      if case .closed(let closing) = event.body { (event.context.sender, closing) } else { nil }
+    }
+    #expect(closings.map(\.0) == [.server])
+    // Times are the places of frames.
+    #expect(closings.map(\.1.firstTime.nanoseconds) == [Int64(answer) - 1])
+    #expect(closings.map(\.1.firstFrame) == [isLate ? answer + 1 : answer])
   }
 
   @Test(
