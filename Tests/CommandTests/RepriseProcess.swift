@@ -16,6 +16,11 @@ enum RepriseProcess {
     return program.deletingLastPathComponent().appendingPathComponent("reprise")
   }
 
+  /// What `make sanitize` says of memory; of all else that is set where the tests run they know nothing.
+  private static let inherited = ProcessInfo.processInfo.environment.filter { name, _ in
+    name.hasSuffix("SAN_OPTIONS") || ["MALLOC_PERTURB_", "GLIBC_TUNABLES"].contains(name)
+  }
+
   /// Runs the command to its end.
   /// - Parameters:
   ///   - words: What is typed behind its name.
@@ -34,7 +39,7 @@ enum RepriseProcess {
     let process = Process()
     process.executableURL = executable
     process.arguments = words
-    process.environment = environment
+    process.environment = environment.merging(inherited) { own, _ in own }
     if let directory { process.currentDirectoryURL = directory }
     process.standardInput = try FileHandle(forReadingFrom: inputFile)
     let output = try scratch.write([], to: "output")
@@ -54,7 +59,8 @@ enum RepriseProcess {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/bash")
     process.arguments = ["-c", line]
-    process.environment = ["PATH": "/usr/bin:/bin", "reprise": executable.path]
+    let own = ["PATH": "/usr/bin:/bin", "reprise": executable.path]
+    process.environment = own.merging(inherited) { own, _ in own }
     let output = Pipe()
     let errors = Pipe()
     process.standardOutput = output
