@@ -17,10 +17,17 @@ extension Clause {
         .badCatalogue, "the SDK's clause \(id) lacks a key, or has a bad level")
     }
     let names = scenarios.filter { $0.clauses.contains(id) }.map(\.name)
+    let tests = value["tests"]?.elements?.compactMap(\.text) ?? []
+    guard tests.isEmpty == (check != "test") else {
+      throw ConformanceError(
+        .badCatalogue, "the SDK's clause \(id) names no tests, or scenarios show it as well")
+    }
     self.init(
       sdk: id, section: section, level: level, summary: summary,
       status: names.isEmpty ? .tested : .driven,
-      check: names.isEmpty ? check : "by the scenarios " + names.joined(separator: ", "),
+      check: names.isEmpty
+        ? "by the tests " + tests.joined(separator: ", ")
+        : "by the scenarios " + names.joined(separator: ", "),
       source: basis == "vendor" ? "documented or observed" : "a decision: nothing is documented")
   }
 }

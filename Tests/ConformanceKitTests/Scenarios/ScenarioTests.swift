@@ -151,11 +151,49 @@ import Testing
     }
   }
 
-  private static let folder: URL = {
+  @Test func namesTestsThatThereAre() throws {
+    let clauses = try ScenarioSuite.bundled().catalogue.clauses.filter { $0.status == .tested }
+    #expect(clauses.count == 54)
+    let tests = try Self.testNames()
+    for clause in clauses {
+      let words = try #require(clause.check?.split(separator: " "), "\(clause.id)")
+      #expect(words.prefix(3) == ["by", "the", "tests"])
+      #expect(words.count > 3)
+      for word in words.dropFirst(3) {
+        let name = String(word.prefix { $0 != "," })
+        #expect(tests.contains(name), "\(clause.id) names \(name)")
+      }
+    }
+    #expect(!tests.contains("ScenarioTests.isNoTest"))
+  }
+
+  /// `SUITE.TEST` of each test in the sources.
+  private static func testNames() throws -> Set<String> {
+    var names: Set<String> = []
+    let files = FileManager.default.enumerator(
+      at: package.appending(path: "Tests"), includingPropertiesForKeys: nil)
+    while let file = files?.nextObject() as? URL {
+      guard file.pathExtension == "swift" else { continue }
+      var suite: Substring?
+      for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+        if let declared = line.firstMatch(of: /(?:struct|class|extension) (\w+Tests)\b/)?.1 {
+          suite = declared
+        }
+        if let suite, let test = line.firstMatch(of: /\bfunc (\w+)\(/)?.1 {
+          names.insert("\(suite).\(test)")
+        }
+      }
+    }
+    return names
+  }
+
+  private static let package: URL = {
     var package = URL(filePath: #filePath)
     for _ in 0..<4 { package.deleteLastPathComponent() }
-    return package.appending(path: "Conformance/sdk")
+    return package
   }()
+
+  private static let folder = package.appending(path: "Conformance/sdk")
 
   private func scenario(_ name: String) throws -> Scenario {
     try #require(Self.all.first { $0.name == name })
