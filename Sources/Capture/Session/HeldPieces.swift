@@ -72,7 +72,7 @@ struct HeldSide {
   /// All bytes, as if nothing were lost between them.
   private(set) var bytes: [UInt8] = []
   /// The bytes between losses; at least one, which may be empty.
-  private(set) var stretches = [HeldStretch()]
+  private(set) var stretches = HeldStretch.none
   /// Why the first bytes that are missing are; nil where none are.
   private(set) var firstLoss: Gap.Reason?
   /// How many bytes are missing.
@@ -106,4 +106,8 @@ struct HeldStretch {
   var range = 0..<0
   /// Where its pieces start, from its first byte on.
   var starts: [Int] = []
+
+  /// What there is of a side of which nothing came: in one place, because of most connections nothing
+  /// is held for long.
+  static let none = [HeldStretch()]
 }

@@ -1,7 +1,8 @@
 /// The memory that the unfinished things of all connections take together, and whose turn it is to
 /// give some back.
 ///
-/// A connection reports what it takes after each segment. Those that take something stand in a queue:
+/// A connection reports what it takes after each segment; as only the traffic of one session does that,
+/// access is not checked to be exclusive. Those that take something stand in a queue:
 /// who has finished something goes to its end, so that the first has waited longest. All of it is a
 /// few additions; nothing is searched.
 final class MemoryBudget {
@@ -15,12 +16,12 @@ final class MemoryBudget {
   /// The most bytes.
   let limit: Int
   /// The bytes that are taken now.
-  private(set) var reserved = 0
+  @exclusivity(unchecked) private(set) var reserved = 0
   /// How often a connection had to give something up.
   var surrenders = 0
   // The first place holds no connection: it is before the first and behind the last of them.
-  private var places = [Place(owner: nil, previous: 0, next: 0)]
-  private var free: [Int] = []
+  @exclusivity(unchecked) private var places = [Place(owner: nil, previous: 0, next: 0)]
+  @exclusivity(unchecked) private var free: [Int] = []
 
   init(limit: Int) { self.limit = max(0, limit) }
 
@@ -55,29 +56,47 @@ final class MemoryBudget {
   private func change(_ connection: SessionConnection, to amount: Int, hasMovedOn: Bool) {
     reserved += amount - connection.reservation.amount
     connection.reservation.amount = amount
-    if connection.reservation.place != 0, hasMovedOn || amount == 0 { leave(connection) }
-    if connection.reservation.place == 0, amount > 0 { join(connection) }
+    let place = connection.reservation.place
+    if place == 0 {
+      if amount > 0 { join(connection) }
+    } else if amount == 0 {
+      leave(connection)
+    } else if hasMovedOn {
+      unlink(place)
+      link(place)
+    }
   }
 
   private func join(_ connection: SessionConnection) {
-    let last = places[0].previous
     let place = free.popLast() ?? places.count
-    let entry = Place(owner: connection, previous: last, next: 0)
+    let entry = Place(owner: connection, previous: place, next: place)
     if place < places.count { places[place] = entry } else { places.append(entry) }
-    places[last].next = place
-    places[0].previous = place
+    link(place)
     connection.reservation.place = place
   }
 
   private func leave(_ connection: SessionConnection) {
     let place = connection.reservation.place
     guard place != 0 else { return }
-    let entry = places[place]
-    places[entry.previous].next = entry.next
-    places[entry.next].previous = entry.previous
+    unlink(place)
     places[place].owner = nil
     free.append(place)
     connection.reservation.place = 0
+  }
+
+  /// Puts a place at the end of the queue.
+  private func link(_ place: Int) {
+    let last = places[0].previous
+    places[place].previous = last
+    places[place].next = 0
+    places[last].next = place
+    places[0].previous = place
+  }
+
+  private func unlink(_ place: Int) {
+    let (previous, next) = (places[place].previous, places[place].next)
+    places[previous].next = next
+    places[next].previous = previous
   }
 }
 

@@ -3,25 +3,29 @@ import Wire
 
 /// What is kept of a connection while it is open: what it speaks, and how far each direction is cut
 /// into packets.
+///
+/// First stands what each segment asks for, which lies in one cache line.
 final class SessionConnection {
-  let opening: FlowOpening
-  let rule: DecodeRule?
-  /// The number in the file; 0 before the connection is recognised.
-  var number = 0
   private(set) var stage = Stage.held
-  /// What came before the connection was recognised.
-  private(set) var held = HeldPieces()
   var client = Side.first
-  /// What WebSocket keeps, if the connection speaks it; then the packets are those in its messages.
-  private(set) var webSocket: WebSocketConnection?
-  /// The hellos, if the connection speaks TLS.
-  private(set) var handshake = TLSHandshake()
   private var layer = Layer()
   var sawConnect = false
-  /// What the packets weigh for 5.0 and against it: what an inferred version stands on.
-  private var lean = 0
   let first = MQTTDirection()
   let second = MQTTDirection()
+  /// The number in the file; 0 before the connection is recognised.
+  var number = 0
+  /// What the connection takes of the memory that all share.
+  @exclusivity(unchecked) var reservation = MemoryReservation()
+  /// What WebSocket keeps, if the connection speaks it; then the packets are those in its messages.
+  private(set) var webSocket: WebSocketConnection?
+  /// What the packets weigh for 5.0 and against it: what an inferred version stands on.
+  private var lean = 0
+  let rule: DecodeRule?
+  let opening: FlowOpening
+  /// What came before the connection was recognised.
+  private(set) var held = HeldPieces()
+  /// The hellos, if the connection speaks TLS.
+  private(set) var handshake = TLSHandshake()
 
   /// What is known of a connection; asked for with every segment, and so no more than a byte.
   enum Stage {
@@ -111,14 +115,15 @@ final class SessionConnection {
 
   // MARK: Memory
 
-  /// What the connection takes of the memory that all share.
-  @exclusivity(unchecked) var reservation = MemoryReservation()
-
   /// The memory that everything unfinished takes, in bytes.
   @inline(__always)
   var reserved: Int {
-    let own = first.reserved + second.reserved + held.reserved + handshake.reserved
-    return webSocket.map { own + $0.reserved } ?? own
+    switch stage {
+    case .held: held.reserved
+    case .tls: handshake.reserved
+    case .mqtt: first.reserved + second.reserved
+    case .webSocket: first.reserved + second.reserved + (webSocket?.reserved ?? 0)
+    }
   }
 
   /// A number that is another one when a packet or a frame was finished.
@@ -157,13 +162,13 @@ final class SessionConnection {
 ///
 /// Only the traffic of one session reaches it, packet after packet.
 final class MQTTDirection {
-  @exclusivity(unchecked) var framer = MQTTFramer()
-  /// Set while it is unknown where the next packet starts.
-  @exclusivity(unchecked) var resynchronizer: StreamResynchronizer<MQTTChain>?
   /// Bytes of the stream that came or are known to be lost.
   @exclusivity(unchecked) var offset = 0
   /// Bytes of the current packet that are known to be lost.
   @exclusivity(unchecked) var lostInPacket = 0
+  @exclusivity(unchecked) var framer = MQTTFramer()
+  /// Set while it is unknown where the next packet starts.
+  @exclusivity(unchecked) var resynchronizer: StreamResynchronizer<MQTTChain>?
 
   /// The memory that everything unfinished takes, in bytes.
   @inline(__always)

@@ -41,6 +41,12 @@ struct SessionTraffic: TCPConsumer {
     _ bytes: RawSpan, from side: Side, _ arrival: Arrival, on connection: SessionConnection
   ) -> Bool {
     let isWanted = receive(bytes, side, arrival, connection)
+    // Most packets lie whole in one segment: then nothing is kept, neither before nor behind it.
+    if connection.stage == .mqtt, connection.reservation.amount == 0,
+      connection[side].reserved == 0
+    {
+      return isWanted
+    }
     return account(for: connection, isWanted: isWanted, arrival)
   }
 

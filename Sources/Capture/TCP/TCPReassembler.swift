@@ -27,32 +27,33 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     nextSweep = min(limits.flows, 4_096)
   }
 
-  /// What is kept of a connection.
+  /// What is kept of a connection; first what each segment asks for, which lies in one cache line.
   final class Flow {
-    let key: FlowKey
     let first = TCPStream()
     let second = TCPStream()
-    var opening: FlowOpening
-    let isFirstLower: Bool
-    var connection: Consumer.Connection?
-    /// The numbers of the networks that its segments came through, from the lower endpoint and from
-    /// the upper one; 0 for none.
-    var networks: (fromLower: UInt32, fromUpper: UInt32) = (0, 0)
-    var isWanted = true
-    var isClosed = false
-    var closing: (how: ConnectionClosing.How, side: Side, arrival: Arrival)?
-    /// A reset that has its place behind bytes that were not captured yet.
-    var reset: Reset?
     @exclusivity(unchecked) var lastFrame: Int
     /// The number of segments so far.
     @exclusivity(unchecked) var segments = 0
+    let isFirstLower: Bool
+    var isWanted = true
+    var isClosed = false
     /// Whether nothing waits: then a segment in its place is handed on where it lies.
     @exclusivity(unchecked) var isCalm = false
     /// Whether the first segments are kept until it is clear where both streams start.
     var isStarting = true
-    /// Whether it is among the flows in which something waits, and the frame with which that began.
+    /// Whether it is among the flows in which something waits.
     var isWaiting = false
+    var connection: Consumer.Connection?
+    /// The numbers of the networks that its segments came through, from the lower endpoint and from
+    /// the upper one; 0 for none.
+    var networks: (fromLower: UInt32, fromUpper: UInt32) = (0, 0)
+    var closing: (how: ConnectionClosing.How, side: Side, arrival: Arrival)?
+    /// A reset that has its place behind bytes that were not captured yet.
+    var reset: Reset?
+    /// The frame with which it began that something waits.
     var waitsSince: Int
+    let key: FlowKey
+    var opening: FlowOpening
 
     init(key: FlowKey, isFirstLower: Bool, opening: FlowOpening) {
       self.key = key

@@ -11,14 +11,18 @@ import DataClient
 final class TCPStream {
   /// Sequence number of the byte at ``offset``; nil before the direction was seen or acknowledged.
   @exclusivity(unchecked) private(set) var nextSequence: UInt32?
+  /// Whether bytes were delivered or told as lost, so that no others can come before them.
+  @exclusivity(unchecked) private(set) var isBegun = false
+  /// Whether the last bytes so far are lost, and with them perhaps a FIN.
+  @exclusivity(unchecked) private(set) var endsInLoss = false
   /// How far the stream is delivered or known to be lost.
   @exclusivity(unchecked) private(set) var offset = 0
+  /// How far the receiver acknowledged, as far as the capture shows.
+  @exclusivity(unchecked) private(set) var acknowledged = Int.min
   /// The stream's end, once a FIN tells it.
   @exclusivity(unchecked) var finOffset: Int?
   /// How much of the other stream the sender of the FIN had received; `Int.min` if it says none.
   @exclusivity(unchecked) var finDemand = Int.min
-  /// How far the receiver acknowledged, as far as the capture shows.
-  @exclusivity(unchecked) private(set) var acknowledged = Int.min
   /// How far acknowledgements led step by step: one that leaps farther may be wild.
   @exclusivity(unchecked) private(set) var believed = 0
   /// How far it had acknowledged some segments ago: what was not captured by now never will be.
@@ -33,10 +37,6 @@ final class TCPStream {
 
   /// Whether the start of the stream is only known from what the receiver acknowledged.
   @exclusivity(unchecked) private var isStartAssumed = false
-  /// Whether bytes were delivered or told as lost, so that no others can come before them.
-  @exclusivity(unchecked) private(set) var isBegun = false
-  /// Whether the last bytes so far are lost, and with them perhaps a FIN.
-  @exclusivity(unchecked) private(set) var endsInLoss = false
   /// Whether bytes came that had been told as lost: then either was captured late, or sent once more.
   @exclusivity(unchecked) private(set) var isOvertaken = false
   /// Where the last bytes lie that were told as lost.

@@ -2,6 +2,9 @@ import DataClient
 import Wire
 
 /// What is kept of a connection that speaks WebSocket, or HTTP that may ask for it.
+///
+/// Only the traffic of one session reaches it, piece after piece: what each piece asks for is not checked
+/// for exclusive access, but for what receives frames, which calls back.
 final class WebSocketConnection {
   /// How far the connection is.
   enum Phase {
@@ -23,26 +26,26 @@ final class WebSocketConnection {
     case other
   }
 
-  var phase = Phase.idle
+  @exclusivity(unchecked) var phase = Phase.idle
   /// The head of an answer that is begun.
-  var response: HTTPHeadReader?
+  @exclusivity(unchecked) var response: HTTPHeadReader?
   /// What is missing of the head of a request that nothing has answered since.
   var lostRequest: (bytes: Int, reason: Gap.Reason, arrival: Arrival)?
   /// What the client sent behind its request before the answer came.
-  var early = HeldPieces()
+  @exclusivity(unchecked) var early = HeldPieces()
   /// Whether the frames that are being cut were sent before the answer came.
-  var isEarly = false
+  @exclusivity(unchecked) var isEarly = false
   /// The requests for something else.
   var plainRequests = 0
-  var cargo = Cargo.undecided(HeldPieces())
+  @exclusivity(unchecked) var cargo = Cargo.undecided(HeldPieces())
   /// Whether the frames are here from the first one on.
   var isFromStart = true
   // Beside the directions, because frames are received while they are being cut.
   private var firstReceiver = WebSocketReceiver(from: .client)
   private var secondReceiver = WebSocketReceiver(from: .server)
   /// What of fragmented messages may not be shown.
-  private var firstSecrets = FragmentSecrets()
-  private var secondSecrets = FragmentSecrets()
+  @exclusivity(unchecked) private var firstSecrets = FragmentSecrets()
+  @exclusivity(unchecked) private var secondSecrets = FragmentSecrets()
   private let first = WebSocketDirection()
   private let second = WebSocketDirection()
 
@@ -56,11 +59,18 @@ final class WebSocketConnection {
 
   /// The memory that everything unfinished takes, in bytes.
   var reserved: Int {
-    var sum = first.reserved + second.reserved + firstReceiver.reserved + secondReceiver.reserved
-    if case .request(let head) = phase { sum += head.reserved }
-    if let response { sum += response.reserved }
-    if case .undecided(let held) = cargo { sum += held.reserved }
-    return sum + early.reserved
+    let sum = first.reserved + second.reserved + firstReceiver.reserved + secondReceiver.reserved
+    if case .undecided(let held) = cargo { return sum + opening + held.reserved }
+    return sum + opening
+  }
+
+  /// What the handshake takes of it.
+  private var opening: Int {
+    switch phase {
+    case .open: early.isEmpty ? 0 : early.reserved
+    case .request(let head): head.reserved + (response?.reserved ?? 0) + early.reserved
+    case .asked, .idle: (response?.reserved ?? 0) + early.reserved
+    }
   }
 
   /// A number that is another one when a frame was finished.

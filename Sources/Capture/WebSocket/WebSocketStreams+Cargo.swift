@@ -21,12 +21,12 @@ extension WebSocketStreams {
       if state.conceals(frame, from: side) { frame.cargo = .concealed }
       return emitter.emit(EventView(context, .webSocket(frame)))
     }
-    frame.cargo = held.isEmpty ? cargo(of: frame, connection[side]) : .mqttConcealed
+    frame.cargo = held == nil ? cargo(of: frame, connection[side]) : .mqttConcealed
     if frame.opcode == .text {
       frame.faults.insert(WebSocketFault(.textCarriesMQTT, in: .opcode, at: 0), at: 0)
     }
     emitter.emit(EventView(context, .webSocket(frame)))
-    replay(held, connection)
+    if let held { replay(held, connection) }
     take(frame, side, arrival, connection)
   }
 
@@ -56,12 +56,12 @@ extension WebSocketStreams {
   // MARK: Recognition
 
   /// Decides what the messages carry, as long as that is not known.
-  /// - Returns: What came before this frame and is to be handed on now.
+  /// - Returns: What came before this frame and is to be handed on now; nil if nothing is.
   private func decide(
     _ frame: borrowing WebSocketFrameView, _ side: Side, _ arrival: Arrival,
     _ connection: SessionConnection, _ state: WebSocketConnection
-  ) -> HeldPieces {
-    guard case .undecided(var held) = state.cargo else { return HeldPieces() }
+  ) -> HeldPieces? {
+    guard case .undecided(var held) = state.cargo else { return nil }
     // Held once, so that growing it copies nothing.
     state.cargo = .other
     if case .kept = frame.compression {
@@ -70,9 +70,9 @@ extension WebSocketStreams {
       held.append(frame.data, from: side, arrival)
     }
     settle(held, connection, state, isFinal: false)
-    guard case .mqtt = state.cargo else { return HeldPieces() }
+    guard case .mqtt = state.cargo else { return nil }
     held.removeLast()
-    return held
+    return held.isEmpty ? nil : held
   }
 
   /// Judges what came so far.

@@ -3,9 +3,16 @@ internal import Wire
 
 // What a connection takes while it is judged, and what is left of one that was forgotten.
 extension ConnectionState {
-  /// The memory that everything takes that is kept of the connection, in bytes; about that, because it
+  /// Measures the memory that everything takes that is kept of the connection; about that, because it
   /// is asked for behind each event.
-  var reserved: Int {
+  /// - Returns: How much more it is than the last time, in bytes.
+  mutating func measure() -> Int {
+    let before = amount
+    amount = reserved
+    return amount - before
+  }
+
+  private var reserved: Int {
     MemoryLayout<ConnectionState>.stride
       + subscribes.reserved + unsubscribes.reserved + requests.reserved
       + subscriptions.reserved + fromClient.open.reserved + fromServer.open.reserved

@@ -16,6 +16,8 @@ struct ConnectionState {
   /// Whether the order of its directions was not known at some place, and whether bytes are missing.
   var isOrderUncertain = false
   var hasLoss = false
+  /// The memory that it was last measured to take, in bytes.
+  var amount = 0
   /// Whether what was known of it was given up.
   var isRemade = false
   var clocks = ConnectionClocks()

@@ -8,8 +8,7 @@ struct ConnectionTable {
   private var places: [Int: Int] = [:]
   private var free: [Int] = []
   private var last = 0
-  /// The memory that each place was last known to take, and all together, in bytes.
-  private var amounts: [Int] = []
+  /// The memory that all together take, in bytes.
   private(set) var reserved = 0
   /// Whether a connection of the file was forgotten, so that a number that is not known may be its.
   private(set) var hasForgotten = false
@@ -34,7 +33,6 @@ struct ConnectionTable {
         states[place] = state
       } else {
         states.append(state)
-        amounts.append(0)
       }
       places[connection] = place
       last = place
@@ -51,7 +49,7 @@ struct ConnectionTable {
 
   /// Notes what the opening of a connection says, of which nothing can have been before.
   mutating func open(_ opening: ConnectionOpening, at place: Int, _ wire: WireProtocol) {
-    if states[place].isRemade { states[place] = ConnectionState(number: states[place].number) }
+    if states[place].isRemade { forget(at: place, as: states[place].number) }
     states[place].wire = wire
     states[place].isFromStart = opening.isFromStart
     states[place].hasPings = opening.hasPings
@@ -61,10 +59,13 @@ struct ConnectionTable {
   /// Forgets a connection that is over, and gives its memory back.
   mutating func remove(at place: Int) {
     places[states[place].number] = nil
-    states[place] = ConnectionState(number: 0)
+    forget(at: place, as: 0)
     free.append(place)
-    reserved -= amounts[place]
-    amounts[place] = 0
+  }
+
+  private mutating func forget(at place: Int, as number: Int) {
+    reserved -= states[place].amount
+    states[place] = ConnectionState(number: number)
   }
 
   // MARK: Memory
@@ -72,17 +73,15 @@ struct ConnectionTable {
   /// Takes into account what a connection takes now.
   @inline(__always)
   mutating func account(at place: Int) {
-    let amount = states[place].reserved
-    reserved += amount - amounts[place]
-    amounts[place] = amount
+    reserved += states[place].measure()
   }
 
   /// The numbers of the connections that take most, and half of everything together.
   var largest: [Int] {
-    let order = places.values.sorted { (amounts[$0], $1) > (amounts[$1], $0) }
+    let order = places.values.sorted { (states[$0].amount, $1) > (states[$1].amount, $0) }
     var rest = reserved / 2
     return order.prefix { place in
-      defer { rest -= amounts[place] }
+      defer { rest -= states[place].amount }
       return rest > 0
     }.map { states[$0].number }
   }
