@@ -43,20 +43,18 @@ enum InspectCommand: Command {
     let lines = LineBuffer(output, threshold: output.isTerminal || run.isLive ? 0 : 1 << 16)
     let isComplete: Bool
     if arguments.value(format) == "jsonl" {
-      let printer = JSONPrinter(
-        lines: lines, writer: EventJSONWriter(hiding: redaction), filter: filter, console: console)
-      isComplete = try print(by: printer, run)
+      isComplete = try print(
+        by: Printer(lines, EventJSONWriter(hiding: redaction), filter, console), run)
     } else {
       let writer = EventTextWriter(
         usesColor: console.usesColor(on: output), hiding: redaction)
-      let printer = TextPrinter(lines: lines, writer: writer, filter: filter, console: console)
-      isComplete = try print(by: printer, run)
+      isComplete = try print(by: Printer(lines, writer, filter, console), run)
     }
     try output.close(isWhole: isComplete)
     return isComplete ? .done : .unable
   }
 
-  private static func print(by printer: some Printer, _ run: InputRun) throws -> Bool {
+  private static func print<Writer>(by printer: Printer<Writer>, _ run: InputRun) throws -> Bool {
     var printer = printer
     let isComplete: Bool
     do {
@@ -71,73 +69,38 @@ enum InspectCommand: Command {
   }
 }
 
-/// A consumer that writes lines.
-private protocol Printer: SessionConsumer {
-  var lines: LineBuffer<OutputFile> { get set }
-  /// How much is written of the current file.
-  var growth: GrowthNote { get set }
+/// What makes the lines of an event, in one of the formats.
+private protocol LineFormat {
+  mutating func beginFile(_ name: String)
+  mutating func write(_ event: borrowing EventView, to bytes: inout [UInt8])
 }
 
-extension Printer {
-  /// Ends a line, and looks at what is written each time that lines are handed on.
-  fileprivate mutating func endLine() throws {
-    try lines.endLine()
-    if lines.bytes.isEmpty { growth.take(lines.sink.byteCount) }
-  }
-
-  fileprivate mutating func flush() throws {
-    try lines.flush()
-    growth.take(lines.sink.byteCount)
+extension EventTextWriter: LineFormat {
+  fileprivate mutating func write(_ event: borrowing EventView, to bytes: inout [UInt8]) {
+    append(event, to: &bytes)
   }
 }
 
-/// Writes events as lines of JSON.
-private struct JSONPrinter: Printer {
+extension EventJSONWriter: LineFormat {
+  fileprivate mutating func beginFile(_ name: String) { file = name }
+
+  fileprivate func write(_ event: borrowing EventView, to bytes: inout [UInt8]) {
+    appendLines(event, to: &bytes)
+  }
+}
+
+/// Writes the events that were asked for as lines.
+private struct Printer<Writer: LineFormat>: SessionConsumer {
   var lines: LineBuffer<OutputFile>
-  var writer: EventJSONWriter
+  var writer: Writer
   var filter: SessionFilter?
   let console: Console
-  var growth: GrowthNote
-
-  init(
-    lines: LineBuffer<OutputFile>, writer: EventJSONWriter, filter: SessionFilter?, console: Console
-  ) {
-    self.lines = lines
-    self.writer = writer
-    self.filter = filter
-    self.console = console
-    growth = GrowthNote("-", console)
-  }
-
-  mutating func beginFile(_ name: String) {
-    writer.file = name
-    filter?.beginFile()
-    growth = GrowthNote(name, console, behind: lines.sink.byteCount)
-  }
-
-  mutating func consume(_ event: borrowing EventView) throws {
-    guard filter?.matches(event) ?? true else { return }
-    writer.appendLines(event, to: &lines.bytes)
-    try endLine()
-  }
-
-  mutating func endFile() throws {
-    try flush()
-    if let file = writer.file, let note = filter?.note { console.note(file, note) }
-  }
-}
-
-/// Writes events as lines for people.
-private struct TextPrinter: Printer {
-  var lines: LineBuffer<OutputFile>
-  var writer: EventTextWriter
-  var filter: SessionFilter?
-  let console: Console
-  var growth: GrowthNote
   private var file = ""
+  /// How much is written of the current file.
+  private var growth: GrowthNote
 
   init(
-    lines: LineBuffer<OutputFile>, writer: EventTextWriter, filter: SessionFilter?, console: Console
+    _ lines: LineBuffer<OutputFile>, _ writer: Writer, _ filter: SessionFilter?, _ console: Console
   ) {
     self.lines = lines
     self.writer = writer
@@ -155,12 +118,15 @@ private struct TextPrinter: Printer {
 
   mutating func consume(_ event: borrowing EventView) throws {
     guard filter?.matches(event) ?? true else { return }
-    writer.append(event, to: &lines.bytes)
-    try endLine()
+    writer.write(event, to: &lines.bytes)
+    try lines.endLine()
+    // Looked at each time that lines are handed on.
+    if lines.bytes.isEmpty { growth.take(lines.sink.byteCount) }
   }
 
   mutating func endFile() throws {
-    try flush()
+    try lines.flush()
+    growth.take(lines.sink.byteCount)
     if let note = filter?.note { console.note(file, note) }
   }
 }
