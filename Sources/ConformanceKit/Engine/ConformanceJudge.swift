@@ -9,7 +9,7 @@ public struct ConformanceJudge: EventConsumer {
   private let clauses: [Clause]
   private let options: ConformanceOptions
   private var tally: Tally
-  private var table = ConnectionTable()
+  private var table: ConnectionTable
   private var mqtt311 = MQTT311Judge()
   private var webSocket = WebSocketJudge()
   private var files: [String] = []
@@ -33,6 +33,7 @@ public struct ConformanceJudge: EventConsumer {
   ) throws(ConformanceError) {
     clauses = try catalogue.select(specs: options.specs, options.clauses)
     self.options = options
+    table = ConnectionTable(limit: options.memory)
     let rules = Set(Self.rules)
     for clause in clauses where clause.status.hasRule != rules.contains(clause.id) {
       throw ConformanceError(
@@ -56,7 +57,7 @@ public struct ConformanceJudge: EventConsumer {
   /// Takes the next event of the file.
   public mutating func consume(_ event: borrowing EventView) {
     take(event)
-    if table.reserved > options.memory { makeRoom(event.context) }
+    if table.reserved > table.limit { makeRoom(event.context) }
   }
 
   private mutating func take(_ event: borrowing EventView) {

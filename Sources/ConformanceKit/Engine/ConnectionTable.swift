@@ -4,6 +4,8 @@ internal import DataClient
 ///
 /// Events of one connection mostly come in a row, so the last place is tried before the dictionary.
 struct ConnectionTable {
+  /// The most memory that all states may take before some are forgotten, in bytes.
+  let limit: Int
   private var states: [ConnectionState] = []
   private var places: [Int: Int] = [:]
   private var free: [Int] = []
@@ -14,6 +16,8 @@ struct ConnectionTable {
   private(set) var hasForgotten = false
   /// Whether a connection of the file was retold by its client.
   var isRetold = false
+
+  init(limit: Int) { self.limit = limit }
 
   /// Finds the place of a connection, which is made if it is not there.
   @inline(__always)
@@ -32,6 +36,7 @@ struct ConnectionTable {
       if place < states.count {
         states[place] = state
       } else {
+        makeRoom()
         states.append(state)
       }
       places[connection] = place
@@ -39,6 +44,15 @@ struct ConnectionTable {
       account(at: place)
     }
     return last
+  }
+
+  /// Makes room for another state: by doubling, or at once for all that there may be, because a state is
+  /// large, and there are two of each while they move.
+  private mutating func makeRoom() {
+    guard states.count == states.capacity else { return }
+    let most = limit / MemoryLayout<ConnectionState>.stride + 1
+    let isMany = states.count >= most / 8
+    states.reserveCapacity(isMany ? max(most, states.count * 2) : max(16, states.count * 2))
   }
 
   /// The state at a place that ``place(of:)`` returned.
@@ -49,7 +63,10 @@ struct ConnectionTable {
 
   /// Notes what the opening of a connection says, of which nothing can have been before.
   mutating func open(_ opening: ConnectionOpening, at place: Int, _ wire: WireProtocol) {
-    if states[place].isRemade { forget(at: place, as: states[place].number) }
+    if states[place].isRemade {
+      forget(at: place, as: states[place].number)
+      account(at: place)
+    }
     states[place].wire = wire
     states[place].isFromStart = opening.isFromStart
     states[place].hasPings = opening.hasPings
