@@ -16,32 +16,48 @@ struct PendingSegments {
     var end: Int { offset + length }
   }
 
+  /// Those before `head` are gone; they are taken out many at once, as each time all others move.
   private var segments: [Segment] = []
+  private var head = 0
   /// The number of bytes kept.
   private(set) var byteCount = 0
 
-  var first: Segment? { segments.first }
-  var isEmpty: Bool { segments.isEmpty }
-  var count: Int { segments.count }
+  /// What a segment takes besides its bytes.
+  private static let overhead = 128
+
+  var first: Segment? { isEmpty ? nil : segments[head] }
+  var isEmpty: Bool { head == segments.count }
+  var count: Int { segments.count - head }
+
+  /// About the memory that all of them take, in bytes.
+  var reserved: Int { byteCount + count * Self.overhead }
 
   mutating func removeFirst() -> Segment? {
-    guard !segments.isEmpty else { return nil }
-    let segment = segments.removeFirst()
+    guard let segment = first else { return nil }
     byteCount -= segment.bytes.count
+    segments[head].bytes = []
+    head += 1
+    if isEmpty {
+      segments.removeAll(keepingCapacity: segments.capacity <= 64)
+      head = 0
+    } else if head >= 64, head * 2 >= segments.count {
+      segments.removeSubrange(..<head)
+      head = 0
+    }
     return segment
   }
 
   /// Lets the first segment wait for nothing of the other stream any more.
   /// - Parameter isUncertain: Whether its place among the bytes of the other stream is not known.
   mutating func dropDemand(isUncertain: Bool) {
-    guard !segments.isEmpty else { return }
-    segments[0].demand = .min
-    if isUncertain { segments[0].arrival.isOrderUncertain = true }
+    guard !isEmpty else { return }
+    segments[head].demand = .min
+    if isUncertain { segments[head].arrival.isOrderUncertain = true }
   }
 
   /// Notes that the place of the first segment among the bytes of the other stream is not known.
   mutating func doubtFirst() {
-    if !segments.isEmpty { segments[0].arrival.isOrderUncertain = true }
+    if !isEmpty { segments[head].arrival.isOrderUncertain = true }
   }
 
   /// Keeps what no earlier segment covers.
@@ -49,7 +65,7 @@ struct PendingSegments {
     _ bytes: RawSpan, at offset: Int, length: Int, demand: Int, _ arrival: Arrival
   ) {
     // Most of the time it goes to the end.
-    if let last = segments.last, offset < last.end {
+    if !isEmpty, let last = segments.last, offset < last.end {
       insertAround(bytes, at: offset, length: length, demand, arrival)
     } else {
       add(bytes, at: offset, offset..<(offset + length), index: segments.count, demand, arrival)
@@ -61,13 +77,9 @@ struct PendingSegments {
   ) {
     let end = offset + length
     var position = offset
-    var index = 0
+    var index = place(behind: offset)
     while position < end, index < segments.count {
       let segment = segments[index]
-      if segment.end <= position {
-        index += 1
-        continue
-      }
       if segment.offset > position {
         let to = min(end, segment.offset)
         add(bytes, at: offset, position..<to, index: index, demand, arrival)
@@ -83,6 +95,16 @@ struct PendingSegments {
     if position < end {
       add(bytes, at: offset, position..<end, index: segments.count, demand, arrival)
     }
+  }
+
+  /// The index of the first segment that ends behind an offset.
+  private func place(behind offset: Int) -> Int {
+    var (lower, upper) = (head, segments.count)
+    while lower < upper {
+      let middle = (lower + upper) / 2
+      if segments[middle].end <= offset { lower = middle + 1 } else { upper = middle }
+    }
+    return lower
   }
 
   /// Adds a part of a segment whose captured bytes start at `offset`.

@@ -9,9 +9,9 @@ extension TCPReassembler {
     _ bytes: RawSpan, at offset: Int, length: Int, _ demand: Int, _ flow: Flow, _ side: Side,
     _ arrival: Arrival
   ) {
-    let before = flow[side].pending.byteCount
+    let before = flow[side].pending.reserved
     flow[side].pending.insert(bytes, at: offset, length: length, demand: demand, arrival)
-    pendingBytes += flow[side].pending.byteCount - before
+    pendingBytes += flow[side].pending.reserved - before
     while isOverLimit(flow, side) {
       flow.isStarting = false
       deliverDue(flow)
@@ -29,7 +29,7 @@ extension TCPReassembler {
 
   /// Forgets what waits in a flow.
   mutating func forgetPending(of flow: Flow) {
-    pendingBytes -= flow.first.pending.byteCount + flow.second.pending.byteCount
+    pendingBytes -= flow.first.pending.reserved + flow.second.pending.reserved
     flow.first.pending = PendingSegments()
     flow.second.pending = PendingSegments()
   }
@@ -63,8 +63,9 @@ extension TCPReassembler {
   /// Hands on the segments that wait for nothing any more; of two the one that was captured first.
   mutating func deliverDue(_ flow: Flow) {
     while flow.isWanted, !flow.isStarting, let side = flow.nextDue {
+      let before = flow[side].pending.reserved
       guard let segment = flow[side].pending.removeFirst() else { return }
-      pendingBytes -= segment.bytes.count
+      pendingBytes += flow[side].pending.reserved - before
       let known = flow[side].offset - segment.offset
       guard known < segment.length else { continue }
       let bytes = segment.bytes.span.bytes
