@@ -47,7 +47,10 @@ struct MQTTChain: StreamChain {
   ///   - bytes: The bytes of one direction.
   ///   - start: Where the first packet would start.
   ///   - layouts: The layouts that come into question.
-  init(_ bytes: RawSpan, from start: Int, hint layouts: MQTTLayouts = .both) {
+  ///   - isSearch: Whether each byte is tried, which changes nothing: the first packet breaks most runs.
+  init(
+    _ bytes: RawSpan, from start: Int, hint layouts: MQTTLayouts = .both, isSearch: Bool = false
+  ) {
     end = start
     self.layouts = layouts
     while end < bytes.byteCount, !isBroken, packets < Self.mostPackets, step(bytes) {}

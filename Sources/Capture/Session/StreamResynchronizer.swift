@@ -6,7 +6,12 @@ protocol StreamChain {
   associatedtype Hint: Equatable
 
   /// Walks along units.
-  init(_ bytes: RawSpan, from start: Int, hint: Hint)
+  /// - Parameters:
+  ///   - bytes: The bytes.
+  ///   - start: Where the first would start.
+  ///   - hint: What is known of them.
+  ///   - isSearch: Whether each byte is tried, so that a walk which proves nothing is to be short.
+  init(_ bytes: RawSpan, from start: Int, hint: Hint, isSearch: Bool)
 
   /// Whether what stands at the end can't be a unit.
   var isBroken: Bool { get }
@@ -95,7 +100,7 @@ struct StreamResynchronizer<Chain: StreamChain> {
     let isOver = bytes.count > Self.mostBytes || starts.count > Self.mostPieces
     guard isFinal || isOver else { return nil }
     for start in bytes.indices {
-      let chain = Chain(bytes.span.bytes, from: start, hint: hint)
+      let chain = Chain(bytes.span.bytes, from: start, hint: hint, isSearch: true)
       if !chain.isBroken, chain.provesAnywhere { return found(at: start) }
     }
     return found(at: bytes.count)
@@ -113,7 +118,8 @@ struct StreamResynchronizer<Chain: StreamChain> {
         continue
       }
       walks += 1
-      let chain = Chain(bytes.span.bytes, from: candidate.start, hint: hint)
+      let chain = Chain(
+        bytes.span.bytes, from: candidate.start, hint: hint, isSearch: false)
       if chain.isBroken { continue }
       if chain.proves(isExact: chain.isExact(bytes.span.bytes)) { return candidate.start }
       open.append(

@@ -25,16 +25,24 @@ struct WebSocketChain: StreamChain {
   private static let largest: UInt64 = 16 << 20
   /// More frames than this prove no more, and hostile bytes could make the walk long.
   private static let mostFrames = 32
+  /// So much of a payload is looked at for what it is, where looking at it takes time or a copy.
+  private static let mostLooked = 4 << 10
 
   /// Walks along frames.
   /// - Parameters:
   ///   - bytes: The bytes of one direction.
   ///   - start: Where the first frame would start.
   ///   - isMasked: Whether frames of this direction are masked; nil where that is not known.
-  init(_ bytes: RawSpan, from start: Int, hint isMasked: Bool? = nil) {
+  ///   - isSearch: Whether each byte is tried: then a run is not walked along that proves nothing by its
+  ///     first frames, such as one of zeros.
+  init(
+    _ bytes: RawSpan, from start: Int, hint isMasked: Bool? = nil, isSearch: Bool = false
+  ) {
     end = start
     self.isMasked = isMasked
-    while end < bytes.byteCount, !isBroken, frames < Self.mostFrames, step(bytes) {}
+    while end < bytes.byteCount, !isBroken, frames < Self.mostFrames, step(bytes) {
+      if isSearch, frames >= 8 + 4 * weight { return }
+    }
   }
 
   /// Whether the run covers all bytes.
@@ -64,15 +72,14 @@ struct WebSocketChain: StreamChain {
       return false
     }
     guard size <= bytes.byteCount - end else { return false }
-    guard let frame = WebSocketFrame(bytes: Array(copying: bytes.extracting(end..<(end + size))))
-    else { return false }
+    let payload = bytes.extracting((end + header.size)..<(end + size))
     isMasked = header.isMasked
-    guard follow(frame) else {
+    guard follow(header, payload) else {
       isBroken = true
       return false
     }
     frames += 1
-    weight += Self.weight(of: frame)
+    weight += Self.weight(of: header, payload)
     end += size
     return true
   }
@@ -94,11 +101,11 @@ struct WebSocketChain: StreamChain {
   }
 
   /// Follows the rules of fragments, text and the end; false where the frame breaks one.
-  private mutating func follow(_ frame: WebSocketFrame) -> Bool {
-    let header = frame.header
+  private mutating func follow(_ header: WebSocketFrameHeader, _ payload: RawSpan) -> Bool {
     switch header.opcode {
     case .close:
       hasClosed = true
+      let frame = WebSocketFrame(header, payload: Self.unmasked(payload, header))
       return frame.withView(from: nil) { $0.faults.isEmpty }
     case .ping, .pong: return true
     case .continuation:
@@ -109,31 +116,58 @@ struct WebSocketChain: StreamChain {
       text = isText ? UTF8Validator() : nil
     }
     isMessageOpen = !header.isFinal
-    if text?.consume(frame.payload.span.bytes) != nil { return false }
+    guard text != nil else { return true }
+    guard consume(payload, header) else { return false }
+    if payload.byteCount > Self.mostLooked { text = nil }
     return !header.isFinal || text?.isComplete ?? true
+  }
+
+  /// Checks the start of a payload of text; false where it is none.
+  private mutating func consume(_ payload: RawSpan, _ header: WebSocketFrameHeader) -> Bool {
+    let start = payload.extracting(first: Self.mostLooked)
+    guard header.maskingKey ?? 0 != 0 else { return text?.consume(start) == nil }
+    return text?.consume(Self.unmasked(start, header).span.bytes) == nil
+  }
+
+  private static func unmasked(_ payload: RawSpan, _ header: WebSocketFrameHeader) -> [UInt8] {
+    var bytes: [UInt8] = []
+    WebSocketMask.append(payload, key: header.maskingKey ?? 0, to: &bytes)
+    return bytes
   }
 
   /// What a frame adds: a mask takes a bit and four bytes that hardly anything else has in their
   /// place; text that is UTF-8 is no accident when it is long enough.
-  private static func weight(of frame: WebSocketFrame) -> Int {
-    guard !frame.payload.isEmpty else { return frame.header.isMasked ? 1 : 0 }
-    let mask = frame.header.isMasked ? 2 : 0
-    switch frame.header.opcode {
-    case .text where frame.header.reservedBits == 0 && isReadable(frame.payload): return mask + 3
-    case .text, .binary: return mask + (carriesMQTT(frame.payload) ? 4 : 0)
-    case .close where frame.payload.count >= 2: return mask + 2
+  private static func weight(of header: WebSocketFrameHeader, _ payload: RawSpan) -> Int {
+    guard !payload.isEmpty else { return header.isMasked ? 1 : 0 }
+    let mask = header.isMasked ? 2 : 0
+    switch header.opcode {
+    case .text where header.reservedBits == 0 && isReadable(payload, header): return mask + 3
+    case .text, .binary: return mask + (carriesMQTT(payload, header) ? 4 : 0)
+    case .close where payload.byteCount >= 2: return mask + 2
     case .close, .ping, .pong: return mask + 1
     // A length behind a zero is what many protocols have.
-    default: return frame.header.isMasked ? 1 : 0
+    default: return header.isMasked ? 1 : 0
     }
   }
 
-  private static func isReadable(_ text: [UInt8]) -> Bool {
-    text.count >= 4 && text.allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) }
+  private static func isReadable(_ payload: RawSpan, _ header: WebSocketFrameHeader) -> Bool {
+    guard payload.byteCount >= 4 else { return false }
+    func isReadable(_ text: RawSpan) -> Bool {
+      text.withUnsafeBytes { bytes in
+        bytes.allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) }
+      }
+    }
+    let start = payload.extracting(first: mostLooked)
+    return header.maskingKey ?? 0 == 0
+      ? isReadable(start) : isReadable(unmasked(start, header).span.bytes)
   }
 
-  private static func carriesMQTT(_ payload: [UInt8]) -> Bool {
-    let chain = MQTTChain(payload.span.bytes, from: 0)
-    return chain.isExact(payload.span.bytes) && chain.weight >= 2
+  private static func carriesMQTT(_ payload: RawSpan, _ header: WebSocketFrameHeader) -> Bool {
+    func isMQTT(_ bytes: RawSpan) -> Bool {
+      let chain = MQTTChain(bytes, from: 0)
+      return chain.isExact(bytes) && chain.weight >= 2
+    }
+    guard header.maskingKey ?? 0 != 0 else { return isMQTT(payload) }
+    return payload.byteCount <= mostLooked && isMQTT(unmasked(payload, header).span.bytes)
   }
 }
