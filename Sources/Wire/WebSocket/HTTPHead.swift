@@ -77,8 +77,7 @@ public struct HTTPHead: Sendable, Hashable {
 
   /// Returns the header lines of a name, whatever its case (RFC 9110 section 5.1).
   public func fields(named name: String) -> [Field] {
-    let name = name.lowercased()
-    return fields.filter { $0.name.lowercased() == name }
+    fields.filter { HTTPText.areEqual($0.name, name) }
   }
 
   /// Returns the members of a list that the header lines of a name make up (RFC 9110 section 5.6.1),
@@ -127,6 +126,16 @@ package enum HTTPText {
   /// Tells whether a text is a token (RFC 9110 section 5.6.2).
   package static func isToken(_ text: some Collection<UInt8>) -> Bool {
     !text.isEmpty && text.allSatisfy(isTokenCharacter)
+  }
+
+  /// Tells whether two names are the same, whatever the case of their letters.
+  static func areEqual(_ name: String, _ other: String) -> Bool {
+    name.utf8.count == other.utf8.count
+      && zip(name.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 
   static func isTokenCharacter(_ byte: UInt8) -> Bool {

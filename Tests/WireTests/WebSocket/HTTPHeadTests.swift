@@ -72,6 +72,18 @@ import Wire
     #expect(head.faults.map(\.offset) == offsets)
   }
 
+  /// RFC 9110 section 5.1; names are tokens, so that no other letters than those of ASCII have a case.
+  @Test(arguments: [
+    ("Sec-WebSocket-Key", true), ("sec-websocket-key", true), ("SEC-WEBSOCKET-KEY", true),
+    ("Sec-WebSocket-Ke", false), ("Sec-WebSocket-Keys", false), ("Sec-WebSocket\rKey", false),
+    ("Sec-WebSocket-\u{212A}ey", false),
+  ])
+  func findsNamesInAnyCase(name: String, isFound: Bool) {
+    let head = HTTPHead(
+      startLine: "GET / HTTP/1.1", fields: [.init("Other", "a"), .init(name, "b")])
+    #expect(head.fields(named: "Sec-WebSocket-Key").map(\.value) == (isFound ? ["b"] : []))
+  }
+
   @Test(arguments: [UInt64](1...20)) func endsOnAnyBytes(_ seed: UInt64) {
     var random = SplitMix64(seed: seed)
     for _ in 0..<300 {
