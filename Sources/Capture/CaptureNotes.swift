@@ -28,7 +28,8 @@ extension Int {
 enum CaptureNotes {
   static func all(
     cut: CaptureError?, _ frames: CaptureStatistics, _ segments: TCPStatistics,
-    connections: Int, gaps: GapTotals, left: [String], secretsDropped: Int, surrenders: Int
+    connections: Int, gaps: GapTotals, left: [String], secretsDropped: Int, surrenders: Int,
+    messagesKept: Int
   ) -> [String] {
     var notes: [String] = []
     if let cut { notes.append("read up to the damage only: \(cut)") }
@@ -65,6 +66,10 @@ enum CaptureNotes {
       surrenders,
       "times a connection gave up what was unfinished: all of it together is more than --memory "
         + "allows")
+    note(
+      messagesKept,
+      "compressed messages of WebSocket are not inflated: together they become more than 100 times "
+        + "as large, and 32 MiB besides")
     notes += left
     if connections == 0 {
       var text = "no MQTT or WebSocket was found in \(frames.frames) frames"

@@ -87,7 +87,8 @@ struct CaptureSession: ~Copyable {
     summary.notes = CaptureNotes.all(
       cut: cut, dissector.statistics, reassembler.statistics, connections: summary.connections,
       gaps: outcome.gaps, left: reassembler.consumer.notes,
-      secretsDropped: reader.secretsDropped, surrenders: reassembler.consumer.budget.surrenders)
+      secretsDropped: reader.secretsDropped, surrenders: reassembler.consumer.budget.surrenders,
+      messagesKept: reassembler.consumer.messagesKept)
     return summary
   }
 

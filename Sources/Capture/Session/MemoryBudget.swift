@@ -1,6 +1,9 @@
 /// The memory that the unfinished things of all connections take together, and whose turn it is to
 /// give some back.
 ///
+/// What each open connection takes by itself can't be given back, so it makes the room for what is
+/// unfinished smaller, but never to less than a quarter.
+///
 /// A connection reports what it takes after each segment; as only the traffic of one session does that,
 /// access is not checked to be exclusive. Those that take something stand in a queue:
 /// who has finished something goes to its end, so that the first has waited longest. All of it is a
@@ -13,8 +16,12 @@ final class MemoryBudget {
     var next: Int
   }
 
-  /// The most bytes.
+  /// The most bytes, with those that connections take by themselves.
   let limit: Int
+  /// The most bytes of what is unfinished.
+  @exclusivity(unchecked) private(set) var room: Int
+  /// What the open connections take by themselves.
+  @exclusivity(unchecked) private var inherent = 0
   /// The bytes that are taken now.
   @exclusivity(unchecked) private(set) var reserved = 0
   /// How often a connection had to give something up.
@@ -23,9 +30,19 @@ final class MemoryBudget {
   @exclusivity(unchecked) private var places = [Place(owner: nil, previous: 0, next: 0)]
   @exclusivity(unchecked) private var free: [Int] = []
 
-  init(limit: Int) { self.limit = max(0, limit) }
+  init(limit: Int) {
+    self.limit = max(0, limit)
+    room = self.limit
+  }
 
-  var isExceeded: Bool { reserved > limit }
+  var isExceeded: Bool { reserved > room }
+
+  /// Takes the news of what connections take by themselves, as long as they are open.
+  /// - Parameter change: So many bytes more, or less.
+  func note(inherent change: Int) {
+    inherent += change
+    room = limit - min(inherent, limit / 4 * 3)
+  }
 
   /// Takes the news of how much a connection takes.
   /// - Parameters:

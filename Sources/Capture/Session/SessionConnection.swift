@@ -38,9 +38,15 @@ final class SessionConnection {
     var over: Carrier?
   }
 
-  init(_ opening: FlowOpening, rule: DecodeRule?) {
+  init(_ opening: FlowOpening, rule: DecodeRule?, _ budget: MemoryBudget) {
     self.opening = opening
     self.rule = rule
+    self.budget = budget
+    budget.note(inherent: Self.inherent)
+  }
+
+  deinit {
+    budget.note(inherent: -Self.inherent - (webSocket == nil ? 0 : WebSocketConnection.inherent))
   }
 
   subscript(side: Side) -> MQTTDirection {
@@ -68,6 +74,7 @@ final class SessionConnection {
 
   /// Takes the connection for WebSocket, or for HTTP that may ask for it.
   func begin(_ state: WebSocketConnection) {
+    if webSocket == nil { budget.note(inherent: WebSocketConnection.inherent) }
     stage = .webSocket
     webSocket = state
     layer.over = .webSocket
@@ -114,6 +121,10 @@ final class SessionConnection {
   }
 
   // MARK: Memory
+
+  /// About what a connection takes by itself, its place among the flows included, in bytes.
+  private static let inherent = 1_300
+  private let budget: MemoryBudget
 
   /// The memory that everything unfinished takes, in bytes.
   @inline(__always)

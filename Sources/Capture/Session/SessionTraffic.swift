@@ -29,12 +29,15 @@ struct SessionTraffic: TCPConsumer {
   /// The number of connections recognised so far.
   var connections: Int { emitter.connections }
 
+  /// How many messages would have inflated to far more than was sent.
+  var messagesKept: Int { webSocket.store.refused }
+
   /// What connections are that give no events, in sentences.
   var notes: [String] { left.notes }
 
   mutating func opened(_ opening: FlowOpening) -> SessionConnection {
     let rule = decode.isEmpty ? nil : decode[opening.second.port] ?? decode[opening.first.port]
-    return SessionConnection(opening, rule: rule)
+    return SessionConnection(opening, rule: rule, budget)
   }
 
   mutating func received(

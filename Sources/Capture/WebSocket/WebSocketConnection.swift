@@ -12,7 +12,7 @@ final class WebSocketConnection {
     case idle
     /// In the head of a request.
     case request(HTTPHeadReader)
-    /// Behind a request for WebSocket.
+    /// Behind a request for WebSocket, whose head is not kept.
     case asked(WebSocketRequest)
     /// Frames.
     case open
@@ -57,6 +57,9 @@ final class WebSocketConnection {
 
   // MARK: Memory
 
+  /// About what it takes by itself, in bytes.
+  static let inherent = 1_400
+
   /// The memory that everything unfinished takes, in bytes.
   var reserved: Int {
     let sum = first.reserved + second.reserved + firstReceiver.reserved + secondReceiver.reserved
@@ -69,9 +72,18 @@ final class WebSocketConnection {
     switch phase {
     case .open: early.isEmpty ? 0 : early.reserved
     case .request(let head): head.reserved + (response?.reserved ?? 0) + early.reserved
-    case .asked, .idle: (response?.reserved ?? 0) + early.reserved
+    case .asked: reservedOffers + (response?.reserved ?? 0) + early.reserved
+    case .idle: (response?.reserved ?? 0) + early.reserved
     }
   }
+
+  /// What the offers of a request take that are more than there mostly are, in bytes.
+  var reservedOffers: Int {
+    guard case .asked(let request) = phase else { return 0 }
+    return max(0, request.reserved - Self.fewOffers)
+  }
+
+  private static let fewOffers = 1_024
 
   /// A number that is another one when a frame was finished.
   var progress: Int { first.framer.frameOffset &+ second.framer.frameOffset }
@@ -85,13 +97,18 @@ final class WebSocketConnection {
   /// Begins to take frames.
   /// - Parameters:
   ///   - client: The side of the client.
+  ///   - store: What all connections may inflate to.
   ///   - agreement: What was agreed on for the frames of a role.
-  func open(client: Side, _ agreement: (WebSocketRole) -> WebSocketReceiver.Agreement) {
+  func open(
+    client: Side, _ store: InflationStore,
+    _ agreement: (WebSocketRole) -> WebSocketReceiver.Agreement
+  ) {
     phase = .open
     response = nil
     func receiver(_ side: Side) -> WebSocketReceiver {
       let role: WebSocketRole = side == client ? .client : .server
-      return WebSocketReceiver(from: role, deflate: agreement(role), isFromStart: isFromStart)
+      return WebSocketReceiver(
+        from: role, deflate: agreement(role), isFromStart: isFromStart, store: store)
     }
     firstReceiver = receiver(.first)
     secondReceiver = receiver(.second)

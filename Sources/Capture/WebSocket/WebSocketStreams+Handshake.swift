@@ -62,7 +62,7 @@ extension WebSocketStreams {
     let request = WebSocketRequest(head)
     if connection.number == 0 { emitter.open(connection, arrival, evidence: nil) }
     emit(.request(request), connection.client, arrival, connection)
-    state.phase = .asked(request)
+    state.phase = .asked(request.withoutHead)
     state.response = nil
     return true
   }
@@ -182,7 +182,7 @@ extension WebSocketStreams {
     // Without its request the client's first frames may be missing as well.
     state.isFromStart = request != nil
     let deflate = response.deflate
-    state.open(client: connection.client) { deflate?.agreement(for: $0) ?? .none }
+    state.open(client: connection.client, store) { deflate?.agreement(for: $0) ?? .none }
     for side in [Side.first, .second] {
       state[side].framer.restart(at: state[side].offset)
     }
@@ -203,7 +203,7 @@ extension WebSocketStreams {
   /// Opens a connection whose answer is not in the capture.
   private func openWithoutAnswer(_ connection: SessionConnection, _ state: WebSocketConnection) {
     guard case .asked(let request) = state.phase else { return }
-    state.open(client: connection.client) { _ in request.deflate == nil ? .none : .unknown }
+    state.open(client: connection.client, store) { _ in request.deflate == nil ? .none : .unknown }
     for side in [Side.first, .second] {
       state[side].framer.restart(at: state[side].offset)
     }

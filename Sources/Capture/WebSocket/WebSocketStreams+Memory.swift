@@ -51,7 +51,10 @@ extension WebSocketStreams {
         emitter.emitGap(count, .limit, side, arrival, connection)
       }
     }
+    // Without them an answer that comes is read as one whose request was not captured.
+    let areOffersLost = state.reservedOffers > 0
+    if areOffersLost, state.early.isEmpty { state.phase = .idle }
     endHandshake(arrival, connection, state)
-    return !lost.isEmpty
+    return !lost.isEmpty || areOffersLost
   }
 }

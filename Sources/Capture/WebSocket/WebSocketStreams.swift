@@ -6,6 +6,8 @@ import Wire
 struct WebSocketStreams {
   let emitter: SessionEmitter
   let mqtt: MQTTStreams
+  /// What all connections may inflate to together.
+  let store = InflationStore()
 
   /// Takes the next bytes of a side; false when the connection is of no interest.
   func take(
@@ -25,7 +27,7 @@ struct WebSocketStreams {
   /// Begins without a handshake, on the user's word or on evidence.
   func openWithoutHandshake(_ connection: SessionConnection, _ state: WebSocketConnection) {
     state.isFromStart = connection.opening.isFromStart
-    state.open(client: connection.client) { _ in .unknown }
+    state.open(client: connection.client, store) { _ in .unknown }
     guard !state.isFromStart else { return }
     for side in [Side.first, .second] {
       state[side].resynchronizer = StreamResynchronizer(offset: 0)

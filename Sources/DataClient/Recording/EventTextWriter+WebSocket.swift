@@ -93,6 +93,7 @@ extension WebSocketCompression.Reason {
     case .contextLost: "not inflated: it refers to bytes that are not in the capture"
     case .damaged: "not inflated: its bytes are damaged"
     case .tooLarge: "not inflated: the message is too large"
+    case .tooMuch: "not inflated: few bytes become too many"
     }
   }
 }

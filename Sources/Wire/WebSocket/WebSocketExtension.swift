@@ -36,6 +36,22 @@ public struct WebSocketExtension: Sendable, Hashable {
   }
 }
 
+extension [WebSocketExtension] {
+  /// About the memory that the extensions take, in bytes: more than the text that names them.
+  package var reserved: Int {
+    reduce(0) { sum, named in
+      named.parameters.reduce(sum + MemoryLayout<Element>.stride + named.name.reserved) {
+        $0 + MemoryLayout<Element.Parameter>.stride + $1.name.reserved + ($1.value?.reserved ?? 0)
+      }
+    }
+  }
+}
+
+extension String {
+  /// What a text takes besides its place: a short one nothing.
+  package var reserved: Int { utf8.count > 15 ? utf8.count + 32 : 0 }
+}
+
 extension WebSocketExtension: CustomStringConvertible {
   /// The extension as a header line has it.
   public var description: String {

@@ -87,6 +87,8 @@ public enum WebSocketCompression: Sendable, Hashable {
     case damaged
     /// The message grows beyond what is inflated of one.
     case tooLarge = "too-large"
+    /// The messages of the capture inflate to far more than was sent.
+    case tooMuch = "too-much"
   }
 }
 

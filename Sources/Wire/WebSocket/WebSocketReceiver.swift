@@ -6,6 +6,7 @@ public struct WebSocketReceiver: ~Copyable {
   private let sender: WebSocketRole
   private let deflate: Agreement
   private let limit: Int
+  private var allowance: InflationAllowance
   private var message: Message
   private var hasClosed = false
   private var inflater: WebSocketInflater?
@@ -54,9 +55,18 @@ public struct WebSocketReceiver: ~Copyable {
     from sender: WebSocketRole, deflate: Agreement = .none, isFromStart: Bool = true,
     limit: Int = 16 << 20
   ) {
+    self.init(from: sender, deflate: deflate, isFromStart: isFromStart, limit: limit, store: nil)
+  }
+
+  /// Creates a receiver that inflates no more than it has room for in a store.
+  package init(
+    from sender: WebSocketRole, deflate: Agreement, isFromStart: Bool, limit: Int = 16 << 20,
+    store: InflationStore?
+  ) {
     self.sender = sender
     self.deflate = deflate
     self.limit = max(0, min(limit, Int(UInt32.max)))
+    allowance = InflationAllowance(store)
     message = isFromStart ? .none : .unknown
     isContextWhole = isFromStart
   }
@@ -233,11 +243,18 @@ public struct WebSocketReceiver: ~Copyable {
     guard open.isCompressed else { return .none }
     if let kept = open.kept { return .kept(kept) }
     if inflater == nil { inflater = WebSocketInflater() }
+    let room = allowance.room(
+      for: payload.byteCount, isStart: header.opcode != .continuation)
+    let limit = limit - open.inflatedCount
     let outcome = inflater?.inflate(
-      payload, isLast: isLast, into: &output, limit: limit - open.inflatedCount)
+      payload, isLast: isLast, into: &output, limit: min(limit, room))
+    allowance.use(output.count)
     open.inflatedCount += output.count
     switch outcome {
     case .inflated: return .inflated
+    case .tooLarge where room < limit:
+      allowance.refuse()
+      open.kept = .tooMuch
     case .tooLarge, nil: open.kept = .tooLarge
     case .damaged where isContextWhole:
       faults.append(WebSocketFault(.damagedCompression, in: .payload, at: header.size))

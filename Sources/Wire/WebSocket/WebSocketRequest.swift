@@ -39,6 +39,26 @@ public struct WebSocketRequest: Sendable, Hashable {
     faults = check.sortedFaults
   }
 
+  private init(withoutHeadOf request: WebSocketRequest) {
+    head = HTTPHead([])
+    method = ""
+    target = ""
+    httpVersion = ""
+    key = request.key
+    subprotocols = request.subprotocols
+    extensions = request.extensions
+    faults = []
+  }
+
+  /// What the answer is compared with, without the head, which may be long.
+  package var withoutHead: WebSocketRequest { WebSocketRequest(withoutHeadOf: self) }
+
+  /// About the memory that the offers take, in bytes.
+  package var reserved: Int {
+    subprotocols.reduce(extensions.reserved) { $0 + MemoryLayout<String>.stride + $1.reserved }
+      + (key?.reserved ?? 0)
+  }
+
   /// Creates a request.
   /// - Parameters:
   ///   - target: The request target, such as `/mqtt`.

@@ -37,6 +37,15 @@ import Wire
     return packet + body
   }
 
+  /// A request for WebSocket with another header line.
+  private static func request(_ line: String) -> [UInt8] {
+    let head = """
+      GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+      Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\(line)\r\n\r\n
+      """
+    return Array(head.utf8)
+  }
+
   private static func deflated(_ message: [UInt8]) -> [UInt8] {
     var deflater = WebSocketDeflater()
     return deflater?.deflate(message) ?? []
@@ -84,6 +93,23 @@ import Wire
       for connection in 0..<1_200 {
         try file.open(connection, port: 80)
         try file.send(Array(head.utf8), on: connection, port: 80)
+      }
+    },
+    // Of a request that was read nothing is kept but what its answer is compared with.
+    Attack(testDescription: "requests for WebSocket that nobody answers") { file in
+      let head = request("X: " + String(repeating: "a", count: 60_000))
+      for connection in 0..<1_200 {
+        try file.open(connection, port: 80)
+        try file.send(head, on: connection, port: 80)
+      }
+    },
+    // Two bytes of text each; as values they take 40.
+    Attack(testDescription: "extensions with many parameters") { file in
+      let offers = String(repeating: ";a", count: 30_000)
+      let head = request("Sec-WebSocket-Extensions: x" + offers)
+      for connection in 0..<60 {
+        try file.open(connection, port: 80)
+        try file.send(head, on: connection, port: 80)
       }
     },
     // The filter has a quarter of the memory, in which 17 of these topics have room.
@@ -257,6 +283,33 @@ import Wire
     try plain.finish()
     let result = try MeasuredProcess.run(["convert", plain.path, "-o", "-"])
     #expect(result.status == 0 && result.errors.isEmpty)
+  }
+
+  @Test("A bomb is inflated up to a bound, which is said, and accuses nobody")
+  func bombOfMessages() throws {
+    let scratch = try Scratch()
+    let file = try AttackCapture(in: scratch)
+    try file.openWebSocket(0)
+    let connect = MQTTPacket(.connect(.init(clientID: "c")), version: .v3_1_1)
+    try file.send(frame: 0x82, try connect.encoded(), on: 0)
+    try file.send([0x82, 4, 0x20, 2, 0, 0], on: 0, port: 80, isClient: false)
+    let payload = [UInt8](repeating: 0x78, count: 6 * Self.mebibyte)
+    for id in 1...UInt8(8) {
+      let body: [UInt8] = [0, 1, 0x74, 0, id] + payload
+      try file.send(frame: 0xC2, Self.deflated(Self.packet(0x32, body)), on: 0)
+      try file.send([0x82, 4, 0x40, 2, 0, id], on: 0, port: 80, isClient: false)
+    }
+    try file.finish()
+    // 32 MiB and a hundred times the 6 KiB of each have room for five.
+    let judged = try MeasuredProcess.run(["conform", "trace", "--spec", "mqtt-3.1.1", file.path])
+    #expect(judged.status == 0)
+    #expect(judged.errors.contains("note: 3 compressed messages of WebSocket are not inflated"))
+    let shown = try RepriseProcess.shell(
+      "$reprise inspect \(RepriseProcess.quoted(file.path)) | cut -c1-500 "
+        + "| grep -oE 'PUBLISH|not inflated: few bytes become too many' | LC_ALL=C sort | uniq -c")
+    #expect(
+      shown.output.split { $0.isWhitespace }.joined(separator: " ")
+        == "5 PUBLISH 3 not inflated: few bytes become too many")
   }
 
   @Test("What inspect writes of a bomb of many packets is said for the file that is one, once")

@@ -32,11 +32,12 @@ struct SeenStream {
 
   init(
     _ stream: [UInt8], from sender: WebSocketRole = .server, pieces size: Int = .max,
-    deflate: WebSocketReceiver.Agreement = .none, isFromStart: Bool = true, limit: Int = 16 << 20
+    deflate: WebSocketReceiver.Agreement = .none, isFromStart: Bool = true,
+    limit: Int = 16 << 20, store: InflationStore? = nil
   ) {
     var framer = WebSocketFramer()
     var receiver = WebSocketReceiver(
-      from: sender, deflate: deflate, isFromStart: isFromStart, limit: limit)
+      from: sender, deflate: deflate, isFromStart: isFromStart, limit: limit, store: store)
     var assembler = WebSocketAssembler()
     var position = 0
     while position < stream.count, error == nil {

@@ -10,7 +10,7 @@ extension WebSocketState {
     self.response = ResponseFacts(
       moment: Moment(event.context), accepts: response.accepts,
       subprotocol: response.subprotocol, extensions: response.extensions,
-      size: response.head.bytes.count)
+      size: response.extensions.reserved + (response.subprotocol?.reserved ?? 0))
     judgeRefusal(response, event, &tally)
     offend(response, event.context)
     guard response.accepts else { return judgeOtherStatus(response, event, &tally) }

@@ -12,7 +12,7 @@ extension WebSocketState {
       extensions: request.extensions, missing: request.missing,
       hasOtherVersion: request.faults.contains { $0.code == .unsupportedVersion },
       hasBadExtensions: request.faults.contains { $0.code == .malformedExtensions },
-      size: request.head.bytes.count)
+      size: request.reserved)
     response = nil
     let handshake = WebSocketHandshake.request(request)
     for condition in HandshakeCondition.request { condition.judge(handshake, event, &tally) }

@@ -25,7 +25,7 @@ struct WebSocketState {
     var missing: String?
     var hasOtherVersion: Bool
     var hasBadExtensions: Bool
-    /// The bytes of the request.
+    /// About the bytes that this takes.
     var size: Int
   }
 
@@ -35,7 +35,7 @@ struct WebSocketState {
     var accepts: Bool
     var subprotocol: String?
     var extensions: [WebSocketExtension]
-    /// The bytes of the answer.
+    /// About the bytes that this takes.
     var size: Int
   }
 
