@@ -17,6 +17,8 @@ struct FaultJudge {
   // The rules that may have something to say of a packet, a bit each: asked one by one, all of them
   // would make a stream of bad packets three times as dear.
   private let ofFault: [MQTTFault.Code: UInt64]
+  /// What was found last there: bad packets come in runs.
+  private var latest: (code: MQTTFault.Code, places: UInt64)
   private let ofFirstByte: [UInt64]
   private let ofConnect: UInt64
   private let ofRefusal: UInt64
@@ -32,6 +34,7 @@ struct FaultJudge {
       (code, places { rule in rule.patterns.contains { $0.code == code } })
     }
     ofFault = Dictionary(uniqueKeysWithValues: codes)
+    latest = (.fieldCut, ofFault[.fieldCut] ?? 0)
     ofFirstByte = (0...UInt8.max).map { byte in places { $0.speaks(of: byte) } }
     ofConnect = places { $0.connect != nil }
     ofRefusal = places { $0.clause == "MQTT-3.2.2-4" }
@@ -72,7 +75,10 @@ struct FaultJudge {
     let type = packet.type
     var reactions: UInt64 = 0
     var candidates: UInt64 = 0
-    for fault in faults { candidates |= ofFault[fault.code] ?? 0 }
+    for fault in faults {
+      if fault.code != latest.code { latest = (fault.code, ofFault[fault.code] ?? 0) }
+      candidates |= latest.places
+    }
     if type == .connect {
       candidates |= ofConnect
     } else {

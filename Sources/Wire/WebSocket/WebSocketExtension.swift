@@ -55,8 +55,11 @@ extension String {
 extension WebSocketExtension: CustomStringConvertible {
   /// The extension as a header line has it.
   public var description: String {
-    parameters.reduce(name) { text, parameter in
-      "\(text); \(parameter.name)" + (parameter.value.map { "=\($0)" } ?? "")
+    // Added to one text: there may be thousands.
+    parameters.reduce(into: name) { text, parameter in
+      text += "; "
+      text += parameter.name
+      if let value = parameter.value { text += "=" + value }
     }
   }
 }
