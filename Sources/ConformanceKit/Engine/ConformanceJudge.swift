@@ -61,6 +61,8 @@ public struct ConformanceJudge: EventConsumer {
   }
 
   private mutating func take(_ event: borrowing EventView) {
+    // There was no connection, and so nothing that a clause speaks of.
+    if case .attempted = event.body { return }
     tally.begin(event.context)
     switch event.context.wire {
     case .mqtt(.v3_1_1): tally.mode = .judged
@@ -81,7 +83,7 @@ public struct ConformanceJudge: EventConsumer {
     case .closed(let closing):
       mqtt311.close(Closing(closing, event), event, &table[place], &tally)
       table.remove(at: place)
-    case .handshake, .webSocket: break
+    case .attempted, .handshake, .webSocket: break
     }
     // Of its frames a rule of what carries it wants to know.
     if event.context.over != nil { table[place].webSocket.note(tally.blamed) }
@@ -126,7 +128,7 @@ public struct ConformanceJudge: EventConsumer {
       }
       table[place][sender].lastTime = event.context.time
     case .closed: forget(at: place)
-    case .handshake, .webSocket: break
+    case .attempted, .handshake, .webSocket: break
     }
     lastContext = event.context
   }
@@ -166,7 +168,7 @@ public struct ConformanceJudge: EventConsumer {
         mqtt311.lose(from: event.context.sender, &table[place], &tally)
       }
       table[place].carries(frame, event, &tally)
-    case .gap, .malformed, .mqtt, .handshake: break
+    case .attempted, .gap, .malformed, .mqtt, .handshake: break
     }
     table[place].webSocket.note(tally.blamed)
     if event.mayGrow { table.account(at: place) }
@@ -179,7 +181,7 @@ public struct ConformanceJudge: EventConsumer {
   private mutating func noteOrder(_ event: borrowing EventView, at place: Int) {
     switch event.body {
     case .gap, .malformed: table[place].hasLoss = true
-    case .opened, .closed, .mqtt, .handshake, .webSocket: break
+    case .opened, .closed, .attempted, .mqtt, .handshake, .webSocket: break
     }
     tally.isRemade = table[place].isRemade
     noteTime(event, at: place)
@@ -196,7 +198,7 @@ public struct ConformanceJudge: EventConsumer {
     case .closed(let closing) where closing.how != .endOfCapture:
       table[place].clocks.take(closing.firstTime, of: event.context.sender)
     // A loss has the time of what shows it.
-    case .closed, .gap, .malformed, .opened: return
+    case .closed, .attempted, .gap, .malformed, .opened: return
     }
     if table[place].clocks.differ { table[place].webSocket.clocksDiffer = true }
   }

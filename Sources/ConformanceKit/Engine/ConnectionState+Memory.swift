@@ -49,7 +49,7 @@ extension EventView {
       }
     case .webSocket(let frame): frame.opcode.isControl
     case .handshake: true
-    case .opened, .closed, .gap, .malformed: false
+    case .opened, .closed, .attempted, .gap, .malformed: false
     }
   }
 }

@@ -45,8 +45,11 @@ public enum ClientEvent: Sendable, Hashable {
     /// The server ended an open connection in good order: it closed its side of TCP (FIN), or said so in a
     /// DISCONNECT, whose reason code it is (MQTT 5.0 section 3.14.2.1), or in a Close frame; the text is for people.
     case byServer(code: UInt8?, String)
-    /// The connection broke, without an end in good order, or there never was one; the text is for people.
+    /// The connection broke, without an end in good order; the text is for people.
     case lost(String)
+    /// There never was a connection, and nothing of the protocol was sent: no way there, nobody who listens, a name
+    /// that is unknown, TLS that was refused; the text is for people.
+    case unreached(String)
   }
 }
 

@@ -74,13 +74,13 @@ package struct ServerReason: Sendable {
 extension ClientEvent.Closed {
   /// Whether the same connection may succeed later although nobody changes anything.
   ///
-  /// A lost connection may, and one that was refused by a server that is busy, or not there, or gave no
+  /// A lost connection may, one that never was, and one that was refused by a server that is busy, or gave no
   /// reason. Who is refused for what it is, or asks for, is refused again.
   public var mayPass: Bool {
     switch self {
     case .byUser: false
     case .refused(let code): ServerReason(code).mayPass
-    case .byServer, .lost: true
+    case .byServer, .lost, .unreached: true
     }
   }
 
@@ -98,7 +98,7 @@ extension ClientEvent.Closed: CustomStringConvertible {
     switch self {
     case .byUser: "the connection was closed"
     case .refused(let code): "the server refused the connection: \(ServerReason(code).text())"
-    case .byServer(_, let text), .lost(let text): text
+    case .byServer(_, let text), .lost(let text), .unreached(let text): text
     }
   }
 }

@@ -7,6 +7,7 @@ import Wire
 /// client's frames, and that each message is one frame. PING and PONG are not there.
 struct FrameTranscript: Transcript {
   var pen: TranscriptPen
+  var wanted: WantedConnection?
   private let address: ServerAddress
   /// Where keys and masks come from: the same for every recording, so that equal sessions are equal files.
   private var random = SeededGenerator(seed: 0x6455)
@@ -19,27 +20,21 @@ struct FrameTranscript: Transcript {
     address = ServerAddress(server)
   }
 
-  mutating func take(_ action: ClientAction, at time: Timestamp) -> [Event] {
+  mutating func tell(_ action: ClientAction, at time: Timestamp) -> [Event] {
     switch action.kind {
-    case .connect: return connect(time)
     case .sendText(let text): return [frame(.text, Array(text.utf8), .client, time)]
     case .sendBinary(let bytes): return [frame(.binary, bytes, .client, time)]
-    case .disconnect:
-      // Without an answer to its handshake a client leaves without a word.
-      guard isAnswered else { return [] }
-      isLeaving = true
-      return [frame(.close, Self.normalClosure, .client, time)]
-    case .subscribe, .unsubscribe, .publish, .send: return []
+    case .connect, .disconnect, .subscribe, .unsubscribe, .publish, .send: return []
     }
   }
 
-  mutating func take(_ event: ClientEvent, at time: Timestamp) -> [Event] {
+  mutating func tell(_ event: ClientEvent, at time: Timestamp) -> [Event] {
     switch event {
     case .connected: return accept(time)
     case .text(let text): return [frame(.text, Array(text.utf8), .server, time)]
     case .binary(let bytes): return [frame(.binary, bytes, .server, time)]
-    case .closed(let closed): return close(closed, time)
-    case .subscribed, .unsubscribed, .published, .message, .response, .failed, .deadline, .woken,
+    case .closed, .subscribed, .unsubscribed, .published, .message, .response, .failed, .deadline,
+      .woken,
       .ended:
       return []
     }
@@ -48,9 +43,20 @@ struct FrameTranscript: Transcript {
   /// The payload of a Close frame with code 1000, that all is done (RFC 6455 section 7.4.1).
   private static let normalClosure: [UInt8] = [0x03, 0xE8]
 
-  private mutating func connect(_ time: Timestamp) -> [Event] {
+  /// Every connection is a session of its own.
+  mutating func prepare(_ options: ConnectOptions) {}
+
+  func connectPacket(_ options: ConnectOptions) -> PacketBytes? { nil }
+
+  mutating func farewell(at time: Timestamp) -> [Event] {
+    // Without an answer to its handshake a client leaves without a word.
+    guard isAnswered else { return [] }
+    isLeaving = true
+    return [frame(.close, Self.normalClosure, .client, time)]
+  }
+
+  mutating func greeting(_ options: ConnectOptions, at time: Timestamp) -> Event {
     (isAnswered, isLeaving) = (false, false)
-    let opening = pen.open(at: time)
     let key = (0..<2).flatMap { _ in withUnsafeBytes(of: random.next().bigEndian) { Array($0) } }
     let request = WebSocketRequest(
       target: address.target,
@@ -60,7 +66,7 @@ struct FrameTranscript: Transcript {
         .init("Sec-WebSocket-Version", "13"),
       ])
     self.request = request
-    return [opening, pen.make(.handshake(.request(request)), from: .client, at: time)]
+    return pen.make(.handshake(.request(request)), from: .client, at: time)
   }
 
   private mutating func accept(_ time: Timestamp) -> [Event] {
@@ -75,15 +81,15 @@ struct FrameTranscript: Transcript {
     return [pen.make(.handshake(.response(response)), from: .server, at: time)]
   }
 
-  private mutating func close(_ closed: ClientEvent.Closed, _ time: Timestamp) -> [Event] {
-    guard pen.isOpen else { return [] }
+  mutating func tell(_ closed: ClientEvent.Closed, at time: Timestamp) -> [Event] {
     switch closed {
     case .byUser:
       let answer = isLeaving ? [frame(.close, Self.normalClosure, .server, time)] : []
       return answer + [pen.close(.fin, by: .client, at: time)]
     case .byServer(_, let reason):
       return [pen.close(.fin, by: .server, saying: reason, at: time)]
-    case .refused, .lost: return [pen.close(.reset, by: .server, saying: "\(closed)", at: time)]
+    case .refused, .lost, .unreached:
+      return [pen.close(.reset, by: .server, saying: "\(closed)", at: time)]
     }
   }
 

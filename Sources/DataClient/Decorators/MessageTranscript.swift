@@ -22,6 +22,7 @@ struct MessageTranscript: Transcript {
   }
 
   var pen: TranscriptPen
+  var wanted: WantedConnection?
   private let version: MQTTVersion
   /// Whose session it is.
   private var clientID: String?
@@ -41,10 +42,8 @@ struct MessageTranscript: Transcript {
 
   // MARK: Actions
 
-  /// Returns the events that an action stands for.
-  mutating func take(_ action: ClientAction, at time: Timestamp) -> [Event] {
+  mutating func tell(_ action: ClientAction, at time: Timestamp) -> [Event] {
     switch action.kind {
-    case .connect(let options): return connect(options, time)
     case .subscribe(let subscriptions):
       let id = makeClientID()
       open[action.id] = .subscribe(id)
@@ -63,12 +62,15 @@ struct MessageTranscript: Transcript {
         sent += 1
       }
       return [make(time, .client, publish(message, id))]
-    case .disconnect: return [make(time, .client, .disconnect(.init()))]
-    case .send, .sendText, .sendBinary: return []
+    case .connect, .disconnect, .send, .sendText, .sendBinary: return []
     }
   }
 
-  private mutating func connect(_ options: ConnectOptions, _ time: Timestamp) -> [Event] {
+  mutating func farewell(at time: Timestamp) -> [Event] {
+    [make(time, .client, .disconnect(.init()))]
+  }
+
+  mutating func prepare(_ options: ConnectOptions) {
     // Messages belong to the session (section 3.1.2.4), all else to the connection.
     let mayGoOn = !options.cleanStart && options.clientID == clientID
     forget { action in
@@ -76,17 +78,27 @@ struct MessageTranscript: Transcript {
       return false
     }
     clientID = options.clientID
-    let opening = pen.open(at: time)
+  }
+
+  mutating func greeting(_ options: ConnectOptions, at time: Timestamp) -> Event {
+    make(time, .client, connect(options))
+  }
+
+  func connectPacket(_ options: ConnectOptions) -> PacketBytes? {
+    (try? MQTTPacket(connect(options), version: version).encoded()).map { PacketBytes($0) }
+  }
+
+  private func connect(_ options: ConnectOptions) -> MQTTPacket.Content {
     let will = options.will.map { will in
       MQTTPacket.Will(
         topic: will.topic, payload: will.payload, qos: will.qos.rawValue, retain: will.isRetained,
         properties: will.properties.ofPackets)
     }
-    let connect = MQTTPacket.Connect(
-      clientID: options.clientID, cleanStart: options.cleanStart, keepAlive: options.keepAlive,
-      will: will, username: options.username,
-      password: options.password, properties: connectProperties(options))
-    return [opening, make(time, .client, .connect(connect))]
+    return .connect(
+      .init(
+        clientID: options.clientID, cleanStart: options.cleanStart, keepAlive: options.keepAlive,
+        will: will, username: options.username,
+        password: options.password, properties: connectProperties(options)))
   }
 
   /// A session that is kept is kept for good, as in 3.1.1.
@@ -97,8 +109,7 @@ struct MessageTranscript: Transcript {
 
   // MARK: Events
 
-  /// Returns the events that an event of the port stands for; nothing for those that are no traffic.
-  mutating func take(_ event: ClientEvent, at time: Timestamp) -> [Event] {
+  mutating func tell(_ event: ClientEvent, at time: Timestamp) -> [Event] {
     switch event {
     case .connected(let connected):
       let connack = make(
@@ -121,8 +132,7 @@ struct MessageTranscript: Transcript {
       return [make(time, .server, publish(message, id))]
         + acknowledgements(of: id, message.qos, by: .client, time)
     case .failed(let id, let failure): return fail(id, failure, time)
-    case .closed(let closed): return close(closed, time)
-    case .text, .binary, .response, .deadline, .woken, .ended: return []
+    case .closed, .text, .binary, .response, .deadline, .woken, .ended: return []
     }
   }
 
@@ -161,8 +171,7 @@ struct MessageTranscript: Transcript {
     }
   }
 
-  private mutating func close(_ closed: ClientEvent.Closed, _ time: Timestamp) -> [Event] {
-    guard pen.isOpen else { return [] }
+  mutating func tell(_ closed: ClientEvent.Closed, at time: Timestamp) -> [Event] {
     switch closed {
     case .byUser: return [pen.close(.fin, by: .client, at: time)]
     case .refused(let code):
@@ -172,7 +181,8 @@ struct MessageTranscript: Transcript {
       let end = pen.close(.fin, by: .server, saying: reason, at: time)
       guard let code, version.rules.hasProperties else { return [end] }
       return [make(time, .server, .disconnect(.init(code))), end]
-    case .lost(let reason): return [pen.close(.reset, by: .server, saying: reason, at: time)]
+    case .lost(let reason), .unreached(let reason):
+      return [pen.close(.reset, by: .server, saying: reason, at: time)]
     }
   }
 

@@ -4,7 +4,8 @@ public import Wire
 /// Records what a client does and gets, so that a ``ReplayClient`` can be that world again.
 ///
 /// Every action that was handed over and every event becomes the packets that it stands for, each a
-/// line that is complete on the disk before the user gets the event. Killed at any moment, the
+/// line that is complete on the disk before the user gets the event. A connection begins in the recording when
+/// its outcome is known; one that never came to be is an attempt (``ConnectionAttempt``), of which no packet is told. Killed at any moment, the
 /// recording is readable to its last event. What must not be told is hidden before it is written.
 ///
 /// In packets of MQTT 5.0 a message that the server refused is recorded with the server's reason code; 3.1.1
@@ -133,7 +134,7 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
       throw failure
     }
     state.withLock { $0.failure = nil }
-    try change { try $0.lines.write($0.transcript.finish(at: time)) }
+    try change { try $0.lines.writeEnd($0.transcript.finish(at: time)) }
   }
 
   private func record(

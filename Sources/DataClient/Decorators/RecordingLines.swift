@@ -61,6 +61,13 @@ struct RecordingLines<Sink: ByteSink> {
   /// Writes events, whatever the limit.
   mutating func write(_ events: [Event]) throws { try write(events.map(line)) }
 
+  /// Writes what ends the recording, as far as there is room: there always is for the end of a connection.
+  mutating func writeEnd(_ events: [Event]) throws {
+    let lines = events.map(line)
+    if let limit, count + lines.reduce(0, { $0 + $1.count }) > limit { return }
+    try write(lines)
+  }
+
   /// Ends the file and begins the next one, if there can be one.
   mutating func startNextFile(_ transcript: inout any Transcript, at time: Timestamp) throws {
     guard let nextSink else { return }

@@ -89,7 +89,7 @@ extension EventView {
   /// Whether the event shows something that is wrong or missing.
   var hasFault: Bool {
     switch body {
-    case .opened, .closed: false
+    case .opened, .closed, .attempted: false
     case .gap, .malformed: true
     case .mqtt(let packet): !packet.faults.isEmpty || packet.missing > 0
     case .webSocket(let frame): !frame.faults.isEmpty || frame.missing > 0

@@ -46,7 +46,7 @@ enum FilterField: String, Sendable, Equatable, CaseIterable {
 
 /// The types of events, by the names that `inspect` shows.
 enum FilterEventType: Sendable, Equatable {
-  case opened, closed, gap, malformed
+  case opened, closed, attempted, gap, malformed
   case packet(MQTTPacketType)
   case frame(WebSocketOpcode)
   case handshake(String)
@@ -58,12 +58,13 @@ enum FilterEventType: Sendable, Equatable {
   static let names: [String] =
     MQTTPacketType.allCases.map { String(describing: $0.name) }
     + WebSocketOpcode.named.filter { $0 != .close }.map { String(describing: $0.name) }
-    + handshakes + ["OPEN", "CLOSE", "GAP", "MALFORMED"]
+    + handshakes + ["OPEN", "CLOSE", "ATTEMPT", "GAP", "MALFORMED"]
 
   init?(name: String) {
     switch name {
     case "OPEN": self = .opened
     case "CLOSE": self = .closed
+    case "ATTEMPT": self = .attempted
     case "GAP": self = .gap
     case "MALFORMED": self = .malformed
     case "RESERVED": self = .reserved
@@ -84,6 +85,7 @@ enum FilterEventType: Sendable, Equatable {
     switch event.body {
     case .opened: self == .opened
     case .closed: self == .closed
+    case .attempted: self == .attempted
     case .gap: self == .gap
     case .malformed: self == .malformed
     case .mqtt(let packet): self == (packet.type == .reserved ? .reserved : .packet(packet.type))

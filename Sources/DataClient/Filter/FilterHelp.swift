@@ -5,9 +5,9 @@ public enum FilterHelp {
     Chooses events: reprise inspect --filter EXPRESSION
 
     Fields:
-      type         PUBLISH, CONNECT, ... or OPEN, CLOSE, GAP, MALFORMED; of WebSocket
-                   UPGRADE, UPGRADED, REFUSED, TEXT, BINARY, CONTINUATION, PING,
-                   PONG, and again CLOSE
+      type         PUBLISH, CONNECT, ... or OPEN, CLOSE, ATTEMPT, GAP, MALFORMED;
+                   of WebSocket UPGRADE, UPGRADED, REFUSED, TEXT, BINARY,
+                   CONTINUATION, PING, PONG, and again CLOSE
       from         client or server
       connection   the number of the connection
       client       the client identifier of the connection

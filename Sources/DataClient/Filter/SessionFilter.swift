@@ -47,15 +47,26 @@ public struct SessionFilter: Sendable {
     if start == nil { start = event.context.time }
     if usesClient || usesTopic { learn(event) }
     let result = evaluate(expression, event)
-    if case .closed = event.body { forget(event.context.connection) }
+    switch event.body {
+    case .closed, .attempted: forget(event.context.connection)
+    default: break
+    }
     return result
   }
 
   // MARK: What outlives an event
 
   private mutating func learn(_ event: borrowing EventView) {
-    guard case .mqtt(let packet) = event.body else { return }
     let connection = event.context.connection
+    if usesClient, case .attempted(let attempt) = event.body {
+      var client: [UInt8]?
+      attempt.withConnect(as: event.context.wire.version) { packet in
+        if let connect = packet.connect { client = Array(copying: connect.clientID) }
+      }
+      if let client { memory.setClient(client, of: connection) }
+      return
+    }
+    guard case .mqtt(let packet) = event.body else { return }
     if usesClient, let client = packet.connect {
       memory.setClient(Array(copying: client.clientID), of: connection)
     }

@@ -10,6 +10,7 @@ extension Event {
     case "OPEN": body = .opened(try ConnectionOpening(fields))
     case "CLOSE" where fields.value("how") != nil || context.wire != .webSocket:
       body = .closed(try ConnectionClosing(fields))
+    case "ATTEMPT": body = .attempted(try ConnectionAttempt(fields, context.wire))
     case "GAP": body = .gap(try Gap(fields))
     case "MALFORMED": body = .malformed(try Malformation(fields))
     case _ where context.wire == .webSocket:
@@ -133,6 +134,19 @@ extension ConnectionClosing {
       how: how, firstFrame: try fields.integer("firstFrame"),
       firstTime: try fields.time("firstTime"), reason: try fields.optionalString("reason"),
       isAnswered: fields.value("answered") == nil ? true : try fields.bool("answered"))
+  }
+}
+
+extension ConnectionAttempt {
+  init(_ fields: RecordingFields, _ wire: WireProtocol) throws(RecordingError) {
+    guard let how = How(rawValue: try fields.string("how")) else {
+      throw fields.wrong("how", "is none of \"failed\", \"given-up\" and \"end-of-capture\"")
+    }
+    self.init(
+      how: how, server: try fields.string("server"), firstTime: try fields.time("firstTime"),
+      reason: try fields.optionalString("reason"))
+    guard let version = wire.version, fields.value("clientID") != nil else { return }
+    connect = try PacketBytes(fields, type: .connect, version: version)
   }
 }
 

@@ -16,7 +16,7 @@ extension EventJSONWriter {
     case .mqtt(let packet): max(0, packet.bytes.byteCount - packet.lineLimit)
     case .webSocket(let frame):
       max(0, frame.data.byteCount - largestPacket, frame.payload.byteCount - largestPacket)
-    case .opened, .closed, .gap, .malformed, .handshake: 0
+    case .opened, .closed, .attempted, .gap, .malformed, .handshake: 0
     }
   }
 }

@@ -45,7 +45,7 @@ extension EventJSONWriter {
     append(payload: packet.payload, on: packet.topic, to: &buffer)
   }
 
-  private func appendConnect(_ packet: borrowing MQTTPacketView, to buffer: inout [UInt8]) {
+  func appendConnect(_ packet: borrowing MQTTPacketView, to buffer: inout [UInt8]) {
     guard let connect = packet.connect else { return }
     buffer.append(",\"clientID\":")
     buffer.append(quoted: connect.clientID, hiding: redaction)

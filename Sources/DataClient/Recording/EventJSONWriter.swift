@@ -90,6 +90,7 @@ public struct EventJSONWriter: Sendable {
         buffer.append(",\"reason\":")
         buffer.append(quoted: redaction.shown(reason))
       }
+    case .attempted(let attempt): append(attempt, as: event.context.wire, to: &buffer)
     case .gap(let gap):
       buffer.append("GAP\",\"bytes\":")
       buffer.append(decimal: Self.exact(gap.bytes))
@@ -150,6 +151,26 @@ public struct EventJSONWriter: Sendable {
     guard let evidence = opening.evidence else { return }
     buffer.append(",\"evidence\":")
     buffer.append(quoted: evidence)
+  }
+
+  private func append(
+    _ attempt: ConnectionAttempt, as wire: WireProtocol, to buffer: inout [UInt8]
+  ) {
+    buffer.append("ATTEMPT\",\"server\":")
+    buffer.append(quoted: redaction.shown(url: attempt.server))
+    buffer.append(",\"how\":\"")
+    buffer.append(contentsOf: attempt.how.rawValue.utf8)
+    buffer.append("\",\"firstTime\":\"")
+    attempt.firstTime.append(to: &buffer)
+    buffer.append("\"")
+    if let reason = attempt.reason {
+      buffer.append(",\"reason\":")
+      buffer.append(quoted: redaction.shown(reason))
+    }
+    attempt.withConnect(as: wire.version) { packet in
+      appendConnect(packet, to: &buffer)
+      append(packet.properties, of: packet, name: ",\"properties\":{", to: &buffer)
+    }
   }
 
   private func append(firstFrame: Int, _ time: Timestamp, to buffer: inout [UInt8]) {

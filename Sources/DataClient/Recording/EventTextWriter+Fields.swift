@@ -43,8 +43,7 @@ extension EventTextWriter {
     buffer.append("  ")
   }
 
-  private mutating func appendConnect(_ packet: borrowing MQTTPacketView, to buffer: inout [UInt8])
-  {
+  mutating func appendConnect(_ packet: borrowing MQTTPacketView, to buffer: inout [UInt8]) {
     guard let connect = packet.connect else { return }
     append(text: connect.clientID, to: &buffer)
     buffer.append("  ")

@@ -65,6 +65,9 @@ public struct EventTextWriter: Sendable {
         buffer.append("  ")
         buffer.appendShown(redaction.shown(reason))
       }
+    case .attempted(let attempt):
+      append(type: "ATTEMPT", .quiet, to: &buffer)
+      append(attempt, context, to: &buffer)
     case .gap(let gap):
       append(type: "GAP", .fault, to: &buffer)
       begin(.fault, to: &buffer)
@@ -165,6 +168,22 @@ public struct EventTextWriter: Sendable {
     }
     buffer.appendShown(evidence)
     buffer.append(")")
+  }
+
+  private mutating func append(
+    _ attempt: ConnectionAttempt, _ context: EventContext, to buffer: inout [UInt8]
+  ) {
+    buffer.appendShown(redaction.shown(url: attempt.server))
+    buffer.append("  ")
+    if attempt.connect == nil {
+      buffer.append(context.wire.name)
+      buffer.append("  ")
+    }
+    attempt.withConnect(as: context.wire.version) { appendConnect($0, to: &buffer) }
+    buffer.append(contentsOf: attempt.how.rawValue.utf8)
+    guard let reason = attempt.reason else { return }
+    buffer.append("  ")
+    buffer.appendShown(redaction.shown(reason))
   }
 
   // MARK: Faults

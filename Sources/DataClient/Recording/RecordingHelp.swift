@@ -37,6 +37,11 @@ public enum RecordingHelp {
                    evidence (what a recognition stands on), pings
       CLOSE        how (fin, reset, end-of-capture), firstFrame, firstTime, reason,
                    answered (false where the other end is not seen to answer)
+      ATTEMPT      how (failed: there never was a connection; given-up: the client left
+                   before the server answered; end-of-capture), server, firstTime (when
+                   it was asked for), reason; of MQTT the fields of the CONNECT that was
+                   not, or not known to be, sent. In recordings of clients alone, for
+                   replays: no clause judges it
       GAP          bytes (a number: how many were lost), reason
       MALFORMED    error {code, offset, message}: bytes that are no packet
 

@@ -59,7 +59,9 @@ struct FrameExtraction: Sendable {
     var connection = connections.removeValue(forKey: context.connection) ?? Connection()
     defer { connections[context.connection] = connection }
     guard !connection.isOver, let kept = Self.keep(event, &connection), isInside else { return }
+    let isAttempt = kept.attempt != nil
     if case .closed = kept.body { end(&connection) }
+    if isAttempt { end(&connection) }
     if case .webSocket = kept.body, connection.hasRequest, !connection.hasResponse {
       unanswered = unanswered ?? context.connection
     }
@@ -71,7 +73,7 @@ struct FrameExtraction: Sendable {
     }
     connection.held = nil
     connection.hasRequest = kept.isUpgrade
-    if !kept.isUpgrade { life.imply(context.connection) }
+    if !kept.isUpgrade, !isAttempt { life.imply(context.connection) }
     for event in held { add(event, into: &entries) }
   }
 
@@ -122,6 +124,7 @@ struct FrameExtraction: Sendable {
   private static func isOfFrames(_ event: borrowing EventView) -> Bool {
     switch event.body {
     case .opened, .closed, .gap, .malformed, .mqtt: return false
+    case .attempted: return true
     case .webSocket(let frame):
       guard case .unknown = frame.cargo else { return false }
       return true
@@ -143,7 +146,8 @@ struct FrameExtraction: Sendable {
     _ event: borrowing EventView, _ connection: inout Connection
   ) -> Event? {
     switch event.body {
-    case .opened, .closed, .gap, .malformed, .handshake(.request): return Event(copying: event)
+    case .opened, .closed, .attempted, .gap, .malformed, .handshake(.request):
+      return Event(copying: event)
     case .handshake(.response):
       connection.hasResponse = true
       return Event(copying: event)

@@ -15,6 +15,8 @@ final class ReplayEntry: Sendable {
     switch event.body {
     case .mqtt(let packet): size = Self.ownSize + packet.bytes.count
     case .webSocket(let frame): size = Self.ownSize + 256 + frame.payload.count
+    case .attempted(let attempt):
+      size = Self.ownSize + (attempt.connect?.bytes.count ?? 0)
     case .opened, .closed, .gap, .malformed, .handshake: size = Self.ownSize
     }
   }
@@ -70,7 +72,7 @@ extension Event {
     case .opened: return implied.contains(context.connection) ? .action : .nothing
     case .handshake(let handshake): return handshake.replayRole
     case .webSocket(let frame): return frame.replayRole(from: context.sender)
-    case .closed: return .closing
+    case .closed, .attempted: return .closing
     case .gap, .malformed: return .hole
     }
   }

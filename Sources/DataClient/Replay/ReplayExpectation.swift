@@ -93,6 +93,7 @@ struct RecordedAction {
     var aliases = aliases
     let decoded: (ClientAction.Kind, UInt16?)? = event.withView { view in
       if case .handshake(.request) = view.body { return (.connect(ConnectOptions()), nil) }
+      if case .attempted = view.body { return (.connect(ConnectOptions()), nil) }
       if case .webSocket(let frame) = view.body {
         return ClientAction.Kind(frame).map { ($0, nil) }
       }

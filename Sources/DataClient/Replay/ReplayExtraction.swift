@@ -45,7 +45,8 @@ struct ReplayExtraction: Sendable {
     switch event.body {
     // What carries packets is not replayed, and a connection without packets may have much of it.
     case .handshake, .webSocket: return
-    case .opened, .closed, .gap, .malformed, .mqtt:
+    case .attempted where event.context.wire == .webSocket: return
+    case .opened, .closed, .attempted, .gap, .malformed, .mqtt:
       guard let isInside = admit(event.context) else { return }
       take(Event(copying: event), isInside, into: &entries)
     }
@@ -55,7 +56,8 @@ struct ReplayExtraction: Sendable {
   mutating func take(_ event: Event, into entries: inout [ReplayEntry]) {
     switch event.body {
     case .handshake, .webSocket: return
-    case .opened, .closed, .gap, .malformed, .mqtt:
+    case .attempted where event.context.wire == .webSocket: return
+    case .opened, .closed, .attempted, .gap, .malformed, .mqtt:
       guard let isInside = admit(event.context) else { return }
       take(event, isInside, into: &entries)
     }
@@ -107,11 +109,15 @@ struct ReplayExtraction: Sendable {
   ) {
     let connection = event.context.connection
     let held = isInside ? earlier + [event] : earlier
-    guard case .mqtt = event.body else {
+    switch event.body {
+    case .mqtt: break
+    // It is all that there is of its connection.
+    case .attempted where isInside: break
+    default:
       fates[connection] = .undecided(held)
       return
     }
-    let (clientID, username) = event.connectNames
+    let (clientID, username) = (event.attemptedConnect ?? event).connectNames
     census.note(connection, clientID: clientID)
     let isChosen =
       switch selection {
@@ -124,7 +130,8 @@ struct ReplayExtraction: Sendable {
       return
     }
     fates[connection] = .kept
-    if !(isInside && event.isFromClient(.connect)) { life.imply(connection) }
+    let isFromStart = isInside && event.isFromClient(.connect) || event.attempt != nil
+    if !isFromStart { life.imply(connection) }
     for event in held { keep(event, into: &entries) }
   }
 

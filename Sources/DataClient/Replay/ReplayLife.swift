@@ -147,13 +147,19 @@ struct ReplayLife: Sendable {
 
   @inline(__always)
   private mutating func add(_ event: Event, into entries: inout [ReplayEntry]) {
-    if totals.firstTime == nil { totals.firstTime = event.context.time }
+    if totals.firstTime == nil {
+      totals.firstTime = event.attempt?.firstTime ?? event.context.time
+    }
     totals.lastPlace = ReplayPlace(event.context)
     switch event.context.wire {
     case .mqtt(let version), .mqttInferred(let version):
       if version == .v5_0 { totals.isVersion5 = true }
     case .mqttUndetermined: break
     case .webSocket: if event.isOfFrames { totals.carriesFrames = true }
+    }
+    if let beginning = event.beginningOfAttempt {
+      totals.actions += 1
+      entries.append(ReplayEntry(beginning, .action))
     }
     let role = event.role(implied)
     if case .nothing = role { return }
@@ -209,6 +215,30 @@ extension Event {
   }
 
   fileprivate var isClosing: Bool {
-    if case .closed = body { true } else { false }
+    switch body {
+    case .closed, .attempted: true
+    case .opened, .gap, .malformed, .mqtt, .handshake, .webSocket: false
+    }
+  }
+}
+
+// What never was a connection: asked for at one time, told of at another, and nothing between.
+extension Event {
+  /// The attempt, if the event is one.
+  var attempt: ConnectionAttempt? {
+    if case .attempted(let attempt) = body { attempt } else { nil }
+  }
+
+  /// The action that an attempt began with; nil for other events.
+  fileprivate var beginningOfAttempt: Event? {
+    guard let attempt else { return nil }
+    var beginning = attemptedConnect ?? self
+    beginning.context.time = attempt.firstTime
+    return beginning
+  }
+
+  /// The CONNECT of an attempt, as if it had been sent; nil for other events.
+  var attemptedConnect: Event? {
+    attempt?.connect.map { Event(context, .mqtt($0)) }
   }
 }

@@ -65,7 +65,7 @@ extension Event {
   /// that was open before the capture began nobody knows them.
   var isOpenedAnyhow: Bool {
     switch body {
-    case .opened, .handshake(.request): true
+    case .opened, .attempted, .handshake(.request): true
     case .closed, .gap, .malformed, .mqtt, .handshake(.response), .webSocket: false
     }
   }
@@ -79,6 +79,7 @@ extension Event {
   var isOfFrames: Bool {
     switch body {
     case .handshake, .webSocket: true
+    case .attempted: context.wire == .webSocket
     case .opened, .closed, .gap, .malformed, .mqtt: false
     }
   }

@@ -18,6 +18,15 @@ extension ReplayMachine {
     return .closed(isInOrder ? .byServer(code: nil, text) : .lost(text))
   }
 
+  mutating func take(_ attempt: ConnectionAttempt) -> ClientEvent? {
+    let isLeaving = link == .leaving
+    // How it would have gone on nobody knows.
+    if attempt.how == .endOfCapture, !isLeaving { return nil }
+    close()
+    if isLeaving, attempt.how != .failed { return .closed(.byUser) }
+    return .closed(.unreached(attempt.reason ?? "there was no connection"))
+  }
+
   mutating func close() {
     link = .closed
     if let openConnection { over.insert(openConnection) }

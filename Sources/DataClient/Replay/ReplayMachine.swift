@@ -195,7 +195,7 @@ struct ReplayMachine {
       // The session goes on in which the capture began.
       return .connected(.init(isSessionPresent: true))
     }
-    if event.isUpgrade { openConnection = event.context.connection }
+    if event.isUpgrade || event.attempt != nil { openConnection = event.context.connection }
     guard let type = event.packetType else { return nil }
     if type == .connect {
       openConnection = event.context.connection
@@ -212,12 +212,13 @@ struct ReplayMachine {
     pass(event)
     guard event.context.connection == openConnection else { return nil }
     if case .closed(let closing) = event.body { return take(closing, event.context) }
+    if case .attempted(let attempt) = event.body { return take(attempt) }
     return event.withView { view in
       switch view.body {
       case .mqtt(let packet): take(packet)
       case .handshake(let handshake): take(handshake)
       case .webSocket(let frame): take(frame)
-      case .opened, .closed, .gap, .malformed: nil
+      case .opened, .closed, .attempted, .gap, .malformed: nil
       }
     }
   }
@@ -232,7 +233,7 @@ struct ReplayMachine {
       throw fail(incomplete(event, "what can't be read (\(malformation.message))"))
     case .mqtt(let packet):
       throw fail(incomplete(event, "\(packet.size - packet.bytes.count) bytes of a packet"))
-    case .opened, .closed, .handshake, .webSocket: pass(event)
+    case .opened, .closed, .attempted, .handshake, .webSocket: pass(event)
     }
   }
 

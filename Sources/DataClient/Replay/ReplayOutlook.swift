@@ -87,12 +87,16 @@ struct ReplayOutlook {
     case .closing:
       lastTimed = number
       precedence.separate()
-      guard case .closed(let closing) = entry.event.body else { return }
       let context = entry.event.context
+      let mayBeOfUser: Bool
+      switch entry.event.body {
+      case .closed(let closing):
+        mayBeOfUser = closing.how == .endOfCapture || context.sender == .client
+      case .attempted(let attempt): mayBeOfUser = attempt.how != .failed
+      default: return
+      }
       ends.append(
-        End(
-          number: number, connection: context.connection,
-          mayBeOfUser: closing.how == .endOfCapture || context.sender == .client))
+        End(number: number, connection: context.connection, mayBeOfUser: mayBeOfUser))
     case .hole:
       precedence.separate()
       if entry.event.context.sender == .client { holes.append((number, entry.event)) }

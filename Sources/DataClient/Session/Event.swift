@@ -19,6 +19,7 @@ public struct Event: Sendable, Hashable {
     switch view.body {
     case .opened(let opening): body = .opened(opening)
     case .closed(let closing): body = .closed(closing)
+    case .attempted(let attempt): body = .attempted(attempt)
     case .gap(let gap): body = .gap(gap)
     case .malformed(let malformation): body = .malformed(malformation)
     case .mqtt(let packet):
@@ -34,6 +35,8 @@ public struct Event: Sendable, Hashable {
     case opened(ConnectionOpening)
     /// The connection is over, or the capture of it.
     case closed(ConnectionClosing)
+    /// The client wanted a connection that never came to be.
+    case attempted(ConnectionAttempt)
     /// Bytes of the sender are missing from the capture.
     case gap(Gap)
     /// Bytes of the sender can't be cut into packets.
@@ -53,6 +56,7 @@ public struct Event: Sendable, Hashable {
     switch body {
     case .opened(let opening): return try use(EventView(context, .opened(opening)))
     case .closed(let closing): return try use(EventView(context, .closed(closing)))
+    case .attempted(let attempt): return try use(EventView(context, .attempted(attempt)))
     case .gap(let gap): return try use(EventView(context, .gap(gap)))
     case .malformed(let malformation): return try use(EventView(context, .malformed(malformation)))
     case .mqtt(let packet):

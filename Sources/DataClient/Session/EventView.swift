@@ -23,6 +23,8 @@ public struct EventView: ~Escapable {
     case opened(ConnectionOpening)
     /// The connection is over, or the capture of it.
     case closed(ConnectionClosing)
+    /// The client wanted a connection that never came to be.
+    case attempted(ConnectionAttempt)
     /// Bytes of the sender are missing from the capture.
     case gap(Gap)
     /// Bytes of the sender can't be cut into packets.
@@ -44,7 +46,7 @@ public struct EventContext: Sendable, Hashable {
   public var frame: Int
   /// The number of the connection in its file, from 1 in order of first sight.
   public var connection: Int
-  /// Who sent it; of an opening the client, of a closing the one who began it.
+  /// Who sent it; of an opening or an attempt the client, of a closing the one who began it.
   public var sender: Peer
   /// What the event belongs to: what the connection speaks, or what runs over that.
   public var wire: WireProtocol

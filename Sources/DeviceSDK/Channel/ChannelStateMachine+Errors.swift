@@ -19,7 +19,7 @@ extension ChannelStateMachine {
   static func error(for reason: ClientEvent.Closed) -> ChannelError {
     switch reason {
     case .byUser: ChannelError(.network, "\(reason)")
-    case .byServer(_, let text), .lost(let text):
+    case .byServer(_, let text), .lost(let text), .unreached(let text):
       ChannelError(.network, "the connection was lost: \(text)")
     case .refused(let code):
       ChannelError(

@@ -218,7 +218,8 @@ extension RequestStateMachine {
   private static func text(of reason: ClientEvent.Closed) -> String {
     switch reason {
     case .byUser, .refused: "\(reason)"
-    case .byServer(_, let reason), .lost(let reason): "the connection was lost: \(reason)"
+    case .byServer(_, let reason), .lost(let reason), .unreached(let reason):
+      "the connection was lost: \(reason)"
     }
   }
 }

@@ -38,7 +38,7 @@ struct KickCounter: Sendable {
     switch reason {
     case .byServer(code: Self.sessionTakenOver, _): true
     case .byServer(code: nil, _): acceptedAt.map { now < $0.advanced(by: window) } ?? false
-    case .byServer, .byUser, .refused, .lost: false
+    case .byServer, .byUser, .refused, .lost, .unreached: false
     }
   }
 

@@ -148,7 +148,10 @@ struct MQTTClientMachine: Sendable {
     case .idle: return []
     // What failed may have stood before the closing, which was then not done; done twice it does no harm.
     case .ending: return [.close]
-    case .opening, .greeting, .open, .leaving:
+    case .opening:
+      phase = .ending(.unreached("\(server): \(error)"))
+      return [.close]
+    case .greeting, .open, .leaving:
       phase = .ending(.lost("\(server): \(error)"))
       return [.close]
     }
@@ -199,7 +202,9 @@ struct MQTTClientMachine: Sendable {
     switch phase {
     case .idle: return []
     case .ending(let ending): told = ending
-    case .opening, .open, .leaving: told = reason
+    // Whatever became of the connection that was to carry it, no CONNECT was sent.
+    case .opening: told = reason == .byUser ? reason : .unreached("\(reason)")
+    case .open, .leaving: told = reason
     case .greeting:
       told = .lost(
         "\(reason); the server did not answer CONNECT: see whether it speaks MQTT \(versionName) there"

@@ -1,4 +1,5 @@
 import CMosquitto
+import CWebSockets
 import DataClient
 import Glibc
 
@@ -39,6 +40,8 @@ final class MosquittoLink {
   var complaints: [String] = []
   /// Why the connection is over; nil while it is not.
   private(set) var ending: ClientEvent.Closed?
+  /// Whether there was a connection over which a CONNECT could be sent: TCP, and with it TLS.
+  private(set) var isReached = false
   /// The messages that are with the library, by packet identifier.
   var publishes: [Int32: (id: ClientAction.ID, message: Load, qos: QoS)] = [:]
   /// How many of them are above QoS 0.
@@ -131,7 +134,7 @@ final class MosquittoLink {
     (self.attempt, self.options) = (attempt, options)
     (limits, refusal, disconnectReason, ending) = (nil, nil, nil, nil)
     (isDisconnecting, hasLostSession, complaints) = (false, false, [])
-    (hasBacklog, isPingOpen) = (false, false)
+    (hasBacklog, isPingOpen, isReached) = (false, false, false)
     setLog()
     do throws(DataClientError) {
       try setCredentials()
@@ -147,6 +150,8 @@ final class MosquittoLink {
       mosquitto_connect_bind_v5(
         handle, setup.url.host, Int32(setup.url.port), Int32(options.keepAlive), nil, properties))
     if socket >= 0 { _ = fcntl(socket, F_SETFD, FD_CLOEXEC) }
+    // The call returns when TCP is up; TLS comes about while the socket is read and written.
+    isReached = ending == nil && !setup.url.isSecure
   }
 
   /// Whether to say that the server kept the session.
@@ -183,10 +188,36 @@ final class MosquittoLink {
   // MARK: - The socket
 
   /// Reads what there is of a packet; the library reads one at a time.
-  func read() { note(mosquitto_loop_read(handle, 1)) }
+  func read() {
+    noteSecurity()
+    note(mosquitto_loop_read(handle, 1))
+    noteSecurity()
+  }
 
   /// Writes what the socket takes.
-  func write() { note(mosquitto_loop_write(handle, 1)) }
+  func write() {
+    noteSecurity()
+    note(mosquitto_loop_write(handle, 1))
+    noteSecurity()
+  }
+
+  /// Notes when TLS has come about, which is when a CONNECT can go out.
+  private func noteSecurity() {
+    guard !isReached, ending == nil, let connection = mosquitto_ssl_get(handle) else { return }
+    isReached = SSL_is_init_finished(OpaquePointer(connection)) != 0
+  }
+
+  /// Notes that there was a connection before this one, of which the user was told nothing.
+  func noteReached() { isReached = true }
+
+  /// What to tell of the end: without a connection nothing was lost.
+  var told: ClientEvent.Closed? {
+    switch ending {
+    case .lost(let text) where !isReached, .byServer(_, let text) where !isReached:
+      .unreached(text)
+    default: ending
+    }
+  }
 
   /// Sends a PINGREQ when it is time, and notices when none is answered.
   ///

@@ -74,7 +74,7 @@ final class MosquittoLoop {
       }
       connect(link, attempt, options)
     } catch {
-      if actions.closed(attempt) { events.append([.closed(.lost(error.message))]) }
+      if actions.closed(attempt) { events.append([.closed(.unreached(error.message))]) }
     }
   }
 
@@ -114,6 +114,7 @@ final class MosquittoLoop {
     do throws(DataClientError) {
       let fresh = try MosquittoLink(setup, options: link.options, hidesSession: true)
       connect(fresh, link.attempt, link.options)
+      fresh.noteReached()
     } catch {
       self.link = nil
       if actions.closed(link.attempt) { events.append([.closed(.lost(error.message))]) }
@@ -146,7 +147,7 @@ final class MosquittoLoop {
         return
       }
     }
-    if let ending = link.ending {
+    if let ending = link.told {
       self.link = nil
       actions.release(link.forget())
       if link.isResumable { resting = link }

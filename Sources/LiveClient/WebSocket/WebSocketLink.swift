@@ -15,6 +15,8 @@ final class WebSocketLink {
   /// Whether the socket is not read, as there is no room for events.
   private(set) var isPaused = false
   private var isOpen = false
+  /// Whether the opening request went out, or was about to: TCP was up, and with it TLS.
+  private(set) var hasAsked = false
   private var isUnwanted = false
   private var message: [UInt8] = []
   private var isDeflated = false
@@ -51,6 +53,7 @@ final class WebSocketLink {
         return -1
       }
     }
+    hasAsked = true
     return 0
   }
 

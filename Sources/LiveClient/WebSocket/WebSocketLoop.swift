@@ -70,7 +70,7 @@ final class WebSocketLoop {
   /// Tells that nothing works any more; connections that are open are told of when the context goes.
   private func fail() {
     guard let attempt = orders.fail(), orders.closed(attempt) != nil else { return }
-    events.append([.closed(.lost("libwebsockets failed."))])
+    events.append([.closed(.unreached("libwebsockets failed."))])
   }
 
   // MARK: - Opening and closing
@@ -154,8 +154,13 @@ final class WebSocketLoop {
     if current === link { current = nil }
     guard let isByUser = orders.closed(link.attempt) else { return }
     let place = "\(setup.url.host):\(setup.url.port)"
+    let text = "\(place): \(reason)"
     let ending: ClientEvent.Closed =
-      isInOrder ? .byServer(code: nil, "\(place): \(reason)") : .lost("\(place): \(reason)")
+      switch (link.hasAsked, isInOrder) {
+      case (false, _): .unreached(text)
+      case (true, true): .byServer(code: nil, text)
+      case (true, false): .lost(text)
+      }
     events.append([.closed(isByUser ? .byUser : ending)])
   }
 

@@ -99,7 +99,8 @@ struct LivePlay: Sendable {
     try await client.perform(ClientAction(.init(rawValue: 1), .connect(ConnectOptions())))
     switch try await client.next(before: limit) {
     case .connected: try await client.perform(ClientAction(.init(rawValue: 2), .disconnect))
-    case .closed(.byServer(_, let reason)), .closed(.lost(let reason)):
+    case .closed(.byServer(_, let reason)), .closed(.lost(let reason)),
+      .closed(.unreached(let reason)):
       throw DataClientError(
         .transport, "--broker \(broker): \(reason); start a broker, or name another")
     case .closed(.refused(let code)):

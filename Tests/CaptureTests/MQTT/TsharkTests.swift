@@ -21,7 +21,8 @@ import Wire
         guard event.context.wire != .webSocket else { continue }
         ports.insert(opening.server.split(separator: ":").last.map(String.init) ?? "")
       case .mqtt where event.context.over == nil: ours.append(try Packet(event))
-      case .gap, .malformed: Issue.record("\(name): a recording of ours has no \(event.body)")
+      case .gap, .malformed, .attempted:
+        Issue.record("\(name): a recording of ours has no \(event.body)")
       case .closed, .mqtt, .handshake, .webSocket: break
       }
     }

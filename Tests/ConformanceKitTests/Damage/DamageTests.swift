@@ -39,7 +39,7 @@ struct DamageTests {
       return whole.events.contains { event in
         switch event.body {
         case .mqtt, .handshake, .webSocket: true
-        case .opened, .closed, .gap, .malformed: false
+        case .opened, .closed, .attempted, .gap, .malformed: false
         }
       }
     }
@@ -83,7 +83,7 @@ struct DamageTests {
     for event in events {
       switch event.body {
       case .opened(let opening): names[event.context.connection] = opening.client
-      case .closed: continue
+      case .closed, .attempted: continue
       case .mqtt, .handshake, .webSocket, .gap, .malformed:
         let name = names[event.context.connection] ?? "none"
         streams["\(event.context.sender) of \(name)", default: []].append(event.body)

@@ -164,6 +164,7 @@ extension Event {
       switch view.body {
       case .opened: "\(sender) OPEN"
       case .closed(let closing): "\(sender) CLOSE \(closing.how.rawValue)"
+      case .attempted(let attempt): "\(sender) ATTEMPT \(attempt.how.rawValue)"
       case .handshake(let handshake): "\(sender) \(handshake.name)"
       case .webSocket(let frame): "\(sender) \(frame.opcode.name)"
       case .mqtt(let packet): "\(sender) \(packet.type.name)"

@@ -10,9 +10,15 @@ final class TellingClient: DataClient {
   }
 
   private let state: Mutex<State>
-  let capabilities: Capabilities = [.messages, .retain, .will, .exactlyOnce, .push, .binary]
+  let capabilities: Capabilities
 
-  init(_ events: [ClientEvent]) { state = Mutex(State(events: events[...])) }
+  init(
+    _ events: [ClientEvent],
+    _ capabilities: Capabilities = [.messages, .retain, .will, .exactlyOnce, .push, .binary]
+  ) {
+    state = Mutex(State(events: events[...]))
+    self.capabilities = capabilities
+  }
 
   var now: Timestamp { state.withLock { $0.now } }
 

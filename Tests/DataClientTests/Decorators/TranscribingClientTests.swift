@@ -21,7 +21,9 @@ import Testing
       ScriptedClient(seed: 4), url: "mqtt://test",
       tell: { _ in throw DataClientError(.transport, "nobody listens") })
     var user = Actor(client)
-    let error = await #expect(throws: DataClientError.self) { try await user.connect() }
+    // Whether there is a connection is known by its outcome.
+    try await user.connect()
+    let error = await #expect(throws: DataClientError.self) { try await client.next(before: nil) }
     #expect(error?.message == "nobody listens")
   }
 }

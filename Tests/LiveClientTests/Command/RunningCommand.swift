@@ -101,6 +101,7 @@ struct Recorded {
         switch view.body {
         case .opened: "OPEN"
         case .closed(let closing): "CLOSE \(closing.how.rawValue)"
+        case .attempted(let attempt): "ATTEMPT \(attempt.how.rawValue)"
         case .handshake(let handshake): "\(handshake.name)"
         case .webSocket(let frame): "\(frame.opcode.name)"
         case .gap: "GAP"

@@ -31,7 +31,8 @@ import Testing
     while !open.isEmpty {
       switch try await client.event() {
       case .published(let id): open.remove(id)
-      case .closed(.byServer), .closed(.lost): try await client.perform(.connect(options))
+      case .closed(.byServer), .closed(.lost), .closed(.unreached):
+        try await client.perform(.connect(options))
       case .connected(let answer): #expect(answer.isSessionPresent)
       case let other: Issue.record("\(other)")
       }

@@ -105,8 +105,8 @@ import Testing
     let port = try Socket.freePort()
     let client = try WebSocketClient(url: "ws://127.0.0.1:\(port)/")
     for _ in 0..<2 {
-      guard case .closed(.lost(let reason)) = try await client.after(.connect(ConnectOptions()))
-      else {
+      let event = try await client.after(.connect(ConnectOptions()))
+      guard case .closed(.unreached(let reason)) = event else {
         Issue.record("not refused")
         return
       }

@@ -42,7 +42,7 @@ struct WebSocketJudge {
         keys.answer(event.context.connection)
       }
       state.close(Closing(closing, event), event, &tally)
-    case .opened, .mqtt: break
+    case .opened, .attempted, .mqtt: break
     }
   }
 }
