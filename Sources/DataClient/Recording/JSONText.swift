@@ -83,18 +83,21 @@ extension OutputSpan<UInt8> {
   /// Appends a piece of UTF-8 with the escapes that JSON asks for.
   mutating func append(escaped bytes: UnsafeRawBufferPointer) {
     var start = 0
-    for index in bytes.indices where JSONEscape.isNeeded(bytes[index]) {
+    var index = JSONEscape.next(in: bytes, from: 0)
+    while index < bytes.count {
       let byte = bytes[index]
       let size = byte < 0x80 ? 1 : TerminalText.size(lead: byte, rest: bytes.count - index)
       let character = UnsafeRawBufferPointer(rebasing: bytes[index..<index + size])
-      guard byte < 0x80 || TerminalText.isUnsafe(TerminalText.scalar(character)) else { continue }
-      append(copying: UnsafeRawBufferPointer(rebasing: bytes[start..<index]))
       if byte < 0x80 {
+        append(copying: UnsafeRawBufferPointer(rebasing: bytes[start..<index]))
         append(escape: byte)
-      } else {
+        start = index + size
+      } else if TerminalText.isUnsafe(character) {
+        append(copying: UnsafeRawBufferPointer(rebasing: bytes[start..<index]))
         append(number: TerminalText.scalar(character))
+        start = index + size
       }
-      start = index + size
+      index = JSONEscape.next(in: bytes, from: index + size)
     }
     append(copying: UnsafeRawBufferPointer(rebasing: bytes[start...]))
   }
@@ -135,10 +138,26 @@ enum JSONEscape {
   /// The bytes of the longest escape: `\\u001f`.
   static let longest = 6
 
+  /// Returns where the next byte stands from a place on that is to be escaped, or begins a character that may
+  /// be; the end if there is none.
   @inline(__always)
-  static func isNeeded(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7F
-      || (byte >= 0xC2 && TerminalText.mayBeUnsafe(lead: byte))
+  static func next(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+    var index = start
+    while index &+ 8 <= bytes.count {
+      let lanes = ByteLanes(bytes, at: index)
+      let found =
+        lanes.below(0x20) | lanes.equal(UInt8(ascii: "\""))
+        | lanes.equal(UInt8(ascii: "\\")) | lanes.equal(0x7F) | lanes.beyondASCII
+      guard found == 0 else { return index &+ ByteLanes.first(found) }
+      index &+= 8
+    }
+    while index < bytes.count, !mayBeNeeded(bytes[index]) { index &+= 1 }
+    return index
+  }
+
+  @inline(__always)
+  private static func mayBeNeeded(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte >= 0x7F
   }
 
   static func hexDigit(_ value: UInt8) -> UInt8 {

@@ -86,17 +86,14 @@ public struct RecordingStream: Sendable {
 
   /// Where the next line feed stands, compared eight bytes at a time.
   private static func lineEnd(in bytes: RawSpan, from start: Int) -> Int? {
-    var offset = start
-    let feeds: UInt64 = 0x0A0A_0A0A_0A0A_0A0A
-    while offset + 8 <= bytes.byteCount {
-      let word = bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self) ^ feeds
-      if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 != 0 { break }
-      offset += 8
+    bytes.withUnsafeBytes { bytes in
+      var offset = start
+      while offset &+ 8 <= bytes.count {
+        let found = ByteLanes(bytes, at: offset).equal(0x0A)
+        guard found == 0 else { return offset &+ ByteLanes.first(found) }
+        offset &+= 8
+      }
+      return bytes[offset...].firstIndex(of: 0x0A)
     }
-    while offset < bytes.byteCount {
-      if bytes.byte(at: offset) == 0x0A { return offset }
-      offset += 1
-    }
-    return nil
   }
 }

@@ -61,11 +61,12 @@ public enum TerminalText {
     }
   }
 
-  /// Whether some character that begins with this byte is one to be shown by its number.
+  /// Whether a character of UTF-8 is one to be shown by its number.
   @inline(__always)
-  static func mayBeUnsafe(lead: UInt8) -> Bool {
-    switch lead {
-    case 0xC2, 0xD8, 0xE1, 0xE2, 0xEF, 0xF3: true
+  static func isUnsafe(_ character: UnsafeRawBufferPointer) -> Bool {
+    switch character.first {
+    case 0xC2, 0xD8, 0xE1, 0xE2, 0xEF, 0xF3: isUnsafe(scalar(character))
+    // None that begins so is one.
     default: false
     }
   }

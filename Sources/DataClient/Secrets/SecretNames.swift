@@ -34,6 +34,13 @@ struct SecretNames: Sendable, Hashable {
     table.filter { $0.letters.last == last }
   }
 
+  /// For each of these letters those that stand before it in an ending, a bit each, from `a` on.
+  private static let beforeLast = byLast.map { endings in
+    endings.reduce(UInt32(0)) { letters, ending in
+      letters | 1 << UInt32(ending.letters[ending.letters.count - 2] - UInt8(ascii: "a"))
+    }
+  }
+
   /// Whether the names of the table count.
   var hasTable = true
   /// Further names, whole and in small letters.
@@ -41,6 +48,16 @@ struct SecretNames: Sendable, Hashable {
 
   /// Whether there is no name at all.
   var isEmpty: Bool { !hasTable && keys.isEmpty }
+
+  /// Tells whether a name of a secret can end in two bytes; it may be written with escapes.
+  ///
+  /// Two letters stand for themselves: as the end of an escape they stand for no ASCII.
+  @inline(__always)
+  func mayEnd(in last: UInt8, behind before: UInt8) -> Bool {
+    guard keys.isEmpty, Self.isLetter(last), Self.isLetter(before) else { return true }
+    let letters = Self.beforeLast[Int(last | 0x20) - Int(UInt8(ascii: "a"))]
+    return letters >> UInt32((before | 0x20) - UInt8(ascii: "a")) & 1 == 1
+  }
 
   /// Tells whether a name is that of a secret; it may be written with the escapes of JSON or of addresses.
   func contain(_ name: UnsafeRawBufferPointer) -> Bool {

@@ -31,35 +31,73 @@ struct SecretScanner {
     // Every text goes through here: the places stay in registers.
     var (place, name) = (index, quote)
     defer { (index, quote) = (place, name) }
-    while place < bytes.count {
+    while true {
+      place = nextTrigger(from: place)
+      guard place < bytes.count else { return nil }
       let byte = bytes[place]
       place += 1
-      guard byte < 64, Self.triggers >> UInt64(byte) & 1 == 1 else { continue }
       let found: Secret?
       if byte == UInt8(ascii: "\"") {
         found = mayEndName(place - 1) ? secret(named: name, place - 1) : nil
         name = found?.range.upperBound ?? place
       } else {
-        found = textSecret(byte, at: place - 1)
+        found = mayTell(byte, at: place - 1) ? textSecret(byte, at: place - 1) : nil
       }
       guard let found else { continue }
       place = max(place, found.range.upperBound)
       floor = found.range.upperBound
       return found
     }
-    return nil
   }
 
-  /// The characters by which a secret is noticed, as bits: quote, space, period, slash, colon and equals sign.
-  private static let triggers: UInt64 =
-    1 << 0x22 | 1 << 0x20 | 1 << 0x2E | 1 << 0x2F | 1 << 0x3A | 1 << 0x3D
+  /// Returns where the next character stands from a place on by which a secret is noticed: a quote, space, period,
+  /// slash, colon or equals sign; the end if there is none.
+  @inline(__always)
+  private func nextTrigger(from start: Int) -> Int {
+    var index = start
+    while index &+ 8 <= bytes.count {
+      let lanes = ByteLanes(bytes, at: index)
+      // Space and quote, and period and slash, differ by one bit.
+      let found =
+        lanes.equal(UInt8(ascii: "\""), settingBits: 0x02) | lanes.equal(UInt8(ascii: ":"))
+        | lanes.equal(UInt8(ascii: "/"), settingBits: 0x01) | lanes.equal(UInt8(ascii: "="))
+      guard found == 0 else { return index &+ ByteLanes.first(found) }
+      index &+= 8
+    }
+    while index < bytes.count, !Self.isTrigger(bytes[index]) { index &+= 1 }
+    return index
+  }
 
-  /// Whether the quote at an index has something behind it that can stand between a name and its value.
+  @inline(__always)
+  private static func isTrigger(_ byte: UInt8) -> Bool {
+    byte | 0x02 == UInt8(ascii: "\"") || byte | 0x01 == UInt8(ascii: "/")
+      || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "=")
+  }
+
+  /// Whether the quote at an index has something behind it that can stand between a name and its value, and
+  /// before it what can be the end of a name; asked first because of most quotes that is not so.
   @inline(__always)
   private func mayEndName(_ quote: Int) -> Bool {
-    guard quote + 1 < bytes.count else { return false }
+    guard quote >= 2, quote + 1 < bytes.count else { return false }
     let byte = bytes[quote + 1]
-    return byte == UInt8(ascii: ":") || byte == UInt8(ascii: "\\") || Self.isSpace(byte)
+    guard byte == UInt8(ascii: ":") || byte == UInt8(ascii: "\\") || Self.isSpace(byte) else {
+      return false
+    }
+    return names.mayEnd(in: bytes[quote - 1], behind: bytes[quote - 2])
+  }
+
+  /// Whether one more byte around a character allows that it gives a secret away.
+  @inline(__always)
+  private func mayTell(_ byte: UInt8, at index: Int) -> Bool {
+    let before = index > 0 ? bytes[index - 1] : 0
+    switch byte {
+    // The value of a member is found by the quote.
+    case UInt8(ascii: ":"): return before != UInt8(ascii: "\"")
+    case UInt8(ascii: "."): return index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: "e")
+    case UInt8(ascii: "/"): return before == UInt8(ascii: "/") || before == UInt8(ascii: "\\")
+    case UInt8(ascii: " "): return before | 0x20 == UInt8(ascii: "r")
+    default: return true
+    }
   }
 
   /// Returns the value of the member whose name stands between an index and a quote, if it is the name of a
