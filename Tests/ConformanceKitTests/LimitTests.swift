@@ -121,6 +121,52 @@ struct LimitTests {
       result.reason?.hasPrefix("1025 of 1520 undecided: what was known of the connection") == true)
   }
 
+  @Test("Of a connection that a file leaves open, the next file knows nothing")
+  func leftOpen() throws {
+    var judge = try ConformanceJudge(catalogue: .bundled())
+    var unnamed = Script(connection: 1)
+    unnamed.wire = .mqttInferred(.v5_0)
+    unnamed.open(isFromStart: false)
+    unnamed.client(hex: "C000")
+    var carried = Script(connection: 2)
+    carried.wire = .webSocket
+    carried.open()
+    carried.unpack(.client, [0xC0, 0])
+    judge.begin(file: "a")
+    for event in unnamed.events + carried.events { event.withView { judge.consume($0) } }
+    var other = Script(connection: 1)
+    other.open()
+    other.client(hex: "C000")
+    judge.begin(file: "b")
+    for event in other.events { event.withView { judge.consume($0) } }
+    let report = judge.report(toolVersion: "")
+    let result = try #require(report.results.first { $0.clause.id == "MQTT-3.1.0-1" })
+    #expect(result.findings.map(\.file).filter { $0 == "b" } == ["b"])
+  }
+
+  @Test("What is over takes no memory, also where a suspicion ended with it")
+  func memoryOfWhatIsOver() throws {
+    var judge = try ConformanceJudge(
+      catalogue: .bundled(), options: ConformanceOptions(memory: 250_000))
+    judge.begin(file: "a")
+    for connection in 1...1_000 {
+      var script = Script(connection: connection)
+      script.start()
+      script.server(.suback(packetID: 9, codes: [0], []))
+      script.close(.server, .reset)
+      for event in script.events { event.withView { judge.consume($0) } }
+    }
+    var last = Script(connection: 1_001)
+    last.start()
+    last.publish(.client, "a", qos: 1, id: 1)
+    last.acknowledge(.server, .puback, 1)
+    for event in last.events { event.withView { judge.consume($0) } }
+    #expect(judge.forgottenConnections == 0)
+    let report = judge.report(toolVersion: "")
+    let result = try #require(report.results.first { $0.clause.id == "MQTT-3.3.4-1" })
+    #expect(result.satisfied == 1 && result.undecided == 0 && result.violated == 0)
+  }
+
   @Test("More filters in one SUBSCRIBE than are kept: each still needs its code, in any order")
   func filtersOfOne() throws {
     let count = RequestCounts.maximumFilters + 1

@@ -112,10 +112,12 @@ extension TCPReassembler {
     let next = flow[other].pending.first?.offset
     let bound = min(head.demand, next ?? .max, flow[other].finOffset ?? .max)
     let missing = bound - flow[other].offset
-    guard missing > 0 else { return false }
-    guard forced != nil || flow[other].settled >= bound else {
-      // A leap that nothing supports is waited for as long, but no bytes are lost for it.
-      guard flow[other].overdue >= head.demand else { return false }
+    // A leap that nothing supports is waited for as long, but no bytes are lost for it. What is less than
+    // a leap that came earlier is none for that.
+    let isWild = head.demand > flow[other].believed && flow[other].overdue >= head.demand
+    let isLost = missing > 0 && (forced != nil || flow[other].settled >= bound)
+    guard isLost else {
+      guard isWild else { return false }
       flow[side].pending.dropDemand(isUncertain: true)
       return true
     }

@@ -25,7 +25,7 @@ final class TCPStream {
   @exclusivity(unchecked) var finDemand = Int.min
   /// How far acknowledgements led step by step: one that leaps farther may be wild.
   @exclusivity(unchecked) private(set) var believed = 0
-  /// How far it had acknowledged some segments ago: what was not captured by now never will be.
+  /// How far it had acknowledged step by step some segments ago: what was not captured by now never will be.
   @exclusivity(unchecked) private(set) var settled = Int.min
   @exclusivity(unchecked) var pending = PendingSegments()
   /// Whether a segment of this direction was captured.

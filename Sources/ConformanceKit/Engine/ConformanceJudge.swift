@@ -82,7 +82,9 @@ public struct ConformanceJudge: EventConsumer {
     case .gap, .malformed: mqtt311.lose(from: event.context.sender, &table[place], &tally)
     case .closed(let closing):
       mqtt311.close(Closing(closing, event), event, &table[place], &tally)
-      table.remove(at: place)
+      lastContext = event.context
+      // Nothing is kept at its place, and nothing of that counted.
+      return table.remove(at: place)
     case .attempted, .handshake, .webSocket: break
     }
     // Of its frames a rule of what carries it wants to know.
@@ -233,6 +235,10 @@ public struct ConformanceJudge: EventConsumer {
   private mutating func leave(_ number: Int, _ last: EventContext) {
     var context = last
     context.connection = number
+    // Of the last event it has the place alone.
+    context.over = nil
+    context.isOrderUncertain = false
+    context.isRebuilt = false
     let state = table[table.place(of: number)]
     // The end of what carries a connection is that of what it carries as well.
     context.wire = state.webSocket.isSeen ? .webSocket : state.wire

@@ -146,7 +146,9 @@ enum UndecidedReason: Int, CaseIterable {
   /// The reason where what is missing was given up.
   var ofForgotten: UndecidedReason {
     switch self {
-    case .clientGap, .serverGap, .startNotCaptured, .connectNotSeen, .handshakeNotSeen: .forgotten
+    case .clientGap, .serverGap, .startNotCaptured, .connectNotSeen, .handshakeNotSeen,
+      .requestNotSeen, .answerNotSeen, .unknownSubscriptions:
+      .forgotten
     default: self
     }
   }

@@ -140,7 +140,7 @@ extension ConformanceReport {
       text += "    \(printable(place.file)) \(spot)\n"
       text += "      undecided: \(printable(place.reason))\n"
     }
-    let undecided = result.undecided - mostPlaces
+    let undecided = result.undecided - min(mostPlaces, result.places.count)
     if undecided > 0 { text += "    and \(undecided) more undecided\n" }
     return text
   }

@@ -61,10 +61,14 @@ struct RecordingLines<Sink: ByteSink> {
   /// Writes events, whatever the limit.
   mutating func write(_ events: [Event]) throws { try write(events.map(line)) }
 
-  /// Writes what ends the recording, as far as there is room: there always is for the end of a connection.
+  /// Writes what ends the recording: the end of a connection in any case, an attempt as far as there is room.
   mutating func writeEnd(_ events: [Event]) throws {
     let lines = events.map(line)
-    if let limit, count + lines.reduce(0, { $0 + $1.count }) > limit { return }
+    if let limit, case .attempted? = events.first?.body,
+      count + lines.reduce(0, { $0 + $1.count }) > limit
+    {
+      return
+    }
     try write(lines)
   }
 

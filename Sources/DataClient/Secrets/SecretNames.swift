@@ -51,10 +51,12 @@ struct SecretNames: Sendable, Hashable {
 
   /// Tells whether a name of a secret can end in two bytes; it may be written with escapes.
   ///
-  /// Two letters stand for themselves: as the end of an escape they stand for no ASCII.
+  /// Two letters stand for themselves where the first is none of the hexadecimal digits that end an escape.
   @inline(__always)
   func mayEnd(in last: UInt8, behind before: UInt8) -> Bool {
-    guard keys.isEmpty, Self.isLetter(last), Self.isLetter(before) else { return true }
+    guard keys.isEmpty, Self.isLetter(last), Self.isLetter(before),
+      before | 0x20 > UInt8(ascii: "f")
+    else { return true }
     let letters = Self.beforeLast[Int(last | 0x20) - Int(UInt8(ascii: "a"))]
     return letters >> UInt32((before | 0x20) - UInt8(ascii: "a")) & 1 == 1
   }

@@ -78,9 +78,17 @@ final class MosquittoLoop {
     }
   }
 
-  private func connect(_ link: MosquittoLink, _ attempt: UInt64, _ options: ConnectOptions) {
+  /// - Parameters:
+  ///   - link: The connection.
+  ///   - attempt: The number of the attempt.
+  ///   - options: What to connect with.
+  ///   - wasReached: Whether the attempt has met the server before, whatever comes of it now.
+  private func connect(
+    _ link: MosquittoLink, _ attempt: UInt64, _ options: ConnectOptions, wasReached: Bool = false
+  ) {
     guard actions.setBlocked(true) else { return }
     link.connect(attempt, options)
+    if wasReached { link.noteReached() }
     actions.setBlocked(false)
     answerDeadline = clock.now.advanced(by: setup.patience)
     self.link = link
@@ -113,8 +121,7 @@ final class MosquittoLoop {
     release(link)
     do throws(DataClientError) {
       let fresh = try MosquittoLink(setup, options: link.options, hidesSession: true)
-      connect(fresh, link.attempt, link.options)
-      fresh.noteReached()
+      connect(fresh, link.attempt, link.options, wasReached: true)
     } catch {
       self.link = nil
       if actions.closed(link.attempt) { events.append([.closed(.lost(error.message))]) }

@@ -326,6 +326,46 @@ struct CausalOrderTests {
     #expect(tap.gaps == [])
   }
 
+  @Test("Behind an acknowledgement that leaps, an answer still waits for its question")
+  func answerBehindLeap() {
+    var dialogue = Self.opened()
+    let known = dialogue.next[.server]
+    dialogue.next[.server]? += 5 << 20
+    dialogue.add(.client, [])
+    dialogue.next[.server] = known
+    for _ in 0..<20 { dialogue.send(.client, Self.ping, acknowledged: false) }
+    dialogue.send(.server, Self.publish(7), acknowledged: false)
+    dialogue.send(.client, Self.puback(7), acknowledged: false)
+    let count = dialogue.segments.count
+    dialogue.segments.swapAt(count - 2, count - 1)
+    dialogue.send(.server, Self.pong, acknowledged: false)
+    let tap = Tap(dialogue)
+    let pings = [String](repeating: ">PINGREQ", count: 20)
+    #expect(
+      Self.lines(tap) == [">OPEN", ">CONNECT", "<CONNACK"] + pings
+        + ["<PUBLISH", ">PUBACK", "<PINGRESP", ">CLOSE?"])
+    #expect(tap.gaps == [])
+  }
+
+  @Test("A packet whose acknowledgement leaps is not waited for by its own answer for ever")
+  func answeredLeap() {
+    var dialogue = Self.opened()
+    dialogue.send(.client, Self.ping, acknowledged: false)
+    let place = dialogue.segments.count - 1
+    dialogue.segments[place].acknowledgment = (dialogue.next[.server] ?? 0) &+ (1 << 20 + 1)
+    dialogue.send(.server, Self.pong, acknowledged: false)
+    for _ in 0..<20 {
+      dialogue.send(.client, Self.ping, acknowledged: false)
+      dialogue.send(.server, Self.pong, acknowledged: false)
+    }
+    dialogue.close()
+    let tap = Tap(dialogue)
+    let pairs = [[String]](repeating: [">PINGREQ", "<PINGRESP"], count: 20).joined()
+    let start = [">OPEN", ">CONNECT", "<CONNACK", ">PINGREQ?", "<PINGRESP"]
+    #expect(Self.lines(tap) == start + pairs + [">CLOSE"])
+    #expect(tap.gaps == [])
+  }
+
   @Test(
     "A direction that was captured late, behind the losses told of it, leaves the end's place open")
   func overtakenLosses() {

@@ -82,6 +82,7 @@ private final class Files: Sendable {
     #expect(sizes[0] <= 1_500)
     #expect(sizes[1] > 3_000)
     #expect(sizes[2] > 3_000)
+    #expect(try recorder.sink.events().last?.shortName == "CLOSE")
   }
 
   @Test(arguments: Array(0..<20) as [UInt64])

@@ -34,6 +34,8 @@ import Wire
     // JSON, with its escapes.
     Case(#"{"sessionKey":"hush","n":1}"#, #"{"sessionKey":"***","n":1}"#),
     Case(#"{"tok\u0065n":"hush"}"#, #"{"tok\u0065n":"***"}"#),
+    Case(#"{"authorizati\u006fn":"hush"}"#, #"{"authorizati\u006fn":"***"}"#),
+    Case(#"{"credentia\u006cs":"hush"}"#, #"{"credentia\u006cs":"***"}"#),
     Case(#"{"p":"{\"p\\u0061ssword\":\"hush\"}"}"#, #"{"p":"{\"p\\u0061ssword\":\"***\"}"}"#),
     Case(
       #"{"url":"https:\/\/u:hush@h\/?token=hush","n":1}"#,
