@@ -112,6 +112,33 @@ import Wire
     #expect(types == ["OPEN", "CONNECT", "CLOSE reset", "OPEN", "CONNECT", "CLOSE reset"])
   }
 
+  /// A session that the server has forgotten is begun anew on a connection more: that nobody takes it any more does not
+  /// undo that the server was reached.
+  @Test func aServerThatGoesWhileASessionBeginsAnew() async throws {
+    let (listener, port) = try Socket.listening()
+    try startThread {
+      for isLast in [false, true] {
+        guard let socket = try? listener.accept(), socket.readPacket() != nil else { return }
+        if isLast { listener.shut() }
+        socket.write([0x20, 2, 0, 0])
+        while socket.readPacket() != nil {}
+      }
+    }
+    let client = try TestClient("mqtt://127.0.0.1:\(port)")
+    let options = ConnectOptions(clientID: "late", cleanStart: false)
+    try await client.perform(.connect(options))
+    #expect(try await client.event() == .connected(.init()))
+    try await client.perform(.publish(Message(topic: "a", payload: [], qos: .atLeastOnce)))
+    try await client.perform(.disconnect)
+    #expect(try await client.event() == .closed(.byUser))
+    try await client.perform(.connect(options))
+    guard case .closed(.lost(let reason)) = try await client.event() else {
+      Issue.record("the server was reached")
+      return
+    }
+    #expect(reason.contains("refused"))
+  }
+
   @Test(arguments: [false, true])
   func nobodyBehindAWebSocket(carriesMQTT: Bool) async throws {
     let url = "ws://127.0.0.1:\(try Socket.freePort())/mqtt"

@@ -199,6 +199,10 @@ public struct ConformanceJudge: EventConsumer {
       table[place].clocks.take(event.context.time, of: event.context.sender)
     case .closed(let closing) where closing.how != .endOfCapture:
       table[place].clocks.take(closing.firstTime, of: event.context.sender)
+      // The event itself has the time of the FIN that answers.
+      if closing.how == .fin, closing.isAnswered {
+        table[place].clocks.take(event.context.time, of: event.context.sender.other)
+      }
     // A loss has the time of what shows it.
     case .closed, .attempted, .gap, .malformed, .opened: return
     }

@@ -16,10 +16,14 @@ package final class ApplicationScope: Sendable {
   package var thrown: String? { error.withLock { $0 } }
 
   /// Notes what the body threw.
-  package func note(thrown error: any Error) {
-    self.error.withLock { $0 = "\(error)".hidingSecrets }
+  /// - Returns: It in words, with secrets hidden.
+  package func note(thrown error: any Error) -> String {
+    let text = "\(error)".hidingSecrets
+    self.error.withLock { $0 = text }
+    return text
   }
 
-  /// Forgets what the body of a scope within this one threw, as the application may have taken it in hand.
-  package func forgetThrown() { error.withLock { $0 = nil } }
+  /// Forgets what the body of a scope within this one threw, as the application may have taken it in hand; what another
+  /// scope noted since stays.
+  package func forget(thrown text: String) { error.withLock { if $0 == text { $0 = nil } } }
 }

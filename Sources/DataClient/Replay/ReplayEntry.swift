@@ -89,10 +89,14 @@ extension Event {
   /// Whether an event of the server is one that users get.
   var isForUser: Bool { packetType != .pubrel }
 
-  /// Whether an event is the end of a connection, and not of the capture.
-  var endsConnection: Bool {
-    guard case .closed(let closing) = body else { return false }
-    return closing.how != .endOfCapture
+  /// Whether an event is an end that somebody is told of: that of a connection, and not of the capture, or that of an
+  /// attempt which the user did not give up itself.
+  var isToldEnd: Bool {
+    switch body {
+    case .closed(let closing): closing.how != .endOfCapture
+    case .attempted(let attempt): attempt.how == .failed
+    case .opened, .gap, .malformed, .mqtt, .handshake, .webSocket: false
+    }
   }
 
   /// The packet identifier of a packet that the server answers by it.

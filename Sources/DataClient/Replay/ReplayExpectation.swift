@@ -16,6 +16,24 @@ public struct ReplayExpectation: Sendable, Hashable {
   /// is due has one.
   public let ordinal: Int?
 
+  /// What is left over of a session: an action, or what somebody is told.
+  init(_ entry: ReplayEntry) {
+    if case .action = entry.role {
+      self.init(entry.event)
+    } else {
+      self.init(told: entry.event)
+    }
+  }
+
+  /// What somebody is told.
+  private init(told event: Event) {
+    (ordinal, action) = (nil, nil)
+    place = ReplayPlace(event.context)
+    sender = event.context.sender
+    self.event = event
+    summary = Self.summary(of: event)
+  }
+
   init(_ event: Event, ordinal: Int? = nil, recorded: RecordedAction? = nil) {
     self.ordinal = ordinal
     place = ReplayPlace(event.context)
@@ -28,16 +46,16 @@ public struct ReplayExpectation: Sendable, Hashable {
       return
     }
     action = (recorded ?? RecordedAction(event))?.kind
-    if let action {
-      summary = action.summary
-      return
-    }
+    summary = action?.summary ?? Self.summary(of: event)
+  }
+
+  private static func summary(of event: Event) -> String {
     var line: [UInt8] = []
     event.withView { EventJSONWriter().append($0, to: &line) }
     // The place stands elsewhere; what is left is the type and its fields.
     let text = String(decoding: line, as: UTF8.self)
     let start = text.firstRange(ofText: "\"type\":")?.lowerBound ?? text.startIndex
-    summary = String("{\(text[start...])".prefix(400))
+    return String("{\(text[start...])".prefix(400))
   }
 }
 

@@ -1,8 +1,8 @@
 /// Which of the actions that may come next is meant.
 extension ReplayMachine {
-  /// How many actions are looked at for one that fits better than the first that fits.
+  /// How many actions that may come are compared for one that fits better than the first that fits.
   private static let rivals = 64
-  /// How many actions are looked at for one that fits.
+  /// How many actions are looked at for one that fits, or fits better.
   private static let candidates = 1_024
   /// How much later than the first that fits an action may be that fits better, in nanoseconds.
   ///
@@ -23,16 +23,18 @@ extension ReplayMachine {
       best = (first, comparison)
     }
     guard options.order == .causal else { return best }
-    var (index, looked) = (first.ordinal + 1, 0)
+    var (index, looked, rivals) = (first.ordinal + 1, 0, 0)
     var earliest = best?.action
-    while looked < (best == nil ? Self.candidates : Self.rivals),
+    while looked < Self.candidates, best == nil || rivals < Self.rivals,
       let other = try rival(from: index, of: first)
     {
       index = other.ordinal + 1
-      looked += 1
       if let earliest, !Self.isTogether(earliest, other) { break }
-      guard stream.outlook.mayCome(other), let comparison = compare(other, action, isBrief: true),
-        comparison.differences.isEmpty, comparison.changes < best?.comparison.changes ?? .max
+      looked += 1
+      guard stream.outlook.mayCome(other) else { continue }
+      rivals += 1
+      guard let comparison = compare(other, action, isBrief: true), comparison.differences.isEmpty,
+        comparison.changes < best?.comparison.changes ?? .max
       else { continue }
       best = (other, comparison)
       earliest = earliest ?? other

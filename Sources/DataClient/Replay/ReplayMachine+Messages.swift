@@ -60,11 +60,11 @@ extension ReplayMachine {
         switch entry.role {
         case .action: number >= acted && !stream.outlook.isTaken(number)
         case .fromServer: entry.event.isForUser
-        case .closing: entry.event.endsConnection
+        case .closing: entry.event.isToldEnd
         case .hole, .nothing: false
         }
       guard isLeft, !over.contains(entry.event.context.connection) else { return true }
-      result.append(ReplayExpectation(entry.event))
+      result.append(ReplayExpectation(entry))
       return result.count < limit
     }
     return result

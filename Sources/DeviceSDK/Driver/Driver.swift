@@ -218,7 +218,8 @@ package final class Driver<Machine: StateMachine>: Sendable {
     // A scope within another one's body is a part of the same application.
     let outer = ApplicationScope.current
     let scope = outer ?? ApplicationScope()
-    defer { outer?.forgetThrown() }
+    var thrown: String?
+    defer { if let thrown { outer?.forget(thrown: thrown) } }
     return try await ApplicationScope.$current.withValue(scope) {
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
@@ -230,7 +231,7 @@ package final class Driver<Machine: StateMachine>: Sendable {
         do {
           result = .success(try await body())
         } catch {
-          scope.note(thrown: error)
+          thrown = scope.note(thrown: error)
           result = .failure(error)
         }
         let wasBroken = state.withLock { $0.failure != nil }

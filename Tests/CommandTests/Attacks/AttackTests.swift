@@ -96,9 +96,9 @@ import Wire
       }
     },
     // Of a request that was read nothing is kept but what its answer is compared with.
-    Attack(testDescription: "requests for WebSocket that nobody answers") { file in
+    Attack(testDescription: "requests for WebSocket that nobody answers", bound: 64) { file in
       let head = request("X: " + String(repeating: "a", count: 60_000))
-      for connection in 0..<1_200 {
+      for connection in 0..<700 {
         try file.open(connection, port: 80)
         try file.send(head, on: connection, port: 80)
       }
@@ -145,9 +145,9 @@ import Wire
       for _ in 0..<32 { try file.send(packet(0x30, body), on: 0) }
     },
     // Each frame waits for the first packet, which shows whether it should have been binary.
-    Attack(testDescription: "TEXT of 256 KiB in place of packets") { file in
-      let text = [UInt8](repeating: 0x78, count: mebibyte / 4)
-      for connection in 0..<64 {
+    Attack(testDescription: "TEXT of 512 KiB in place of packets") { file in
+      let text = [UInt8](repeating: 0x78, count: mebibyte / 2)
+      for connection in 0..<128 {
         try file.openWebSocket(connection)
         try file.send(frame: 0x81, text, on: connection)
       }

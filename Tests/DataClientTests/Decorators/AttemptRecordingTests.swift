@@ -218,16 +218,19 @@ import Wire
     let events = try await Self.recorded(.messages).events()
     var session = events
     session.insert(contentsOf: try await Self.other().events(), at: 2)
-    for (name, isKnown) in [("c", true), ("d", true), ("e", false)] {
-      do throws(DataClientError) {
-        let replay = try ReplayClient(session, of: .client(name))
-        var user = Actor(replay)
-        _ = try? await user.connect(as: name)
-        #expect(isKnown)
-      } catch {
-        #expect(!isKnown && error.message.contains("has no client \"e\""), "\(error)")
-      }
+    for (options, outcome) in [
+      (ConnectOptions(clientID: "c", username: "u", password: [0x70]), Self.outcomes[0]),
+      (ConnectOptions(clientID: "d"), .closed(.unreached("nobody"))),
+    ] {
+      let replay = try ReplayClient(session, of: .client(options.clientID))
+      var user = Actor(replay)
+      try await user.do(.connect(options))
+      #expect(try await replay.next(before: nil) == outcome)
     }
+    let unknown = #expect(throws: DataClientError.self) {
+      try ReplayClient(session, of: .client("e"))
+    }
+    #expect(unknown?.message.contains("has no client \"e\"") == true)
     // Another client's attempt is not this one's.
     let replay = try ReplayClient(events)
     var user = Actor(replay)
@@ -236,6 +239,20 @@ import Wire
     }
     #expect(error?.code == .diverged)
     #expect(replay.divergence?.differences.map(\.place).contains("clientID") == true)
+  }
+
+  @Test(arguments: Speech.allCases) func areLeftOverUntilTheyAreTold(_ speech: Speech) async throws {
+    let replay = try ReplayClient(try await Self.recorded(speech).events())
+    var user = Actor(replay)
+    try await user.do(.connect(ConnectOptions(clientID: "c", username: "u", password: [0x70])))
+    // The outcome of the first, and the second with its own.
+    let left = replay.leftOvers.prefix(3)
+    #expect(left.map(\.place.frame) == [2, 3, 3])
+    #expect(left.map { $0.action != nil } == [false, true, false])
+    #expect(left.first?.summary.contains("Connection refused") == true)
+    _ = try await replay.next(before: nil)
+    #expect(replay.leftOvers.first?.place.frame == 3)
+    #expect(replay.leftOvers.first?.action != nil)
   }
 
   /// The attempt of another client, on a connection of its own.

@@ -101,7 +101,8 @@ private final class Files: Sendable {
     try recorder.finish()
     #expect(recorder.sink.bytes.count <= limit)
     switch try recorder.sink.events().last?.body {
-    case .closed, .attempted: break
+    case .closed(let closing): #expect(closing.how == .endOfCapture)
+    case .attempted(let attempt): #expect(attempt.how == .endOfCapture)
     case let other: Issue.record("neither closed nor never open: \(String(describing: other))")
     }
   }

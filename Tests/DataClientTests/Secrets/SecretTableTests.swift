@@ -54,6 +54,7 @@ import Wire
   enum Place: CaseIterable, Sendable {
     case payload, topic, clientID, username, willPayload, userProperty, reasonString
     case responseInformation, closeReason, text, header, target, lossReason, server
+    case attemptServer, attemptReason, attemptUsername
   }
 
   private func event(_ text: String, in place: Place) throws -> Event {
@@ -96,6 +97,15 @@ import Wire
         .opened(
           ConnectionOpening(
             client: "c", server: text, isFromStart: true, firstFrame: 1, firstTime: Sample.time)))
+    case .attemptServer, .attemptReason, .attemptUsername:
+      let connect = MQTTPacket(
+        .connect(.init(clientID: "c", username: place == .attemptUsername ? text : nil)), version: .v5_0)
+      return Event(
+        Sample.context(),
+        .attempted(
+          ConnectionAttempt(
+            how: .failed, server: place == .attemptServer ? text : "h:1", firstTime: Sample.time,
+            connect: PacketBytes(try connect.encoded()), reason: place == .attemptReason ? text : nil)))
     case .lossReason:
       let closing = ConnectionClosing(
         how: .reset, firstFrame: 1, firstTime: Sample.time, reason: text)

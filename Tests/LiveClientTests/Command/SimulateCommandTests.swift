@@ -59,6 +59,7 @@ import Testing
   @Test func connectsAgain() async throws {
     let command = try await start()
     await broker.stop()
+    try await command.prints("CLOSE")
     try await command.prints("ATTEMPT")
     try await broker.start()
     try await command.prints("SUBACK", times: 2)

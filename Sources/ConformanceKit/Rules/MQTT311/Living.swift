@@ -177,7 +177,9 @@ extension ConnectionState {
       }
     }
     if close.how != .endOfCapture { closeSilence(close, event, &tally) }
-    if silence.isKept { tally.satisfy(.keepAlive) }
+    guard silence.isKept else { return }
+    // The first silence is measured from the server's CONNACK.
+    if clocks.differ { tally.leave(.keepAlive, .clocksDiffer) } else { tally.satisfy(.keepAlive) }
   }
 
   private mutating func closeSilence(
