@@ -20,16 +20,34 @@ public struct SessionFile: SessionSource {
   /// Opens the file.
   /// - Parameter take: What gets the events.
   /// - Returns: What reads them.
-  /// - Throws: ``CaptureError`` when nothing can be read.
+  /// - Throws: ``CaptureError`` and `RecordingError`, which name the file, when nothing can be read; so does the
+  ///   reading.
   public func open(
     _ take: @escaping (borrowing EventView) -> Void
   ) throws -> any SessionReading {
-    var source = try ByteSource(path: path)
-    switch try CaptureFormat.detect(in: &source) {
-    case .recording: return RecordingReading(source, take)
-    case .pcap, .pcapng: return try CaptureReading(CaptureReader(source), options, take)
-    }
+    NamedReading(
+      path: path,
+      reading: try SessionInput.naming(path) {
+        var source = try ByteSource(path: path)
+        switch try CaptureFormat.detect(in: &source) {
+        case .recording: return RecordingReading(source, take)
+        case .pcap, .pcapng: return try CaptureReading(CaptureReader(source), options, take)
+        }
+      })
   }
+}
+
+/// One pass through a file, which names it in what is thrown.
+private final class NamedReading: SessionReading {
+  private let path: String
+  private let reading: any SessionReading
+
+  init(path: String, reading: any SessionReading) {
+    self.path = path
+    self.reading = reading
+  }
+
+  func advance() throws -> Bool { try SessionInput.naming(path) { try reading.advance() } }
 }
 
 /// One pass through a capture.

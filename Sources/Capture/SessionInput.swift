@@ -63,8 +63,13 @@ public enum SessionInput {
   public static func read<Consumer: EventConsumer>(
     _ path: String, options: InputOptions = InputOptions(), into consumer: inout Consumer
   ) throws -> InputSummary {
+    try naming(path) { try readUnnamed(path, options, into: &consumer) }
+  }
+
+  /// Names the file in what is thrown while it is read.
+  static func naming<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
     do {
-      return try readUnnamed(path, options, into: &consumer)
+      return try body()
     } catch let error as CaptureError {
       throw error.inFile(path)
     } catch let error as RecordingError {

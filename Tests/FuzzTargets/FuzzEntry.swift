@@ -15,8 +15,8 @@
     return 0
   }
 
-  /// Writes the corpora of all targets and ends, when `FUZZ_CORPUS` names their folder: of the files whose paths stand in
-  /// standard input.
+  /// Writes the corpora of all targets and ends, when `FUZZ_CORPUS` names their folder: of the files whose paths
+  /// stand in standard input.
   @_cdecl("LLVMFuzzerInitialize")
   public func initialize(
     _ count: UnsafeMutablePointer<Int32>,

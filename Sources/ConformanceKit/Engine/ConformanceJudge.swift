@@ -224,7 +224,8 @@ public struct ConformanceJudge: EventConsumer {
     guard event.context.over != nil else { return }
     let place = table.place(of: event.context.connection)
     guard table[place].wire == .webSocket else { return }
-    seen.add(event.context.wire)
+    // What was forgotten was counted before.
+    if !table[place].isRemade { seen.add(event.context.wire) }
     table[place].wire = event.context.wire
   }
 

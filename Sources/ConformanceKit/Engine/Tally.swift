@@ -99,8 +99,8 @@ struct Tally {
       : isRemade ? reason.ofForgotten : isOrderUncertain ? reason.withoutGap : reason
     let reason = mode.doubt ?? cause
     undecided[rule.value * Self.reasons + reason.rawValue] += count
-    let room = maximumFindings - places[rule.value].count
-    for _ in 0..<max(0, min(room, count)) { places[rule.value].append(place(reason, moment)) }
+    // However many times, it is one place.
+    if places[rule.value].count < maximumFindings { places[rule.value].append(place(reason, moment)) }
   }
 
   /// Reports what was counted apart, with the places that were kept of it.

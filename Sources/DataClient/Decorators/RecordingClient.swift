@@ -5,8 +5,9 @@ public import Wire
 ///
 /// Every action that was handed over and every event becomes the packets that it stands for, each a
 /// line that is complete on the disk before the user gets the event. A connection begins in the recording when
-/// its outcome is known; one that never came to be is an attempt (``ConnectionAttempt``), of which no packet is told. Killed at any moment, the
-/// recording is readable to its last event. What must not be told is hidden before it is written.
+/// its outcome is known; one that never came to be is an attempt (``ConnectionAttempt``), of which no packet is
+/// told. Killed at any moment, the recording is readable to its last event. What must not be told is hidden before
+/// it is written.
 ///
 /// In packets of MQTT 5.0 a message that the server refused is recorded with the server's reason code; 3.1.1
 /// has none.

@@ -23,8 +23,8 @@ struct ReplayBindings: Sendable {
   /// How many values are kept: an answer comes within as many requests, and a session may have any number.
   private static let limit = 65_536
 
-  /// What a recorded value stands for, by the places of the actions: actions may be performed before the answers to earlier ones
-  /// are handed out, and may have the same recorded value.
+  /// What a recorded value stands for, by the places of the actions: actions may be performed before the answers to
+  /// earlier ones are handed out, and may have the same recorded value.
   private var values: [Key: [Value]] = [:]
   /// The values in the order in which they were bound, with the position of the action then.
   private var order = ReplayQueue<(key: Key, position: Int)>()

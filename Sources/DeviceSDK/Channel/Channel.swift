@@ -3,16 +3,17 @@ public import DataClient
 /// Runs a channel for as long as a body runs.
 ///
 /// The channel is disconnected at first, and ``Channel/start()`` connects it; where the configuration says
-/// ``ChannelConfiguration/startsAtOnce``, it is connected when the body begins. When the body ends, the connection is closed in good order, calls that still wait fail, and all sequences end. When the
-/// task is cancelled, DISCONNECT is sent but not waited for.
+/// ``ChannelConfiguration/startsAtOnce``, it is connected when the body begins. When the body ends, the connection
+/// is closed in good order, calls that still wait fail, and all sequences end. When the task is cancelled,
+/// DISCONNECT is sent but not waited for.
 /// - Parameters:
 ///   - client: The world: a broker, a folder of files, a recording.
 ///   - configuration: How the channel behaves.
 ///   - body: What the application does with the channel, which is of no use afterwards.
 /// - Returns: What the body returns.
-/// - Throws: ``ChannelError`` when the configuration is wrong or a start at once failed; what the body throws; and `DataClientError` when the
-///   client's world is broken, as a replay is that diverged. The body's own error is kept then: only a `DataClientError`,
-///   or one of the SDK's that says the same, gives way to that of the world.
+/// - Throws: ``ChannelError`` when the configuration is wrong or a start at once failed; what the body throws; and
+///   `DataClientError` when the client's world is broken, as a replay is that diverged. The body's own error is
+///   kept then: only a `DataClientError`, or one of the SDK's that says the same, gives way to that of the world.
 public func withChannel<Result: Sendable>(
   on client: any DataClient, configuration: ChannelConfiguration,
   _ body: (Channel) async throws -> Result

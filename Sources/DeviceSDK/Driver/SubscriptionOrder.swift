@@ -3,8 +3,8 @@ import DataClient
 /// What becomes of the filters that SUBSCRIBEs and UNSUBSCRIBEs under way are about, whatever the order of the answers.
 ///
 /// The cloud takes them in the order in which they were sent, and what came last holds (MQTT 3.1.1 sections 3.8.4 and
-/// 3.10.4). Nothing is to rely on a filter behind an UNSUBSCRIBE that is not answered, as it is gone or will be, but one
-/// that is refused (MQTT 5.0 section 3.11.3) has changed nothing.
+/// 3.10.4). Nothing is to rely on a filter behind an UNSUBSCRIBE that is not answered, as it is gone or will be,
+/// but one that is refused (MQTT 5.0 section 3.11.3) has changed nothing.
 struct SubscriptionOrder<Owner: Comparable & Sendable>: Sendable {
   /// What a filter is after an answer.
   struct Outcome {

@@ -12,8 +12,8 @@ public import DataClient
 ///   - body: What the application does with the gateway, which is of no use afterwards.
 /// - Returns: What the body returns.
 /// - Throws: ``GatewayError`` when the configuration is wrong; what the body throws; and `DataClientError` when the
-///   client's world is broken, as a replay is that diverged. The body's own error is kept then: only a `DataClientError`,
-///   or one of the SDK's that says the same, gives way to that of the world.
+///   client's world is broken, as a replay is that diverged. The body's own error is kept then: only a
+///   `DataClientError`, or one of the SDK's that says the same, gives way to that of the world.
 public func withGateway<Result: Sendable>(
   on client: any DataClient, configuration: GatewayConfiguration,
   _ body: (Gateway) async throws -> Result
@@ -36,8 +36,8 @@ public func withGateway<Result: Sendable>(
 ///   - body: What the application does with the gateway.
 /// - Returns: What the body returns.
 /// - Throws: ``GatewayError`` when the configuration is wrong; what the body throws; and `DataClientError` when the
-///   session's world is broken, as a replay is that diverged. The body's own error is kept then: only a `DataClientError`,
-///   or one of the SDK's that says the same, gives way to that of the world.
+///   session's world is broken, as a replay is that diverged. The body's own error is kept then: only a
+///   `DataClientError`, or one of the SDK's that says the same, gives way to that of the world.
 public func withGateway<Result: Sendable>(
   on session: SharedSession, configuration: GatewayConfiguration,
   _ body: (Gateway) async throws -> Result

@@ -13,8 +13,8 @@ public import DataClient
 ///   - body: What the application does with the links, which are of no use afterwards.
 /// - Returns: What the body returns.
 /// - Throws: ``LinkError`` when an identifier is wrong; what the body throws; and `DataClientError` when the
-///   client's world is broken, as a replay is that diverged. The body's own error is kept then: only a `DataClientError`,
-///   or one of the SDK's that says the same, gives way to that of the world.
+///   client's world is broken, as a replay is that diverged. The body's own error is kept then: only a
+///   `DataClientError`, or one of the SDK's that says the same, gives way to that of the world.
 public func withLink<Result: Sendable>(
   on client: any DataClient, configuration: LinkConfiguration,
   streamClient: (@Sendable (String) throws -> any DataClient)? = nil,

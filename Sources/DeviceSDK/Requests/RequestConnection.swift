@@ -13,9 +13,10 @@ import Synchronization
 ///     for it are sent again afterwards, once.
 ///   - body: What the application does with the connection, which is of no use afterwards.
 /// - Returns: What the body returns.
-/// - Throws: ``RequestError`` when the configuration is wrong or the client carries no requests; what the body throws; and `DataClientError` when the
-///   client's world is broken, as a replay is that diverged. The body's own error is kept then: only a `DataClientError`,
-///   or one of the SDK's that says the same, gives way to that of the world.
+/// - Throws: ``RequestError`` when the configuration is wrong or the client carries no requests; what the body
+///   throws; and `DataClientError` when the client's world is broken, as a replay is that diverged. The body's own
+///   error is kept then: only a `DataClientError`, or one of the SDK's that says the same, gives way to that of the
+///   world.
 public func withRequests<Result: Sendable>(
   on client: any DataClient, configuration: RequestConfiguration = RequestConfiguration(),
   loginPlugins: [any RequestPlugin] = [],

@@ -194,8 +194,8 @@ public final class SharedClient: DataClient {
 ///   - body: What the application does with the channel.
 /// - Returns: What the body returns.
 /// - Throws: ``ChannelError`` when the configuration is wrong; what the body throws; and `DataClientError` when the
-///   session's world is broken, as a replay is that diverged. The body's own error is kept then: only a `DataClientError`,
-///   or one of the SDK's that says the same, gives way to that of the world.
+///   session's world is broken, as a replay is that diverged. The body's own error is kept then: only a
+///   `DataClientError`, or one of the SDK's that says the same, gives way to that of the world.
 public func withChannel<Result: Sendable>(
   on session: SharedSession, configuration: ChannelConfiguration,
   _ body: (Channel) async throws -> Result

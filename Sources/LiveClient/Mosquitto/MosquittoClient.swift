@@ -35,9 +35,9 @@ import Wire
 /// A server of MQTT 3.1.1 can't refuse a message; mosquitto acknowledges what its access list forbids
 /// and throws it away. Under 5.0 it says so, and `ClientEvent.failed(_:_:)` tells. The library
 /// (2.0.11) does not hand out the reason codes of UNSUBACK, so every answered `unsubscribe` is
-/// `ClientEvent.unsubscribed(_:)`, nor the reason string of PUBREC. Filters of different QoS in one `subscribe` go in several
-/// SUBSCRIBE packets and are answered by one event. What a message says under 5.0 besides topic and payload is in
-/// `Message.properties`; 3.1.1 has none of it, and a message that has some is refused before it is sent.
+/// `ClientEvent.unsubscribed(_:)`, nor the reason string of PUBREC. Filters of different QoS in one `subscribe` go
+/// in several SUBSCRIBE packets and are answered by one event. What a message says under 5.0 besides topic and
+/// payload is in `Message.properties`; 3.1.1 has none of it, and a message that has some is refused before it is sent.
 ///
 /// ## The end
 ///

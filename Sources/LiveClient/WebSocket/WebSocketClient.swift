@@ -23,8 +23,9 @@ public import DataClient
 ///
 /// `disconnect` writes all that was accepted, then a Close frame with code 1000, and waits for the server's
 /// for a few seconds. A server that reads nothing is left after 5 seconds, and one that reads slowly after as
-/// many more as 64 KiB a second take for what waits. However a connection ends, it is told once. Of the codes that a server may close with,
-/// libwebsockets 4.1 takes 1012, 1013 and 1014 for errors of the server, so that they are not told.
+/// many more as 64 KiB a second take for what waits. However a connection ends, it is told once. Of the codes that
+/// a server may close with, libwebsockets 4.1 takes 1012, 1013 and 1014 for errors of the server, so that they are
+/// not told.
 public final class WebSocketClient: DataClient {
   /// How much may wait.
   public struct Limits: Sendable, Hashable {

@@ -46,6 +46,15 @@ import Testing
       _ = try SessionInput.read(path, into: &events)
       Issue.record("it was read")
     } catch { #expect("\(error)".hasPrefix("\(path): "), "\(error)") }
+    do {
+      _ = try ReplayClient(contentsOf: path)
+      Issue.record("it is replayed")
+    } catch { #expect("\(error)".contains("\(path): "), "\(error)") }
+    let reading = try #require(SessionFile(path)).open { _ in }
+    do {
+      while try reading.advance() {}
+      Issue.record("it was opened")
+    } catch { #expect("\(error)".hasPrefix("\(path): "), "\(error)") }
   }
 
   @Test func aFolderOfAnswersIsNamed() throws {

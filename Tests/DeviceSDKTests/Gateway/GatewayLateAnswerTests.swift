@@ -45,7 +45,8 @@ import Testing
     #expect(bench.machine.grants.owners(of: "/shared") == [.line(sub)])
   }
 
-  /// A server of MQTT 5.0 may refuse UNSUBSCRIBE (section 3.11.3): it is known to send it still, until it is asked again.
+  /// A server of MQTT 5.0 may refuse UNSUBSCRIBE (section 3.11.3): it is known to send it still, until it is asked
+  /// again.
   @Test func aRefusedUnsubscriptionCanBeTriedAgain() throws {
     var bench = try GatewayBench.connected()
     bench.call("s", .subscribe(Self.shared, for: nil))

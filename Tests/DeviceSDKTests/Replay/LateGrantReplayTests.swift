@@ -10,7 +10,8 @@ import Testing
     case cancelled, late
   }
 
-  /// Records an app whose subscription comes to nothing and is granted then, and taken back or left as other clients do.
+  /// Records an app whose subscription comes to nothing and is granted then, and taken back or left as other
+  /// clients do.
   private static func record(_ end: End, isTakenBack: Bool) async throws -> [UInt8] {
     let client = ScriptedClient { action, now in
       if case .subscribe(let wishes) = action.kind, wishes.first?.filter.hasSuffix("/a") == true {

@@ -13,8 +13,8 @@ import Synchronization
 ///   - body: What the application does with the channel, which is of no use afterwards.
 /// - Returns: What the body returns.
 /// - Throws: ``ChannelError`` when the configuration is wrong; what the body throws; and `DataClientError` when the
-///   client's world is broken, as a replay is that diverged. The body's own error is kept then: only a `DataClientError`,
-///   or one of the SDK's that says the same, gives way to that of the world.
+///   client's world is broken, as a replay is that diverged. The body's own error is kept then: only a
+///   `DataClientError`, or one of the SDK's that says the same, gives way to that of the world.
 public func withMobileChannel<Result: Sendable>(
   on client: any DataClient, config: MobileConnectConfig, identity: ChannelIdentity? = nil,
   log: (@Sendable (ChannelLog.Entry) -> Void)? = nil,
