@@ -100,7 +100,9 @@ struct Tally {
     let reason = mode.doubt ?? cause
     undecided[rule.value * Self.reasons + reason.rawValue] += count
     // However many times, it is one place.
-    if places[rule.value].count < maximumFindings { places[rule.value].append(place(reason, moment)) }
+    if places[rule.value].count < maximumFindings {
+      places[rule.value].append(place(reason, moment))
+    }
   }
 
   /// Reports what was counted apart, with the places that were kept of it.

@@ -99,13 +99,15 @@ import Wire
             client: "c", server: text, isFromStart: true, firstFrame: 1, firstTime: Sample.time)))
     case .attemptServer, .attemptReason, .attemptUsername:
       let connect = MQTTPacket(
-        .connect(.init(clientID: "c", username: place == .attemptUsername ? text : nil)), version: .v5_0)
+        .connect(.init(clientID: "c", username: place == .attemptUsername ? text : nil)),
+        version: .v5_0)
       return Event(
         Sample.context(),
         .attempted(
           ConnectionAttempt(
             how: .failed, server: place == .attemptServer ? text : "h:1", firstTime: Sample.time,
-            connect: PacketBytes(try connect.encoded()), reason: place == .attemptReason ? text : nil)))
+            connect: PacketBytes(try connect.encoded()),
+            reason: place == .attemptReason ? text : nil)))
     case .lossReason:
       let closing = ConnectionClosing(
         how: .reset, firstFrame: 1, firstTime: Sample.time, reason: text)
