@@ -241,7 +241,8 @@ import Wire
     #expect(replay.divergence?.differences.map(\.place).contains("clientID") == true)
   }
 
-  @Test(arguments: Speech.allCases) func areLeftOverUntilTheyAreTold(_ speech: Speech) async throws {
+  @Test(arguments: Speech.allCases) func areLeftOverUntilTheyAreTold(_ speech: Speech) async throws
+  {
     let replay = try ReplayClient(try await Self.recorded(speech).events())
     var user = Actor(replay)
     try await user.do(.connect(ConnectOptions(clientID: "c", username: "u", password: [0x70])))
