@@ -52,9 +52,12 @@ test: setup
 # Each in a folder of its own: objects with and without a sanitizer don't go together.
 # What a command holds when it ends is no leak, and what a sanitizer takes itself is not bounded.
 sanitize: setup
+	@mkdir -p .build
+	clang -O1 -Wall -Werror -shared -fPIC -o .build/tsan-mutex.so Tests/Sanitizers/tsan-mutex.c
 	@for sanitizer in address thread undefined; do \
 	  echo "== Tests under the sanitizer: $$sanitizer, without the bounds of memory and time"; \
-	  ASAN_OPTIONS=detect_leaks=0 REPRISE_SANITIZER=$$sanitizer MALLOC_PERTURB_=170 \
+	  preload=; [ $$sanitizer != thread ] || preload=$$PWD/.build/tsan-mutex.so; \
+	  ASAN_OPTIONS=detect_leaks=0 REPRISE_SANITIZER=$$sanitizer MALLOC_PERTURB_=170 LD_PRELOAD=$$preload \
 	    swift test --sanitize=$$sanitizer --scratch-path .build/$$sanitizer $(if $(ONLY),--filter '$(ONLY)'); \
 	done
 	@echo "== Tests in release mode, in memory that is overwritten when it is given back"
