@@ -30,7 +30,9 @@ public struct SessionFile: SessionSource {
       reading: try SessionInput.naming(path) {
         var source = try ByteSource(path: path)
         switch try CaptureFormat.detect(in: &source) {
-        case .recording: return RecordingReading(source, take)
+        case .recording:
+          try options.checkRecording()
+          return RecordingReading(source, take)
         case .pcap, .pcapng: return try CaptureReading(CaptureReader(source), options, take)
         }
       })

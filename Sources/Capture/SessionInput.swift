@@ -25,6 +25,15 @@ public struct InputOptions: Sendable {
     self.decode = decode
     self.memory = memory
   }
+
+  /// Refuses what is said of the frames of a file that has none.
+  /// - Throws: ``CaptureError/Code/invalidFilter``.
+  func checkRecording() throws(CaptureError) {
+    guard bpf != nil else { return }
+    throw CaptureError(
+      .invalidFilter, "a recording has no frames for --bpf to choose from",
+      remedy: "choose events by --filter, or frames of the capture that it was made of")
+  }
 }
 
 /// What to take the traffic of a port for: `--decode PORT=RULE`.
@@ -82,7 +91,9 @@ public enum SessionInput {
   ) throws -> InputSummary {
     var source = try ByteSource(path: path)
     switch try CaptureFormat.detect(in: &source) {
-    case .recording: return try RecordingSession.read(&source, into: &consumer)
+    case .recording:
+      try options.checkRecording()
+      return try RecordingSession.read(&source, into: &consumer)
     case .pcap, .pcapng:
       var reader: CaptureReader? = try CaptureReader(source)
       // Everything behind this closure is specialised code; the consumer's type may be anybody's.

@@ -2,7 +2,8 @@ import Testing
 
 @Suite struct CommandLineTests {
   @Test(arguments: [
-    (["--version"], "reprise 0.1.0\n"), (["inspect", "--help"], "Shows the events"),
+    (["--version"], "reprise 0.1.0\n"), (["-V"], "reprise 0.1.0\n"),
+    (["inspect", "--help"], "Shows the events"),
     (["-h"], "Reads network captures"), (["help"], "Reads network captures"),
     (["help", "filter"], "Chooses events"), (["--quiet", "help", "convert"], "Writes a capture"),
     (["help", "--color", "never"], "Reads network captures"),
@@ -96,5 +97,21 @@ import Testing
         + "echo ${COMPREPLY[@]}; COMP_WORDS=(reprise inspect --format j); COMP_CWORD=3; _reprise; "
         + "echo ${COMPREPLY[@]}")
     #expect(completed.output == "inspect\njsonl\n")
+  }
+
+  @Test(arguments: [
+    ("conform explain MQTT-3.8.3-", "MQTT-3.8.3-1"), ("conform list RFC6455-5.1-", "RFC6455-5.1-1"),
+    ("conform sdk gate", "gateway"), ("conform sdk answers-cr", "answers-crossing"),
+    ("conform ex", "explain"),
+  ])
+  func completesWhatACommandKnows(typed: String, word: String) throws {
+    let count = typed.split(separator: " ").count
+    let completed = try RepriseProcess.shell(
+      "source <($reprise completion bash); COMP_WORDS=(reprise \(typed)); COMP_CWORD=\(count); "
+        + "_reprise; printf '%s\\n' ${COMPREPLY[@]}")
+    let words = completed.output.split(separator: "\n").map(String.init)
+    #expect(words.contains(word), "\(words)")
+    let start = typed.split(separator: " ").last ?? ""
+    #expect(words.allSatisfy { $0.hasPrefix(start) })
   }
 }

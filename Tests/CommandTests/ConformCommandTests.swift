@@ -94,6 +94,10 @@ import Testing
     let explanation = try RepriseProcess.run(["conform", "explain", "mqtt-3.8.3-3"])
     #expect(explanation.status == 0)
     #expect(explanation.output.hasPrefix("MQTT-3.8.3-3 "))
+    let section = try RepriseProcess.run(["conform", "explain", "mqtt-3.1.1/3.8.3"])
+    let listed = try RepriseProcess.run(["conform", "list", "mqtt-3.1.1/3.8.3"])
+    #expect(section.status == 0 && section.output == listed.output)
+    #expect(section.output.split(separator: "\n").count > 3)
   }
 
   @Test(arguments: [

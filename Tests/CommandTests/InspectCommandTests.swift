@@ -61,6 +61,49 @@ import Testing
     #expect(result.output.split(separator: "\n").count == count)
   }
 
+  @Test func ofSeveralFiltersAllMustHold() throws {
+    func frames(_ filters: String...) throws -> [String] {
+      let words = filters.flatMap { ["--filter", $0] }
+      let result = try RepriseProcess.run(["inspect", "--format=jsonl"] + words + [file])
+      #expect(result.status == 0, "\(result.errors)")
+      return result.output.split(separator: "\n").compactMap { line in
+        line.firstMatch(of: /"frame":(\d+)/).map { String($0.1) }
+      }
+    }
+    #expect(try frames("from == client") == ["2", "4"])
+    #expect(try frames("from == client", "type == PUBLISH") == ["4"])
+    // Each is an expression of its own, whatever binds less in it.
+    #expect(try frames("type == CONNACK or type == PUBLISH", "from == client") == ["4"])
+    #expect(try frames("from == client", "from == server") == [])
+    let wrong = try RepriseProcess.run(
+      ["inspect", "--filter", "qos > 0", "--filter", "qos >", file])
+    #expect(wrong.status == 2)
+    #expect(wrong.errors.hasPrefix("reprise: --filter: "), "\(wrong.errors)")
+  }
+
+  @Test func showsAsMuchOfAPayloadAsIsWanted() throws {
+    let narrow = try RepriseProcess.run(["inspect", "--payload-width", "2", file])
+    #expect(narrow.status == 0)
+    let shown = narrow.output.split(separator: "\n").last.map(String.init) ?? ""
+    #expect(shown.contains(#""21"#) && !shown.contains("21.5"), "\(shown)")
+    let wide = try RepriseProcess.run(["inspect", "--payload-width", "65536", file])
+    #expect(wide.output.hasSuffix("\"21.5\"\n"))
+    let wrong = try RepriseProcess.run(["inspect", "--payload-width", "0", file])
+    #expect(wrong.status == 2)
+    #expect(
+      wrong.errors
+        == "reprise: --payload-width can't be '0'; type a whole number, 1 or more: 1000\n")
+  }
+
+  @Test func aRecordingHasNoFramesToChooseFrom() throws {
+    let result = try RepriseProcess.run(["inspect", "--bpf", "tcp port 1883", file])
+    #expect(result.status == 2 && result.output == "")
+    #expect(
+      result.errors
+        == "reprise: \(file): a recording has no frames for --bpf to choose from; choose events by "
+        + "--filter, or frames of the capture that it was made of\n")
+  }
+
   @Test func convertsWebSocketThereAndBack() throws {
     let recording = try scratch.write("", to: "ws.jsonl").path
     let convert = try RepriseProcess.run(["convert", Self.webSocket, "-o", recording, "--force"])

@@ -18,7 +18,8 @@ enum RepriseProcess {
 
   /// What `make sanitize` says of memory; of all else that is set where the tests run they know nothing.
   private static let inherited = ProcessInfo.processInfo.environment.filter { name, _ in
-    name.hasSuffix("SAN_OPTIONS") || ["MALLOC_PERTURB_", "GLIBC_TUNABLES", "LD_PRELOAD"].contains(name)
+    name.hasSuffix("SAN_OPTIONS")
+      || ["MALLOC_PERTURB_", "GLIBC_TUNABLES", "LD_PRELOAD"].contains(name)
   }
 
   /// Runs the command to its end.

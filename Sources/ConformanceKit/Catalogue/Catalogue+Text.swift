@@ -20,13 +20,18 @@ extension Catalogue {
     return text + "\(checked) of \(rows.count) clauses checked\n"
   }
 
-  /// Returns what there is to say about a clause.
-  /// - Parameter id: Its identifier.
-  /// - Returns: What it says, who must keep it, how it is checked, and when it is inconclusive.
-  /// - Throws: ``ConformanceError`` when there is no such clause, with the nearest that there are.
-  public func explanation(of id: String) throws(ConformanceError) -> String {
-    guard let clause = self[id] ?? clauses.first(where: { $0.id.lowercased() == id.lowercased() })
-    else { throw unknown(id, among: clauses) }
+  /// Returns what there is to say about a clause, or which clauses a section has.
+  /// - Parameter selector: Its identifier, or a section, as ``select(specs:_:)`` takes them.
+  /// - Returns: What it says, who must keep it, how it is checked, and when it is inconclusive; of a section with
+  ///   several clauses their list.
+  /// - Throws: ``ConformanceError`` when there is no such clause or section, with the nearest that there are.
+  public func explanation(of selector: String) throws(ConformanceError) -> String {
+    let chosen = try select(specs: nil, [selector])
+    guard chosen.count == 1, let clause = chosen.first else { return listing(section: selector) }
+    return explanation(of: clause)
+  }
+
+  private func explanation(of clause: Clause) -> String {
     var text = "\(clause.id)  (\(clause.spec), section \(clause.section))\n\n"
     text += clause.summary.wrapped(indent: 2) + "\n\n"
     func row(_ name: String, _ value: String?) {

@@ -5,6 +5,7 @@ enum FilterField: String, Sendable, Equatable, CaseIterable {
   case type, from, connection, topic, filter, client, time
   case version = "protocol"
   case qos, retain, dup, id, length, frame, payload, code, over, fin, masked, fault
+  case username, address, port
 
   /// The kind of values that the field is compared with.
   var kind: Kind {
@@ -13,9 +14,9 @@ enum FilterField: String, Sendable, Equatable, CaseIterable {
     case .from: .name(Peer.allCases.map(\.rawValue))
     case .version: .name(["mqtt", "mqtt-3.1", "mqtt-3.1.1", "mqtt-5.0", "websocket"])
     case .over: .name(Carrier.allCases.map(\.rawValue))
-    case .topic, .filter, .client, .payload: .text
+    case .topic, .filter, .client, .username, .address, .payload: .text
     case .time: .time
-    case .connection, .qos, .id, .length, .frame, .code: .number
+    case .connection, .port, .qos, .id, .length, .frame, .code: .number
     case .retain, .dup, .fin, .masked, .fault: .flag
     }
   }
@@ -126,6 +127,8 @@ indirect enum FilterExpression: Sendable, Equatable {
   case comparison(FilterField, FilterComparison, FilterValue)
   case isAny(FilterField, of: [FilterValue])
   case flag(FilterField, is: Bool)
+  /// A member of a payload that is JSON.
+  case member(FilterMember, FilterComparison, FilterMember.Value)
   case and(FilterExpression, FilterExpression)
   case or(FilterExpression, FilterExpression)
   case not(FilterExpression)
@@ -137,6 +140,7 @@ indirect enum FilterExpression: Sendable, Equatable {
     case .and(let first, let second), .or(let first, let second):
       first.uses(field) || second.uses(field)
     case .not(let inner): inner.uses(field)
+    case .member: field == .payload
     }
   }
 }

@@ -11,9 +11,13 @@ public enum FilterHelp {
       from         client or server
       connection   the number of the connection
       client       the client identifier of the connection
+      username     the user name of the connection's client
+      address      the address of either end of the connection, without its port
+      port         the port of either end
       topic        the topic of a PUBLISH, also where an alias stands for it
       filter       a filter of a SUBSCRIBE or UNSUBSCRIBE
-      payload      the payload of a PUBLISH or of a WebSocket frame
+      payload      the payload of a PUBLISH or of a WebSocket frame; where it is JSON,
+                   payload.KEY is a member of it, payload.items.0.level one further in
       qos          the QoS of a PUBLISH
       id           the packet identifier
       length       the remaining length, or the length of a frame's payload
@@ -32,7 +36,7 @@ public enum FilterHelp {
     Comparisons:
       ==  !=  <  <=  >  >=
       topic ~ "a/+/c"            matches the topic filter of MQTT
-      payload contains "alarm"   has the text in it; also topic, filter, client
+      payload contains "alarm"   has the text in it; also topic, filter, client, username
       qos in [1, 2]              is one of these
 
     Conditions are joined by and (&&), or (||), not (!) and parentheses; and binds more
@@ -43,6 +47,8 @@ public enum FilterHelp {
     Examples:
       PUBLISH and topic ~ plant/+/alarm and qos > 0
       type in [CONNECT, CONNACK, DISCONNECT] or CLOSE
+      payload.level > 20.5 and payload.state in [on, "off"]
+      port == 1883 and username == meter
       client == "sensor 7" and time >= +10s and time < +1m
       (PUBACK or SUBACK) and code >= 0x80
       fault

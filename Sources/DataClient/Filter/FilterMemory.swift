@@ -1,12 +1,14 @@
 import Wire
 
-/// What a filter remembers of open connections: their clients, and their topics by aliases.
+/// What a filter remembers of open connections: their clients, users and addresses, and their topics by aliases.
 ///
 /// It is forgotten with its connection, at a cost that is that connection's alone. When all of it takes
 /// more than a limit, the connection that has been remembered for longest is forgotten before its end.
 struct FilterMemory: Sendable {
   private struct Names {
     var client: [UInt8]?
+    var username: [UInt8]?
+    var addresses: [FilterAddress] = []
     var topics: [TopicAlias: [UInt8]] = [:]
     var size = FilterMemory.nameSize
   }
@@ -37,6 +39,12 @@ struct FilterMemory: Sendable {
   /// The identifier of a connection's client, if it is known.
   func client(of connection: Int) -> [UInt8]? { names[connection]?.client }
 
+  /// The user name of a connection's client, if it has one that is known.
+  func username(of connection: Int) -> [UInt8]? { names[connection]?.username }
+
+  /// The addresses of a connection's ends, as far as they are known.
+  func addresses(of connection: Int) -> [FilterAddress] { names[connection]?.addresses ?? [] }
+
   /// The topic of an alias, if it is known.
   func topic(_ alias: Int, of sender: Peer, on connection: Int) -> [UInt8]? {
     names[connection]?.topics[TopicAlias(sender: sender, alias: alias)]
@@ -48,6 +56,24 @@ struct FilterMemory: Sendable {
       let old = names.client.map(Self.size) ?? 0
       names.client = client
       return Self.size(client) - old
+    }
+  }
+
+  /// Remembers the user name of a connection's client.
+  mutating func setUsername(_ username: [UInt8], of connection: Int) {
+    change(connection) { names in
+      let old = names.username.map(Self.size) ?? 0
+      names.username = username
+      return Self.size(username) - old
+    }
+  }
+
+  /// Remembers the addresses of a connection's ends.
+  mutating func setAddresses(_ addresses: [FilterAddress], of connection: Int) {
+    change(connection) { names in
+      let old = names.addresses.reduce(0) { $0 + Self.size($1.host) }
+      names.addresses = addresses
+      return addresses.reduce(0) { $0 + Self.size($1.host) } - old
     }
   }
 

@@ -22,19 +22,64 @@ extension FilterParser {
 
   /// Reads `in [A, B, C]` from `in` on.
   mutating func readList(of field: FilterField) throws(FilterError) -> FilterExpression {
+    let isList = field.kind != .flag
+    return .isAny(
+      field,
+      of: try readList(isPossible: isList) { parser throws(FilterError) in
+        try parser.readValue(of: field)
+      })
+  }
+
+  /// Reads the values of `in [A, B, C]` from `in` on; there is at least one.
+  private mutating func readList<Value>(
+    isPossible: Bool = true, _ read: (inout FilterParser) throws(FilterError) -> Value
+  ) throws(FilterError) -> [Value] {
     advance()
-    guard next.kind == .listOpening, field.kind != .flag else {
+    guard next.kind == .listOpening, isPossible else {
       throw error("write in [A, B] with the values to choose from")
     }
     advance()
-    var values = [try readValue(of: field)]
+    var values = [try read(&self)]
     while next.kind == .comma {
       advance()
-      values.append(try readValue(of: field))
+      values.append(try read(&self))
     }
     guard next.kind == .listClosing else { throw error("a , or ] is missing here") }
     advance()
-    return .isAny(field, of: values)
+    return values
+  }
+
+  /// Reads the comparison of a payload's member, from its sign or `in` on.
+  mutating func readMember(
+    _ member: FilterMember, _ name: String
+  ) throws(FilterError) -> FilterExpression {
+    if case .word("in") = next.kind {
+      let values = try readList { parser throws(FilterError) in try parser.readMemberValue(name) }
+      return values.dropFirst().reduce(.member(member, .equal, values[0])) {
+        .or($0, .member(member, .equal, $1))
+      }
+    }
+    let comparison: FilterComparison
+    switch next.kind {
+    case .comparison(let sign): comparison = sign == .matches ? .contains : sign
+    case .word("contains"): comparison = .contains
+    default:
+      let signs = FilterComparison.allCases.map(\.rawValue).joined(separator: " ")
+      throw error("compare \(name) by \(signs) or in [...]")
+    }
+    advance()
+    return .member(member, comparison, try readMemberValue(name))
+  }
+
+  private mutating func readMemberValue(_ name: String) throws(FilterError) -> FilterMember.Value {
+    let value: FilterMember.Value
+    switch next.kind {
+    case .word(let word): value = FilterMember.Value(word: word)
+    case .text(let text): value = .text(text)
+    default: throw error("a value for \(name) should stand here")
+    }
+    advance()
+    return value
   }
 
   /// Reads a word that is no field: the name of a type stands for `type == NAME`.

@@ -82,6 +82,7 @@ struct FilterParser {
     }
     advance()
     guard let field = FilterField(rawValue: word.lowercased()) else {
+      if let member = FilterMember(word) { return try readMember(member, word) }
       return try readBareType(word, at: start.column)
     }
     if case .comparison(let comparison) = next.kind {

@@ -2,12 +2,14 @@ import Wire
 
 /// Chooses events by an expression such as `topic ~ "a/+" and qos > 0`.
 ///
-/// A condition on a field that an event does not have is false, `!=` too. Evaluation allocates
-/// nothing per event; where the expression asks for client identifiers or topics, those of open
-/// connections are remembered, as far as there is memory for them.
+/// A condition on a field that an event does not have is false, `!=` too. Evaluation allocates nothing per event,
+/// unless the expression asks for members of payloads; where it asks for clients, users, addresses or topics, those of
+/// open connections are remembered, as far as there is memory for them.
 public struct SessionFilter: Sendable {
   let expression: FilterExpression
   private let usesClient: Bool
+  private let usesUsername: Bool
+  private let usesAddress: Bool
   private let usesTopic: Bool
   private var start: Timestamp?
   private var memory: FilterMemory
@@ -15,13 +17,20 @@ public struct SessionFilter: Sendable {
   /// Creates a filter.
   /// - Parameters:
   ///   - expression: The expression, in the language of `reprise help filter`.
+  ///   - others: More expressions, all of which an event has to fulfil as well.
   ///   - memory: The most bytes that clients and topics of open connections take, 64 MiB if not
   ///     stated.
   /// - Throws: ``FilterError`` with the place of the mistake.
-  public init(_ expression: String, memory: Int = 64 << 20) throws(FilterError) {
-    self.expression = try FilterParser.parse(expression)
+  public init(
+    _ expression: String, and others: [String] = [], memory: Int = 64 << 20
+  ) throws(FilterError) {
+    var all = try FilterParser.parse(expression)
+    for other in others { all = .and(all, try FilterParser.parse(other)) }
+    self.expression = all
     self.memory = FilterMemory(limit: memory)
     usesClient = self.expression.uses(.client)
+    usesUsername = self.expression.uses(.username)
+    usesAddress = self.expression.uses(.address) || self.expression.uses(.port)
     usesTopic = self.expression.uses(.topic)
   }
 
@@ -45,7 +54,7 @@ public struct SessionFilter: Sendable {
   /// - Returns: Whether it is.
   public mutating func matches(_ event: borrowing EventView) -> Bool {
     if start == nil { start = event.context.time }
-    if usesClient || usesTopic { learn(event) }
+    if remembers { learn(event) }
     let result = evaluate(expression, event)
     switch event.body {
     case .closed, .attempted: forget(event.context.connection)
@@ -56,33 +65,49 @@ public struct SessionFilter: Sendable {
 
   // MARK: What outlives an event
 
+  private var remembers: Bool { usesClient || usesUsername || usesAddress || usesTopic }
+
   private mutating func learn(_ event: borrowing EventView) {
     let connection = event.context.connection
-    if usesClient, case .attempted(let attempt) = event.body {
-      var client: [UInt8]?
+    switch event.body {
+    case .opened(let opening) where usesAddress:
+      let ends = [opening.client, opening.server].map(FilterAddress.init)
+      memory.setAddresses(ends, of: connection)
+    case .attempted(let attempt):
+      if usesAddress { memory.setAddresses([FilterAddress(attempt.server)], of: connection) }
       attempt.withConnect(as: event.context.wire.version) { packet in
-        if let connect = packet.connect { client = Array(copying: connect.clientID) }
+        learn(connect: packet, connection)
       }
-      if let client { memory.setClient(client, of: connection) }
-      return
+    case .mqtt(let packet): learn(packet, event.context)
+    case .opened, .closed, .gap, .malformed, .handshake, .webSocket: return
     }
-    guard case .mqtt(let packet) = event.body else { return }
-    if usesClient, let client = packet.connect {
-      memory.setClient(Array(copying: client.clientID), of: connection)
+  }
+
+  private mutating func learn(connect packet: borrowing MQTTPacketView, _ connection: Int) {
+    guard let connect = packet.connect else { return }
+    if usesClient { memory.setClient(Array(copying: connect.clientID), of: connection) }
+    if usesUsername, connect.hasUsername {
+      memory.setUsername(Array(copying: connect.username), of: connection)
     }
-    if usesClient, packet.type == .connack, let bytes = packet.assignedClientID {
-      memory.setClient(bytes, of: connection)
+  }
+
+  private mutating func learn(_ packet: borrowing MQTTPacketView, _ context: EventContext) {
+    switch packet.type {
+    case .connect: learn(connect: packet, context.connection)
+    case .connack:
+      if usesClient, let bytes = packet.assignedClientID {
+        memory.setClient(bytes, of: context.connection)
+      }
+    case .publish:
+      guard usesTopic, !packet.topic.isEmpty, let alias = packet.topicAlias else { return }
+      memory.setTopic(
+        Array(copying: packet.topic), alias, of: context.sender, on: context.connection)
+    default: return
     }
-    guard usesTopic, packet.type == .publish, !packet.topic.isEmpty,
-      let alias = packet.topicAlias
-    else { return }
-    memory.setTopic(
-      Array(copying: packet.topic), alias, of: event.context.sender, on: connection)
   }
 
   private mutating func forget(_ connection: Int) {
-    guard usesClient || usesTopic else { return }
-    memory.forget(connection)
+    if remembers { memory.forget(connection) }
   }
 
   // MARK: Evaluation
@@ -98,6 +123,13 @@ public struct SessionFilter: Sendable {
     case .and(let first, let second): evaluate(first, event) && evaluate(second, event)
     case .or(let first, let second): evaluate(first, event) || evaluate(second, event)
     case .not(let inner): !evaluate(inner, event)
+    case .member(let member, let comparison, let value):
+      switch event.body {
+      case .mqtt(let packet) where packet.type == .publish:
+        member.holds(comparison, value, in: packet.payload)
+      case .webSocket(let frame): member.holds(comparison, value, in: frame.data)
+      default: false
+      }
     }
   }
 
@@ -128,6 +160,11 @@ public struct SessionFilter: Sendable {
       if field == .code, case .mqtt(let packet) = event.body, !packet.reasonCodes.isEmpty {
         return packet.reasonCodes.contains { comparison.holds(Int($0), number) }
       }
+      if field == .port {
+        let ports = memory.addresses(of: event.context.connection).compactMap(\.port)
+        if comparison == .notEqual { return !ports.isEmpty && !ports.contains(number) }
+        return ports.contains { comparison.holds($0, number) }
+      }
       return event.number(field).map { comparison.holds($0, number) } ?? false
     case .moment(let moment): return comparison.holds(event.context.time, moment)
     case .sinceStart(let nanoseconds):
@@ -142,9 +179,17 @@ public struct SessionFilter: Sendable {
     _ field: FilterField, _ comparison: FilterComparison, _ text: [UInt8],
     _ event: borrowing EventView
   ) -> Bool {
-    if field == .client {
-      guard let client = memory.client(of: event.context.connection) else { return false }
-      return comparison.holds(client.span.bytes, text.span.bytes)
+    let connection = event.context.connection
+    switch field {
+    case .client, .username:
+      let name =
+        field == .client ? memory.client(of: connection) : memory.username(of: connection)
+      return name.map { comparison.holds($0.span.bytes, text.span.bytes) } ?? false
+    case .address:
+      let hosts = memory.addresses(of: connection).map(\.host)
+      if comparison == .notEqual { return !hosts.isEmpty && !hosts.contains(text) }
+      return hosts.contains { comparison.holds($0.span.bytes, text.span.bytes) }
+    default: break
     }
     if case .webSocket(let frame) = event.body {
       return field == .payload && comparison.holds(frame.data, text.span.bytes)

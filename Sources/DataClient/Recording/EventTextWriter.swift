@@ -10,6 +10,9 @@ public struct EventTextWriter: Sendable {
   public let usesColor: Bool
   /// What is not shown; `***` stands for it.
   public let redaction: RedactionRules
+  /// The most characters of a payload that a line shows, unless more or fewer are wanted.
+  public static let defaultPayloadLimit = 60
+
   /// The most characters of a payload that a line shows.
   let payloadLimit: Int
   private var file: String?
@@ -22,7 +25,7 @@ public struct EventTextWriter: Sendable {
   ///   - usesColor: Whether types and faults are coloured.
   ///   - showsSecrets: Whether passwords, tokens and signatures are shown.
   ///   - payloadLimit: The most characters of a payload that a line shows, up to 65,536.
-  public init(usesColor: Bool = false, showsSecrets: Bool = false, payloadLimit: Int = 60) {
+  public init(usesColor: Bool = false, showsSecrets: Bool = false, payloadLimit: Int = defaultPayloadLimit) {
     self.init(
       usesColor: usesColor, hiding: RedactionRules(hidesSecrets: !showsSecrets),
       payloadLimit: payloadLimit)
@@ -33,7 +36,7 @@ public struct EventTextWriter: Sendable {
   ///   - usesColor: Whether types and faults are coloured.
   ///   - redaction: What is not shown.
   ///   - payloadLimit: The most characters of a payload that a line shows, up to 65,536.
-  public init(usesColor: Bool = false, hiding redaction: RedactionRules, payloadLimit: Int = 60) {
+  public init(usesColor: Bool = false, hiding redaction: RedactionRules, payloadLimit: Int = defaultPayloadLimit) {
     self.payloadLimit = min(max(1, payloadLimit), 65_536)
     self.usesColor = usesColor
     self.redaction = redaction

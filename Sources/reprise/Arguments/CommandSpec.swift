@@ -42,7 +42,7 @@ struct OptionSpec: Sendable {
 
 extension OptionSpec {
   static let help = OptionSpec(name: "help", letter: "h", help: "Shows this help.")
-  static let version = OptionSpec(name: "version", help: "Shows the version.")
+  static let version = OptionSpec(name: "version", letter: "V", help: "Shows the version.")
   static let quiet = OptionSpec(
     name: "quiet", letter: "q", help: "Shows no notes and no progress, only results and errors.")
   static let color = OptionSpec(

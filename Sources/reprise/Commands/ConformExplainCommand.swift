@@ -4,11 +4,14 @@ import ConformanceKit
 enum ConformExplainCommand: Command {
   static let spec = CommandSpec(
     name: "conform explain", summary: "Says what a clause means and how it is judged.",
-    operands: "ID", operandCount: 1...1,
+    operands: "ID|SECTION", operandCount: 1...1,
     details: """
-      Example:
+      Of a section with several clauses it lists them.
+
+      Examples:
         reprise conform explain MQTT-3.8.3-3
         reprise conform explain RFC6455-5.1-1
+        reprise conform explain 3.8.3
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {

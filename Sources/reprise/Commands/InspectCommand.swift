@@ -7,13 +7,18 @@ enum InspectCommand: Command {
     name: "format", letter: "f", value: "FORMAT", choices: ["text", "jsonl"],
     help: "text (default): a line for people; jsonl: a line of JSON for programs.")
   private static let filter = OptionSpec(
-    name: "filter", value: "EXPRESSION",
-    help: "Shows only the events that match; see reprise help filter.")
+    name: "filter", value: "EXPRESSION", repeats: true,
+    help: "Shows only the events that match, of several all; see reprise help filter.")
+  private static let payloadWidth = OptionSpec(
+    name: "payload-width", value: "COUNT",
+    help: "The most characters of a payload in a line for people: 60 (default) to 65536.")
 
   static let spec = CommandSpec(
     name: "inspect", summary: "Shows the events in captures and recordings, one a line.",
     operands: "FILE...", operandCount: 1...Int.max,
-    options: [format, filter, .output, .showSecrets, .redact, .bpf, .decode, .memory],
+    options: [
+      format, filter, payloadWidth, .output, .showSecrets, .redact, .bpf, .decode, .memory,
+    ],
     details: """
       FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl);
       - is standard input. Files are recognised by what they hold, never by their names.
@@ -32,9 +37,7 @@ enum InspectCommand: Command {
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     let memory = try arguments.size(.memory) ?? InputOptions.defaultMemory
     // A quarter of what everything may take.
-    let filter = try arguments.value(Self.filter).map {
-      try SessionFilter(typed: $0, memory: memory / 4)
-    }
+    let filter = try SessionFilter(typed: arguments.list(Self.filter), memory: memory / 4)
     let showsSecrets = arguments.has(.showSecrets)
     let redaction = try RedactionRules(arguments, hidesSecrets: !showsSecrets)
     let path = arguments.value(.output)
@@ -47,7 +50,8 @@ enum InspectCommand: Command {
         by: Printer(lines, EventJSONWriter(hiding: redaction), filter, console), run)
     } else {
       let writer = EventTextWriter(
-        usesColor: console.usesColor(on: output), hiding: redaction)
+        usesColor: console.usesColor(on: output), hiding: redaction,
+        payloadLimit: try arguments.count(payloadWidth) ?? EventTextWriter.defaultPayloadLimit)
       isComplete = try print(by: Printer(lines, writer, filter, console), run)
     }
     try output.close(isWhole: isComplete)
@@ -132,10 +136,11 @@ private struct Printer<Writer: LineFormat>: SessionConsumer {
 }
 
 extension SessionFilter {
-  /// Reads the expression that a user typed.
-  fileprivate init(typed expression: String, memory: Int) throws(UsageError) {
+  /// Reads the expressions that a user typed; nil if there are none.
+  fileprivate init?(typed expressions: [String], memory: Int) throws(UsageError) {
+    guard let first = expressions.first else { return nil }
     do {
-      try self.init(expression, memory: memory)
+      try self.init(first, and: Array(expressions.dropFirst()), memory: memory)
     } catch {
       throw UsageError(
         "--filter: \(error.message)", "type reprise help filter", excerpt: error.excerpt)

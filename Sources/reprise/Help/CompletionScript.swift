@@ -1,3 +1,5 @@
+import ConformanceKit
+
 /// Scripts that make shells complete commands, options and values.
 enum CompletionScript {
   private static var specs: [CommandSpec] { Commands.all.map { $0.spec } }
@@ -30,6 +32,12 @@ enum CompletionScript {
     case "completion": "bash zsh fish"
     case "help": (names + HelpCommand.topics.keys.sorted()).joined(separator: " ")
     case "conform", "record", "replay": subcommands(of: spec.name).joined(separator: " ")
+    case "conform explain", "conform list":
+      ((try? Catalogue.everything())?.clauses.map(\.id) ?? []).joined(separator: " ")
+    case "conform sdk":
+      ((try? ScenarioSuite.bundled()).map { suite in
+        Scenario.System.allCases.map(\.rawValue) + suite.scenarios.map(\.name)
+      } ?? []).joined(separator: " ")
     default: spec.operands.hasPrefix("FILE") ? nil : ""
     }
   }

@@ -20,6 +20,8 @@ import Testing
     "payload contains \"x y\"", "payload ~ x", "client == 7", "client ~ sensor", "filter == '#'",
     "((PUBLISH))", "!PUBLISH && !(qos == 0 || retain)", "fault and frame in [1]", "connection != 3",
     "length < 10", "id == 65535", "PUBLISH or CLOSE or GAP or MALFORMED or OPEN",
+    "payload.a.b == 1", "payload.0 in [a, 'b', 3]", "port == 80", "address ~ 10.",
+    "username == 'a b'",
   ])
   func takes(expression: String) {
     let mistake = findMistake(in: expression)
@@ -41,6 +43,9 @@ import Testing
     ("PUBLISH & GAP", 9, "&&"),
     ("PUBLISH \u{7} GAP", 9, "no meaning"), ("qos == 99999999999999999999", 8, "a number"),
     ("topic < a", 7, "topic is compared by"), ("and", 1, "a field"),
+    ("payload. == 1", 1, "neither"), ("payload.a", 10, "compare payload.a by"),
+    ("payload.a <", 12, "a value for payload.a"), ("payload.a in 1", 14, "in [A, B]"),
+    ("topic.a == 1", 1, "neither"), ("port == x", 9, "a number"),
   ])
   func pointsAtAMistake(expression: String, column: Int, part: String) throws {
     let mistake = try #require(findMistake(in: expression))

@@ -1,6 +1,7 @@
-import DataClient
 import Testing
 import Wire
+
+@testable import DataClient
 
 @Suite struct SessionFilterTests {
   /// Which events of a session, counted from 0, an expression chooses.
@@ -51,9 +52,67 @@ import Wire
     ("protocol == mqtt-3.1.1 and GAP", [8]), ("protocol != mqtt-3.1.1", []),
     ("protocol == mqtt", []), ("PUBLISH and retain or GAP", [4, 8]),
     ("PUBLISH and (retain or GAP)", [4]), ("not not GAP", [8]),
+    ("address == 10.0.0.2 and (OPEN or GAP)", [0, 8]), ("address != 10.0.0.2", []),
+    ("address != 10.0.0.3 and OPEN", [0]), ("address in [10.0.0.1, x] and OPEN", [0]),
+    ("address == 10.0.0.2:1883", []), ("address contains 0.1 and CLOSE", [10]),
+    ("port == 1883 and GAP", [8]), ("port > 1883 and OPEN", [0]), ("port > 5000", []),
+    ("port != 1883", []), ("port != 80 and OPEN", [0]), ("username == a", []),
+    ("username != a", []),
   ])
   func chooses(expression: String, events: [Int]) throws {
     #expect(try chosen(expression, Self.session()) == events)
+  }
+
+  @Test(arguments: [
+    ("username == meter", [1, 2, 3, 4, 5]), ("username ~ met and CONNECT", [1]),
+    ("username != meter", []), ("username in [a, meter] and CLOSE", [5]),
+    ("client == c and username contains x", []),
+  ])
+  func knowsTheUserOfAConnection(expression: String, events: [Int]) throws {
+    let connect = MQTTPacket(
+      .connect(.init(clientID: "c", username: "meter")), version: .v3_1_1)
+    let other = Event(Sample.context(connection: 2), Sample.gap.body)
+    let session = [
+      Sample.opening, try Sample.event(connect), Sample.gap, try Sample.publish("a"),
+      Sample.malformed, Sample.closing, other, Sample.gap,
+    ]
+    #expect(try chosen(expression, session) == events)
+  }
+
+  @Test(arguments: [
+    ("payload.level > 20", [0, 1]), ("payload.level > 20.5", [1]),
+    ("payload.level >= 20.50", [0, 1]),
+    ("payload.level < 100", [0, 1]), ("payload.level == 2.05e1", [0]),
+    ("payload.level != 20.5", [1, 2]),
+    ("payload.level == high", [2]), ("payload.level == 'high' or payload.level == '21'", [2]),
+    ("payload.level contains ig", [2]), ("payload.level ~ hi", [2]),
+    ("payload.level in [20.5, 'high']", [0, 2]), ("payload.on == true", [0]),
+    ("payload.on != true", [1]), ("payload.none == null", [0]), ("payload.none == 'null'", []),
+    ("payload.items.1.name == b", [1]), ("payload.items.2.name == b", []),
+    ("payload.items.0 == 7", [1]), ("payload.code == 7", [0]), ("payload.code == '7'", [0]),
+    ("payload.code > 6", []), ("payload.missing != 1", []),
+    ("not payload.level > 20", [2, 3, 4, 5]),
+    ("PAYLOAD.level > 20", [0, 1]), ("payload.Level > 20", []),
+  ])
+  func readsMembersOfPayloads(expression: String, events: [Int]) throws {
+    let payloads = [
+      #"{"level":20.5,"on":true,"none":null,"code":"7"}"#,
+      #"{"level": 21, "on": false, "items": [7, {"name": "b"}]}"#, #"{"level":"high"}"#,
+      #"{"level":21"#, "",
+    ]
+    let session = try payloads.map { try Sample.publish("t", $0) } + [Sample.gap]
+    #expect(try chosen(expression, session) == events)
+  }
+
+  @Test(
+    arguments: [
+      ("10.0.0.1:1883", "10.0.0.1", 1_883), ("[::1]:80", "::1", 80), ("::1", "::1", nil),
+      ("mqtt://me@host:1884/a:5", "host", 1_884), ("wss://[fe80::1]/x", "fe80::1", nil),
+      ("client", "client", nil), ("a:b", "a:b", nil), ("host:99999", "host:99999", nil),
+    ] as [(String, String, Int?)])
+  func takesAddressesApart(text: String, host: String, port: Int?) {
+    let address = FilterAddress(text)
+    #expect(String(decoding: address.host, as: UTF8.self) == host && address.port == port)
   }
 
   /// An upgrade, frames of both sides, a packet in one of them, a refusal.
