@@ -15,7 +15,7 @@ guard words.count == 3 else {
   exit(2)
 }
 let client = try RecordingClient(
-  MosquittoClient(url: words[1]), to: FileSink(words[2]), url: words[1])
+  MosquittoClient(url: words[1]), toFile: words[2], replacing: true, url: words[1])
 let triple = DeviceCredentials(
   productKey: "a1pk", deviceName: "phone1", deviceSecret: "secret-of-phone1")
 let token = "token-of-lucy"
@@ -29,20 +29,3 @@ try await withChannel(on: client, configuration: .init(credentials: triple)) { c
   _ = try await channel.invoke("/account/unbind")
 }
 try client.finish()
-
-/// A file that is written to its end, line by line.
-struct FileSink: ByteSink {
-  private let descriptor: Int32
-
-  init(_ path: String) throws {
-    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw DataClientError(.notRecorded, "\(path) can't be written") }
-  }
-
-  func write(_ bytes: RawSpan) throws {
-    let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-    guard count == bytes.byteCount else {
-      throw DataClientError(.notRecorded, "the disk took \(count) of \(bytes.byteCount) bytes")
-    }
-  }
-}

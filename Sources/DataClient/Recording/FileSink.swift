@@ -1,0 +1,88 @@
+public import Wire
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A file that a recording is written to, line by line, so that it is whole up to its last event at any moment.
+///
+/// Only the user who makes it may read it, as what is hidden of a session is not all that is private in it.
+public final class FileSink: ByteSink, Sendable {
+  /// The file.
+  public let path: String
+  /// What is written goes behind what is there, whoever writes at the same time.
+  private let descriptor: Int32
+
+  /// Creates the file.
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - replaces: Whether a file that exists is emptied; otherwise it stays as it is.
+  /// - Throws: ``DataClientError/Code/notRecorded`` when it exists, or can't be made.
+  public init(_ path: String, replacing replaces: Bool = false) throws(DataClientError) {
+    self.path = path
+    let isNew = replaces ? O_TRUNC : O_EXCL
+    descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | isNew, 0o600)
+    guard descriptor >= 0 else {
+      let isTaken = errno == EEXIST
+      throw DataClientError(
+        .notRecorded,
+        isTaken
+          ? "\(path): it exists; name another file, or replace it by replacing: true"
+          : "\(path): can't be written: \(Self.reason(errno)); check the path")
+    }
+    // A file that is replaced keeps its mode otherwise; what is no file of a disk is everybody's.
+    var status = stat()
+    if replaces, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+      fchmod(descriptor, 0o600)
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Writes bytes behind those that are there.
+  /// - Throws: ``DataClientError/Code/notRecorded``; what was written before stays.
+  public func write(_ bytes: RawSpan) throws {
+    var rest = bytes
+    while rest.byteCount > 0 {
+      let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.extracting(droppingFirst: count)
+      } else if errno != EINTR {
+        throw DataClientError(
+          .notRecorded,
+          "\(path): can't be written on: \(Self.reason(errno)); what was written before stays")
+      }
+    }
+  }
+
+  private static func reason(_ code: Int32) -> String {
+    strerror(code).map { String(cString: $0).lowercased() } ?? "error \(code)"
+  }
+}
+
+/// The system's function, which has the name of a sink's.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(descriptor, bytes, count)
+}
+
+extension RecordingClient where Sink == FileSink {
+  /// Wraps a client, and records it in a new file; `ReplayClient(contentsOf:)` replays that.
+  /// - Parameters:
+  ///   - client: The client to record.
+  ///   - path: The file.
+  ///   - replaces: Whether a file that exists is replaced.
+  ///   - url: What the client talks to, for the header; without a password.
+  ///   - version: The version of MQTT that the client speaks; nil tells it from what the client can do.
+  ///   - redaction: What is not written.
+  /// - Throws: ``DataClientError/Code/notRecorded`` when the file exists, or can't be made.
+  public convenience init(
+    _ client: Client, toFile path: String, replacing replaces: Bool = false, url: String? = nil,
+    version: MQTTVersion? = nil, redaction: RedactionRules = RedactionRules()
+  ) throws {
+    try self.init(
+      client, to: FileSink(path, replacing: replaces), url: url, version: version,
+      redaction: redaction)
+  }
+}
