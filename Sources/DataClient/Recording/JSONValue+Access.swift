@@ -5,8 +5,14 @@ extension JSONValue {
     return members.last { $0.key == key }?.value
   }
 
+  /// An element of an array, by its place from 0; nil when there is none.
+  public subscript(index: Int) -> JSONValue? {
+    guard let elements, elements.indices.contains(index) else { return nil }
+    return elements[index]
+  }
+
   /// The elements of an array; nil for anything else.
-  package var elements: [JSONValue]? {
+  public var elements: [JSONValue]? {
     guard case .array(let elements) = self else { return nil }
     return elements
   }
@@ -17,4 +23,9 @@ extension JSONValue {
     append(to: &bytes)
     return bytes
   }
+}
+
+extension JSONValue: CustomStringConvertible {
+  /// The value as JSON without white space.
+  public var description: String { String(decoding: utf8, as: UTF8.self) }
 }

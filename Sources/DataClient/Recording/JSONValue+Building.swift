@@ -22,6 +22,11 @@ extension JSONValue: ExpressibleByIntegerLiteral {
   public init(integerLiteral value: Int) { self = .number(String(value)) }
 }
 
+extension JSONValue: ExpressibleByFloatLiteral {
+  /// Creates a number, in the fewest digits that give it back; `null` for what JSON has no number for.
+  public init(floatLiteral value: Double) { self = value.json }
+}
+
 extension JSONValue: ExpressibleByStringLiteral {
   /// Creates a string.
   public init(stringLiteral value: String) { self = .string(value) }

@@ -19,6 +19,20 @@ public enum JSONValue: Sendable, Hashable {
     return Int(digits)
   }
 
+  /// The value of a number, to the nearest that a `Double` has; nil as well for one beyond its range.
+  public var double: Double? {
+    guard case .number(let digits) = self, let value = Double(digits), value.isFinite else {
+      return nil
+    }
+    return value
+  }
+
+  /// The value of `true` or `false`.
+  public var bool: Bool? {
+    guard case .bool(let value) = self else { return nil }
+    return value
+  }
+
   /// The text of a string.
   public var text: String? {
     guard case .string(let text) = self else { return nil }
