@@ -56,8 +56,12 @@ sanitize: setup
 	clang -O1 -Wall -Werror -shared -fPIC -o .build/tsan-mutex.so Tests/Sanitizers/tsan-mutex.c
 	@for sanitizer in address thread undefined; do \
 	  echo "== Tests under the sanitizer: $$sanitizer, without the bounds of memory and time"; \
+	  if ! swiftc -sanitize=$$sanitizer -typecheck - </dev/null 2>/dev/null; then \
+	    echo "not run: this toolchain has no such sanitizer for this system"; continue; \
+	  fi; \
 	  preload=; [ $$sanitizer != thread ] || preload=$$PWD/.build/tsan-mutex.so; \
-	  ASAN_OPTIONS=detect_leaks=0 REPRISE_SANITIZER=$$sanitizer MALLOC_PERTURB_=170 LD_PRELOAD=$$preload \
+	  ASAN_OPTIONS=detect_leaks=0:suppressions=$$PWD/Tests/Sanitizers/address.supp \
+	    REPRISE_SANITIZER=$$sanitizer MALLOC_PERTURB_=170 LD_PRELOAD=$$preload \
 	    swift test --sanitize=$$sanitizer --scratch-path .build/$$sanitizer $(if $(ONLY),--filter '$(ONLY)'); \
 	done
 	@echo "== Tests in release mode, in memory that is overwritten when it is given back"

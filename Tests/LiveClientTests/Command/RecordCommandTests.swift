@@ -273,7 +273,11 @@ import Testing
     #expect(mode("b.jsonl") == nil)
   }
 
-  @Test func tellsOfAFullDisk() async throws {
+  @Test(
+    .disabled(
+      if: getenv("REPRISE_SANITIZER").map { String(cString: $0) } == "thread",
+      "ThreadSanitizer has files of its own, which a limit for files keeps from growing"))
+  func tellsOfALimitForFiles() async throws {
     let command = try RunningCommand(words("a.jsonl"), in: directory, blocks: 8)
     try await command.tells("subscribed")
     try await publish((0..<60).map { "message \($0)" })
@@ -283,6 +287,9 @@ import Testing
     #expect(recording.notes == [])
     #expect(recording.payloads.count > 10)
     #expect(recording.payloads == (0..<recording.payloads.count).map { "message \($0)" })
+  }
+
+  @Test func tellsOfAFullDisk() async throws {
     let full = try await RunningCommand.run(
       ["record", "client", broker.url, "-t", "#", "-o", "/dev/full", "--force"], in: directory)
     #expect(full.status == 2)
