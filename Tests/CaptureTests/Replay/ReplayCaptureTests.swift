@@ -59,7 +59,7 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
     _ name: String
   ) async throws {
     let path = SharedCaptures.path(name)
-    guard let connections = try? Self.connections(path) else { return }
+    let connections = try Self.connections(path)
     for connection in connections.whole.sorted().prefix(20) {
       do {
         let client = try ReplayClient(contentsOf: path, of: .connection(connection))

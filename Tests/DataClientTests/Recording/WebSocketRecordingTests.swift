@@ -235,17 +235,30 @@ import Wire
     let events =
       Self.frames.filter { $0.payload.count < 100 }.map { Sample.webSocket(.webSocket($0)) }
       + Self.handshakes.prefix(3).map { Sample.webSocket(.handshake($0)) }
+    var (refused, changed) = (0, 0)
     for event in events {
       let bytes = Array(line(event).utf8)
       for index in bytes.indices {
         var damaged = bytes
         damaged[index] = damage
-        guard let event = try? read(String(decoding: damaged, as: UTF8.self)) else { continue }
-        var shown: [UInt8] = []
-        var writer = EventTextWriter()
-        event.withView { writer.append($0, to: &shown) }
+        let text = String(decoding: damaged, as: UTF8.self)
+        do {
+          let other = try read(text)
+          // What is read is written as what it is, and shown.
+          #expect(try read(line(other)) == other, "\(text)")
+          if other != event { changed += 1 }
+          var shown: [UInt8] = []
+          var writer = EventTextWriter()
+          other.withView { writer.append($0, to: &shown) }
+          #expect(!shown.isEmpty)
+        } catch let error as RecordingError {
+          refused += 1
+          #expect(error.line == 2 && error.column >= 1, "\(text)")
+        }
       }
     }
+    // Most bytes of a line are of its form; some are of a value, which may be any.
+    #expect(refused > changed && changed > 0)
   }
 
   /// An answer is judged by the request before it, whatever its line says of faults.

@@ -83,7 +83,10 @@ import Testing
       bench.tell("snapshot", payload, to: SampleLink.base)
     }
     #expect(bench.take() == ["+0 presence snapshot -"])
-    guard case .tellPresence(let told) = bench.effects.last else { return }
+    guard case .tellPresence(let told) = bench.effects.last else {
+      Issue.record("nobody is told")
+      return
+    }
     #expect(told.snapshot == [.init("b", states: ["k": "v"])])
   }
 

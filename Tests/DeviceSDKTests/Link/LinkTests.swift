@@ -186,11 +186,16 @@ import Testing
     #expect(error?.code == .diverged && code.withLock { $0 } == .initServiceFailed)
   }
 
-  @Test func leavesAWillWhereOneIsKept() async throws {
-    let client = ScriptedClient(responder: Self.server)
+  @Test(arguments: [false, true]) func leavesAWillWhereOneIsKept(isKept: Bool) async throws {
+    let capabilities: Capabilities = [.messages, .push, .binary]
+    let client = ScriptedClient(
+      capabilities: isKept ? capabilities.union(.will) : capabilities, responder: Self.server)
     try await run(client) { link, _, _ in try await link.login() }
-    guard case .connect(let options) = client.performed.first?.kind else { return }
-    #expect(!client.capabilities.contains(.will) && options.will == nil)
+    guard case .connect(let options) = client.performed.first?.kind else {
+      Issue.record("the first action is no CONNECT")
+      return
+    }
+    #expect((options.will != nil) == isKept)
   }
 
   // MARK: Stream channels

@@ -37,8 +37,8 @@ import Testing
   @Test func leavesNoWillIfTheBrokerKeepsNone() throws {
     var bench = try LinkBench { $0.leavesWill = false }
     bench.call("login", .login(token: "t"))
-    guard case .connect(let options) = bench.sent.first?.kind else { return }
-    #expect(options.will == nil)
+    guard case .connect(let options) = bench.sent.first?.kind else { throw Wrong("no CONNECT") }
+    #expect(options.clientID == SampleLink.base && options.will == nil)
   }
 
   @Test(arguments: [
