@@ -65,6 +65,25 @@ import Testing
       ["mqtts://h", "-t", "a", "-o", "x", "--cert", "/dev/null", "--key", "/dev/null"],
       "--cert works only with the authorities to trust; add --ca-file FILE"
     ),
+    (
+      ["mqtts://h", "-t", "a", "-o", "x", "--ca-file", "/dev/null"],
+      "--ca-file /dev/null: this is no PEM, and should be a certificate; name a file with -----BEGIN"
+    ),
+    (
+      [url, "-t", "a", "-o", "x", "--header", "A: b"],
+      "--header is for WebSocket, which mqtt:// and"
+    ),
+    (
+      ["ws://h", "-o", "x", "--header", "A b"], "--header can't be 'A b'; type a name, a colon and"
+    ),
+    (["ws://h", "-o", "x", "--header", "A: b\nC: d"], "--header A has control characters; "),
+    (
+      ["ws://h", "-o", "x", "--header", "A: b", "--header", "a: c"], "--header a stands there twice"
+    ),
+    (
+      ["ws://u@h", "-o", "x", "--header", "Authorization: Bearer x"],
+      "the user name and --header Authorization say the same; "
+    ),
     ([url, "-t", "a", "-o", "x", "--keep-alive", "1s"], "--keep-alive is not in 5s to 18h"),
     ([url, "-t", "a", "-o", "x", "--keep-alive", "5500ms"], "--keep-alive is not in 5s to 18h"),
     ([url, "-t", "a", "-o", "x", "--password-file", "/no"], "--password-file /no: no such file"),
@@ -102,7 +121,10 @@ import Testing
     (["simulate", "wss://h", "--insecure"], "--insecure is for a broker, and with ws:// and"),
     (["simulate", "ws://u:hush@h"], "a server has no use for the user name in its URL; leave it"),
     (["simulate", "ws://h", "--cert", "x"], "--cert is for TLS, which ws:// does without; type"),
-    (["simulate", "wss://h", "--cert", "/no"], "--cert /no: no such file or directory; check"),
+    (
+      ["simulate", "wss://h", "--cert", "/no", "--key", "/no"],
+      "--cert /no: no such file or directory; check"
+    ),
     (
       ["simulate", "wss://h", "--cert", "/dev/null"],
       "a server with TLS needs a certificate and its key; type both: --cert FILE --key FILE"

@@ -25,7 +25,9 @@ public struct EventTextWriter: Sendable {
   ///   - usesColor: Whether types and faults are coloured.
   ///   - showsSecrets: Whether passwords, tokens and signatures are shown.
   ///   - payloadLimit: The most characters of a payload that a line shows, up to 65,536.
-  public init(usesColor: Bool = false, showsSecrets: Bool = false, payloadLimit: Int = defaultPayloadLimit) {
+  public init(
+    usesColor: Bool = false, showsSecrets: Bool = false, payloadLimit: Int = defaultPayloadLimit
+  ) {
     self.init(
       usesColor: usesColor, hiding: RedactionRules(hidesSecrets: !showsSecrets),
       payloadLimit: payloadLimit)
@@ -36,7 +38,10 @@ public struct EventTextWriter: Sendable {
   ///   - usesColor: Whether types and faults are coloured.
   ///   - redaction: What is not shown.
   ///   - payloadLimit: The most characters of a payload that a line shows, up to 65,536.
-  public init(usesColor: Bool = false, hiding redaction: RedactionRules, payloadLimit: Int = defaultPayloadLimit) {
+  public init(
+    usesColor: Bool = false, hiding redaction: RedactionRules,
+    payloadLimit: Int = defaultPayloadLimit
+  ) {
     self.payloadLimit = min(max(1, payloadLimit), 65_536)
     self.usesColor = usesColor
     self.redaction = redaction

@@ -5,7 +5,8 @@ import LiveClient
 enum RecordClientCommand: Command {
   static let spec = CommandSpec(
     name: "record client", summary: "Records the messages of a broker, or of a WebSocket.",
-    operands: "URL", operandCount: 1...1, options: RecordSettings.options + BrokerOptions.all,
+    operands: "URL", operandCount: 1...1,
+    options: RecordSettings.options + BrokerOptions.all + [BrokerOptions.header],
     details: """
       URL is mqtt://HOST or mqtts://HOST (TLS), with a port if it is not 1883 or 8883, and
       with USER@ in front of the host if there is one. With ws://HOST/PATH or wss:// it is MQTT
@@ -41,7 +42,7 @@ enum RecordClientCommand: Command {
           --topic '$SYS/#' --duration 10m --max-size 50M --rotate -o day.jsonl
         reprise record client mqtt://localhost --topic '#' -o - | reprise inspect -
         reprise record client ws://localhost:9001/mqtt --topic '#' -o session.jsonl
-        reprise record client wss://host/api --count 100 -o session.jsonl
+        reprise record client wss://host/api --header 'X-Key: 7' --count 100 -o session.jsonl
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {

@@ -33,6 +33,10 @@ struct BrokerOptions {
     name: "keep-alive", value: "TIME",
     help: "The longest silence of the connection, 5s to 18h; 60s if nothing is said.")
 
+  static let header = OptionSpec(
+    name: "header", value: "FIELD", repeats: true,
+    help: "Adds a field to the request for WebSocket: 'X-Key: value'.")
+
   /// The options, in the order of the help.
   static let all = [
     clientID, version, username, passwordFile, authority, certificate, key, insecure, keepAlive,
@@ -44,6 +48,8 @@ struct BrokerOptions {
   private(set) var connect: ConnectOptions
   private let speaks: MosquittoClient.Version
   private let tls: TLSOptions
+  /// Fields of the request for WebSocket.
+  private let headers: [String: String]
 
   /// Reads the options.
   /// - Parameters:
@@ -58,6 +64,7 @@ struct BrokerOptions {
     url = try Self.url(text)
     speaks = arguments.value(Self.version) == "5.0" ? .v5_0 : .v3_1_1
     tls = try Self.tls(arguments, isSecure: url.isSecure)
+    headers = try Self.headers(arguments, isWebSocket: url.path != nil)
     connect = ConnectOptions(clientID: arguments.value(Self.clientID) ?? name)
     if let seconds = try Self.keepAlive(arguments) { connect.keepAlive = seconds }
     try addCredentials(arguments, console)
@@ -76,7 +83,10 @@ struct BrokerOptions {
     guard isWebSocket else {
       return .tcp(try MosquittoClient(url: url.address, version: speaks, tls: tls))
     }
-    return .webSocket(try MQTTWebSocketClient(url: url.address, version: speaks, tls: tls))
+    var options = WebSocketOptions()
+    options.headers = headers
+    return .webSocket(
+      try MQTTWebSocketClient(url: url.address, version: speaks, options: options, tls: tls))
   }
 
   /// Makes a client of messages without topics, which is not connected.
@@ -84,9 +94,10 @@ struct BrokerOptions {
   /// - Throws: `DataClientError` when the system has no threads, or certificates can't be used.
   func makeFramesClient() throws(DataClientError) -> BrokerClient {
     var options = WebSocketOptions()
+    options.headers = headers
     if let name = connect.username {
       let credentials = Array("\(name):".utf8) + (connect.password ?? [])
-      options.headers["Authorization"] = "Basic " + Data(credentials).base64EncodedString()
+      options.headers["authorization"] = "Basic " + Data(credentials).base64EncodedString()
     }
     return .frames(try WebSocketClient(url: url.address, options: options, tls: tls))
   }
@@ -124,20 +135,56 @@ struct BrokerOptions {
           "type mqtts://HOST:PORT or wss://HOST:PORT/PATH")
       }
     }
-    for option in [authority, certificate, key] {
-      if let path = arguments.value(option) { try SmallFile.check(path, "--\(option.name)") }
-    }
     guard arguments.has(certificate) == arguments.has(key) else {
       throw UsageError("a certificate needs its key", "type both: --cert FILE --key FILE")
     }
     guard !arguments.has(certificate) || arguments.has(authority) else {
       throw UsageError("--cert works only with the authorities to trust", "add --ca-file FILE")
     }
+    try checkPEM(arguments)
     let isVerified = !arguments.has(insecure)
     return TLSOptions(
       authorityFile: arguments.value(authority), certificateFile: arguments.value(certificate),
       keyFile: arguments.value(key), verifiesCertificate: isVerified,
       verifiesHostName: isVerified)
+  }
+
+  /// Checks that the files for TLS can be read, and hold what they should.
+  /// - Throws: ``UsageError``.
+  static func checkPEM(_ arguments: Arguments) throws(UsageError) {
+    for option in [authority, certificate, key] {
+      guard let path = arguments.value(option) else { continue }
+      let kind: SmallFile.PEM = option.name == key.name ? .key : .certificate
+      try SmallFile.check(path, "--\(option.name)", is: kind)
+    }
+  }
+
+  private static func headers(
+    _ arguments: Arguments, isWebSocket: Bool
+  ) throws(UsageError) -> [String: String] {
+    let fields = arguments.list(header)
+    guard isWebSocket || fields.isEmpty else {
+      throw UsageError(
+        "--header is for WebSocket, which mqtt:// and mqtts:// do without",
+        "type ws:// or wss://HOST:PORT/PATH")
+    }
+    var headers: [String: String] = [:]
+    for field in fields {
+      let parts = field.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = parts[0]
+      guard parts.count == 2, HTTPText.isToken(name.utf8) else {
+        throw UsageError(
+          "--header can't be '\(field)'", "type a name, a colon and a value: 'X-Key: value'")
+      }
+      let value = parts[1].drop { $0 == " " || $0 == "\t" }
+      guard !value.utf8.contains(where: HTTPText.isControl) else {
+        throw UsageError("--header \(name) has control characters", "type a value without them")
+      }
+      guard headers.updateValue(String(value), forKey: name.lowercased()) == nil else {
+        throw UsageError("--header \(name) stands there twice", "type it once")
+      }
+    }
+    return headers
   }
 
   private static func keepAlive(_ arguments: Arguments) throws(UsageError) -> UInt16? {
@@ -169,6 +216,10 @@ struct BrokerOptions {
       console.note(
         url.description,
         "all users of this computer can see the password in the URL; use --password-file")
+    }
+    guard connect.username == nil || headers["authorization"] == nil else {
+      throw UsageError(
+        "the user name and --header Authorization say the same", "leave one of them out")
     }
     guard connect.username != nil || connect.password == nil || speaks == .v5_0 else {
       throw UsageError(

@@ -47,21 +47,18 @@ struct RequestServerOptions: Sendable {
     _ arguments: Arguments, isSecure: Bool
   ) throws(UsageError) -> ServerTLSOptions? {
     let options = [BrokerOptions.certificate, BrokerOptions.key, BrokerOptions.authority]
-    for option in options {
-      guard let path = arguments.value(option) else { continue }
-      guard isSecure else {
-        throw UsageError(
-          "--\(option.name) is for TLS, which ws:// does without", "type wss://HOST:PORT")
-      }
-      try SmallFile.check(path, "--\(option.name)")
+    guard isSecure else {
+      guard let option = options.first(where: arguments.has) else { return nil }
+      throw UsageError(
+        "--\(option.name) is for TLS, which ws:// does without", "type wss://HOST:PORT")
     }
-    guard isSecure else { return nil }
     guard let certificate = arguments.value(options[0]), let key = arguments.value(options[1])
     else {
       throw UsageError(
         "a server with TLS needs a certificate and its key",
         "type both: --cert FILE --key FILE")
     }
+    try BrokerOptions.checkPEM(arguments)
     return ServerTLSOptions(
       certificateFile: certificate, keyFile: key, clientAuthorityFile: arguments.value(options[2]))
   }

@@ -5,14 +5,29 @@ enum SmallFile {
   /// The largest file that is read.
   private static let limit = 16 << 20
 
-  /// Checks that a file can be read.
+  /// What a file in PEM holds (RFC 7468).
+  enum PEM: String {
+    case certificate = "a certificate"
+    case key = "a private key"
+
+    /// What the lines of its kind have in them.
+    fileprivate var label: String { self == .certificate ? "CERTIFICATE-----" : "PRIVATE KEY-----" }
+  }
+
+  /// Checks that a file can be read, and is what it should be.
   /// - Parameters:
   ///   - path: The file.
   ///   - option: The option that names it.
+  ///   - kind: What it should hold; it may hold the other as well.
   /// - Throws: ``UsageError``.
-  static func check(_ path: String, _ option: String) throws(UsageError) {
-    guard access(path, R_OK) != 0 else { return }
-    throw error(path, option, errno)
+  static func check(_ path: String, _ option: String, is kind: PEM) throws(UsageError) {
+    let text = String(decoding: try bytes(path, option), as: UTF8.self)
+    guard !text.contains("-----BEGIN ") || !text.contains(kind.label) else { return }
+    let other: PEM = kind == .certificate ? .key : .certificate
+    let content = text.contains(other.label) ? other.rawValue : "no PEM"
+    throw UsageError(
+      "\(option) \(path): this is \(content), and should be \(kind.rawValue)",
+      "name a file with -----BEGIN \(kind.label)")
   }
 
   /// The first line of a file, without its end.

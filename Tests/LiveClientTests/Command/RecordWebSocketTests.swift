@@ -110,6 +110,52 @@ import Testing
     #expect(types.count { $0 == "TEXT" } == 2 && types.contains("CLOSE reset"))
   }
 
+  @Test(arguments: [[], ["--topic", "a"]]) func sendsTheFieldsThatAreTyped(topic: [String])
+    async throws
+  {
+    let requests = Observed<[String]>([])
+    let server = try ScriptedServer { socket in
+      var head: [UInt8] = []
+      while !head.suffix(4).elementsEqual([13, 10, 13, 10]) {
+        let next = socket.read(1)
+        guard !next.isEmpty else { return }
+        head += next
+      }
+      requests.change { $0.append(String(decoding: head, as: UTF8.self)) }
+      socket.write(Array("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n".utf8))
+    }
+    let result = try await RunningCommand.run(
+      [
+        "record", "client", "ws://127.0.0.1:\(server.port)/", "-o", directory.file("a.jsonl"),
+        "--header", "X-Key: a: b", "--header=authorization:Bearer hush",
+      ] + topic, in: directory)
+    #expect(result.status == 2 && !result.errors.contains("hush"))
+    let request = await requests.first { $0.first } ?? ""
+    let fields = request.lowercased().split(separator: "\r\n")
+    #expect(fields.contains("x-key: a: b"), "\(request)")
+    #expect(fields.contains("authorization: bearer hush"), "\(request)")
+  }
+
+  @Test func tellsAKeyFromACertificate() async throws {
+    let certificates = try await Certificates()
+    let (key, certificate) = (certificates.key("client"), certificates.certificate("client"))
+    for (words, start) in [
+      (
+        ["--ca-file", key], "--ca-file \(key): this is a private key, and should be a certificate; "
+      ),
+      (
+        ["--ca-file", certificates.authority, "--cert", certificate, "--key", certificate],
+        "--key \(certificate): this is a certificate, and should be a private key; "
+      ),
+    ] {
+      let result = try await RunningCommand.run(
+        ["record", "client", "wss://127.0.0.1:9/", "-o", directory.file("a.jsonl")] + words,
+        in: directory)
+      #expect(result.status == 2)
+      #expect(result.errors.hasPrefix("reprise: " + start), "\(result.errors)")
+    }
+  }
+
   @Test(arguments: ["/403", "/404"]) func tellsARefusal(path: String) async throws {
     let server = try await PythonServer()
     let result = try await RunningCommand.run(

@@ -115,7 +115,10 @@ import Wire
   @Test func tellsThatItCannotListen() async throws {
     let (socket, taken) = try Socket.listening()
     defer { _ = socket }
-    try directory.write("nonsense", to: "bad.pem")
+    let damaged = ["CERTIFICATE", "PRIVATE KEY"].map {
+      "-----BEGIN \($0)-----\nnonsense\n-----END \($0)-----\n"
+    }
+    try directory.write(damaged.joined(), to: "bad.pem")
     let file = directory.file("bad.pem")
     let secure = ["wss://127.0.0.1:\(port)", "--cert", file, "--key", file]
     for (words, message) in [
