@@ -1,3 +1,5 @@
+import Wire
+
 /// A code by which a server refuses, in words: those of CONNACK in MQTT 3.1.1 (section 3.2.2.3) and
 /// the reason codes of MQTT 5.0 (section 2.4).
 ///
@@ -18,6 +20,24 @@ package struct ServerReason: Sendable {
     let said = reason.map { ", \"\($0)\"" } ?? ""
     return "\(meaning) (code \(number)\(said)); \(remedy)"
   }
+
+  /// The name of a code that a packet carries, in small letters but for acronyms; nil where a code says that all is
+  /// well, and for one of no standard.
+  static func name(_ code: UInt8, in type: MQTTPacketType) -> String? {
+    switch (type, code) {
+    case (.connack, 1...5), (_, 0x80...): words[code]?.meaning
+    case (.puback, 0x10), (.pubrec, 0x10): "no matching subscribers"
+    case (.unsuback, 0x11): "no subscription existed"
+    case (.disconnect, 0x04): "disconnect with will message"
+    default: nil
+    }
+  }
+
+  /// The names of codes, those that several codes have once.
+  static let names: Set<String> = Set(
+    MQTTPacketType.allCases.flatMap { type in
+      (UInt8.min...UInt8.max).compactMap { name($0, in: type) }
+    })
 
   /// Whether the server may accept the same later.
   var mayPass: Bool {

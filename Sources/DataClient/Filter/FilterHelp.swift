@@ -21,8 +21,8 @@ public enum FilterHelp {
       qos          the QoS of a PUBLISH
       id           the packet identifier
       length       the remaining length, or the length of a frame's payload
-      code         a return or reason code, the code of a WebSocket CLOSE,
-                   or the status of UPGRADED and REFUSED
+      code         a return or reason code, also by its name: not-authorized; the code
+                   of a WebSocket CLOSE, or the status of UPGRADED and REFUSED
       frame        the number of the frame, or of a recording's line
       time         2026-11-21T07:39:01Z, 07:39:01.5 (time of day, UTC),
                    +2s (since the first event of the file; ms, s, m, h)

@@ -13,6 +13,9 @@ extension FilterParser {
     advance()
     if field.kind == .flag { return try readFlag(field, comparison) }
     let value = try readValue(of: field)
+    if case .reason(let name) = value, comparison != .equal, comparison != .notEqual {
+      throw error("'\(name)' is a name, which is compared by == !=", at: sign.column)
+    }
     if comparison == .matches {
       guard field == .topic else { return .comparison(field, .contains, value) }
       try check(filter: value)
@@ -114,7 +117,9 @@ extension FilterParser {
     advance()
     switch field.kind {
     case .text: return .text(Array(written.utf8))
-    case .number: return .number(try number(written, field, at: token.column))
+    case .number:
+      if field == .code, let name = Self.reason(written) { return .reason(name) }
+      return .number(try number(written, field, at: token.column))
     case .time:
       if let time = FilterTime(written) { return time.value }
       throw error(
@@ -130,9 +135,16 @@ extension FilterParser {
   ) throws(FilterError) -> Int {
     let value = text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
     guard let value else {
-      throw error("\(field.rawValue) is a number such as 5 or 0x87", at: column)
+      let names = field == .code ? ", or a name such as not-authorized" : ""
+      throw error("\(field.rawValue) is a number such as 5 or 0x87\(names)", at: column)
     }
     return value
+  }
+
+  /// The name of a reason code, which may be written with hyphens and in any case; nil for another word.
+  private static func reason(_ text: String) -> String? {
+    let wanted = text.lowercased().replacing("-", with: " ")
+    return ServerReason.names.first { $0.lowercased() == wanted }
   }
 
   private func name(

@@ -166,6 +166,14 @@ public struct SessionFilter: Sendable {
         return ports.contains { comparison.holds($0, number) }
       }
       return event.number(field).map { comparison.holds($0, number) } ?? false
+    case .reason(let name):
+      guard case .mqtt(let packet) = event.body else { return false }
+      let type = packet.type
+      func isNamed(_ code: UInt8) -> Bool { ServerReason.name(code, in: type) == name }
+      let isThere =
+        packet.reasonCodes.isEmpty
+        ? packet.reasonCode.map(isNamed) : packet.reasonCodes.contains(where: isNamed)
+      return isThere.map { $0 == (comparison == .equal) } ?? false
     case .moment(let moment): return comparison.holds(event.context.time, moment)
     case .sinceStart(let nanoseconds):
       let since = event.context.time.nanoseconds(since: start ?? event.context.time)

@@ -17,9 +17,9 @@ extension EventTextWriter {
       appendCodes(packet, to: &buffer)
     case .puback, .pubrec, .pubrel, .pubcomp:
       appendID(packet, to: &buffer)
-      if let code = packet.explicitReasonCode { append(code: code, to: &buffer) }
+      if let code = packet.explicitReasonCode { append(code: code, of: packet.type, to: &buffer) }
     case .disconnect, .auth:
-      if let code = packet.explicitReasonCode { append(code: code, to: &buffer) }
+      if let code = packet.explicitReasonCode { append(code: code, of: packet.type, to: &buffer) }
     case .pingreq, .pingresp, .reserved: break
     }
     if packet.type != .publish, packet.dup, !packet.version.rules.fixesHeaderFlags {
@@ -87,7 +87,7 @@ extension EventTextWriter {
       buffer.append("accepted  ")
     } else if let code = packet.reasonCode {
       buffer.append("refused  ")
-      append(code: code, to: &buffer)
+      append(code: code, of: packet.type, to: &buffer)
     }
     if packet.sessionPresent { buffer.append("session present  ") }
   }
@@ -127,7 +127,7 @@ extension EventTextWriter {
         buffer.append(decimal: Int(code))
         buffer.append("  ")
       } else {
-        append(code: code, to: &buffer)
+        append(code: code, of: packet.type, to: &buffer)
       }
     }
     guard codes.byteCount > 20 else { return }
@@ -145,10 +145,17 @@ extension EventTextWriter {
     buffer.append("  ")
   }
 
-  private func append(code: UInt8, to buffer: inout [UInt8]) {
+  private func append(
+    code: UInt8, of type: MQTTPacketType, to buffer: inout [UInt8]
+  ) {
     buffer.append("code 0x")
     buffer.append(JSONEscape.hexDigit(code >> 4))
     buffer.append(JSONEscape.hexDigit(code & 0xF))
+    if let name = ServerReason.name(code, in: type) {
+      buffer.append(" (")
+      buffer.append(contentsOf: name.utf8)
+      buffer.append(")")
+    }
     buffer.append("  ")
   }
 

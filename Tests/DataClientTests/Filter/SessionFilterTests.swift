@@ -57,7 +57,9 @@ import Wire
     ("address == 10.0.0.2:1883", []), ("address contains 0.1 and CLOSE", [10]),
     ("port == 1883 and GAP", [8]), ("port > 1883 and OPEN", [0]), ("port > 5000", []),
     ("port != 1883", []), ("port != 80 and OPEN", [0]), ("username == a", []),
-    ("username != a", []),
+    ("username != a", []), ("code == not-authorized", [2]), ("code != 'Not authorized'", [6]),
+    ("code in [unspecified-error, 1]", [6]), ("code == unspecified-error and SUBACK", [6]),
+    ("code == unacceptable-protocol-version", []),
   ])
   func chooses(expression: String, events: [Int]) throws {
     #expect(try chosen(expression, Self.session()) == events)

@@ -72,15 +72,17 @@ import Wire
       try fields(.connect(.init(clientID: "", username: "u", password: [1])))
         == "\"\"  mqtt-3.1.1  clean  keep-alive 60 s  user u  password ***")
     #expect(try fields(.connack(.init(sessionPresent: true))) == "accepted  session present")
-    #expect(try fields(.connack(.init(code: 5))) == "refused  code 0x05")
+    #expect(try fields(.connack(.init(code: 5))) == "refused  code 0x05 (not authorized)")
     #expect(
       try fields(.subscribe(packetID: 3, [.init("a b", options: 0b0010_0101)], []), .v5_0)
         == "id 3  \"a b\" qos 1 no-local retain-handling 2")
-    #expect(try fields(.suback(packetID: 3, codes: [1, 0x80], [])) == "id 3  qos 1  code 0x80")
+    #expect(
+      try fields(.suback(packetID: 3, codes: [1, 0x80], []))
+        == "id 3  qos 1  code 0x80 (unspecified error)")
     #expect(
       try fields(
         .disconnect(.init(0x8E, properties: [.init(.reasonString, .string("bye"))])), .v5_0)
-        == "code 0x8e  {reasonString \"bye\"}")
+        == "code 0x8e (session taken over)  {reasonString \"bye\"}")
     #expect(try fields(.pingreq) == "")
   }
 
