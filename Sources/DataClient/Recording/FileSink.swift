@@ -25,12 +25,13 @@ public final class FileSink: ByteSink, Sendable {
     let isNew = replaces ? O_TRUNC : O_EXCL
     descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | isNew, 0o600)
     guard descriptor >= 0 else {
-      let isTaken = errno == EEXIST
+      // Anything that is called from here on may change it.
+      let code = errno
       throw DataClientError(
         .notRecorded,
-        isTaken
+        code == EEXIST
           ? "\(path): it exists; name another file, or replace it by replacing: true"
-          : "\(path): can't be written: \(Self.reason(errno)); check the path")
+          : "\(path): can't be written: \(Self.reason(code)); check the path")
     }
     // A file that is replaced keeps its mode otherwise; what is no file of a disk is everybody's.
     var status = stat()
@@ -47,12 +48,13 @@ public final class FileSink: ByteSink, Sendable {
     var rest = bytes
     while rest.byteCount > 0 {
       let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+      let code = count < 0 ? errno : 0
       if count > 0 {
         rest = rest.extracting(droppingFirst: count)
-      } else if errno != EINTR {
+      } else if code != EINTR {
         throw DataClientError(
           .notRecorded,
-          "\(path): can't be written on: \(Self.reason(errno)); what was written before stays")
+          "\(path): can't be written on: \(Self.reason(code)); what was written before stays")
       }
     }
   }
