@@ -20,6 +20,14 @@ struct ReplayBindings: Sendable {
     let position: Int
   }
 
+  /// The role of correlation data.
+  static let correlation = "correlationData"
+
+  /// Bytes as a text that no others have.
+  static func text(of bytes: [UInt8]) -> String {
+    String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+  }
+
   /// How many values are kept: an answer comes within as many requests, and a session may have any number.
   private static let limit = 65_536
 
@@ -87,6 +95,13 @@ struct ReplayBindings: Sendable {
   ///   - position: Where the message stands in the session.
   func rewrite(_ message: inout Message, by roles: ReplayRoles, at position: Int) {
     guard !values.isEmpty else { return }
+    if message.hasProperties, let recorded = message.properties.correlationData,
+      let actual = actual(Self.correlation, Self.text(of: recorded), at: position)
+    {
+      message.properties.correlationData = actual.unicodeScalars.map {
+        UInt8(truncatingIfNeeded: $0.value)
+      }
+    }
     if roles.canHaveRoles(inTopic: message.topic) { rewriteTopic(&message.topic, roles, position) }
     guard let first = message.payload.first,
       first == UInt8(ascii: "{") || first == UInt8(ascii: "["),

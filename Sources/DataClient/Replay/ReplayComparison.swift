@@ -165,6 +165,18 @@ struct ReplayComparison {
       compare("\(prefix)retain", expected.isRetained, actual.isRetained)
     }
     comparePayloads("\(prefix)payload", expected.payload, actual.payload)
+    if expected.hasProperties, actual.hasProperties, options.match != .strict {
+      bindCorrelation(expected.properties.correlationData, actual.properties.correlationData)
+    }
+  }
+
+  /// What a request's answer carries is made anew in each run (MQTT 5.0 section 4.10).
+  private mutating func bindCorrelation(_ expected: [UInt8]?, _ actual: [UInt8]?) {
+    guard let expected, let actual else { return }
+    bindings.append(
+      .init(
+        role: ReplayBindings.correlation, recorded: ReplayBindings.text(of: expected),
+        actual: ReplayBindings.text(of: actual)))
   }
 
   private mutating func comparePayloads(_ place: String, _ expected: [UInt8], _ actual: [UInt8]) {

@@ -120,10 +120,14 @@ import Testing
       try await withUser("alice", broker) { alice in
         let start = broker.now
         var tokens = alice.tokenEvents.makeAsyncIterator()
+        var states = alice.stateEvents.makeAsyncIterator()
         // The server's tokens are valid for a day.
         #expect(await tokens.next()?.service == .message)
         #expect(broker.now.nanoseconds(since: start) >= 86_000_000_000_000)
-        #expect(alice.state == .connected)
+        // The link was connected all the time: the first that changes it is that nobody renews the token.
+        let change = await states.next()
+        #expect(change?.previous == .connected && change?.reason == .tokenExpired)
+        #expect(change.map { $0.time.nanoseconds(since: start) >= 86_390_000_000_000 } == true)
       }
     }
   }
