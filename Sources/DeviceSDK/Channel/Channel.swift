@@ -78,6 +78,14 @@ public struct Channel: Sendable {
   /// - Throws: `CancellationError`, which does not take the closing back.
   public func stop() async throws { _ = try await call(.stop, isCleanup: true) }
 
+  /// Says whether the network is there, as the system tells the application: a connection that is waited with is tried
+  /// at once when it is, and not at all while it is not.
+  /// - Parameter isReachable: Whether the network is there.
+  /// - Throws: `CancellationError`.
+  public func setReachable(_ isReachable: Bool) async throws {
+    _ = try await call(.setReachable(isReachable))
+  }
+
   /// Says who the channel is, when the configuration did not.
   /// - Parameter identity: The identity.
   /// - Throws: ``ChannelError`` when the channel is connected as another, and `CancellationError`.

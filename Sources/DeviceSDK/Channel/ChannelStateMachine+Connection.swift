@@ -67,6 +67,14 @@ extension ChannelStateMachine {
     }
   }
 
+  mutating func setReachable(_ isReachable: Bool, _ id: CallID) {
+    self.isReachable = isReachable
+    complete(id)
+    guard isReachable, case .backingOff = link else { return }
+    failedAttempts = 0
+    connect(by: .retryDue)
+  }
+
   mutating func identify(as identity: ChannelIdentity, _ id: CallID) {
     switch link {
     case .idle, .backingOff, .ended: change(to: identity)
@@ -259,7 +267,7 @@ extension ChannelStateMachine {
   mutating func expireLink() {
     switch link {
     case .backingOff(let until):
-      if until <= time { connect(by: .retryDue) }
+      if isReachable, until <= time { connect(by: .retryDue) }
     case .connecting(_, let until):
       guard until <= time else { return }
       disconnect(

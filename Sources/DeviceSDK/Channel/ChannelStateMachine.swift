@@ -11,6 +11,8 @@ public struct ChannelStateMachine: StateMachine {
     case start
     /// Close the connection; completed when it is.
     case stop
+    /// Say whether there is a network.
+    case setReachable(Bool)
     /// Take an identity that was not known at first.
     case identify(ChannelIdentity)
     /// Send a request and wait for its reply.
@@ -166,6 +168,8 @@ public struct ChannelStateMachine: StateMachine {
   var heldBack: [String: [CallID]] = [:]
   var memory = ReplyMemory()
 
+  /// Whether there is a network, as far as the application knows; without one nothing is tried.
+  var isReachable = true
   var accountBefore = AccountState.unbound
   var refusedTokens = 0
 
@@ -202,9 +206,9 @@ public struct ChannelStateMachine: StateMachine {
   /// When the machine wants to be asked again if nothing happens before.
   public var deadline: Timestamp? {
     switch link {
-    case .connecting(_, let until), .restoring(_, _, let until), .backingOff(let until),
-      .closing(let until, _):
+    case .connecting(_, let until), .restoring(_, _, let until), .closing(let until, _):
       earlier(until, deadlines.first)
+    case .backingOff(let until): earlier(isReachable ? until : nil, deadlines.first)
     case .idle, .identifying, .connected, .ended: deadlines.first
     }
   }
@@ -245,6 +249,7 @@ public struct ChannelStateMachine: StateMachine {
     switch call {
     case .start: start(id)
     case .stop: stop(id)
+    case .setReachable(let isReachable): setReachable(isReachable, id)
     case .identify(let identity): identify(as: identity, id)
     case .invoke(let invocation): invoke(invocation, for: .application, id)
     case .publish(let topic, let params): publish(topic, params: params, id)

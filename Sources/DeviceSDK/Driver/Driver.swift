@@ -255,8 +255,9 @@ package final class Driver<Machine: StateMachine>: Sendable {
   }
 
   private func leave(_ goodbye: Machine.Call) async {
-    // A cancelled loop says goodbye itself.
-    _ = try? await call(goodbye)
+    // A cancelled task says goodbye too, and does not wait for it. So does its loop, unless it is told first that there
+    // is nothing left to do.
+    _ = try? await call(goodbye, isCleanup: true)
     state.withLock { $0.isLeaving = true }
     client.wake()
   }

@@ -86,8 +86,18 @@ public struct Gateway: Sendable {
   public func start() async throws { _ = try await call(.start) }
 
   /// Closes the connection, and returns when it is closed; all sub-devices are offline then.
+  ///
+  /// A cancelled task closes it as well, but does not wait for it.
   /// - Throws: `CancellationError`, which does not take the closing back.
-  public func stop() async throws { _ = try await call(.stop) }
+  public func stop() async throws { _ = try await call(.stop, isCleanup: true) }
+
+  /// Says whether the network is there, as the system tells the application: a connection that is waited with is tried
+  /// at once when it is, and not at all while it is not.
+  /// - Parameter isReachable: Whether the network is there.
+  /// - Throws: `CancellationError`.
+  public func setReachable(_ isReachable: Bool) async throws {
+    _ = try await call(.setReachable(isReachable))
+  }
 
   /// The changes of the connection's state from now on; the newest 64 are kept.
   public var stateChanges: BroadcastSequence<GatewayStateChange> { hub.states.listen(limit: 64) }
@@ -175,9 +185,11 @@ public struct Gateway: Sendable {
     }
   }
 
-  func call(_ call: GatewayStateMachine.Call) async throws -> GatewayStateMachine.Value {
+  func call(
+    _ call: GatewayStateMachine.Call, isCleanup: Bool = false
+  ) async throws -> GatewayStateMachine.Value {
     do {
-      return try await driver.call(call)
+      return try await driver.call(call, isCleanup: isCleanup)
     } catch let error as DataClientError {
       throw GatewayStateMachine.error(for: error)
     }

@@ -7,6 +7,8 @@ extension GatewayStateMachine {
     case start
     /// Close the connection; completed when it is.
     case stop
+    /// Say whether there is a network.
+    case setReachable(Bool)
     /// Make a line for the sub-device behind a connection; completed with its name.
     case setUp(ConnectionID)
     /// Say that the sub-device behind a connection can be asked, and what it said; or why it can't.

@@ -6,6 +6,9 @@ extension GatewayStateMachine {
     switch call {
     case .start: start(id)
     case .stop: stop(id)
+    case .setReachable(let isReachable):
+      follow(keeper.setReachable(isReachable, time))
+      complete(id)
     case .setUp(let connection): setUp(connection, id)
     case .noteOpened(let connection, let result): noteOpened(connection, result, id)
     case .remove(let subdevice): remove(subdevice, id)

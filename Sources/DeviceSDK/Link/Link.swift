@@ -102,10 +102,13 @@ public struct Link: Sendable {
   public func login(token: String = "") async throws { try await call(.login(token: token)) }
 
   /// Logs out and leaves all stream channels, and returns when all connections are closed.
+  ///
+  /// A cancelled task does so as well, but does not wait for it.
   /// - Throws: ``LinkError`` −10002 when nobody is logged in, and `CancellationError`.
   public func logout() async throws {
     let runs = streams.runs
-    try await call(.logout)
+    // Stream channels follow the message service; who is not cancelled waits for them too.
+    try await call(.logout, isCleanup: true)
     for run in runs { _ = try? await run.driver.call(.leave) }
   }
 
@@ -193,9 +196,9 @@ public struct Link: Sendable {
 
   // MARK: Calls
 
-  func call(_ call: MessageLinkMachine.Call) async throws {
+  func call(_ call: MessageLinkMachine.Call, isCleanup: Bool = false) async throws {
     do {
-      try await driver.call(call)
+      try await driver.call(call, isCleanup: isCleanup)
     } catch let error as DataClientError {
       throw LinkError(error)
     }

@@ -75,11 +75,16 @@ final class LinkStreams: Sendable {
     return run
   }
 
-  /// Forgets a channel that was left.
+  /// Ends the link of a channel that was left.
   func end(_ run: Run) {
+    forget(run)
+    run.finish()
+  }
+
+  /// Forgets a link that is on its way out.
+  func forget(_ run: Run) {
     let channel = run.driver.read { $0.channel }
     state.withLock { if $0.runs[channel] === run { $0.runs[channel] = nil } }
-    run.finish()
   }
 
   // MARK: With the message service

@@ -34,9 +34,18 @@ public struct StreamChannel: Sendable {
   }
 
   /// Leaves the channel, and returns when its connection is closed.
+  ///
+  /// A cancelled task leaves it as well, but does not wait for it.
   /// - Throws: ``LinkError`` −11001 when it is not joined, and `CancellationError`.
   public func leave() async throws {
     let run = try joined()
+    guard !Task.isCancelled else {
+      // Who joins again before it is closed gets a connection of its own.
+      link.streams.forget(run)
+      run.driver.submit(.leave) { _ in run.finish() }
+      link.driver.submit(.releaseStream(name)) { _ in }
+      throw CancellationError()
+    }
     try await call(.leave, of: run)
     link.streams.end(run)
     try await link.call(.releaseStream(name))

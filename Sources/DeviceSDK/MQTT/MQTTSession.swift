@@ -63,6 +63,14 @@ public struct MQTTSession: Sendable {
   /// How many messages were dropped: only while the session waits for an answer behind a flood that nobody reads.
   public var droppedMessages: UInt64 { hub.dropped }
 
+  /// Says whether the network is there, as the system tells the application: a connection that is waited with is tried
+  /// at once when it is, and not at all while it is not.
+  /// - Parameter isReachable: Whether the network is there.
+  /// - Throws: `CancellationError`.
+  public func setReachable(_ isReachable: Bool) async throws {
+    _ = try await call(.setReachable(isReachable))
+  }
+
   // MARK: Sending
 
   /// Sends a message, and returns when the server has it; at QoS 0 when it is written.

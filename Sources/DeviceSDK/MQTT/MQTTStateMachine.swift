@@ -16,6 +16,8 @@ package struct MQTTStateMachine: StateMachine {
     case start
     /// Close the connection.
     case stop
+    /// Say whether there is a network.
+    case setReachable(Bool)
     /// Send a message; done when its QoS says so.
     case publish(Message, timeout: Duration?)
     /// Send a message with a response topic, and wait for its answer.
@@ -132,6 +134,9 @@ package struct MQTTStateMachine: StateMachine {
     switch call {
     case .start: start(id)
     case .stop: stop(id)
+    case .setReachable(let isReachable):
+      follow(keeper.setReachable(isReachable, time))
+      complete(id)
     case .publish(let message, let timeout): publish(message, within: timeout, id)
     case .request(let message, let timeout): request(message, within: timeout, id)
     case .hold(let filter, let qos, let holder): hold(filter, qos, holder, id)

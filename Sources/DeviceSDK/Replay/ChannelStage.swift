@@ -123,6 +123,7 @@ final class ChannelStage: Sendable {
     case .unsubscribe(let topic): return make("unsubscribe", topic)
     case .bind: return make("bind")
     case .unbind: return make("unbind")
+    case .setReachable: return make("setReachable")
     case .noteLogin: return make("login")
     }
   }

@@ -86,8 +86,10 @@ public struct RequestConnection: Sendable {
   public func open() async throws { _ = try await driver.call(.open) }
 
   /// Closes the connection, and returns when it is closed; nothing opens it again but ``open()``.
+  ///
+  /// A cancelled task closes it as well, but does not wait for it.
   /// - Throws: `CancellationError`, which does not take the closing back.
-  public func close() async throws { _ = try await driver.call(.close) }
+  public func close() async throws { _ = try await driver.call(.close, isCleanup: true) }
 
   /// Says whether the network is there, as the system tells the application.
   ///

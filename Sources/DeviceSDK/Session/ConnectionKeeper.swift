@@ -62,6 +62,8 @@ struct ConnectionKeeper: Sendable {
   private var kicks: KickCounter
   private(set) var link = Link.idle
   private(set) var lostConnections: UInt64 = 0
+  /// Whether there is a network, as far as the application knows; without one nothing is tried.
+  private var isReachable = true
 
   init(_ rules: Rules, random: SeededGenerator) {
     self.rules = rules
@@ -73,7 +75,8 @@ struct ConnectionKeeper: Sendable {
   var deadline: Timestamp? {
     switch link {
     case .connecting(let until), .restoring(let until): until
-    case .backingOff(let until), .closing(let until, _): until
+    case .backingOff(let until): isReachable ? until : nil
+    case .closing(let until, _): until
     case .idle, .open, .ended: nil
     }
   }
@@ -114,6 +117,14 @@ struct ConnectionKeeper: Sendable {
       return [.down(.stopped, isFinal: true)]
     case .closing: return []
     }
+  }
+
+  /// The network is there, and so the next try is made now; or it is gone, and none is made until it is back.
+  mutating func setReachable(_ isReachable: Bool, _ now: Timestamp) -> [Step] {
+    self.isReachable = isReachable
+    guard isReachable, case .backingOff = link else { return [] }
+    failedAttempts = 0
+    return [connect(now)]
   }
 
   private mutating func connect(_ now: Timestamp) -> Step {

@@ -20,8 +20,8 @@ enum Damage: String, CaseIterable {
   case swapsWithin
   /// Frames come up to three places late among those of the other direction, with their times.
   case swapsBetween
-  /// The same, with the times of their new places, be these minutes later: what is held back on its way
-  /// to the file gets the time at which it arrives there.
+  /// The same, where what is held back on its way to the file gets the time at which it arrives there, be that minutes
+  /// later; nothing arrives before it was sent.
   case swapsBetweenTimed
   /// The directions were captured by two clocks, up to two minutes apart, and merged by their times.
   case skewedClocks
@@ -144,12 +144,11 @@ enum Damage: String, CaseIterable {
       var distance = random.int(1...3)
       let others = result[(index + 1)...].prefix(distance)
       distance = others.prefix { $0.way != way }.count
-      let moved = result.remove(at: index)
+      var moved = result.remove(at: index)
+      if !keepingTimes, distance > 0 { moved.time = result[index + distance - 1].time }
       result.insert(moved, at: index + distance)
       index += distance + 1
     }
-    guard !keepingTimes else { return CapturedFrames(result) }
-    for index in result.indices { result[index].time = frames[index].time }
     return CapturedFrames(result)
   }
 

@@ -18,6 +18,36 @@ import Testing
     #expect(delays == [1, 2, 4, 8, 16, 32, 60, 60])
   }
 
+  @Test func triesNothingWithoutANetworkAndAtOnceWhenItIsBack() throws {
+    var bench = try MachineBench()
+    bench.call("start", .start)
+    bench.close()
+    bench.call("gone", .setReachable(false))
+    #expect(bench.machine.deadline == nil)
+    bench.wait(100)
+    #expect(bench.machine.state == .disconnected)
+    bench.call("back", .setReachable(true))
+    #expect(bench.machine.state == .connecting)
+    bench.accept()
+    bench.call("again", .setReachable(true))
+    #expect(bench.machine.state == .connected)
+    // The back-off has begun anew.
+    bench.close()
+    #expect(bench.machine.deadline?.nanoseconds(since: bench.now) == 1_000_000_000)
+  }
+
+  @Test func aGatewayDoesSoToo() throws {
+    var bench = try GatewayBench()
+    bench.call("start", .start)
+    bench.close()
+    bench.call("gone", .setReachable(false))
+    #expect(bench.machine.deadline == nil)
+    bench.wait(100)
+    #expect(bench.machine.state == .disconnected)
+    bench.call("back", .setReachable(true))
+    #expect(bench.machine.state == .connecting)
+  }
+
   @Test func addsJitterThatDependsOnTheSeedAlone() throws {
     func delay(seed: UInt64) throws -> Int64 {
       var bench = try MachineBench {

@@ -72,6 +72,22 @@ import Testing
     #expect(bench.machine.deadline == nil)
   }
 
+  @Test func aNetworkThatIsBackHurriesTheNextTry() throws {
+    var bench = try MQTTBench.connected()
+    bench.lose()
+    let later = bench.machine.deadline
+    bench.call(.setReachable(false))
+    // Without a network nothing is tried.
+    #expect(later != nil && bench.machine.deadline == nil)
+    bench.feed(.deadline)
+    #expect(bench.taken() == ["disconnected", "call 2 done"])
+    bench.call(.setReachable(true))
+    #expect(bench.taken() == ["2 CONNECT c", "connecting", "call 3 done"])
+    bench.feed(.connected(.init()))
+    bench.call(.setReachable(true))
+    #expect(bench.taken() == ["connected", "call 4 done"])
+  }
+
   // MARK: Messages
 
   @Test(arguments: [
