@@ -56,6 +56,9 @@ let package = Package(
     .target(
       name: "LiveClient", dependencies: ["DataClient", "Wire", "CMosquitto", "CWebSockets"],
       swiftSettings: settings),
+    // Doors between a client and its server, which hold answers back until they are told: for live scenarios.
+    .target(
+      name: "Gates", dependencies: ["DataClient", "LiveClient", "Wire"], swiftSettings: settings),
     // The files of the folder Conformance as bytes, so that the command is one file and needs no other.
     .target(name: "CConformance"),
     .target(
@@ -64,8 +67,8 @@ let package = Package(
     .executableTarget(
       name: "reprise",
       dependencies: [
-        "Capture", "CloudSimulator", "ConformanceKit", "DataClient", "DeviceSDK", "LiveClient",
-        "Wire",
+        "Capture", "CloudSimulator", "ConformanceKit", "DataClient", "DeviceSDK", "Gates",
+        "LiveClient", "Wire",
       ],
       swiftSettings: settings),
 
@@ -111,7 +114,7 @@ let package = Package(
       name: "LiveClientTests",
       dependencies: [
         "LiveClient", "Capture", "CloudSimulator", "ConformanceKit", "DataClient", "DeviceSDK",
-        "TestSupport", "Wire", "live-publisher", "reprise",
+        "Gates", "TestSupport", "Wire", "live-publisher", "reprise",
       ],
       exclude: ["README.md", "WebSocket/server.py", "WebSocket/Server/client.py"],
       swiftSettings: settings),

@@ -1,4 +1,5 @@
 import DataClient
+import Gates
 import Testing
 
 @testable import LiveClient

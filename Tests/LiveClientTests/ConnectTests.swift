@@ -1,4 +1,5 @@
 import DataClient
+import Gates
 import Glibc
 import Testing
 

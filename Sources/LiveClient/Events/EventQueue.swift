@@ -1,4 +1,4 @@
-import DataClient
+package import DataClient
 import Synchronization
 
 /// What happened and was not asked for yet, and whoever waits for it: the receiving half of a live
@@ -7,7 +7,7 @@ import Synchronization
 /// It keeps what ``DataClient`` promises about ``DataClient/next(before:)``: order, time, waking
 /// and cancellation. Events carry the time at which they came, so a deadline that was reached
 /// before an event came is told before it, however late the user asks.
-final class EventQueue: Sendable {
+package final class EventQueue: Sendable {
   /// The clock that events are timed by.
   let clock = LiveClock()
   private let limit: Int
@@ -23,7 +23,7 @@ final class EventQueue: Sendable {
   ///   - whenThereIsRoom: Called after somebody was told that there is no room, when half of it is
   ///     free.
   /// - Throws: ``DataClientError`` when there are no file descriptors left.
-  init(
+  package init(
     limit: Int, byteLimit: Int, whenThereIsRoom: @escaping @Sendable () -> Void
   ) throws(DataClientError) {
     self.limit = max(1, limit)
@@ -34,7 +34,7 @@ final class EventQueue: Sendable {
   }
 
   /// The time in this world: it stands still while events wait.
-  var now: Timestamp {
+  package var now: Timestamp {
     let moment = clock.now
     return state.withLock { state in
       if state.events.isEmpty { state.now = max(state.now, moment) }
@@ -48,7 +48,7 @@ final class EventQueue: Sendable {
   /// - Parameter deadline: When to stop waiting.
   /// - Returns: The event.
   /// - Throws: `CancellationError`, and ``DataClientError`` when somebody else is waiting.
-  func next(before deadline: Timestamp?) async throws -> ClientEvent {
+  package func next(before deadline: Timestamp?) async throws -> ClientEvent {
     try Task.checkCancellation()
     let (found, ticket, hasRoom) = state.withLock { state in
       let found = state.take(before: deadline, moment: { clock.now })
@@ -67,7 +67,7 @@ final class EventQueue: Sendable {
   }
 
   /// Makes a pending call of ``next(before:)``, or the next one, return ``ClientEvent/woken``.
-  func wake() {
+  package func wake() {
     let waiter = state.withLock { state -> Waiter? in
       guard let waiter = state.waiter.take() else {
         state.isWoken = true
@@ -110,7 +110,7 @@ final class EventQueue: Sendable {
   // MARK: - Whoever writes
 
   /// Adds events that came just now.
-  func append(_ events: [ClientEvent]) {
+  package func append(_ events: [ClientEvent]) {
     guard !events.isEmpty else { return }
     let handedOver = state.withLock { state -> (Waiter, ClientEvent)? in
       let moment = max(state.now, clock.now)
@@ -150,7 +150,7 @@ final class EventQueue: Sendable {
   // MARK: - The timer
 
   /// Tells of deadlines when they pass; runs on a thread of its own until ``stop()``.
-  func runTimer() {
+  package func runTimer() {
     while true {
       let milliseconds = state.withLock { state -> Int32? in
         guard !state.isStopped else { return nil }
@@ -170,7 +170,7 @@ final class EventQueue: Sendable {
   }
 
   /// Ends ``runTimer()``.
-  func stop() {
+  package func stop() {
     state.withLock { $0.isStopped = true }
     timer.wake()
   }

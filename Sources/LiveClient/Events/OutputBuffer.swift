@@ -1,5 +1,5 @@
 /// Bytes that wait for a socket to take them, taken from the front.
-struct OutputBuffer {
+package struct OutputBuffer {
   private var bytes: [UInt8] = []
   private var head = 0
   /// How many bytes were ever taken.
@@ -10,27 +10,30 @@ struct OutputBuffer {
   /// How many bytes that were taken may stay in front of those that wait.
   private static let waste = 1 << 20
 
+  /// Creates an empty buffer.
+  package init() {}
+
   /// How many bytes wait.
-  var count: Int { bytes.count - head }
+  package var count: Int { bytes.count - head }
   /// Whether nothing waits.
-  var isEmpty: Bool { count == 0 }
+  package var isEmpty: Bool { count == 0 }
   /// How many bytes were ever added.
   var added: Int { taken &+ count }
   /// How many bytes of memory it has.
   var capacity: Int { bytes.capacity }
   /// The bytes that wait.
-  var waiting: ArraySlice<UInt8> { bytes[head...] }
+  package var waiting: ArraySlice<UInt8> { bytes[head...] }
 
   /// Adds bytes at the end.
-  mutating func append(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
+  package mutating func append(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
 
   /// Adds bytes at the end.
-  mutating func append(_ more: RawSpan) {
+  package mutating func append(_ more: RawSpan) {
     more.withUnsafeBytes { bytes.append(contentsOf: $0) }
   }
 
   /// Adds what a closure writes at the end of the array it gets.
-  mutating func append(_ write: (inout [UInt8]) -> Void) { write(&bytes) }
+  package mutating func append(_ write: (inout [UInt8]) -> Void) { write(&bytes) }
 
   /// Hands the first bytes to a closure and drops as many of them as it says.
   /// - Parameters:
@@ -46,7 +49,7 @@ struct OutputBuffer {
 
   /// Takes off bytes that were written.
   /// - Parameter count: How many; no more than wait.
-  mutating func removeFirst(_ count: Int) {
+  package mutating func removeFirst(_ count: Int) {
     let count = min(count, self.count)
     guard count > 0 else { return }
     head += count
@@ -63,5 +66,5 @@ struct OutputBuffer {
   }
 
   /// Gives up what waits.
-  mutating func removeAll() { self = OutputBuffer() }
+  package mutating func removeAll() { self = OutputBuffer() }
 }

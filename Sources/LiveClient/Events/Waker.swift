@@ -1,14 +1,14 @@
-import DataClient
-import Glibc
+package import DataClient
+package import Glibc
 
 /// Gets a thread out of `poll`: a pipe to itself.
-final class Waker: Sendable {
+package final class Waker: Sendable {
   private let reader: Int32
   private let writer: Int32
 
   /// Opens the pipe.
   /// - Throws: ``DataClientError`` when there are no file descriptors left.
-  init() throws(DataClientError) {
+  package init() throws(DataClientError) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else {
       throw DataClientError(.transport, "No pipe could be opened: \(systemText(errno))")
@@ -27,7 +27,7 @@ final class Waker: Sendable {
   }
 
   /// Makes the pending, or the next, ``wait(on:events:milliseconds:)`` return.
-  func wake() {
+  package func wake() {
     var byte: UInt8 = 1
     // A full pipe wakes as well as one byte more.
     _ = write(writer, &byte, 1)
@@ -37,7 +37,7 @@ final class Waker: Sendable {
   /// - Parameters:
   ///   - files: The sockets, with what to wait for on each; gets what happened.
   ///   - milliseconds: How long to wait; negative is for ever.
-  func wait(on files: inout [pollfd], milliseconds: Int32) {
+  package func wait(on files: inout [pollfd], milliseconds: Int32) {
     files.append(pollfd(fd: reader, events: Int16(POLLIN), revents: 0))
     defer { files.removeLast() }
     let count = poll(&files, nfds_t(files.count), milliseconds)

@@ -1,16 +1,16 @@
-import DataClient
+package import DataClient
 import Glibc
 
 /// A thread of our own, for what blocks: a socket, a deadline.
 ///
 /// Whoever makes one joins or detaches it, once.
-struct WorkerThread: Sendable {
+package struct WorkerThread: Sendable {
   private let thread: pthread_t
 
   /// Starts a thread.
   /// - Parameter body: What it does; the thread ends with it.
   /// - Throws: ``DataClientError`` when the system gives no thread.
-  init(_ body: @escaping @Sendable () -> Void) throws(DataClientError) {
+  package init(_ body: @escaping @Sendable () -> Void) throws(DataClientError) {
     let work = Unmanaged.passRetained(Work(body))
     var thread = pthread_t()
     let code = pthread_create(
@@ -28,7 +28,7 @@ struct WorkerThread: Sendable {
   }
 
   /// Waits until the thread has ended.
-  func join() { pthread_join(thread, nil) }
+  package func join() { pthread_join(thread, nil) }
 
   /// Leaves the thread to end on its own.
   func detach() { pthread_detach(thread) }

@@ -81,13 +81,13 @@ public struct BrokerURL: Sendable, Hashable {
 
   /// Checks that MQTT goes over TCP itself.
   /// - Throws: ``DataClientError`` for WebSocket.
-  func checkIsTCP() throws(DataClientError) {
+  package func checkIsTCP() throws(DataClientError) {
     guard path != nil else { return }
     throw Self.error(Problem("is one of WebSocket, where mqtt:// or mqtts:// is needed"))
   }
 
   /// What a URL says before its host: user and password as they stand there, and the `@`.
-  static func user(in text: String) -> Substring {
+  package static func user(in text: String) -> Substring {
     var rest = Substring(text)
     _ = take(&rest, upTo: "://")
     return rest.lastIndex(of: "@").map { rest[...$0] } ?? ""

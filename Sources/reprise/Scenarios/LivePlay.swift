@@ -1,6 +1,7 @@
 import CloudSimulator
 import ConformanceKit
 import DataClient
+import Gates
 import LiveClient
 
 /// Runs scenarios on a real broker, many at a time, and records them if that is wanted.

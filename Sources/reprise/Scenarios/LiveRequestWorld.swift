@@ -1,6 +1,7 @@
 import CloudSimulator
 import ConformanceKit
 import DataClient
+import Gates
 import LiveClient
 
 /// A real WebSocket as the world of a scenario, with a server that does what the cloud's steps say.

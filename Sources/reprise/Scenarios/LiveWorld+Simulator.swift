@@ -1,6 +1,7 @@
 import CloudSimulator
 import ConformanceKit
 import DataClient
+import Gates
 import LiveClient
 
 extension LiveWorld {

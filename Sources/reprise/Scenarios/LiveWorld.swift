@@ -1,5 +1,6 @@
 import ConformanceKit
 import DataClient
+import Gates
 import LiveClient
 
 /// A real broker as the world of a scenario, with a gate before it that does what the cloud's steps say.

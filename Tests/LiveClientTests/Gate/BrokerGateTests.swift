@@ -1,6 +1,7 @@
 import DataClient
 import Testing
 
+@testable import Gates
 @testable import LiveClient
 
 /// A gate between a real client and a real broker.

@@ -2,6 +2,7 @@ import DataClient
 import Testing
 import Wire
 
+@testable import Gates
 @testable import LiveClient
 
 /// A server of WebSocket that does what it is told to, beside a real client.

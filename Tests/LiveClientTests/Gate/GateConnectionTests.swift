@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 
+@testable import Gates
 @testable import LiveClient
 
 /// One connection of a gate, with both of its sides played by the test.

@@ -2,6 +2,7 @@ import DataClient
 import Glibc
 import Testing
 
+@testable import Gates
 @testable import LiveClient
 
 /// What a gate says when broker, client or its own user do not do as they should.

@@ -1,6 +1,7 @@
 import DataClient
 import Testing
 
+@testable import Gates
 @testable import LiveClient
 
 /// That what was performed has come by the gate.

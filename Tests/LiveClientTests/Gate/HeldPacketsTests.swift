@@ -2,6 +2,7 @@ import DataClient
 import Testing
 import Wire
 
+@testable import Gates
 @testable import LiveClient
 
 /// Which answers of a broker wait, and what lets them through, without a socket.

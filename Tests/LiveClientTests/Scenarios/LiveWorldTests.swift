@@ -1,6 +1,7 @@
 import ConformanceKit
 import DataClient
 import DeviceSDK
+import Gates
 import LiveClient
 import Testing
 

@@ -1,5 +1,6 @@
 import DataClient
 import Glibc
+import LiveClient
 import Wire
 
 /// One connection of a ``FrameGate``.

@@ -1,4 +1,5 @@
-public import DataClient
+package import DataClient
+import LiveClient
 import Synchronization
 
 /// A server of WebSocket that does what it is told to, well or badly (RFC 6455).
@@ -17,9 +18,9 @@ import Synchronization
 /// It stands before one client, which may connect as often as it likes: what the gate is told is meant
 /// for the newest connection, and waits for it, though not longer than the limit. It speaks no TLS and
 /// agrees on no extension.
-public final class FrameGate: Sendable {
+package final class FrameGate: Sendable {
   /// How a handshake is answered so that no connection comes of it (section 4.2.2).
-  public enum Refusal: Sendable, Hashable {
+  package enum Refusal: Sendable, Hashable {
     /// With another status than 101, such as 403.
     case status(Int)
     /// With 101, and a `Sec-WebSocket-Accept` that answers another key.
@@ -29,9 +30,9 @@ public final class FrameGate: Sendable {
   }
 
   /// Where the client is to connect to.
-  public let url: String
+  package let url: String
   /// The port of the gate's address that the client is to connect to.
-  public let port: UInt16
+  package let port: UInt16
 
   private let orders: OrderList<FrameGateCommand>
   private let threads: Mutex<(loop: WorkerThread, timer: WorkerThread)?>
@@ -45,7 +46,7 @@ public final class FrameGate: Sendable {
   ///     tells what comes.
   ///   - limit: How long to wait for what is told to be possible.
   /// - Throws: `DataClientError` when the system is out of ports or threads.
-  public init(
+  package init(
     address: String = "127.0.0.1", isPassing: Bool = false, limit: Duration = .seconds(60)
   ) throws(DataClientError) {
     let (listener, port) = try TCPSocket.listening(on: address)
@@ -73,7 +74,7 @@ public final class FrameGate: Sendable {
   deinit { close() }
 
   /// Cuts all connections and opens none any more; whoever waits for the gate gets an error.
-  public func close() {
+  package func close() {
     guard let threads = threads.withLock({ $0.take() }) else { return }
     orders.close()
     events.stop()
@@ -82,49 +83,49 @@ public final class FrameGate: Sendable {
   }
 
   /// The server's side, for a cloud with a mind of its own: who connects, and what is sent.
-  public var server: some DataClient { FrameGateServer(gate: self, events: events) }
+  package var server: some DataClient { FrameGateServer(gate: self, events: events) }
 
   // MARK: The cloud
 
   /// Accepts the handshake.
   /// - Throws: `DataClientError` when none comes in time; and `CancellationError`.
-  public func accept() async throws { try await orders.carryOut(.accept) }
+  package func accept() async throws { try await orders.carryOut(.accept) }
 
   /// Refuses the handshake, and waits until the connection is closed.
   /// - Parameter refusal: How.
   /// - Throws: `DataClientError` when none comes in time; and `CancellationError`.
-  public func refuse(_ refusal: Refusal) async throws {
+  package func refuse(_ refusal: Refusal) async throws {
     try await orders.carryOut(.refuse(refusal))
   }
 
   /// Sends a text message.
   /// - Parameter text: The message.
   /// - Throws: `DataClientError` when no connection is open in time; and `CancellationError`.
-  public func send(_ text: String) async throws {
+  package func send(_ text: String) async throws {
     try await orders.carryOut(.send(Array(text.utf8), isText: true))
   }
 
   /// Sends a binary message.
   /// - Parameter bytes: The message.
   /// - Throws: `DataClientError` when no connection is open in time; and `CancellationError`.
-  public func send(_ bytes: [UInt8]) async throws {
+  package func send(_ bytes: [UInt8]) async throws {
     try await orders.carryOut(.send(bytes, isText: false))
   }
 
   /// Closes the connection with a Close frame, and waits until it is closed (section 7.1.2).
   /// - Parameter code: The status code (section 7.4.1).
   /// - Throws: `DataClientError` when no connection is open in time; and `CancellationError`.
-  public func close(code: UInt16) async throws { try await orders.carryOut(.close(code)) }
+  package func close(code: UInt16) async throws { try await orders.carryOut(.close(code)) }
 
   /// Answers the client's Close frame, and waits until the connection is closed; one that is closed
   /// already needs no answer.
   /// - Throws: `DataClientError` when none comes in time; and `CancellationError`.
-  public func answerClose() async throws { try await orders.carryOut(.answerClose) }
+  package func answerClose() async throws { try await orders.carryOut(.answerClose) }
 
   /// Cuts the connection without a Close frame, or the attempt to open one as soon as its handshake has
   /// come, and waits until it is closed.
   /// - Throws: `DataClientError` when no connection comes in time; and `CancellationError`.
-  public func lose() async throws { try await orders.carryOut(.lose) }
+  package func lose() async throws { try await orders.carryOut(.lose) }
 
 }
 

@@ -1,4 +1,5 @@
-public import DataClient
+package import DataClient
+import LiveClient
 import Synchronization
 
 /// A door between a client and a real broker, which lets the broker's answers through when it is told
@@ -21,11 +22,11 @@ import Synchronization
 ///
 /// A gate reads what passes, so it speaks plain TCP only, and a packet of the broker has 16 MiB at
 /// most. When 1 MiB waits for one side, the other side is read no further.
-public final class BrokerGate: Sendable {
+package final class BrokerGate: Sendable {
   /// Where the client is to connect to, with the user of the broker's URL.
-  public let url: String
+  package let url: String
   /// The port of the gate's address that the client is to connect to.
-  public let port: UInt16
+  package let port: UInt16
 
   private let orders: GateOrders
   private let thread: Mutex<WorkerThread?>
@@ -39,7 +40,7 @@ public final class BrokerGate: Sendable {
   ///   - limit: How long to wait for what is told to be possible.
   /// - Throws: `DataClientError` when the URL can't be read or asks for TLS, when the host is not
   ///   found, and when the system is out of ports or threads.
-  public init(
+  package init(
     broker: String, address: String = "127.0.0.1", isPassing: Bool = false,
     limit: Duration = .seconds(60)
   ) throws(DataClientError) {
@@ -70,7 +71,7 @@ public final class BrokerGate: Sendable {
   deinit { close() }
 
   /// Cuts all connections and opens none any more; whoever waits for the gate gets an error.
-  public func close() {
+  package func close() {
     orders.close()
     thread.withLock { $0.take() }?.join()
   }
@@ -80,25 +81,25 @@ public final class BrokerGate: Sendable {
   /// Lets the CONNACK through.
   /// - Throws: `DataClientError` when none comes in time, when the broker does not answer or refuses
   ///   the connection itself; and `CancellationError`.
-  public func accept() async throws { try await orders.carryOut(.accept) }
+  package func accept() async throws { try await orders.carryOut(.accept) }
 
   /// Refuses the connection that the broker has accepted, and waits until it is closed.
   /// - Parameter code: The code of CONNACK; in MQTT 3.1.1 1 to 5 (section 3.2.2.3).
   /// - Throws: `DataClientError` and `CancellationError`, as ``accept()``.
-  public func refuse(code: UInt8) async throws { try await orders.carryOut(.refuse(code)) }
+  package func refuse(code: UInt8) async throws { try await orders.carryOut(.refuse(code)) }
 
   /// Lets the oldest SUBACK through.
   /// - Parameter granted: What to say of each filter instead of what the broker says, nil for a refusal
   ///   (0x80); the broker goes by what it has granted itself.
   /// - Throws: `DataClientError` when none comes in time, or when the SUBSCRIBE has another number of
   ///   filters; and `CancellationError`.
-  public func grant(_ granted: [QoS?]? = nil) async throws {
+  package func grant(_ granted: [QoS?]? = nil) async throws {
     try await orders.carryOut(.grant(granted))
   }
 
   /// Lets the oldest PUBACK, UNSUBACK or, at QoS 2, PUBREC through; its PUBCOMP follows by itself.
   /// - Throws: `DataClientError` when none comes in time; and `CancellationError`.
-  public func acknowledge() async throws { try await orders.carryOut(.acknowledge) }
+  package func acknowledge() async throws { try await orders.carryOut(.acknowledge) }
 
   /// Breaks the connection off (RST), or the attempt to open one as soon as its CONNECT has come, and waits until
   /// it is closed.
@@ -106,24 +107,24 @@ public final class BrokerGate: Sendable {
   /// What the client has sent before reaches the broker, which sees no DISCONNECT; what the gate has let
   /// through reaches the client.
   /// - Throws: `DataClientError` when no connection comes in time; and `CancellationError`.
-  public func lose() async throws { try await orders.carryOut(.lose) }
+  package func lose() async throws { try await orders.carryOut(.lose) }
 
   /// Closes the connection in good order (FIN), as a broker does that another client has taken the session over
   /// from (MQTT 3.1.1 section 3.1.4), and waits until it is closed.
   ///
   /// What the client has sent before reaches the broker, and what the gate has let through reaches the client.
   /// - Throws: `DataClientError` when no connection comes in time; and `CancellationError`.
-  public func hangUp() async throws { try await orders.carryOut(.hangUp) }
+  package func hangUp() async throws { try await orders.carryOut(.hangUp) }
 
   // MARK: Mode
 
   /// Lets everything through from now on, what is held first.
   /// - Throws: `DataClientError` when the gate is closed; and `CancellationError`.
-  public func pass() async throws { try await orders.carryOut(.pass) }
+  package func pass() async throws { try await orders.carryOut(.pass) }
 
   /// Holds answers from now on, as a gate does at first.
   /// - Throws: `DataClientError` when the gate is closed; and `CancellationError`.
-  public func hold() async throws { try await orders.carryOut(.hold) }
+  package func hold() async throws { try await orders.carryOut(.hold) }
 
 }
 

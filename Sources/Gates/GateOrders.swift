@@ -1,4 +1,5 @@
 import DataClient
+import LiveClient
 import Synchronization
 
 /// What a gate can be told to do.

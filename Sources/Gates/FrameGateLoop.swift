@@ -1,5 +1,6 @@
 import DataClient
 import Glibc
+import LiveClient
 
 /// What the thread of a ``FrameGate`` does: it reads what clients send, and answers as it is told.
 final class FrameGateLoop {

@@ -1,4 +1,4 @@
-public import DataClient
+package import DataClient
 import Synchronization
 
 /// A gate that tells what of a client's actions has come by on the wire.
@@ -26,7 +26,7 @@ protocol WitnessingGate: Sendable {
 ///
 /// When the client disconnects, a ``BrokerGate`` lets the acknowledgements of its messages through: it sends
 /// DISCONNECT behind them.
-public final class GatedClient<Client: DataClient>: DataClient {
+package final class GatedClient<Client: DataClient>: DataClient {
   private struct State {
     var connection: UInt64 = 0
     /// How many filters and messages were performed on the connection.
@@ -42,13 +42,13 @@ public final class GatedClient<Client: DataClient>: DataClient {
   /// - Parameters:
   ///   - client: A client that connects to the gate.
   ///   - gate: The gate, which has no other client.
-  public convenience init(_ client: Client, gate: BrokerGate) { self.init(client, before: gate) }
+  package convenience init(_ client: Client, gate: BrokerGate) { self.init(client, before: gate) }
 
   /// Creates a client of WebSocket.
   /// - Parameters:
   ///   - client: A client that connects to the gate.
   ///   - gate: The gate, which has no other client.
-  public convenience init(_ client: Client, gate: FrameGate) { self.init(client, before: gate) }
+  package convenience init(_ client: Client, gate: FrameGate) { self.init(client, before: gate) }
 
   private init(_ client: Client, before gate: any WitnessingGate) {
     self.client = client
@@ -56,15 +56,15 @@ public final class GatedClient<Client: DataClient>: DataClient {
   }
 
   /// What the client can do.
-  public var capabilities: Capabilities { client.capabilities }
+  package var capabilities: Capabilities { client.capabilities }
 
   /// The client's time.
-  public var now: Timestamp { client.now }
+  package var now: Timestamp { client.now }
 
   /// Performs an action, and waits until the gate has seen it.
   /// - Parameter action: What to do.
   /// - Throws: What the client throws.
-  public func perform(_ action: ClientAction) async throws {
+  package func perform(_ action: ClientAction) async throws {
     switch action.kind {
     case .connect:
       let earlier = gate.lastConnection
@@ -106,7 +106,7 @@ public final class GatedClient<Client: DataClient>: DataClient {
 
   /// Tells whether all that was performed has come by the gate.
   /// - Throws: `DataClientError` for the first action that did not; it is told once.
-  public func settle() throws(DataClientError) {
+  package func settle() throws(DataClientError) {
     let failure = state.withLock { $0.failure.take() }
     if let failure { throw failure }
   }
@@ -115,10 +115,10 @@ public final class GatedClient<Client: DataClient>: DataClient {
   /// - Parameter deadline: When to stop waiting.
   /// - Returns: The event.
   /// - Throws: What the client throws.
-  public func next(before deadline: Timestamp?) async throws -> ClientEvent {
+  package func next(before deadline: Timestamp?) async throws -> ClientEvent {
     try await client.next(before: deadline)
   }
 
   /// Wakes whoever waits for the client's next event.
-  public func wake() { client.wake() }
+  package func wake() { client.wake() }
 }

@@ -1,10 +1,10 @@
-import DataClient
+package import DataClient
 import Glibc
 
 /// A TCP socket that never blocks; it is closed with the last reference to it.
-final class TCPSocket: Sendable {
+package final class TCPSocket: Sendable {
   /// What there was to read.
-  enum Reading {
+  package enum Reading {
     /// So many bytes.
     case bytes(Int)
     /// Nothing yet.
@@ -16,7 +16,7 @@ final class TCPSocket: Sendable {
   }
 
   /// The file descriptor.
-  let number: Int32
+  package let number: Int32
 
   private static let kind = Int32(
     SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
@@ -41,7 +41,7 @@ final class TCPSocket: Sendable {
   /// - Parameter host: An address of this machine, of IPv4.
   /// - Returns: The socket and its port.
   /// - Throws: ``DataClientError`` when the system gives none.
-  static func listening(
+  package static func listening(
     on host: String = "127.0.0.1"
   ) throws(DataClientError) -> (socket: TCPSocket, port: UInt16) {
     let listener = try TCPSocket(family: AF_INET)
@@ -77,7 +77,7 @@ final class TCPSocket: Sendable {
   /// Takes the next connection of a socket that listens.
   /// - Returns: The connection; nil when nobody waits.
   /// - Throws: ``DataClientError`` when the system can't give it.
-  func accept() throws(DataClientError) -> TCPSocket? {
+  package func accept() throws(DataClientError) -> TCPSocket? {
     let accepted = Glibc.accept(number, nil, nil)
     guard accepted < 0 else {
       let connection = TCPSocket(accepted)
@@ -97,7 +97,7 @@ final class TCPSocket: Sendable {
   /// - Parameter address: Where to.
   /// - Returns: The socket.
   /// - Throws: ``DataClientError`` when it fails at once.
-  static func connecting(to address: TCPAddress) throws(DataClientError) -> TCPSocket {
+  package static func connecting(to address: TCPAddress) throws(DataClientError) -> TCPSocket {
     let connection = try TCPSocket(family: address.family)
     let code = address.withPointer { connect(connection.number, $0, $1) }
     guard code == 0 || errno == EINPROGRESS || errno == EINTR else {
@@ -108,7 +108,7 @@ final class TCPSocket: Sendable {
   }
 
   /// Returns why a connection was not made, for people; nil when it was.
-  func connectionProblem() -> String? {
+  package func connectionProblem() -> String? {
     var problem: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
     guard getsockopt(number, SOL_SOCKET, SO_ERROR, &problem, &length) == 0 else {
@@ -139,7 +139,7 @@ final class TCPSocket: Sendable {
   /// Reads what there is.
   /// - Parameter buffer: Where to put it; its size is the most that is read.
   /// - Returns: What there was.
-  func read(into buffer: inout [UInt8]) -> Reading {
+  package func read(into buffer: inout [UInt8]) -> Reading {
     let count = recv(number, &buffer, buffer.count, 0)
     if count > 0 {
       acknowledgeAtOnce()
@@ -152,7 +152,7 @@ final class TCPSocket: Sendable {
   /// Writes what the system takes.
   /// - Parameter bytes: The bytes.
   /// - Returns: How many were taken; nil when the connection is broken.
-  func write(_ bytes: ArraySlice<UInt8>) -> Int? {
+  package func write(_ bytes: ArraySlice<UInt8>) -> Int? {
     let count = bytes.withUnsafeBytes {
       send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
     }
@@ -162,7 +162,7 @@ final class TCPSocket: Sendable {
 
   /// Makes the closing of the socket break the connection off by RST, in place of an end in good order (RFC 9293
   /// section 3.10.5).
-  func breakOffWhenClosed() {
+  package func breakOffWhenClosed() {
     var atOnce = linger(l_onoff: 1, l_linger: 0)
     _ = setsockopt(
       number, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
@@ -170,5 +170,5 @@ final class TCPSocket: Sendable {
 
   /// Says that nothing more will be written: the other side reads the end behind all that was.
   /// - Returns: Whether the connection was there to say it on.
-  func shutdownWriting() -> Bool { shutdown(number, Int32(SHUT_WR)) == 0 }
+  package func shutdownWriting() -> Bool { shutdown(number, Int32(SHUT_WR)) == 0 }
 }

@@ -1,5 +1,6 @@
 import DataClient
 import Glibc
+import LiveClient
 
 /// What the thread of a ``BrokerGate`` does: it carries bytes, and lets answers through as it is
 /// told.

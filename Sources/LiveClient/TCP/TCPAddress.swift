@@ -1,8 +1,8 @@
-import DataClient
+package import DataClient
 import Glibc
 
 /// Where to connect to by TCP: an address of the internet with a port.
-struct TCPAddress: Sendable, Hashable {
+package struct TCPAddress: Sendable, Hashable {
   /// The family, such as `AF_INET6`.
   let family: Int32
   /// The `sockaddr` as it lies in memory.
@@ -14,7 +14,8 @@ struct TCPAddress: Sendable, Hashable {
   ///   - port: The port.
   /// - Returns: The addresses, in the order in which they are to be tried; at least one.
   /// - Throws: ``DataClientError`` when the name is not known.
-  static func resolve(_ host: String, port: UInt16) throws(DataClientError) -> [TCPAddress] {
+  package static func resolve(_ host: String, port: UInt16) throws(DataClientError) -> [TCPAddress]
+  {
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
