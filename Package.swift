@@ -84,6 +84,8 @@ let package = Package(
     .target(
       name: "FuzzTargets", dependencies: ["Capture", "CloudSimulator", "DataClient", "Wire"],
       path: "Tests/FuzzTargets", swiftSettings: settings),
+    // Programs of the tests. Here, where it is the root, the package manager makes each a product too, as of any
+    // executable target without one; packages that depend on this one have no such products.
     .executableTarget(
       name: "live-publisher", dependencies: ["DataClient", "LiveClient"],
       path: "Tests/LivePublisher", swiftSettings: settings),
