@@ -42,7 +42,7 @@ public func withGateway<Result: Sendable>(
   on session: SharedSession, configuration: GatewayConfiguration,
   _ body: (Gateway) async throws -> Result
 ) async throws -> Result {
-  let client = session.client(.rider)
+  let client = session.awaitedClient(.rider)
   defer { client.leave() }
   return try await withGateway(on: client, configuration: configuration, body)
 }

@@ -31,8 +31,8 @@ struct SessionWorld: Sendable {
     var events: [(order: UInt64, event: ClientEvent)] = []
     var waiter: Waiter?
     var isWoken = false
-    /// Whether the others wait for it; not after its reader was cancelled, until it reads again.
-    var isAwaited = true
+    /// Whether the others wait for it; not before it reads, nor after its reader was cancelled, until it reads again.
+    var isAwaited: Bool
   }
 
   private var router = SessionRouter()
@@ -52,9 +52,10 @@ struct SessionWorld: Sendable {
 
   // MARK: Members
 
-  mutating func join(isOwner: Bool) -> Seat {
+  /// Takes in a member; the others wait for it at once, or from its first reading on.
+  mutating func join(isOwner: Bool, isAwaited: Bool) -> Seat {
     let seat = router.join(isOwner: isOwner)
-    places[seat] = Place()
+    places[seat] = Place(isAwaited: isAwaited)
     return seat
   }
 
@@ -150,7 +151,7 @@ struct SessionWorld: Sendable {
     }
   }
 
-  /// The others wait for a member that reads; one whose reader was cancelled keeps its newest messages.
+  /// The others wait for a member that reads; one that does not keeps its newest messages.
   private mutating func dropOldestMessage(of seat: Seat) {
     guard let events = places[seat]?.events, events.count > Self.eventLimit else { return }
     let oldest = events.firstIndex { if case .message = $0.event { true } else { false } }

@@ -31,11 +31,12 @@ import Synchronization
 /// ## Order and time
 ///
 /// Whichever member waits reads for all. Events are handed out one at a time, the oldest first, when
-/// every member waits, from its creation on: so the same events lead to the same actions in the same
-/// order, and no time passes that a member does not know of. A member that nobody reads holds up all
-/// others until it leaves: by ``SharedClient/leave()``, by being released, or by the cancellation of
-/// its reader. Who comes back after that finds the events of meanwhile, of more than 10,000 without
-/// the oldest messages.
+/// every member waits that has begun to read: so the same events lead to the same actions in the same
+/// order, and no time passes that a member does not know of. A channel and a gateway read from their
+/// creation on. A member that reads nothing holds up nobody; one that has begun is waited for until it
+/// leaves: by ``SharedClient/leave()``, by being released, or by the cancellation of its reader. Who
+/// begins late, or comes back, finds the events of meanwhile, of more than 10,000 without the oldest
+/// messages.
 public final class SharedSession: Sendable {
   /// What a member may do to the connection.
   public enum Role: Sendable, Hashable {
@@ -55,8 +56,13 @@ public final class SharedSession: Sendable {
   /// Makes a client of the session.
   /// - Parameter role: What it may do to the connection.
   /// - Returns: The client; a new one each time.
-  public func client(_ role: Role) -> SharedClient {
-    let seat = world.withLock { $0.join(isOwner: role == .owner) }
+  public func client(_ role: Role) -> SharedClient { client(role, isAwaited: false) }
+
+  /// Makes a client that the others wait for from now on, as somebody is about to read it.
+  func awaitedClient(_ role: Role) -> SharedClient { client(role, isAwaited: true) }
+
+  private func client(_ role: Role, isAwaited: Bool) -> SharedClient {
+    let seat = world.withLock { $0.join(isOwner: role == .owner, isAwaited: isAwaited) }
     // From now on nothing happens that the new member does not see.
     wakeReader()
     return SharedClient(session: self, seat: seat, role: role)
@@ -200,7 +206,7 @@ public func withChannel<Result: Sendable>(
   on session: SharedSession, configuration: ChannelConfiguration,
   _ body: (Channel) async throws -> Result
 ) async throws -> Result {
-  let client = session.client(.owner)
+  let client = session.awaitedClient(.owner)
   defer { client.leave() }
   return try await withChannel(on: client, configuration: configuration, body)
 }

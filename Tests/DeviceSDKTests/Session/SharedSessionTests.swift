@@ -29,7 +29,7 @@ import Testing
   @Test func handsOutDeadlinesInTheirOrder() async throws {
     let broker = InProcessBroker()
     let session = SharedSession(on: broker.client(named: "shared"))
-    let (first, second) = (session.client(.owner), session.client(.rider))
+    let (first, second) = (session.awaitedClient(.owner), session.awaitedClient(.rider))
     let start = broker.now
     let order = try await withThrowingTaskGroup(of: [Int64].self) { group in
       for (client, seconds) in [(first, [3, 4, 9]), (second, [1, 4, 5])] {
@@ -54,7 +54,7 @@ import Testing
   @Test func connectsOnceAndClosesForAll() async throws {
     let broker = InProcessBroker()
     let session = SharedSession(on: broker.client(named: "shared"))
-    let (first, second) = (session.client(.owner), session.client(.rider))
+    let (first, second) = (session.awaitedClient(.owner), session.awaitedClient(.rider))
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         try await perform(second, .connect(ConnectOptions(clientID: "rider")))
@@ -80,7 +80,7 @@ import Testing
   @Test func wakesOnlyWhoIsMeant() async throws {
     let broker = InProcessBroker()
     let session = SharedSession(on: broker.client(named: "shared"))
-    let (first, second) = (session.client(.owner), session.client(.rider))
+    let (first, second) = (session.awaitedClient(.owner), session.awaitedClient(.rider))
     let end = broker.now.advanced(by: .seconds(60))
     try await withThrowingTaskGroup(of: ClientEvent.self) { group in
       second.wake()
@@ -98,7 +98,7 @@ import Testing
   @Test func readsOnWhenTheReaderIsCancelled() async throws {
     let broker = InProcessBroker()
     let session = SharedSession(on: broker.client(named: "shared"))
-    let (first, second) = (session.client(.owner), session.client(.rider))
+    let (first, second) = (session.awaitedClient(.owner), session.awaitedClient(.rider))
     let end = broker.now.advanced(by: .seconds(60))
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -113,14 +113,14 @@ import Testing
   @Test func lastsNoLongerThanTheNewestMemberWants() async {
     let client = ScriptedClient()
     let session = SharedSession(on: client)
-    let first = session.client(.owner)
+    let first = session.awaitedClient(.owner)
     await withTaskGroup(of: ClientEvent?.self) { group in
       let (late, soon) = (
         client.now.advanced(by: .seconds(60)), client.now.advanced(by: .seconds(5))
       )
       group.addTask { try? await first.next(before: late) }
       #expect(await client.waitForDeadline(late))
-      let second = session.client(.rider)
+      let second = session.awaitedClient(.rider)
       group.addTask { try? await second.next(before: soon) }
       #expect(await client.waitForDeadline(soon))
       first.leave()
@@ -132,7 +132,7 @@ import Testing
   @Test func lastsNoLongerThanWhoComesBackWants() async {
     let client = ScriptedClient()
     let session = SharedSession(on: client)
-    let (first, second) = (session.client(.owner), session.client(.rider))
+    let (first, second) = (session.awaitedClient(.owner), session.awaitedClient(.rider))
     let (late, soon) = (client.now.advanced(by: .seconds(60)), client.now.advanced(by: .seconds(5)))
     await withTaskGroup(of: ClientEvent?.self) { group in
       group.addTask { try? await second.next(before: nil) }
@@ -152,7 +152,7 @@ import Testing
 
   @Test func breaksForAll() async throws {
     let session = SharedSession(on: FailingClient(ScriptedClient()))
-    let members = [session.client(.owner), session.client(.rider)]
+    let members = [session.awaitedClient(.owner), session.awaitedClient(.rider)]
     let codes = await withTaskGroup(of: DataClientError.Code?.self) { group in
       for member in members {
         group.addTask {
@@ -168,7 +168,7 @@ import Testing
   func allowsOneReaderPerMember(isAlone: Bool) async throws {
     let client = ScriptedClient()
     let session = SharedSession(on: client)
-    let (first, second) = (session.client(.owner), session.client(.rider))
+    let (first, second) = (session.awaitedClient(.owner), session.awaitedClient(.rider))
     // Alone, a member reads for all; otherwise it waits for the other one.
     if isAlone { first.leave() }
     let results = await withTaskGroup(of: ClientEvent?.self) { group in
@@ -185,7 +185,7 @@ import Testing
   /// A wake finds nobody who reads, and its member becomes the reader before it is told.
   @Test func aWokenReaderHasToComeBack() async throws {
     var world = SessionWorld()
-    let seat = world.join(isOwner: true)
+    let seat = world.join(isOwner: true, isAwaited: true)
     let now = Timestamp(nanoseconds: 0)
     #expect(!world.isReading(butFor: nil))
     let turn = try await withCheckedThrowingContinuation { continuation in
@@ -204,9 +204,29 @@ import Testing
     #expect(!world.isWokenReader(seat))
   }
 
+  @Test func whoReadsNothingHoldsUpNobodyAndFindsItAllLater() async throws {
+    let client = ScriptedClient(responder: SampleChannel.cloud)
+    let session = SharedSession(on: client)
+    let (first, second) = (session.client(.owner), session.client(.rider))
+    try await perform(second, .connect(owner))
+    try await perform(first, .connect(owner))
+    #expect(try await first.next(before: nil) == .connected(.init()))
+    let messages = (0..<3).map { ClientEvent.message(Message(topic: "t", payload: [$0])) }
+    client.feed(messages)
+    for message in messages { #expect(try await first.next(before: nil) == message) }
+    // The other has begun to read: from here on each waits for the other.
+    async let last = first.next(before: nil)
+    #expect(try await second.next(before: nil) == .connected(.init()))
+    for message in messages { #expect(try await second.next(before: nil) == message) }
+    second.leave()
+    client.feed(.closed(.lost("cut")))
+    let end = try await last
+    #expect(end == .closed(.lost("cut")))
+  }
+
   @Test func keepsTheNewestMessagesForWhoDoesNotRead() throws {
     var world = SessionWorld()
-    let seat = world.join(isOwner: true)
+    let seat = world.join(isOwner: true, isAwaited: true)
     let connect = ClientAction(.init(rawValue: 1), .connect(owner))
     #expect(try world.perform(connect, of: seat) != nil)
     world.read(.connected(.init()))
