@@ -15,16 +15,17 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// OpenSSL, where there is no CryptoKit.
+let crypto = Target.Dependency.target(name: "CCrypto", condition: .when(platforms: [.linux]))
+
 let package = Package(
   name: "Reprise",
-  platforms: [.macOS(.v26)],
+  platforms: [.macOS(.v26), .iOS(.v26)],
   products: [
-    .executable(name: "reprise", targets: ["reprise"]),
     .library(name: "Wire", targets: ["Wire"]),
-    .library(name: "DataClient", targets: ["DataClient"]),
+    .library(name: "RepriseCore", targets: ["RepriseCore"]),
     .library(name: "DeviceSDK", targets: ["DeviceSDK"]),
     .library(name: "Capture", targets: ["Capture"]),
-    .library(name: "LiveClient", targets: ["LiveClient"]),
     .library(name: "CloudSimulator", targets: ["CloudSimulator"]),
     .library(name: "ConformanceKit", targets: ["ConformanceKit"]),
   ],
@@ -36,106 +37,123 @@ let package = Package(
       name: "CZlib", pkgConfig: "zlib",
       providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .systemLibrary(
-      name: "CMosquitto", pkgConfig: "libmosquitto",
-      providers: [.apt(["libmosquitto-dev"]), .brew(["mosquitto"])]),
-    .systemLibrary(
-      name: "CWebSockets", pkgConfig: "libwebsockets",
-      providers: [.apt(["libwebsockets-dev"]), .brew(["libwebsockets"])]),
-    .systemLibrary(
       name: "CCrypto", pkgConfig: "openssl",
       providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
 
-    .target(name: "Wire", dependencies: ["CCrypto", "CZlib"], swiftSettings: settings),
-    .target(name: "DataClient", dependencies: ["Wire"], swiftSettings: settings),
-    .target(name: "CloudSimulator", dependencies: ["DataClient"], swiftSettings: settings),
+    .target(name: "Wire", dependencies: [crypto, "CZlib"], swiftSettings: settings),
+    .target(name: "RepriseCore", dependencies: ["Wire"], swiftSettings: settings),
+    .target(name: "CloudSimulator", dependencies: ["RepriseCore"], swiftSettings: settings),
     .target(
-      name: "Capture", dependencies: ["DataClient", "Wire", "CPcap", "CZlib"],
+      name: "Capture", dependencies: ["RepriseCore", "Wire", "CPcap", "CZlib"],
       swiftSettings: settings),
     .target(
-      name: "DeviceSDK", dependencies: ["DataClient", "CCrypto"], swiftSettings: settings),
+      name: "DeviceSDK", dependencies: ["RepriseCore", crypto], swiftSettings: settings),
+    // Plays a recorded session on the SDK, whose app it plays itself: for `replay sdk`.
     .target(
-      name: "LiveClient", dependencies: ["DataClient", "Wire", "CMosquitto", "CWebSockets"],
-      swiftSettings: settings),
-    // Doors between a client and its server, which hold answers back until they are told: for live scenarios.
-    .target(
-      name: "Gates", dependencies: ["DataClient", "LiveClient", "Wire"], swiftSettings: settings),
+      name: "SDKReplay", dependencies: ["RepriseCore", "DeviceSDK"], swiftSettings: settings),
     // The files of the folder Conformance as bytes, so that the command is one file and needs no other.
     .target(name: "CConformance"),
     .target(
-      name: "ConformanceKit", dependencies: ["CConformance", "DataClient", "DeviceSDK", "Wire"],
+      name: "ConformanceKit", dependencies: ["CConformance", "RepriseCore", "DeviceSDK", "Wire"],
       swiftSettings: settings),
-    .executableTarget(
-      name: "reprise",
-      dependencies: [
-        "Capture", "CloudSimulator", "ConformanceKit", "DataClient", "DeviceSDK", "Gates",
-        "LiveClient", "Wire",
-      ],
-      swiftSettings: settings),
-
     // Sessions that the tests of several targets replay.
     .target(
-      name: "AppSessions", dependencies: ["CloudSimulator", "DataClient", "DeviceSDK"],
+      name: "AppSessions", dependencies: ["CloudSimulator", "RepriseCore", "DeviceSDK"],
       path: "Tests/AppSessions", swiftSettings: settings),
     // What tests of several targets share, and a client that tests kill.
     .target(
-      name: "TestSupport", dependencies: ["DataClient"], path: "Tests/TestSupport",
-      swiftSettings: settings),
-    // What takes bytes from outside, for libFuzzer (make fuzz) and for short runs in the tests.
-    .target(
-      name: "FuzzTargets", dependencies: ["Capture", "CloudSimulator", "DataClient", "Wire"],
-      path: "Tests/FuzzTargets", swiftSettings: settings),
-    // Programs of the tests. Here, where it is the root, the package manager makes each a product too, as of any
-    // executable target without one; packages that depend on this one have no such products.
-    .executableTarget(
-      name: "live-publisher", dependencies: ["DataClient", "LiveClient"],
-      path: "Tests/LivePublisher", swiftSettings: settings),
-    // The app whose session is Recordings/account-bind.
-    .executableTarget(
-      name: "account-bind-app", dependencies: ["DataClient", "DeviceSDK", "LiveClient"],
-      path: "Tests/AccountBindApp", swiftSettings: settings),
-    .testTarget(
-      name: "FuzzTests", dependencies: ["FuzzTargets"],
+      name: "TestSupport", dependencies: ["RepriseCore"], path: "Tests/TestSupport",
       swiftSettings: settings),
     .testTarget(
       name: "WireTests", dependencies: ["TestSupport", "Wire"],
       exclude: ["WebSocket/peer.py"], swiftSettings: settings),
     .testTarget(
-      name: "DataClientTests", dependencies: ["DataClient", "TestSupport", "Wire"],
+      name: "RepriseCoreTests", dependencies: ["RepriseCore", "TestSupport", "Wire"],
       exclude: ["LocalFiles/Answers"], swiftSettings: settings),
     .testTarget(
       name: "DeviceSDKTests",
       dependencies: [
-        "AppSessions", "Capture", "CloudSimulator", "ConformanceKit", "DeviceSDK", "DataClient",
-        "TestSupport", "Wire",
+        "AppSessions", "Capture", "CloudSimulator", "ConformanceKit", "DeviceSDK", "RepriseCore",
+        "SDKReplay", "TestSupport", "Wire",
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "CaptureTests", dependencies: ["Capture", "DataClient", "TestSupport", "Wire"],
-      swiftSettings: settings),
-    .testTarget(
-      name: "LiveClientTests",
-      dependencies: [
-        "LiveClient", "Capture", "CloudSimulator", "ConformanceKit", "DataClient", "DeviceSDK",
-        "Gates", "TestSupport", "Wire", "live-publisher", "reprise",
-      ],
-      exclude: ["README.md", "WebSocket/server.py", "WebSocket/Server/client.py"],
+      name: "CaptureTests", dependencies: ["Capture", "RepriseCore", "TestSupport", "Wire"],
       swiftSettings: settings),
     .testTarget(
       name: "ConformanceKitTests",
       dependencies: [
-        "ConformanceKit", "Capture", "DataClient", "DeviceSDK", "TestSupport", "Wire",
+        "ConformanceKit", "Capture", "RepriseCore", "DeviceSDK", "TestSupport", "Wire",
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "CloudSimulatorTests", dependencies: ["CloudSimulator", "DataClient"],
+      name: "CloudSimulatorTests", dependencies: ["CloudSimulator", "RepriseCore"],
       swiftSettings: settings),
-    .testTarget(
-      name: "CommandTests",
-      dependencies: [
-        "reprise", "AppSessions", "CloudSimulator", "DataClient", "DeviceSDK", "Wire",
-      ],
-      exclude: ["Golden"], swiftSettings: settings),
   ],
   // #embed, which CConformance is made of, is of C23.
   cLanguageStandard: .c2x
 )
+
+// What talks to sockets and to a terminal, and the programs on it, is written for Linux.
+#if os(Linux)
+  package.products += [
+    .executable(name: "reprise", targets: ["reprise"]),
+    .library(name: "LiveClient", targets: ["LiveClient"]),
+  ]
+  package.targets += [
+    .systemLibrary(
+      name: "CMosquitto", pkgConfig: "libmosquitto",
+      providers: [.apt(["libmosquitto-dev"]), .brew(["mosquitto"])]),
+    .systemLibrary(
+      name: "CWebSockets", pkgConfig: "libwebsockets",
+      providers: [.apt(["libwebsockets-dev"]), .brew(["libwebsockets"])]),
+    .target(
+      name: "LiveClient", dependencies: ["RepriseCore", "Wire", "CMosquitto", "CWebSockets"],
+      swiftSettings: settings),
+    // Doors between a client and its server, which hold answers back until they are told: for live scenarios.
+    .target(
+      name: "Gates", dependencies: ["RepriseCore", "LiveClient", "Wire"], swiftSettings: settings),
+    .executableTarget(
+      name: "reprise",
+      dependencies: [
+        "CCrypto", "Capture", "CloudSimulator", "ConformanceKit", "RepriseCore", "DeviceSDK",
+        "Gates", "LiveClient", "SDKReplay", "Wire",
+      ],
+      swiftSettings: settings),
+
+    // What takes bytes from outside, for libFuzzer (make fuzz) and for short runs in the tests.
+    .target(
+      name: "FuzzTargets", dependencies: ["Capture", "CloudSimulator", "RepriseCore", "Wire"],
+      path: "Tests/FuzzTargets", swiftSettings: settings),
+    // Programs of the tests. Here, where it is the root, the package manager makes each a product too, as of any
+    // executable target without one; packages that depend on this one have no such products.
+    .executableTarget(
+      name: "live-publisher", dependencies: ["RepriseCore", "LiveClient"],
+      path: "Tests/LivePublisher", swiftSettings: settings),
+    // What an app sees of the network that it is run in.
+    .executableTarget(
+      name: "network-probe", dependencies: ["RepriseCore", "DeviceSDK", "LiveClient"],
+      path: "Tests/NetworkProbe", swiftSettings: settings),
+    // The app whose session is Recordings/account-bind.
+    .executableTarget(
+      name: "account-bind-app", dependencies: ["RepriseCore", "DeviceSDK", "LiveClient"],
+      path: "Tests/AccountBindApp", swiftSettings: settings),
+    .testTarget(
+      name: "FuzzTests", dependencies: ["FuzzTargets"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "LiveClientTests",
+      dependencies: [
+        "LiveClient", "Capture", "CloudSimulator", "ConformanceKit", "RepriseCore", "DeviceSDK",
+        "Gates", "TestSupport", "Wire", "live-publisher", "network-probe", "reprise",
+      ],
+      exclude: ["README.md", "WebSocket/server.py", "WebSocket/Server/client.py"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CommandTests",
+      dependencies: [
+        "reprise", "AppSessions", "CloudSimulator", "RepriseCore", "DeviceSDK", "Wire",
+      ],
+      exclude: ["Golden"], swiftSettings: settings),
+  ]
+#endif

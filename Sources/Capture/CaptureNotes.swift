@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// The bytes in GAPs, by what they are missing from.
 struct GapTotals {
@@ -75,7 +75,7 @@ enum CaptureNotes {
       var text = "no MQTT or WebSocket was found in \(frames.frames) frames"
       // What is known to be something else is not to be taken for MQTT.
       if left.isEmpty {
-        text += "; --decode PORT=mqtt or PORT=websocket takes a port's traffic for it"
+        text += "; --decode PORT=mqtt, PORT=websocket or PORT=http takes a port's traffic for it"
       }
       notes.append(text)
     }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// The way of a capture's bytes: frames, segments, streams, packets, events.
 struct CaptureSession: ~Copyable {

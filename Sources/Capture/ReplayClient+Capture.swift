@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 extension ReplayClient {
   /// Takes a capture or a recording, recognised by content, as a world.

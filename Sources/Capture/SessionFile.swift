@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// A capture or a recording, recognised by content, as a session that can be read more than once.
 ///

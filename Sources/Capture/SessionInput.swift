@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 public import Wire
 
 /// What a command says about the files that it reads.
@@ -42,6 +42,8 @@ public enum DecodeRule: Sendable, Hashable {
   case mqtt(version: MQTTVersion?)
   /// WebSocket, with or without its handshake, and MQTT in it if there is any.
   case webSocket
+  /// Requests and answers of HTTP/1.1, which nothing else asks for; and WebSocket where that is asked for first.
+  case http
   /// Nothing that is decoded.
   case none
 }

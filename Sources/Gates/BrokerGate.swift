@@ -1,5 +1,5 @@
-package import DataClient
 import LiveClient
+package import RepriseCore
 import Synchronization
 
 /// A door between a client and a real broker, which lets the broker's answers through when it is told
@@ -49,7 +49,7 @@ package final class BrokerGate: Sendable {
     guard !place.isSecure else {
       throw DataClientError(
         .unsupported,
-        "The gate reads what the broker answers, so it can't be encrypted: use mqtt://, not mqtts://."
+        "the gate reads what the broker answers, so it can't be encrypted: use mqtt://, not mqtts://"
       )
     }
     let upstream = GateLoop.Upstream(

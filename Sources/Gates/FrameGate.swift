@@ -1,5 +1,5 @@
-package import DataClient
 import LiveClient
+package import RepriseCore
 import Synchronization
 
 /// A server of WebSocket that does what it is told to, well or badly (RFC 6455).
@@ -176,7 +176,7 @@ private struct FrameGateServer: DataClient {
     case .sendBinary(let bytes): try await gate.send(bytes)
     case .disconnect: try await gate.close(code: 1_000)
     case .connect, .subscribe, .unsubscribe, .publish, .send:
-      throw DataClientError(.unsupported, "A server sends text or binary messages.")
+      throw DataClientError(.unsupported, "a server sends text or binary messages")
     }
   }
 

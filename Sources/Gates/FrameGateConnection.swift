@@ -1,6 +1,6 @@
-import DataClient
 import Glibc
 import LiveClient
+import RepriseCore
 import Wire
 
 /// One connection of a ``FrameGate``.

@@ -1,6 +1,6 @@
-import DataClient
 import Glibc
 import LiveClient
+import RepriseCore
 
 /// What the thread of a ``FrameGate`` does: it reads what clients send, and answers as it is told.
 final class FrameGateLoop {
@@ -167,6 +167,6 @@ final class FrameGateLoop {
       case .lose: "the client does not connect"
       case .awaitMessages: "the client did not send what it was asked for"
       }
-    return DataClientError(.timedOut, "In time \(missing)\(trouble.map { "; \($0)" } ?? "").")
+    return DataClientError(.timedOut, "\(missing) in time\(trouble.map { "; \($0)" } ?? "")")
   }
 }

@@ -1,6 +1,6 @@
-import DataClient
 import Glibc
 import LiveClient
+import RepriseCore
 import Wire
 
 /// One connection through a gate: the client's socket, the broker's, and what is under way.

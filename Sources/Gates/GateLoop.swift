@@ -1,6 +1,6 @@
-import DataClient
 import Glibc
 import LiveClient
+import RepriseCore
 
 /// What the thread of a ``BrokerGate`` does: it carries bytes, and lets answers through as it is
 /// told.
@@ -136,7 +136,7 @@ final class GateLoop {
     guard let connection = connections.last, connection.isOpen, connection.number == lastNumber
     else {
       guard let trouble else { return nil }
-      throw DataClientError(.transport, "\(trouble).")
+      throw DataClientError(.transport, trouble)
     }
     let isDone = try act(pending.command, on: connection)
     if isDone, connection.isEnding {
@@ -144,7 +144,7 @@ final class GateLoop {
       return nil
     }
     if !isDone, let trouble = connection.trouble {
-      throw DataClientError(.transport, "\(trouble).")
+      throw DataClientError(.transport, trouble)
     }
     return isDone ? connection.number : nil
   }
@@ -160,7 +160,7 @@ final class GateLoop {
       let isDone = connection.release { $0.accept() }
       if isDone, let code, code != 0 {
         throw DataClientError(
-          .transport, "\(upstream.place) refuses the connection itself, with code \(code).")
+          .transport, "\(upstream.place) refuses the connection itself, with code \(code)")
       }
       return isDone
     case .refuse(let code):
@@ -237,6 +237,6 @@ final class GateLoop {
       case .awaitGoodbye: "the client did not disconnect"
       case .pass, .hold: "the gate did not change"
       }
-    return DataClientError(.timedOut, "In time \(missing); \(state).")
+    return DataClientError(.timedOut, "\(missing) in time; \(state)")
   }
 }

@@ -1,5 +1,5 @@
-import DataClient
 import LiveClient
+import RepriseCore
 import Synchronization
 
 /// What a gate can be told to do.
@@ -51,7 +51,7 @@ final class OrderList<Command: Sendable>: Sendable {
     var lastConnection: UInt64 = 0
   }
 
-  static var closed: DataClientError { DataClientError(.transport, "The gate is closed.") }
+  static var closed: DataClientError { DataClientError(.transport, "the gate is closed") }
 
   private let state = Mutex(State())
   private let waker: Waker

@@ -1,4 +1,4 @@
-package import DataClient
+package import RepriseCore
 import Synchronization
 
 /// A gate that tells what of a client's actions has come by on the wire.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// What a broker has answered on one connection and the client must not see yet, in its order.
@@ -89,7 +89,7 @@ struct HeldPackets {
     guard granted.count == codes.count else {
       throw DataClientError(
         .invalidAction,
-        "\(granted.count) filters were to be granted; the SUBSCRIBE has \(codes.count).")
+        "\(granted.count) filters were to be granted; the SUBSCRIBE has \(codes.count)")
     }
     packet.content = .suback(
       packetID: packetID, codes: granted.map { $0?.rawValue ?? 0x80 }, properties)
@@ -172,7 +172,7 @@ extension MQTTPacket {
     do {
       return try encoded()
     } catch {
-      throw DataClientError(.invalidAction, "There is no such packet: \(error)")
+      throw DataClientError(.invalidAction, "there is no such packet: \(error)")
     }
   }
 }

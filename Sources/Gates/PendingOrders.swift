@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What a gate's thread was told and has not done yet, in the order in which it was told.
 struct PendingOrders<Command: Sendable> {

@@ -1,3 +1,8 @@
+import CCrypto
 import Glibc
+
+// A thread that a silent server holds up may still look at certificates when the command ends: what OpenSSL would take
+// back then, the end of the process does.
+_ = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
 
 exit(await Reprise.run(Array(CommandLine.arguments.dropFirst())).rawValue)

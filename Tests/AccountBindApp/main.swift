@@ -1,7 +1,7 @@
-import DataClient
 import DeviceSDK
 import Glibc
 import LiveClient
+import RepriseCore
 
 // An app that binds its user's account, hears of a lamp three times, and takes the binding back.
 //

@@ -1,6 +1,6 @@
 public import CloudSimulator
-public import DataClient
 public import DeviceSDK
+public import RepriseCore
 import Synchronization
 
 /// Sessions of apps with the simulated cloud, made and recorded in process and in virtual time.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// Makes a capture of what a recording says: each packet in one segment of TCP, over raw IP.

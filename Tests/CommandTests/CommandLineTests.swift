@@ -41,7 +41,7 @@ import Testing
     (
       ["inspect", "--decode", "1883=tls", "x"],
       "--decode 1883=tls: this version can't read tls yet; "
-        + "it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket or none"
+        + "it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket, http or none"
     ),
     (["convert", "x"], "convert needs a file to write; add -o FILE.jsonl"),
     (

@@ -164,7 +164,7 @@ import Testing
     (["--recordings", "/nowhere"], "there is no folder /nowhere with recordings of the "),
     (
       ["--client", "live", "--broker", "mqtts://127.0.0.1"],
-      "--broker mqtts://127.0.0.1: The gate reads what the broker answers, so it can't be encrypted"
+      "--broker mqtts://127.0.0.1: the gate reads what the broker answers, so it can't be encrypted"
     ),
     (["--client", "live", "--broker", "mqtt://127.0.0.1:1"], "--broker mqtt://127.0.0.1:1: "),
     (["--client", "live", "--broker", "http://a"], "--broker http://a: "),

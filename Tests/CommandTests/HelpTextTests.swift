@@ -1,5 +1,5 @@
-import DataClient
 import Foundation
+import RepriseCore
 import Testing
 import Wire
 
@@ -38,7 +38,7 @@ import Wire
     let words = Set(RecordingHelp.text.split { !$0.isLetter && !$0.isNumber }.map(String.init))
     let properties = Set(MQTTPropertyID.allCases.map { "\($0.name)" })
     // The key of the lines of inspect is no key of a recording.
-    var keys = RecordingReader.knownKeys.subtracting(["file"])
+    var keys = RecordingReader.knownKeys
     for file in try Self.recordings() {
       for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
         keys.formUnion(try Self.keys(of: JSONSerialization.jsonObject(with: Data(line.utf8))))

@@ -1,8 +1,8 @@
 import AppSessions
 import CloudSimulator
-import DataClient
 import DeviceSDK
 import Foundation
+import RepriseCore
 import Testing
 
 @Suite struct ReplayCommandTests {
@@ -38,14 +38,6 @@ import Testing
     let none = try replay(folder.standardizedFileURL.path, "--client-id", "phone2&a1pk")
     #expect(none.status == 2)
     #expect(none.errors.contains(#"the session has no client "phone2&a1pk""#))
-  }
-
-  @Test func framesAreSaidToHaveNoApp() throws {
-    let recording = URL(filePath: #filePath).deletingLastPathComponent().appending(
-      path: "../../Recordings/sdk/requests/answer-content.pcap")
-    let result = try replay(recording.standardizedFileURL.path)
-    #expect(result.status == 2)
-    #expect(result.errors.contains("the session is one of WebSocket, without topics; only the"))
   }
 
   // MARK: What it prints
@@ -266,21 +258,6 @@ import Testing
         == "reprise: \(file): the session is no app's: an app sends below /sys/PRODUCT/DEVICE/app/up "
         + "and receives below …/app/down, but it has a/b; type reprise inspect \(file) to see what it "
         + "is\n")
-  }
-
-  @Test func whatIsAGatewaysIsSaidSo() throws {
-    let message =
-      #"{"frame":1,"time":"2026-01-01T00:00:00.000000Z","connection":1,"from":"client","#
-      + #""protocol":"mqtt-3.1.1","type":"SUBSCRIBE","length":24,"packetID":1,"#
-      + #""filters":[{"filter":"/ext/error/a1pk/dev1","qos":1}]}"#
-    let text = SampleRecording.text.split(separator: "\n").prefix(1) + [message[...]]
-    let file = try scratch.write(text.joined(separator: "\n") + "\n", to: "gateway.jsonl").path
-    let result = try replay(file)
-    #expect(result.status == 2)
-    #expect(
-      result.errors.hasPrefix(
-        "reprise: \(file): the session is a gateway's (/ext/error/a1pk/dev1); only the channel of an "
-          + "app can be replayed"))
   }
 
   @Test func aHoleEndsTheReplay() async throws {

@@ -1,5 +1,5 @@
-import DataClient
 import Foundation
+import RepriseCore
 import Testing
 
 /// What `reprise replay sdk` tells of messages that have secrets in them.

@@ -1,5 +1,5 @@
 import ConformanceKit
-import DataClient
+import RepriseCore
 import Testing
 import Wire
 

@@ -1,7 +1,7 @@
 import Capture
 import ConformanceKit
-import DataClient
 import Foundation
+import RepriseCore
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import ConformanceKit
-import DataClient
+import RepriseCore
 import Testing
 import Wire
 
@@ -150,7 +150,7 @@ struct TallyTests {
     },
   ]
 
-  /// Who meets a broken rule may close without a Close frame.
+  /// A side that meets a broken rule may close without a Close frame.
   static let closes: [WholeCase] = [
     WholeCase(
       "the server closes without a Close frame", failed: ["RFC6455-7.1.2-1"],

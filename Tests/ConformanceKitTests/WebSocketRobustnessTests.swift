@@ -1,5 +1,5 @@
 import ConformanceKit
-import DataClient
+import RepriseCore
 import Testing
 import Wire
 
@@ -79,7 +79,7 @@ struct WebSocketRobustnessTests {
         case .webSocket(let frame):
           let read = carrier.read(frame.encoded(), from: event.context.sender)
           if let read { event.body = .webSocket(read) }
-        case .opened, .closed, .attempted, .gap, .malformed, .mqtt: break
+        case .opened, .closed, .attempted, .gap, .malformed, .mqtt, .http: break
         }
         return event
       }

@@ -1,6 +1,6 @@
 import Capture
-import DataClient
 import Glibc
+import RepriseCore
 import Wire
 
 /// Files of any bytes.

@@ -1,5 +1,5 @@
 import Capture
-import DataClient
+import RepriseCore
 import Wire
 
 /// What a target begins with, and changes of it that a seed repeats.

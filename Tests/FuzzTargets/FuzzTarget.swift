@@ -1,7 +1,7 @@
 import Capture
 import CloudSimulator
-import DataClient
 import Glibc
+import RepriseCore
 import Wire
 
 /// What takes bytes from outside: each decoder, reader and script of the package, by itself.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// Packets of MQTT out of any bytes.

@@ -1,5 +1,5 @@
-import DataClient
 import LiveClient
+import RepriseCore
 import TestSupport
 import Testing
 import Wire
@@ -43,6 +43,7 @@ import Wire
       case .opened: "OPEN"
       case .closed(let closing): "CLOSE \(closing.how.rawValue)"
       case .handshake(let handshake): "\(handshake.name)"
+      case .http(let part): "\(part.name)"
       case .webSocket(let frame): "\(frame.opcode.name)"
       case .mqtt(let packet): "\(packet.type.name)"
       case .gap, .malformed: "lost"

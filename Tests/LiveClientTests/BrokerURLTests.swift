@@ -1,5 +1,5 @@
-import DataClient
 import Gates
+import RepriseCore
 import Testing
 
 @testable import LiveClient

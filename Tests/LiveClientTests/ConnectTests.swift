@@ -1,6 +1,6 @@
-import DataClient
 import Gates
 import Glibc
+import RepriseCore
 import Testing
 
 @testable import LiveClient

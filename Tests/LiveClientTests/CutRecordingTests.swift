@@ -1,5 +1,5 @@
-import DataClient
 import LiveClient
+import RepriseCore
 import TestSupport
 import Testing
 
@@ -42,7 +42,7 @@ import Testing
     let (replayed, failure) = await ShortRun.run(on: client)
     #expect(replayed.filter { $0 != .ended } == Array(live.prefix(answered.count)))
     guard answered.count < live.count else { return }
-    // Whoever waits is told that there is no more, and whoever acts that the session is too short.
+    // A reader is told that there is no more, and an actor that the session is too short.
     switch failure?.code {
     case .diverged?: #expect(failure?.message.contains("record a longer session") == true)
     case .notConnected?, nil: #expect(replayed.contains(.ended))

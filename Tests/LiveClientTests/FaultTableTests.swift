@@ -1,7 +1,7 @@
-import DataClient
 import DeviceSDK
 import Glibc
 import LiveClient
+import RepriseCore
 import Testing
 
 /// What goes wrong with a live connection, and the one error that says so and what to do.

@@ -1,7 +1,7 @@
-import DataClient
 import Foundation
 import Glibc
 import LiveClient
+import RepriseCore
 import Testing
 
 /// Requests over HTTP, against a server of the test's own.
@@ -37,12 +37,19 @@ import Testing
         "POST", "a ü", ["b": "/", "a": "1"], 200,
         "POST /v1/a%20%C3%BC HTTP/1.1|{\"a\":\"1\",\"b\":\"/\"}"
       ),
+      (
+        "PATCH", "a", ["n": 1.5, "o": ["l": [1, true]]], 200,
+        "PATCH /v1/a HTTP/1.1|{\"n\":1.5,\"o\":{\"l\":[1,true]}}"
+      ),
+      (
+        "GET", "a", ["n": 1.5, "o": ["l": 1]], 200, "GET /v1/a?n=1.5&o=%7B%22l%22%3A1%7D HTTP/1.1|"
+      ),
       ("PUT", "a", [:], 200, "PUT /v1/a HTTP/1.1|{}"),
       ("DELETE", "missing", ["x": "1"], 404, "DELETE /v1/missing HTTP/1.1|{\"x\":\"1\"}"),
       ("TRACE", "a", ["x": "1"], 200, "TRACE /v1/a?x=1 HTTP/1.1|"),
-    ] as [(String, String, [String: String], Int, String)])
+    ] as [(String, String, [String: JSONValue], Int, String)])
   func asks(
-    _ method: String, _ path: String, _ parameters: [String: String], _ status: Int,
+    _ method: String, _ path: String, _ parameters: [String: JSONValue], _ status: Int,
     _ echo: String
   ) async throws {
     let server = try ScriptedServer(Self.serve)

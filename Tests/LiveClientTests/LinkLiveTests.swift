@@ -1,7 +1,7 @@
 import CloudSimulator
-import DataClient
 import DeviceSDK
 import LiveClient
+import RepriseCore
 import Testing
 
 /// Links and their server, each with connections of its own to a real broker.

@@ -1,6 +1,6 @@
-import DataClient
 import Glibc
 import LiveClient
+import RepriseCore
 import Testing
 
 /// Publishing and subscribing.
@@ -52,7 +52,7 @@ import Testing
     for topic in ["r/1", "r/2", "r/sub/3", "other"] {
       try await publisher.publish(topic, [9], qos: .exactlyOnce, retained: true)
     }
-    // Who is subscribed already gets them as new.
+    // A client that is subscribed already gets them as new.
     let reader = try await TestClient.connected(broker, version: version)
     try await reader.subscribe("r/1")
     #expect(
@@ -191,15 +191,29 @@ import Testing
       let message = Message(topic: "early", payload: [], qos: qos)
       #expect(await client.refusal(.publish(message)) == .notConnected)
     }
-    try await client.perform(.connect(options))
-    #expect(
-      await client.refusal(.publish(Message(topic: "early", payload: [], qos: .atLeastOnce)))
-        == .notConnected)
+    #expect(try await client.connect(options) == false)
+    try await client.publish("late", [])
+    #expect(try await witness.message().topic == "late")
+  }
+
+  /// Between CONNECT and CONNACK nothing is sent, and nothing is kept for later.
+  @Test func sendsNothingBeforeTheServerHasAccepted() async throws {
+    let (listener, port) = try Socket.listening()
+    let client = try TestClient("mqtt://127.0.0.1:\(port)")
+    try await client.perform(.connect(ConnectOptions(clientID: "early")))
+    let server = try listener.accept()
+    #expect(server.readPacket()?.first == 0x10)
+    for qos in QoS.allCases {
+      let message = Message(topic: "early", payload: [], qos: qos)
+      #expect(await client.refusal(.publish(message)) == .notConnected)
+    }
+    server.write([0x20, 2, 0, 0])
     guard case .connected = try await client.event() else {
       Issue.record("not connected")
       return
     }
-    try await client.publish("late", [])
-    #expect(try await witness.message().topic == "late")
+    try await client.perform(.publish(Message(topic: "late", payload: [7])))
+    let packet = server.readPacket()
+    #expect(packet?.first == 0x30 && packet?.body == [0, 4] + Array("late".utf8) + [7])
   }
 }

@@ -1,6 +1,6 @@
-import DataClient
 import DeviceSDK
 import LiveClient
+import RepriseCore
 import Synchronization
 import TestSupport
 import Testing

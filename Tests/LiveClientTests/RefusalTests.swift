@@ -1,6 +1,6 @@
-import DataClient
 import DeviceSDK
 import LiveClient
+import RepriseCore
 import TestSupport
 import Testing
 

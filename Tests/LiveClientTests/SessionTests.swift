@@ -1,6 +1,6 @@
-import DataClient
 import Glibc
 import LiveClient
+import RepriseCore
 import Testing
 
 /// What outlives a connection: sessions and wills.

@@ -1,5 +1,5 @@
-import DataClient
 import LiveClient
+import RepriseCore
 import Testing
 
 /// TLS, and every way in which it must not work.

@@ -1,6 +1,6 @@
-import DataClient
 import DeviceSDK
 import LiveClient
+import RepriseCore
 import Testing
 
 /// Two channels with one identity on one broker, which drops whoever is there when the other comes.

@@ -1,6 +1,6 @@
-import DataClient
 import Glibc
 import LiveClient
+import RepriseCore
 
 // Publishes a thousand numbered messages, and writes a line for each one that is published. Then it
 // waits: it is there to be killed, and what it had written by then must be with the broker.

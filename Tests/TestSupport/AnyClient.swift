@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// A client of whatever kind, for what wants to know its type.
 public struct AnyClient: DataClient {

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// A consumer that keeps the events it is given.
 public struct EventList: EventConsumer {

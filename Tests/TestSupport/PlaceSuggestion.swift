@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// Looks for places, as a map's web service answers.
 public struct PlaceSuggestion: Request {
@@ -7,15 +7,17 @@ public struct PlaceSuggestion: Request {
   /// Where it answers.
   public let path = "suggestion/"
   /// The region and a keyword.
-  public let parameters: [String: String]
+  public let parameters: [String: JSONValue]
 
   /// Creates a request.
-  public init(parameters: [String: String]) { self.parameters = parameters }
+  public init(parameters: [String: String]) {
+    self.parameters = parameters.mapValues { .string($0) }
+  }
 
   /// The folder of hand-written answers, relative to that of the tests.
   public static let folder =
     #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }
-    + "/DataClientTests/LocalFiles/Answers"
+    + "/RepriseCoreTests/LocalFiles/Answers"
 }
 
 /// A page of places, and how many there are.

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// One captured frame, borrowed from the reader until it reads the next one.
 public struct Frame: ~Escapable {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Reads pcap files (draft-ietf-opsawg-pcap), with the variants that tools have really written.
 ///

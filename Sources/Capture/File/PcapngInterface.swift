@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What an Interface Description Block says (draft-ietf-opsawg-pcapng, section 4.2).
 struct PcapngInterface {

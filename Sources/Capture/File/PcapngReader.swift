@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Reads pcapng files (draft-ietf-opsawg-pcapng), section by section.
 ///

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Puts datagrams together from their fragments, in whatever order those come (RFC 791, RFC 8200).
 ///

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Takes frames apart down to TCP: link layer, IP in any nesting and in tunnels, fragments, TCP header.
 ///

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// The flags of a TCP header (RFC 9293 section 3.1).
 public struct TCPFlags: OptionSet, Sendable, Hashable {

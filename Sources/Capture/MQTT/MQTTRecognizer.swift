@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// Tells from the bytes of a connection, on whatever port, whether they are MQTT, and of which version.
@@ -31,7 +31,7 @@ struct MQTTRecognizer {
   /// - Returns: What the connection is taken for.
   func judge(_ pieces: HeldPieces, isFinal: Bool) -> Verdict {
     switch rule {
-    case .some(.none), .webSocket: return .notMQTT
+    case .some(.none), .webSocket, .http: return .notMQTT
     case .mqtt, nil: break
     }
     let isOver = Self.isOver(pieces)

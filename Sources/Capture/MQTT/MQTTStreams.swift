@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// Cuts the two directions of a connection, or of the messages in its frames, into control packets

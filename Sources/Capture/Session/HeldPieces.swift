@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What came of a connection until it is known what it speaks: the pieces of both sides in the order of
 /// their coming, and the bytes of each side in one place.

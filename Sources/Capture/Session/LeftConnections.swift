@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// Counts the connections that give no events although something is known of them, to name them.
@@ -67,7 +67,12 @@ final class LeftConnections {
       return "\(connections) of port \(key.port) spoke \(name)\(server), which can't be read "
         + "(first in frame \(frame))"
     case .not(let rule):
-      let name = rule == .webSocket ? "WebSocket" : "MQTT"
+      let name =
+        switch rule {
+        case .webSocket: "WebSocket"
+        case .http: "HTTP"
+        case .mqtt, .none: "MQTT"
+        }
       return "--decode \(key.port)=\(Self.name(rule)): nothing in \(connections) of that port "
         + "looks like \(name) (first in frame \(frame)); leave the option out"
     case .unread(let start):
@@ -85,6 +90,7 @@ final class LeftConnections {
     case .mqtt(version: nil): "mqtt"
     case .mqtt(let version?): "\(WireProtocol.mqtt(version).name)"
     case .webSocket: "websocket"
+    case .http: "http"
     case .none: "none"
     }
   }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// What is kept of a connection while it is open: what it speaks, and how far each direction is cut
@@ -18,6 +18,8 @@ final class SessionConnection {
   @exclusivity(unchecked) var reservation = MemoryReservation()
   /// What WebSocket keeps, if the connection speaks it; then the packets are those in its messages.
   private(set) var webSocket: WebSocketConnection?
+  /// What HTTP keeps, if the connection speaks it and the user wants to see it.
+  private(set) var http: HTTPConnection?
   /// What the packets weigh for 5.0 and against it: what an inferred version stands on.
   private var lean = 0
   let rule: DecodeRule?
@@ -29,7 +31,7 @@ final class SessionConnection {
 
   /// What is known of a connection; asked for with every segment, and so no more than a byte.
   enum Stage {
-    case held, mqtt, webSocket, tls
+    case held, mqtt, webSocket, tls, http
   }
 
   /// What a packet's context says, in one place because it is asked for with every packet.
@@ -46,7 +48,9 @@ final class SessionConnection {
   }
 
   deinit {
-    budget.note(inherent: -Self.inherent - (webSocket == nil ? 0 : WebSocketConnection.inherent))
+    let webSocket = webSocket == nil ? 0 : WebSocketConnection.inherent
+    budget.note(
+      inherent: -Self.inherent - webSocket - (http == nil ? 0 : HTTPConnection.inherent))
   }
 
   subscript(side: Side) -> MQTTDirection {
@@ -75,9 +79,20 @@ final class SessionConnection {
   /// Takes the connection for WebSocket, or for HTTP that may ask for it.
   func begin(_ state: WebSocketConnection) {
     if webSocket == nil { budget.note(inherent: WebSocketConnection.inherent) }
+    if http != nil { budget.note(inherent: -HTTPConnection.inherent) }
+    http = nil
     stage = .webSocket
     webSocket = state
     layer.over = .webSocket
+    clearHeld()
+  }
+
+  /// Takes the connection for HTTP.
+  func begin(_ state: HTTPConnection) {
+    budget.note(inherent: HTTPConnection.inherent)
+    stage = .http
+    http = state
+    layer.wire = .http
     clearHeld()
   }
 
@@ -133,6 +148,7 @@ final class SessionConnection {
     case .held: held.reserved
     case .tls: handshake.reserved
     case .mqtt: first.reserved + second.reserved
+    case .http: http?.reserved ?? 0
     case .webSocket: first.reserved + second.reserved + (webSocket?.reserved ?? 0)
     }
   }
@@ -141,6 +157,7 @@ final class SessionConnection {
   @inline(__always)
   var progress: Int {
     let own = first.framer.packetOffset &+ second.framer.packetOffset
+    if let http { return http.progress }
     return webSocket.map { own &+ $0.progress } ?? own
   }
 

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Hands events on, and numbers connections in the order in which they are recognised.
 final class SessionEmitter {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// Tells from the bytes of a connection, on whatever port, what it speaks.
@@ -17,7 +17,7 @@ struct SessionRecognizer {
     /// Nothing that is decoded.
     case foreign
     case mqtt(client: Side, wire: WireProtocol, evidence: String?)
-    /// HTTP, which may ask for WebSocket.
+    /// HTTP, which may ask for WebSocket, or is what the user wants to see.
     case http(client: Side)
     /// WebSocket without its handshake.
     case webSocket(client: Side, evidence: String?)
@@ -31,7 +31,7 @@ struct SessionRecognizer {
     if case .none? = rule { return .foreign }
     let tls = TLSRecognizer(opening: opening)
     if let client = tls.client(firstBytes: bytes, of: side) { return .tls(client: client) }
-    if rule != .webSocket {
+    if rule != .webSocket, rule != .http {
       let mqtt = MQTTRecognizer(opening: opening, rule: rule)
       if let verdict = mqtt.judge(firstBytes: bytes, of: side) { return Self.verdict(verdict) }
     }
@@ -51,6 +51,7 @@ struct SessionRecognizer {
     let http = mayBeHTTP ? http(pieces, isFinal: isFinal) : nil
     if let http { return http }
     if rule == .webSocket { return forced(pieces, isFinal: isFinal) }
+    if rule == .http { return Self.isOver(pieces, isFinal: isFinal) ? .foreign : .undecided }
     let mqtt = MQTTRecognizer(opening: opening, rule: rule, isServerKnown: isServerKnown)
       .judge(pieces, isFinal: isFinal)
     guard rule == nil, !(opening.isFromStart && pieces.isComplete) else {
@@ -66,7 +67,7 @@ struct SessionRecognizer {
     }
   }
 
-  private var mayBeHTTP: Bool { rule == nil || rule == .webSocket }
+  private var mayBeHTTP: Bool { rule == nil || rule == .webSocket || rule == .http }
 
   private static func verdict(_ verdict: MQTTRecognizer.Verdict) -> Verdict {
     switch verdict {
@@ -101,9 +102,14 @@ struct SessionRecognizer {
     return nil
   }
 
+  /// Whether no more is waited for, whatever the user said.
+  private static func isOver(_ pieces: HeldPieces, isFinal: Bool) -> Bool {
+    isFinal || pieces.count > 64 || pieces.byteCount > 64 << 10
+  }
+
   /// Takes the connection for WebSocket on the user's word, unless no piece of it begins with a frame.
   private func forced(_ pieces: HeldPieces, isFinal: Bool) -> Verdict {
-    let isOver = isFinal || pieces.count > 64 || pieces.byteCount > 64 << 10
+    let isOver = Self.isOver(pieces, isFinal: isFinal)
     for side in [Side.first, .second] {
       let held = pieces[side]
       for stretch in held.stretches {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// Turns the streams of TCP connections into the events of sessions.
@@ -10,6 +10,7 @@ struct SessionTraffic: TCPConsumer {
   private let emitter: SessionEmitter
   private let mqtt: MQTTStreams
   private let webSocket: WebSocketStreams
+  private let http: HTTPStreams
   /// What the unfinished things of all connections take.
   let budget: MemoryBudget
   private let left = LeftConnections()
@@ -24,6 +25,7 @@ struct SessionTraffic: TCPConsumer {
     emitter = SessionEmitter(emit)
     mqtt = MQTTStreams(emit: emit)
     webSocket = WebSocketStreams(emitter: emitter, mqtt: mqtt)
+    http = HTTPStreams(emitter: emitter, webSocket: webSocket)
   }
 
   /// The number of connections recognised so far.
@@ -89,7 +91,9 @@ struct SessionTraffic: TCPConsumer {
       guard replay(held, connection) else { return }
     }
     if connection.stage == .tls { return note(connection) }
-    if let state = connection.webSocket {
+    if let state = connection.http {
+      http.flush(closing, connection, state)
+    } else if let state = connection.webSocket {
       webSocket.flush(closing, connection, state)
     } else {
       for side in [Side.first, .second] { mqtt.flush(side, closing, connection) }
@@ -146,6 +150,7 @@ struct SessionTraffic: TCPConsumer {
       for side in [Side.first, .second] { connection.changeHandshake { $0.lose(side) } }
       return false
     }
+    if let state = connection.http { return http.giveUp(arrival, connection, state) }
     var hasLost = false
     if let state = connection.webSocket {
       hasLost = webSocket.giveUp(arrival, connection, state)
@@ -217,7 +222,11 @@ struct SessionTraffic: TCPConsumer {
       connection.beginTLS()
     case .http(let client):
       connection.client = client
-      connection.begin(WebSocketConnection())
+      if connection.rule == .http {
+        connection.begin(HTTPConnection())
+      } else {
+        connection.begin(WebSocketConnection())
+      }
     case .webSocket(let client, let evidence):
       connection.client = client
       let state = WebSocketConnection()
@@ -256,6 +265,9 @@ struct SessionTraffic: TCPConsumer {
     if connection.stage == .webSocket, let state = connection.webSocket {
       return webSocket.take(bytes, side, arrival, connection, state)
     }
+    if connection.stage == .http, let state = connection.http {
+      return http.take(bytes, side, arrival, connection, state)
+    }
     if connection.stage == .tls { return takeTLS(bytes, side, connection) }
     mqtt.take(bytes, side, arrival, connection)
     return true
@@ -274,7 +286,9 @@ struct SessionTraffic: TCPConsumer {
     _ connection: SessionConnection
   ) {
     if connection.stage == .tls { return connection.changeHandshake { $0.lose(side) } }
-    if let state = connection.webSocket {
+    if let state = connection.http {
+      http.lose(count, reason, side, arrival, connection, state)
+    } else if let state = connection.webSocket {
       webSocket.lose(count, reason, side, arrival, connection, state)
     } else {
       mqtt.lose(count, reason, side, arrival, connection)

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// A run of packets or frames from a place in some bytes, as far as it proves something.
 protocol StreamChain {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// What a connection begins with that may ask for something that is decoded, but is not whole.

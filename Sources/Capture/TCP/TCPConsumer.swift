@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// The two ends of a TCP connection before it is known which of them is the client.
 enum Side: Int, Sendable {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 // How connections end, and what is told then.
 extension TCPReassembler {

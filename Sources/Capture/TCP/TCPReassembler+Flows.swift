@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 // Which connection a segment belongs to, and which connections are worth remembering.
 extension TCPReassembler {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 // What waits: for the bytes in front of it, and for those of the other direction that it acknowledges.
 extension TCPReassembler {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Puts the segments of TCP connections into streams (RFC 9293), both directions in an order that is
 /// causally possible, and tells every loss before what depends on it.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// One direction of a TCP connection: where its bytes stand, what waits, what was acknowledged.
 ///

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// Watches the beginning of a connection that speaks TLS, until both hellos are read.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Tells whether a connection speaks TLS, whose contents can't be read.
 struct TLSRecognizer {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// What is kept of a connection that speaks WebSocket, or HTTP that may ask for it.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Tells from the middle of a connection whether it is WebSocket: never by one frame alone.
 struct WebSocketRecognizer {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 // What the messages carry: MQTT by the name of the subprotocol, or by what it looks like.

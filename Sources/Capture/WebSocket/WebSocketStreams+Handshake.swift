@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 // The opening handshake, which may come after other requests on the same connection.

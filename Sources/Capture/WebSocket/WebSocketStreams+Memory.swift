@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 // What a connection gives up when the memory that all share is used up.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// Turns the two directions of a WebSocket connection into its handshake, its frames, and the control

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// A broker as a value: what connected clients do goes in, what each is told comes out.
 ///

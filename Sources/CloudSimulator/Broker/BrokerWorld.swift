@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// The clients of a broker with their time: who waits, what is on its way, and what happens next.
 ///

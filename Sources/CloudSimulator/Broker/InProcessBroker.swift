@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 import Synchronization
 
 /// A broker in memory, with as many clients as one likes and a clock that nobody winds.

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// A client of ``InProcessBroker``.
 ///

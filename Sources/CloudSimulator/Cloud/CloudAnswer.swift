@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// An answer before it is bytes.
 struct CloudAnswer {

@@ -1,4 +1,4 @@
-public import DataClient
+package import RepriseCore
 
 /// The cloud as a value: what devices send goes in, what it answers comes out.
 ///
@@ -6,25 +6,25 @@ public import DataClient
 /// `/sys/{pk}/{dn}/app/down/…_reply` with the identifier as it came. It waits for nothing and reads
 /// no clock; the same inputs at the same times give the same outputs. What it says at another time
 /// than it was asked comes with the first input at or after ``deadline``.
-public struct CloudMachine: Sendable {
+package struct CloudMachine: Sendable {
   /// What happened.
-  public enum Input: Sendable, Hashable {
+  package enum Input: Sendable, Hashable {
     /// The cloud is there; pushes that name their device count from the first of these.
     case started
     /// A message of a device came.
     case received(Message)
-    /// Somebody wants something pushed now.
+    /// The test or the tool wants something pushed now.
     case commanded(CloudPush, to: CloudDevice)
-    /// Somebody wants a gateway told something now.
+    /// The test or the tool wants a gateway told something now.
     case told(GatewayPush)
-    /// Somebody says that a gateway's connection is lost, and its sub-devices' sessions with it.
+    /// The test or the tool says that a gateway's connection is lost, and its sub-devices' sessions with it.
     case lost(CloudDevice)
     /// Time has passed, and nothing else happened.
     case timePassed
   }
 
   /// What to do.
-  public enum Output: Sendable, Hashable {
+  package enum Output: Sendable, Hashable {
     /// Send a message.
     case publish(Message)
     /// Cut off the client that sent to this topic last.
@@ -53,6 +53,9 @@ public struct CloudMachine: Sendable {
   private var rules: [Rule]
   /// What is known of gateways; nil when the script has none.
   var gateways: GatewayCloud?
+  /// The server of links; nil when the script has none.
+  private var links: LinkServiceMachine?
+  private let optionalParts: Set<CloudScript.Part>
   private var knownDevices: Set<CloudDevice> = []
   private var isStarted = false
   private var lastPushID: UInt64 = 0
@@ -60,11 +63,11 @@ public struct CloudMachine: Sendable {
   private var planned: [Planned] = []
 
   /// The devices whose app is bound to an account.
-  public private(set) var boundDevices: Set<CloudDevice> = []
+  package private(set) var boundDevices: Set<CloudDevice> = []
 
   /// Creates a cloud.
   /// - Parameter script: How it behaves.
-  public init(_ script: CloudScript = CloudScript()) {
+  package init(_ script: CloudScript = CloudScript()) {
     tokens = script.tokens
     rules = script.replies.map {
       Rule(reply: $0, filter: Subscription(CloudTopic.upFilter($0.topic)))
@@ -73,23 +76,32 @@ public struct CloudMachine: Sendable {
       ($0, $0.trigger.map { Subscription(CloudTopic.upFilter($0)) })
     }
     gateways = script.gateway.map { GatewayCloud($0) }
+    links = script.links.map { LinkServiceMachine($0) }
+    optionalParts = script.optionalParts
   }
 
   /// What the cloud subscribes to.
   var filters: [String] {
     [CloudTopic.everythingUp] + (gateways == nil ? [] : GatewayRequest.everythingUp)
+      + (links == nil ? [] : LinkAddress.filters)
+  }
+
+  /// What of it a broker may refuse.
+  var optionalFilters: [String] {
+    (optionalParts.contains(.gateways) ? GatewayRequest.everythingUp : [])
+      + (optionalParts.contains(.links) ? LinkAddress.filters : [])
   }
 
   /// When the cloud has something to say; nil is when it is asked.
-  public var deadline: Timestamp? { planned.first?.time }
+  package var deadline: Timestamp? { earlier(planned.first?.time, links?.deadline) }
 
   /// Takes in one thing that happened.
   /// - Parameters:
   ///   - input: What happened.
   ///   - now: When; never before the time of an earlier input.
   /// - Returns: What to do, in this order.
-  public mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
-    var outputs = release(now)
+  package mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
+    var outputs = release(now) + serveLinks(input, now)
     switch input {
     case .started: start(now)
     case .received(let message): receive(message, now)
@@ -101,6 +113,18 @@ public struct CloudMachine: Sendable {
     }
     outputs += release(now)
     return outputs
+  }
+
+  /// Lets the server of links have its messages, and its time.
+  private mutating func serveLinks(_ input: Input, _ now: Timestamp) -> [Output] {
+    guard links != nil else { return [] }
+    let answers: [Message]?
+    if case .received(let message) = input, LinkAddress.parse(message.topic) != nil {
+      answers = links?.handle(.received(message), now: now)
+    } else {
+      answers = links?.handle(.timePassed, now: now)
+    }
+    return (answers ?? []).map { .publish($0) }
   }
 
   // MARK: Requests

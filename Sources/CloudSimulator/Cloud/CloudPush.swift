@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// A message that the cloud sends without having been asked.
 public struct CloudPush: Sendable, Hashable {

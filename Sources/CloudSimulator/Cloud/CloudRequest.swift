@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What a device asks for; both forms of the envelope have what is needed in the same place.
 struct CloudRequest {

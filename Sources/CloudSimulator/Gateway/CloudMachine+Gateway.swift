@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What gateways send, and what they are told.
 extension CloudMachine {

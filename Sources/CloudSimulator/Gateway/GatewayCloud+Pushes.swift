@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What gateways are told without having asked.
 extension GatewayCloud {

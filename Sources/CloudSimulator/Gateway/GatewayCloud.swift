@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What the cloud knows of gateways and their sub-devices, and how it answers them.
 struct GatewayCloud: Sendable {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What a gateway asks for, or a sub-device sends through it.
 struct GatewayRequest {

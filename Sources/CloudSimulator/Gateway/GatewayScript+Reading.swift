@@ -1,7 +1,7 @@
-import DataClient
+import RepriseCore
 
 extension GatewayScript {
-  init(_ value: JSONValue, path: String) throws(CloudError) {
+  init(_ value: JSONValue, path: String) throws(SimulatorError) {
     let fields = try ScriptFields(
       value, path: path, keys: ["devices", "loginsPerMinute", "pushes"])
     self.init(loginsPerMinute: try fields.integer("loginsPerMinute", in: 1...(.max)) ?? 5)
@@ -21,7 +21,7 @@ extension GatewayScript.ScheduledPush {
     "sessionError",
   ]
 
-  init(_ value: JSONValue, path: String) throws(CloudError) {
+  init(_ value: JSONValue, path: String) throws(SimulatorError) {
     let fields = try ScriptFields(
       value, path: path, keys: Self.contents + ["subdevice", "gateway", "params", "after", "on"])
     let gateway = fields.value("gateway") == nil ? nil : try fields.requiredDevice("gateway")
@@ -31,7 +31,8 @@ extension GatewayScript.ScheduledPush {
       delay: try fields.seconds("after") ?? .zero, trigger: try fields.filter("on"))
   }
 
-  private static func content(_ fields: ScriptFields) throws(CloudError) -> GatewayPush.Content {
+  private static func content(_ fields: ScriptFields) throws(SimulatorError) -> GatewayPush.Content
+  {
     let given = contents.filter { fields.value($0) != nil }
     guard given.count == 1, let key = given.first, let value = fields.value(key) else {
       throw ScriptFields.error(
@@ -66,7 +67,9 @@ extension GatewayScript.ScheduledPush {
     }
   }
 
-  private static func names(_ fields: ScriptFields, _ key: String) throws(CloudError) -> [String] {
+  private static func names(_ fields: ScriptFields, _ key: String) throws(SimulatorError)
+    -> [String]
+  {
     var names: [String] = []
     for element in try fields.elements(key) {
       guard let name = element.value.text else {
@@ -80,7 +83,7 @@ extension GatewayScript.ScheduledPush {
 
 extension ScriptFields {
   /// A device as `productKey/deviceName`.
-  fileprivate func requiredDevice(_ key: String) throws(CloudError) -> CloudDevice {
+  fileprivate func requiredDevice(_ key: String) throws(SimulatorError) -> CloudDevice {
     let text = try requiredText(key)
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty,

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// What the cloud knows of gateways and sub-devices, and what it tells them without being asked.
 ///

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What a server knows of one link: when it was heard of, and how long silence means nothing.
 struct LinkLine: Sendable {

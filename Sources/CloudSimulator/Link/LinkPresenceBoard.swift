@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Who is in which channel, and how channels are told of it.
 struct LinkPresenceBoard: Sendable {

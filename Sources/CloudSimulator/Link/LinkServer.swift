@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// The server that links of a `DeviceSDK` greet, on a real broker or in process.
 ///
@@ -13,7 +13,7 @@ public import DataClient
 /// }
 /// ```
 ///
-/// What it says is up to a ``LinkServiceMachine``. It goes on where it was when it runs again.
+/// What it says is up to a `LinkServiceMachine`. It goes on where it was when it runs again.
 public final class LinkServer: Sendable {
   private let runner: ServiceRunner<LinkServiceMachine>
 
@@ -55,7 +55,7 @@ public final class LinkServer: Sendable {
   ///
   /// A lost connection is opened again. When the task is cancelled, the connection is closed.
   /// - Parameter client: The world to live in.
-  /// - Throws: ``CloudError`` when it can't be a server there, `DataClientError` when the client is
+  /// - Throws: ``SimulatorError`` when it can't be a server there, `DataClientError` when the client is
   ///   broken, and `CancellationError`.
   public func run(on client: some DataClient) async throws {
     try await runner.run(on: client)

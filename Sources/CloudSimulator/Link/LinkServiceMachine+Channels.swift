@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// How users come into channels, and what they say of themselves there.
 extension LinkServiceMachine {
@@ -76,7 +76,7 @@ extension LinkServiceMachine {
     _ code: Int, reason: Int? = nil, lifetime: Duration? = nil, unrestored: [JSONValue] = [],
     to request: LinkServiceRequest, _ address: LinkAddress
   ) {
-    // Who gives no number does not wait for an answer.
+    // A link that gives no number does not wait for an answer.
     guard let id = request.id else { return }
     var members = [JSONMember("id", id), JSONMember("code", .number("\(code)"))]
     if let reason { members.append(JSONMember("reason", .number("\(reason)"))) }

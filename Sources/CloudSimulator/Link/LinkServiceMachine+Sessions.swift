@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// How users come and go.
 extension LinkServiceMachine {

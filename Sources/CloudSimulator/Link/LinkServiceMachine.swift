@@ -1,4 +1,4 @@
-public import DataClient
+package import RepriseCore
 
 /// A server of links as a value: what links send goes in, what they are told comes out.
 ///
@@ -9,46 +9,46 @@ public import DataClient
 /// loses a connection is no reason to tell anybody.
 ///
 /// Locks, storage, history and the topics inside of stream channels are no part of it.
-public struct LinkServiceMachine: Sendable {
+package struct LinkServiceMachine: Sendable {
   /// What happened.
-  public enum Input: Sendable, Hashable {
+  package enum Input: Sendable, Hashable {
     /// A message of a link came.
     case received(Message)
-    /// Somebody wants a user of an app thrown out, for a reason of the vendor's.
+    /// The test or the tool wants a user of an app thrown out, for a reason of the vendor's.
     case commandedKick(app: String, user: String, reason: Int)
     /// Time has passed, and nothing else happened.
     case timePassed
   }
 
   /// How the server behaves from now on.
-  public var rules: LinkServiceRules { didSet { presence.rules = rules } }
+  package var rules: LinkServiceRules { didSet { presence.rules = rules } }
   var accounts: [LinkUser: LinkAccount] = [:]
   var presence: LinkPresenceBoard
   var outputs: [Message] = []
   /// Not after the first deadline of any link, when all are looked at.
   private var nextLook: Timestamp?
   /// How many links of the message service were connected at once at most; streams do not count.
-  public private(set) var peakConnectionCount = 0
+  package private(set) var peakConnectionCount = 0
 
   /// Creates a server without users.
   /// - Parameter rules: How it behaves.
-  public init(_ rules: LinkServiceRules = LinkServiceRules()) {
+  package init(_ rules: LinkServiceRules = LinkServiceRules()) {
     self.rules = rules
     presence = LinkPresenceBoard(rules)
   }
 
   /// When the server may have something to say; nil is when it is asked.
-  public var deadline: Timestamp? { earlier(nextLook, presence.deadline) }
+  package var deadline: Timestamp? { earlier(nextLook, presence.deadline) }
 
   /// How many links of the message service are connected, as far as the broker has told.
-  public var connectionCount: Int {
+  package var connectionCount: Int {
     accounts.values.count { $0.line?.isConnected ?? false }
   }
 
   /// The users whose link has been silent for longer than its interval and ten seconds, in order.
   /// - Parameter now: The time.
   /// - Returns: The users' identifiers.
-  public func suspects(at now: Timestamp) -> [String] {
+  package func suspects(at now: Timestamp) -> [String] {
     let silent = accounts.filter { $0.value.line.map { $0.suspectTime <= now } ?? false }
     return silent.map(\.key.user).sorted()
   }
@@ -58,7 +58,7 @@ public struct LinkServiceMachine: Sendable {
   ///   - input: What happened.
   ///   - now: When; never before the time of an earlier input.
   /// - Returns: The messages to send, in this order.
-  public mutating func handle(_ input: Input, now: Timestamp) -> [Message] {
+  package mutating func handle(_ input: Input, now: Timestamp) -> [Message] {
     look(now)
     switch input {
     case .received(let message): if !rules.isDeaf { receive(message, now) }
@@ -92,7 +92,7 @@ public struct LinkServiceMachine: Sendable {
   }
 
   private mutating func answerPing(_ message: Message, _ address: LinkAddress, _ now: Timestamp) {
-    // Who is not known gets no answer, and will greet again.
+    // A link that is not known gets no answer, and will greet again.
     guard changeLine(of: address, { $0.lastHeard = now }) else { return }
     outputs.append(Message(topic: address.down("pong"), payload: message.payload))
   }

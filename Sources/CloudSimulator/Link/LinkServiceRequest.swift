@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What a link asks a server for.
 struct LinkServiceRequest {

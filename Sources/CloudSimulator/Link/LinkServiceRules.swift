@@ -1,4 +1,16 @@
 /// How a server of links behaves.
+///
+/// As JSON, the key `links` of a ``CloudScript``; with it, though it be empty, the cloud answers links:
+///
+/// ```json
+/// {
+///   "links": {
+///     "tokens": { "stale": { "code": 6, "reason": 9 }, "short": { "lifetime": 60 } },
+///     "refusedChannels": { "secret": 7 },
+///     "lostChannels": ["gone"]
+///   }
+/// }
+/// ```
 public struct LinkServiceRules: Sendable, Hashable {
   /// What the server says to a token.
   public struct Token: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 import Synchronization
 
 /// A server of requests and the client that talks to it, in process and in virtual time.

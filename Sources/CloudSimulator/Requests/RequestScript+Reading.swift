@@ -1,17 +1,17 @@
-public import DataClient
+public import RepriseCore
 
 extension RequestScript {
   /// Reads a script.
   /// - Parameter json: The script in JSON.
-  /// - Throws: ``CloudError`` that names the key, or the line and the column where it is no JSON.
-  public init(parsing json: [UInt8]) throws(CloudError) {
+  /// - Throws: ``SimulatorError`` that names the key, or the line and the column where it is no JSON.
+  public init(parsing json: [UInt8]) throws(SimulatorError) {
     try self.init(try ScriptFields.read(json))
   }
 
   /// Reads a script.
   /// - Parameter value: The script, an object.
-  /// - Throws: ``CloudError`` that names the key.
-  public init(_ value: JSONValue) throws(CloudError) {
+  /// - Throws: ``SimulatorError`` that names the key.
+  public init(_ value: JSONValue) throws(SimulatorError) {
     let fields = try ScriptFields(
       value, path: "", keys: ["answers", "pushes", "login", "answersHeartbeats"])
     self.init(login: try fields.text("login"))
@@ -30,7 +30,7 @@ extension RequestScript {
 }
 
 extension RequestScript.Answer {
-  fileprivate init(_ value: JSONValue, path: String) throws(CloudError) {
+  fileprivate init(_ value: JSONValue, path: String) throws(SimulatorError) {
     let fields = try ScriptFields(
       value, path: path, keys: ["service", "request", "faults", "after", "error", "content"])
     self.init(
@@ -50,7 +50,7 @@ extension RequestScript.Answer {
   }
 
   /// One number, or several in an array.
-  private static func requests(_ fields: ScriptFields) throws(CloudError) -> [Int] {
+  private static func requests(_ fields: ScriptFields) throws(SimulatorError) -> [Int] {
     guard case .array(let values) = fields.value("request") else {
       return try fields.integer("request", in: 1...(.max)).map { [$0] } ?? []
     }
@@ -63,7 +63,7 @@ extension RequestScript.Answer {
 }
 
 extension RequestScript.ScheduledPush {
-  fileprivate init(_ value: JSONValue, path: String) throws(CloudError) {
+  fileprivate init(_ value: JSONValue, path: String) throws(SimulatorError) {
     let fields = try ScriptFields(
       value, path: path, keys: ["json", "text", "bytes", "after", "every", "times", "on"])
     self.init(
@@ -73,7 +73,7 @@ extension RequestScript.ScheduledPush {
     if count ?? 1 > 1, interval == nil { throw fields.error("times", "needs the key every") }
   }
 
-  private static func push(_ fields: ScriptFields) throws(CloudError) -> RequestScript.Push {
+  private static func push(_ fields: ScriptFields) throws(SimulatorError) -> RequestScript.Push {
     let given = ["json", "text", "bytes"].filter { fields.value($0) != nil }
     guard given.count == 1, let key = given.first, let value = fields.value(key) else {
       throw ScriptFields.error(fields.path, "must have one of the keys json, text, bytes")

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// How a server of requests behaves where it does not behave well, and what it says without being asked.
 ///

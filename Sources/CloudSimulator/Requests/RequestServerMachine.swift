@@ -1,12 +1,12 @@
-public import DataClient
+package import RepriseCore
 
 /// A server of requests as a value: what one connection brings goes in, what it is sent comes out.
 ///
 /// One machine serves one connection after the other; what it counts of requests goes on, and may be
 /// counted on by another machine.
-public struct RequestServerMachine: Sendable {
+package struct RequestServerMachine: Sendable {
   /// What happened.
-  public enum Input: Sendable, Hashable {
+  package enum Input: Sendable, Hashable {
     /// A connection is open.
     case opened
     /// The client sent a text.
@@ -18,7 +18,7 @@ public struct RequestServerMachine: Sendable {
   }
 
   /// What to do.
-  public enum Output: Sendable, Hashable {
+  package enum Output: Sendable, Hashable {
     /// Send a text message.
     case text(String)
     /// Send a binary message.
@@ -49,17 +49,17 @@ public struct RequestServerMachine: Sendable {
 
   /// Creates a server that nobody has connected to.
   /// - Parameter script: How it behaves.
-  public init(_ script: RequestScript = RequestScript()) { self.script = script }
+  package init(_ script: RequestScript = RequestScript()) { self.script = script }
 
   /// When the machine wants to be asked again if nothing happens before; nil is never.
-  public var deadline: Timestamp? { schedule.map(\.time).min() }
+  package var deadline: Timestamp? { schedule.map(\.time).min() }
 
   /// Takes in one thing that happened.
   /// - Parameters:
   ///   - input: What happened.
   ///   - now: When; never before the time of an earlier input.
   /// - Returns: What to do, in this order.
-  public mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
+  package mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
     switch input {
     case .opened:
       schedule = []
@@ -71,6 +71,9 @@ public struct RequestServerMachine: Sendable {
     }
     return takeDue(now)
   }
+
+  /// What keeps a text message from being a request, in words for a user; nil of one that is answered.
+  package static func misfit(of text: String) -> String? { RequestReceived.misfit(of: text) }
 
   // MARK: Answers
 
@@ -197,6 +200,20 @@ struct RequestReceived: Sendable {
   let method: String
   /// The content; an empty object without one.
   let parameters: JSONValue
+
+  /// What keeps a text from being a request.
+  static func misfit(of text: String) -> String? {
+    guard let value = JSONValue(parsing: Array(text.utf8)) else { return "it is no JSON" }
+    guard case .object(let members) = value else { return "it is no object of JSON" }
+    func member(_ key: String) -> JSONValue? { members.last { $0.key == key }?.value }
+    switch (member("uniqueId"), member("service")) {
+    case (nil, _): return "it has no uniqueId"
+    case (_, nil): return "it has no service"
+    case (.string?, _): return "its uniqueId is a string, not a whole number"
+    case (let id?, _) where id.integer == nil: return "its uniqueId is no whole number"
+    case (_, let service?): return service.text == nil ? "its service is no string" : nil
+    }
+  }
 
   /// Reads a text; nil when it is no request.
   init?(_ text: String) {

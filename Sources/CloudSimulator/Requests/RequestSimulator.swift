@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 import Synchronization
 
 /// The other side of an SDK's requests: answers as a server does, on any number of connections at once.

@@ -1,19 +1,20 @@
-public import DataClient
+public import RepriseCore
 
 extension CloudScript {
   /// Reads a script.
   /// - Parameter json: The script in JSON.
-  /// - Throws: ``CloudError`` that names the key, or the line and the column where it is no JSON.
-  public init(parsing json: [UInt8]) throws(CloudError) {
+  /// - Throws: ``SimulatorError`` that names the key, or the line and the column where it is no JSON.
+  public init(parsing json: [UInt8]) throws(SimulatorError) {
     try self.init(ScriptFields.read(json))
   }
 
   /// Takes a script from JSON that is read already.
   /// - Parameter value: The script.
-  /// - Throws: ``CloudError`` that names the key.
-  public init(_ value: JSONValue) throws(CloudError) {
+  /// - Throws: ``SimulatorError`` that names the key.
+  public init(_ value: JSONValue) throws(SimulatorError) {
     let fields = try ScriptFields(
-      value, path: "", keys: ["tokens", "replies", "pushes", "refusedSubscriptions", "gateway"])
+      value, path: "",
+      keys: ["tokens", "replies", "pushes", "refusedSubscriptions", "gateway", "links"])
     self.init()
     tokens = try Self.tokens(fields)
     for element in try fields.elements("replies") {
@@ -30,9 +31,12 @@ extension CloudScript {
       refusedSubscriptions.append(filter)
     }
     if let value = fields.value("gateway") { gateway = try GatewayScript(value, path: "gateway") }
+    if let value = fields.value("links") { links = try LinkServiceRules(value, path: "links") }
   }
 
-  private static func tokens(_ fields: ScriptFields) throws(CloudError) -> [String: TokenRefusal] {
+  private static func tokens(_ fields: ScriptFields) throws(SimulatorError) -> [String:
+    TokenRefusal]
+  {
     guard let value = fields.value("tokens") else { return [:] }
     guard case .object(let members) = value else {
       throw fields.error("tokens", "must be an object")
@@ -50,7 +54,7 @@ extension CloudScript {
 }
 
 extension CloudScript.Reply {
-  init(_ value: JSONValue, path: String) throws(CloudError) {
+  init(_ value: JSONValue, path: String) throws(SimulatorError) {
     let fields = try ScriptFields(
       value, path: path,
       keys: ["topic", "request", "faults", "after", "code", "message", "data"])
@@ -75,7 +79,7 @@ extension CloudScript.Reply {
   }
 
   /// One number, or several in an array.
-  private static func requests(_ fields: ScriptFields) throws(CloudError) -> [Int] {
+  private static func requests(_ fields: ScriptFields) throws(SimulatorError) -> [Int] {
     guard case .array = fields.value("request") else {
       return try fields.integer("request", in: 1...(.max)).map { [$0] } ?? []
     }
@@ -94,7 +98,7 @@ extension CloudScript.Reply {
 extension CloudScript.ScheduledPush {
   private static let contents = ["properties", "event", "status", "binding", "params", "payload"]
 
-  init(_ value: JSONValue, path: String) throws(CloudError) {
+  init(_ value: JSONValue, path: String) throws(SimulatorError) {
     let keys = ["topic", "method", "qos", "after", "every", "times", "on", "device"]
     let fields = try ScriptFields(value, path: path, keys: Self.contents + keys)
     self.init(
@@ -111,7 +115,7 @@ extension CloudScript.ScheduledPush {
     }
   }
 
-  private static func content(_ fields: ScriptFields) throws(CloudError) -> CloudPush.Content {
+  private static func content(_ fields: ScriptFields) throws(SimulatorError) -> CloudPush.Content {
     let given = contents.filter { fields.value($0) != nil }
     guard given.count == 1, let key = given.first, let value = fields.value(key) else {
       throw ScriptFields.error(
@@ -143,7 +147,7 @@ extension CloudScript.ScheduledPush {
 
   private static func event(
     _ value: JSONValue, path: String
-  ) throws(CloudError) -> CloudPush.Event {
+  ) throws(SimulatorError) -> CloudPush.Event {
     let fields = try ScriptFields(value, path: path, keys: ["identifier", "name", "type", "value"])
     let type = try fields.text("type") ?? "info"
     guard ["info", "alert", "error"].contains(type) else {
@@ -156,7 +160,7 @@ extension CloudScript.ScheduledPush {
 
   private static func choice(
     _ fields: ScriptFields, _ key: String, yes: String, no: String
-  ) throws(CloudError) -> Bool {
+  ) throws(SimulatorError) -> Bool {
     switch try fields.requiredText(key) {
     case yes: return true
     case no: return false
@@ -164,7 +168,7 @@ extension CloudScript.ScheduledPush {
     }
   }
 
-  private static func device(_ fields: ScriptFields) throws(CloudError) -> CloudDevice? {
+  private static func device(_ fields: ScriptFields) throws(SimulatorError) -> CloudDevice? {
     guard let text = try fields.text("device") else { return nil }
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty,

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// How the cloud behaves where it does not behave well, and what it says without being asked.
 ///
@@ -26,7 +26,7 @@ public import DataClient
 /// }
 /// ```
 ///
-/// What gateways are answered stands in ``GatewayScript``.
+/// What gateways are answered stands in ``GatewayScript``, and how links are served in ``LinkServiceRules``.
 ///
 /// Topics are short (`/account/bind`) or full (`/sys/…`, `/ext/…`), and may have wildcards where they are
 /// compared. Of the replies, the first that fits is taken; each counts the requests on its topic.
@@ -137,6 +137,16 @@ public struct CloudScript: Sendable, Hashable {
   public var refusedSubscriptions: [String]
   /// What is known of gateways and sub-devices; nil does not answer gateways.
   public var gateway: GatewayScript?
+  /// How links are served; nil does not answer links.
+  public var links: LinkServiceRules?
+  /// What nobody asked for in so many words: a broker may refuse its topics, and then it is not served.
+  private(set) var optionalParts: Set<Part> = []
+
+  /// What a cloud serves besides apps.
+  enum Part: Sendable, Hashable {
+    case gateways
+    case links
+  }
 
   /// Creates a script.
   /// - Parameters:
@@ -145,15 +155,31 @@ public struct CloudScript: Sendable, Hashable {
   ///   - pushes: What is pushed.
   ///   - refusedSubscriptions: Filters whose subscriptions are refused.
   ///   - gateway: What is known of gateways and sub-devices.
+  ///   - links: How links are served.
   public init(
     tokens: [String: TokenRefusal] = [:], replies: [Reply] = [], pushes: [ScheduledPush] = [],
-    refusedSubscriptions: [String] = [], gateway: GatewayScript? = nil
+    refusedSubscriptions: [String] = [], gateway: GatewayScript? = nil,
+    links: LinkServiceRules? = nil
   ) {
     self.tokens = tokens
     self.replies = replies
     self.pushes = pushes
     self.refusedSubscriptions = refusedSubscriptions
     self.gateway = gateway
+    self.links = links
+  }
+
+  /// Serves gateways and links too, in good health where the script says nothing of them, and as far as the broker grants
+  /// their topics.
+  public mutating func serveEverything() {
+    if gateway == nil {
+      gateway = GatewayScript()
+      optionalParts.insert(.gateways)
+    }
+    if links == nil {
+      links = LinkServiceRules()
+      optionalParts.insert(.links)
+    }
   }
 
   /// The first key that only ``InProcessBroker`` can obey; nil when a real broker will do.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// The keys of one object in a script, read with errors that name the key.
 struct ScriptFields {
@@ -6,7 +6,7 @@ struct ScriptFields {
   let path: String
   let members: [JSONMember]
 
-  init(_ value: JSONValue, path: String, keys: [String]) throws(CloudError) {
+  init(_ value: JSONValue, path: String, keys: [String]) throws(SimulatorError) {
     guard case .object(let members) = value else {
       throw Self.error(path.isEmpty ? "the script" : path, "must be an object")
     }
@@ -26,8 +26,8 @@ struct ScriptFields {
   }
 
   /// Reads the text of a script.
-  /// - Throws: ``CloudError`` that names the line and the column where it is no JSON.
-  static func read(_ json: [UInt8]) throws(CloudError) -> JSONValue {
+  /// - Throws: ``SimulatorError`` that names the line and the column where it is no JSON.
+  static func read(_ json: [UInt8]) throws(SimulatorError) -> JSONValue {
     do {
       return try JSONValue.read(json)
     } catch {
@@ -40,42 +40,42 @@ struct ScriptFields {
     }
   }
 
-  static func error(_ key: String, _ message: String) -> CloudError {
-    CloudError(.unreadableScript, "\(key) \(message)")
+  static func error(_ key: String, _ message: String) -> SimulatorError {
+    SimulatorError(.unreadableScript, "\(key) \(message)")
   }
 
   func name(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
-  func error(_ key: String, _ message: String) -> CloudError { Self.error(name(key), message) }
+  func error(_ key: String, _ message: String) -> SimulatorError { Self.error(name(key), message) }
 
   func value(_ key: String) -> JSONValue? { members.first { $0.key == key }?.value }
 
-  func text(_ key: String) throws(CloudError) -> String? {
+  func text(_ key: String) throws(SimulatorError) -> String? {
     guard let value = value(key) else { return nil }
     guard let text = value.text else { throw error(key, "must be a string") }
     return text
   }
 
-  func requiredText(_ key: String) throws(CloudError) -> String {
+  func requiredText(_ key: String) throws(SimulatorError) -> String {
     guard let text = try text(key) else { throw error(key, "is missing") }
     return text
   }
 
   /// A topic filter, which may be short; nil when it is left out.
-  func filter(_ key: String) throws(CloudError) -> String? {
+  func filter(_ key: String) throws(SimulatorError) -> String? {
     guard let text = try text(key) else { return nil }
     try Self.check(filter: text, name(key))
     return text
   }
 
-  static func check(filter: String, _ key: String) throws(CloudError) {
+  static func check(filter: String, _ key: String) throws(SimulatorError) {
     guard !filter.isEmpty, Subscription(CloudTopic.upFilter(filter)).isWellFormed else {
       throw error(key, "is no topic filter: \"\(filter)\"")
     }
   }
 
   /// A topic, which may be short.
-  func topic(_ key: String) throws(CloudError) -> String {
+  func topic(_ key: String) throws(SimulatorError) -> String {
     let text = try requiredText(key)
     try Self.check(filter: text, name(key))
     guard !text.contains("+"), !text.contains("#") else {
@@ -84,7 +84,7 @@ struct ScriptFields {
     return text
   }
 
-  func integer(_ key: String, in range: ClosedRange<Int>) throws(CloudError) -> Int? {
+  func integer(_ key: String, in range: ClosedRange<Int>) throws(SimulatorError) -> Int? {
     guard let value = value(key) else { return nil }
     guard let number = value.integer, range.contains(number) else {
       let upper = range.upperBound == .max ? "or more" : "to \(range.upperBound)"
@@ -94,7 +94,7 @@ struct ScriptFields {
   }
 
   /// The code of an answer: a whole number, or digits in a string, kept as it is.
-  func code(_ key: String) throws(CloudError) -> JSONValue? {
+  func code(_ key: String) throws(SimulatorError) -> JSONValue? {
     guard let value = value(key) else { return nil }
     guard value.integer != nil || value.text.flatMap({ Int($0) }) != nil else {
       throw error(key, "must be a whole number, or one in a string")
@@ -103,7 +103,7 @@ struct ScriptFields {
   }
 
   /// A time in seconds.
-  func seconds(_ key: String, least: Double = 0) throws(CloudError) -> Duration? {
+  func seconds(_ key: String, least: Double = 0) throws(SimulatorError) -> Duration? {
     guard let value = value(key) else { return nil }
     guard case .number(let digits) = value, let seconds = Double(digits), seconds >= least,
       seconds <= 1_000_000_000
@@ -111,13 +111,13 @@ struct ScriptFields {
     return .nanoseconds(Int64((seconds * 1_000_000_000).rounded()))
   }
 
-  func qos() throws(CloudError) -> QoS {
+  func qos() throws(SimulatorError) -> QoS {
     let number = try integer("qos", in: 0...2) ?? 1
     return QoS(rawValue: UInt8(truncatingIfNeeded: number)) ?? .atLeastOnce
   }
 
   /// The elements of an array with their places; none when it is left out.
-  func elements(_ key: String) throws(CloudError) -> [(value: JSONValue, path: String)] {
+  func elements(_ key: String) throws(SimulatorError) -> [(value: JSONValue, path: String)] {
     guard let value = value(key) else { return [] }
     guard case .array(let elements) = value else { throw error(key, "must be an array") }
     return elements.enumerated().map { ($0.element, "\(name(key))[\($0.offset)]") }

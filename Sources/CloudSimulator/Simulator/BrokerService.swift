@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What answers behind a connection to a broker, as a value without a clock and without I/O.
 protocol BrokerService: Sendable {
@@ -8,8 +8,11 @@ protocol BrokerService: Sendable {
   /// What is told to it each time there is a connection, before anything else.
   static var greetings: [Input] { get }
 
-  /// What it subscribes to; all of it has to be granted.
+  /// What it subscribes to; all of it has to be granted, but for ``optionalFilters``.
   var filters: [String] { get }
+
+  /// What a broker may refuse.
+  var optionalFilters: [String] { get }
 
   /// When it has something to say; nil is when it is asked.
   var deadline: Timestamp? { get }
@@ -20,6 +23,11 @@ protocol BrokerService: Sendable {
   ///   - now: When; never before the time of an earlier input.
   /// - Returns: What to do, in this order; what a cloud can do is the most.
   mutating func answer(_ input: Input, now: Timestamp) -> [CloudMachine.Output]
+}
+
+extension BrokerService {
+  /// None.
+  var optionalFilters: [String] { [] }
 }
 
 /// What every service can be told.

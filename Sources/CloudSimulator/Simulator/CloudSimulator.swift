@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// The other side of an SDK: answers devices as the cloud does, on a real broker or in process.
 ///
@@ -57,16 +57,21 @@ public final class CloudSimulator: Sendable {
   /// Connects, subscribes to what devices send, and answers until the client's world ends.
   ///
   /// A lost connection is opened again. When the task is cancelled, the connection is closed.
-  /// - Parameter client: The world to live in.
-  /// - Throws: ``CloudError`` when it can't be a cloud there, `DataClientError` when the client is
+  /// - Parameters:
+  ///   - client: The world to live in.
+  ///   - noteLack: Is told of filters that the broker refuses and that nobody asked for in so many words, as after
+  ///     ``CloudScript/serveEverything()``; then those who send there are not answered.
+  /// - Throws: ``SimulatorError`` when it can't be a cloud there, `DataClientError` when the client is
   ///   broken, and `CancellationError`.
-  public func run(on client: some DataClient) async throws {
+  public func run(
+    on client: some DataClient, noteLack: @Sendable ([String]) -> Void = { _ in }
+  ) async throws {
     if let key = script.firstInProcessKey, broker == nil {
-      throw CloudError(.needsBroker, "\(key) asks for what a real broker can't be told to do")
+      throw SimulatorError(.needsBroker, "\(key) asks for what a real broker can't be told to do")
     }
     for filter in script.refusedSubscriptions {
       broker?.refuseSubscriptions(to: CloudTopic.downFilter(filter))
     }
-    try await runner.run(on: client, broker: broker)
+    try await runner.run(on: client, broker: broker, noteLack: noteLack)
   }
 }

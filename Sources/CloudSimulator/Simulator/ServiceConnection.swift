@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// A service's connection to its broker, as a value, with the service behind it.
 struct ServiceConnection<Service: BrokerService>: Sendable {
@@ -16,7 +16,9 @@ struct ServiceConnection<Service: BrokerService>: Sendable {
   enum Output: Hashable {
     case perform(ClientAction)
     case dropPublisher(of: String)
-    case fail(CloudError)
+    case fail(SimulatorError)
+    /// The broker refuses these filters, without which the service goes on.
+    case lack([String])
     case finish
   }
 
@@ -83,7 +85,7 @@ struct ServiceConnection<Service: BrokerService>: Sendable {
     case .failed(_, let failure):
       // Going on, an SDK would wait for answers that never come, and nobody would know why.
       return [
-        .fail(CloudError(.notPublished, "what the simulator sends does not arrive: \(failure)"))
+        .fail(SimulatorError(.notPublished, "what the simulator sends does not arrive: \(failure)"))
       ]
     case .unsubscribed, .published, .text, .binary, .response: return []
     }
@@ -94,13 +96,15 @@ struct ServiceConnection<Service: BrokerService>: Sendable {
   ) -> [Output] {
     guard case .subscribing(id) = phase else { return [] }
     // A client may have asked for less in several filters; none of them is refused.
-    guard !granted.isEmpty, !granted.contains(nil) else {
-      let filters = service.filters.joined(separator: " or ")
-      return [.fail(CloudError(.notSubscribed, "the broker refuses \(filters)"))]
+    let refused = zip(service.filters, granted).filter { $0.1 == nil }.map(\.0)
+    let optional = Set(service.optionalFilters)
+    guard !granted.isEmpty, optional.isSuperset(of: refused) else {
+      let filters = service.filters.filter { !optional.contains($0) }.joined(separator: " or ")
+      return [.fail(SimulatorError(.notSubscribed, "the broker refuses \(filters)"))]
     }
     phase = .online
     failures = 0
-    return tell(Service.greetings, now) + pass(now)
+    return (refused.isEmpty ? [] : [.lack(refused)]) + tell(Service.greetings, now) + pass(now)
   }
 
   /// Does what is due by now.
@@ -124,7 +128,7 @@ struct ServiceConnection<Service: BrokerService>: Sendable {
   private mutating func noteClosed(_ reason: ClientEvent.Closed, _ now: Timestamp) -> [Output] {
     if case .refused = reason, !reason.mayPass {
       phase = .idle
-      return [.fail(CloudError(.refused, "\(reason)"))]
+      return [.fail(SimulatorError(.refused, "\(reason)"))]
     }
     return wait("\(reason)", now)
   }
@@ -134,7 +138,7 @@ struct ServiceConnection<Service: BrokerService>: Sendable {
     guard let delay = backOff.delay(after: failures) else {
       phase = .idle
       let message = "the broker was not reached in \(failures) attempts: \(reason)"
-      return [.fail(CloudError(.unreachable, message))]
+      return [.fail(SimulatorError(.unreachable, message))]
     }
     phase = .backingOff(until: now.advanced(by: delay))
     return []

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 
 /// Lets a service live in a client, in one at a time, and reaches it from outside meanwhile.
@@ -37,31 +37,35 @@ final class ServiceRunner<Service: BrokerService>: Sendable {
   /// - Parameters:
   ///   - client: The world to live in.
   ///   - broker: The broker, if it can be told to drop connections.
-  /// - Throws: ``CloudError`` when the service can't do its work there, `DataClientError` when the
+  ///   - noteLack: Is told of filters that the broker refuses and the service can do without.
+  /// - Throws: ``SimulatorError`` when the service can't do its work there, `DataClientError` when the
   ///   client is broken, and `CancellationError`.
-  func run(on client: some DataClient, broker: InProcessBroker? = nil) async throws {
+  func run(
+    on client: some DataClient, broker: InProcessBroker? = nil,
+    noteLack: @Sendable ([String]) -> Void = { _ in }
+  ) async throws {
     try enter(client)
     defer { state.withLock { $0.client = nil } }
     do {
       var outputs = handle(.started, client)
-      while try await perform(outputs, on: client, broker) {
+      while try await perform(outputs, on: client, broker, noteLack) {
         let deadline = state.withLock { $0.connection.deadline }
         outputs = handle(.received(try await client.next(before: deadline)), client)
       }
     } catch {
       // There may be no connection to close any more.
-      try? await client.perform(ClientAction(ClientAction.ID(rawValue: .max), .disconnect))
+      try? await client.perform(ClientAction(.goodbye, .disconnect))
       throw error
     }
   }
 
-  private func enter(_ client: some DataClient) throws(CloudError) {
+  private func enter(_ client: some DataClient) throws(SimulatorError) {
     let isRunning = state.withLock { state in
       defer { state.client = state.client ?? client }
       return state.client != nil
     }
     guard !isRunning else {
-      throw CloudError(.running, "the simulator runs already; make another one")
+      throw SimulatorError(.running, "the simulator runs already; make another one")
     }
   }
 
@@ -75,7 +79,7 @@ final class ServiceRunner<Service: BrokerService>: Sendable {
   /// - Returns: Whether to go on.
   private func perform(
     _ outputs: [ServiceConnection<Service>.Output], on client: some DataClient,
-    _ broker: InProcessBroker?
+    _ broker: InProcessBroker?, _ noteLack: @Sendable ([String]) -> Void
   ) async throws -> Bool {
     var outputs = outputs[...]
     while let output = outputs.popFirst() {
@@ -91,6 +95,7 @@ final class ServiceRunner<Service: BrokerService>: Sendable {
           outputs += handle(.refused(action, error), client)
         }
       case .dropPublisher(let topic): broker?.dropPublisher(of: topic)
+      case .lack(let filters): noteLack(filters)
       case .fail(let error): throw error
       case .finish: return false
       }

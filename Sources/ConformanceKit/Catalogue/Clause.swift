@@ -51,7 +51,7 @@ public struct Clause: Sendable, Hashable, Decodable {
     case client
     /// The one who listens.
     case server
-    /// Whoever sends or receives.
+    /// Sender and receiver alike.
     case both
   }
 

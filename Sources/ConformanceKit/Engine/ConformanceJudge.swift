@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 internal import Wire
 
 /// Judges sessions by the clauses of the catalogue, in one pass and in memory that does not grow.
@@ -63,13 +63,20 @@ public struct ConformanceJudge: EventConsumer {
   private mutating func take(_ event: borrowing EventView) {
     // There was no connection, and so nothing that a clause speaks of.
     if case .attempted = event.body { return }
+    // No clause speaks of HTTP.
+    if event.context.wire == .http {
+      if case .opened = event.body { seen.add(.http) }
+      return
+    }
     tally.begin(event.context)
+    if case .gap(let gap) = event.body, gap.reason == .leftOut { return leaveOut(event) }
     switch event.context.wire {
     case .mqtt(.v3_1_1): tally.mode = .judged
     case .mqttInferred(.v3_1_1), .mqttUndetermined: tally.mode = .inferred
     case .mqtt: return consumeOther(event)
     case .mqttInferred: return consumeUnnamed(event)
     case .webSocket: return consumeCarrier(event)
+    case .http: return
     }
     let place = table.place(of: event.context.connection)
     let suspicions = tally.suspicions
@@ -85,7 +92,7 @@ public struct ConformanceJudge: EventConsumer {
       lastContext = event.context
       // Nothing is kept at its place, and nothing of that counted.
       return table.remove(at: place)
-    case .attempted, .handshake, .webSocket: break
+    case .attempted, .handshake, .webSocket, .http: break
     }
     // Of its frames a rule of what carries it wants to know.
     if event.context.over != nil { table[place].webSocket.note(tally.blamed) }
@@ -130,7 +137,7 @@ public struct ConformanceJudge: EventConsumer {
       }
       table[place][sender].lastTime = event.context.time
     case .closed: forget(at: place)
-    case .attempted, .handshake, .webSocket: break
+    case .attempted, .handshake, .webSocket, .http: break
     }
     lastContext = event.context
   }
@@ -139,7 +146,8 @@ public struct ConformanceJudge: EventConsumer {
   private mutating func consumeCarrier(_ event: borrowing EventView) {
     let place = table.place(of: event.context.connection)
     // One that was forgotten may carry anything.
-    if table[place].isRemade, !table[place].webSocket.isSeen { table[place].wire = .webSocket }
+    let isRemade = table[place].givenUp != nil
+    if isRemade, !table[place].webSocket.isSeen { table[place].wire = .webSocket }
     let wire = table[place].wire
     let isJudged = wire.version == .v3_1_1
     tally.mode = table[place].hasPings ? .judged : .retold
@@ -170,7 +178,7 @@ public struct ConformanceJudge: EventConsumer {
         mqtt311.lose(from: event.context.sender, &table[place], &tally)
       }
       table[place].carries(frame, event, &tally)
-    case .attempted, .gap, .malformed, .mqtt, .handshake: break
+    case .attempted, .gap, .malformed, .mqtt, .handshake, .http: break
     }
     table[place].webSocket.note(tally.blamed)
     if event.mayGrow { table.account(at: place) }
@@ -183,9 +191,9 @@ public struct ConformanceJudge: EventConsumer {
   private mutating func noteOrder(_ event: borrowing EventView, at place: Int) {
     switch event.body {
     case .gap, .malformed: table[place].hasLoss = true
-    case .opened, .closed, .attempted, .mqtt, .handshake, .webSocket: break
+    case .opened, .closed, .attempted, .mqtt, .handshake, .webSocket, .http: break
     }
-    tally.isRemade = table[place].isRemade
+    tally.givenUp = table[place].givenUp
     noteTime(event, at: place)
     if event.context.isOrderUncertain { doubtOrder(at: place) }
     tally.isOrderUncertain = table[place].isOrderUncertain && !table[place].hasLoss
@@ -204,7 +212,7 @@ public struct ConformanceJudge: EventConsumer {
         table[place].clocks.take(event.context.time, of: event.context.sender.other)
       }
     // A loss has the time of what shows it.
-    case .closed, .attempted, .gap, .malformed, .opened: return
+    case .closed, .attempted, .gap, .malformed, .opened, .http: return
     }
     if table[place].clocks.differ { table[place].webSocket.clocksDiffer = true }
   }
@@ -225,7 +233,7 @@ public struct ConformanceJudge: EventConsumer {
     let place = table.place(of: event.context.connection)
     guard table[place].wire == .webSocket else { return }
     // What was forgotten was counted before.
-    if !table[place].isRemade { seen.add(event.context.wire) }
+    if table[place].givenUp == nil { seen.add(event.context.wire) }
     table[place].wire = event.context.wire
   }
 
@@ -260,11 +268,26 @@ public struct ConformanceJudge: EventConsumer {
   /// Forgets what is known of a connection: what is open is left undecided, and what comes later is
   /// judged as behind a loss of everything before.
   mutating func forget(_ number: Int, _ last: EventContext) {
-    tally.isForgetting = true
+    tally.givingUp = .forgotten
     table.noteForgotten()
     leave(number, last)
-    tally.isForgetting = false
+    tally.givingUp = nil
     forgottenConnections += 1
+  }
+
+  /// Takes the news that a selection left events of a connection out: what is open is left undecided, and what comes
+  /// later is judged as behind a loss of everything before.
+  private mutating func leaveOut(_ event: borrowing EventView) {
+    let number = event.context.connection
+    let before = table[table.place(of: number)]
+    if !before.isOpened { seen.add(event.context.wire) }
+    tally.givingUp = .leftOut
+    leave(number, lastContext ?? event.context)
+    tally.givingUp = nil
+    let place = table.place(of: number)
+    table[place].isOpened = true
+    // Without its opening it may have been told by its client.
+    table[place].loseAll(.leftOut, isRetold: !before.isOpened || !before.hasPings)
   }
 
   /// Tells the verdicts over everything that was consumed.

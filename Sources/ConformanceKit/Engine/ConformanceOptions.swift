@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// What a user asks of a conformance run.
 public struct ConformanceOptions: Sendable, Hashable {

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 
 /// Whether the times of the two directions of a connection can be compared.
 ///

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 // What a connection takes while it is judged, and what is left of one that was forgotten.
@@ -19,9 +19,9 @@ extension ConnectionState {
       + suspicions.reserved + webSocket.reserved
   }
 
-  /// Takes all that came before for lost: the connection was forgotten, and it goes on.
-  mutating func loseAll(isRetold: Bool) {
-    isRemade = true
+  /// Takes all that came before for lost: what was known of the connection was given up, and it goes on.
+  mutating func loseAll(_ cause: UndecidedReason, isRetold: Bool) {
+    givenUp = cause
     webSocket.isRemade = true
     // The answer to the next request may have been captured before it.
     wasAnsweredEarly = true
@@ -49,7 +49,7 @@ extension EventView {
       }
     case .webSocket(let frame): frame.opcode.isControl
     case .handshake: true
-    case .opened, .closed, .attempted, .gap, .malformed: false
+    case .opened, .closed, .attempted, .gap, .malformed, .http: false
     }
   }
 }

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// What the rules need to know of one open connection; brought up to date once an event.
@@ -11,6 +11,8 @@ struct ConnectionState {
   let number: Int
   /// What the connection spoke last.
   var wire = WireProtocol.mqtt(.v3_1_1)
+  /// Whether its opening was seen, or was counted as left out.
+  var isOpened = false
   /// Whether the start of the connection is in the capture.
   var isFromStart = false
   /// Whether the order of its directions was not known at some place, and whether bytes are missing.
@@ -18,8 +20,8 @@ struct ConnectionState {
   var hasLoss = false
   /// The memory that it was last measured to take, in bytes.
   var amount = 0
-  /// Whether what was known of it was given up.
-  var isRemade = false
+  /// Why what was known of it was given up; nil where it was not.
+  var givenUp: UndecidedReason?
   var clocks = ConnectionClocks()
   /// Whether PINGREQ and PINGRESP are told.
   var hasPings = true

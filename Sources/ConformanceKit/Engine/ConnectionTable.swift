@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 
 /// The states of the open connections of a file.
 ///
@@ -32,7 +32,7 @@ struct ConnectionTable {
     } else {
       let place = free.popLast() ?? states.count
       var state = ConnectionState(number: connection)
-      if hasForgotten { state.loseAll(isRetold: isRetold) }
+      if hasForgotten { state.loseAll(.forgotten, isRetold: isRetold) }
       if place < states.count {
         states[place] = state
       } else {
@@ -63,11 +63,12 @@ struct ConnectionTable {
 
   /// Notes what the opening of a connection says, of which nothing can have been before.
   mutating func open(_ opening: ConnectionOpening, at place: Int, _ wire: WireProtocol) {
-    if states[place].isRemade {
+    if states[place].givenUp != nil {
       forget(at: place, as: states[place].number)
       account(at: place)
     }
     states[place].wire = wire
+    states[place].isOpened = true
     states[place].isFromStart = opening.isFromStart
     states[place].hasPings = opening.hasPings
     if !opening.hasPings { isRetold = true }

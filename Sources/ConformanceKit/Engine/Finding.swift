@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// A place where a clause is violated.
 public struct Finding: Sendable, Hashable {

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// Violations that hold only if no packet of the client was lost before them.
@@ -88,7 +88,7 @@ extension EventView {
     switch body {
     case .mqtt(let packet): min(most, packet.bytes.byteCount)
     case .webSocket(let frame): 2 * min(most, max(frame.data.byteCount, frame.payload.byteCount))
-    case .opened, .closed, .attempted, .gap, .malformed, .handshake: 0
+    case .opened, .closed, .attempted, .gap, .malformed, .handshake, .http: 0
     }
   }
 }

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// Where rules report: flat counters, and the findings up to a limit.
@@ -26,10 +26,10 @@ struct Tally {
   var mode = Mode.judged
   /// Whether what is treated as missing on the connection is only out of order.
   var isOrderUncertain = false
-  /// Whether what is left undecided was given up for the memory that it takes.
-  var isForgetting = false
-  /// Whether what is missing of the connection was given up so.
-  var isRemade = false
+  /// Why all that is open of the connection is given up now; nil where it is not.
+  var givingUp: UndecidedReason?
+  /// Why what is missing of the connection was given up; nil where it was not.
+  var givenUp: UndecidedReason?
   /// The file of the current event.
   var file = ""
   /// Who broke a rule by the current event.
@@ -70,7 +70,7 @@ struct Tally {
   mutating func begin(_ context: EventContext) {
     self.context = context
     blamed = []
-    isRemade = false
+    givenUp = nil
     causes.beginEvent()
   }
 
@@ -94,9 +94,8 @@ struct Tally {
     guard count > 0 else { return }
     // Every other reason comes second to that.
     let cause =
-      isForgetting
-      ? .forgotten
-      : isRemade ? reason.ofForgotten : isOrderUncertain ? reason.withoutGap : reason
+      givingUp
+      ?? givenUp.map(reason.becoming) ?? (isOrderUncertain ? reason.withoutGap : reason)
     let reason = mode.doubt ?? cause
     undecided[rule.value * Self.reasons + reason.rawValue] += count
     // However many times, it is one place.

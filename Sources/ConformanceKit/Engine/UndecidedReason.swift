@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 
 /// Why a capture does not decide a clause.
 enum UndecidedReason: Int, CaseIterable {
@@ -21,6 +21,7 @@ enum UndecidedReason: Int, CaseIterable {
   case extensionFilter
   case tooMany
   case forgotten
+  case leftOut
   case repeatedMessage
   case sameRequest
   case loweredQoS
@@ -89,6 +90,7 @@ enum UndecidedReason: Int, CaseIterable {
     case .forgotten:
       "what was known of the connection was given up: with that of all others it was more than "
         + "--memory allows"
+    case .leftOut: "events of the connection were left out of the recording"
     case .repeatedMessage: "a message was repeated, so it is not known which time counts"
     case .sameRequest: "all filters of the SUBSCRIBE ask for the same QoS"
     case .loweredQoS: "the server lowered a QoS, so the order of the codes does not show"
@@ -144,11 +146,13 @@ enum UndecidedReason: Int, CaseIterable {
   }
 
   /// The reason where what is missing was given up.
-  var ofForgotten: UndecidedReason {
+  /// - Parameter cause: Why it was.
+  /// - Returns: The cause, or this reason where it stays what it is.
+  func becoming(_ cause: UndecidedReason) -> UndecidedReason {
     switch self {
     case .clientGap, .serverGap, .startNotCaptured, .connectNotSeen, .handshakeNotSeen,
       .requestNotSeen, .answerNotSeen, .unknownSubscriptions:
-      .forgotten
+      cause
     default: self
     }
   }

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 
 extension ConformanceReport {
   /// Returns the report for a terminal.

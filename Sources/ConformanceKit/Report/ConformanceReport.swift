@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 
 /// The verdicts of a run.
 public struct ConformanceReport: Sendable, Hashable {

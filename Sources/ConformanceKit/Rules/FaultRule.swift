@@ -41,7 +41,7 @@ struct FaultRule: Sendable {
   /// What the receiver of a bad packet must do.
   enum Reaction: Sendable {
     case none
-    /// Whoever received it closes the connection.
+    /// The receiver closes the connection.
     case receiverCloses
     /// The server closes the connection when it received it.
     case serverCloses

@@ -1,5 +1,5 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
 
 extension Clause {
   /// Reads an entry of the SDK's catalogues.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Names for the ids of requests, which are others with every run: the first that is seen is `#1`.
 struct RequestNames: Sendable {

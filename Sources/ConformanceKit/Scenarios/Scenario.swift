@@ -1,10 +1,10 @@
-public import DataClient
 import DeviceSDK
+package import RepriseCore
 
 /// A dialogue between an application, a system of the SDK and the cloud, with the lines that come of it.
-public struct Scenario: Sendable, Hashable {
+package struct Scenario: Sendable, Hashable {
   /// The systems of the SDK that there are scenarios of; a catalogue of clauses has the same name.
-  public enum System: String, Sendable, Hashable, CaseIterable {
+  package enum System: String, Sendable, Hashable, CaseIterable {
     /// The long connection of an app.
     case channel
     /// Requests and their answers over a WebSocket.
@@ -16,19 +16,19 @@ public struct Scenario: Sendable, Hashable {
   }
 
   /// The system that is under test.
-  public let system: System
+  package let system: System
   /// The name, which is that of its file.
-  public let name: String
+  package let name: String
   /// What it shows, in one sentence.
-  public let title: String
+  package let title: String
   /// The clauses that it is bound to.
-  public let clauses: [String]
+  package let clauses: [String]
   /// How the cloud of a simulator behaves; nil when the steps say all that the cloud does.
-  public let cloud: JSONValue?
+  package let cloud: JSONValue?
   /// How many times as fast as true time the subject's time passes at a broker, if that is its own.
   ///
   /// It is for scenarios of minutes and hours.
-  public let speed: Int?
+  package let speed: Int?
   /// How the system is configured; an object.
   let configuration: JSONValue
   let steps: [ScenarioStep]
@@ -38,7 +38,7 @@ public struct Scenario: Sendable, Hashable {
   ///   - value: The scenario, as the files in the folder of the system have it.
   ///   - system: The system that is under test.
   /// - Throws: ``ConformanceError`` when something is missing.
-  public init(_ value: JSONValue, of system: System) throws(ConformanceError) {
+  package init(_ value: JSONValue, of system: System) throws(ConformanceError) {
     guard let name = value["name"]?.text, let title = value["title"]?.text,
       case .array(let clauses) = value["clauses"], case .array(let steps) = value["steps"]
     else {

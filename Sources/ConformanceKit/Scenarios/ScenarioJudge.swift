@@ -1,11 +1,11 @@
-internal import DataClient
+internal import RepriseCore
 
 /// Gathers what came of scenarios, and says which clauses are kept.
 ///
 /// A step that goes otherwise than it should is held against the clauses that it shows. What follows it mostly
 /// follows from it, and so the other clauses of the scenario are kept if all steps that show them came before it,
 /// and undecided if not. A clause has passed when no run broke it and one kept it.
-public struct ScenarioJudge: Sendable {
+package struct ScenarioJudge: Sendable {
   private struct Counts {
     var satisfied = 0
     var findings: [Finding] = []
@@ -25,7 +25,7 @@ public struct ScenarioJudge: Sendable {
   ///   - selectors: Identifiers and sections of the clauses to report; none is all.
   ///   - isStrict: Whether a violated SHOULD or MAY fails the run.
   /// - Throws: ``ConformanceError`` for clauses that do not exist.
-  public init(
+  package init(
     _ suite: ScenarioSuite, clauses selectors: [String] = [], isStrict: Bool = false
   ) throws(ConformanceError) {
     clauses = try suite.catalogue.select(selectors)
@@ -39,7 +39,7 @@ public struct ScenarioJudge: Sendable {
   ///   - scenario: The scenario.
   ///   - input: What its world was made of: a file, or the name of a world.
   ///   - isWhole: Whether nothing is missing from the world; otherwise what is wrong may be for want of that.
-  public mutating func add(
+  package mutating func add(
     _ outcome: ScenarioOutcome, of scenario: Scenario, in input: String, isWhole: Bool = true
   ) {
     if !inputs.contains(input) { inputs.append(input) }
@@ -69,7 +69,7 @@ public struct ScenarioJudge: Sendable {
   /// Returns the verdicts on all that was added.
   /// - Parameter toolVersion: The version of the tool that judges.
   /// - Returns: The report.
-  public func report(toolVersion: String) -> ConformanceReport {
+  package func report(toolVersion: String) -> ConformanceReport {
     let results = clauses.map { clause in
       let counts = counts[clause.id] ?? Counts()
       return ClauseResult(

@@ -1,34 +1,34 @@
-public import DataClient
+package import RepriseCore
 
 /// What came of a scenario in one world.
-public struct ScenarioOutcome: Sendable, Hashable {
+package struct ScenarioOutcome: Sendable, Hashable {
   /// The name of the scenario.
-  public let scenario: String
+  package let scenario: String
   /// The lines that came of each step, as far as the scenario got.
-  public let transcript: [[String]]
+  package let transcript: [[String]]
   /// What is not as it should be, in the order of the steps.
-  public let findings: [ScenarioFinding]
+  package let findings: [ScenarioFinding]
 
   /// Whether all is as it should be.
-  public var hasPassed: Bool { findings.isEmpty }
+  package var hasPassed: Bool { findings.isEmpty }
 }
 
 /// A step of a scenario of which something else came than should.
-public struct ScenarioFinding: Sendable, Hashable {
+package struct ScenarioFinding: Sendable, Hashable {
   /// The number of the step, from 1; one more than there are is the end of the scenario.
-  public let step: Int
+  package let step: Int
   /// What the step does, such as `cloud accepts`.
-  public let action: String
+  package let action: String
   /// The clauses that are broken; none when a step went otherwise that shows none, or the end.
-  public let clauses: [String]
+  package let clauses: [String]
   /// The frame, or the line, at which it was noticed, or the number of what happened; with connection and time.
-  public let place: ReplayPlace
+  package let place: ReplayPlace
   /// Whether it says nothing of the subject: the world had no more to tell, or could not.
-  public let isOfWorld: Bool
+  package let isOfWorld: Bool
   /// What is wrong, in one sentence.
-  public let message: String
+  package let message: String
   /// What should have come of it.
-  public let expected: String
+  package let expected: String
   /// What came of it.
-  public let actual: String
+  package let actual: String
 }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// One run of a scenario, as far as it got.
 struct ScenarioRun {

@@ -1,5 +1,5 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
 
 /// Runs a scenario on the driver of a system, and compares what happens line by line.
 ///

@@ -1,4 +1,4 @@
-package import DataClient
+package import RepriseCore
 
 /// One step of a scenario: what one of the three does, and the lines that must come of it.
 package struct ScenarioStep: Sendable, Hashable {

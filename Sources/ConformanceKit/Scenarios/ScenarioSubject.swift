@@ -1,5 +1,5 @@
-package import DataClient
 package import DeviceSDK
+package import RepriseCore
 
 /// One of the SDK's systems as scenarios drive it: its machine, its vocabulary of calls, its lines.
 ///

@@ -1,17 +1,17 @@
 import CConformance
-import DataClient
+import RepriseCore
 
 /// The scenarios of the SDK's systems, and the catalogue of the clauses that they are bound to.
-public struct ScenarioSuite: Sendable {
+package struct ScenarioSuite: Sendable {
   /// The clauses of all systems.
-  public let catalogue: Catalogue
+  package let catalogue: Catalogue
   /// The scenarios of all systems, by their names within each.
-  public let scenarios: [Scenario]
+  package let scenarios: [Scenario]
 
   /// Reads the suite that is part of this library.
   /// - Returns: The suite.
   /// - Throws: ``ConformanceError`` when it was damaged when the library was built.
-  public static func bundled() throws(ConformanceError) -> ScenarioSuite {
+  package static func bundled() throws(ConformanceError) -> ScenarioSuite {
     var clauses: [Clause] = []
     var scenarios: [Scenario] = []
     for system in Scenario.System.allCases {
@@ -44,7 +44,7 @@ public struct ScenarioSuite: Sendable {
   /// Returns a table of scenarios: name, title and clauses.
   /// - Parameter scenarios: The scenarios.
   /// - Returns: One line a scenario.
-  public func listing(_ scenarios: [Scenario]) -> String {
+  package func listing(_ scenarios: [Scenario]) -> String {
     let width = scenarios.map(\.name.count).max() ?? 0
     return scenarios.map { scenario in
       let clauses = scenario.clauses.joined(separator: ", ")
@@ -59,7 +59,7 @@ public struct ScenarioSuite: Sendable {
   /// - Returns: The scenarios.
   /// - Throws: ``ConformanceError`` for a name or a clause that does not exist, with the nearest, and when no
   ///   scenario is left to run.
-  public func select(
+  package func select(
     _ names: [String] = [], clauses selectors: [String] = []
   ) throws(ConformanceError) -> [Scenario] {
     let known = scenarios.map(\.name) + Scenario.System.allCases.map(\.rawValue)
@@ -89,7 +89,7 @@ extension Catalogue {
   /// Reads the clauses of the standards and of the SDK.
   /// - Returns: All of them, the standards' first.
   /// - Throws: ``ConformanceError`` when they were damaged when the library was built.
-  public static func everything() throws(ConformanceError) -> Catalogue {
+  package static func everything() throws(ConformanceError) -> Catalogue {
     Catalogue(try bundled().clauses + ScenarioSuite.bundled().catalogue.clauses)
   }
 }
@@ -119,7 +119,7 @@ extension Scenario {
   /// - Parameter world: The world, which is ended then.
   /// - Returns: The lines, and what is not as it should be.
   /// - Throws: ``ConformanceError`` when the scenario makes no sense, and `CancellationError`.
-  public func run(in world: any ScenarioWorld) async throws -> ScenarioOutcome {
+  package func run(in world: any ScenarioWorld) async throws -> ScenarioOutcome {
     switch system {
     case .channel:
       try await ScenarioRunner(self) { try ChannelSubject($0, pen: $1) }.run(in: world)

@@ -1,7 +1,7 @@
-public import DataClient
+package import RepriseCore
 
 /// One thing that the cloud of a scenario does.
-public enum CloudStep: Sendable, Hashable {
+package enum CloudStep: Sendable, Hashable {
   /// The oldest open CONNECT is accepted.
   case accept
   /// The oldest open CONNECT is refused with a code of CONNACK, and the connection closed.
@@ -25,7 +25,7 @@ public enum CloudStep: Sendable, Hashable {
   case act(events: Int)
 
   /// How many events of the client come of the step.
-  public var events: Int {
+  package var events: Int {
     switch self {
     case .accept, .refuse, .grant, .acknowledge, .send, .lose, .hangUp, .close, .frame: 1
     case .act(let events): events
@@ -34,7 +34,7 @@ public enum CloudStep: Sendable, Hashable {
 }
 
 /// One thing that only a server of WebSocket does (RFC 6455).
-public enum FrameStep: Sendable, Hashable {
+package enum FrameStep: Sendable, Hashable {
   /// The oldest open handshake is answered so that the connection does not open.
   case refuse(Refusal)
   /// A text message is sent.
@@ -45,7 +45,7 @@ public enum FrameStep: Sendable, Hashable {
   case close(code: UInt16)
 
   /// How a server answers a handshake that it does not accept (section 4.2.2).
-  public enum Refusal: Sendable, Hashable {
+  package enum Refusal: Sendable, Hashable {
     /// With another status than 101, such as 403; 200 is a server that knows no WebSocket.
     case status(Int)
     /// With 101, and a `Sec-WebSocket-Accept` that answers another key.
@@ -74,7 +74,7 @@ public enum FrameStep: Sendable, Hashable {
 ///   same on the wire as in the scenario, and so in what is recorded of it.
 /// - ``end()`` is called once, after the subject has said goodbye and no longer reads ``client``. It
 ///   gives everything back, and throws when the world is left with something the subject should have done.
-public protocol ScenarioWorld: Sendable {
+package protocol ScenarioWorld: Sendable {
   /// The client that the subject lives on.
   var client: any DataClient { get }
 
@@ -103,11 +103,11 @@ public protocol ScenarioWorld: Sendable {
 
 extension ScenarioWorld {
   /// Events are there at once or never.
-  public var patience: Duration? { nil }
+  package var patience: Duration? { nil }
 
   /// What happens is numbered.
-  public var place: ReplayPlace? { nil }
+  package var place: ReplayPlace? { nil }
 
   /// All that the subject did is there at once.
-  public func settle() async throws {}
+  package func settle() async throws {}
 }

@@ -1,31 +1,31 @@
-public import DataClient
+package import RepriseCore
 import Synchronization
 
 /// A world in process and in virtual time, in which the cloud does what the steps say and nothing else.
-public final class ScriptedWorld: ScenarioWorld {
+package final class ScriptedWorld: ScenarioWorld {
   private let scripted: ScriptedClient
 
   /// Creates a world in which nothing has happened.
   /// - Parameter system: The system that lives in it, to have the capabilities of its transport and no
   ///   others; nil has all.
-  public init(for system: Scenario.System? = nil) {
+  package init(for system: Scenario.System? = nil) {
     let hasFramesOnly = system == .requests
     scripted = ScriptedClient(hasFramesOnly ? [.frames, .push, .binary] : ScriptedClient.all)
   }
 
   /// The client that the subject lives on.
-  public var client: any DataClient { scripted }
+  package var client: any DataClient { scripted }
 
   /// Lets the cloud answer what is open, or do something of its own.
   /// - Parameter step: What the cloud does.
   /// - Throws: `DataClientError` when nothing is open that could be answered like that.
-  public func perform(_ step: CloudStep) async throws { try scripted.perform(step) }
+  package func perform(_ step: CloudStep) async throws { try scripted.perform(step) }
 
   /// Does nothing: there is nothing to give back.
-  public func end() async throws {}
+  package func end() async throws {}
 }
 
-/// The client of a ``ScriptedWorld``: keeps what is open, and hands out what it was told to.
+/// The client of a `ScriptedWorld`: keeps what is open, and hands out what it was told to.
 private final class ScriptedClient: DataClient {
   private struct Reader {
     let ticket: UInt64

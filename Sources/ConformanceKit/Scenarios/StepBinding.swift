@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Which clauses a step of a scenario shows: what is wrong with it is held against these and no others.
 package enum StepBinding: Sendable, Hashable {

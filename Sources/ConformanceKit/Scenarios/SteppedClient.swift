@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 
 /// Lets happen in a world what a scenario's step permits, and tells when the subject has come to rest.

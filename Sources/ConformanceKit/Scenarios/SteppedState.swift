@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What a ``SteppedClient`` decides, as a value: what is permitted, what is held, and the time.
 struct SteppedState: Sendable {

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// The channel with handlers in place of `await`, as long connections are known from older SDKs.
 ///
@@ -34,7 +34,7 @@ extension Channel {
       switch result {
       case .success(.reply(let reply)):
         respHandler(ChannelResponse(isSuccess: true, reply: reply, error: nil))
-      case .success(.done):
+      case .success(.done), .success(.topics):
         respHandler(ChannelResponse(isSuccess: true, reply: nil, error: nil))
       case .failure(let error):
         respHandler(ChannelResponse(isSuccess: false, reply: nil, error: error))

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// Runs a channel for as long as a body runs.
 ///
@@ -18,11 +18,21 @@ public func withChannel<Result: Sendable>(
   on client: any DataClient, configuration: ChannelConfiguration,
   _ body: (Channel) async throws -> Result
 ) async throws -> Result {
-  let hub = ChannelHub(log: configuration.log)
-  let driver = Driver(try ChannelStateMachine(configuration), client: client, tell: hub.take)
+  let log = SystemLog(configuration.log, .channel, in: client)
+  let hub = ChannelHub(log: log)
+  let driver = Driver(
+    try ChannelStateMachine(configuration), client: client, log: log, tell: hub.take)
   let channel = Channel(driver: driver, hub: hub)
+  let starts = configuration.identitySource.map { ($0, hub.states.listen(limit: 64)) }
   return try await driver.run(
-    goodbye: .stop, loop: { try await driver.loop(.stop) }, helper: hub.calls.runMainWork,
+    goodbye: .stop, loop: { try await driver.loop(.stop) },
+    helper: {
+      async let mainWork: Void = hub.calls.runMainWork()
+      if let (source, states) = starts {
+        await channel.identify(at: states) { try await source(configuration) }
+      }
+      await mainWork
+    },
     finish: hub.finish,
     body: {
       if configuration.startsAtOnce { try await channel.start() }
@@ -64,13 +74,20 @@ public struct Channel: Sendable {
   /// The time in the client's world, to compare with the times of messages.
   public var now: Timestamp { driver.now }
 
-  /// Connects, and returns when the channel is connected; a second connection is never made.
+  /// Connects, and returns when the channel is connected, and bound where ``ChannelConfiguration/bindingToken`` wants
+  /// that; a second connection is never made.
   ///
   /// A connection that is lost is opened again until ``stop()``, or an error that is final.
   /// - Throws: ``ChannelError`` when the channel gave up, or was not connected within
-  ///   ``ChannelConfiguration/startTimeout`` and goes on trying; and `CancellationError`, which leaves the channel
-  ///   connecting.
-  public func start() async throws { _ = try await call(.start) }
+  ///   ``ChannelConfiguration/startTimeout`` and goes on trying, or can't be bound and is connected all the same; what
+  ///   ``ChannelConfiguration/bindingToken`` throws; and `CancellationError`, which leaves the channel connecting.
+  public func start() async throws {
+    _ = try await call(.start)
+    guard account != .bound, let token = driver.read({ $0.configuration.bindingToken }) else {
+      return
+    }
+    try await bind(refreshing: token)
+  }
 
   /// Closes the connection, and returns when it is closed; ``start()`` is possible after that.
   ///
@@ -135,18 +152,50 @@ public struct Channel: Sendable {
   /// - Parameters:
   ///   - topic: The topic, without wildcards.
   ///   - params: The parameters.
-  /// - Throws: ``ChannelError`` and `CancellationError`.
-  public func publish(_ topic: String, _ params: JSONValue = [:]) async throws {
-    _ = try await call(.publish(try ChannelTopic(topic), params))
+  ///   - retain: Whether the cloud keeps the message for later subscribers (MQTT 3.1.1 section 3.3.1.3).
+  /// - Throws: ``ChannelError``, `client` when the cloud retains nothing; and `CancellationError`.
+  public func publish(
+    _ topic: String, _ params: JSONValue = [:], retain: Bool = false
+  ) async throws {
+    _ = try await call(.publish(try ChannelTopic(topic), params, isRetained: retain))
   }
 
   /// Sends bytes as they are, without an envelope; returns when the receiver has them.
   /// - Parameters:
   ///   - topic: The topic, without wildcards.
   ///   - bytes: The payload.
-  /// - Throws: ``ChannelError`` and `CancellationError`.
-  public func publish(_ topic: String, bytes: [UInt8]) async throws {
-    _ = try await call(.publishBytes(try ChannelTopic(topic), bytes))
+  ///   - retain: Whether the cloud keeps the message for later subscribers; an empty one clears what is kept.
+  /// - Throws: ``ChannelError``, `client` when the cloud retains nothing; and `CancellationError`.
+  public func publish(_ topic: String, bytes: [UInt8], retain: Bool = false) async throws {
+    _ = try await call(.publishBytes(try ChannelTopic(topic), bytes, isRetained: retain))
+  }
+
+  /// Clears what the cloud retains on a topic, and returns when it has; where it retains nothing, that is no error.
+  /// - Parameter topic: The topic that was published to, without wildcards.
+  /// - Throws: ``ChannelError``, `client` when the cloud retains nothing at all; and `CancellationError`.
+  public func clearRetained(_ topic: String) async throws {
+    try await publish(topic, bytes: [], retain: true)
+  }
+
+  /// Clears what the cloud retains on all topics that a filter matches, topic by topic.
+  ///
+  /// What is retained has to be read first, so it takes the right to subscribe to the filter.
+  /// - Parameter filter: A filter for topics that were published to; `/status/#` is for what ``publish(_:_:retain:)``
+  ///   sends to `/status/…`, and one that starts with `/sys/` is for full topics.
+  /// - Returns: The full topics that were cleared, in order.
+  /// - Throws: ``ChannelError``: `client` when it is no filter, `gateway` when the cloud refuses it or goes on keeping
+  ///   what should be cleared; and `CancellationError`.
+  @discardableResult
+  public func clearRetained(matching filter: String) async throws -> [String] {
+    let filter = try ChannelTopic(filter)
+    return try await RetainedSweep.run(kept: { ChannelError(.gateway, RetainedSweep.kept($0)) }) {
+      guard case .topics(let topics) = try await call(.findRetained(filter)) else {
+        throw Self.unexpected
+      }
+      return topics
+    } clear: { topic in
+      _ = try await call(.publishBytes(.full(try FullTopic(topic)), [], isRetained: true))
+    }
   }
 
   /// Asks for messages, and returns when the cloud has granted them.
@@ -244,12 +293,31 @@ public struct Channel: Sendable {
 
   // MARK: Calls
 
+  /// Finds out who the channel is whenever it starts without knowing, until the end.
+  fileprivate func identify(
+    at states: BroadcastSequence<ChannelStateChange>,
+    by source: @Sendable () async throws -> ChannelIdentity
+  ) async {
+    for await change in states where change.state == .connecting && clientID == nil {
+      do {
+        _ = try await call(.identify(try await source()))
+      } catch {
+        let failure =
+          error as? ChannelError
+          ?? ChannelError(.client, "the identity could not be found: \(error)", underlying: error)
+        _ = try? await call(.failToIdentify(failure))
+      }
+    }
+  }
+
   func reply(to call: ChannelStateMachine.Call) async throws -> ChannelReply {
     switch try await self.call(call) {
     case .reply(let reply): reply
-    case .done: throw ChannelError(.client, "the call has no reply")
+    case .done, .topics: throw Self.unexpected
     }
   }
+
+  private static let unexpected = ChannelError(.client, "the call has no such result")
 
   func call(
     _ call: ChannelStateMachine.Call, isCleanup: Bool = false

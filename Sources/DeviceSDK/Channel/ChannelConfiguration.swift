@@ -1,43 +1,7 @@
-public import DataClient
+public import RepriseCore
 
 /// How a channel behaves, and where it leads.
 public struct ChannelConfiguration: Sendable {
-  /// Where the channel leads; read by whoever makes the client, as the channel opens no socket.
-  public struct Endpoint: Sendable, Hashable {
-    /// The host without a scheme; nil takes the default host.
-    public var server: String?
-    /// The port; 0 takes the default.
-    public var port: Int
-    /// Whether the cloud is asked for the host; only without ``server``.
-    public var autoSelectsHost: Bool
-    /// Which address to ask for the host.
-    public var autoSelectURL: String?
-    /// The path of a file with the authority's certificate; nil takes the bundled one.
-    public var certificatePath: String?
-    /// Whether the server has to show a certificate that the authority has signed.
-    public var checksCertificate = true
-    /// Which installation of the cloud the default host is of.
-    public var environment = ChannelEnvironment.release
-
-    /// Creates an endpoint.
-    /// - Parameters:
-    ///   - server: The host without a scheme.
-    ///   - port: The port.
-    ///   - autoSelectsHost: Whether the cloud is asked for the host.
-    ///   - autoSelectURL: Which address to ask for the host.
-    ///   - certificatePath: The path of a file with the authority's certificate.
-    public init(
-      server: String? = nil, port: Int = 0, autoSelectsHost: Bool = false,
-      autoSelectURL: String? = nil, certificatePath: String? = nil
-    ) {
-      self.server = server
-      self.port = port
-      self.autoSelectsHost = autoSelectsHost
-      self.autoSelectURL = autoSelectURL
-      self.certificatePath = certificatePath
-    }
-  }
-
   /// When a call subscribes to its reply topic.
   public enum ReplySubscription: Sendable, Hashable {
     /// Before the first call on a topic, whatever else is subscribed to.
@@ -54,21 +18,29 @@ public struct ChannelConfiguration: Sendable {
     case unlessSessionPresent
   }
 
-  /// The app's key.
+  /// The app's key; for ``identitySource``.
   public var appKey: String
-  /// The code that names the app's signature picture; a secret.
+  /// The code that names the app's signature picture, for ``identitySource``; a secret.
   public var authCode: String
   /// Who the channel is; nil until the cloud has said it.
   public var identity: ChannelIdentity?
-  /// Where the channel leads.
+  /// Where the channel leads, for whoever makes the client.
   public var endpoint: Endpoint
+  /// Says who the channel is, where ``identity`` does not: asks the cloud, with ``appKey`` and ``authCode``.
+  ///
+  /// It is asked whenever the channel starts without knowing; when it throws, so does the start.
+  public var identitySource: (@Sendable (ChannelConfiguration) async throws -> ChannelIdentity)?
   /// The longest silence of the connection, in seconds; 30 to 1200 is what the cloud takes, and others are
   /// refused by ``validate()``.
   public var keepAlive: UInt16 = 60
   /// Whether ``keepAlive`` is what another client has chosen, whose session is run again.
-  var takesAnyKeepAlive = false
+  package var takesAnyKeepAlive = false
   /// Whether `withChannel` connects the channel, and waits for that, before its body begins.
   public var startsAtOnce = false
+  /// Returns the login token of the account that ``Channel/start()`` binds a channel to that is not bound yet.
+  ///
+  /// It is given the number of tokens that were refused. Nil leaves binding to ``Channel/bind(token:)``.
+  public var bindingToken: (@Sendable (_ refused: Int) async throws -> String)?
   /// Whether a connection starts without the session that the server may have kept.
   public var cleanStart = true
   /// The message that the server sends when the connection is lost.
@@ -87,7 +59,7 @@ public struct ChannelConfiguration: Sendable {
   public var releasesReplyTopics = false
   /// Whether a subscription that is granted when nobody waits for it any more is taken back; a client whose session
   /// is run again may have left it.
-  var takesBackLateGrants = true
+  package var takesBackLateGrants = true
   /// How long a call waits that says nothing else.
   public var callTimeout: Duration = .seconds(10)
   /// How long to wait for a connection to open, and for its subscriptions to be restored.
@@ -119,7 +91,7 @@ public struct ChannelConfiguration: Sendable {
   /// The number that the first request has as its id.
   public var firstRequestID: UInt32 = 1
   /// Where log entries go, and which.
-  public var log = ChannelLog()
+  public var log = DeviceLog()
 
   /// Creates a configuration.
   /// - Parameters:

@@ -1,32 +1,32 @@
-public import DataClient
+public import RepriseCore
 
 /// The JSON object around the parameters of a request, around a reply, or around a notification.
 ///
 /// Requests come in two forms: the version stands at the top beside the client's identifier, or in
 /// an object `system` with a time. Both are read; the first is written.
-public struct ChannelEnvelope: Sendable, Hashable {
+package struct ChannelEnvelope: Sendable, Hashable {
   /// The identifier, decimal digits.
-  public var id: String
+  package var id: String
   /// The version of the form.
-  public var version: String?
+  package var version: String?
   /// The time in an object `system`, milliseconds since 1970 as text.
-  public var time: String?
+  package var time: String?
   /// The method, such as `thing.properties`.
-  public var method: String?
+  package var method: String?
   /// The client's identifier in the object `request`.
-  public var clientID: String?
+  package var clientID: String?
   /// The parameters of a request or a notification.
-  public var params: JSONValue?
+  package var params: JSONValue?
   /// The code of a reply; 200 is success.
-  public var code: Int?
+  package var code: Int?
   /// The message of a reply.
-  public var message: String?
+  package var message: String?
   /// What a reply brings.
-  public var data: JSONValue?
+  package var data: JSONValue?
 
   /// Reads an envelope; nil when the text is no JSON object with an identifier.
   /// - Parameter payload: The payload of a message.
-  public init?(parsing payload: [UInt8]) {
+  package init?(parsing payload: [UInt8]) {
     guard let object = JSONValue(parsing: payload), let id = object["id"]?.identifier else {
       return nil
     }
@@ -48,7 +48,7 @@ public struct ChannelEnvelope: Sendable, Hashable {
   ///   - params: The parameters.
   ///   - options: Its object `extraParam` has members that stand beside the parameters.
   /// - Returns: The text in UTF-8.
-  public static func request(
+  package static func request(
     id: String, clientID: String, params: JSONValue, options: JSONValue? = nil
   ) -> [UInt8] {
     var members: [JSONMember] = [

@@ -2,8 +2,7 @@
 ///
 /// Those keep one for the whole process, to be set before the first start. Here it is a part of the configuration,
 /// ``ChannelConfiguration/Endpoint/environment``: two channels of a process may differ in it, a test changes nothing
-/// for its neighbour, and it can't change under a channel that runs. Read by whoever makes the client, as the channel
-/// opens no socket.
+/// for its neighbour, and it can't change under a channel that runs.
 public enum ChannelEnvironment: Int, Sendable, Hashable, CaseIterable {
   /// For the daily work of the cloud's own developers; it has private hosts, without TLS on port 1883.
   case daily = 1

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Tells the application's listeners what the machine tells.
 package final class ChannelHub: Sendable {
@@ -14,10 +14,11 @@ package final class ChannelHub: Sendable {
   let connectListeners = WeakListeners<any ChannelConnectListener>()
 
   let calls: ListenerCalls
-  private let log: ChannelLog
+  private let log: SystemLog
 
   /// Creates a hub without listeners.
-  package init(log: ChannelLog) {
+  /// - Parameter log: Where the channel's log goes.
+  package init(log: SystemLog = .none) {
     self.log = log
     calls = ListenerCalls(log: log)
   }
@@ -32,7 +33,7 @@ package final class ChannelHub: Sendable {
       states.send(change)
       calls.tell(connectListeners, change) { $0.onConnectState($1) }
     case .changeAccount(let state): accounts.send(state)
-    case .log(let entry): log.handler?(entry)
+    case .log(let entry): log(entry)
     }
   }
 

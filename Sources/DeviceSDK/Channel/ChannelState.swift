@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// How the channel's connection is.
 public enum ChannelState: Int, Sendable, Hashable, CaseIterable {

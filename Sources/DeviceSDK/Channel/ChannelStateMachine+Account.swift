@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Binding the channel to a user's account, and what its replies mean for that.
 extension ChannelStateMachine {
@@ -113,7 +113,7 @@ extension ShortTopic {
 
 extension ChannelTopics {
   /// The topic of the request that binds an account.
-  var bind: FullTopic { FullTopic(unchecked: up + ShortTopic.bindRequest.text) }
+  package var bind: FullTopic { FullTopic(unchecked: up + ShortTopic.bindRequest.text) }
   /// The topic of the request that takes the binding back.
-  var unbind: FullTopic { FullTopic(unchecked: up + ShortTopic.unbindRequest.text) }
+  package var unbind: FullTopic { FullTopic(unchecked: up + ShortTopic.unbindRequest.text) }
 }

@@ -1,30 +1,21 @@
-import DataClient
+import RepriseCore
 
 /// What all calls have in common.
 extension ChannelStateMachine {
   var isConnected: Bool {
-    if case .connected = link { true } else { false }
+    if case .open = keeper.link { true } else { false }
   }
 
   // MARK: Doing
 
-  /// Has an action performed, and notes what it is for.
-  @discardableResult
-  mutating func perform(_ kind: ClientAction.Kind, for purpose: Purpose) -> ClientAction.ID {
-    repeat { lastAction &+= 1 } while actions[ClientAction.ID(rawValue: lastAction)] != nil
-    let id = ClientAction.ID(rawValue: lastAction)
-    actions[id] = purpose
-    outputs.append(.perform(ClientAction(id, kind)))
-    return id
-  }
-
-  mutating func tell(_ effect: Effect) { outputs.append(.tell(effect)) }
-
   mutating func log(
-    _ level: ChannelLog.Level, _ module: ChannelLog.Module, _ message: @autoclosure () -> String
+    _ level: DeviceLog.Level, _ module: DeviceLog.Module, _ message: @autoclosure () -> String
   ) {
     guard configuration.log.takes(level, module) else { return }
-    tell(.log(ChannelLog.Entry(level: level, module: module, message: message())))
+    tell(
+      .log(
+        DeviceLog.Entry(
+          time: time, system: .channel, level: level, module: module, message: message())))
   }
 
   /// Returns the topics if something can be sent; otherwise the call fails.
@@ -50,27 +41,14 @@ extension ChannelStateMachine {
 
   // MARK: Ending
 
-  mutating func complete(_ id: CallID, _ value: Value = .done) {
-    close(id, .answered)
-    outputs.append(.complete(id, .success(value)))
-  }
-
-  mutating func fail(
-    _ id: CallID, _ error: ChannelError, _ outcome: ReplyMemory.Outcome = .abandoned
-  ) {
-    close(id, outcome)
-    outputs.append(.complete(id, .failure(error)))
-  }
-
-  mutating func cancel(_ id: CallID) { close(id, .abandoned) }
-
   /// Forgets a call, with all that was kept for it.
-  private mutating func close(_ id: CallID, _ outcome: ReplyMemory.Outcome) {
+  mutating func close(_ id: CallID, isAnswered: Bool) {
     guard let call = calls.removeValue(forKey: id) else { return }
     deadlines.set(nil, for: id)
     switch call {
-    case .invoking(let invocation): close(invocation, id, outcome)
+    case .invoking(let invocation): close(invocation, id, isAnswered ? .answered : .abandoned)
     case .subscribing(let filter): endWish(for: filter)
+    case .sweeping: sweeps[id] = nil
     case .starting, .stopping, .publishing, .unsubscribing: break
     }
   }
@@ -82,7 +60,7 @@ extension ChannelStateMachine {
     for (id, call) in openCalls {
       switch call {
       case .starting, .stopping: break
-      case .publishing, .subscribing, .unsubscribing, .invoking: fail(id, error)
+      case .publishing, .subscribing, .unsubscribing, .sweeping, .invoking: fail(id, error)
       }
     }
   }
@@ -100,7 +78,7 @@ extension ChannelStateMachine {
     case .starting: fail(id, lateStart)
     case .stopping: break
     case .publishing: fail(id, ChannelError(.network, "the message was not acknowledged in time"))
-    case .subscribing, .unsubscribing:
+    case .subscribing, .unsubscribing, .sweeping:
       fail(id, ChannelError(.network, "the subscription was not answered in time"))
     case .invoking(let invocation):
       switch invocation.phase {
@@ -115,11 +93,11 @@ extension ChannelStateMachine {
   // MARK: Answers of the client
 
   mutating func noteRefusal(of action: ClientAction.ID, _ error: DataClientError) {
-    guard let purpose = actions.removeValue(forKey: action) else { return }
+    guard let purpose = actions.close(action) else { return }
     settle(order.noteFailure(action))
     switch purpose {
-    case .connect, .disconnect, .restore: noteLinkRefusal(error)
-    case .call(let id), .request(let id):
+    case .connect, .disconnect, .restore: follow(keeper.noteRefusal(error, time))
+    case .call(let id), .request(let id), .sweep(let id), .sweepEnd(let id, _):
       if calls[id] != nil { fail(id, Self.error(for: error)) }
     case .subscribeReply(let topic): failRequests(waitingFor: action, topic, Self.error(for: error))
     case .subscribeAll:
@@ -130,11 +108,12 @@ extension ChannelStateMachine {
 
   /// An action came to nothing after it was handed over.
   mutating func noteFailure(of action: ClientAction.ID, _ failure: ActionFailure) {
-    guard let purpose = actions.removeValue(forKey: action) else { return }
+    guard let purpose = actions.close(action) else { return }
     settle(order.noteFailure(action))
     let error = Self.error(for: failure)
     switch purpose {
-    case .call(let id), .request(let id): if calls[id] != nil { fail(id, error) }
+    case .call(let id), .request(let id), .sweep(let id), .sweepEnd(let id, _):
+      if calls[id] != nil { fail(id, error) }
     case .unsubscribe(let id):
       if let id, calls[id] != nil { fail(id, error) }
       if id == nil {
@@ -143,44 +122,51 @@ extension ChannelStateMachine {
     case .subscribeReply(let topic): failRequests(waitingFor: action, topic, error)
     case .subscribeAll:
       log(.warning, .subscription, "a subscription could not be changed: \(error.message)")
-    case .restore: disconnect(by: .failed, retryAfter: error)
+    case .restore: follow(keeper.noteFailure(failure, time))
     case .connect, .disconnect: break
     }
   }
 
   mutating func noteDone(_ action: ClientAction.ID) {
-    guard let purpose = actions.removeValue(forKey: action) else { return }
+    guard let purpose = actions.close(action) else { return }
     settle(order.noteTakenBack(action))
     switch purpose {
     case .call(let id): if calls[id] != nil { complete(id) }
     case .unsubscribe(let id): if let id, calls[id] != nil { complete(id) }
-    case .connect, .disconnect, .restore, .subscribeAll, .subscribeReply, .request: break
+    case .sweepEnd(let id, let filter): noteSwept(id, filter)
+    case .connect, .disconnect, .restore, .subscribeAll, .subscribeReply, .request, .sweep: break
     }
   }
 
   // MARK: Publishing
 
-  mutating func publish(_ topic: ChannelTopic, params: JSONValue, _ id: CallID) {
+  mutating func publish(
+    _ topic: ChannelTopic, params: JSONValue, isRetained: Bool, _ id: CallID
+  ) {
     guard let identity else { return fail(id, Self.notConnected) }
-    publish(topic, id) { machine in
+    publish(topic, isRetained, id) { machine in
       ChannelEnvelope.request(
         id: machine.takeRequestID(), clientID: identity.clientID, params: params)
     }
   }
 
-  mutating func publish(_ topic: ChannelTopic, payload: [UInt8], _ id: CallID) {
-    publish(topic, id) { _ in payload }
+  mutating func publish(
+    _ topic: ChannelTopic, payload: [UInt8], isRetained: Bool, _ id: CallID
+  ) {
+    publish(topic, isRetained, id) { _ in payload }
   }
 
   private mutating func publish(
-    _ topic: ChannelTopic, _ id: CallID, payload: (inout ChannelStateMachine) -> [UInt8]
+    _ topic: ChannelTopic, _ isRetained: Bool, _ id: CallID,
+    payload: (inout ChannelStateMachine) -> [UInt8]
   ) {
     guard let topics = connectedTopics(for: id),
       let full = completed(
         for: id, { () throws(ChannelError) in try topics.publishTopic(for: topic) })
     else { return }
     let message = Message(
-      topic: full.text, payload: payload(&self), qos: configuration.publishQoS)
+      topic: full.text, payload: payload(&self), qos: configuration.publishQoS,
+      isRetained: isRetained)
     calls[id] = .publishing
     deadlines.set(time.advanced(by: configuration.callTimeout), for: id)
     perform(.publish(message), for: .call(id))

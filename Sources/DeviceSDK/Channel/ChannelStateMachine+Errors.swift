@@ -1,4 +1,4 @@
-package import DataClient
+package import RepriseCore
 
 /// What errors of the client are to the channel's users.
 extension ChannelStateMachine {
@@ -8,12 +8,24 @@ extension ChannelStateMachine {
   /// What is told when the channel gives up because connections do not last.
   /// - Parameter last: Why the last one was lost.
   /// - Returns: The error.
-  static func oscillation(_ last: ChannelError) -> ChannelError {
+  private static func oscillation(_ last: ChannelError) -> ChannelError {
     ChannelError(
       .gateway,
       "the connection is taken over again and again; another process seems to use the same identity: stop "
         + "it, or give one of the two an identity of its own, and start again (\(last.message))",
       underlying: last)
+  }
+
+  static func error(for reason: ConnectionKeeper.Reason) -> ChannelError {
+    switch reason {
+    case .closed(let closed): error(for: closed)
+    case .refused(let error): Self.error(for: error)
+    case .failed(let failure): error(for: failure)
+    case .timedOut(let text): ChannelError(.network, text)
+    case .oscillation(let last): oscillation(error(for: last))
+    case .stopped: ChannelError(.network, "the channel was stopped")
+    case .ended: endOfWorld
+    }
   }
 
   static func error(for reason: ClientEvent.Closed) -> ChannelError {
@@ -32,11 +44,6 @@ extension ChannelStateMachine {
       failure.code == nil ? .network : .gateway, "\(failure)",
       cloudCode: failure.code.map(Int.init),
       underlying: failure)
-  }
-
-  /// Tells whether trying again would be refused again.
-  static func isFinal(_ reason: ClientEvent.Closed) -> Bool {
-    if case .refused = reason { !reason.mayPass } else { false }
   }
 
   /// Returns what an error of the client is to the channel's users.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Requests and their replies.
 extension ChannelStateMachine {
@@ -72,11 +72,12 @@ extension ChannelStateMachine {
 
   mutating func receive(_ message: Message) {
     statistics.messages &+= 1
-    failedAttempts = 0
+    keeper.noteSignOfLife()
     guard let topics else { return }
     let mayBeReply =
       (!waiting.isEmpty && waiting[message.topic] != nil) || memory.knows(topic: message.topic)
     if mayBeReply, takeReply(message) { return }
+    if !sweeps.isEmpty, takeRetained(message) { return }
     if topics.isOwn(message.topic) {
       let prefixLength = topics.down.utf8.count
       tell(.deliver(ChannelMessage(message, prefixLength: prefixLength, time: time)))
@@ -117,7 +118,7 @@ extension ChannelStateMachine {
   ) {
     let message = envelope.message ?? ""
     guard let code = envelope.code else {
-      return fail(id, ChannelError(.gateway, "the reply has no code"), .answered)
+      return fail(id, ChannelError(.gateway, "the reply has no code"), isAnswered: true)
     }
     if code == 200 {
       noteAccountSuccess(invocation.topic)
@@ -130,7 +131,7 @@ extension ChannelStateMachine {
     if let delay = retryDelay(after: code, invocation) {
       return pause(id, invocation, for: delay)
     }
-    fail(id, Self.error(code: code, message: message, invocation.purpose), .answered)
+    fail(id, Self.error(code: code, message: message, invocation.purpose), isAnswered: true)
   }
 
   private mutating func pause(

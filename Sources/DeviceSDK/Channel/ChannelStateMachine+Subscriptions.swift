@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Subscribing and unsubscribing.
 extension ChannelStateMachine {
@@ -96,18 +96,19 @@ extension ChannelStateMachine {
   }
 
   mutating func noteGranted(_ action: ClientAction.ID, _ granted: [QoS?]) {
-    failedAttempts = 0
-    guard let purpose = actions.removeValue(forKey: action) else { return }
+    keeper.noteSignOfLife()
+    guard let purpose = actions.close(action) else { return }
     let isGranted = granted.first.flatMap { $0 } != nil
     let outcomes = order.noteGranted(action, [isGranted ? asker(of: purpose) : nil])
     settle(outcomes)
     switch purpose {
-    case .restore:
-      if case .restoring(action, let grants, _) = link { noteRestored(grants, granted) }
+    case .restore(let grants): noteRestored(grants, granted)
     case .subscribeAll: noteAllAnswered(isGranted)
     case .subscribeReply(let topic): noteReplyAnswered(action, topic, isGranted)
     case .call(let id): noteCallAnswered(id, isGranted)
-    case .connect, .disconnect, .request, .unsubscribe: break
+    case .sweep(let id):
+      if calls[id] != nil, !isGranted { fail(id, Self.refusedSubscription) }
+    case .connect, .disconnect, .request, .unsubscribe, .sweepEnd: break
     }
     // What was granted too late, to nobody, is taken back.
     for outcome in outcomes { releaseGrant(of: outcome.filter) }
@@ -124,7 +125,7 @@ extension ChannelStateMachine {
       } else {
         configuration.takesBackLateGrants ? .nobody : nil
       }
-    case .connect, .disconnect, .restore, .request, .unsubscribe: nil
+    case .connect, .disconnect, .restore, .request, .unsubscribe, .sweep, .sweepEnd: nil
     }
   }
 
@@ -224,6 +225,6 @@ extension ChannelStateMachine {
   /// Whether a filter is the one that the channel is subscribing to by itself.
   private func isSubscribingToAll(by filter: String) -> Bool {
     isEverything(filter)
-      && actions.values.contains { if case .subscribeAll = $0 { true } else { false } }
+      && actions.purposes.values.contains { if case .subscribeAll = $0 { true } else { false } }
   }
 }

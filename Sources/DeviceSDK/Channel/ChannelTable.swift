@@ -1,5 +1,5 @@
 /// How far a channel's connection is, in more steps than ``ChannelState`` tells applications.
-public enum ChannelPhase: String, Sendable, Hashable, CaseIterable {
+package enum ChannelPhase: String, Sendable, Hashable, CaseIterable {
   /// Not started, stopped, or given up.
   case idle
   /// Started, and nobody has said yet who the channel is.
@@ -21,12 +21,12 @@ public enum ChannelPhase: String, Sendable, Hashable, CaseIterable {
 }
 
 /// What brings a channel's connection into another phase.
-public enum ChannelTrigger: String, Sendable, Hashable, CaseIterable {
+package enum ChannelTrigger: String, Sendable, Hashable, CaseIterable {
   /// The application starts the channel, which knows who it is.
   case started
   /// The application starts the channel before anybody has said who it is.
   case startedUnknown
-  /// Somebody says who the channel is.
+  /// The application says who the channel is.
   case identified
   /// The cloud accepts the connection, and there is nothing to restore.
   case accepted
@@ -53,19 +53,19 @@ public enum ChannelTrigger: String, Sendable, Hashable, CaseIterable {
 }
 
 /// A row of the table of channels: in a phase, a trigger leads to a phase.
-public struct ChannelTransition: Sendable, Hashable {
+package struct ChannelTransition: Sendable, Hashable {
   /// The phase before.
-  public let from: ChannelPhase
+  package let from: ChannelPhase
   /// What happens.
-  public let trigger: ChannelTrigger
+  package let trigger: ChannelTrigger
   /// The phase after.
-  public let to: ChannelPhase
+  package let to: ChannelPhase
 }
 
 /// Every transition of a channel's connection; its machine has no others.
-public enum ChannelTable {
+package enum ChannelTable {
   /// The rows; of one phase and one trigger there is at most one.
-  public static let transitions: [ChannelTransition] =
+  package static let transitions: [ChannelTransition] =
     opening + answered + late + stopping + ending
 
   private static func row(
@@ -107,7 +107,28 @@ public enum ChannelTable {
   ///   - phase: The phase before.
   ///   - trigger: What happens.
   /// - Returns: The phase after; nil when the trigger can't come in that phase.
-  public static func next(_ phase: ChannelPhase, _ trigger: ChannelTrigger) -> ChannelPhase? {
+  package static func next(_ phase: ChannelPhase, _ trigger: ChannelTrigger) -> ChannelPhase? {
     transitions.first { $0.from == phase && $0.trigger == trigger }?.to
+  }
+  /// Whether one input to a channel can bring its connection from a phase to another; it can leave it as it is.
+  static func leads(from: ChannelPhase, to: ChannelPhase) -> Bool {
+    from == to || transitions.contains { $0.from == from && $0.to == to }
+  }
+}
+
+extension ConnectionKeeper.Link {
+  /// The phase that it is of a channel's connection.
+  var phase: ChannelPhase {
+    switch self {
+    case .idle: .idle
+    case .identifying: .identifying
+    case .connecting: .connecting
+    case .restoring: .restoring
+    case .open: .connected
+    case .backingOff: .backingOff
+    case .closing(_, .some): .breakingOff
+    case .closing: .closing
+    case .ended: .ended
+    }
   }
 }

@@ -34,7 +34,7 @@ public struct FullTopic: Sendable, Hashable {
   }
 
   /// A topic whose text was received, or was put together from checked parts.
-  init(unchecked text: String) { self.text = text }
+  package init(unchecked text: String) { self.text = text }
 }
 
 /// A topic before it is completed, short or full.
@@ -89,13 +89,28 @@ public struct ChannelTopics: Sendable, Hashable {
     return full
   }
 
+  /// Returns the filter for topics to publish to.
+  /// - Parameter topic: A topic or a topic filter.
+  /// - Returns: The full filter.
+  /// - Throws: ``ChannelError`` of kind `client` when a wildcard stands where none may, or the filter is too long with
+  ///   its prefix.
+  func publishFilter(for topic: ChannelTopic) throws(ChannelError) -> FullTopic {
+    try filter(try complete(topic, with: up))
+  }
+
+  /// A topic of nobody's, whose UNSUBSCRIBE marks the end of what the cloud retains.
+  package var endOfSweep: String { up + "/sweep/end" }
+
   /// Returns the filter to subscribe to.
   /// - Parameter topic: A topic or a topic filter.
   /// - Returns: The full filter.
   /// - Throws: ``ChannelError`` of kind `client` when a wildcard stands where none may, or the filter is too long with
   ///   its prefix.
   public func subscriptionFilter(for topic: ChannelTopic) throws(ChannelError) -> FullTopic {
-    let full = try complete(topic, with: down)
+    try filter(try complete(topic, with: down))
+  }
+
+  private func filter(_ full: FullTopic) throws(ChannelError) -> FullTopic {
     guard TopicFilter(full.text) != nil else {
       throw ChannelError(.client, "a wildcard must fill a level, and # the last: \(full.text)")
     }
@@ -136,7 +151,7 @@ public struct ChannelTopics: Sendable, Hashable {
 }
 
 /// What holds for every topic.
-enum TopicRules {
+package enum TopicRules {
   static let slash = UInt8(ascii: "/")
   static let system = Array("/sys/".utf8)
 
@@ -163,7 +178,7 @@ enum TopicRules {
   }
 
   /// Returns what is left of a topic below a prefix, with its slash; nil when it is not below.
-  static func rest(of topic: String, below prefix: String) -> Substring? {
+  package static func rest(of topic: String, below prefix: String) -> Substring? {
     guard isBelow(topic, prefix: prefix) else { return nil }
     let utf8 = topic.utf8
     return topic[utf8.index(utf8.startIndex, offsetBy: prefix.utf8.count)...]

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// A call of the application that is not completed yet.
 enum OpenCall {
@@ -12,6 +12,8 @@ enum OpenCall {
   case subscribing(filter: String)
   /// Completed by `unsubscribed`; not sent while a request depends on the filter.
   case unsubscribing
+  /// Completed by the answer to the UNSUBSCRIBE behind its SUBSCRIBE.
+  case sweeping
   /// Completed by a reply.
   case invoking(OpenInvocation)
 }

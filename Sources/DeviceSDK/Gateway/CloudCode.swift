@@ -43,7 +43,7 @@ public struct CloudCode: Sendable, Hashable {
   /// Where it is seen.
   public let places: Set<Place>
   /// What it does to the line of the one sub-device that it is about.
-  public let lineEvent: LineEvent?
+  package let lineEvent: LineEvent?
   /// What it does to whether that sub-device is disabled.
   public let overlay: LineOverlay?
 

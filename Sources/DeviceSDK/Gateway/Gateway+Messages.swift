@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// What the gateway sends and receives beside its operations.
 extension Gateway {
@@ -24,11 +24,13 @@ extension Gateway {
   ///   - topic: The full topic.
   ///   - method: The method; nil takes the one that belongs to the topic.
   ///   - params: The parameters.
-  /// - Throws: ``GatewayError`` and `CancellationError`.
+  ///   - retain: Whether the cloud keeps the message for later subscribers (MQTT 3.1.1 section 3.3.1.3).
+  /// - Throws: ``GatewayError``, `client` when the cloud retains nothing; and `CancellationError`.
   public func publish(
-    _ topic: String, method: String? = nil, _ params: JSONValue = [:]
+    _ topic: String, method: String? = nil, _ params: JSONValue = [:], retain: Bool = false
   ) async throws {
-    _ = try await call(.publish(try Self.full(topic), method: method, params))
+    _ = try await call(
+      .publish(try Self.full(topic), method: method, params, isRetained: retain))
   }
 
   /// Sends bytes as they are, and returns when the receiver has them; at QoS 0 when they are written.
@@ -36,9 +38,39 @@ extension Gateway {
   ///   - bytes: The payload.
   ///   - topic: The full topic.
   ///   - qos: How hard it is tried; 2 is not supported.
-  /// - Throws: ``GatewayError`` and `CancellationError`.
-  public func upload(_ bytes: [UInt8], to topic: String, qos: QoS = .atLeastOnce) async throws {
-    _ = try await call(.upload(try Self.full(topic), bytes, qos))
+  ///   - retain: Whether the cloud keeps the message for later subscribers; an empty one clears what is kept.
+  /// - Throws: ``GatewayError``, `client` when the cloud retains nothing; and `CancellationError`.
+  public func upload(
+    _ bytes: [UInt8], to topic: String, qos: QoS = .atLeastOnce, retain: Bool = false
+  ) async throws {
+    _ = try await call(.upload(try Self.full(topic), bytes, qos, isRetained: retain))
+  }
+
+  /// Clears what the cloud retains on a topic, and returns when it has; where it retains nothing, that is no error.
+  /// - Parameter topic: The full topic, without wildcards.
+  /// - Throws: ``GatewayError``, `client` when the cloud retains nothing at all; and `CancellationError`.
+  public func clearRetained(_ topic: String) async throws {
+    try await upload([], to: topic, retain: true)
+  }
+
+  /// Clears what the cloud retains on all topics that a filter matches, topic by topic.
+  ///
+  /// What is retained has to be read first, so it takes the right to subscribe to the filter.
+  /// - Parameter filter: A filter for full topics.
+  /// - Returns: The topics that were cleared, in order.
+  /// - Throws: ``GatewayError``: `client` when it is no filter, `gateway` when the cloud refuses it or goes on keeping
+  ///   what should be cleared; and `CancellationError`.
+  @discardableResult
+  public func clearRetained(matching filter: String) async throws -> [String] {
+    let filter = try Self.full(filter)
+    return try await RetainedSweep.run(kept: { GatewayError(.gateway, RetainedSweep.kept($0)) }) {
+      guard case .topics(let topics) = try await call(.findRetained(filter)) else {
+        throw Self.unexpected
+      }
+      return topics
+    } clear: { topic in
+      try await clearRetained(topic)
+    }
   }
 
   /// Asks for messages, and returns when the cloud has granted them.

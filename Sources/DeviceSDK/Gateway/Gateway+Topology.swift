@@ -6,7 +6,7 @@ extension Gateway {
   public func topology() async throws -> [Subdevice] {
     switch try await call(.topology) {
     case .subdevices(let subdevices): return subdevices
-    case .done, .reply, .line, .registered: throw Self.unexpected
+    case .done, .reply, .replies, .line, .topics, .registered: throw Self.unexpected
     }
   }
 
@@ -29,7 +29,7 @@ extension Gateway {
   ) async throws -> [RegisteredSubdevice] {
     switch try await call(.register(registrations)) {
     case .registered(let registered): return registered
-    case .done, .reply, .line, .subdevices: throw Self.unexpected
+    case .done, .reply, .replies, .line, .topics, .subdevices: throw Self.unexpected
     }
   }
 

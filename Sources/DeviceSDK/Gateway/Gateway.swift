@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// Runs a gateway for as long as a body runs.
 ///
@@ -18,8 +18,10 @@ public func withGateway<Result: Sendable>(
   on client: any DataClient, configuration: GatewayConfiguration,
   _ body: (Gateway) async throws -> Result
 ) async throws -> Result {
-  let hub = GatewayHub(log: configuration.log)
-  let driver = Driver(try GatewayStateMachine(configuration), client: client, tell: hub.take)
+  let log = SystemLog(configuration.log, .gateway, in: client)
+  let hub = GatewayHub(log: log)
+  let driver = Driver(
+    try GatewayStateMachine(configuration), client: client, log: log, tell: hub.take)
   hub.opener.report { [weak driver] id, result in
     driver?.submit(.noteOpened(id, result)) { _ in }
   }
@@ -127,7 +129,7 @@ public struct Gateway: Sendable {
   public func line(for connection: any SubdeviceConnection) async throws -> GatewayLine {
     switch try await call(.setUp(hub.opener.add(connection))) {
     case .line(let subdevice): return GatewayLine(gateway: self, subdevice: subdevice)
-    case .done, .reply, .subdevices, .registered: throw Self.unexpected
+    case .done, .reply, .replies, .subdevices, .topics, .registered: throw Self.unexpected
     }
   }
 
@@ -148,30 +150,44 @@ public struct Gateway: Sendable {
   /// Adds the topology of several sub-devices, as many in one request as the limits allow; each request
   /// is taken as a whole or not at all.
   /// - Parameter lines: The lines.
+  /// - Returns: The cloud's replies, one to each request.
   /// - Throws: The ``GatewayError`` of the first request that failed, and `CancellationError`.
-  public func addTopology(_ lines: [GatewayLine]) async throws {
+  @discardableResult
+  public func addTopology(_ lines: [GatewayLine]) async throws -> [GatewayReply] {
     try await operate(.addTopology, lines)
   }
 
   /// Deletes the topology of several sub-devices.
   /// - Parameter lines: The lines.
+  /// - Returns: The cloud's replies, one to each request.
   /// - Throws: The ``GatewayError`` of the first request that failed, and `CancellationError`.
-  public func deleteTopology(_ lines: [GatewayLine]) async throws {
+  @discardableResult
+  public func deleteTopology(_ lines: [GatewayLine]) async throws -> [GatewayReply] {
     try await operate(.deleteTopology, lines)
   }
 
   /// Brings several sub-devices online; each request is taken as a whole or not at all.
   /// - Parameter lines: The lines; those that are online already are left out.
+  /// - Returns: The cloud's replies, one to each request.
   /// - Throws: The ``GatewayError`` of the first request that failed, and `CancellationError`.
-  public func goOnline(_ lines: [GatewayLine]) async throws { try await operate(.logIn, lines) }
+  @discardableResult
+  public func goOnline(_ lines: [GatewayLine]) async throws -> [GatewayReply] {
+    try await operate(.logIn, lines)
+  }
 
   /// Takes several sub-devices offline.
   /// - Parameter lines: The lines.
+  /// - Returns: The cloud's replies, one to each request.
   /// - Throws: The ``GatewayError`` of the first request that failed, and `CancellationError`.
-  public func goOffline(_ lines: [GatewayLine]) async throws { try await operate(.logOut, lines) }
+  @discardableResult
+  public func goOffline(_ lines: [GatewayLine]) async throws -> [GatewayReply] {
+    try await operate(.logOut, lines)
+  }
 
-  private func operate(_ kind: LineCall, _ lines: [GatewayLine]) async throws {
-    _ = try await call(.operate(kind, lines.map(\.subdevice), isBatch: true))
+  private func operate(
+    _ kind: LineCall, _ lines: [GatewayLine]
+  ) async throws -> [GatewayReply] {
+    try await replies(to: .operate(kind, lines.map(\.subdevice), isBatch: true))
   }
 
   // MARK: Calls
@@ -181,7 +197,15 @@ public struct Gateway: Sendable {
   func reply(to call: GatewayStateMachine.Call) async throws -> GatewayReply {
     switch try await self.call(call) {
     case .reply(let reply): return reply
-    case .done, .line, .subdevices, .registered: throw Self.unexpected
+    case .done, .replies, .line, .subdevices, .topics, .registered: throw Self.unexpected
+    }
+  }
+
+  func replies(to call: GatewayStateMachine.Call) async throws -> [GatewayReply] {
+    switch try await self.call(call) {
+    case .replies(let replies): return replies
+    case .done: return []
+    case .reply, .line, .subdevices, .topics, .registered: throw Self.unexpected
     }
   }
 

@@ -1,8 +1,8 @@
-public import DataClient
+package import RepriseCore
 
 extension GatewayStateMachine {
   /// What the application can ask for.
-  public enum Call: Sendable {
+  package enum Call: Sendable {
     /// Open the connection, and keep it open; completed when it is.
     case start
     /// Close the connection; completed when it is.
@@ -28,9 +28,11 @@ extension GatewayStateMachine {
     /// Send a request and wait for its reply.
     case invoke(Invocation)
     /// Send parameters; completed when the receiver has them, at QoS 0 when they are written.
-    case publish(FullTopic, method: String?, JSONValue)
+    case publish(FullTopic, method: String?, JSONValue, isRetained: Bool = false)
     /// Send bytes as they are; completed as parameters are.
-    case upload(FullTopic, [UInt8], QoS)
+    case upload(FullTopic, [UInt8], QoS, isRetained: Bool = false)
+    /// Find out where the cloud retains messages on topics that a filter matches; completed with the topics.
+    case findRetained(FullTopic)
     /// Ask for messages, for a line or for the gateway; completed when they are granted.
     case subscribe(FullTopic, for: Subdevice?)
     /// Ask no longer for messages; completed when that is acknowledged.
@@ -40,17 +42,17 @@ extension GatewayStateMachine {
   }
 
   /// A request with what is to be known of its reply.
-  public struct Invocation: Sendable {
+  package struct Invocation: Sendable {
     /// The topic of the request; the reply comes on the same with `_reply`.
-    public var topic: FullTopic
+    package var topic: FullTopic
     /// The method; nil takes the one that belongs to the topic, if one does.
-    public var method: String?
+    package var method: String?
     /// The parameters.
-    public var params: JSONValue
+    package var params: JSONValue
     /// The sub-device that it is for; nil when it is the gateway's own.
-    public var subdevice: Subdevice?
+    package var subdevice: Subdevice?
     /// How long to wait for the reply; nil takes the configuration's time.
-    public var timeout: Duration?
+    package var timeout: Duration?
 
     /// Creates a request.
     /// - Parameters:
@@ -59,7 +61,7 @@ extension GatewayStateMachine {
     ///   - params: The parameters.
     ///   - subdevice: The sub-device that it is for.
     ///   - timeout: How long to wait for the reply.
-    public init(
+    package init(
       _ topic: FullTopic, method: String? = nil, params: JSONValue, for subdevice: Subdevice? = nil,
       timeout: Duration? = nil
     ) {
@@ -72,21 +74,25 @@ extension GatewayStateMachine {
   }
 
   /// What a call results in.
-  public enum Value: Sendable, Hashable {
+  package enum Value: Sendable, Hashable {
     /// It is done.
     case done
     /// It is done, and was answered.
     case reply(GatewayReply)
+    /// It is done, and the cloud answered each of the requests that it took; none when nothing was left to do.
+    case replies([GatewayReply])
     /// There is a line for this sub-device.
     case line(Subdevice)
     /// These are the gateway's sub-devices.
     case subdevices([Subdevice])
+    /// These are the topics that were looked for.
+    case topics([String])
     /// This is what the cloud made of registrations.
     case registered([RegisteredSubdevice])
   }
 
   /// What the application is told without having asked.
-  public enum Effect: Sendable {
+  package enum Effect: Sendable {
     /// Give a message to the listeners of the gateway or of a line.
     case deliver(GatewayMessage)
     /// Give a command to whoever answers for the sub-device.
@@ -104,7 +110,7 @@ extension GatewayStateMachine {
     /// Forget the way to a sub-device: its line was removed, or another way has taken its place.
     case forgetConnection(ConnectionID)
     /// Write an entry into the log.
-    case log(ChannelLog.Entry)
+    case log(DeviceLog.Entry)
   }
 }
 
@@ -117,6 +123,8 @@ extension GatewayStateMachine {
     case publishing
     case subscribing(Subscribing)
     case unsubscribing
+    /// Completed by the answer to the UNSUBSCRIBE behind its SUBSCRIBE.
+    case sweeping
     case requesting(RequestID)
     /// Several requests or operations; completed when all are.
     case parts(Parts)
@@ -134,12 +142,15 @@ extension GatewayStateMachine {
   struct Parts {
     var left: Int
     var error: GatewayError?
-    /// What came of registrations, by the number of the request; nil when nothing is expected.
-    var registered: [Int: [RegisteredSubdevice]]?
+    /// Whether the replies tell what came of registrations.
+    var registers = false
+    /// What the cloud has answered, by the number of the request.
+    var replies: [Int: GatewayReply] = [:]
 
     var value: Value {
-      guard let registered else { return .done }
-      return .registered(registered.sorted { $0.key < $1.key }.flatMap(\.value))
+      let replies = replies.sorted { $0.key < $1.key }.map(\.value)
+      return registers
+        ? .registered(replies.flatMap(GatewayStateMachine.registered)) : .replies(replies)
     }
   }
 }

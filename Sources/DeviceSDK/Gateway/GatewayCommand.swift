@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// What the cloud wants of a sub-device.
 public struct GatewayCommand: Sendable, Hashable {

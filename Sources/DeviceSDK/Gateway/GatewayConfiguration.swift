@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// How a gateway behaves, and whose connection it uses.
 public struct GatewayConfiguration: Sendable {
@@ -87,7 +87,7 @@ public struct GatewayConfiguration: Sendable {
   /// The number that the first request has as its id.
   public var firstRequestID: UInt32 = 1
   /// Where log entries go, and which.
-  public var log = ChannelLog()
+  public var log = DeviceLog()
 
   /// Creates a configuration.
   /// - Parameter connection: Whose connection the gateway uses.

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// The JSON object around what a gateway asks for.
 ///

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 
 /// Tells the application's listeners what the machine tells.
@@ -13,12 +13,12 @@ final class GatewayHub: Sendable {
   let opener: SubdeviceOpener
 
   private let lineListeners = Mutex<[Subdevice: Listeners]>([:])
-  private let log: ChannelLog
+  private let log: SystemLog
   let calls: ListenerCalls
 
   private typealias Listeners = WeakListeners<any GatewayLineDownstreamListener>
 
-  init(log: ChannelLog) {
+  init(log: SystemLog) {
     self.log = log
     opener = SubdeviceOpener()
     calls = ListenerCalls(log: log)
@@ -38,7 +38,7 @@ final class GatewayHub: Sendable {
     case .openConnection(let id): opener.open(id)
     case .giveUpOpening(let id): opener.giveUp(id)
     case .forgetConnection(let id): opener.forget(id)
-    case .log(let entry): log.handler?(entry)
+    case .log(let entry): log(entry)
     }
   }
 

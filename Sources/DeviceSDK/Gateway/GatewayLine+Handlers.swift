@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// A line with handlers in place of `await`, as mobile gateways are known from older SDKs.
 ///

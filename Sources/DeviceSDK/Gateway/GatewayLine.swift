@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// The line of one sub-device: its way to the cloud through the gateway.
 ///
@@ -38,29 +38,37 @@ public struct GatewayLine: Sendable {
   /// gateway does the same.
   ///
   /// Adding it again is no error.
+  /// - Returns: The cloud's reply.
   /// - Throws: ``GatewayError``: `subdevice` when its connection does not open, `business` with the
   ///   cloud's code; and `CancellationError`.
-  public func addTopology() async throws { try await operate(.addTopology) }
+  @discardableResult
+  public func addTopology() async throws -> GatewayReply? { try await operate(.addTopology) }
 
   /// Makes the sub-device the gateway's no longer; if it was online, the cloud ends its session.
+  /// - Returns: The cloud's reply.
   /// - Throws: ``GatewayError``: `noTopology` when it was not the gateway's; and `CancellationError`.
-  public func deleteTopology() async throws { try await operate(.deleteTopology) }
+  @discardableResult
+  public func deleteTopology() async throws -> GatewayReply? { try await operate(.deleteTopology) }
 
   /// Brings the sub-device online; nothing is sent when it is already.
+  /// - Returns: The cloud's reply; nil when it was online already.
   /// - Throws: ``GatewayError``: `noTopology` when its topology was not added, `subdevice` when its
   ///   connection does not open, `business` with the cloud's code; and `CancellationError`.
-  public func goOnline() async throws { try await operate(.logIn) }
+  @discardableResult
+  public func goOnline() async throws -> GatewayReply? { try await operate(.logIn) }
 
   /// Takes the sub-device offline.
+  /// - Returns: The cloud's reply.
   /// - Throws: ``GatewayError``: `business` with code 520 when it was offline already, which is no
   ///   harm; and `CancellationError`.
-  public func goOffline() async throws { try await operate(.logOut) }
+  @discardableResult
+  public func goOffline() async throws -> GatewayReply? { try await operate(.logOut) }
 
   /// Takes the sub-device offline if it is online, closes its connection, and forgets the line.
   /// - Throws: ``GatewayError`` of kind `subdevice` when the connection does not close, and
   ///   `CancellationError`.
   public func close() async throws {
-    // Who does not get offline in good order is logged out by the cloud in time.
+    // A line that does not get offline in good order is logged out by the cloud in time.
     if isOnline { _ = try? await goOffline() }
     let id = gateway.driver.read { $0.lines[subdevice]?.connection }
     let connection = id.flatMap { gateway.hub.opener.connection($0) }
@@ -75,8 +83,8 @@ public struct GatewayLine: Sendable {
     }
   }
 
-  private func operate(_ kind: LineCall) async throws {
-    _ = try await gateway.call(.operate(kind, [subdevice], isBatch: false))
+  private func operate(_ kind: LineCall) async throws -> GatewayReply? {
+    try await gateway.replies(to: .operate(kind, [subdevice], isBatch: false)).last
   }
 
   // MARK: Sending

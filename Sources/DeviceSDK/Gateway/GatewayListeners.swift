@@ -47,7 +47,8 @@ extension GatewayLineDownstreamListener {
 public struct GatewayResponse: Sendable {
   /// Whether the cloud has said yes.
   public let isSuccess: Bool
-  /// The reply, if there was one and it was one of success.
+  /// The cloud's reply, if there was one and it was one of success; nil when nothing was to be asked for, as when a line
+  /// was online already.
   public let reply: GatewayReply?
   /// Why the call failed.
   public let error: GatewayError?
@@ -55,6 +56,7 @@ public struct GatewayResponse: Sendable {
   init(_ result: Result<GatewayStateMachine.Value, GatewayError>) {
     switch result {
     case .success(.reply(let reply)): (isSuccess, self.reply, error) = (true, reply, nil)
+    case .success(.replies(let replies)): (isSuccess, reply, error) = (true, replies.last, nil)
     case .success: (isSuccess, reply, error) = (true, nil, nil)
     case .failure(let failure): (isSuccess, reply, error) = (false, nil, failure)
     }

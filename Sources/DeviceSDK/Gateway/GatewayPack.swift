@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// Properties and events of a gateway and of several sub-devices.
 public struct GatewayPack: Sendable, Hashable {

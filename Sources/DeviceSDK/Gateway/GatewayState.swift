@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// A change of the gateway's connection.
 public struct GatewayStateChange: Sendable {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What all calls have in common.
 extension GatewayStateMachine {
@@ -19,9 +19,11 @@ extension GatewayStateMachine {
     case .register(let registrations): register(registrations, id)
     case .unregister(let subdevices): unregister(subdevices, id)
     case .invoke(let invocation): invoke(invocation, id)
-    case .publish(let topic, let method, let params):
-      publish(topic, method: method, params, id)
-    case .upload(let topic, let bytes, let qos): upload(topic, bytes, qos, id)
+    case .publish(let topic, let method, let params, let isRetained):
+      publish(topic, method: method, params, isRetained: isRetained, id)
+    case .upload(let topic, let bytes, let qos, let isRetained):
+      upload(topic, bytes, qos, isRetained: isRetained, id)
+    case .findRetained(let filter): findRetained(filter, id)
     case .subscribe(let filter, let subdevice): subscribe(filter, for: subdevice, id)
     case .unsubscribe(let filter, let subdevice): unsubscribe(filter, for: subdevice, id)
     case .answer(let command, let code, let message, let data):
@@ -40,23 +42,14 @@ extension GatewayStateMachine {
 
   // MARK: Doing
 
-  /// Has an action performed, and notes what it is for.
-  @discardableResult
-  mutating func perform(_ kind: ClientAction.Kind, for purpose: Purpose) -> ClientAction.ID {
-    repeat { lastAction &+= 1 } while actions[ClientAction.ID(rawValue: lastAction)] != nil
-    let id = ClientAction.ID(rawValue: lastAction)
-    actions[id] = purpose
-    outputs.append(.perform(ClientAction(id, kind)))
-    return id
-  }
-
-  mutating func tell(_ effect: Effect) { outputs.append(.tell(effect)) }
-
   mutating func log(
-    _ level: ChannelLog.Level, _ module: ChannelLog.Module, _ message: @autoclosure () -> String
+    _ level: DeviceLog.Level, _ module: DeviceLog.Module, _ message: @autoclosure () -> String
   ) {
     guard configuration.log.takes(level, module) else { return }
-    tell(.log(ChannelLog.Entry(level: level, module: module, message: message())))
+    tell(
+      .log(
+        DeviceLog.Entry(
+          time: time, system: .gateway, level: level, module: module, message: message())))
   }
 
   mutating func setTimer(_ timer: Timer, in duration: Duration) {
@@ -65,37 +58,29 @@ extension GatewayStateMachine {
 
   // MARK: Ending
 
-  mutating func complete(_ id: CallID, _ value: Value = .done) {
-    close(id)
-    outputs.append(.complete(id, .success(value)))
-  }
-
-  mutating func fail(_ id: CallID, _ error: GatewayError) {
-    close(id)
-    outputs.append(.complete(id, .failure(error)))
-  }
-
-  private mutating func close(_ id: CallID) {
+  mutating func close(_ id: CallID, isAnswered: Bool) {
     let call = calls.removeValue(forKey: id)
     deadlines.set(nil, for: .call(id))
+    sweeps[id] = nil
     if case .subscribing(let subscribing) = call { release([subscribing.filter]) }
   }
 
   /// Nobody waits for a call any more; of what was sent for it, a subscription is taken back.
   mutating func cancel(_ id: CallID) {
     let call = calls[id]
-    close(id)
+    close(id, isAnswered: false)
     switch call {
     case .requesting(let request): abandon(request)
     case .settingUp(let connection): stopSettingUp(connection, for: id)
-    case .starting, .stopping, .publishing, .subscribing, .unsubscribing, .parts, nil: break
+    case .starting, .stopping, .publishing, .subscribing, .unsubscribing, .sweeping, .parts, nil:
+      break
     }
   }
 
   mutating func expire(_ id: CallID) {
     switch calls[id] {
     case .publishing: fail(id, GatewayError(.gateway, "the message was not acknowledged in time"))
-    case .subscribing, .unsubscribing:
+    case .subscribing, .unsubscribing, .sweeping:
       fail(id, GatewayError(.gateway, "the subscription was not answered in time"))
     case .starting, .stopping, .settingUp, .requesting, .parts, nil: break
     }
@@ -103,13 +88,12 @@ extension GatewayStateMachine {
 
   /// One part of a call is done; completes the call if it was the last.
   mutating func notePart(
-    of id: CallID, _ result: Result<[RegisteredSubdevice], GatewayError>, index: Int = 0
+    of id: CallID, _ result: Result<GatewayReply, GatewayError>, index: Int? = nil
   ) {
     guard case .parts(var parts) = calls[id] else { return }
     parts.left -= 1
     switch result {
-    case .success(let registered):
-      if parts.registered != nil { parts.registered?[index] = registered }
+    case .success(let reply): parts.replies[index ?? parts.replies.count] = reply
     case .failure(let error): parts.error = parts.error ?? error
     }
     calls[id] = .parts(parts)
@@ -120,11 +104,12 @@ extension GatewayStateMachine {
   // MARK: Answers of the client
 
   mutating func noteRefusal(of action: ClientAction.ID, _ error: DataClientError) {
-    guard let purpose = actions.removeValue(forKey: action) else { return }
+    guard let purpose = actions.close(action) else { return }
     noteSubscriptionFailure(of: action)
     switch purpose {
     case .connect, .disconnect, .restore: follow(keeper.noteRefusal(error, time))
-    case .call(let id): if calls[id] != nil { fail(id, Self.error(for: error)) }
+    case .call(let id), .sweep(let id), .sweepEnd(let id, _):
+      if calls[id] != nil { fail(id, Self.error(for: error)) }
     case .request(let id): finish(id, .failure(Self.error(for: error)))
     case .subscribeReply(let topic): failRequests(waitingFor: action, topic, Self.error(for: error))
     case .subscribeLine(let id): noteLineSubscribed(id, refused: error.message)
@@ -133,11 +118,13 @@ extension GatewayStateMachine {
   }
 
   mutating func noteDone(_ action: ClientAction.ID) {
-    guard let purpose = actions.removeValue(forKey: action) else { return }
+    guard let purpose = actions.close(action) else { return }
     _ = order.noteTakenBack(action)
     switch purpose {
     case .call(let id): if calls[id] != nil { complete(id) }
-    case .connect, .disconnect, .restore, .request, .subscribeReply, .subscribeLine, .nothing:
+    case .sweepEnd(let id, let filter): noteSwept(id, filter)
+    case .connect, .disconnect, .restore, .request, .subscribeReply, .subscribeLine, .sweep,
+      .nothing:
       break
     }
   }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// The connection: what its keeper wants done, and what that means for calls and lines.
 extension GatewayStateMachine {
@@ -21,22 +21,7 @@ extension GatewayStateMachine {
     follow(keeper.stop(time))
   }
 
-  mutating func follow(_ steps: [ConnectionKeeper.Step]) {
-    for step in steps {
-      switch step {
-      case .connect: connect()
-      case .restore: restore()
-      case .opened: noteOpened()
-      case .disconnect:
-        forgetActions()
-        perform(.disconnect, for: .disconnect)
-      case .down(let reason, let isFinal): goDown(reason, isFinal: isFinal)
-      case .stopped: finishStop()
-      }
-    }
-  }
-
-  private mutating func connect() {
+  mutating func connect() {
     perform(
       .connect(
         ConnectOptions(
@@ -50,7 +35,7 @@ extension GatewayStateMachine {
   // MARK: Coming up
 
   /// The new connection gets what the old one had, but for what belongs to lines.
-  private mutating func restore() {
+  mutating func restore() {
     let own = topics.own
     let filters = own + grants.filters.filter { !own.contains($0) }.sorted()
     perform(.subscribe(filters.map { subscription($0) }), for: .restore(filters))
@@ -65,7 +50,7 @@ extension GatewayStateMachine {
     follow(keeper.noteRestored())
   }
 
-  private mutating func noteOpened() {
+  mutating func noteOpened() {
     syncTopology()
     restoring = Set(lines.filter { $0.value.wantsOnline && !$0.value.isDisabled }.keys)
     loginsToCome = restoring.sorted()
@@ -88,9 +73,14 @@ extension GatewayStateMachine {
 
   // MARK: Going down
 
+  mutating func disconnect() {
+    forgetActions()
+    perform(.disconnect, for: .disconnect)
+  }
+
   /// Leaves a connection behind: nothing that was open on it is waited for, and no sub-device is
   /// online.
-  private mutating func goDown(_ reason: ConnectionKeeper.Reason, isFinal: Bool) {
+  mutating func goDown(_ reason: ConnectionKeeper.Reason, isFinal: Bool) {
     let error = Self.error(for: reason)
     log(isFinal ? .error : .warning, .connection, "not connected: \(error)")
     forgetActions()
@@ -128,7 +118,7 @@ extension GatewayStateMachine {
     for (id, call) in openCalls {
       switch call {
       case .starting: if isFinal { fail(id, error) }
-      case .publishing, .subscribing, .unsubscribing: fail(id, error)
+      case .publishing, .subscribing, .unsubscribing, .sweeping: fail(id, error)
       case .stopping, .settingUp, .requesting, .parts: break
       }
     }
@@ -136,11 +126,11 @@ extension GatewayStateMachine {
 
   /// Nothing that was sent on the connection is answered any more.
   private mutating func forgetActions() {
-    actions = [:]
+    actions.purposes = [:]
     order = SubscriptionOrder<GatewayGrant>()
   }
 
-  private mutating func finishStop() {
+  mutating func finishStop() {
     forgetActions()
     for (id, call) in openCalls {
       if case .stopping = call { complete(id) }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Lines that go, or lose their sessions, while something is done with them.
 extension GatewayStateMachine {
@@ -83,7 +83,7 @@ extension GatewayStateMachine {
   ) {
     guard event == .sessionLost || event == .topologyLost,
       let line = lines[subdevice], let id = line.queue.first, let operation = operations[id],
-      case .subscribing(let action, _) = operation.phase
+      case .subscribing(let action, _, _) = operation.phase
     else { return }
     let error = error ?? GatewayError(.business, "the session was ended by the cloud")
     guard operation.subdevices.count == 1 else {

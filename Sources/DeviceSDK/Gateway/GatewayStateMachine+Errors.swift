@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What errors of the client and of the connection are to the gateway's users.
 extension GatewayStateMachine {
@@ -8,6 +8,7 @@ extension GatewayStateMachine {
     switch reason {
     case .closed(let closed): error(for: closed)
     case .refused(let error): Self.error(for: error)
+    case .failed(let failure): Self.error(for: DataClientError(.rejected, "\(failure)"))
     case .timedOut(let text): GatewayError(.network, text)
     case .oscillation:
       GatewayError(

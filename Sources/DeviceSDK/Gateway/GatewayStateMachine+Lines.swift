@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Lines: how they come and go, and what happens to them.
 extension GatewayStateMachine {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What comes down: replies, errors of sessions, commands, notices, and the rest.
 extension GatewayStateMachine {
@@ -6,6 +6,7 @@ extension GatewayStateMachine {
     counted.messages &+= 1
     keeper.noteSignOfLife()
     if takeReply(message) { return }
+    if !sweeps.isEmpty, takeRetained(message) { return }
     guard let topic = GatewayTopic(message.topic) else { return deliver(message, nil) }
     switch topic.kind {
     case .sessionError: receiveSessionError(message, topic.device)

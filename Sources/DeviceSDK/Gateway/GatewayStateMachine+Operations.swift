@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Adding and deleting topology, logging in and out: one thing after the other on each line.
 extension GatewayStateMachine {
@@ -83,7 +83,7 @@ extension GatewayStateMachine {
     return true
   }
 
-  /// Who goes offline does not wait for a login that nobody knows of yet.
+  /// A line that goes offline does not wait for a login that the cloud does not know of yet.
   private mutating func dropUnsentLogin(of subdevice: Subdevice) {
     guard let last = lines[subdevice]?.queue.last, let operation = operations[last],
       operation.kind == .logIn, operation.subdevices == [subdevice],
@@ -181,12 +181,12 @@ extension GatewayStateMachine {
     guard let operation = operations[id] else { return }
     switch result {
     case .failure(let error): finish(id, .failure(error))
-    case .success:
+    case .success(let reply):
       guard operation.kind == .logIn, let filters = filters(for: operation) else {
-        return finish(id, .success(()))
+        return finish(id, result)
       }
       let action = ask(for: filters, for: .subscribeLine(id))
-      operations[id]?.phase = .subscribing(action, filters)
+      operations[id]?.phase = .subscribing(action, filters, reply)
       setTimer(.operation(id), in: configuration.callTimeout)
     }
   }
@@ -209,7 +209,9 @@ extension GatewayStateMachine {
   mutating func noteLineGranted(
     _ id: OperationID, _ granted: [QoS?], given: Set<String>
   ) {
-    guard let operation = operations[id], case .subscribing(_, let filters) = operation.phase else {
+    guard let operation = operations[id],
+      case .subscribing(_, let filters, let reply) = operation.phase
+    else {
       return takeOver(given)
     }
     for (filter, qos) in zip(filters, granted) {
@@ -225,7 +227,7 @@ extension GatewayStateMachine {
           && GatewayTopics.commands(of: subdevice).contains(filter))
       { grants.insert(filter, of: .line(subdevice)) }
     }
-    finish(id, .success(()))
+    finish(id, .success(reply))
     // Those of a line that was closed meanwhile.
     release(filters)
   }
@@ -233,19 +235,20 @@ extension GatewayStateMachine {
   /// The lines are online all the same; who needs what was not granted sees it in the log.
   mutating func noteLineSubscribed(_ id: OperationID, refused reason: String) {
     log(.warning, .subscription, "a sub-device's subscription failed: \(reason)")
-    finish(id, .success(()))
+    guard case .subscribing(_, _, let reply) = operations[id]?.phase else { return }
+    finish(id, .success(reply))
   }
 
   // MARK: Ending
 
-  mutating func finish(_ id: OperationID, _ result: Result<Void, GatewayError>) {
+  mutating func finish(_ id: OperationID, _ result: Result<GatewayReply, GatewayError>) {
     guard let operation = operations.removeValue(forKey: id) else { return }
     deadlines.set(nil, for: .operation(id))
     if case .requesting(let request) = operation.phase { abandon(request) }
     leaveAccesses(id, operation)
     for subdevice in operation.subdevices { lines[subdevice]?.queue.removeAll { $0 == id } }
     switch result {
-    case .success:
+    case .success(let reply):
       for subdevice in operation.subdevices {
         apply(operation.kind.event, to: subdevice)
         if operation.kind == .logIn { setDisabled(false, subdevice) }
@@ -253,7 +256,7 @@ extension GatewayStateMachine {
       if let error = operation.error {
         for waiter in operation.bereft { notePart(of: waiter, .failure(error)) }
       }
-      for waiter in operation.waiters { notePart(of: waiter, .success([])) }
+      for waiter in operation.waiters { notePart(of: waiter, .success(reply)) }
       departed.formUnion(operation.departed)
     case .failure(let error):
       if operation.isAutomatic { noteFailedLogin(operation, error) }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Requests and their replies.
 extension GatewayStateMachine {
@@ -148,8 +148,7 @@ extension GatewayStateMachine {
       case .failure(let error): fail(call, error)
       }
     case .topology(let call, let unchanged): noteTopology(result, call, unchanged)
-    case .part(let call, let index):
-      notePart(of: call, result.map { Self.registered($0) }, index: index)
+    case .part(let call, let index): notePart(of: call, result, index: index)
     case .operation(let operation): noteAnswer(to: operation, result)
     case .departure: break
     }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Logging in again, by the gateway itself, what was online before the connection was lost.
 extension GatewayStateMachine {

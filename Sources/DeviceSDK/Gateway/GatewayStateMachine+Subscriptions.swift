@@ -1,19 +1,21 @@
-import DataClient
+import RepriseCore
 
 /// Publishing, subscribing and unsubscribing.
 extension GatewayStateMachine {
   // MARK: Publishing
 
   mutating func publish(
-    _ topic: FullTopic, method: String?, _ params: JSONValue, _ id: CallID
+    _ topic: FullTopic, method: String?, _ params: JSONValue, isRetained: Bool, _ id: CallID
   ) {
     let method = method ?? GatewayEnvelope.method(of: topic.text)
     let payload = GatewayEnvelope.thing(method: method)
       .request(id: takeRequestID(), params: params)
-    upload(topic, payload, configuration.publishQoS, id)
+    upload(topic, payload, configuration.publishQoS, isRetained: isRetained, id)
   }
 
-  mutating func upload(_ topic: FullTopic, _ payload: [UInt8], _ qos: QoS, _ id: CallID) {
+  mutating func upload(
+    _ topic: FullTopic, _ payload: [UInt8], _ qos: QoS, isRetained: Bool = false, _ id: CallID
+  ) {
     guard isConnected(for: id) else { return }
     guard !TopicRules.hasWildcard(topic.text) else { return fail(id, Self.wildcard(topic)) }
     guard qos < .exactlyOnce else {
@@ -21,7 +23,9 @@ extension GatewayStateMachine {
     }
     calls[id] = .publishing
     setTimer(.call(id), in: configuration.callTimeout)
-    perform(.publish(Message(topic: topic.text, payload: payload, qos: qos)), for: .call(id))
+    perform(
+      .publish(Message(topic: topic.text, payload: payload, qos: qos, isRetained: isRetained)),
+      for: .call(id))
   }
 
   mutating func answer(
@@ -40,14 +44,17 @@ extension GatewayStateMachine {
   mutating func subscribe(_ filter: FullTopic, for subdevice: Subdevice?, _ id: CallID) {
     guard isConnected(for: id) else { return }
     guard TopicFilter(filter.text) != nil else {
-      return fail(
-        id, GatewayError(.client, "a wildcard must fill a level, and # the last: \(filter.text)"))
+      return fail(id, Self.noFilter(filter))
     }
     if let subdevice, lines[subdevice] == nil { return fail(id, Self.noLine(subdevice)) }
     calls[id] = .subscribing(
       Subscribing(filter: filter.text, owner: GatewayOwner(subdevice)))
     setTimer(.call(id), in: configuration.callTimeout)
     ask(for: [filter.text], for: .call(id))
+  }
+
+  static func noFilter(_ filter: FullTopic) -> GatewayError {
+    GatewayError(.client, "a wildcard must fill a level, and # the last: \(filter.text)")
   }
 
   @discardableResult
@@ -66,7 +73,7 @@ extension GatewayStateMachine {
     }
   }
 
-  private func grant(of filter: String) -> GatewayGrant? {
+  func grant(of filter: String) -> GatewayGrant? {
     grants.contains(filter) ? .given : nil
   }
 
@@ -180,7 +187,7 @@ extension GatewayStateMachine {
 
   mutating func noteGranted(_ action: ClientAction.ID, _ granted: [QoS?]) {
     keeper.noteSignOfLife()
-    guard let purpose = actions.removeValue(forKey: action) else { return }
+    guard let purpose = actions.close(action) else { return }
     let outcomes = order.noteGranted(action, granted.map { $0 == nil ? nil : .given })
     let isGranted = granted.first.flatMap { $0 } != nil
     switch purpose {
@@ -191,7 +198,9 @@ extension GatewayStateMachine {
       let given = outcomes.filter { $0.owner != nil }.map(\.filter)
       noteLineGranted(operation, granted, given: Set(given))
     case .call(let id): if let outcome = outcomes.first { noteCallAnswered(id, outcome, isGranted) }
-    case .connect, .disconnect, .request, .nothing: break
+    case .sweep(let id):
+      if calls[id] != nil, !isGranted { fail(id, Self.refusedSubscription) }
+    case .connect, .disconnect, .request, .sweepEnd, .nothing: break
     }
   }
 

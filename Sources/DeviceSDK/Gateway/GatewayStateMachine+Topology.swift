@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What the cloud knows of the gateway's sub-devices: topology, discoveries and registrations.
 extension GatewayStateMachine {
@@ -92,7 +92,7 @@ extension GatewayStateMachine {
     let parts = stride(from: 0, to: elements.count, by: size).map {
       elements[$0..<min($0 + size, elements.count)].map(json)
     }
-    let call = Parts(left: parts.count, registered: registers ? [:] : nil)
+    let call = Parts(left: parts.count, registers: registers)
     guard !parts.isEmpty else { return complete(id, call.value) }
     calls[id] = .parts(call)
     for (index, part) in parts.enumerated() {

@@ -1,14 +1,14 @@
-public import DataClient
+package import RepriseCore
 
 /// The gateway as a value: what the client, the application and its sub-devices do goes in, what is
 /// to be done comes out.
 ///
 /// It waits for nothing and reads no clock, so that every time-out is reached at once in a test.
-public struct GatewayStateMachine: StateMachine {
+package struct GatewayStateMachine: CallKeeper, ConnectionOwner {
   /// What the machine takes in.
-  public typealias Input = MachineInput<Call>
+  package typealias Input = MachineInput<Call>
   /// What the machine gives out.
-  public typealias Output = MachineOutput<Value, Effect, GatewayError>
+  package typealias Output = MachineOutput<Value, Effect, GatewayError>
 
   /// What an open action is for.
   enum Purpose {
@@ -19,6 +19,10 @@ public struct GatewayStateMachine: StateMachine {
     case request(RequestID)
     case subscribeReply(String)
     case subscribeLine(OperationID)
+    /// The SUBSCRIBE that begins a sweep of retained messages.
+    case sweep(CallID)
+    /// The UNSUBSCRIBE that marks its end, with the filter that it was for.
+    case sweepEnd(CallID, String)
     /// Nobody waits for it.
     case nothing
   }
@@ -33,6 +37,8 @@ public struct GatewayStateMachine: StateMachine {
     case restoring
   }
 
+  static var done: Value { .done }
+
   let configuration: GatewayConfiguration
   let identity: ChannelIdentity
   let topics: GatewayTopics
@@ -40,8 +46,7 @@ public struct GatewayStateMachine: StateMachine {
   var time = Timestamp(nanoseconds: 0)
   var outputs: [Output] = []
 
-  var lastAction: UInt32 = 0
-  var actions: [ClientAction.ID: Purpose] = [:]
+  var actions = ActionBook<Purpose>()
   var calls: [CallID: OpenCall] = [:]
   var deadlines = Deadlines<Timer>()
 
@@ -50,6 +55,8 @@ public struct GatewayStateMachine: StateMachine {
   var requests: [RequestID: OpenRequest] = [:]
   var waiting: [String: RequestID] = [:]
   var memory = ReplyMemory()
+  /// What is being found out of retained messages.
+  var sweeps: [CallID: RetainedSweep] = [:]
 
   /// What the cloud has granted, or will be asked for again, and whose it is.
   ///
@@ -74,12 +81,12 @@ public struct GatewayStateMachine: StateMachine {
   var counted = GatewayStatistics()
 
   /// The connection's state.
-  public internal(set) var state = ChannelState.disconnected
+  package internal(set) var state = ChannelState.disconnected
 
   /// Creates a machine that is disconnected.
   /// - Parameter configuration: How the gateway behaves.
   /// - Throws: ``GatewayError`` of kind `client` when the configuration is wrong.
-  public init(_ configuration: GatewayConfiguration) throws(GatewayError) {
+  package init(_ configuration: GatewayConfiguration) throws(GatewayError) {
     try configuration.validate()
     self.configuration = configuration
     identity = configuration.connection.identity
@@ -91,49 +98,40 @@ public struct GatewayStateMachine: StateMachine {
   }
 
   /// What was counted.
-  public var statistics: GatewayStatistics {
+  package var statistics: GatewayStatistics {
     var counted = counted
     counted.lostConnections = keeper.lostConnections
     return counted
   }
 
   /// The sub-devices that have lines, in their order.
-  public var subdevices: [Subdevice] { lines.keys.sorted() }
+  package var subdevices: [Subdevice] { lines.keys.sorted() }
 
   /// Returns the state of a sub-device's line; nil when it has none.
   /// - Parameter subdevice: The sub-device.
   /// - Returns: The state.
-  public func lineState(of subdevice: Subdevice) -> LineState? { lines[subdevice]?.state }
+  package func lineState(of subdevice: Subdevice) -> LineState? { lines[subdevice]?.state }
 
   /// Tells whether the cloud has disabled a sub-device, as far as it is known here.
   /// - Parameter subdevice: The sub-device.
   /// - Returns: Whether it has.
-  public func isDisabled(_ subdevice: Subdevice) -> Bool {
+  package func isDisabled(_ subdevice: Subdevice) -> Bool {
     lines[subdevice]?.isDisabled ?? false
   }
 
   /// When the machine wants to be asked again if nothing happens before.
-  public var deadline: Timestamp? { earlier(keeper.deadline, deadlines.first) }
+  package var deadline: Timestamp? { earlier(keeper.deadline, deadlines.first) }
 
   /// Takes in one thing that happened.
   /// - Parameters:
   ///   - input: What happened.
   ///   - now: When.
   /// - Returns: What to do, in this order.
-  public mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
-    time = now
-    switch input {
-    case .received(let event): receive(event)
-    case .refused(let action, let error): noteRefusal(of: action, error)
-    case .called(let id, let call): begin(call, id)
-    case .cancelled(let id): cancel(id)
-    }
-    let result = outputs
-    outputs = []
-    return result
+  package mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
+    take(input, now: now)
   }
 
-  private mutating func receive(_ event: ClientEvent) {
+  mutating func receive(_ event: ClientEvent) {
     switch event {
     case .message(let message): receive(message)
     case .connected: follow(keeper.noteConnected(time))

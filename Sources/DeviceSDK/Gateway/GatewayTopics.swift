@@ -19,6 +19,9 @@ struct GatewayTopics: Sendable, Hashable {
   var addRequest: String { system("topo/add/notify") }
   var topologyChange: String { system("topo/change") }
 
+  /// A topic of nobody's, whose UNSUBSCRIBE marks the end of what the cloud retains.
+  var endOfSweep: String { system("sweep/end") }
+
   /// What a gateway listens to as long as it is connected.
   var own: [String] { [sessionError, addRequest, topologyChange] }
 
@@ -36,8 +39,8 @@ struct GatewayTopics: Sendable, Hashable {
   }
 }
 
-/// A received topic, taken apart.
-struct GatewayTopic: Sendable, Hashable {
+/// A topic of a gateway or of one of its sub-devices, taken apart.
+package struct GatewayTopic: Sendable, Hashable {
   /// What the topic is below its device.
   enum Kind: Sendable, Hashable {
     /// `/sys/…/thing/…`, with what is behind `thing/`.
@@ -48,11 +51,14 @@ struct GatewayTopic: Sendable, Hashable {
     case other
   }
 
-  let device: Subdevice
+  /// The device that the topic names.
+  package let device: Subdevice
+  /// What stands behind it: `thing/topo/add`, `combine/login`; empty for errors of sessions.
+  package let path: String
   let kind: Kind
 
   /// Takes a topic apart; nil when it names no device.
-  init?(_ topic: String) {
+  package init?(_ topic: String) {
     let levels = topic.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false)
     guard levels.count >= 4, levels[0].isEmpty else { return nil }
     let first: Int
@@ -66,6 +72,7 @@ struct GatewayTopic: Sendable, Hashable {
         productKey: String(levels[first]), deviceName: String(levels[first + 1]))
     else { return nil }
     self.device = device
+    path = levels.dropFirst(first + 2).joined(separator: "/")
     if levels[1] == "ext" {
       kind = levels[2] == "error" && levels.count == 5 ? .sessionError : .other
     } else if levels.count == 6, levels[4] == "thing" {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// A sub-device's line as the machine keeps it.
 struct Line {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Names an operation from its start to its end.
 struct OperationID: Sendable, Hashable {
@@ -6,7 +6,7 @@ struct OperationID: Sendable, Hashable {
 }
 
 /// What the application can have done with lines.
-public enum LineCall: String, Sendable, Hashable, CaseIterable {
+package enum LineCall: String, Sendable, Hashable, CaseIterable {
   /// Make the sub-devices the gateway's.
   case addTopology
   /// Make them the gateway's no longer.
@@ -51,7 +51,7 @@ struct LineOperation {
     case opening(Set<ConnectionID>)
     case requesting(RequestID)
     /// The cloud has said yes; the lines' subscriptions are on their way.
-    case subscribing(ClientAction.ID, [String])
+    case subscribing(ClientAction.ID, [String], GatewayReply)
   }
 
   let kind: LineCall

@@ -11,7 +11,7 @@ public enum LineState: String, Sendable, Hashable, CaseIterable {
 }
 
 /// What happens to a line.
-public enum LineEvent: String, Sendable, Hashable, CaseIterable {
+package enum LineEvent: String, Sendable, Hashable, CaseIterable {
   /// The sub-device has said who it is.
   case setUp
   /// The cloud has added the topology, or says that it was added.
@@ -31,13 +31,13 @@ public enum LineEvent: String, Sendable, Hashable, CaseIterable {
 }
 
 /// One line of the table of lines: in a state, an event leads to a state.
-public struct LineTransition: Sendable, Hashable {
+package struct LineTransition: Sendable, Hashable {
   /// The state before.
-  public let from: LineState
+  package let from: LineState
   /// What happens.
-  public let event: LineEvent
+  package let event: LineEvent
   /// The state after; the same as before when the event changes nothing.
-  public let to: LineState
+  package let to: LineState
 }
 
 /// Whether a sub-device is disabled, which lies over the states of its line.
@@ -49,13 +49,13 @@ public enum LineOverlay: String, Sendable, Hashable, CaseIterable {
 }
 
 /// What each event does to a line in each state, as data.
-public enum LineTable {
+package enum LineTable {
   /// All pairs of a state and an event, each once.
-  public static let transitions: [LineTransition] = rows.flatMap { state, cells in
+  package static let transitions: [LineTransition] = rows.flatMap { state, cells in
     zip(LineEvent.allCases, cells).map { LineTransition(from: state, event: $0, to: $1) }
   }
 
-  /// A row for each state, a cell for each event in the order of ``LineEvent``.
+  /// A row for each state, a cell for each event in the order of `LineEvent`.
   private static let rows: [(LineState, [LineState])] = [
     // setUp, topologyAdded, topologyDeleted, topologyLost, loggedIn, loggedOut, sessionLost, gatewayLost
     (.new, [.ready, .new, .new, .new, .new, .new, .new, .new]),
@@ -73,7 +73,7 @@ public enum LineTable {
   ///   - state: The state before.
   ///   - event: What happens.
   /// - Returns: The state after.
-  public static func next(_ state: LineState, _ event: LineEvent) -> LineState {
+  package static func next(_ state: LineState, _ event: LineEvent) -> LineState {
     index[state]?[event] ?? state
   }
 }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Names a request of the gateway from its start to its end.
 struct RequestID: Sendable, Hashable {

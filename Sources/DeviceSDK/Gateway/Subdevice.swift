@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// A device that reaches the cloud through a gateway, by the two parts of its name.
 public struct Subdevice: Sendable, Hashable, Comparable {

@@ -20,10 +20,10 @@ public protocol SubdeviceConnection: Sendable {
 }
 
 /// Names a connection from its set-up to its end, as a machine knows of no objects.
-public struct ConnectionID: Sendable, Hashable {
+package struct ConnectionID: Sendable, Hashable {
   /// The number.
-  public let rawValue: UInt64
+  package let rawValue: UInt64
 
   /// Creates an identifier.
-  public init(rawValue: UInt64) { self.rawValue = rawValue }
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
 }

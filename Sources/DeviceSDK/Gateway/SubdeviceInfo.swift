@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What a sub-device says of itself, with the signature that it made.
 ///

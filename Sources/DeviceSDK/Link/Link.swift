@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// Runs the links of a user for as long as a body runs.
 ///
@@ -20,10 +20,11 @@ public func withLink<Result: Sendable>(
   streamClient: (@Sendable (String) throws -> any DataClient)? = nil,
   _ body: (Link) async throws -> Result
 ) async throws -> Result {
-  let hub = LinkHub()
+  let log = SystemLog(configuration.log, .link, in: client)
+  let hub = LinkHub(log: log)
   let streams = LinkStreams(configuration, hub, streamClient)
   let machine = try MessageLinkMachine(configuration.fitting(client))
-  let driver = Driver(machine, client: client) { effect in
+  let driver = Driver(machine, client: client, log: log) { effect in
     hub.take(effect)
     streams.follow(effect)
   }
@@ -48,7 +49,7 @@ public func withLink<Result: Sendable>(
 ///
 /// Each link has a state that is watched with ``stateEvents``. A link that is lost is opened again, with
 /// all that the session had: subscriptions, joined channels, and the user's own temporary states. How
-/// all that lies on MQTT is told by ``LinkTopics``; which changes there are, by ``LinkTable``.
+/// all that lies on MQTT is told by `LinkTopics`; which changes there are, by `LinkTable`.
 ///
 /// Locks, storage, history, and the topics inside of stream channels are no part of this.
 public struct Link: Sendable {

@@ -25,7 +25,9 @@ public struct LinkConfiguration: Sendable, Hashable {
       reconnectTimeout = Self.clamp(reconnectTimeout, 15...3_600)
     }
   }
-  /// How large a log file may get, in KiB, 128 to 1024; for whoever writes one, as the SDK does not.
+  /// Where log entries go.
+  public var log = DeviceLog()
+  /// How large a log file may get, in KiB, 128 to 1024: `LogFile(path, limitInKB: configuration.logFileSizeInKB)`.
   public var logFileSizeInKB = 1_024 {
     didSet { logFileSizeInKB = min(max(logFileSizeInKB, 128), 1_024) }
   }

@@ -1,7 +1,7 @@
-public import DataClient
+public import RepriseCore
 
 /// What an application is told by a link without having asked.
-public enum LinkEffect: Sendable, Hashable {
+package enum LinkEffect: Sendable, Hashable {
   /// The link's state is another.
   case changeState(LinkStateEvent)
   /// Users came or went, or said something of themselves.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// The heartbeats of one connection: when the next is sent, and since when one is not answered.
 ///

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Tells the application's listeners what the machines tell.
 final class LinkHub: Sendable {
@@ -8,18 +8,38 @@ final class LinkHub: Sendable {
   let tokens = Broadcast<LinkTokenEvent>()
   let delegates = WeakListeners<any LinkDelegate>()
 
-  let calls = ListenerCalls()
+  let log: SystemLog
+  let calls: ListenerCalls
+
+  init(log: SystemLog = .none) {
+    self.log = log
+    calls = ListenerCalls(log: log)
+  }
 
   func take(_ effect: LinkEffect) {
     switch effect {
-    case .changeState(let event): states.send(event)
+    case .changeState(let event):
+      states.send(event)
+      note(event)
     case .tellPresence(let event): presence.send(event)
     case .deliver(let message): messages.send(message)
-    case .warnOfToken(let event): tokens.send(event)
+    case .warnOfToken(let event):
+      tokens.send(event)
+      log(.warning, .account, "the token of a link will be too old soon; renew it")
     }
     calls.tell(delegates, effect, isMessage: effect.isMessage) { delegate, effect in
       effect.tell(delegate)
     }
+  }
+
+  private func note(_ event: LinkStateEvent) {
+    let level: DeviceLog.Level =
+      switch event.current {
+      case .failed: .error
+      case .disconnected, .suspended: .warning
+      case .idle, .connecting, .connected: .info
+      }
+    log(level, .connection, at: event.time, "\(event.service) \(event.current): \(event.reason)")
   }
 
   /// Ends all sequences; nothing more will be told.

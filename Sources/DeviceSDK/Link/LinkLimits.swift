@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What a user may do at most, and how often (the vendor's limits of a client).
 struct LinkLimits: Sendable {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What a server answers to a request of a link.
 struct LinkReply: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// Who comes and goes in a channel, and what users say of themselves there.
 public struct LinkPresenceEvent: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What the client tells, and what it means for the session.
 extension LinkSession {
@@ -22,8 +22,8 @@ extension LinkSession {
     }
   }
 
-  private mutating func forgetAll() {
-    purposes = [:]
+  mutating func forgetAll() {
+    purposes.purposes = [:]
     requests = [:]
   }
 
@@ -130,7 +130,7 @@ extension LinkSession {
   // MARK: Answers of the client
 
   private mutating func noteDone(_ action: ClientAction.ID, _ granted: [QoS?]) -> Happening? {
-    guard case .call(let call) = purposes.removeValue(forKey: action) else { return nil }
+    guard case .call(let call) = purposes.close(action) else { return nil }
     return .done(call, granted)
   }
 
@@ -157,7 +157,7 @@ extension LinkSession {
   private mutating func noteRefusal(
     of action: ClientAction.ID, _ error: DataClientError
   ) -> Happening? {
-    switch purposes.removeValue(forKey: action) {
+    switch purposes.close(action) {
     case .call(let call): return .refused(call, error)
     case .request(let request):
       return requests.removeValue(forKey: request).map { .refused($0, error) }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// One link's way through MQTT sessions, from CONNECT over the greeting to the end, without any policy.
 ///
@@ -74,10 +74,9 @@ struct LinkSession: Sendable {
   var filters: [Subscription] = []
   /// What the client is to do, in this order.
   var actions: [ClientAction] = []
-  var purposes: [ClientAction.ID: Purpose] = [:]
+  var purposes = ActionBook<Purpose>()
   /// The calls that wait for the server, by the number of the request.
   var requests: [UInt64: CallID] = [:]
-  private var lastAction: UInt32 = 0
   private var lastRequest: UInt64 = 0
 
   init(_ topics: LinkTopics, every interval: Duration, _ configuration: LinkConfiguration) {
@@ -136,8 +135,8 @@ struct LinkSession: Sendable {
   /// Says who the user is, on a connection that is ready for it.
   mutating func greet(_ verb: LinkVerb, _ members: [JSONMember]) {
     guard case .greeting(_, _, let until) = phase else { return }
-    let (action, request) = send(verb, members)
-    phase = .greeting(action, request: request, until: until)
+    let action = send(verb, members)
+    phase = .greeting(action, request: lastRequest, until: until)
   }
 
   /// Closes the connection, with a word to the server if it is open.
@@ -149,11 +148,10 @@ struct LinkSession: Sendable {
       phase = .closing(closing)
       return
     case .open:
-      if let farewell { _ = publish(topics.up(farewell), Array("{}".utf8)) }
+      if let farewell { publish(farewell, Array("{}".utf8)) }
     case .connecting, .subscribing, .greeting: break
     }
-    purposes = [:]
-    requests = [:]
+    forgetAll()
     let action = perform(.disconnect)
     phase = .closing(Closing(action: action, until: now.advanced(by: closeTimeout)))
   }
@@ -162,45 +160,44 @@ struct LinkSession: Sendable {
 
   /// Has the broker do something that a call needs.
   mutating func perform(_ kind: ClientAction.Kind, for call: CallID) {
-    purposes[perform(kind)] = .call(call)
+    perform(kind, for: .call(call))
   }
 
   /// Asks the server for something that a call needs.
   mutating func request(_ verb: LinkVerb, _ members: [JSONMember], for call: CallID) {
-    let (action, request) = send(verb, members)
-    purposes[action] = .request(request)
-    requests[request] = call
+    let action = send(verb, members)
+    purposes[action] = .request(lastRequest)
+    requests[lastRequest] = call
   }
 
   /// Asks the server for something that nobody waits for.
-  mutating func tell(_ verb: LinkVerb, _ members: [JSONMember]) { _ = send(verb, members) }
+  mutating func tell(_ verb: LinkVerb, _ members: [JSONMember]) { send(verb, members) }
 
   /// Forgets what a call waits for.
   mutating func forget(_ call: CallID) {
     for (request, other) in requests where other == call { requests[request] = nil }
-    for (action, purpose) in purposes {
+    for (action, purpose) in purposes.purposes {
       if case .call(call) = purpose { purposes[action] = nil }
     }
   }
 
   // MARK: Actions
 
-  private mutating func send(
-    _ verb: LinkVerb, _ members: [JSONMember]
-  ) -> (ClientAction.ID, request: UInt64) {
+  @discardableResult
+  private mutating func send(_ verb: LinkVerb, _ members: [JSONMember]) -> ClientAction.ID {
     lastRequest += 1
     let object = JSONValue.object([JSONMember("id", .string(String(lastRequest)))] + members)
-    return (publish(topics.up(verb), object.utf8), lastRequest)
-  }
-
-  private mutating func publish(_ topic: String, _ payload: [UInt8]) -> ClientAction.ID {
-    perform(.publish(Message(topic: topic, payload: payload, qos: .atLeastOnce)))
+    return publish(verb, object.utf8)
   }
 
   @discardableResult
-  mutating func perform(_ kind: ClientAction.Kind) -> ClientAction.ID {
-    repeat { lastAction &+= 1 } while purposes[ClientAction.ID(rawValue: lastAction)] != nil
-    let id = ClientAction.ID(rawValue: lastAction)
+  private mutating func publish(_ verb: LinkVerb, _ payload: [UInt8]) -> ClientAction.ID {
+    perform(.publish(Message(topic: topics.up(verb), payload: payload, qos: .atLeastOnce)))
+  }
+
+  @discardableResult
+  mutating func perform(_ kind: ClientAction.Kind, for purpose: Purpose? = nil) -> ClientAction.ID {
+    let id = purposes.open(for: purpose)
     actions.append(ClientAction(id, kind))
     return id
   }

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// A change of a link's state, with all that is known of it.
 public struct LinkStateEvent: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 
 /// The stream channels that are joined, each with a client and a driver of its own.
@@ -65,7 +65,7 @@ final class LinkStreams: Sendable {
     }
     let client = try makeClient(channel)
     let machine = try StreamLinkMachine(channel, configuration.fitting(client))
-    let made = Run(Driver(machine, client: client, tell: hub.take))
+    let made = Run(Driver(machine, client: client, log: hub.log, tell: hub.take))
     let run = state.withLock { state in
       if let other = state.runs[channel] { return other }
       state.runs[channel] = made

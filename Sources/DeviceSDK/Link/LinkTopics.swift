@@ -60,11 +60,11 @@
 /// sessions that it does not know, which makes them greet again.
 ///
 /// Locks, storage, history, and the topics inside of stream channels are no part of this.
-public struct LinkTopics: Sendable, Hashable {
+package struct LinkTopics: Sendable, Hashable {
   /// The topic of the link itself, which is also its MQTT client identifier.
-  public let base: String
+  package let base: String
   /// The filter of all that the server sends to this link.
-  public let downFilter: String
+  package let downFilter: String
   let ping: String
   let pong: String
   let reply: String
@@ -74,7 +74,7 @@ public struct LinkTopics: Sendable, Hashable {
 
   /// Creates the topics of a link of the message service.
   /// - Parameter configuration: Whose link it is.
-  public init(message configuration: LinkConfiguration) {
+  package init(message configuration: LinkConfiguration) {
     self.init(base: Self.link("message", configuration))
   }
 
@@ -82,7 +82,7 @@ public struct LinkTopics: Sendable, Hashable {
   /// - Parameters:
   ///   - channel: The channel.
   ///   - configuration: Whose link it is.
-  public init(stream channel: String, _ configuration: LinkConfiguration) {
+  package init(stream channel: String, _ configuration: LinkConfiguration) {
     self.init(base: Self.link("stream", configuration) + "/" + Self.encode(channel))
   }
 
@@ -124,7 +124,7 @@ public struct LinkTopics: Sendable, Hashable {
   }
 
   /// Reads a name from a level of a topic; nil when it was not written by ``encode(_:)``.
-  static func decode(_ level: Substring) -> String? {
+  package static func decode(_ level: Substring) -> String? {
     guard level.utf8.contains(UInt8(ascii: "%")) else { return String(level) }
     var bytes: [UInt8] = []
     var rest = level.utf8[...]
@@ -143,15 +143,26 @@ public struct LinkTopics: Sendable, Hashable {
 }
 
 /// What links ask servers for.
-enum LinkVerb: String, Sendable {
-  case login, logout, join, leave, renew, subscribe, unsubscribe, state
+package enum LinkVerb: String, Sendable {
+  /// To let a user in, and to let it go.
+  case login, logout
+  /// To let a user into a stream channel, and to let it go.
+  case join, leave
+  /// To take another token.
+  case renew
+  /// To deliver what is said in a channel, and to stop that.
+  case subscribe, unsubscribe
+  /// To tell temporary states.
+  case state
 }
 
 /// The topics of one channel.
-struct LinkChannelTopics: Sendable, Hashable {
+package struct LinkChannelTopics: Sendable, Hashable {
   /// What a topic of a channel is for.
-  enum Use: Sendable, Hashable {
+  package enum Use: Sendable, Hashable {
+    /// Who is there, with temporary states.
     case presence
+    /// A message of a user.
     case message(from: String)
   }
 
@@ -167,7 +178,7 @@ struct LinkChannelTopics: Sendable, Hashable {
   func message(from user: String) -> String { "\(base)/message/\(LinkTopics.encode(user))" }
 
   /// Tells what a received topic is; nil when it is of no channel.
-  static func parse(_ topic: String) -> (channel: String, use: Use)? {
+  package static func parse(_ topic: String) -> (channel: String, use: Use)? {
     let levels = topic.split(separator: "/", omittingEmptySubsequences: false)
     guard levels.count >= 6, levels[2] == "channel", let channel = LinkTopics.decode(levels[4])
     else { return nil }

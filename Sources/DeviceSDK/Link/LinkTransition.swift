@@ -1,5 +1,5 @@
 /// What can bring a link into another state.
-public enum LinkTrigger: String, Sendable, Hashable, CaseIterable {
+package enum LinkTrigger: String, Sendable, Hashable, CaseIterable {
   /// The application logs in, and was not logged in before.
   case login
   /// The application logs in once more.
@@ -45,17 +45,17 @@ public enum LinkTrigger: String, Sendable, Hashable, CaseIterable {
 }
 
 /// A row of a table of transitions: what a trigger does to a link in a state.
-public struct LinkTransition: Sendable, Hashable {
+package struct LinkTransition: Sendable, Hashable {
   /// The state before.
-  public let from: LinkState
+  package let from: LinkState
   /// What happens.
-  public let trigger: LinkTrigger
+  package let trigger: LinkTrigger
   /// The state after.
-  public let to: LinkState
+  package let to: LinkState
   /// What the application is told as the operation.
-  public let operation: LinkOperation
+  package let operation: LinkOperation
   /// What the application is told as the reason; where there are several, the server says which.
-  public let reasons: [LinkReason]
+  package let reasons: [LinkReason]
 
   init(
     _ from: LinkState, _ trigger: LinkTrigger, _ to: LinkState, _ operation: LinkOperation,
@@ -70,9 +70,9 @@ public struct LinkTransition: Sendable, Hashable {
 }
 
 /// All transitions of a kind of link; the machines have no others.
-public struct LinkTable: Sendable {
+package struct LinkTable: Sendable {
   /// The rows; of one state and one trigger there is at most one.
-  public let rows: [LinkTransition]
+  package let rows: [LinkTransition]
 
   init(_ rows: [LinkTransition]) { self.rows = rows }
 
@@ -81,17 +81,17 @@ public struct LinkTable: Sendable {
   ///   - state: The state.
   ///   - trigger: What happens.
   /// - Returns: The row; nil when the trigger does nothing there.
-  public func row(_ state: LinkState, _ trigger: LinkTrigger) -> LinkTransition? {
+  package func row(_ state: LinkState, _ trigger: LinkTrigger) -> LinkTransition? {
     rows.first { $0.from == state && $0.trigger == trigger }
   }
 }
 
 extension LinkTransition: CustomStringConvertible {
   /// The row in one line: `idle, login: connecting (login)`.
-  public var description: String { "\(from), \(trigger): \(to) (\(operation))" }
+  package var description: String { "\(from), \(trigger): \(to) (\(operation))" }
 }
 
 extension LinkTable: CustomStringConvertible {
   /// How many rows there are.
-  public var description: String { "\(rows.count) transitions" }
+  package var description: String { "\(rows.count) transitions" }
 }

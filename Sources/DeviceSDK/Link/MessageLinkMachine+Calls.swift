@@ -1,7 +1,13 @@
-import DataClient
+import RepriseCore
 
 /// The calls of the message service: how each of them ends.
-extension MessageLinkMachine: LinkCallKeeper {
+extension MessageLinkMachine: LinkStateMachine {
+  static let table = LinkTable.message
+  static let service = LinkService.message
+
+  var ownChannel: String? { nil }
+  var affectedChannels: [String] { subscribedChannels }
+
   var isNotWanted: LinkError { LinkError(.notLogin, "the user is not logged in") }
 
   func isDown(_ code: LinkErrorCode) -> LinkError {
@@ -11,15 +17,15 @@ extension MessageLinkMachine: LinkCallKeeper {
   // MARK: Ending
 
   /// Forgets a call, with all that was kept for it.
-  mutating func close(_ id: CallID, isAcknowledged: Bool) {
+  mutating func close(_ id: CallID, isAnswered: Bool) {
     guard let call = calls.removeValue(forKey: id) else { return }
     deadlines.set(nil, for: id)
     session.forget(id)
     switch call {
     case .changingStates(let changing):
-      states.end(changing.change, of: changing.channel, isAcknowledged: isAcknowledged)
+      states.end(changing.change, of: changing.channel, isAcknowledged: isAnswered)
     case .subscribing(let subscribing):
-      guard subscribing.isTakenIn, !isAcknowledged else { return }
+      guard subscribing.isTakenIn, !isAnswered else { return }
       channels[subscribing.channel] = subscribing.former
     case .login, .logout, .renewing, .unsubscribing, .publishing: break
     }
@@ -28,12 +34,8 @@ extension MessageLinkMachine: LinkCallKeeper {
   /// Nobody waits for a call any more; a subscription is taken back.
   mutating func cancel(_ id: CallID) {
     let call = calls[id]
-    close(id, isAcknowledged: false)
+    close(id, isAnswered: false)
     if case .subscribing(let subscribing) = call { takeBack(subscribing) }
-  }
-
-  mutating func failLogins(_ error: LinkError) {
-    for (id, call) in openCalls where call.isLogin { fail(id, error) }
   }
 
   /// A call's time is over.
@@ -54,22 +56,17 @@ extension MessageLinkMachine: LinkCallKeeper {
 
   // MARK: Answers
 
-  mutating func noteReply(_ reply: LinkReply, _ id: CallID) {
-    guard let call = calls[id] else { return }
-    guard reply.isSuccess else {
-      fail(id, LinkError(reply.code, reply.message))
-      if case .subscribing(let subscribing) = call { takeBack(subscribing, wasRefused: true) }
-      return
-    }
+  mutating func noteSuccess(_ reply: LinkReply, of call: OpenCall, _ id: CallID) {
     switch call {
-    case .renewing(let token):
-      self.token = token
-      tokenTimes = TokenTimes(expiresIn: reply.expiresIn, now: time)
-      complete(id)
     case .subscribing(let subscribing): noteTakenIn(subscribing, id)
     case .changingStates, .unsubscribing: complete(id)
-    case .login, .logout, .publishing: break
+    case .login, .logout, .renewing, .publishing: break
     }
+  }
+
+  mutating func noteError(_ reply: LinkReply, of call: OpenCall, _ id: CallID) {
+    fail(id, LinkError(reply.code, reply.message))
+    if case .subscribing(let subscribing) = call { takeBack(subscribing, wasRefused: true) }
   }
 
   mutating func noteDone(_ id: CallID, _ granted: [QoS?]) {
@@ -95,9 +92,7 @@ extension MessageLinkMachine: LinkCallKeeper {
   mutating func renew(_ token: String, _ id: CallID) throws(LinkError) {
     try limits.countCall(time)
     try checkConnected(.notConnected)
-    guard !token.isEmpty else { throw LinkError(.invalidToken, "the token is empty") }
-    wait(id, .renewing(token))
-    session.request(.renew, [JSONMember("token", .string(token))], for: id)
+    try show(token, as: .renewing(token), id)
   }
 
   mutating func admitStream(_ channel: String, _ id: CallID) throws(LinkError) {
@@ -114,12 +109,13 @@ extension MessageLinkMachine: LinkCallKeeper {
 }
 
 extension MessageLinkMachine.OpenCall: OpenLinkCall {
-  var isLogin: Bool {
-    if case .login = self { true } else { false }
-  }
-
-  var isLogout: Bool {
-    if case .logout = self { true } else { false }
+  var kind: OpenLinkCallKind {
+    switch self {
+    case .login: .opening
+    case .logout: .closing
+    case .renewing(let token): .renewing(token)
+    case .subscribing, .unsubscribing, .publishing, .changingStates: .other
+    }
   }
 
   var offlineCode: LinkErrorCode? {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Message channels: subscriptions, what comes of them, and how they are brought back.
 extension MessageLinkMachine {
@@ -42,7 +42,7 @@ extension MessageLinkMachine {
     guard let event = LinkPresenceEvent(snapshot: payload, .message, time: time) else { return }
     let waiting = subscriptions(to: event.channel).filter { $0.subscribing.isAsked }
     guard !waiting.isEmpty || channels[event.channel]?.contains(.presence) == true else { return }
-    outputs.append(.tell(.tellPresence(event)))
+    tell(.tellPresence(event))
     for (id, var subscribing) in waiting {
       subscribing.hasSnapshot = true
       settle(subscribing, id)
@@ -55,16 +55,14 @@ extension MessageLinkMachine {
     else { return }
     switch use {
     case .message(let user):
-      outputs.append(
-        .tell(
-          .deliver(
-            LinkMessage(channel: channel, publisher: user, payload: message.payload, time: time)
-          )))
+      tell(
+        .deliver(
+          LinkMessage(channel: channel, publisher: user, payload: message.payload, time: time)))
     case .presence:
       let event = LinkPresenceEvent(parsing: message.payload, channel, .message, time: time)
       // What is told to all is told to the one whom it is about, too.
       if let other = event.without(configuration.userID) {
-        outputs.append(.tell(.tellPresence(other)))
+        tell(.tellPresence(other))
       }
     }
   }

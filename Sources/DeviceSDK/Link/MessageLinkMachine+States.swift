@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// How the link goes from state to state, each step a row of the table.
 extension MessageLinkMachine {
@@ -8,26 +8,6 @@ extension MessageLinkMachine {
   static let suspendedInterval: Duration = .seconds(30)
 
   var suspensionTime: Timestamp? { outage?.since.advanced(by: Self.resumeWindow) }
-
-  /// Goes where the table says; nowhere when it says nothing.
-  func row(_ trigger: LinkTrigger) -> LinkTransition? { LinkTable.message.row(state, trigger) }
-
-  mutating func transition(
-    _ trigger: LinkTrigger, reason: LinkReason? = nil, detail: String = "",
-    affected: [String]? = nil, unrestored: [UnrestoredChannel] = [], isResumed: Bool = false
-  ) {
-    guard let row = row(trigger) else { return }
-    let said = reason.flatMap { row.reasons.contains($0) ? $0 : nil }
-    state = row.to
-    outputs.append(
-      .tell(
-        .changeState(
-          LinkStateEvent(
-            current: row.to, previous: row.from, service: .message, operation: row.operation,
-            reason: said ?? row.reasons.first ?? .unknown, detail: detail,
-            affected: affected ?? subscribedChannels, unrestored: unrestored,
-            isResumed: isResumed, time: time))))
-  }
 
   // MARK: Calls
 
@@ -42,8 +22,8 @@ extension MessageLinkMachine {
       }
       return complete(id)
     }
-    finishLogout()
-    failLogins(LinkError(.loginCanceled, "another login came in between"))
+    complete(all: .closing)
+    failOpening(LinkError(.loginCanceled, "another login came in between"))
     if state == .failed { startAnew() }
     self.token = token.isEmpty ? configuration.appID : token
     tokenTimes = nil
@@ -61,25 +41,14 @@ extension MessageLinkMachine {
   }
 
   mutating func logout(_ id: CallID) throws(LinkError) {
-    guard state != .idle else {
-      guard calls.values.contains(where: { $0.isLogout }) else {
-        throw LinkError(.notLogin, "the user is not logged in")
-      }
-      calls[id] = .logout
-      return
-    }
-    failLogins(LinkError(.loginCanceled, "the user logged out"))
-    failCalls()
-    transition(.logout)
-    session.close(farewell: .logout, now: time)
+    let canceled = LinkError(.loginCanceled, "the user logged out")
+    try leave(.logout, saying: .logout, as: .logout, id, canceled)
+  }
+
+  mutating func forgetSession() {
     clearTimes()
     (channels, states, streams) = ([:], TemporaryStates(), [])
     (token, wasConnected, wasLoggedIn) = ("", false, false)
-    if session.isThere { calls[id] = .logout } else { complete(id) }
-  }
-
-  mutating func finishLogout() {
-    for (id, call) in openCalls where call.isLogout { complete(id) }
   }
 
   mutating func noteNetwork(_ change: LinkNetworkChange, _ id: CallID) {
@@ -111,7 +80,7 @@ extension MessageLinkMachine {
     if let expires = tokenTimes?.expires, expires <= time {
       clearTimes()
       transition(.tokenFoundExpired)
-      return failLogins(LinkError(.tokenExpired, "the token has expired"))
+      return failOpening(LinkError(.tokenExpired, "the token has expired"))
     }
     transition(.retryDue)
     open()
@@ -127,7 +96,7 @@ extension MessageLinkMachine {
     tokenTimes = TokenTimes(expiresIn: reply.expiresIn, now: time)
     transition(trigger, affected: affected, unrestored: unrestored, isResumed: isResumed)
     leaveDropped()
-    for (id, call) in openCalls where call.isLogin { complete(id) }
+    complete(all: .opening)
   }
 
   private var isWithinWindow: Bool {
@@ -143,7 +112,7 @@ extension MessageLinkMachine {
     clearTimes()
     transition(trigger, reason: rejection.reason, detail: rejection.message)
     let error = LinkError(rejection.code, rejection.message)
-    failLogins(error)
+    failOpening(error)
     failCalls()
   }
 
@@ -192,14 +161,13 @@ extension MessageLinkMachine {
     noteLoss(.connectionLost, "there are no more events")
     noteFailedAttempt("there are no more events")
     clearTimes()
-    failLogins(LinkError(.loginAborted, "there are no more events"))
-    finishLogout()
+    failOpening(LinkError(.loginAborted, "there are no more events"))
+    complete(all: .closing)
   }
 
   // MARK: Time
 
-  /// Does what is due, the earliest first.
-  mutating func expire() {
+  mutating func expireState() {
     if let limit, limit.time <= time, state != .connected { giveUp(limit.trigger) }
     if state == .disconnected, let suspension = suspensionTime, suspension <= time,
       suspension <= retryTime ?? suspension
@@ -207,17 +175,12 @@ extension MessageLinkMachine {
       suspend(.twoMinutesPassed, "")
     }
     if let retryTime, retryTime <= time { retry() }
-    while let id = deadlines.popExpired(at: time) { expire(id) }
-    if tokenTimes?.takeWarning(time) == true, let expires = tokenTimes?.expires {
-      let event = LinkTokenEvent(service: .message, channel: nil, expires: expires)
-      outputs.append(.tell(.warnOfToken(event)))
-    }
   }
 
   private mutating func giveUp(_ trigger: LinkTrigger) {
     session.close(now: time)
     clearTimes()
     transition(trigger)
-    failLogins(LinkError(.loginTimeout, "the login was not accepted in time"))
+    failOpening(LinkError(.loginTimeout, "the login was not accepted in time"))
   }
 }

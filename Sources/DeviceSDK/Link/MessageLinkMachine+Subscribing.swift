@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Subscribing to message channels and unsubscribing: what of it broker and server have, and which of it
 /// is taken back when it fails.
@@ -153,7 +153,7 @@ extension MessageLinkMachine {
   }
 
   /// Whether giving up the subscription to a channel brings about an UNSUBSCRIBE, and unsubscribing does not.
-  func isAbandoning(_ channel: String, by filters: [String]) -> Bool {
+  package func isAbandoning(_ channel: String, by filters: [String]) -> Bool {
     guard let (_, subscribing) = begunSubscription(to: channel) else { return false }
     guard let features = channels[channel] else { return true }
     guard let kept = subscribing.isTakenIn ? subscribing.former : features else { return false }
@@ -165,7 +165,7 @@ extension MessageLinkMachine {
   ///   - channel: The channel.
   ///   - verb: What the server is told: `unsubscribe`, or `subscribe` with what there was before.
   /// - Returns: Whether it does.
-  func isAbandoning(_ channel: String, by verb: LinkVerb) -> Bool {
+  package func isAbandoning(_ channel: String, by verb: LinkVerb) -> Bool {
     guard let (_, subscribing) = begunSubscription(to: channel) else { return false }
     return verb == .subscribe ? subscribing.isAsked : channels[channel] == nil
   }

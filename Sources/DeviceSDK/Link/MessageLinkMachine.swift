@@ -1,12 +1,12 @@
-public import DataClient
+package import RepriseCore
 
 /// The link of the message service as a value: what the client and the application do goes in, what is
 /// to be done comes out.
 ///
-/// Every change of its state is a row of ``LinkTable/message``.
-public struct MessageLinkMachine: StateMachine {
+/// Every change of its state is a row of `LinkTable/message`.
+package struct MessageLinkMachine: StateMachine {
   /// What the application can ask for.
-  public enum Call: Sendable {
+  package enum Call: Sendable {
     /// Log in; completed when the link is connected. An empty token is the app's identifier.
     case login(token: String)
     /// Log out; completed when the connection is closed.
@@ -33,12 +33,12 @@ public struct MessageLinkMachine: StateMachine {
   }
 
   /// What a call results in: nothing.
-  public typealias Value = Void
+  package typealias Value = Void
 
   /// What the machine takes in.
-  public typealias Input = MachineInput<Call>
+  package typealias Input = MachineInput<Call>
   /// What the machine gives out.
-  public typealias Output = MachineOutput<Value, LinkEffect, LinkError>
+  package typealias Output = MachineOutput<Value, LinkEffect, LinkError>
 
   /// A call that is not completed yet.
   enum OpenCall {
@@ -122,12 +122,12 @@ public struct MessageLinkMachine: StateMachine {
   var random: SeededGenerator
 
   /// The link's state.
-  public internal(set) var state = LinkState.idle
+  package internal(set) var state = LinkState.idle
 
   /// Creates a machine that is not logged in.
   /// - Parameter configuration: How the link behaves.
   /// - Throws: ``LinkError`` when an identifier is wrong.
-  public init(_ configuration: LinkConfiguration) throws(LinkError) {
+  package init(_ configuration: LinkConfiguration) throws(LinkError) {
     try configuration.validate()
     self.configuration = configuration
     session = LinkSession(
@@ -136,10 +136,10 @@ public struct MessageLinkMachine: StateMachine {
   }
 
   /// The channels that are subscribed to, or will be again, in the order of their names.
-  public var subscribedChannels: [String] { channels.keys.sorted() }
+  package var subscribedChannels: [String] { channels.keys.sorted() }
 
   /// When the machine wants to be asked again if nothing happens before.
-  public var deadline: Timestamp? {
+  package var deadline: Timestamp? {
     var first = earlier(session.deadline, deadlines.first)
     if state != .connected { first = earlier(first, earlier(retryTime, limit?.time)) }
     if state == .disconnected { first = earlier(first, suspensionTime) }
@@ -151,69 +151,25 @@ public struct MessageLinkMachine: StateMachine {
   ///   - input: What happened.
   ///   - now: When.
   /// - Returns: What to do, in this order.
-  public mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
-    time = now
-    switch input {
-    case .received(let event):
-      note(session.receive(event, now: now))
-      if case .deadline = event { expire() }
-    case .refused(let action, let error):
-      note(session.refuse(action, error, now: now))
-    case .called(let id, let call): begin(call, id)
-    case .cancelled(let id): cancel(id)
-    }
-    flush()
-    let result = outputs
-    outputs = []
-    return result
+  package mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
+    take(input, now: now)
   }
 
-  /// Puts what the session wants done behind what was said before.
-  mutating func flush() {
-    guard !session.actions.isEmpty else { return }
-    outputs += session.actions.map { .perform($0) }
-    session.actions.removeAll(keepingCapacity: true)
-  }
-
-  private mutating func note(_ happening: LinkSession.Happening?) {
-    guard let happening else { return }
-    flush()
-    switch happening {
-    case .ready(let granted): greet(granted)
-    case .opened(let reply): noteOpened(reply)
-    case .rejected(let rejection), .kicked(let rejection): noteRejected(rejection)
-    case .failed(let text): noteFailedAttempt(text)
-    case .silenced: noteLoss(.heartbeatMissed, "")
-    case .lost(let text): noteLoss(.connectionLost, text)
-    case .closed: finishLogout()
-    case .replied(let id, let reply): noteReply(reply, id)
-    case .done(let id, let granted): noteDone(id, granted)
-    case .refused(let id, let error): noteRefusal(id, error)
-    case .snapshot(let payload): noteSnapshot(payload)
-    case .arrived(let message): noteMessage(message)
-    case .ended: noteEnd()
-    }
-  }
-
-  private mutating func begin(_ call: Call, _ id: CallID) {
-    do {
-      switch call {
-      case .login(let token): try login(token, id)
-      case .logout: try logout(id)
-      case .renewToken(let token): try renew(token, id)
-      case .subscribe(let channel, let features): try subscribe(channel, features, id)
-      case .unsubscribe(let channel): try unsubscribe(channel, id)
-      case .abandonSubscription(let channel): try abandonSubscription(to: channel, id)
-      case .publish(let channel, let payload): try publish(channel, payload, id)
-      case .changeStates(let channel, let changes): try changeStates(channel, changes, id)
-      case .admitStream(let channel): try admitStream(channel, id)
-      case .releaseStream(let channel):
-        streams.remove(channel)
-        complete(id)
-      case .noteNetwork(let change): noteNetwork(change, id)
-      }
-    } catch {
-      fail(id, error)
+  mutating func begin(_ call: Call, _ id: CallID) throws(LinkError) {
+    switch call {
+    case .login(let token): try login(token, id)
+    case .logout: try logout(id)
+    case .renewToken(let token): try renew(token, id)
+    case .subscribe(let channel, let features): try subscribe(channel, features, id)
+    case .unsubscribe(let channel): try unsubscribe(channel, id)
+    case .abandonSubscription(let channel): try abandonSubscription(to: channel, id)
+    case .publish(let channel, let payload): try publish(channel, payload, id)
+    case .changeStates(let channel, let changes): try changeStates(channel, changes, id)
+    case .admitStream(let channel): try admitStream(channel, id)
+    case .releaseStream(let channel):
+      streams.remove(channel)
+      complete(id)
+    case .noteNetwork(let change): noteNetwork(change, id)
     }
   }
 }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Counts what happens within a moving stretch of time.
 struct RateWindow: Sendable {

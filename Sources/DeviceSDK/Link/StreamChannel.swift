@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// A stream channel, which has a link of its own while it is joined.
 ///

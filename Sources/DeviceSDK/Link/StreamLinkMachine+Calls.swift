@@ -1,7 +1,13 @@
-import DataClient
+import RepriseCore
 
 /// The calls of a stream channel, and how they end.
-extension StreamLinkMachine: LinkCallKeeper {
+extension StreamLinkMachine: LinkStateMachine {
+  static let table = LinkTable.stream
+  static let service = LinkService.stream
+
+  var ownChannel: String? { channel }
+  var affectedChannels: [String] { [channel] }
+
   var isNotWanted: LinkError { LinkError(.channelNotJoined, "\(channel) is not joined") }
 
   func isDown(_ code: LinkErrorCode) -> LinkError {
@@ -10,9 +16,7 @@ extension StreamLinkMachine: LinkCallKeeper {
 
   mutating func renew(_ token: String, _ id: CallID) throws(LinkError) {
     try checkConnected(.channelNotConnected)
-    guard !token.isEmpty else { throw LinkError(.invalidToken, "the token is empty") }
-    wait(id, .renewing(token))
-    session.request(.renew, [JSONMember("token", .string(token))], for: id)
+    try show(token, as: .renewing(token), id)
   }
 
   mutating func changeStates(_ changes: [String: String?], _ id: CallID) throws(LinkError) {
@@ -25,17 +29,13 @@ extension StreamLinkMachine: LinkCallKeeper {
   // MARK: Ending
 
   /// Forgets a call, with all that was kept for it.
-  mutating func close(_ id: CallID, isAcknowledged: Bool) {
+  mutating func close(_ id: CallID, isAnswered: Bool) {
     guard let call = calls.removeValue(forKey: id) else { return }
     deadlines.set(nil, for: id)
     session.forget(id)
     if case .changingStates(let change) = call {
-      states.end(change, of: channel, isAcknowledged: isAcknowledged)
+      states.end(change, of: channel, isAcknowledged: isAnswered)
     }
-  }
-
-  mutating func failJoins(_ error: LinkError) {
-    for (id, call) in openCalls where call.isJoin { fail(id, error) }
   }
 
   /// A call's time is over.
@@ -50,18 +50,16 @@ extension StreamLinkMachine: LinkCallKeeper {
 
   // MARK: Answers
 
-  mutating func noteReply(_ reply: LinkReply, _ id: CallID) {
-    guard let call = calls[id] else { return }
-    guard reply.isSuccess else { return fail(id, LinkError(reply.code, reply.message)) }
-    switch call {
-    case .renewing(let token):
-      self.token = token
-      tokenTimes = TokenTimes(expiresIn: reply.expiresIn, now: time)
-      complete(id)
-    case .changingStates: complete(id)
-    case .join, .leave: break
-    }
+  mutating func noteSuccess(_ reply: LinkReply, of call: OpenCall, _ id: CallID) {
+    if case .changingStates = call { complete(id) }
   }
+
+  mutating func noteError(_ reply: LinkReply, of call: OpenCall, _ id: CallID) {
+    fail(id, LinkError(reply.code, reply.message))
+  }
+
+  /// No call of a stream channel waits for the broker.
+  mutating func noteDone(_ id: CallID, _ granted: [QoS?]) {}
 
   /// The client did not take what a call needed.
   mutating func noteRefusal(_ id: CallID, _ error: DataClientError) {
@@ -71,12 +69,13 @@ extension StreamLinkMachine: LinkCallKeeper {
 }
 
 extension StreamLinkMachine.OpenCall: OpenLinkCall {
-  var isJoin: Bool {
-    if case .join = self { true } else { false }
-  }
-
-  var isLeave: Bool {
-    if case .leave = self { true } else { false }
+  var kind: OpenLinkCallKind {
+    switch self {
+    case .join: .opening
+    case .leave: .closing
+    case .renewing(let token): .renewing(token)
+    case .changingStates: .other
+    }
   }
 
   var offlineCode: LinkErrorCode? {

@@ -1,25 +1,7 @@
-import DataClient
+import RepriseCore
 
 /// How the link goes from state to state, each step a row of the table.
 extension StreamLinkMachine {
-  func row(_ trigger: LinkTrigger) -> LinkTransition? { LinkTable.stream.row(state, trigger) }
-
-  mutating func transition(
-    _ trigger: LinkTrigger, reason: LinkReason? = nil, detail: String = "",
-    isResumed: Bool = false
-  ) {
-    guard let row = row(trigger) else { return }
-    let said = reason.flatMap { row.reasons.contains($0) ? $0 : nil }
-    state = row.to
-    outputs.append(
-      .tell(
-        .changeState(
-          LinkStateEvent(
-            current: row.to, previous: row.from, service: .stream, operation: row.operation,
-            reason: said ?? row.reasons.first ?? .unknown, detail: detail, affected: [channel],
-            unrestored: [], isResumed: isResumed, time: time))))
-  }
-
   // MARK: Calls
 
   mutating func join(
@@ -29,8 +11,8 @@ extension StreamLinkMachine {
       throw LinkError(.channelJoinFailed, "there are no more events")
     }
     guard state != .connected else { return complete(id) }
-    finishLeave()
-    failJoins(LinkError(.channelJoinCanceled, "another join came in between"))
+    complete(all: .closing)
+    failOpening(LinkError(.channelJoinCanceled, "another join came in between"))
     if state == .failed, !configuration.restoresAfterFailure { states = TemporaryStates() }
     if state == .failed { wasConnected = false }
     self.token = token.isEmpty ? configuration.appID : token
@@ -44,25 +26,14 @@ extension StreamLinkMachine {
   }
 
   mutating func leave(_ id: CallID) throws(LinkError) {
-    guard state != .idle else {
-      guard calls.values.contains(where: { $0.isLeave }) else {
-        throw LinkError(.channelNotJoined, "\(channel) is not joined")
-      }
-      calls[id] = .leave
-      return
-    }
-    failJoins(LinkError(.channelJoinCanceled, "the channel was left"))
-    failCalls()
-    transition(.leave)
-    session.close(farewell: .leave, now: time)
+    let canceled = LinkError(.channelJoinCanceled, "the channel was left")
+    try leave(.leave, saying: .leave, as: .leave, id, canceled)
+  }
+
+  mutating func forgetSession() {
     clearTimes()
     states = TemporaryStates()
     (token, wasConnected, wasJoined) = ("", false, false)
-    if session.isThere { calls[id] = .leave } else { complete(id) }
-  }
-
-  mutating func finishLeave() {
-    for (id, call) in openCalls where call.isLeave { complete(id) }
   }
 
   mutating func noteNetwork(_ change: LinkNetworkChange, _ id: CallID) {
@@ -121,7 +92,7 @@ extension StreamLinkMachine {
     tokenTimes = TokenTimes(expiresIn: reply.expiresIn, now: time)
     (wasConnected, wasJoined) = (true, true)
     transition(trigger, isResumed: isResumed)
-    for (id, call) in openCalls where call.isJoin { complete(id) }
+    complete(all: .opening)
   }
 
   // MARK: Failing
@@ -138,11 +109,11 @@ extension StreamLinkMachine {
     session.close(now: time)
     clearTimes()
     transition(trigger, reason: reason, detail: error.message)
-    failJoins(error)
+    failOpening(error)
     failCalls()
   }
 
-  mutating func noteFailedAttempt() {
+  mutating func noteFailedAttempt(_: String) {
     guard state == .connecting else { return }
     let delay = configuration.reconnect.delay(attempt: attempts, random: &random)
     attempts += 1
@@ -166,26 +137,20 @@ extension StreamLinkMachine {
   /// The world has no more events.
   mutating func noteEnd() {
     (retryTime, giveUpTime, tokenTimes) = (nil, nil, nil)
-    failJoins(LinkError(.channelJoinFailed, "there are no more events"))
+    failOpening(LinkError(.channelJoinFailed, "there are no more events"))
     failCalls()
-    finishLeave()
+    complete(all: .closing)
   }
 
   // MARK: Time
 
-  /// Does what is due, the earliest first.
-  mutating func expire() {
+  mutating func expireState() {
     if let giveUpTime, giveUpTime <= time {
       fail(
         .reconnectTimedOut,
         LinkError(.channelJoinFailed, "the link did not open within \(Self.patience)"))
     }
     if let retryTime, retryTime <= time { open() }
-    while let id = deadlines.popExpired(at: time) { expire(id) }
-    if tokenTimes?.takeWarning(time) == true, let expires = tokenTimes?.expires {
-      let event = LinkTokenEvent(service: .stream, channel: channel, expires: expires)
-      outputs.append(.tell(.warnOfToken(event)))
-    }
   }
 
   // MARK: What comes
@@ -194,14 +159,14 @@ extension StreamLinkMachine {
     guard let event = LinkPresenceEvent(snapshot: payload, .stream, time: time),
       event.channel == channel
     else { return }
-    outputs.append(.tell(.tellPresence(event)))
+    tell(.tellPresence(event))
   }
 
   mutating func noteMessage(_ message: Message) {
     guard message.topic == topics.presence else { return }
     let event = LinkPresenceEvent(parsing: message.payload, channel, .stream, time: time)
     if let other = event.without(configuration.userID) {
-      outputs.append(.tell(.tellPresence(other)))
+      tell(.tellPresence(other))
     }
   }
 }

@@ -1,13 +1,13 @@
-public import DataClient
+package import RepriseCore
 
 /// The link of one stream channel as a value: what the client and the application do goes in, what is
 /// to be done comes out.
 ///
-/// Every change of its state is a row of ``LinkTable/stream``. A lost link is opened again, for 20
+/// Every change of its state is a row of `LinkTable/stream`. A lost link is opened again, for 20
 /// minutes.
-public struct StreamLinkMachine: StateMachine {
+package struct StreamLinkMachine: StateMachine {
   /// What the application can ask for.
-  public enum Call: Sendable {
+  package enum Call: Sendable {
     /// Join the channel; completed when the link is connected. An empty token is the app's identifier.
     case join(token: String, LinkJoinFeatures)
     /// Leave the channel; completed when the connection is closed.
@@ -23,12 +23,12 @@ public struct StreamLinkMachine: StateMachine {
   }
 
   /// What a call results in: nothing.
-  public typealias Value = Void
+  package typealias Value = Void
 
   /// What the machine takes in.
-  public typealias Input = MachineInput<Call>
+  package typealias Input = MachineInput<Call>
   /// What the machine gives out.
-  public typealias Output = MachineOutput<Value, LinkEffect, LinkError>
+  package typealias Output = MachineOutput<Value, LinkEffect, LinkError>
 
   /// A call that is not completed yet.
   enum OpenCall {
@@ -44,7 +44,7 @@ public struct StreamLinkMachine: StateMachine {
   static let longestPause: Duration = .seconds(30)
 
   /// The channel's name.
-  public let channel: String
+  package let channel: String
   let configuration: LinkConfiguration
   var session: LinkSession
   var time = Timestamp(nanoseconds: 0)
@@ -68,14 +68,14 @@ public struct StreamLinkMachine: StateMachine {
   var random: SeededGenerator
 
   /// The link's state.
-  public internal(set) var state = LinkState.idle
+  package internal(set) var state = LinkState.idle
 
   /// Creates a machine of a channel that is not joined.
   /// - Parameters:
   ///   - channel: The channel.
   ///   - configuration: How the link behaves.
   /// - Throws: ``LinkError`` when an identifier is wrong.
-  public init(_ channel: String, _ configuration: LinkConfiguration) throws(LinkError) {
+  package init(_ channel: String, _ configuration: LinkConfiguration) throws(LinkError) {
     try configuration.validate()
     try LinkName.checkChannel(channel)
     self.channel = channel
@@ -87,7 +87,7 @@ public struct StreamLinkMachine: StateMachine {
   }
 
   /// When the machine wants to be asked again if nothing happens before.
-  public var deadline: Timestamp? {
+  package var deadline: Timestamp? {
     let first = earlier(session.deadline, earlier(deadlines.first, tokenTimes?.next))
     return state == .connecting ? earlier(first, earlier(retryTime, giveUpTime)) : first
   }
@@ -97,63 +97,20 @@ public struct StreamLinkMachine: StateMachine {
   ///   - input: What happened.
   ///   - now: When.
   /// - Returns: What to do, in this order.
-  public mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
-    time = now
-    switch input {
-    case .received(let event):
-      note(session.receive(event, now: now))
-      if case .deadline = event { expire() }
-    case .refused(let action, let error):
-      note(session.refuse(action, error, now: now))
-    case .called(let id, let call): begin(call, id)
-    case .cancelled(let id): close(id, isAcknowledged: false)
-    }
-    flush()
-    let result = outputs
-    outputs = []
-    return result
+  package mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
+    take(input, now: now)
   }
 
-  private mutating func flush() {
-    guard !session.actions.isEmpty else { return }
-    outputs += session.actions.map { .perform($0) }
-    session.actions.removeAll(keepingCapacity: true)
-  }
-
-  private mutating func note(_ happening: LinkSession.Happening?) {
-    guard let happening else { return }
-    flush()
-    switch happening {
-    case .ready(let granted): greet(granted)
-    case .opened(let reply): noteOpened(reply)
-    case .rejected(let rejection), .kicked(let rejection): noteRejected(rejection)
-    case .failed: noteFailedAttempt()
-    case .silenced: noteLoss(.heartbeatMissed, "")
-    case .lost(let text): noteLoss(.connectionLost, text)
-    case .closed: finishLeave()
-    case .replied(let id, let reply): noteReply(reply, id)
-    case .done: break
-    case .refused(let id, let error): noteRefusal(id, error)
-    case .snapshot(let payload): noteSnapshot(payload)
-    case .arrived(let message): noteMessage(message)
-    case .ended: noteEnd()
-    }
-  }
-
-  private mutating func begin(_ call: Call, _ id: CallID) {
-    do {
-      switch call {
-      case .join(let token, let features): try join(token, features, id)
-      case .leave: try leave(id)
-      case .renewToken(let token): try renew(token, id)
-      case .changeStates(let changes): try changeStates(changes, id)
-      case .noteServiceFailure:
-        fail(.serviceFailed, LinkError(.channelNotConnected, "the message service has failed"))
-        complete(id)
-      case .noteNetwork(let change): noteNetwork(change, id)
-      }
-    } catch {
-      fail(id, error)
+  mutating func begin(_ call: Call, _ id: CallID) throws(LinkError) {
+    switch call {
+    case .join(let token, let features): try join(token, features, id)
+    case .leave: try leave(id)
+    case .renewToken(let token): try renew(token, id)
+    case .changeStates(let changes): try changeStates(changes, id)
+    case .noteServiceFailure:
+      fail(.serviceFailed, LinkError(.channelNotConnected, "the message service has failed"))
+      complete(id)
+    case .noteNetwork(let change): noteNetwork(change, id)
     }
   }
 }

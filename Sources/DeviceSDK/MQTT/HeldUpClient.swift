@@ -1,4 +1,4 @@
-package import DataClient
+package import RepriseCore
 import Synchronization
 
 /// A client that is read no further while its user says so: what comes waits where it is, in the client and then in

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// How an ``MQTTSession`` connects, waits and asks for its subscriptions again.
 public struct MQTTConfiguration: Sendable {
@@ -33,6 +33,8 @@ public struct MQTTConfiguration: Sendable {
   public var queueLimit = 1_000
   /// The topic that answers to requests come to; nil is `clientID/response`.
   public var responseTopic: String?
+  /// Where log entries go.
+  public var log = DeviceLog()
   /// The seed of the jitter; mixed with the client identifier, so that clients differ without one.
   public var jitterSeed: UInt64 = 0
 

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Why a call of an ``MQTTSession`` failed, or its messages ended.
 public struct MQTTError: Error, Sendable, Hashable {
@@ -71,6 +71,7 @@ extension MQTTError {
       self.init(.refused, "\(ClientEvent.Closed.refused(code: code))", reasonCode: code)
     case .closed(let closed): self.init(.notConnected, "\(closed)")
     case .refused(let error): self.init(error)
+    case .failed(let failure): self.init(failure)
     case .timedOut(let text): self.init(.notConnected, text)
     case .oscillation:
       self.init(

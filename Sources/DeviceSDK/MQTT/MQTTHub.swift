@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 
 /// Hands messages to those whose filters match, and knows when somebody does not come after.
@@ -32,10 +32,16 @@ package final class MQTTHub: Sendable {
   let states = Broadcast<MQTTStateChange>()
   /// What reads no further while somebody has as many messages as it wants.
   private let client: HeldUpClient
+  private let log: SystemLog
 
   /// Creates a hub that nobody listens to.
-  /// - Parameter client: What is told that there is room again.
-  package init(client: HeldUpClient) { self.client = client }
+  /// - Parameters:
+  ///   - client: What is told that there is room again.
+  ///   - log: Where changes of the connection are told.
+  package init(client: HeldUpClient, log: SystemLog = .none) {
+    self.client = client
+    self.log = log
+  }
 
   /// Whether somebody has as many messages as it wants.
   package var isFull: Bool { state.withLock { !$0.full.isEmpty } }
@@ -100,9 +106,19 @@ package final class MQTTHub: Sendable {
     case .deliver(let message): deliver(message)
     case .changeState(let change):
       states.send(change)
+      note(change)
       if change.isFinal { end(change.error) }
-    case .end(let filter, let error): end(filter, error)
+    case .end(let filter, let error):
+      log(.warning, .subscription, "no more messages of \(filter): \(error.message)")
+      end(filter, error)
     }
+  }
+
+  private func note(_ change: MQTTStateChange) {
+    let reason = change.error.map { ": \($0.message)" } ?? ""
+    let level: DeviceLog.Level =
+      change.error == nil ? .info : change.isFinal ? .error : .warning
+    log(level, .connection, at: change.time, "\(change.state)\(reason)")
   }
 
   private func deliver(_ message: Message) {

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 import Synchronization
 
 /// The messages on the topics that match a filter, as `for try await` reads them.
@@ -99,7 +99,7 @@ final class MQTTReading: Sendable {
     } catch let error as DataClientError where !hub.isOver {
       throw MQTTError(error)
     } catch {
-      // Nobody waits any more, or the session was closed meanwhile.
+      // The reader waits no longer, or the session was closed meanwhile.
       return nil
     }
     return try await wait()

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// Runs an ordinary MQTT session, of topics of the application's own, for as long as a body runs.
 ///
@@ -27,8 +27,10 @@ public func withSession<Result: Sendable>(
   _ body: (MQTTSession) async throws -> Result
 ) async throws -> Result {
   let heldUp = HeldUpClient(client)
-  let hub = MQTTHub(client: heldUp)
-  let driver = Driver(try MQTTStateMachine(configuration), client: heldUp, tell: hub.take)
+  let log = SystemLog(configuration.log, .mqtt, in: client)
+  let hub = MQTTHub(client: heldUp, log: log)
+  let driver = Driver(
+    try MQTTStateMachine(configuration), client: heldUp, log: log, tell: hub.take)
   heldUp.waits { hub.isFull && driver.read(\.waitsForNothing) }
   // The condition holds the driver, which holds the client.
   defer { heldUp.waits { false } }
@@ -104,7 +106,7 @@ public struct MQTTSession: Sendable {
       topic, Array(text.utf8), qos: qos, retain: retain, properties: properties, timeout: timeout)
   }
 
-  /// Sends JSON, such as `["level": 0.5]`; see ``publish(_:_:qos:retain:properties:timeout:)``.
+  /// Sends JSON, such as `["level": 0.5]`; see ``publish(_:_:qos:retain:properties:timeout:)-(_,[UInt8],_,_,_,_)``.
   public func publish(
     _ topic: String, json: JSONValue, qos: QoS = .atLeastOnce, retain: Bool = false,
     properties: MessageProperties = MessageProperties(), timeout: Duration? = nil

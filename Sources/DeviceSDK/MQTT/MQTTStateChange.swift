@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// What became of the connection of an ``MQTTSession``.
 public struct MQTTStateChange: Sendable, Hashable {

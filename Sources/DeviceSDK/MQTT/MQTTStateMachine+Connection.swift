@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// The connection: what its keeper wants done, and what that means for what waits.
 extension MQTTStateMachine {
@@ -18,34 +18,26 @@ extension MQTTStateMachine {
     follow(keeper.stop(time))
   }
 
-  mutating func follow(_ steps: [ConnectionKeeper.Step]) {
-    for step in steps {
-      switch step {
-      case .connect:
-        perform(.connect(configuration.connectOptions), for: .connection)
-        report(.connecting)
-      case .restore: restore()
-      case .opened: noteOpened()
-      case .disconnect: perform(.disconnect, for: .connection)
-      case .down(let reason, let isFinal): goDown(reason, isFinal: isFinal)
-      case .stopped: finishStops()
-      }
-    }
+  mutating func connect() {
+    perform(.connect(configuration.connectOptions), for: .connection)
+    report(.connecting)
   }
 
+  mutating func disconnect() { perform(.disconnect, for: .connection) }
+
   mutating func noteConnected(_ connected: ClientEvent.Connected) {
-    actions = actions.filter { $0.value != .connection }
+    actions.purposes = actions.purposes.filter { $0.value != .connection }
     isSessionPresent = connected.isSessionPresent
     follow(keeper.noteConnected(time))
   }
 
   mutating func noteClosed(_ reason: ClientEvent.Closed) {
-    actions = actions.filter { $0.value != .connection }
+    actions.purposes = actions.purposes.filter { $0.value != .connection }
     follow(keeper.noteClosed(reason, time))
   }
 
   /// The new connection gets what the old one had, unless the server has kept it.
-  private mutating func restore() {
+  mutating func restore() {
     if !isSessionPresent { loseSession() }
     let wanted = filters.filter { !$0.value.holders.isEmpty && $0.value.granted == nil }
       .sorted { $0.value.order < $1.value.order }.map(\.key)
@@ -72,7 +64,7 @@ extension MQTTStateMachine {
     follow(keeper.noteRestored())
   }
 
-  private mutating func noteOpened() {
+  mutating func noteOpened() {
     lastReason = nil
     report(.connected(isSessionPresent: isSessionPresent))
     for id in starts { complete(id) }
@@ -80,22 +72,22 @@ extension MQTTStateMachine {
     sendQueue()
   }
 
-  private mutating func goDown(_ reason: ConnectionKeeper.Reason, isFinal: Bool) {
+  mutating func goDown(_ reason: ConnectionKeeper.Reason, isFinal: Bool) {
     let error = MQTTError(reason)
     lastReason = error
     loseConnection()
     let isFinal = isFinal || configuration.reconnect == nil
-    // Who waits for messages is to find out that there are no more before a call fails.
+    // A reader of messages is to find out that there are no more before a call fails.
     report(.disconnected, reason == .stopped ? nil : error, isFinal: isFinal)
     if isFinal { giveUp(error) }
-    // Nobody wants the next try; what the keeper says of its end is known.
+    // The next try is of no use to anybody; what the keeper says of its end is known.
     if case .backingOff = keeper.link, isFinal { _ = keeper.stop(time) }
   }
 
   /// Nothing that was sent is answered any more, unless the session goes on.
   private mutating func loseConnection() {
     restoring = []
-    actions = actions.filter {
+    actions.purposes = actions.purposes.filter {
       if case .message = $0.value { !configuration.cleanStart } else { $0.value == .connection }
     }
     for filter in filters.keys {
@@ -111,10 +103,10 @@ extension MQTTStateMachine {
     for id in holds.keys.sorted() { fail(id, error) }
     queue = []
     filters = [:]
-    actions = actions.filter { $0.value == .connection }
+    actions.purposes = actions.purposes.filter { $0.value == .connection }
   }
 
-  private mutating func finishStops() {
+  mutating func finishStop() {
     for id in stops { complete(id) }
   }
 

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// A message or a request that is not done.
 struct OpenMessage: Sendable {
@@ -84,7 +84,7 @@ extension MQTTStateMachine {
   }
 
   mutating func notePublished(_ action: ClientAction.ID) {
-    guard case .message(let id) = actions.removeValue(forKey: action) else { return }
+    guard case .message(let id) = actions.close(action) else { return }
     // A request is done when its answer is there.
     if messages[id]?.correlation == nil, messages[id] != nil { complete(id) }
   }

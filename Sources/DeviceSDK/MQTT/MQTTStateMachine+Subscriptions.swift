@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// A topic filter that somebody holds, or held: what is wanted, and what the server has.
 struct HeldFilter: Sendable {
@@ -22,7 +22,7 @@ struct HeldFilter: Sendable {
   var mayBeThere = false
   var underWay: Step?
 
-  /// Nobody answers what is under way any more; a session that the server keeps has it, or not.
+  /// What is under way is not answered any more; a session that the server keeps has it, or not.
   mutating func noteLoss() {
     switch underWay {
     case .asking(_, let calls):
@@ -110,7 +110,7 @@ extension MQTTStateMachine {
   }
 
   mutating func noteGranted(_ action: ClientAction.ID, _ granted: [QoS?]) {
-    guard case .subscribe(let names) = actions.removeValue(forKey: action) else { return }
+    guard case .subscribe(let names) = actions.close(action) else { return }
     for (index, name) in names.enumerated() {
       if granted.indices.contains(index), let qos = granted[index] {
         grant(name, action, qos)
@@ -148,7 +148,7 @@ extension MQTTStateMachine {
     settle(name)
   }
 
-  /// Nobody gets messages of a filter any more, but those who ask from now on.
+  /// Messages of a filter go to nobody any more, but those who ask from now on.
   private mutating func end(_ name: String, _ error: MQTTError) {
     let asking = Set((filters[name]?.waiting ?? []).compactMap { holds[$0]?.holder })
     let holders = filters[name]?.holders ?? [:]
@@ -162,7 +162,7 @@ extension MQTTStateMachine {
   }
 
   mutating func noteTakenBack(_ action: ClientAction.ID) {
-    guard case .unsubscribe(let name) = actions.removeValue(forKey: action) else { return }
+    guard case .unsubscribe(let name) = actions.close(action) else { return }
     noteLeft(name)
   }
 

@@ -1,11 +1,11 @@
-package import DataClient
+package import RepriseCore
 
 /// An ordinary MQTT client as a value: its connection, what it has asked for, and what was not answered yet.
 ///
 /// What is asked for while the connection is being opened waits for it. A message of QoS 1 whose connection was lost
 /// before it was acknowledged is sent again (MQTT 3.1.1 section 4.3.2 lets it come twice); one of QoS 0 or 2, and a
 /// request, fails then, unless the server has kept the session (section 4.4).
-package struct MQTTStateMachine: StateMachine {
+package struct MQTTStateMachine: ConnectionOwner {
   /// Names one who holds a subscription.
   package typealias Holder = UInt64
   package typealias Failure = MQTTError
@@ -57,12 +57,13 @@ package struct MQTTStateMachine: StateMachine {
     case unsubscribe(String)
   }
 
+  static var done: Value { .done }
+
   let configuration: MQTTConfiguration
   var keeper: ConnectionKeeper
   var time = Timestamp(nanoseconds: 0)
   var outputs: [Output] = []
-  var lastAction: UInt32 = 0
-  var actions: [ClientAction.ID: Purpose] = [:]
+  var actions = ActionBook<Purpose>()
   var deadlines = DeadlineQueue()
 
   /// Calls that wait until the connection is open, or closed.
@@ -119,18 +120,10 @@ package struct MQTTStateMachine: StateMachine {
   package mutating func handle(
     _ input: MachineInput<Call>, now: Timestamp
   ) -> [MachineOutput<Value, Effect, MQTTError>] {
-    time = now
-    switch input {
-    case .received(let event): receive(event)
-    case .refused(let action, let error): noteRefusal(of: action, error)
-    case .called(let id, let call): begin(call, id)
-    case .cancelled(let id): cancel(id)
-    }
-    defer { outputs = [] }
-    return outputs
+    take(input, now: now)
   }
 
-  private mutating func begin(_ call: Call, _ id: CallID) {
+  mutating func begin(_ call: Call, _ id: CallID) {
     switch call {
     case .start: start(id)
     case .stop: stop(id)
@@ -146,7 +139,7 @@ package struct MQTTStateMachine: StateMachine {
     }
   }
 
-  private mutating func receive(_ event: ClientEvent) {
+  mutating func receive(_ event: ClientEvent) {
     switch event {
     case .subscribed, .unsubscribed, .published, .message: keeper.noteSignOfLife()
     default: break
@@ -166,7 +159,7 @@ package struct MQTTStateMachine: StateMachine {
   }
 
   /// The client did not take an action: nothing was sent.
-  private mutating func noteRefusal(of action: ClientAction.ID, _ error: DataClientError) {
+  mutating func noteRefusal(of action: ClientAction.ID, _ error: DataClientError) {
     if actions[action] == .connection {
       actions[action] = nil
       follow(keeper.noteRefusal(error, time))
@@ -176,7 +169,7 @@ package struct MQTTStateMachine: StateMachine {
   }
 
   private mutating func noteFailure(of action: ClientAction.ID, _ error: MQTTError) {
-    switch actions.removeValue(forKey: action) {
+    switch actions.close(action) {
     case .message(let id): noteUnsent(id, error)
     case .subscribe(let filters):
       for filter in filters { refuse(filter, action, error) }
@@ -201,43 +194,22 @@ package struct MQTTStateMachine: StateMachine {
     if let hold { leave(hold.filter, hold.holder) }
   }
 
-  private mutating func cancel(_ id: CallID) {
+  mutating func cancel(_ id: CallID) {
     let hold = holds[id]
-    forget(id)
+    close(id, isAnswered: false)
     if let hold { leave(hold.filter, hold.holder) }
   }
 
   private func because(_ error: MQTTError?) -> String { error.map { ": \($0.message)" } ?? "" }
 
-  // MARK: What comes out
-
-  @discardableResult
-  mutating func perform(_ kind: ClientAction.Kind, for purpose: Purpose) -> ClientAction.ID {
-    lastAction &+= 1
-    let id = ClientAction.ID(rawValue: lastAction)
-    actions[id] = purpose
-    outputs.append(.perform(ClientAction(id, kind)))
-    return id
-  }
-
-  mutating func tell(_ effect: Effect) { outputs.append(.tell(effect)) }
-
-  mutating func complete(_ id: CallID, _ value: Value = .done) {
-    forget(id)
-    outputs.append(.complete(id, .success(value)))
-  }
-
-  mutating func fail(_ id: CallID, _ error: MQTTError) {
-    forget(id)
-    outputs.append(.complete(id, .failure(error)))
-  }
+  // MARK: Ending
 
   mutating func setDeadline(_ timeout: Duration?, for id: CallID) {
     if let timeout { deadlines.set(time.advanced(by: timeout), for: id) }
   }
 
   /// A call is over; what it has sent may still be answered.
-  mutating func forget(_ id: CallID) {
+  mutating func close(_ id: CallID, isAnswered: Bool) {
     deadlines.set(nil, for: id)
     if let message = messages.removeValue(forKey: id) {
       if let correlation = message.correlation { requests[correlation] = nil }

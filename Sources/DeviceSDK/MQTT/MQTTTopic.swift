@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What topic names and topic filters have to be (MQTT 3.1.1 section 4.7), told before anything is sent.
 enum MQTTTopic {

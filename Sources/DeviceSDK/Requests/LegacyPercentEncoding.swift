@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What the first clients of the model did to parameters, for servers that undo it.
 ///

@@ -1,11 +1,11 @@
-package import DataClient
+package import RepriseCore
 
 /// What is asked for, ready to be sent.
-public struct OutgoingRequest: Sendable, Hashable {
-  var product: String
-  var service: String
-  var method: RequestMethod
-  var parameters: JSONValue
+package struct OutgoingRequest: Sendable {
+  /// What it says.
+  package internal(set) var content: RequestContent
+  /// What makes the answer's content of what came.
+  var parser: RequestParser
   var timeout: Duration
   /// How often it is sent again when its connection is lost.
   var resendCount: Int
@@ -16,17 +16,20 @@ public struct OutgoingRequest: Sendable, Hashable {
 
   /// What is wrong with it, for people; nil when it can be sent.
   var mistake: String? {
-    guard case .object = parameters else { return "the parameters of \(service) are no object" }
-    return resendCount < 0 ? "the resendCount of \(service) is negative" : nil
+    guard case .object = content.parameters else {
+      return "the parameters of \(content.service) are no object"
+    }
+    return resendCount < 0 ? "the resendCount of \(content.service) is negative" : nil
   }
 
-  /// The parameters as they stand in a URL or a form: what is no text as JSON.
-  var formParameters: [String: String] {
-    guard case .object(let members) = parameters else { return [:] }
-    return members.reduce(into: [:]) { result, member in
-      result[member.key] =
-        member.value.text ?? String(decoding: member.value.sortingKeys.utf8, as: UTF8.self)
+  /// The request as it goes over HTTP.
+  var message: RequestMessage {
+    var parameters: [String: JSONValue] = [:]
+    if case .object(let members) = content.parameters {
+      for member in members { parameters[member.key] = member.value.sortingKeys }
     }
+    return RequestMessage(
+      path: content.service, method: content.method.rawValue, parameters: parameters)
   }
 }
 
@@ -44,8 +47,10 @@ extension OutgoingRequest {
     timeout: Duration? = nil, resendCount: Int? = nil, ticket: UInt64, isLogin: Bool = false
   ) {
     self.init(
-      product: target.product ?? configuration.product, service: target.service,
-      method: target.method, parameters: target.parameters,
+      content: RequestContent(
+        product: target.product ?? configuration.product, service: target.service,
+        method: target.method, parameters: target.parameters),
+      parser: target.parser,
       timeout: timeout ?? target.timeout ?? configuration.timeout,
       resendCount: resendCount ?? target.resendCount ?? configuration.resendCount,
       ticket: ticket, isLogin: isLogin)

@@ -1,5 +1,5 @@
 /// How requests are sent, and how their connection is kept.
-public struct RequestConfiguration: Sendable, Hashable {
+public struct RequestConfiguration: Sendable {
   /// What to do with a request that is made before the connection is open.
   public enum WhileConnecting: Sendable, Hashable {
     /// It fails at once.
@@ -29,9 +29,12 @@ public struct RequestConfiguration: Sendable, Hashable {
   /// How often a request whose connection was lost is sent again on the next one, unless the target or the
   /// call says otherwise; for services that may be asked twice.
   public var resendCount = 0
-  /// Whether top-level strings are percent-encoded as the first clients of the model did; in frames only, as
-  /// a URL and a form are encoded in any case.
-  public var usesLegacyPercentEncoding = false
+  /// What requests look like, and how answers are read.
+  public var format: any RequestFormat = JSONRequestFormat()
+  /// Whether the numbers of requests go on on a new connection; otherwise each connection counts from 1.
+  public var countsOnAfterReconnecting = false
+  /// Where log entries go.
+  public var log = DeviceLog()
   /// The seed of the jitter; nil is another one for every connection.
   public var jitterSeed: UInt64?
 

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 import Synchronization
 
 /// Runs a connection for requests for as long as a body runs.
@@ -43,10 +43,11 @@ public struct RequestConnection: Sendable {
     var configuration = configuration
     // The machine has no chance of its own, and the apps of a fleet must not come back all at the same time.
     configuration.jitterSeed = configuration.jitterSeed ?? .random(in: .min ... .max)
-    let hub = RequestHub()
+    let log = SystemLog(configuration.log, .requests, in: client)
+    let hub = RequestHub(log)
     let machine = try RequestStateMachine(
       configuration, capabilities: client.capabilities, canLogIn: login != nil)
-    driver = Driver(machine, client: client, tell: hub.take)
+    driver = Driver(machine, client: client, log: log, tell: hub.take)
     self.hub = hub
     self.configuration = configuration
     self.loginPlugins = loginPlugins
@@ -176,16 +177,36 @@ final class RequestHub: Sendable {
   private let loginQueue: AsyncStream<Void>.Continuation
   private let tickets = Atomic<UInt64>(0)
 
-  init() { (logins, loginQueue) = AsyncStream.makeStream() }
+  private let log: SystemLog
+
+  init(_ log: SystemLog) {
+    self.log = log
+    (logins, loginQueue) = AsyncStream.makeStream()
+  }
 
   func makeTicket() -> UInt64 { tickets.wrappingAdd(1, ordering: .relaxed).newValue }
 
   func take(_ effect: RequestStateMachine.Effect) {
     switch effect {
-    case .changeState(let change): states.send(change)
+    case .changeState(let change):
+      states.send(change)
+      note(change)
     case .push(let message): messages.send(message)
-    case .needsLogin: loginQueue.yield()
+    case .needsLogin:
+      loginQueue.yield()
+      log(.info, .account, "the server wants a login")
     }
+  }
+
+  private func note(_ change: RequestStateChange) {
+    let level: DeviceLog.Level =
+      switch change.state {
+      case .gaveUp: .error
+      case .waiting, .unreachable: .warning
+      case .idle, .connecting, .open, .closing: .info
+      }
+    let reason = change.error.map { ": \($0.message)" } ?? ""
+    log(level, .connection, at: change.time, "\(change.state)\(reason)")
   }
 
   /// Ends all sequences; nothing more will be told.

@@ -28,6 +28,8 @@ public struct RequestError: Error, Sendable, Hashable {
   public var serverCode: Int?
   /// The service's code, other than `0000`.
   public var businessCode: String?
+  /// The number that the request went out with on its connection; nil when it was not sent, and over HTTP.
+  public var id: Int?
 
   /// Creates an error.
   /// - Parameters:
@@ -52,6 +54,7 @@ extension RequestError: CustomStringConvertible {
   /// The code and the message.
   public var description: String {
     let code = serverCode.map(String.init) ?? businessCode
-    return "\(kind.rawValue)\(code.map { "/\($0)" } ?? ""): \(message)"
+    let number = id.map { " (request \($0))" } ?? ""
+    return "\(kind.rawValue)\(code.map { "/\($0)" } ?? ""): \(message)\(number)"
   }
 }

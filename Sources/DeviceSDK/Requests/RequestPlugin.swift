@@ -1,11 +1,12 @@
-import DataClient
+import RepriseCore
 
 /// Sees every stage of every request of a provider, and may change what comes of it.
 ///
 /// The stages are, in this order: `willSend`, `willReceive`, `process`, the caller's completion,
 /// `didReceive`; a caller who awaits goes on behind `didReceive`. Plugins are asked in the order in which the
 /// provider has them. All stages come for every request, just once, also when it fails before it is sent, or
-/// is taken back; and for the logins that a provider's own connection makes.
+/// is taken back; and for the logins that a provider's own connection makes. From `willReceive` on results know the
+/// number that their request went out with: ``RequestAnswer/id``, ``RequestError/id``.
 public protocol RequestPlugin: Sendable {
   /// A request is about to be sent.
   func willSend(_ target: any RequestTarget)
@@ -91,16 +92,24 @@ public struct BusinessErrors: RequestPlugin {
       }
       guard unwrapsResult else { return .success(answer) }
       return .success(
-        RequestAnswer(service: answer.service, content: answer.content["result"] ?? .null))
+        RequestAnswer(
+          service: answer.service, content: answer.content["result"] ?? .null, id: answer.id))
     }
   }
 
   private static func error(_ answer: RequestAnswer) -> RequestError {
     guard let code = answer.content["ret_code"]?.identifier else {
-      return RequestError(.invalidResponse, "the answer of \(answer.service) has no ret_code")
+      return numbered(
+        RequestError(.invalidResponse, "the answer of \(answer.service) has no ret_code"), answer)
     }
     let message = answer.content["ret_msg"]?.text ?? "\(answer.service) refused"
-    return RequestError(.business, message, businessCode: code)
+    return numbered(RequestError(.business, message, businessCode: code), answer)
+  }
+
+  private static func numbered(_ error: RequestError, _ answer: RequestAnswer) -> RequestError {
+    var error = error
+    error.id = answer.id
+    return error
   }
 }
 
@@ -122,7 +131,8 @@ public struct RequestLogger: RequestPlugin {
     _ result: Result<RequestAnswer, RequestError>, of target: any RequestTarget
   ) {
     switch result {
-    case .success: write("← \(target.service)")
+    case .success(let answer):
+      write("← \(target.service)\(answer.id.map { " (request \($0))" } ?? "")")
     case .failure(let error): write("← \(target.service) \(error)")
     }
   }

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -101,6 +101,22 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
     try await answer(to: target, timeout: timeout, resendCount: resendCount).decoded()
   }
 
+  /// Makes a request, and makes of its answer what a closure says.
+  /// - Parameters:
+  ///   - target: What to ask for.
+  ///   - timeout: How long to wait; nil takes the target's time, or the configuration's.
+  ///   - resendCount: How often it is sent again when its connection is lost; nil takes the target's count,
+  ///     or the configuration's.
+  ///   - decode: Makes something of the answer.
+  /// - Returns: What the closure returns.
+  /// - Throws: What the closure throws, ``RequestError``, and `DataClientError` when the client's world is broken.
+  public func answer<Answer>(
+    to target: Target, timeout: Duration? = nil, resendCount: Int? = nil,
+    decode: (RequestAnswer) throws -> Answer
+  ) async throws -> Answer {
+    try decode(try await answer(to: target, timeout: timeout, resendCount: resendCount))
+  }
+
   /// Makes a request and returns its answer as it is.
   /// - Parameters:
   ///   - target: What to ask for.
@@ -157,19 +173,17 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
       case .own(let own): connection = try own.opened()
       case .samples:
         complete(Self.sample(of: target))
-        return RequestToken {}
+        return RequestToken()
       case .broken(let error): throw error
       }
     } catch {
       complete(.failure(error))
-      return RequestToken {}
+      return RequestToken()
     }
     let ticket = connection.hub.makeTicket()
     let request = connection.outgoing(target, timeout, resendCount, ticket: ticket)
     connection.driver.submit(.request(request)) { complete(Self.result($0)) }
-    return RequestToken { [driver = connection.driver] in
-      driver.submit(.takeBack(ticket: ticket)) { _ in }
-    }
+    return RequestToken(ticket: ticket, connection: connection)
   }
 
   private static func result(
@@ -191,18 +205,27 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
     guard let data = target.sampleData else {
       return .failure(RequestError(.client, "\(target.service) has no sample data"))
     }
-    return RequestEnvelope.read(ResponseMessage(body: data), service: target.service)
+    return JSONRequestFormat().read(ResponseMessage(body: data), of: target.service)
+      .flatMap { target.parser.applied(to: $0) }
   }
 }
 
 /// Takes a request back.
 public struct RequestToken: Sendable {
-  private let takeBack: @Sendable () -> Void
+  private let ticket: UInt64
+  /// Nil when nothing was sent.
+  private let connection: RequestConnection?
 
-  init(_ takeBack: @escaping @Sendable () -> Void) { self.takeBack = takeBack }
+  init(ticket: UInt64 = 0, connection: RequestConnection? = nil) {
+    self.ticket = ticket
+    self.connection = connection
+  }
+
+  /// The number that the request went out with on its connection; nil before that, when it is completed, and over HTTP.
+  public var id: Int? { connection?.driver.read { $0.number(ofTicket: ticket) } }
 
   /// Completes the request as cancelled, unless it is completed already; a second time does nothing.
-  public func cancel() { takeBack() }
+  public func cancel() { connection?.driver.submit(.takeBack(ticket: ticket)) { _ in } }
 }
 
 extension RequestAnswer {

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// How the connection of requests is.
 public enum RequestConnectionState: String, Sendable, Hashable, CaseIterable {

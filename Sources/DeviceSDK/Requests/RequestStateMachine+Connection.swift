@@ -1,201 +1,124 @@
-import DataClient
+import RepriseCore
 
-/// Opening, losing and closing the connection, and its heartbeats.
+/// The connection: what its keeper wants done, and what that means for requests; and its heartbeats.
 extension RequestStateMachine {
   // MARK: Calls
 
   mutating func open(_ id: CallID) {
-    switch link {
-    case .open: return complete(id)
-    case .connecting, .waiting, .unreachable, .closing(_, .some): opens.append(id)
-    case .idle, .gaveUp:
-      opens.append(id)
-      startTrying()
-    case .closing:
-      outputs.append(
-        .complete(
-          id, .failure(RequestError(.client, "the connection is being closed; open it when it is")))
-      )
-    case .ended: outputs.append(.complete(id, .failure(Self.endOfWorld)))
+    guard let steps = keeper.start(time) else {
+      let error =
+        keeper.link == .ended
+        ? Self.endOfWorld
+        : RequestError(.client, "the connection is being closed; open it when it is")
+      return fail(id, error)
     }
+    guard keeper.link != .open else { return complete(id) }
+    opens.append(id)
+    follow(steps)
+    reportUnreachable()
   }
 
   mutating func close(_ id: CallID) {
-    let closed = RequestError(.serverConnection, "the application closed the connection")
-    switch link {
-    case .idle, .gaveUp, .ended: return complete(id)
-    case .open where transport == .requests, .waiting, .unreachable:
-      settle(.idle, .idle, closed, shown: nil)
-      complete(id)
-    case .connecting, .open:
-      closes.append(id)
-      disconnect(retryAfter: nil)
-      failAll(closed)
-      report(.closing)
-    case .closing(let until, _):
-      closes.append(id)
-      link = .closing(until: until, retryAfter: nil)
-      failAll(closed)
-      report(.closing)
+    guard keeper.link != .idle, keeper.link != .ended else {
+      // That it gave up is over: the network's return starts nothing any more.
+      if state == .gaveUp { report(.idle) }
+      return complete(id)
     }
+    closes.append(id)
+    let steps = keeper.stop(time)
+    follow(transport == .frames ? steps.disconnectingFirst : steps)
   }
 
   mutating func setReachable(_ isReachable: Bool) {
     guard isReachable != self.isReachable else { return }
     self.isReachable = isReachable
-    switch link {
-    case .unreachable where isReachable: connect()
-    // Who was given up is wanted still; only the application's close ends that.
-    case .gaveUp where isReachable: startTrying()
-    case .waiting:
-      link = .unreachable
-      report(.unreachable, noConnection)
+    // What answers requests itself has no connection that a network would have to carry.
+    if transport == .frames { follow(keeper.setReachable(isReachable, time)) }
+    reportUnreachable()
+    switch keeper.link {
+    // A connection that was given up is wanted still; only the application's close ends that.
+    case .idle where isReachable && state == .gaveUp: follow(keeper.start(time) ?? [])
     case .open:
       nextHeartbeat = nil
       if isReachable { beat() }
-    case .idle, .connecting, .unreachable, .closing, .gaveUp, .ended: break
+    case .idle, .identifying, .connecting, .restoring, .backingOff, .closing, .ended: break
     }
   }
 
-  // MARK: Opening
-
-  /// Begins to open the connection, with all tries before it.
-  private mutating func startTrying() {
-    failedTries = 0
-    switch transport {
-    case .requests: noteConnected()
-    case .frames where isReachable: connect()
-    case .frames:
-      link = .unreachable
-      report(.unreachable, noConnection)
-    }
+  private mutating func reportUnreachable() {
+    guard !isReachable, case .backingOff = keeper.link else { return }
+    report(.unreachable, noConnection)
   }
 
-  private mutating func connect() {
-    // A connection has identifiers of its own: a late answer belongs to the one before.
-    lastID = 0
-    memory = AnswerMemory()
-    perform(.connect(ConnectOptions()))
-    link = .connecting(until: time.advanced(by: configuration.connectTimeout))
+  // MARK: What the keeper wants
+
+  mutating func connect() {
+    guard transport == .frames else { return follow(keeper.noteConnected(time)) }
+    if !configuration.countsOnAfterReconnecting {
+      // A connection has numbers of its own: a late answer belongs to the one before.
+      lastID = 0
+      memory = RecentFates()
+    }
+    perform(.connect(ConnectOptions()), for: nil)
     report(.connecting)
   }
 
-  mutating func noteConnected() {
-    switch link {
-    case .connecting: break
-    case .idle, .gaveUp: guard transport == .requests else { return }
-    case .open, .waiting, .unreachable, .closing, .ended: return
-    }
-    link = .open
-    failedTries = 0
+  mutating func restore() { follow(keeper.noteRestored()) }
+
+  mutating func noteOpened() {
+    keeper.noteSignOfLife()
     report(.open)
     beat()
     for id in opens { complete(id) }
-    opens = []
     sendQueued()
   }
 
-  // MARK: Losing
-
-  mutating func noteClosed(_ reason: ClientEvent.Closed) {
-    let error = RequestError(.serverConnection, Self.text(of: reason))
-    switch link {
-    case .connecting: tryAgain(error)
-    case .open:
-      statistics.lostConnections += 1
-      tryAgain(isReachable ? error : noConnection)
-    case .closing(_, let retry?): tryAgain(retry)
-    case .closing: finishClosing()
-    case .idle, .waiting, .unreachable, .gaveUp, .ended: break
-    }
-  }
-
-  /// Waits for the next try, or gives up.
-  private mutating func tryAgain(_ error: RequestError) {
+  mutating func disconnect() {
     nextHeartbeat = nil
-    guard failedTries < configuration.reconnectLimit else {
-      return settle(.gaveUp, .gaveUp, error, shown: error)
-    }
-    guard isReachable else {
-      failUnlessResent(noConnection)
-      link = .unreachable
-      return report(.unreachable, noConnection)
-    }
-    let delay = configuration.reconnect.delay(attempt: failedTries, random: &random)
-    failedTries += 1
-    failUnlessResent(error)
-    link = .waiting(until: time.advanced(by: delay))
-    report(.waiting, error)
+    guard transport == .frames else { return follow(keeper.noteClosed(.byUser, time)) }
+    perform(.disconnect, for: nil)
   }
 
-  private mutating func disconnect(retryAfter error: RequestError?) {
+  mutating func goDown(_ reason: ConnectionKeeper.Reason, isFinal: Bool) {
     nextHeartbeat = nil
-    perform(.disconnect)
-    link = .closing(
-      until: time.advanced(by: configuration.closeTimeout), retryAfter: error)
+    statistics.lostConnections = Int(clamping: keeper.lostConnections)
+    switch reason {
+    case .stopped:
+      failAll(RequestError(.serverConnection, "the application closed the connection"))
+      let isClosing = if case .closing = keeper.link { transport == .frames } else { false }
+      report(isClosing ? .closing : .idle)
+    case .ended:
+      failAll(Self.endOfWorld)
+      report(.idle, Self.endOfWorld)
+    case .closed, .refused, .failed, .timedOut, .oscillation:
+      let error = isReachable ? RequestError(reason) : noConnection
+      if isFinal { failAll(error) } else { failUnlessResent(error) }
+      report(isFinal ? .gaveUp : isReachable ? .waiting : .unreachable, error)
+    }
   }
 
-  private mutating func finishClosing() {
-    settle(
-      .idle, .idle, RequestError(.serverConnection, "the connection is closed"), shown: nil)
+  mutating func finishStop() {
+    failAll(RequestError(.serverConnection, "the connection is closed"))
+    report(.idle)
     for id in closes { complete(id) }
-    closes = []
-  }
-
-  /// Comes to rest: nothing more happens by itself.
-  private mutating func settle(
-    _ link: Link, _ state: RequestConnectionState, _ error: RequestError, shown: RequestError?
-  ) {
-    self.link = link
-    nextHeartbeat = nil
-    failAll(error)
-    report(state, shown)
-  }
-
-  mutating func noteEnd() {
-    if case .ended = link { return }
-    settle(.ended, .idle, Self.endOfWorld, shown: Self.endOfWorld)
-    for id in closes { complete(id) }
-    closes = []
   }
 
   /// Connecting, sending or disconnecting was not handed over.
   mutating func noteRefusal(of action: ClientAction.ID, _ error: DataClientError) {
-    let error = RequestError(
-      error.code == .invalidAction || error.code == .unsupported ? .client : .serverConnection,
-      error.message)
-    if let call = actions.removeValue(forKey: action) { return fail(call, error) }
-    switch link {
-    case .connecting: tryAgain(error)
-    case .closing(_, let retry?): tryAgain(retry)
-    case .closing: finishClosing()
-    case .idle, .open, .waiting, .unreachable, .gaveUp, .ended: break
-    }
+    if let call = actions.close(action) { return giveUp(call, RequestError(error)) }
+    follow(keeper.noteRefusal(error, time))
   }
 
-  // MARK: Time
+  // MARK: Heartbeats
 
-  mutating func expireLink() {
-    switch link {
-    case .connecting(let until):
-      guard until <= time else { return }
-      disconnect(retryAfter: RequestError(.serverConnection, "the server did not accept in time"))
-    case .waiting(let until): if until <= time { connect() }
-    case .closing(let until, let retry):
-      guard until <= time else { return }
-      if let retry { tryAgain(retry) } else { finishClosing() }
-    case .open: if let nextHeartbeat, nextHeartbeat <= time { beat() }
-    case .idle, .unreachable, .gaveUp, .ended: break
-    }
-  }
-
-  private mutating func beat() {
+  mutating func beat() {
     guard transport == .frames, isReachable, let interval = configuration.heartbeatInterval else {
       return
     }
     let id = nextID()
     memory.note(id, .heartbeat)
-    perform(.sendText(RequestEnvelope.heartbeat(product: configuration.product, id: id)))
+    let beat = configuration.format.heartbeat(product: configuration.product, id: id)
+    perform(.sendText(beat), for: nil)
     nextHeartbeat = time.advanced(by: interval)
   }
 
@@ -213,6 +136,36 @@ extension RequestStateMachine {
     isReachable
       ? RequestError(.serverConnection, "there is no connection to the server")
       : RequestError(.unreachable, "the network is not there")
+  }
+}
+
+extension RequestConfiguration {
+  /// How patient the keeper of the connection is.
+  var keeperRules: ConnectionKeeper.Rules {
+    ConnectionKeeper.Rules(
+      connectTimeout: connectTimeout, closeTimeout: closeTimeout, backOff: reconnect,
+      retryLimit: reconnectLimit, givesUpWhenRefused: false, kickLimit: nil, kickWindow: .zero)
+  }
+}
+
+extension RequestError {
+  /// The client did not take an action.
+  init(_ error: DataClientError) {
+    let isWrong = error.code == .invalidAction || error.code == .unsupported
+    self.init(isWrong ? .client : .serverConnection, error.message)
+  }
+
+  /// There is no connection.
+  init(_ reason: ConnectionKeeper.Reason) {
+    switch reason {
+    case .refused(let error): self.init(error)
+    case .closed(let closed), .oscillation(let closed):
+      self.init(.serverConnection, Self.text(of: closed))
+    case .failed(let failure): self.init(.serverConnection, "\(failure)")
+    case .timedOut(let text): self.init(.serverConnection, text)
+    case .stopped: self.init(.serverConnection, "the application closed the connection")
+    case .ended: self = RequestStateMachine.endOfWorld
+    }
   }
 
   private static func text(of reason: ClientEvent.Closed) -> String {

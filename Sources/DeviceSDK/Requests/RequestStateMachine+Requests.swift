@@ -1,16 +1,12 @@
-import DataClient
+import RepriseCore
 
 /// Sending requests and completing them, each just once.
 extension RequestStateMachine {
   mutating func request(_ request: OutgoingRequest, _ id: CallID) {
     if let mistake = request.mistake {
-      return outputs.append(.complete(id, .failure(RequestError(.client, mistake))))
+      return fail(id, RequestError(.client, mistake))
     }
-    let isOpen = if case .open = link { true } else { false }
-    guard isOpen || mayQueue else {
-      outputs.append(.complete(id, .failure(noConnection)))
-      return
-    }
+    guard isOpen || mayQueue else { return fail(id, noConnection) }
     pending[id] = Pending(
       request: request, resendsLeft: request.resendCount,
       wasRefusedBeforeLogin: request.isLogin)
@@ -19,10 +15,12 @@ extension RequestStateMachine {
     if isOpen { send(id) }
   }
 
+  private var isOpen: Bool { keeper.link == .open }
+
   private var mayQueue: Bool {
-    switch (configuration.whileConnecting, link) {
-    case (.queue(let limit), .connecting), (.queue(let limit), .waiting),
-      (.queue(let limit), .unreachable), (.queue(let limit), .closing(_, .some)):
+    switch (configuration.whileConnecting, keeper.link) {
+    case (.queue(let limit), .connecting), (.queue(let limit), .backingOff),
+      (.queue(let limit), .closing(_, .some)):
       pending.count < limit
     case (.waitForTry, .connecting): true
     case (.fail, _), (.waitForTry, _), (.queue, _): false
@@ -32,9 +30,8 @@ extension RequestStateMachine {
   private mutating func send(_ call: CallID) {
     guard let request = pending[call]?.request else { return }
     let id = nextID()
-    let action = perform(kind(of: request, id: id))
+    let action = perform(kind(of: request, id: id), for: call)
     callsByID[id] = call
-    actions[action] = call
     pending[call]?.phase = .sent(id: id, action)
     pending[call]?.wasSent = true
   }
@@ -42,14 +39,8 @@ extension RequestStateMachine {
   private func kind(of request: OutgoingRequest, id: Int) -> ClientAction.Kind {
     switch transport {
     case .frames:
-      .sendText(
-        RequestEnvelope.text(
-          of: request, id: id, legacy: configuration.usesLegacyPercentEncoding))
-    case .requests:
-      .send(
-        RequestMessage(
-          path: request.service, method: request.method.rawValue,
-          parameters: request.formParameters))
+      .sendText(configuration.format.text(of: request.content, id: id))
+    case .requests: .send(request.message)
     }
   }
 
@@ -63,13 +54,13 @@ extension RequestStateMachine {
   // MARK: Answers
 
   mutating func receive(_ text: String) {
-    switch RequestEnvelope.read(text) {
+    switch configuration.format.read(text) {
     case .push(let value):
       statistics.pushes += 1
       tell(.push(value.map { .json($0) } ?? .text(text)))
     case .answer(let id, let result):
       if let call = callsByID[id] { return settle(call, result) }
-      switch memory.fate(of: id) {
+      switch memory[id] {
       case .answered: statistics.duplicateAnswers += 1
       case .givenUp: statistics.lateAnswers += 1
       case .heartbeat: break
@@ -81,24 +72,25 @@ extension RequestStateMachine {
   }
 
   mutating func receive(_ response: ResponseMessage, to action: ClientAction.ID) {
-    guard let call = actions.removeValue(forKey: action), let request = pending[call]?.request
+    guard let call = actions.close(action), let request = pending[call]?.request
     else {
       statistics.lateAnswers += 1
       return
     }
-    settle(call, RequestEnvelope.read(response, service: request.service))
+    settle(call, configuration.format.read(response, of: request.content.service))
   }
 
   /// A request came to nothing after it was handed over.
   mutating func noteFailure(of action: ClientAction.ID, _ failure: ActionFailure) {
-    guard let call = actions.removeValue(forKey: action) else { return }
-    fail(call, RequestError(Self.kind(of: failure), "\(failure)"))
+    guard let call = actions.close(action) else { return }
+    giveUp(call, RequestError(Self.kind(of: failure), "\(failure)"))
   }
 
   private static func kind(of failure: ActionFailure) -> RequestError.Kind {
     switch failure {
     case .refused: .server
     case .unanswered(.timedOut, _): .timedOut
+    case .unanswered(.noNetwork, _): .unreachable
     case .unanswered(.malformed, _): .invalidResponse
     case .unanswered: .serverConnection
     }
@@ -110,8 +102,39 @@ extension RequestStateMachine {
     {
       return awaitLogin(call)
     }
-    forget(call, as: .answered)
-    outputs.append(.complete(call, result.map { .answer($0) }))
+    guard let request = pending[call] else { return }
+    let parsed = result.flatMap { request.request.parser.applied(to: $0) }
+    let numbered = numbered(parsed, request)
+    switch numbered {
+    case .success(let answer): complete(call, .answer(answer))
+    case .failure(let error): fail(call, error, isAnswered: true)
+    }
+  }
+
+  /// A result with the number that its request went out with.
+  private func numbered(
+    _ result: Result<RequestAnswer, RequestError>, _ request: Pending
+  ) -> Result<RequestAnswer, RequestError> {
+    guard let id = number(of: request) else { return result }
+    switch result {
+    case .success(var answer):
+      answer.id = id
+      return .success(answer)
+    case .failure(var error):
+      error.id = id
+      return .failure(error)
+    }
+  }
+
+  /// The number that a request went out with last; nil over HTTP, whose requests have none.
+  private func number(of request: Pending) -> Int? {
+    guard transport == .frames, case .sent(let id, _) = request.phase else { return nil }
+    return id
+  }
+
+  /// The number of the request with a ticket; nil when it has none, or is completed.
+  func number(ofTicket ticket: UInt64) -> Int? {
+    tickets[ticket].flatMap { pending[$0] }.flatMap { number(of: $0) }
   }
 
   // MARK: Logging in
@@ -127,11 +150,14 @@ extension RequestStateMachine {
 
   mutating func finishLogin(_ error: RequestError?) {
     isLoggingIn = false
+    var error = error
+    // Its number is the login's, not that of those who waited for it.
+    error?.id = nil
     for id in pending.keys.sorted() {
       guard case .awaitingLogin = pending[id]?.phase else { continue }
       if let error {
-        fail(id, error)
-      } else if case .open = link {
+        giveUp(id, error)
+      } else if isOpen {
         send(id)
       } else {
         pending[id]?.phase = .queued
@@ -141,28 +167,26 @@ extension RequestStateMachine {
 
   // MARK: Completing
 
-  mutating func fail(_ call: CallID, _ error: RequestError) {
-    guard pending[call] != nil else { return }
-    forget(call, as: .givenUp)
-    outputs.append(.complete(call, .failure(error)))
+  /// Fails a request, with the number that it went out with.
+  mutating func giveUp(_ call: CallID, _ error: RequestError) {
+    guard let request = pending[call] else { return }
+    var error = error
+    error.id = error.id ?? number(of: request)
+    fail(call, error)
   }
 
-  /// Forgets a request that nobody waits for any more.
-  mutating func forget(_ call: CallID) {
-    opens.removeAll { $0 == call }
-    closes.removeAll { $0 == call }
-    forget(call, as: .givenUp)
-  }
-
-  private mutating func forget(_ call: CallID, as fate: AnswerMemory.Fate) {
-    guard let request = pending.removeValue(forKey: call) else { return }
+  mutating func close(_ call: CallID, isAnswered: Bool) {
+    guard let request = pending.removeValue(forKey: call) else {
+      opens.removeAll { $0 == call }
+      return closes.removeAll { $0 == call }
+    }
     tickets[request.request.ticket] = nil
     deadlines.set(nil, for: call)
-    retire(request, as: fate)
+    retire(request, as: isAnswered ? .answered : .givenUp)
   }
 
   /// The id of a request is over.
-  private mutating func retire(_ request: Pending?, as fate: AnswerMemory.Fate) {
+  private mutating func retire(_ request: Pending?, as fate: Fate) {
     guard case .sent(let id, let action) = request?.phase else { return }
     callsByID[id] = nil
     actions[action] = nil
@@ -172,7 +196,7 @@ extension RequestStateMachine {
   /// The connection is lost: what may be sent again waits for the next one, the rest fails.
   mutating func failUnlessResent(_ error: RequestError) {
     callsByID = [:]
-    actions = [:]
+    actions.purposes = [:]
     for id in pending.keys.sorted() {
       // A login belongs to one connection: the next one may want another.
       let isLogin = pending[id]?.request.isLogin ?? false
@@ -181,7 +205,7 @@ extension RequestStateMachine {
       case .queued:
         // The try that it waited for is over.
         if case .waitForTry = configuration.whileConnecting, pending[id]?.wasSent == false {
-          fail(id, error)
+          giveUp(id, error)
         }
       case .awaitingLogin, nil: break
       case .sent:
@@ -190,7 +214,7 @@ extension RequestStateMachine {
           pending[id]?.phase = .queued
           statistics.resent += 1
         } else {
-          fail(id, error)
+          giveUp(id, error)
         }
       }
     }
@@ -198,11 +222,10 @@ extension RequestStateMachine {
 
   /// Nothing will be sent any more: whoever waits is told so.
   mutating func failAll(_ error: RequestError) {
-    for id in pending.keys.sorted() { fail(id, error) }
-    for id in opens { outputs.append(.complete(id, .failure(error))) }
-    opens = []
+    for id in pending.keys.sorted() { giveUp(id, error) }
+    for id in opens { fail(id, error) }
     callsByID = [:]
-    actions = [:]
+    actions.purposes = [:]
     isLoggingIn = false
   }
 }

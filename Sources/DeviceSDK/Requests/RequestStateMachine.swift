@@ -1,4 +1,4 @@
-public import DataClient
+package import RepriseCore
 
 /// Requests and their connection as a value: what the client and the application do goes in, what is to be
 /// done comes out.
@@ -7,9 +7,9 @@ public import DataClient
 ///
 /// Over a transport that answers requests itself, such as HTTP, there is no connection to keep: it is
 /// open as soon as it is asked for.
-public struct RequestStateMachine: StateMachine {
+package struct RequestStateMachine: ConnectionOwner {
   /// What the application can ask for.
-  public enum Call: Sendable {
+  package enum Call: Sendable {
     /// Open the connection, and keep it open; completed when it is.
     case open
     /// Close the connection; completed when it is.
@@ -25,7 +25,7 @@ public struct RequestStateMachine: StateMachine {
   }
 
   /// What a call results in.
-  public enum Value: Sendable, Hashable {
+  package enum Value: Sendable, Hashable {
     /// It is done.
     case done
     /// It is done, and was answered.
@@ -33,7 +33,7 @@ public struct RequestStateMachine: StateMachine {
   }
 
   /// What the application is told without having asked.
-  public enum Effect: Sendable, Hashable {
+  package enum Effect: Sendable, Hashable {
     /// The connection's state is another.
     case changeState(RequestStateChange)
     /// The server spoke on its own.
@@ -43,9 +43,9 @@ public struct RequestStateMachine: StateMachine {
   }
 
   /// What the machine takes in.
-  public typealias Input = MachineInput<Call>
+  package typealias Input = MachineInput<Call>
   /// What the machine gives out.
-  public typealias Output = MachineOutput<Value, Effect, RequestError>
+  package typealias Output = MachineOutput<Value, Effect, RequestError>
 
   /// How requests travel.
   enum Transport {
@@ -53,19 +53,6 @@ public struct RequestStateMachine: StateMachine {
     case frames
     /// As requests of the transport's own.
     case requests
-  }
-
-  /// How the connection is.
-  enum Link {
-    case idle
-    case connecting(until: Timestamp)
-    case open
-    case waiting(until: Timestamp)
-    case unreachable
-    /// Closing was asked for; when it is not the application's wish, with the error to try again after.
-    case closing(until: Timestamp, retryAfter: RequestError?)
-    case gaveUp
-    case ended
   }
 
   /// A request that is not completed yet.
@@ -87,23 +74,30 @@ public struct RequestStateMachine: StateMachine {
     var wasRefusedBeforeLogin: Bool
   }
 
+  /// What became of a number.
+  enum Fate {
+    case answered
+    case givenUp
+    /// It was a heartbeat's, whose answer nobody waits for.
+    case heartbeat
+  }
+
+  static var done: Value { .done }
+
   let configuration: RequestConfiguration
   let transport: Transport
   /// Whether the application can log in when the server wants it.
   let canLogIn: Bool
-  var random: SeededGenerator
   var time = Timestamp(nanoseconds: 0)
   var outputs: [Output] = []
 
-  var link = Link.idle
+  var keeper: ConnectionKeeper
   var isReachable = true
-  var failedTries = 0
   var nextHeartbeat: Timestamp?
   var isLoggingIn = false
 
-  var lastAction: UInt32 = 0
   /// The requests that actions carry, to hear of those that were not handed over.
-  var actions: [ClientAction.ID: CallID] = [:]
+  var actions = ActionBook<CallID>()
   var pending: [CallID: Pending] = [:]
   var tickets: [UInt64: CallID] = [:]
   var callsByID: [Int: CallID] = [:]
@@ -111,12 +105,12 @@ public struct RequestStateMachine: StateMachine {
   var opens: [CallID] = []
   var closes: [CallID] = []
   var lastID = 0
-  var memory = AnswerMemory()
+  var memory = RecentFates<Int, Fate>()
 
   /// What was counted.
-  public internal(set) var statistics = RequestStatistics()
+  package internal(set) var statistics = RequestStatistics()
   /// The connection's state.
-  public internal(set) var state = RequestConnectionState.idle
+  package internal(set) var state = RequestConnectionState.idle
 
   /// Creates a machine that is idle.
   /// - Parameters:
@@ -125,7 +119,7 @@ public struct RequestStateMachine: StateMachine {
   ///   - canLogIn: Whether the application answers ``Effect/needsLogin``.
   /// - Throws: ``RequestError`` of kind `client` when the configuration is wrong, or the client can do
   ///   neither.
-  public init(
+  package init(
     _ configuration: RequestConfiguration, capabilities: Capabilities, canLogIn: Bool = false
   ) throws(RequestError) {
     try configuration.validate()
@@ -139,18 +133,13 @@ public struct RequestStateMachine: StateMachine {
     }
     self.configuration = configuration
     self.canLogIn = canLogIn
-    random = SeededGenerator(seed: configuration.jitterSeed ?? 0)
+    keeper = ConnectionKeeper(
+      configuration.keeperRules, random: SeededGenerator(seed: configuration.jitterSeed ?? 0))
   }
 
   /// When the machine wants to be asked again if nothing happens before.
-  public var deadline: Timestamp? {
-    let own: Timestamp? =
-      switch link {
-      case .connecting(let until), .waiting(let until), .closing(let until, _): until
-      case .open: nextHeartbeat
-      case .idle, .unreachable, .gaveUp, .ended: nil
-      }
-    return earlier(own, deadlines.first)
+  package var deadline: Timestamp? {
+    earlier(keeper.deadline, earlier(nextHeartbeat, deadlines.first))
   }
 
   /// Takes in one thing that happened.
@@ -158,22 +147,14 @@ public struct RequestStateMachine: StateMachine {
   ///   - input: What happened.
   ///   - now: When.
   /// - Returns: What to do, in this order.
-  public mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
-    time = now
-    switch input {
-    case .received(let event): receive(event)
-    case .refused(let action, let error): noteRefusal(of: action, error)
-    case .called(let id, let call): begin(call, id)
-    case .cancelled(let id): forget(id)
-    }
-    defer { outputs = [] }
-    return outputs
+  package mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
+    take(input, now: now)
   }
 
-  private mutating func receive(_ event: ClientEvent) {
+  mutating func receive(_ event: ClientEvent) {
     switch event {
-    case .connected: noteConnected()
-    case .closed(let reason): noteClosed(reason)
+    case .connected: follow(keeper.noteConnected(time))
+    case .closed(let reason): follow(keeper.noteClosed(reason, time))
     case .text(let text): receive(text)
     case .binary(let bytes):
       statistics.pushes += 1
@@ -181,19 +162,19 @@ public struct RequestStateMachine: StateMachine {
     case .response(let action, let response): receive(response, to: action)
     case .failed(let action, let failure): noteFailure(of: action, failure)
     case .deadline: expire()
-    case .ended: noteEnd()
+    case .ended: follow(keeper.noteEnd())
     case .subscribed, .unsubscribed, .published, .message, .woken: break
     }
   }
 
-  private mutating func begin(_ call: Call, _ id: CallID) {
+  mutating func begin(_ call: Call, _ id: CallID) {
     switch call {
     case .open: open(id)
     case .close: close(id)
     case .request(let outgoing): request(outgoing, id)
     case .takeBack(let ticket):
       if let call = tickets[ticket] {
-        fail(call, RequestError(.cancelled, "the request was taken back"))
+        giveUp(call, RequestError(.cancelled, "the request was taken back"))
       }
       complete(id)
     case .setReachable(let isReachable):
@@ -207,25 +188,13 @@ public struct RequestStateMachine: StateMachine {
 
   private mutating func expire() {
     while let id = deadlines.popExpired(at: time) {
-      fail(id, RequestError(.timedOut, "no answer came in time"))
+      giveUp(id, RequestError(.timedOut, "no answer came in time"))
     }
-    expireLink()
+    follow(keeper.expire(time))
+    if let nextHeartbeat, nextHeartbeat <= time { beat() }
   }
 
   // MARK: Out
-
-  /// Has an action done.
-  @discardableResult
-  mutating func perform(_ kind: ClientAction.Kind) -> ClientAction.ID {
-    lastAction &+= 1
-    let action = ClientAction.ID(rawValue: lastAction)
-    outputs.append(.perform(ClientAction(action, kind)))
-    return action
-  }
-
-  mutating func tell(_ effect: Effect) { outputs.append(.tell(effect)) }
-
-  mutating func complete(_ id: CallID) { outputs.append(.complete(id, .success(.done))) }
 
   mutating func report(_ state: RequestConnectionState, _ error: RequestError? = nil) {
     guard state != self.state else { return }

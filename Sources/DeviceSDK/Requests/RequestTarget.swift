@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// One thing that a server can be asked for, usually a case of an enum.
 ///
@@ -32,7 +32,9 @@ public protocol RequestTarget: Sendable {
   /// How often it is sent again when its connection is lost, for services that may be asked twice; nil is as
   /// often as the configuration says.
   var resendCount: Int? { get }
-  /// JSON that stands for the answer's content when answers are stubbed; nil has none.
+  /// What makes the answer's content of what came.
+  var parser: RequestParser { get }
+  /// What stands for the answer's content when answers are stubbed, as it would come; nil has none.
   var sampleData: [UInt8]? { get }
 }
 
@@ -47,6 +49,8 @@ extension RequestTarget {
   public var timeout: Duration? { nil }
   /// That of the configuration, unless a target says otherwise.
   public var resendCount: Int? { nil }
+  /// JSON, unless a target says otherwise.
+  public var parser: RequestParser { .json }
   /// None, unless a target says otherwise.
   public var sampleData: [UInt8]? { nil }
 }
@@ -71,6 +75,8 @@ public struct AnyRequestTarget: RequestTarget {
   public var timeout: Duration? { target.timeout }
   /// The count of the target inside.
   public var resendCount: Int? { target.resendCount }
+  /// The parser of the target inside.
+  public var parser: RequestParser { target.parser }
   /// The sample data of the target inside.
   public var sampleData: [UInt8]? { target.sampleData }
 }

@@ -1,4 +1,4 @@
-package import DataClient
+package import RepriseCore
 
 /// Who gets what on a session that several share, as a value.
 ///
@@ -47,8 +47,7 @@ package struct SessionRouter: Sendable {
 
   private var members: [Seat: Member] = [:]
   private var lastSeat = -1
-  private var actions: [ClientAction.ID: Open] = [:]
-  private var lastAction: UInt32 = 0
+  private var actions = ActionBook<Open>()
   private var connection: ClientEvent.Connected?
 
   private var seats: [Seat] { members.keys.sorted() }
@@ -69,7 +68,7 @@ package struct SessionRouter: Sendable {
 
   mutating func leave(_ seat: Seat) {
     members[seat] = nil
-    actions = actions.filter { $0.value.seat != seat }
+    actions.purposes = actions.purposes.filter { $0.value.seat != seat }
   }
 
   // MARK: Actions
@@ -119,10 +118,10 @@ package struct SessionRouter: Sendable {
     let filters = members[seat]?.filters.keys.sorted() ?? []
     members[seat]?.link = .closed
     members[seat]?.filters = [:]
-    actions = actions.filter { $0.value.seat != seat }
+    actions.purposes = actions.purposes.filter { $0.value.seat != seat }
     let unused = connection == nil ? [] : filters.filter { !isWanted($0) }
     return Outcome(
-      forwarded: unused.isEmpty ? nil : ClientAction(nextID(), .unsubscribe(unused)),
+      forwarded: unused.isEmpty ? nil : ClientAction(actions.open(for: nil), .unsubscribe(unused)),
       told: [Output(seat: seat, event: .closed(.byUser))])
   }
 
@@ -159,22 +158,12 @@ package struct SessionRouter: Sendable {
   private mutating func forward(
     _ kind: ClientAction.Kind, _ action: ClientAction, _ seat: Seat
   ) -> ClientAction {
-    let id = nextID()
-    actions[id] = Open(seat: seat, action: action)
-    return ClientAction(id, kind)
-  }
-
-  private mutating func nextID() -> ClientAction.ID {
-    // The largest number is kept free, as requests that are sent past the members have it.
-    repeat {
-      lastAction &+= 1
-    } while lastAction == .max || actions[ClientAction.ID(rawValue: lastAction)] != nil
-    return ClientAction.ID(rawValue: lastAction)
+    ClientAction(actions.open(for: Open(seat: seat, action: action)), kind)
   }
 
   /// The session's client refused an action: it never happened.
   package mutating func takeBack(_ id: ClientAction.ID) {
-    guard let open = actions.removeValue(forKey: id) else { return }
+    guard let open = actions.close(id) else { return }
     switch open.action.kind {
     case .connect: members[open.seat]?.link = .closed
     case .disconnect: members[open.seat]?.link = connection == nil ? .connecting : .open
@@ -210,7 +199,7 @@ package struct SessionRouter: Sendable {
   private mutating func answer(
     _ id: ClientAction.ID, _ event: (Open) -> ClientEvent
   ) -> [Output] {
-    guard let open = actions.removeValue(forKey: id) else { return [] }
+    guard let open = actions.close(id) else { return [] }
     return [Output(seat: open.seat, event: event(open))]
   }
 
@@ -223,7 +212,7 @@ package struct SessionRouter: Sendable {
 
   private mutating func noteConnected(_ connected: ClientEvent.Connected) -> [Output] {
     connection = connected
-    actions = actions.filter { !$0.value.action.kind.isConnect }
+    actions.purposes = actions.purposes.filter { !$0.value.action.kind.isConnect }
     var outputs: [Output] = []
     for seat in seats where members[seat]?.link == .connecting {
       members[seat]?.link = .open
@@ -234,7 +223,7 @@ package struct SessionRouter: Sendable {
 
   private mutating func noteClosed(_ reason: ClientEvent.Closed) -> [Output] {
     connection = nil
-    actions = [:]
+    actions.purposes = [:]
     var outputs: [Output] = []
     for seat in seats {
       guard let member = members[seat], member.link != .closed else { continue }

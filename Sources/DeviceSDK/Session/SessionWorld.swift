@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// The members of a shared session with their time: who waits, and who reads for all.
 ///
@@ -169,7 +169,7 @@ struct SessionWorld: Sendable {
   /// Gives the next turn, once every member waits that is waited for: members act one at a time, so
   /// that the same events lead to the same actions in the same order.
   ///
-  /// Who began to wait `last`, just now, reads for all if there is nothing for anybody.
+  /// The member that began to wait `last`, just now, reads for all if there is nothing for anybody.
   private mutating func settle(_ now: Timestamp, last: Seat? = nil) -> [Resumption] {
     if let failure { return failAll(failure) }
     let woken = seats.compactMap { seat in places[seat]?.isWoken == true ? takeWoken(seat) : nil }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What a device was given to prove who it is: the three parts of its identity.
 public struct DeviceCredentials: Sendable, Hashable {

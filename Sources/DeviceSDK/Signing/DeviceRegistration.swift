@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// Asks the cloud for the secret of a device that knows only its product's, over HTTPS.
 ///

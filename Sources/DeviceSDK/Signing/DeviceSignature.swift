@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// The signature of a device over what it submits.
 ///

@@ -1,4 +1,4 @@
-package import DataClient
+package import RepriseCore
 import Synchronization
 
 /// What happened and was not asked for yet, and whoever waits for it: the receiving half of a live
@@ -87,7 +87,8 @@ package final class EventQueue: Sendable {
         return .event(event)
       }
       guard state.waiter == nil else {
-        return .failed(DataClientError(.invalidAction, "Somebody else waits for the next event."))
+        return .failed(
+          DataClientError(.invalidAction, "another task waits for the next event already"))
       }
       state.waiter = waiter
       guard let deadline = waiter.deadline else { return .waits(timerSleepsTooLong: false) }

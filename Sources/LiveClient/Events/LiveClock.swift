@@ -1,5 +1,5 @@
-package import DataClient
 import Glibc
+package import RepriseCore
 
 /// The time of live clients: it starts at the time of day and then follows the monotonic clock.
 ///

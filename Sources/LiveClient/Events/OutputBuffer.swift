@@ -59,7 +59,7 @@ package struct OutputBuffer {
       // A large message's memory is given back; a small buffer is worth keeping.
       bytes.removeAll(keepingCapacity: bytes.capacity <= Self.spare)
     } else if head > Self.waste, head > bytes.count / 2 {
-      // Who never takes all of it would keep all of it.
+      // A peer that never takes all of it would have all of it kept.
       bytes.removeFirst(head)
       head = 0
     }

@@ -1,5 +1,5 @@
-package import DataClient
 package import Glibc
+package import RepriseCore
 
 /// Gets a thread out of `poll`: a pipe to itself.
 package final class Waker: Sendable {
@@ -11,7 +11,7 @@ package final class Waker: Sendable {
   package init() throws(DataClientError) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else {
-      throw DataClientError(.transport, "No pipe could be opened: \(systemText(errno))")
+      throw DataClientError(.transport, "no pipe could be opened: \(systemText(errno))")
     }
     for end in ends {
       _ = fcntl(end, F_SETFL, O_NONBLOCK)

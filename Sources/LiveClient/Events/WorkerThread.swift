@@ -1,9 +1,9 @@
-package import DataClient
 import Glibc
+package import RepriseCore
 
 /// A thread of our own, for what blocks: a socket, a deadline.
 ///
-/// Whoever makes one joins or detaches it, once.
+/// Its maker joins or detaches it, once.
 package struct WorkerThread: Sendable {
   private let thread: pthread_t
 
@@ -22,7 +22,7 @@ package struct WorkerThread: Sendable {
       }, work.toOpaque())
     guard code == 0 else {
       work.release()
-      throw DataClientError(.transport, "No thread could be started: \(systemText(code))")
+      throw DataClientError(.transport, "no thread could be started: \(systemText(code))")
     }
     self.thread = thread
   }

@@ -1,5 +1,5 @@
-import DataClient
 import Foundation
+import RepriseCore
 import Synchronization
 
 #if canImport(FoundationNetworking)

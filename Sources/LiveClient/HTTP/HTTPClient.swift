@@ -1,5 +1,5 @@
-public import DataClient
 import Foundation
+public import RepriseCore
 import Synchronization
 
 #if canImport(FoundationNetworking)
@@ -12,7 +12,7 @@ import Synchronization
 /// the query, sorted by name; every other method carries them as a JSON object. Every answer of the
 /// server is a `ClientEvent.response(_:_:)` with its status, 401 and 404 too, but for one that names
 /// another place: the answer is that of the other place. A request that gets no answer is told by
-/// `ClientEvent.failed(_:_:)`.
+/// `ClientEvent.failed(_:_:)`, with the cause `noNetwork` where this machine has none.
 ///
 /// An answer whose body is longer than the client takes is told as a failure, and is read no further.
 ///
@@ -48,10 +48,10 @@ public final class HTTPClient: DataClient {
       ["http", "https"].contains(scheme), base.host?.isEmpty == false, base.query == nil,
       base.fragment == nil
     else {
-      throw DataClientError(.unreadable, "The server's URL is not http://host or https://host.")
+      throw DataClientError(.unreadable, "the server's URL is not http://host or https://host")
     }
     guard timeout > 0 else {
-      throw DataClientError(.invalidAction, "No request is answered within \(timeout) seconds.")
+      throw DataClientError(.invalidAction, "no request is answered within \(timeout) seconds")
     }
     self.base = base
     let configuration = URLSessionConfiguration.ephemeral
@@ -60,8 +60,9 @@ public final class HTTPClient: DataClient {
     configuration.urlCache = nil
     let events = try EventQueue(limit: Self.maximumOpenRequests, byteLimit: .max) {}
     self.events = events
+    let host = base.host ?? ""
     answers = HTTPAnswers(limit: answerLimit) { id, answer in
-      events.append([Self.event(id, answer)])
+      events.append([Self.event(id, answer, from: host)])
     }
     session = URLSession(configuration: configuration, delegate: answers, delegateQueue: nil)
     openRequests = OpenRequests()
@@ -87,12 +88,12 @@ public final class HTTPClient: DataClient {
   /// - Throws: `DataClientError` when nothing was sent.
   public func perform(_ action: ClientAction) async throws {
     guard case .send(let message) = action.kind else {
-      throw DataClientError(.unsupported, "A server of HTTP takes requests only.")
+      throw DataClientError(.unsupported, "a server of HTTP takes requests only")
     }
     let request = try urlRequest(message)
     guard openRequests.begin(atMost: Self.maximumOpenRequests) else {
       throw DataClientError(
-        .transport, "\(Self.maximumOpenRequests) requests are unanswered or unread.")
+        .transport, "\(Self.maximumOpenRequests) requests are unanswered or unread")
     }
     let task = session.dataTask(with: request)
     answers.await(task, of: action.id)
@@ -120,46 +121,28 @@ public final class HTTPClient: DataClient {
   private func urlRequest(_ message: RequestMessage) throws(DataClientError) -> URLRequest {
     let method = message.method.uppercased()
     guard !method.isEmpty, method.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) else {
-      throw DataClientError(.invalidAction, "\(message.method) is no method of HTTP.")
+      throw DataClientError(.invalidAction, "\(message.method) is no method of HTTP")
     }
     var components = base
-    let path = message.path.drop { $0 == "/" }
-    let prefix = base.percentEncodedPath
-    let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? ""
-    components.percentEncodedPath = (prefix.hasSuffix("/") ? prefix : prefix + "/") + encoded
-    // A TRACE has no body (RFC 9110 section 9.3.8).
-    let isInQuery = ["GET", "HEAD", "TRACE"].contains(method)
-    if isInQuery, !message.parameters.isEmpty {
-      components.percentEncodedQuery =
-        message.parameters.sorted { $0.key < $1.key }
-        .map { "\(Self.escape($0.key))=\(Self.escape($0.value))" }.joined(separator: "&")
-    }
+    let target = message.target(below: base.percentEncodedPath)
+    let parts = target.split(separator: "?", maxSplits: 1)
+    components.percentEncodedPath = parts.first.map(String.init) ?? "/"
+    components.percentEncodedQuery = parts.count > 1 ? String(parts[1]) : nil
     guard let url = components.url else {
-      throw DataClientError(.invalidAction, "\(message.path) makes no URL.")
+      throw DataClientError(.invalidAction, "\(message.path) makes no URL")
     }
     var request = URLRequest(url: url)
     request.httpMethod = method
-    if !isInQuery {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      do { request.httpBody = try encoder.encode(message.parameters) } catch {
-        throw DataClientError(.invalidAction, "The parameters make no JSON: \(error)")
-      }
+    if let body = message.body {
+      request.httpBody = Data(body)
       request.setValue("application/json", forHTTPHeaderField: "Content-Type")
     }
     return request
   }
 
-  /// Escapes all but the characters that never mean anything in a URL (RFC 3986 section 2.3).
-  private static func escape(_ text: String) -> String {
-    var unreserved = CharacterSet(charactersIn: "-._~")
-    unreserved.insert(charactersIn: "a"..."z")
-    unreserved.insert(charactersIn: "A"..."Z")
-    unreserved.insert(charactersIn: "0"..."9")
-    return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
-  }
-
-  private static func event(_ id: ClientAction.ID, _ answer: HTTPAnswers.Answer) -> ClientEvent {
+  private static func event(
+    _ id: ClientAction.ID, _ answer: HTTPAnswers.Answer, from host: String
+  ) -> ClientEvent {
     switch answer {
     case .complete(let body, let response as HTTPURLResponse):
       .response(id, ResponseMessage(status: response.statusCode, body: body))
@@ -167,15 +150,22 @@ public final class HTTPClient: DataClient {
     case .tooLong(let limit):
       .failed(id, .unanswered(.malformed, "its body is longer than \(limit) bytes"))
     case .failed(let error):
-      .failed(id, .unanswered(cause(of: error), error.localizedDescription))
+      .failed(id, .unanswered(cause(of: error, from: host), error.localizedDescription))
     }
   }
 
-  private static func cause(of error: any Error) -> ActionFailure.Cause {
+  private static func cause(of error: any Error, from host: String) -> ActionFailure.Cause {
     guard let code = (error as? URLError)?.code else { return .other }
     switch code {
-    case .cannotConnectToHost, .notConnectedToInternet: return .unreachable
-    case .cannotFindHost, .dnsLookupFailed: return .nameNotResolved
+    // Foundation on Linux has no code for a network that can't be reached: a connection is not made for a reason that it
+    // does not know, and a name is not found. One that was refused, by contrast, met somebody.
+    case .unknown, .cannotFindHost, .dnsLookupFailed:
+      if let addresses = try? [InterfaceAddress].ofThisMachine(), !addresses.mayLead(to: host) {
+        return .noNetwork
+      }
+      return code == .unknown ? .other : .nameNotResolved
+    case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff: return .noNetwork
+    case .cannotConnectToHost: return .unreachable
     case .timedOut: return .timedOut
     case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
       .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid,

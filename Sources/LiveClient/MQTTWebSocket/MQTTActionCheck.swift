@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// Says what is wrong with an action of MQTT before it is handed over.
@@ -12,46 +12,46 @@ struct MQTTActionCheck: Sendable {
   func check(_ kind: ClientAction.Kind) throws(DataClientError) {
     switch kind {
     case .connect(let options): try check(options)
-    case .publish(let message): try check(message, "The topic")
+    case .publish(let message): try check(message, "the topic")
     case .subscribe(let subscriptions):
       try check(filters: subscriptions.map(\.filter))
       for subscription in subscriptions { try check(subscription.qos) }
     case .unsubscribe(let filters): try check(filters: filters)
     case .disconnect: return
     case .send, .sendText, .sendBinary:
-      throw DataClientError(.unsupported, "A broker of MQTT takes messages with topics only.")
+      throw DataClientError(.unsupported, "a broker of MQTT takes messages with topics only")
     }
   }
 
   private func check(_ options: ConnectOptions) throws(DataClientError) {
     guard options.cleanStart || !options.clientID.isEmpty else {
       throw DataClientError(
-        .invalidAction, "A session can't be taken up without a client identifier.")
+        .invalidAction, "a session can't be taken up without a client identifier")
     }
-    try Mosquitto.check(text: options.clientID, "The client identifier")
-    if let username = options.username { try Mosquitto.check(text: username, "The user name") }
+    try Mosquitto.check(text: options.clientID, "the client identifier")
+    if let username = options.username { try Mosquitto.check(text: username, "the user name") }
     if let password = options.password {
       guard options.username != nil || !version.rules.passwordNeedsUserName else {
-        throw DataClientError(.invalidAction, "MQTT 3.1.1 takes no password without a user name.")
+        throw DataClientError(.invalidAction, "MQTT 3.1.1 takes no password without a user name")
       }
       guard password.count <= Int(UInt16.max) else {
-        throw DataClientError(.invalidAction, "The password has more than 65535 bytes.")
+        throw DataClientError(.invalidAction, "the password has more than 65535 bytes")
       }
     }
     guard let will = options.will else { return }
     guard !lacking.contains(.will) else {
-      throw DataClientError(.unsupported, "This broker takes no will.")
+      throw DataClientError(.unsupported, "this broker takes no will")
     }
-    try check(will, "The will's topic")
+    try check(will, "the will's topic")
     guard will.payload.count <= Int(UInt16.max) else {
-      throw DataClientError(.invalidAction, "The will has more than 65535 bytes.")
+      throw DataClientError(.invalidAction, "the will has more than 65535 bytes")
     }
   }
 
   private func check(_ message: Message, _ name: String) throws(DataClientError) {
     try check(message.qos)
     guard !message.isRetained || !lacking.contains(.retain) else {
-      throw DataClientError(.unsupported, "This broker keeps no retained messages.")
+      throw DataClientError(.unsupported, "this broker keeps no retained messages")
     }
     try Mosquitto.check(topic: message.topic, name)
     if message.hasProperties { try check(message.properties) }
@@ -59,33 +59,33 @@ struct MQTTActionCheck: Sendable {
 
   private func check(_ properties: MessageProperties) throws(DataClientError) {
     guard version.rules.hasProperties else {
-      throw DataClientError(.unsupported, "MQTT 3.1.1 has no properties; connect by MQTT 5.0.")
+      throw DataClientError(.unsupported, "MQTT 3.1.1 has no properties; connect by MQTT 5.0")
     }
     guard !lacking.contains(.properties) else {
-      throw DataClientError(.unsupported, "This broker takes no properties.")
+      throw DataClientError(.unsupported, "this broker takes no properties")
     }
     if let topic = properties.responseTopic {
-      try Mosquitto.check(topic: topic, "The response topic")
+      try Mosquitto.check(topic: topic, "the response topic")
     }
-    if let type = properties.contentType { try Mosquitto.check(text: type, "The content type") }
+    if let type = properties.contentType { try Mosquitto.check(text: type, "the content type") }
     for property in properties.userProperties {
-      try Mosquitto.check(text: property.name, "The name of a user property")
-      try Mosquitto.check(text: property.value, "The user property \(property.name)")
+      try Mosquitto.check(text: property.name, "the name of a user property")
+      try Mosquitto.check(text: property.value, "the user property \(property.name)")
     }
     guard properties.correlationData?.count ?? 0 <= Int(UInt16.max) else {
-      throw DataClientError(.invalidAction, "The correlation data has more than 65535 bytes.")
+      throw DataClientError(.invalidAction, "the correlation data has more than 65535 bytes")
     }
   }
 
   private func check(_ qos: QoS) throws(DataClientError) {
     guard qos < .exactlyOnce || !lacking.contains(.exactlyOnce) else {
-      throw DataClientError(.unsupported, "This broker has no QoS 2.")
+      throw DataClientError(.unsupported, "this broker has no QoS 2")
     }
   }
 
   private func check(filters: [String]) throws(DataClientError) {
     guard !filters.isEmpty else {
-      throw DataClientError(.invalidAction, "There is no topic filter.")
+      throw DataClientError(.invalidAction, "there is no topic filter")
     }
     var size = 5
     for filter in filters {
@@ -93,7 +93,7 @@ struct MQTTActionCheck: Sendable {
       size += 3 + filter.utf8.count
     }
     guard size <= Mosquitto.largestPacket else {
-      throw DataClientError(.invalidAction, "The topic filters make a packet of \(size) bytes.")
+      throw DataClientError(.invalidAction, "the topic filters make a packet of \(size) bytes")
     }
   }
 }

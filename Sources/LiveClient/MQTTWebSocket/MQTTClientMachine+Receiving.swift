@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// What the server's packets bring about.
@@ -126,7 +126,7 @@ extension MQTTClientMachine {
     let message = Message(
       topic: publish.topic, payload: publish.payload, qos: qos, isRetained: publish.retain,
       properties: MessageProperties(publish.properties))
-    // Nobody allowed an alias, so it stands for no topic (5.0 section 3.3.2.3.4).
+    // No alias was allowed, so it stands for no topic (5.0 section 3.3.2.3.4).
     guard publish.properties.integer(.topicAlias) == nil else {
       return lose("the server sent a topic alias that it may not", code: 0x94, now)
     }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// What a client of MQTT does when, over a connection that carries messages of WebSocket: a value without a
@@ -86,7 +86,7 @@ struct MQTTClientMachine: Sendable {
     switch action.kind {
     case .connect(let options):
       guard case .idle = phase else {
-        throw DataClientError(.invalidAction, "There is a connection, or one is being opened.")
+        throw DataClientError(.invalidAction, "there is a connection, or one is being opened")
       }
       if options.cleanStart || options.clientID != self.options.clientID { session = MQTTSession() }
       self.options = options
@@ -100,7 +100,7 @@ struct MQTTClientMachine: Sendable {
       guard session.load.count < limit.count, session.load.bytes < limit.bytes else {
         throw DataClientError(
           .transport,
-          "\(session.load.count) messages of \(session.load.bytes) bytes wait to be published.")
+          "\(session.load.count) messages of \(session.load.bytes) bytes wait to be published")
       }
     case .subscribe(let subscriptions):
       try checkOpen()
@@ -109,7 +109,7 @@ struct MQTTClientMachine: Sendable {
       try checkOpen()
       try limits.check(filters: filters)
     case .send, .sendText, .sendBinary:
-      throw DataClientError(.unsupported, "A broker of MQTT takes messages with topics only.")
+      throw DataClientError(.unsupported, "a broker of MQTT takes messages with topics only")
     }
     session.append(action)
     return pump(now)
@@ -117,14 +117,14 @@ struct MQTTClientMachine: Sendable {
 
   private func checkOpen() throws(DataClientError) {
     guard case .open = phase else {
-      throw DataClientError(.notConnected, "There is no connection.")
+      throw DataClientError(.notConnected, "there is no connection")
     }
   }
 
   private mutating func disconnect(_ now: Timestamp) throws(DataClientError) -> [Output] {
     switch phase {
     case .idle, .leaving, .ending:
-      throw DataClientError(.notConnected, "There is no connection.")
+      throw DataClientError(.notConnected, "there is no connection")
     case .opening:
       phase = .ending(.byUser)
       return [.close]

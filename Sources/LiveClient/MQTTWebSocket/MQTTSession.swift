@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// What a client of MQTT remembers of its session, beyond one connection (MQTT 3.1.1 section 4.1).

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 import Synchronization
 import Wire
 
@@ -108,7 +108,7 @@ public final class MQTTWebSocketClient<Frames: DataClient>: DataClient {
       // It is handed over: what comes of it is that the connection is lost.
       try await carryOut(state.withLock { $0.machine.fail(error) })
     }
-    // Whoever waits does so for a deadline of before, and for events of the other client.
+    // A reader waits for a deadline of before, and for events of the other client.
     let hasNews = state.withLock { state in
       guard state.told.isEmpty else { return true }
       guard let deadline = state.machine.deadline else { return false }
@@ -185,7 +185,7 @@ public final class MQTTWebSocketClient<Frames: DataClient>: DataClient {
   }
 
   private func hand(_ kind: ClientAction.Kind) async throws {
-    try await frames.perform(ClientAction(ClientAction.ID(rawValue: 0), kind))
+    try await frames.perform(ClientAction(.carried, kind))
   }
 
   private func handIfOpen(_ kind: ClientAction.Kind) async throws {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 
 /// What the user of a ``MosquittoClient`` asked for and its thread has not done yet: the sending
@@ -80,7 +80,7 @@ final class ActionQueue: Sendable {
       return true
     }
     guard isIdle else {
-      throw DataClientError(.invalidAction, "There is a connection, or one is being opened.")
+      throw DataClientError(.invalidAction, "there is a connection, or one is being opened")
     }
   }
 
@@ -91,14 +91,14 @@ final class ActionQueue: Sendable {
   func add(_ action: Action) throws(DataClientError) {
     let failure = state.withLock { [limit] state -> DataClientError? in
       guard state.phase == .connected else {
-        return DataClientError(.notConnected, "There is no connection.")
+        return DataClientError(.notConnected, "there is no connection")
       }
       do throws(DataClientError) { try action.check(by: state.limits) } catch { return error }
       if case .publish(_, let message) = action {
         guard state.load.count < limit.count, state.load.bytes < limit.bytes else {
           return DataClientError(
             .transport,
-            "\(state.load.count) messages of \(state.load.bytes) bytes wait to be published.")
+            "\(state.load.count) messages of \(state.load.bytes) bytes wait to be published")
         }
         state.load.add(message)
       }
@@ -129,7 +129,7 @@ final class ActionQueue: Sendable {
       }
     }
     guard let isGivenUp else {
-      throw DataClientError(.notConnected, "There is no connection.")
+      throw DataClientError(.notConnected, "there is no connection")
     }
     return isGivenUp
   }

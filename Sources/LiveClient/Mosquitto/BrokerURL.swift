@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// Where a broker is: `mqtt://user:password@host:port`, or `mqtts://…` for TLS; or, for MQTT over WebSocket,
 /// `ws://user:password@host:port/path` and `wss://…`.
@@ -158,7 +158,7 @@ public struct BrokerURL: Sendable, Hashable {
   }
 
   private static func error(_ problem: Problem) -> DataClientError {
-    DataClientError(.unreadable, "The broker's URL \(problem.text).")
+    DataClientError(.unreadable, "the broker's URL \(problem.text)")
   }
 }
 

@@ -1,6 +1,6 @@
 import CMosquitto
-import DataClient
 import Glibc
+import RepriseCore
 
 /// The library itself: starting it, its return codes, and its rules for texts.
 enum Mosquitto {
@@ -82,11 +82,11 @@ enum Mosquitto {
   static func check(text: String, _ name: String) throws(DataClientError) {
     let count = text.utf8.count
     guard count <= Int(UInt16.max) else {
-      throw DataClientError(.invalidAction, "\(name) has \(count) bytes; 65535 are allowed.")
+      throw DataClientError(.invalidAction, "\(name) has \(count) bytes; 65535 are allowed")
     }
     let isValid = text.withCString { mosquitto_validate_utf8($0, Int32(count)) == 0 }
     guard isValid || count == 0 else {
-      throw DataClientError(.invalidAction, "\(name) has characters that MQTT does not take.")
+      throw DataClientError(.invalidAction, "\(name) has characters that MQTT does not take")
     }
   }
 
@@ -97,7 +97,7 @@ enum Mosquitto {
   /// - Throws: ``DataClientError`` when it is empty or has a wildcard.
   static func check(topic: String, _ name: String) throws(DataClientError) {
     try check(text: topic, name)
-    guard !topic.isEmpty else { throw DataClientError(.invalidAction, "\(name) is empty.") }
+    guard !topic.isEmpty else { throw DataClientError(.invalidAction, "\(name) is empty") }
     guard topic.withCString({ mosquitto_pub_topic_check($0) }) == 0 else {
       throw DataClientError(.invalidAction, "\(name) has a wildcard: \(topic)")
     }
@@ -107,15 +107,15 @@ enum Mosquitto {
   /// - Parameter filter: The filter.
   /// - Throws: ``DataClientError`` when it is empty, or a wildcard stands where it must not.
   static func check(filter: String) throws(DataClientError) {
-    try check(text: filter, "The topic filter")
+    try check(text: filter, "the topic filter")
     // The library takes the empty filter, MQTT does not (MQTT-4.7.3-1).
     guard !filter.isEmpty else {
-      throw DataClientError(.invalidAction, "The topic filter is empty.")
+      throw DataClientError(.invalidAction, "the topic filter is empty")
     }
     guard filter.withCString({ mosquitto_sub_topic_check($0) }) == 0 else {
       throw DataClientError(
         .invalidAction,
-        "A wildcard of the topic filter is not a whole level, or # is not the last: \(filter)")
+        "a wildcard of the topic filter is not a whole level, or # is not the last: \(filter)")
     }
   }
 }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What is wrong with an action is said before it is handed over.
 extension MosquittoClient {
@@ -8,13 +8,13 @@ extension MosquittoClient {
     guard case .connect(var options) = kind else { return try actionCheck.check(kind) }
     guard options.keepAlive == 0 || options.keepAlive >= 5 else {
       throw DataClientError(
-        .invalidAction, "libmosquitto takes a keep-alive time of 0, or of 5 seconds and more.")
+        .invalidAction, "libmosquitto takes a keep-alive time of 0, or of 5 seconds and more")
     }
     (options.username, options.password) = options.credentials(or: setup.url)
     try actionCheck.check(.connect(options))
     guard options.password?.contains(0) != true else {
       throw DataClientError(
-        .invalidAction, "The password has a byte 0, which libmosquitto can't send.")
+        .invalidAction, "the password has a byte 0, which libmosquitto can't send")
     }
   }
 }

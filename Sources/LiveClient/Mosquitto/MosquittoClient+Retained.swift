@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 extension MosquittoClient {
   /// Clears the retained messages of every topic that a filter matches, over a connection of its
@@ -47,7 +47,7 @@ private struct RetainedSweep {
   mutating func run(_ options: ConnectOptions) async throws -> Set<String> {
     _ = try await perform(.connect(options))
     guard case .connected = try await event() else {
-      throw DataClientError(.transport, "The server does not keep to the protocol.")
+      throw DataClientError(.transport, "the server does not keep to the protocol")
     }
     var cleared: Set<String> = []
     var returns = 0
@@ -62,7 +62,7 @@ private struct RetainedSweep {
       cleared.formUnion(topics)
     }
     _ = try await perform(.disconnect)
-    // Who lets a client go cuts its connection. All is cleared, so that the end comes late is no error.
+    // Letting a client go cuts its connection. All is cleared, so that the end comes late is no error.
     while true {
       switch try await client.next(before: deadline) {
       case .closed, .deadline: return cleared
@@ -75,8 +75,8 @@ private struct RetainedSweep {
   private static func kept(_ topic: String) -> DataClientError {
     DataClientError(
       .rejected,
-      "The retained message of \(topic) comes back whenever it is cleared; have the server's access "
-        + "list allow to write there, or stop whoever sends it.")
+      "the retained message of \(topic) comes back whenever it is cleared; have the server's access "
+        + "list allow to write there, or stop its sender")
   }
 
   /// The topics with a retained message that the server tells of before it answers an UNSUBSCRIBE.
@@ -89,7 +89,7 @@ private struct RetainedSweep {
       case .message(let message) where message.isRetained && !message.payload.isEmpty:
         topics.insert(message.topic)
       case .subscribed(subscription, [nil]):
-        throw DataClientError(.transport, "The server does not let us subscribe to \(filter).")
+        throw DataClientError(.transport, "the server does not let us subscribe to \(filter)")
       case .unsubscribed(end): return topics
       default: continue
       }
@@ -106,10 +106,10 @@ private struct RetainedSweep {
   private func event() async throws -> ClientEvent {
     switch try await client.next(before: deadline) {
     case .deadline:
-      throw DataClientError(.transport, "The retained messages could not be cleared in time.")
+      throw DataClientError(.transport, "the retained messages could not be cleared in time")
     case .closed(let reason): throw DataClientError(.transport, "\(reason)")
     case .failed(_, let failure):
-      throw DataClientError(.rejected, "A retained message could not be cleared: \(failure)")
+      throw DataClientError(.rejected, "a retained message could not be cleared: \(failure)")
     case let event: return event
     }
   }

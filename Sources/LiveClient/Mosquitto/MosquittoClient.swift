@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 import Wire
 
 /// A broker as a world: MQTT 3.1.1 and 5.0 over TCP and TLS, by libmosquitto.
@@ -119,6 +119,23 @@ public final class MosquittoClient: DataClient {
     try self.init(
       MosquittoLink.Setup(url: broker, tls: tls, version: version), limits: limits,
       lacking: lacking)
+  }
+
+  /// Creates a client that is not connected, of a broker that a configuration names.
+  /// - Parameters:
+  ///   - address: Where the broker is, and whom to trust there.
+  ///   - version: The version of MQTT to speak.
+  ///   - limits: How much may wait.
+  ///   - lacking: What this broker is known not to do; such actions fail before they are sent.
+  /// - Throws: `DataClientError` when the address or a file can't be read, or the system is out of threads.
+  public convenience init(
+    _ address: BrokerAddress, version: Version = .v3_1_1, limits: Limits = Limits(),
+    lacking: Capabilities = []
+  ) throws(DataClientError) {
+    let tls = TLSOptions(
+      authorityFile: address.authorityFile, verifiesCertificate: address.verifiesCertificate,
+      verifiesHostName: address.verifiesCertificate)
+    try self.init(url: address.url, version: version, tls: tls, limits: limits, lacking: lacking)
   }
 
   /// Creates another client of the same broker.

@@ -1,6 +1,6 @@
 import CMosquitto
-import DataClient
 import Glibc
+import RepriseCore
 
 extension MosquittoLink {
   /// Hands an action to the library; a failure ends the connection.

@@ -1,6 +1,6 @@
 import CMosquitto
-import DataClient
 import Glibc
+import RepriseCore
 
 /// Everything here is called by the library, on the link's thread, out of the link's own calls.
 extension MosquittoLink {

@@ -1,5 +1,5 @@
 import CMosquitto
-import DataClient
+import RepriseCore
 
 extension MosquittoLink {
   /// Sets user name and password, those of the URL when the options have none.

@@ -1,5 +1,5 @@
-import DataClient
 import Glibc
+import RepriseCore
 
 /// Why TLS did not come about.
 extension MosquittoLink {

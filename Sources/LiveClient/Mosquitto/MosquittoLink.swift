@@ -1,7 +1,7 @@
 import CMosquitto
 import CWebSockets
-import DataClient
 import Glibc
+import RepriseCore
 
 /// The one owner of a handle of libmosquitto: one connection after another in the same session.
 ///

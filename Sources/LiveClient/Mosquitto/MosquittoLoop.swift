@@ -1,5 +1,5 @@
-import DataClient
 import Glibc
+import RepriseCore
 
 /// What the thread of a ``MosquittoClient`` does: it carries actions to the library and events
 /// back.

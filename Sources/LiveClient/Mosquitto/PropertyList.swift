@@ -1,6 +1,6 @@
 import CMosquitto
-import DataClient
 import Glibc
+import RepriseCore
 
 /// A list of properties as the library wants it; whoever makes one frees it, or hands it over and releases it.
 struct PropertyList {

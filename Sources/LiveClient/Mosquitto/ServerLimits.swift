@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What a server said of itself when it accepted a connection (MQTT 5.0 section 3.2.2.3).
 struct ServerLimits: Sendable, Hashable {
@@ -28,17 +28,17 @@ struct ServerLimits: Sendable, Hashable {
   /// - Throws: ``DataClientError`` that names the limit.
   func check(_ message: Message) throws(DataClientError) {
     guard !message.isRetained || takesRetained else {
-      throw DataClientError(.unsupported, "The server keeps no retained messages.")
+      throw DataClientError(.unsupported, "the server keeps no retained messages")
     }
     guard message.qos <= highestQoS else {
       throw DataClientError(
-        .unsupported, "The server takes messages up to QoS \(highestQoS.rawValue) only.")
+        .unsupported, "the server takes messages up to QoS \(highestQoS.rawValue) only")
     }
     // Fixed header, length of the topic, packet identifier, length of the properties.
     let overhead = 5 + 2 + 2 + 1
     let properties = message.hasProperties ? 3 + message.properties.byteCount : 0
     let size = overhead + message.topic.utf8.count + properties + message.payload.count
-    try check(size, "The message makes")
+    try check(size, "the message makes")
   }
 
   /// Checks topic filters against the limits.
@@ -47,13 +47,13 @@ struct ServerLimits: Sendable, Hashable {
   func check(filters: some Sequence<String>) throws(DataClientError) {
     // Fixed header, packet identifier, length of the properties; of each filter its length and options.
     let size = filters.reduce(5 + 2 + 1) { $0 + 2 + $1.utf8.count + 1 }
-    try check(size, "The topic filters make")
+    try check(size, "the topic filters make")
   }
 
   private func check(_ size: Int, _ what: String) throws(DataClientError) {
     guard size <= largestPacket else {
       throw DataClientError(
-        .invalidAction, "\(what) a packet of \(size) bytes; \(largestPacket) are allowed.")
+        .invalidAction, "\(what) a packet of \(size) bytes; \(largestPacket) are allowed")
     }
   }
 }

@@ -1,5 +1,5 @@
-import DataClient
 import Glibc
+import RepriseCore
 
 /// Whom a live client trusts, and how it shows who it is, when it speaks TLS.
 public struct TLSOptions: Sendable, Hashable {
@@ -48,11 +48,11 @@ extension TLSOptions {
     }
     guard (certificateFile == nil) == (keyFile == nil) else {
       throw DataClientError(
-        .unreadable, "A client certificate needs its key, and the other way round.")
+        .unreadable, "a client certificate needs its key, and the other way round")
     }
     guard certificateFile == nil || authorityFile != nil || authorityDirectory != nil else {
       throw DataClientError(
-        .unreadable, "libmosquitto takes a client certificate only with the authorities to trust.")
+        .unreadable, "libmosquitto takes a client certificate only with the authorities to trust")
     }
   }
 }

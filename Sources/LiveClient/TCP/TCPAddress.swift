@@ -1,5 +1,5 @@
-package import DataClient
 import Glibc
+package import RepriseCore
 
 /// Where to connect to by TCP: an address of the internet with a port.
 package struct TCPAddress: Sendable, Hashable {
@@ -25,7 +25,7 @@ package struct TCPAddress: Sendable, Hashable {
     let number = errno
     guard code == 0 else {
       let text = code == EAI_SYSTEM ? systemText(number) : String(cString: gai_strerror(code))
-      throw DataClientError(.transport, "The host \(host) is not found: \(text)")
+      throw DataClientError(.transport, "the host \(host) is not found: \(text)")
     }
     defer { freeaddrinfo(list) }
     var found: [TCPAddress] = []
@@ -38,7 +38,7 @@ package struct TCPAddress: Sendable, Hashable {
       entry = info.ai_next
     }
     guard !found.isEmpty else {
-      throw DataClientError(.transport, "The host \(host) has no address")
+      throw DataClientError(.transport, "the host \(host) has no address")
     }
     return found
   }

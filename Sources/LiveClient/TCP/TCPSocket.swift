@@ -1,5 +1,5 @@
-package import DataClient
 import Glibc
+package import RepriseCore
 
 /// A TCP socket that never blocks; it is closed with the last reference to it.
 package final class TCPSocket: Sendable {
@@ -25,7 +25,7 @@ package final class TCPSocket: Sendable {
 
   private init(family: Int32) throws(DataClientError) {
     number = socket(family, Self.kind, 0)
-    guard number >= 0 else { throw Self.error("No socket could be made") }
+    guard number >= 0 else { throw Self.error("no socket could be made") }
   }
 
   // A socket without a number was never opened.
@@ -57,7 +57,7 @@ package final class TCPSocket: Sendable {
           && getsockname(listener.number, $0, &length) == 0
       }
     }
-    guard isListening else { throw error("No port of \(host) could be opened") }
+    guard isListening else { throw error("no port of \(host) could be opened") }
     return (listener, UInt16(bigEndian: address.sin_port))
   }
 
@@ -82,13 +82,13 @@ package final class TCPSocket: Sendable {
     guard accepted < 0 else {
       let connection = TCPSocket(accepted)
       guard fcntl(accepted, F_SETFL, O_NONBLOCK) == 0, fcntl(accepted, F_SETFD, FD_CLOEXEC) == 0
-      else { throw Self.error("A connection could not be set up") }
+      else { throw Self.error("a connection could not be set up") }
       connection.sendAtOnce()
       return connection
     }
-    // Who hung up before the accept is no failure of ours.
+    // A peer that hung up before the accept is no failure of ours.
     guard [EAGAIN, EWOULDBLOCK, EINTR, ECONNABORTED].contains(errno) else {
-      throw Self.error("A connection could not be accepted")
+      throw Self.error("a connection could not be accepted")
     }
     return nil
   }

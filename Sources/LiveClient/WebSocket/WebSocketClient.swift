@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 
 /// A server of WebSocket as a world: text and binary messages by libwebsockets (RFC 6455).
 ///
@@ -127,7 +127,7 @@ public final class WebSocketClient: DataClient {
     case .sendBinary(let bytes): try orders.send(.init(bytes, isText: false))
     case .subscribe, .unsubscribe, .publish, .send:
       throw DataClientError(
-        .unsupported, "A WebSocket has no topics and no requests; send text or binary messages.")
+        .unsupported, "a WebSocket has no topics and no requests; send text or binary messages")
     }
   }
 

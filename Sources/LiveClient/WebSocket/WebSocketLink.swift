@@ -1,6 +1,6 @@
 import CWebSockets
-import DataClient
 import Glibc
+import RepriseCore
 import Wire
 
 /// One connection of a ``WebSocketLoop``, from the wish to connect until the library has let it go.
@@ -49,7 +49,7 @@ final class WebSocketLink {
       let bytes = Array(value.utf8)
       guard lws_add_http_header_by_name(wsi, name, bytes, Int32(bytes.count), cursor, end) == 0
       else {
-        closing = "The headers are too long for one request."
+        closing = "the headers are too long for one request"
         return -1
       }
     }
@@ -65,7 +65,7 @@ final class WebSocketLink {
       lws_hdr_total_length(wsi, WSI_TOKEN_PROTOCOL) <= 0
     else { return 0 }
     let offered = loop.setup.options.subprotocols.joined(separator: ", ")
-    closing = "The server does not choose the subprotocol \(offered)."
+    closing = "the server does not choose the subprotocol \(offered)"
     return -1
   }
 
@@ -96,10 +96,10 @@ final class WebSocketLink {
     let code = SSL_get_verify_result(connection)
     guard code != Int(X509_V_OK) else { return nil }
     if code == Int(X509_V_ERR_HOSTNAME_MISMATCH) || code == Int(X509_V_ERR_IP_ADDRESS_MISMATCH) {
-      return "The server's certificate is not for the host \(loop.setup.url.host)"
+      return "the server's certificate is not for the host \(loop.setup.url.host)"
     }
     let why = X509_verify_cert_error_string(code).map { String(cString: $0) } ?? "code \(code)"
-    return "The server's certificate is not trusted (\(why))"
+    return "the server's certificate is not trusted (\(why))"
   }
 
   /// Where the server's answer sends to, of reasonable length.
@@ -114,18 +114,18 @@ final class WebSocketLink {
   /// What the library's words for a handshake that failed mean (RFC 6455 section 4.1).
   private static func handshakeProblem(_ text: String) -> String {
     switch text {
-    case "": "The connection could not be opened."
+    case "": "the connection could not be opened"
     case "HS: ACCEPT missing", "HS: Accept hash wrong":
-      "The server's answer has no Sec-WebSocket-Accept that goes with the key"
+      "the server's answer has no Sec-WebSocket-Accept that goes with the key"
     case _ where text.hasPrefix("HS: UPGRADE") || text.hasPrefix("HS: CONNECTION"):
-      "The server's answer does not switch to WebSocket by its Upgrade and Connection"
+      "the server's answer does not switch to WebSocket by its Upgrade and Connection"
     case _ where text.hasPrefix("connect SSL err"): "TLS could not be begun"
-    case "HS: ws upgrade unauthorized": "The server takes no connection of this user"
-    case "HS: PROTOCOL malformed": "The server chose a subprotocol that was not offered"
-    case _ where text.hasPrefix("HS: EXT"): "The server chose an extension that was not offered"
-    case "HS: ws upgrade response not 101": "The server did not switch to WebSocket"
+    case "HS: ws upgrade unauthorized": "the server takes no connection of this user"
+    case "HS: PROTOCOL malformed": "the server chose a subprotocol that was not offered"
+    case _ where text.hasPrefix("HS: EXT"): "the server chose an extension that was not offered"
+    case "HS: ws upgrade response not 101": "the server did not switch to WebSocket"
     case "read failed", "Peer hung up":
-      "The server closed the connection, and gave no answer of HTTP before"
+      "the server closed the connection, and gave no answer of HTTP before"
     default: text
     }
   }
@@ -142,7 +142,7 @@ final class WebSocketLink {
     }
     // With any extension the library lets all reserved bits pass (RFC 6455 section 5.2).
     guard reserved & ~WebSocketDeflate.mark == 0, !isDeflated || inflater != nil else {
-      return fail(LWS_CLOSE_STATUS_PROTOCOL_ERR, "A frame has a reserved bit set.")
+      return fail(LWS_CLOSE_STATUS_PROTOCOL_ERR, "a frame has a reserved bit set")
     }
     let isLast = lws_is_final_fragment(wsi) != 0
     switch append(bytes, isLast: isLast, limit: loop.setup.options.messageLimit) {
@@ -150,9 +150,9 @@ final class WebSocketLink {
     case .tooLarge:
       return fail(
         LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE,
-        "A message is longer than \(loop.setup.options.messageLimit) bytes.")
+        "a message is longer than \(loop.setup.options.messageLimit) bytes")
     case .damaged:
-      return fail(LWS_CLOSE_STATUS_INVALID_PAYLOAD, "A message can't be inflated.")
+      return fail(LWS_CLOSE_STATUS_INVALID_PAYLOAD, "a message can't be inflated")
     }
     guard isLast else { return 0 }
     if lws_frame_is_binary(wsi) != 0 {
@@ -160,7 +160,7 @@ final class WebSocketLink {
     } else if let text = String(validating: message, as: UTF8.self) {
       loop.events.append([.text(text)])
     } else {
-      return fail(LWS_CLOSE_STATUS_INVALID_PAYLOAD, "A text is not UTF-8.")
+      return fail(LWS_CLOSE_STATUS_INVALID_PAYLOAD, "a text is not UTF-8")
     }
     message = []
     if loop.events.takeRoom().events == 0 { pause() }
@@ -284,16 +284,16 @@ final class WebSocketLink {
     // What this end gave the connection up for stays the reason.
     guard closing == nil else { return }
     isClosedByServer = true
-    guard bytes.count >= 2 else { return closing = "The server closed the connection." }
+    guard bytes.count >= 2 else { return closing = "the server closed the connection" }
     let code = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
     let text = String(decoding: bytes.dropFirst(2), as: UTF8.self)
     closing =
-      "The server closed the connection with code \(code)" + (text.isEmpty ? "." : ": \(text)")
+      "the server closed the connection with code \(code)" + (text.isEmpty ? "" : ": \(text)")
   }
 
   func noteClosed() {
     loop?.finish(
-      self, closing ?? "The connection was lost, or closed with a code that libwebsockets refuses.",
+      self, closing ?? "the connection was lost, or closed with a code that libwebsockets refuses",
       isInOrder: isClosedByServer)
   }
 

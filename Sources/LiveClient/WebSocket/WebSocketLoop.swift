@@ -1,6 +1,6 @@
 import CWebSockets
-import DataClient
 import Glibc
+import RepriseCore
 
 /// What the thread of a ``WebSocketClient`` does: it owns the library's context, carries actions there and
 /// events back.
@@ -70,7 +70,7 @@ final class WebSocketLoop {
   /// Tells that nothing works any more; connections that are open are told of when the context goes.
   private func fail() {
     guard let attempt = orders.fail(), orders.closed(attempt) != nil else { return }
-    events.append([.closed(.unreached("libwebsockets failed."))])
+    events.append([.closed(.unreached("libwebsockets failed"))])
   }
 
   // MARK: - Opening and closing
@@ -99,7 +99,7 @@ final class WebSocketLoop {
     links[ObjectIdentifier(link)] = link
     current = link
     guard let context, let host else {
-      return finish(link, "The library makes no context; are the certificate files readable?")
+      return finish(link, "the library makes no context; are the certificate files readable?")
     }
     var info = lws_client_connect_info()
     info.context = context
@@ -121,7 +121,7 @@ final class WebSocketLoop {
     let wsi = lws_client_connect_via_info(&info)
     orders.setBlocked(false)
     // The library has told of most failures by then; not of all.
-    if wsi == nil { finish(link, "The connection could not be begun.") } else { link.wsi = wsi }
+    if wsi == nil { finish(link, "the connection could not be begun") } else { link.wsi = wsi }
   }
 
   /// How to connect.
@@ -166,7 +166,7 @@ final class WebSocketLoop {
 
   /// Forgets a connection that the library is done with.
   func forget(_ link: WebSocketLink) {
-    finish(link, "The connection was lost.")
+    finish(link, "the connection was lost")
     link.wsi = nil
     links[ObjectIdentifier(link)] = nil
   }

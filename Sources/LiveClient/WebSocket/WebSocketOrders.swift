@@ -1,5 +1,5 @@
 import CWebSockets
-import DataClient
+import RepriseCore
 import Synchronization
 
 /// What a ``WebSocketClient`` wants of its thread: the sending half of the client.
@@ -54,7 +54,7 @@ final class WebSocketOrders: Sendable {
   }
 
   private static let failed = DataClientError(
-    .transport, "libwebsockets failed, and this client can't be used any more; make another one.")
+    .transport, "libwebsockets failed, and this client can't be used any more; make another one")
 
   private let state = Mutex(State())
   private let limit: (messages: Int, bytes: Int)
@@ -73,7 +73,7 @@ final class WebSocketOrders: Sendable {
     let failure = state.withLock { state -> DataClientError? in
       guard !state.hasFailed else { return Self.failed }
       guard state.phase == .idle else {
-        return DataClientError(.invalidAction, "There is a connection already; disconnect first.")
+        return DataClientError(.invalidAction, "there is a connection already; disconnect first")
       }
       state.phase = .connecting
       state.attempt += 1
@@ -90,12 +90,12 @@ final class WebSocketOrders: Sendable {
     let failure = state.withLock { [limit] state -> DataClientError? in
       guard !state.hasFailed else { return Self.failed }
       guard state.phase == .open else {
-        return DataClientError(.notConnected, "There is no connection.")
+        return DataClientError(.notConnected, "there is no connection")
       }
       guard state.messages.count < limit.messages, state.bytes < limit.bytes else {
         return DataClientError(
           .transport,
-          "\(state.messages.count) messages of \(state.bytes) bytes wait to be written.")
+          "\(state.messages.count) messages of \(state.bytes) bytes wait to be written")
       }
       state.messages.append(message)
       state.bytes += message.bytes.count
@@ -122,7 +122,7 @@ final class WebSocketOrders: Sendable {
         return false
       }
     }
-    guard let isGivenUp else { throw DataClientError(.notConnected, "There is no connection.") }
+    guard let isGivenUp else { throw DataClientError(.notConnected, "there is no connection") }
     wake()
     return isGivenUp
   }

@@ -1,5 +1,5 @@
-import DataClient
 import Foundation
+import RepriseCore
 import Wire
 
 /// Where a WebSocket leads, and how it is opened and closed.
@@ -35,12 +35,12 @@ struct WebSocketSetup: Sendable {
   ) throws(DataClientError) {
     if url.isSecure { try tls.check() }
     for name in options.subprotocols where !HTTPText.isToken(name.utf8) {
-      throw DataClientError(.invalidAction, "The subprotocol \"\(name)\" is no token.")
+      throw DataClientError(.invalidAction, "the subprotocol \"\(name)\" is no token")
     }
     var headers: [(String, String)] = []
     for (name, value) in options.headers.sorted(by: { $0.key < $1.key }) {
       guard HTTPText.isToken(name.utf8), !value.utf8.contains(where: HTTPText.isControl) else {
-        throw DataClientError(.invalidAction, "The header \"\(name)\" can't be sent.")
+        throw DataClientError(.invalidAction, "the header \"\(name)\" can't be sent")
       }
       headers.append((name.lowercased() + ":", value))
     }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Where a WebSocket leads: `ws://user:password@host:port/path?query`, or `wss://…` for TLS (RFC 6455
 /// section 3); a ``BrokerURL`` with what the opening request says of it.
@@ -30,7 +30,7 @@ struct WebSocketURL: Sendable, Hashable {
       }
       path = found
     } catch {
-      throw DataClientError(.unreadable, "The URL \(error.text).")
+      throw DataClientError(.unreadable, "the URL \(error.text)")
     }
     isSecure = place.isSecure
     host = place.host

@@ -1,5 +1,3 @@
-internal import CCrypto
-
 /// The key of a request and the value that accepts it (RFC 6455 sections 4.1 and 4.2.2).
 public enum WebSocketKey {
   /// What the RFC appends to every key.
@@ -10,20 +8,11 @@ public enum WebSocketKey {
   /// - Returns: The base64 of the SHA-1 of key and identifier; empty if the system has no SHA-1.
   public static func accept(for key: String) -> String {
     let text = Array((key + identifier).utf8)
-    var digest = [UInt8](repeating: 0, count: 20)
-    guard EVP_Digest(text, text.count, &digest, nil, EVP_sha1(), nil) == 1 else { return "" }
-    return base64(digest)
+    return WebSocketDigest.sha1(text).map(WebSocketDigest.base64) ?? ""
   }
 
   /// Makes the key of 16 bytes, which should be random (section 4.1).
-  public static func encoded(_ bytes: [UInt8]) -> String { base64(bytes) }
-
-  private static func base64(_ bytes: [UInt8]) -> String {
-    // Four characters for three bytes, and a NUL that C wants.
-    var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
-    let count = EVP_EncodeBlock(&text, bytes, Int32(clamping: bytes.count))
-    return String(decoding: text.prefix(Int(count)), as: UTF8.self)
-  }
+  public static func encoded(_ bytes: [UInt8]) -> String { WebSocketDigest.base64(bytes) }
 
   /// Tells whether a key is the base64 of 16 bytes.
   static func isValid(_ key: String) -> Bool {

@@ -43,7 +43,7 @@ public struct WebSocketResponse: Sendable, Hashable {
     let parts = head.startLine.split(
       separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
     httpVersion = parts.first.map(String.init) ?? ""
-    status = parts.count > 1 && parts[1].utf8.count == 3 ? Int(parts[1]) ?? 0 : 0
+    status = parts.count > 1 ? Self.status(parts[1]) : 0
     reason = parts.count > 2 ? String(parts[2]) : ""
     if status < 100 || !httpVersion.hasPrefix("HTTP/") {
       check.note(.malformedStartLine, .startLine)
@@ -82,6 +82,12 @@ public struct WebSocketResponse: Sendable, Hashable {
     if let extensions { fields.append(.init("Sec-WebSocket-Extensions", extensions)) }
     self.init(
       HTTPHead(startLine: "HTTP/1.1 101 Switching Protocols", fields: fields), to: request)
+  }
+
+  /// Reads a status code, which is three digits (RFC 9112 section 4); 0 for anything else, a sign included.
+  private static func status(_ text: some StringProtocol) -> Int {
+    let isCode = text.utf8.count == 3 && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    return isCode ? Int(text) ?? 0 : 0
   }
 
   /// Whether the server accepts and speaks WebSocket from here on.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What a user typed behind a command's name, checked against what the command takes.
 struct Arguments: Sendable, Equatable {

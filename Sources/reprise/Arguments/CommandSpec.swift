@@ -61,7 +61,7 @@ extension OptionSpec {
   static let decode = OptionSpec(
     name: "decode", value: "PORT=WHAT", isList: true,
     help:
-      "Takes the traffic of a port for WHAT: mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket or none."
+      "Takes the traffic of a port for WHAT: mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket, http or none."
   )
   static let memory = OptionSpec(
     name: "memory", value: "SIZE",

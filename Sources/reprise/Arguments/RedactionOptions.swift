@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 extension OptionSpec {
   static let redact = OptionSpec(

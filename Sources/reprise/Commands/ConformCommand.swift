@@ -1,5 +1,5 @@
-import DataClient
 import Glibc
+import RepriseCore
 
 /// `reprise conform`: judges all recordings of a project.
 enum ConformCommand: Command {

@@ -1,5 +1,5 @@
 import ConformanceKit
-import DataClient
+import RepriseCore
 
 /// `reprise conform list`: lists the clauses of the catalogue.
 enum ConformListCommand: Command {

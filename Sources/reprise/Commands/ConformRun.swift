@@ -1,6 +1,6 @@
 import Capture
 import ConformanceKit
-import DataClient
+import RepriseCore
 
 /// What the conform commands have in common: options, the pass over the files, the report.
 enum ConformRun {

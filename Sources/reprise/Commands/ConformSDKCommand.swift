@@ -1,5 +1,5 @@
 import ConformanceKit
-import DataClient
+import RepriseCore
 
 /// `reprise conform sdk`: runs the SDK through its scenarios and judges it by its clauses.
 enum ConformSDKCommand: Command {
@@ -109,7 +109,7 @@ enum ConformSDKCommand: Command {
       console)
   }
 
-  /// Nobody is to believe that a broker was asked when none was.
+  /// A user is not to believe that a broker was asked when none was.
   private static func checkIsLive(
     _ worlds: [ScenarioPlay.World], _ arguments: Arguments
   ) throws(UsageError) {

@@ -1,5 +1,6 @@
-import DataClient
+import Capture
 import Glibc
+import RepriseCore
 
 /// `reprise convert`: writes a capture as a recording.
 enum ConvertCommand: Command {
@@ -16,7 +17,9 @@ enum ConvertCommand: Command {
   static let spec = CommandSpec(
     name: "convert", summary: "Writes a capture as a recording (.jsonl).",
     operands: "FILE", operandCount: 1...1,
-    options: [output, force, redact, .bpf, .decode, .memory],
+    options: [
+      output, force, .filter, .connection, .client, .from, .to, redact, .bpf, .decode, .memory,
+    ],
     details: """
       A recording is a text file: a header, then one event a line as reprise inspect
       --format jsonl shows it. It can be read, filtered and judged like a capture.
@@ -25,13 +28,20 @@ enum ConvertCommand: Command {
       too; only you may read the new file. With --redact, to be repeated, what the rule names
       is hidden, and passwords, tokens and signatures with it: --redact secrets hides these.
 
-      Example:
+      With --connection and --client whole connections are written. --filter, --from and
+      --to leave events out of them: their lines say how many (leftOut), and whatever reads
+      the recording takes these for missing, so that no one is accused for them.
+
+      Examples:
         reprise convert capture.pcapng -o capture.jsonl
+        reprise convert capture.pcapng --client sensor-2 -o sensor.jsonl
+        reprise convert capture.pcapng --from 07:39 --to 07:41 -o minutes.jsonl
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     let path = try target(arguments)
     let input = arguments.operand
+    let selection = try Selection(arguments)
     let run = try InputRun([input], arguments, console, output: nil)
     let output = try OutputFile(
       path, inputs: [input], isPrivate: true, replaces: arguments.has(force))
@@ -41,7 +51,7 @@ enum ConvertCommand: Command {
       created: now, source: .capture(baseName(input)), redacted: redaction.ruleNames)
     var converter = Converter(
       output: output, header: header, redaction: redaction, flushesEveryLine: run.isLive,
-      growth: GrowthNote(input, console))
+      growth: GrowthNote(input, console), selection: selection)
     let isComplete: Bool
     do {
       isComplete = try run.read(into: &converter) == 0
@@ -51,6 +61,7 @@ enum ConvertCommand: Command {
     }
     try converter.finish(isWhole: isComplete)
     try output.close(isWhole: isComplete)
+    for note in converter.notes { console.note(input, note) }
     return isComplete ? .done : .unable
   }
 
@@ -78,6 +89,24 @@ enum ConvertCommand: Command {
   }
 }
 
+/// What of a session is written.
+private struct Selection {
+  var filter: SessionFilter?
+  var client: ClientChoice?
+  let connection: Int?
+
+  init(_ arguments: Arguments) throws(UsageError) {
+    // A quarter of what everything may take, for each.
+    let memory = (try arguments.size(.memory) ?? InputOptions.defaultMemory) / 4
+    filter = try SessionFilter(typed: arguments, memory: memory)
+    client = arguments.value(.client).map { ClientChoice($0, memory: memory) }
+    connection = try arguments.count(.connection)
+  }
+
+  /// Whether there may be less than all.
+  var isSome: Bool { filter != nil || client != nil || connection != nil }
+}
+
 /// Hands the events of the one file to a recording, which begins with the first of them.
 private struct Converter: SessionConsumer {
   let output: OutputFile
@@ -86,23 +115,49 @@ private struct Converter: SessionConsumer {
   let flushesEveryLine: Bool
   private var growth: GrowthNote
   private var writer: RecordingWriter<OutputFile>?
+  private var selection: Selection
+  private var counter = SelectionCounter()
+  private var isEmpty = true
 
   init(
     output: OutputFile, header: RecordingHeader, redaction: RedactionRules,
-    flushesEveryLine: Bool, growth: GrowthNote
+    flushesEveryLine: Bool, growth: GrowthNote, selection: Selection
   ) {
     self.output = output
     self.header = header
     self.redaction = redaction
     self.flushesEveryLine = flushesEveryLine
     self.growth = growth
+    self.selection = selection
+  }
+
+  /// What a user should know of the selection.
+  var notes: [String] {
+    let isNothing = isEmpty && selection.isSome
+    return (isNothing ? ["no event was chosen; the recording is empty"] : [])
+      + (selection.filter?.note.map { [$0] } ?? [])
   }
 
   mutating func beginFile(_ name: String) {}
 
   mutating func consume(_ event: borrowing EventView) throws {
+    // The filter has to see all of them.
+    let isSelected = selection.filter?.matches(event) ?? true
+    if let connection = selection.connection, event.context.connection != connection { return }
+    guard var client = selection.client.take() else { return try write(event, isSelected) }
+    defer { selection.client = client }
+    try client.consume(event, isSelected: isSelected) { try write($0, $1) }
+  }
+
+  private mutating func write(_ event: borrowing EventView, _ isSelected: Bool) throws {
+    guard isSelected else { return counter.leaveOut(event) }
     try begin()
-    try writer?.consume(event)
+    isEmpty = false
+    if selection.filter == nil {
+      try writer?.consume(event)
+    } else {
+      try writer?.consume(event, leftOut: counter.take(event))
+    }
     growth.take(output.byteCount)
   }
 

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// `reprise help`: says what there is to type.
 enum HelpCommand: Command {

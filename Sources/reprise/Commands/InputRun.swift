@@ -1,6 +1,6 @@
 import Capture
-import DataClient
 import Glibc
+import RepriseCore
 import Wire
 
 /// What takes the events of one file after the other.
@@ -115,15 +115,16 @@ extension InputOptions {
     case "mqtt-3.1.1": return (port, .mqtt(version: .v3_1_1))
     case "mqtt-5.0": return (port, .mqtt(version: .v5_0))
     case "websocket": return (port, .webSocket)
+    case "http": return (port, .http)
     case "none": return (port, .none)
     case "tls":
       throw UsageError(
         "--decode \(text): this version can't read \(parts[1]) yet",
-        "it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket or none")
+        "it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket, http or none")
     default:
       throw UsageError(
         "--decode can't be '\(text)'",
-        "behind the port it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket or none")
+        "behind the port it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket, http or none")
     }
   }
 }

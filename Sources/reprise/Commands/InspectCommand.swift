@@ -1,14 +1,11 @@
 import Capture
-import DataClient
+import RepriseCore
 
 /// `reprise inspect`: shows what happened in captures and recordings.
 enum InspectCommand: Command {
   private static let format = OptionSpec(
     name: "format", letter: "f", value: "FORMAT", choices: ["text", "jsonl"],
     help: "text (default): a line for people; jsonl: a line of JSON for programs.")
-  private static let filter = OptionSpec(
-    name: "filter", value: "EXPRESSION", repeats: true,
-    help: "Shows only the events that match, of several all; see reprise help filter.")
   private static let payloadWidth = OptionSpec(
     name: "payload-width", value: "COUNT",
     help: "The most characters of a payload in a line for people: 60 (default) to 65536.")
@@ -17,7 +14,7 @@ enum InspectCommand: Command {
     name: "inspect", summary: "Shows the events in captures and recordings, one a line.",
     operands: "FILE...", operandCount: 1...Int.max,
     options: [
-      format, filter, payloadWidth, .output, .showSecrets, .redact, .bpf, .decode, .memory,
+      format, .filter, payloadWidth, .output, .showSecrets, .redact, .bpf, .decode, .memory,
     ],
     details: """
       FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl);
@@ -26,6 +23,9 @@ enum InspectCommand: Command {
       A line of text has the time (UTC), the frame, the connection, the direction
       (→ from the client, ← from the server), the type and its fields; ! marks what
       breaks a rule of the format or is missing.
+
+      What --format jsonl prints can be read like a recording: reprise conform trace -
+      judges it. What --filter leaves out counts there as missing.
 
       Examples:
         reprise inspect capture.pcap
@@ -37,7 +37,7 @@ enum InspectCommand: Command {
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     let memory = try arguments.size(.memory) ?? InputOptions.defaultMemory
     // A quarter of what everything may take.
-    let filter = try SessionFilter(typed: arguments.list(Self.filter), memory: memory / 4)
+    let filter = try SessionFilter(typed: arguments, memory: memory / 4)
     let showsSecrets = arguments.has(.showSecrets)
     let redaction = try RedactionRules(arguments, hidesSecrets: !showsSecrets)
     let path = arguments.value(.output)
@@ -76,11 +76,14 @@ enum InspectCommand: Command {
 /// What makes the lines of an event, in one of the formats.
 private protocol LineFormat {
   mutating func beginFile(_ name: String)
-  mutating func write(_ event: borrowing EventView, to bytes: inout [UInt8])
+  mutating func write(
+    _ event: borrowing EventView, leftOut: LeftOut?, to bytes: inout [UInt8])
 }
 
 extension EventTextWriter: LineFormat {
-  fileprivate mutating func write(_ event: borrowing EventView, to bytes: inout [UInt8]) {
+  fileprivate mutating func write(
+    _ event: borrowing EventView, leftOut: LeftOut?, to bytes: inout [UInt8]
+  ) {
     append(event, to: &bytes)
   }
 }
@@ -88,7 +91,10 @@ extension EventTextWriter: LineFormat {
 extension EventJSONWriter: LineFormat {
   fileprivate mutating func beginFile(_ name: String) { file = name }
 
-  fileprivate func write(_ event: borrowing EventView, to bytes: inout [UInt8]) {
+  fileprivate mutating func write(
+    _ event: borrowing EventView, leftOut: LeftOut?, to bytes: inout [UInt8]
+  ) {
+    self.leftOut = leftOut
     appendLines(event, to: &bytes)
   }
 }
@@ -98,6 +104,7 @@ private struct Printer<Writer: LineFormat>: SessionConsumer {
   var lines: LineBuffer<OutputFile>
   var writer: Writer
   var filter: SessionFilter?
+  private var counter = SelectionCounter()
   let console: Console
   private var file = ""
   /// How much is written of the current file.
@@ -117,12 +124,14 @@ private struct Printer<Writer: LineFormat>: SessionConsumer {
     file = name
     writer.beginFile(name)
     filter?.beginFile()
+    counter.beginFile()
     growth = GrowthNote(name, console, behind: lines.sink.byteCount)
   }
 
   mutating func consume(_ event: borrowing EventView) throws {
-    guard filter?.matches(event) ?? true else { return }
-    writer.write(event, to: &lines.bytes)
+    guard filter?.matches(event) ?? true else { return counter.leaveOut(event) }
+    let leftOut = filter == nil ? nil : counter.take(event)
+    writer.write(event, leftOut: leftOut, to: &lines.bytes)
     try lines.endLine()
     // Looked at each time that lines are handed on.
     if lines.bytes.isEmpty { growth.take(lines.sink.byteCount) }
@@ -132,18 +141,5 @@ private struct Printer<Writer: LineFormat>: SessionConsumer {
     try lines.flush()
     growth.take(lines.sink.byteCount)
     if let note = filter?.note { console.note(file, note) }
-  }
-}
-
-extension SessionFilter {
-  /// Reads the expressions that a user typed; nil if there are none.
-  fileprivate init?(typed expressions: [String], memory: Int) throws(UsageError) {
-    guard let first = expressions.first else { return nil }
-    do {
-      try self.init(first, and: Array(expressions.dropFirst()), memory: memory)
-    } catch {
-      throw UsageError(
-        "--filter: \(error.message)", "type reprise help filter", excerpt: error.excerpt)
-    }
   }
 }

@@ -1,5 +1,5 @@
-import DataClient
 import LiveClient
+import RepriseCore
 
 /// `reprise record client`: records what an MQTT client that subscribes does and gets.
 enum RecordClientCommand: Command {

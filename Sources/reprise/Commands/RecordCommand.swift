@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// `reprise record`: what stands in front of the ways to record.
 enum RecordCommand: Command {

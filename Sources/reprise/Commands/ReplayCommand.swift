@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// `reprise replay`: says what can be replayed, and how.
 enum ReplayCommand: Command {

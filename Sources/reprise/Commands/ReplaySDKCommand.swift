@@ -1,5 +1,5 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
 
 /// `reprise replay sdk`: runs the SDK on a recorded session and prints what it saw.
 enum ReplaySDKCommand: Command {
@@ -42,10 +42,12 @@ enum ReplaySDKCommand: Command {
     name: "replay sdk", summary: "Runs the SDK on a recorded session and prints what it saw.",
     operands: "FILE", operandCount: 1...1, options: options,
     details: """
-      FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl) of
-      an app's connection or of a link, or a folder with one; - is standard input. The SDK
-      runs in the session's own time, and the app's calls are told from what its client
-      sent. A stream channel's link is a client of its own.
+      FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl), or a
+      folder with one; - is standard input. The session is an app's, a gateway's, a link's, or
+      that of a WebSocket with requests, which shows in what the client sends. The SDK runs in
+      the session's own time, and the app's calls are told from what its client sent. A stream
+      channel's link is a client of its own. A gateway that shares an app's connection can't
+      be replayed.
 
       A line has the time (UTC), the frame (in a recording, the line) and the connection
       that it comes from, - if only from time going by; → is what the app calls, ← what the
@@ -96,9 +98,9 @@ enum ReplaySDKCommand: Command {
 
   /// Runs the replay to its end, or until a line can't be written.
   private static func run(
-    _ replay: SDKReplay, _ lines: ObservationLines
-  ) async throws -> SDKReplayOutcome {
-    try await withThrowingTaskGroup(of: SDKReplayOutcome?.self) { group in
+    _ replay: any PreparedReplay, _ lines: ObservationLines
+  ) async throws -> any PreparedOutcome {
+    try await withThrowingTaskGroup(of: (any PreparedOutcome)?.self) { group in
       group.addTask { try await replay.run(lines) }
       group.addTask {
         try await lines.failure()

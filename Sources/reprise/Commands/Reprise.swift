@@ -1,6 +1,6 @@
 import ConformanceKit
-import DataClient
 import Glibc
+import RepriseCore
 
 /// The command line as a whole: finds the command, runs it, and says why it could not.
 enum Reprise {

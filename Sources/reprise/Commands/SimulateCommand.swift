@@ -1,6 +1,6 @@
 import CloudSimulator
-import DataClient
 import LiveClient
+import RepriseCore
 
 /// `reprise simulate`: answers devices on a broker, or requests over WebSocket, as a cloud does.
 enum SimulateCommand: Command {
@@ -14,8 +14,10 @@ enum SimulateCommand: Command {
     details: """
       With mqtt:// and mqtts:// it is a client of the broker that is there: it subscribes to
       /sys/+/+/app/up/# and answers every request on the topic
-      /sys/PRODUCT/DEVICE/app/down/..._reply with code 200. So it is with ws:// and wss:// when
-      --mqtt is given.
+      /sys/PRODUCT/DEVICE/app/down/..._reply with code 200. Gateways are answered too, on
+      /sys/+/+/thing/# and /ext/session/+/+/#, and so are links, on link/+/message/# and
+      link/+/stream/#; topics of theirs that the broker refuses are noted and done without.
+      So it is with ws:// and wss:// when --mqtt is given.
 
       Otherwise with ws:// and wss:// it is the server: it listens at HOST:PORT, with a PATH
       only for that, and answers every request with its own parameters, on any number of
@@ -42,10 +44,30 @@ enum SimulateCommand: Command {
             { "binding": "Unbind", "device": "PRODUCT/DEVICE" },
             { "topic": "/thing/topo/add/status", "params": { "status": 0 } },
             { "topic": "/thing/model/down_raw", "payload": "any text", "qos": 0 }
-          ]
+          ],
+          "gateway": {
+            "devices": [{ "device": "PRODUCT/DEVICE", "sign": "292f..." }],
+            "loginsPerMinute": 5,
+            "pushes": [{ "set": { "Power": 0 }, "subdevice": "PRODUCT/DEVICE", "after": 30 }]
+          },
+          "links": {
+            "tokens": { "stale": { "code": 6 }, "short": { "lifetime": 60 } },
+            "refusedChannels": { "secret": 7 },
+            "lostChannels": ["gone"]
+          }
         }
 
       Faults of a reply: \(faults).
+      drop-connection is for scenarios in process: no broker can be told to do it.
+
+      A request is a text message, and so is its answer, which has uniqueId, service, method
+      and product of the request:
+        {"uniqueId": 7, "service": "nlu/analyze", "method": "POST", "product": "P",
+         "content": "{\\"text\\":\\"hello\\"}"}
+      uniqueId is a whole number, content a text that holds JSON, or JSON itself; method,
+      product and content may be left out. The service system/heart-beat is answered without
+      content. A refusal has "error": {"code": 4, "desc": "..."} in place of content. What is
+      no request is not answered, and a note says why.
 
       For a server of requests, with services that may end with * for all that begin so:
         {
@@ -132,14 +154,22 @@ enum SimulateCommand: Command {
     let broker = try BrokerOptions(
       arguments.operand, arguments, console, clientID: "cloud-simulator")
     let path = arguments.value(script)
-    let behaviour = try read(arguments, CloudScript.init(parsing:)) ?? CloudScript()
+    var behaviour = try read(arguments, CloudScript.init(parsing:)) ?? CloudScript()
+    behaviour.serveEverything()
     let cloud = CloudSimulator(behaviour, options: broker.connect)
     let client = try broker.makeClient()
     let shown = TranscribingClient(
       FirstConnectionClient(client), url: broker.url.description, version: broker.wireVersion,
       tell: lines.take)
     do {
-      try await Interruption.cancel { try await cloud.run(on: shown) }
+      try await Interruption.cancel {
+        try await cloud.run(on: shown) { filters in
+          console.note(
+            broker.url.description,
+            "the broker refuses \(filters.joined(separator: ", ")): who sends there is not answered"
+          )
+        }
+      }
       return .done
     } catch let interrupted as Interrupted {
       await awaitEnd(of: shown)
@@ -147,7 +177,7 @@ enum SimulateCommand: Command {
     } catch let error as NoFirstConnection {
       console.error(Advice.line(error.reason, broker))
       return .unable
-    } catch let error as CloudError {
+    } catch let error as SimulatorError {
       if error.code == .needsBroker, let path {
         throw UsageError("\(path): \(error.message)", "take that out of the script")
       }
@@ -157,7 +187,7 @@ enum SimulateCommand: Command {
 
   /// Reads the script, if one is named.
   private static func read<Script>(
-    _ arguments: Arguments, _ parse: ([UInt8]) throws(CloudError) -> Script
+    _ arguments: Arguments, _ parse: ([UInt8]) throws(SimulatorError) -> Script
   ) throws(UsageError) -> Script? {
     guard let path = arguments.value(script) else { return nil }
     let bytes = try SmallFile.bytes(path, "--script")

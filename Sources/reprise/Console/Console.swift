@@ -1,5 +1,5 @@
-import DataClient
 import Glibc
+import RepriseCore
 
 /// What the user is told besides results, and how.
 struct Console: Sendable {

@@ -18,7 +18,7 @@ extension Interruption {
 
   /// Runs something that a signal cancels, and that then has time to end in good order.
   ///
-  /// Whoever signals twice ends the process at once.
+  /// A second signal ends the process at once.
   /// - Parameter body: What runs; its task is cancelled when a signal comes.
   /// - Returns: What the body returns.
   /// - Throws: ``Interrupted`` when the body was cancelled by a signal, and what else it throws.

@@ -19,7 +19,7 @@ enum Interruption {
     for number in [SIGINT, SIGTERM] where !isIgnored(number) {
       handle(number) { number in
         Interruption.signal.store(number, ordering: .relaxed)
-        // Whoever signals twice, or waits for input that does not come, is not kept waiting.
+        // A user who signals twice, or waits for input that does not come, is not kept waiting.
         _ = Glibc.signal(number, SIG_DFL)
         alarm(Interruption.grace.load(ordering: .relaxed))
         Interruption.tell()

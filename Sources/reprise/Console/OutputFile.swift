@@ -1,5 +1,5 @@
-import DataClient
 import Glibc
+import RepriseCore
 import Synchronization
 
 /// Standard output or a file that results are written to.
@@ -197,7 +197,7 @@ private final class OutputTarget: Sendable {
   func close() -> Int32? {
     state.withLock { state in
       guard case .open(let descriptor) = state else { return nil }
-      // Whoever writes from now on is told, whatever the number stands for by then.
+      // Writing from now on fails, whatever the number stands for by then.
       state = .shared(-1)
       return Glibc.close(descriptor) != 0 && errno != EINTR ? errno : nil
     }

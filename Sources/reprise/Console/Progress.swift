@@ -1,5 +1,5 @@
-import DataClient
 import Glibc
+import RepriseCore
 
 /// A line on standard error that shows how far a long work has come, if someone is looking.
 struct Progress {

@@ -1,5 +1,5 @@
-import DataClient
 import LiveClient
+import RepriseCore
 import Wire
 
 /// Why there is no connection, and what to do about it.

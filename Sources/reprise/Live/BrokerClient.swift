@@ -1,5 +1,5 @@
-import DataClient
 import LiveClient
+import RepriseCore
 
 /// A client of what a URL leads to.
 enum BrokerClient: DataClient {

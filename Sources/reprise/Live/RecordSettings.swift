@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What `reprise record client` is asked for, apart from the broker.
 struct RecordSettings {

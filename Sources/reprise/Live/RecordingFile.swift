@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 
 /// The files of a recording that goes on while it is written.

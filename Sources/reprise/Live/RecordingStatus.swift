@@ -1,6 +1,6 @@
-import DataClient
 import Glibc
 import LiveClient
+import RepriseCore
 import Synchronization
 
 /// Tells the user on standard error how a recording goes.

@@ -1,5 +1,6 @@
-import DataClient
+import CloudSimulator
 import LiveClient
+import RepriseCore
 import Synchronization
 import Wire
 
@@ -7,15 +8,27 @@ import Wire
 final class ServerLines: Sendable {
   private let server: String
   private let lines: EventLines
+  private let console: Console
   private let last = Mutex<(line: Int, connection: Int)>((0, 0))
 
   /// Creates lines of nothing yet.
   /// - Parameters:
   ///   - server: Where the server is.
   ///   - lines: What shows them.
-  init(server: String, _ lines: EventLines) {
+  ///   - console: How to tell the user of messages that are no requests.
+  init(server: String, _ lines: EventLines, _ console: Console) {
     self.server = server
     self.lines = lines
+    self.console = console
+  }
+
+  /// Tells the user that a message gets no answer, and what would be one that does.
+  func noteUnanswered(_ misfit: String, on connection: Int) {
+    console.note(
+      server,
+      "a message on connection \(connection) is not answered: \(misfit); a request is a text "
+        + #"{"uniqueId": 1, "service": "nlu/analyze", "method": "POST", "product": "P", "#
+        + #""content": "{}"}"#)
   }
 
   /// Shows that a connection was opened.
@@ -117,8 +130,14 @@ final class ServedConnection: DataClient {
   func next(before deadline: Timestamp?) async throws -> ClientEvent {
     let event = try await client.next(before: deadline)
     switch event {
-    case .text(let text): try show(.text, Array(text.utf8), by: .client)
-    case .binary(let bytes): try show(.binary, bytes, by: .client)
+    case .text(let text):
+      try show(.text, Array(text.utf8), by: .client)
+      if let misfit = RequestServerMachine.misfit(of: text) {
+        lines.noteUnanswered(misfit, on: number)
+      }
+    case .binary(let bytes):
+      try show(.binary, bytes, by: .client)
+      lines.noteUnanswered("it is binary", on: number)
     case .closed:
       if let closure = client.closure { try lines.close(closure, on: number, at: client.now) }
     case .connected, .subscribed, .unsubscribed, .published, .message, .response, .failed,

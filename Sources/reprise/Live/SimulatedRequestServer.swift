@@ -1,6 +1,6 @@
 import CloudSimulator
-import DataClient
 import LiveClient
+import RepriseCore
 import Synchronization
 import Wire
 
@@ -29,7 +29,7 @@ final class SimulatedRequestServer: Sendable {
     self.options = options
     self.console = console
     simulator = RequestSimulator(script)
-    self.lines = ServerLines(server: options.url.description, lines)
+    self.lines = ServerLines(server: options.url.description, lines, console)
   }
 
   /// Listens, and serves every client until the command is interrupted.
@@ -92,7 +92,7 @@ final class SimulatedRequestServer: Sendable {
     for served in rest {
       let left = Self.patience - start.duration(to: .now)
       let deadline = served.now.advanced(by: max(.zero, left))
-      // Nobody is told any more that lines can't be written.
+      // That lines can't be written is told to nobody any more.
       while let event = try? await served.next(before: deadline) {
         if event == .ended || event == .deadline { break }
       }

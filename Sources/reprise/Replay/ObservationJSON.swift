@@ -1,15 +1,19 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
+import SDKReplay
 
-/// Writes what a replayed channel did as lines of JSON, for programs.
+/// Writes what a replayed system did as lines of JSON, for programs.
 struct ObservationJSON: Sendable {
   let file: String
   let redaction: RedactionRules
 
   /// Appends one thing that was seen, without a line end.
-  func append(_ observation: ChannelObservation, to buffer: inout [UInt8]) {
+  func append<Plan: ShownPlan>(
+    _ observation: SystemReplay<Plan>.Observation, of plan: Plan.Type, to buffer: inout [UInt8]
+  ) {
     append(
-      place(observation.time, observation.place) + fields(of: observation.content), to: &buffer)
+      place(observation.time, observation.place) + fields(of: observation.content, plan),
+      to: &buffer)
   }
 
   /// Appends a line as it may be shown.
@@ -28,99 +32,92 @@ struct ObservationJSON: Sendable {
 
   // MARK: Fields
 
-  private func fields(of content: ChannelObservation.Content) -> [JSONMember] {
+  private func fields<Plan: ShownPlan>(
+    of content: SystemReplay<Plan>.Observation.Content, _ plan: Plan.Type
+  ) -> [JSONMember] {
     switch content {
     case .called(let call):
-      var members = [JSONMember("type", "call")] + fields(of: call)
-      if let params = call.params {
-        members.append(JSONMember("params", shown(params, on: call.topic)))
-      }
-      return members
-    case .completed(let call, .success(let reply)):
-      return [JSONMember("type", "result")] + fields(of: call) + [JSONMember("ok", true)]
-        + fields(of: reply, on: call.topic)
+      let details = call.details.map { shown($0, on: call.subject) }
+      return [JSONMember("type", "call")] + fields(of: call, plan)
+        + (details.map { [JSONMember(plan.callKeys.details, $0)] } ?? [])
+    case .completed(let call, .success(let value)):
+      return [JSONMember("type", "result")] + fields(of: call, plan) + [JSONMember("ok", true)]
+        + fields(of: plan.answer(in: value), on: call.subject)
     case .completed(let call, .failure(let error)):
-      return [JSONMember("type", "result")] + fields(of: call)
-        + [JSONMember("ok", false), JSONMember("error", value(of: error))]
-    case .state(let change):
-      var members = [JSONMember("type", "state"), JSONMember("state", .string("\(change.state)"))]
-      if let error = change.error { members.append(JSONMember("error", value(of: error))) }
-      if change.isFinal { members.append(JSONMember("final", true)) }
-      return members
-    case .account(let state):
-      return [JSONMember("type", "account"), JSONMember("account", .string(state.rawValue))]
-    case .message(let message): return [JSONMember("type", "message")] + fields(of: message)
-    case .foreignMessage(let message):
-      return [JSONMember("type", "foreign-message")] + fields(of: message)
-    case .note(let entry):
-      return [
-        JSONMember("type", "note"), JSONMember("module", .string(entry.module.rawValue)),
-        JSONMember("message", .string(entry.message)),
-      ]
+      return [JSONMember("type", "result")] + fields(of: call, plan)
+        + [JSONMember("ok", false)] + plan.members(of: error)
+    case .told(let effect): return plan.members(of: effect, in: self)
     }
   }
 
-  private func fields(of call: ChannelObservation.Call) -> [JSONMember] {
+  private func fields<Plan: ShownPlan>(of call: ReplayedCall, _ plan: Plan.Type) -> [JSONMember] {
     var members = [
       JSONMember("call", .number("\(call.number)")), JSONMember("name", .string(call.name)),
     ]
-    if let topic = call.topic { members.append(JSONMember("topic", .string(topic))) }
+    if let subject = call.subject {
+      members.append(JSONMember(plan.callKeys.subject, .string(subject)))
+    }
     return members
   }
 
-  private func fields(of reply: ChannelReply?, on topic: String?) -> [JSONMember] {
-    guard let reply else { return [] }
-    var members = [JSONMember("code", .number("\(reply.code)"))]
-    if let data = reply.data { members.append(JSONMember("data", shown(data, on: topic))) }
+  private func fields(of answer: ShownAnswer?, on topic: String?) -> [JSONMember] {
+    var members: [JSONMember] = []
+    if let code = answer?.code { members.append(JSONMember("code", .number("\(code)"))) }
+    if let data = answer?.data { members.append(JSONMember("data", shown(data, on: topic))) }
     return members
   }
 
-  private func fields(of message: ChannelMessage) -> [JSONMember] {
+  func fields(of message: ChannelMessage) -> [JSONMember] {
     var members = [JSONMember("topic", .string(message.topic))]
     if message.isRetained { members.append(JSONMember("retained", true)) }
     if let params = message.params {
       return members + [JSONMember("params", shown(params, on: message.topic))]
     }
-    var text: [UInt8] = []
-    EventJSONWriter(hiding: redaction)
-      .append(data: message.payload.span.bytes, to: &text)
     members.append(
-      JSONMember("payload", shown(JSONValue(parsing: text) ?? .null, on: message.topic)))
+      JSONMember("payload", shown(value(of: message.payload), on: message.topic)))
     return members
   }
 
-  private func value(of error: ChannelError) -> JSONValue {
-    var members = [JSONMember("class", .number("\(error.kind.rawValue)"))]
-    if let code = error.cloudCode { members.append(JSONMember("code", .number("\(code)"))) }
-    members.append(JSONMember("message", .string(error.message)))
-    return .object(members)
+  /// A payload as recordings have it.
+  func value(of payload: [UInt8]) -> JSONValue {
+    var text: [UInt8] = []
+    EventJSONWriter(hiding: redaction).append(data: payload.span.bytes, to: &text)
+    return JSONValue(parsing: text) ?? .null
+  }
+
+  /// An error as a member.
+  static func error(_ kind: Int, _ code: Int?, _ message: String) -> [JSONMember] {
+    var members = [JSONMember("class", .number("\(kind)"))]
+    if let code { members.append(JSONMember("code", .number("\(code)"))) }
+    members.append(JSONMember("message", .string(message)))
+    return [JSONMember("error", .object(members))]
+  }
+
+  /// What the log says.
+  static func note(_ entry: DeviceLog.Entry) -> [JSONMember] {
+    [
+      JSONMember("type", "note"), JSONMember("module", .string(entry.module.rawValue)),
+      JSONMember("message", .string(entry.message)),
+    ]
   }
 
   /// What comes with a topic, unless the topic is one whose payloads are hidden.
-  private func shown(_ value: JSONValue, on topic: String?) -> JSONValue {
+  func shown(_ value: JSONValue, on topic: String?) -> JSONValue {
     redaction.hidesPayload(on: topic ?? "") ? .string(RedactionRules.mark) : value
   }
 
   // MARK: The end
 
   /// Appends how a replay ended, without a line end.
-  func append(_ outcome: ChannelReplayOutcome, to buffer: inout [UInt8]) {
+  func append<Plan: ShownPlan>(_ outcome: ReplayOutcome<Plan>, to buffer: inout [UInt8]) {
     if let divergence = outcome.divergence {
       return append(
         place(outcome.time, divergence.place) + fields(of: divergence), to: &buffer)
     }
-    let counts = outcome.statistics
+    let open = outcome.openCalls.map { JSONValue.object(fields(of: $0, Plan.self)) }
     var members = place(outcome.time, nil)
-    members += [
-      JSONMember("type", "end"), JSONMember("state", .string("\(outcome.state)")),
-      JSONMember("account", .string(outcome.account.rawValue)),
-      JSONMember("openCalls", .array(outcome.openCalls.map { .object(fields(of: $0)) })),
-      JSONMember("messages", .number("\(counts.messages)")),
-      JSONMember("lateReplies", .number("\(counts.lateReplies)")),
-      JSONMember("duplicateReplies", .number("\(counts.duplicateReplies)")),
-      JSONMember("unknownReplies", .number("\(counts.unknownReplies)")),
-      JSONMember("lostConnections", .number("\(counts.lostConnections)")),
-    ]
+    members += [JSONMember("type", "end")] + Plan.members(of: outcome)
+    members.append(JSONMember("openCalls", .array(open)))
     if let unsent = outcome.unsent { members.append(JSONMember("unsent", .string(unsent))) }
     append(members, to: &buffer)
   }

@@ -1,8 +1,9 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
+import SDKReplay
 import Synchronization
 
-/// Writes what a replayed channel or link did, a line each.
+/// Writes what a replayed system did, a line each.
 final class ObservationLines: Sendable {
   private struct State {
     var lines: LineBuffer<OutputFile>
@@ -37,23 +38,12 @@ final class ObservationLines: Sendable {
   }
 
   /// Writes what was seen; when that fails, ``failure()`` tells.
-  func write(_ observation: ChannelObservation) {
+  func write<Plan: ShownPlan>(_ observation: SystemReplay<Plan>.Observation, of plan: Plan.Type) {
     write { json, text, buffer in
       if let json {
-        json.append(observation, to: &buffer)
+        json.append(observation, of: plan, to: &buffer)
       } else {
-        text.append(observation, to: &buffer)
-      }
-    }
-  }
-
-  /// Writes what was seen; when that fails, ``failure()`` tells.
-  func write(_ observation: LinkObservation) {
-    write { json, text, buffer in
-      if let json {
-        json.append(observation, to: &buffer)
-      } else {
-        text.append(observation, to: &buffer)
+        text.append(observation, of: plan, to: &buffer)
       }
     }
   }
@@ -85,14 +75,13 @@ final class ObservationLines: Sendable {
 
   /// Writes how it ended.
   /// - Throws: ``OutputError`` or ``Interrupted``.
-  func write(_ outcome: SDKReplayOutcome) throws {
+  func write(_ outcome: any PreparedOutcome) throws {
     try state.withLock { state in
       if let failure = state.failure { throw failure }
-      switch (outcome, json) {
-      case (.channel(let outcome), let json?): json.append(outcome, to: &state.lines.bytes)
-      case (.channel(let outcome), nil): state.text.append(outcome, to: &state.lines.bytes)
-      case (.link(let outcome), let json?): json.append(outcome, to: &state.lines.bytes)
-      case (.link(let outcome), nil): state.text.append(outcome, to: &state.lines.bytes)
+      if let json {
+        outcome.append(to: &state.lines.bytes, as: json)
+      } else {
+        outcome.append(to: &state.lines.bytes, as: &state.text)
       }
       try state.lines.endLine()
       try state.lines.flush()

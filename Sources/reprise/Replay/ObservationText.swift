@@ -1,7 +1,8 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
+import SDKReplay
 
-/// Writes what a replayed channel did as lines for people, in the manner of `inspect`.
+/// Writes what a replayed system did as lines for people, in the manner of `inspect`.
 struct ObservationText: Sendable {
   /// The most characters of parameters or a payload that a line shows.
   private static let preview = 200
@@ -20,47 +21,59 @@ struct ObservationText: Sendable {
   }
 
   /// Appends one thing that was seen, without a line end, after a header where the date changes.
-  mutating func append(_ observation: ChannelObservation, to buffer: inout [UInt8]) {
+  mutating func append<Plan: ShownPlan>(
+    _ observation: SystemReplay<Plan>.Observation, of plan: Plan.Type, to buffer: inout [UInt8]
+  ) {
     appendStart(observation.time, observation.place, to: &buffer)
-    switch observation.content {
+    append(line(of: observation.content, plan), to: &buffer)
+  }
+
+  private func line<Plan: ShownPlan>(
+    of content: SystemReplay<Plan>.Observation.Content, _ plan: Plan.Type
+  ) -> ShownLine {
+    func line(_ direction: String, _ call: ReplayedCall, _ fields: [String?]) -> ShownLine {
+      ShownLine(
+        direction: direction, name: "\(call.name) \(call.number)", style: .call, fields: fields)
+    }
+    switch content {
     case .called(let call):
-      append("→ ", "\(call.name) \(call.number)", .call, to: &buffer)
-      let isHidden = redaction.hidesPayload(on: call.topic ?? "")
-      append(
-        [call.topic, call.params.map { isHidden ? RedactionRules.mark : text($0) }], to: &buffer)
-    case .completed(let call, .success(let reply)):
-      append("← ", "\(call.name) \(call.number)", .call, to: &buffer)
-      let isHidden = redaction.hidesPayload(on: call.topic ?? "")
-      append(
-        ["ok", reply?.data.map { isHidden ? RedactionRules.mark : text($0) }], to: &buffer)
+      return line("→ ", call, [call.subject, call.details.map { text($0, on: call.subject) }])
+    case .completed(let call, .success(let value)):
+      let data = plan.answer(in: value)?.data
+      return line("← ", call, ["ok", data.map { text($0, on: call.subject) }])
     case .completed(let call, .failure(let error)):
-      append("← ", "\(call.name) \(call.number)", .call, to: &buffer)
-      append(fault: "\(error)", to: &buffer)
-    case .state(let change):
-      append("← ", "state", .state, to: &buffer)
-      append(["\(change.state)"], to: &buffer)
-      guard let error = change.error else { return }
-      append(fault: "\(error)" + (change.isFinal ? " (it stays so)" : ""), to: &buffer)
-    case .account(let state):
-      append("← ", "account", .state, to: &buffer)
-      append([state.rawValue], to: &buffer)
-    case .message(let message): append("message", message, to: &buffer)
-    case .foreignMessage(let message): append("foreign", message, to: &buffer)
-    case .note(let entry):
-      append("· ", "note", .quiet, to: &buffer)
-      append([entry.message], to: &buffer)
+      var line = line("← ", call, [])
+      line.fault = "\(error)"
+      return line
+    case .told(let effect): return plan.line(of: effect, in: self)
     }
   }
 
-  private func append(_ name: String, _ message: ChannelMessage, to buffer: inout [UInt8]) {
-    append("← ", name, .message, to: &buffer)
-    append(
-      [message.topic, message.isRetained ? "retained" : nil, payload(of: message)], to: &buffer)
+  private func append(_ line: ShownLine, to buffer: inout [UInt8]) {
+    append(line.direction, line.name, line.style, to: &buffer)
+    append(line.fields, to: &buffer)
+    if let fault = line.fault { append(fault: fault, to: &buffer) }
+  }
+
+  /// A message of a topic.
+  func line(_ name: String, _ message: ChannelMessage) -> ShownLine {
+    ShownLine(
+      name: name, style: .message,
+      fields: [message.topic, message.isRetained ? "retained" : nil, payload(of: message)])
+  }
+
+  /// A message of a server of requests.
+  func shown(_ message: ServerMessage) -> String {
+    switch message {
+    case .json(let value): text(value)
+    case .text(let text): "\"\(text)\""
+    case .binary(let bytes): "\(bytes.count) bytes, no text"
+    }
   }
 
   // MARK: The start of a line
 
-  mutating func appendStart(
+  private mutating func appendStart(
     _ time: Timestamp, _ place: ReplayPlace?, to buffer: inout [UInt8]
   ) {
     let text = "\(time)"
@@ -80,7 +93,7 @@ struct ObservationText: Sendable {
     buffer += "  \(connection)".utf8 + Self.padding(5, connection)
   }
 
-  func append(
+  private func append(
     _ direction: String, _ type: String, _ style: Style, to buffer: inout [UInt8]
   ) {
     buffer += direction.utf8
@@ -97,7 +110,7 @@ struct ObservationText: Sendable {
   // MARK: Fields
 
   /// Appends the fields that there are, two spaces between them.
-  func append(_ fields: [String?], to buffer: inout [UInt8]) {
+  private func append(_ fields: [String?], to buffer: inout [UInt8]) {
     for (index, field) in fields.compactMap(\.self).enumerated() {
       if index > 0 { buffer += "  ".utf8 }
       append(shown: field, limit: Self.preview, to: &buffer)
@@ -105,7 +118,7 @@ struct ObservationText: Sendable {
     while buffer.last == UInt8(ascii: " ") { buffer.removeLast() }
   }
 
-  func append(fault: String, to buffer: inout [UInt8]) {
+  private func append(fault: String, to buffer: inout [UInt8]) {
     if buffer.last != UInt8(ascii: " ") { buffer += "  ".utf8 }
     begin(.fault, to: &buffer)
     append(shown: "! \(fault)", to: &buffer)
@@ -115,6 +128,12 @@ struct ObservationText: Sendable {
   private func append(shown text: String, limit: Int = .max, to buffer: inout [UInt8]) {
     let bytes = Array(redaction.shown(text).utf8)
     TerminalText.append(bytes.span.bytes, to: &buffer, limit: limit)
+  }
+
+  /// What comes with a topic, unless the topic is one whose payloads are hidden; a text as it is.
+  func text(_ value: JSONValue, on topic: String?) -> String {
+    if redaction.hidesPayload(on: topic ?? "") { return RedactionRules.mark }
+    return value.text ?? text(value)
   }
 
   private func text(_ value: JSONValue) -> String {
@@ -151,12 +170,12 @@ struct ObservationText: Sendable {
   // MARK: The end
 
   /// Appends how a replay ended, without the last line's end.
-  func append(_ outcome: ChannelReplayOutcome, to buffer: inout [UInt8]) {
+  func append<Plan: ShownPlan>(_ outcome: ReplayOutcome<Plan>, to buffer: inout [UInt8]) {
     append(outcome.divergence, orElse: Self.summary(of: outcome), to: &buffer)
   }
 
   /// Appends where the SDK left a session, or other lines if it did not.
-  func append(
+  private func append(
     _ divergence: ReplayDivergence?, orElse summary: [String], to buffer: inout [UInt8]
   ) {
     let lines =
@@ -169,18 +188,15 @@ struct ObservationText: Sendable {
     }
   }
 
-  private static func summary(of outcome: ChannelReplayOutcome) -> [String] {
-    var lines = ["# the session ends: \(outcome.state), account \(outcome.account.rawValue)"]
+  private static func summary<Plan: ShownPlan>(of outcome: ReplayOutcome<Plan>) -> [String] {
+    let (state, counts) = Plan.summary(of: outcome)
+    var lines = ["# the session ends: \(state)"]
     for call in outcome.openCalls {
-      let topic = call.topic.map { " \($0)" } ?? ""
-      lines.append("# not answered: \(call.name) \(call.number)\(topic)")
+      let subject = call.subject.map { " \($0)" } ?? ""
+      lines.append("# not answered: \(call.name) \(call.number)\(subject)")
     }
-    if let unsent = outcome.unsent { lines.append("# the channel goes on with \(unsent)") }
-    let counts = outcome.statistics
-    lines.append(
-      "# messages \(counts.messages), late replies \(counts.lateReplies), "
-        + "repeated \(counts.duplicateReplies), unknown \(counts.unknownReplies), "
-        + "lost connections \(counts.lostConnections)")
+    if let unsent = outcome.unsent { lines.append("# the \(Plan.system) goes on with \(unsent)") }
+    if let counts { lines.append("# \(counts)") }
     return lines
   }
 }

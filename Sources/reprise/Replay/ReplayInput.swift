@@ -1,6 +1,7 @@
 import Capture
-import DataClient
 import DeviceSDK
+import RepriseCore
+import SDKReplay
 
 /// The session of one client, read from a file.
 struct ReplayInput {
@@ -33,17 +34,14 @@ struct ReplayInput {
   /// Makes the replay; what is in its way is told.
   /// - Parameter options: How to compare and to tell the time.
   /// - Returns: The replay; nil when there can be none.
-  func prepare(_ options: ReplayOptions) -> SDKReplay? {
+  func prepare(_ options: ReplayOptions) -> (any PreparedReplay)? {
     guard let reader else { return nil }
     if reader.events.isAmbiguous {
       tellClients(reader.survey.clients)
       return nil
     }
     do {
-      guard LinkReplay.isMeant(for: reader.events) else {
-        return .channel(try ChannelReplay(reader.events, options: options))
-      }
-      return .link(try LinkReplay(reader.events, options: options))
+      return try RecordedSystem(reader.events).replay(reader.events, options)
     } catch {
       let source = options.source ?? file
       console.error("\(file): \(error); type reprise inspect \(source) to see what it is")

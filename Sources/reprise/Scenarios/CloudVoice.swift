@@ -1,5 +1,5 @@
-import DataClient
 import LiveClient
+import RepriseCore
 import Synchronization
 
 /// The cloud's own connection to a broker, by which it says what a scenario wants said.
@@ -64,11 +64,11 @@ final class CloudVoice: Sendable {
       if event == answer(id) { return }
       if case .closed(let why) = event {
         state.withLock { $0.isConnected = false }
-        throw DataClientError(.transport, "The broker does not take the cloud's message: \(why)")
+        throw DataClientError(.transport, "the broker does not take the cloud's message: \(why)")
       }
       guard event != .deadline else {
         throw DataClientError(
-          .timedOut, "The broker did not answer the cloud within \(Self.patience).")
+          .timedOut, "the broker did not answer the cloud within \(Self.patience)")
       }
     }
   }

@@ -1,7 +1,7 @@
 import CloudSimulator
 import ConformanceKit
-import DataClient
 import LiveClient
+import RepriseCore
 
 /// Scenarios of requests, which need no broker.
 extension LivePlay {
@@ -10,7 +10,7 @@ extension LivePlay {
   ///   - scenario: The scenario.
   ///   - index: Its number, from 0.
   /// - Returns: What came of it.
-  /// - Throws: ``OutputError`` when a recording can't be written, `CloudError` and `ConformanceError` for
+  /// - Throws: ``OutputError`` when a recording can't be written, `SimulatorError` and `ConformanceError` for
   ///   a scenario that makes no sense, and `CancellationError`.
   func playRequests(_ scenario: Scenario, _ index: Int) async throws -> Played {
     let recorder = try recorder(of: scenario)

@@ -1,8 +1,8 @@
 import CloudSimulator
 import ConformanceKit
-import DataClient
 import Gates
 import LiveClient
+import RepriseCore
 
 /// Runs scenarios on a real broker, many at a time, and records them if that is wanted.
 struct LivePlay: Sendable {
@@ -39,7 +39,7 @@ struct LivePlay: Sendable {
   /// - Returns: What came of each, in their order.
   /// - Throws: ``UsageError`` when a scenario needs a broker and there is none, `DataClientError` when the
   ///   broker does not answer, ``OutputError`` when a recording can't be written, ``Interrupted``,
-  ///   `CloudError` and `ConformanceError` for a scenario that makes no sense, and `CancellationError`.
+  ///   `SimulatorError` and `ConformanceError` for a scenario that makes no sense, and `CancellationError`.
   func run(_ scenarios: [Scenario]) async throws -> [Played] {
     if scenarios.contains(where: { $0.system != .requests }) {
       try await check(knownBroker())

@@ -1,8 +1,8 @@
 import CloudSimulator
 import ConformanceKit
-import DataClient
 import Gates
 import LiveClient
+import RepriseCore
 
 /// A real WebSocket as the world of a scenario, with a server that does what the cloud's steps say.
 ///

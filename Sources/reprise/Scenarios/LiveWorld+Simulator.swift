@@ -1,8 +1,8 @@
 import CloudSimulator
 import ConformanceKit
-import DataClient
 import Gates
 import LiveClient
+import RepriseCore
 
 extension LiveWorld {
   /// Who plays the cloud of a scenario, and for whom.
@@ -38,7 +38,7 @@ extension LiveWorld {
   ///     subject has, as delays of the script are in that.
   ///   - body: What is run. It ends the world.
   /// - Returns: What the body returns.
-  /// - Throws: What the body throws, `CloudError` when the simulator can't be the cloud, and
+  /// - Throws: What the body throws, `SimulatorError` when the simulator can't be the cloud, and
   ///   `DataClientError`, as ``init(broker:address:isPassing:patience:wrapping:)``.
   static func simulated<Result: Sendable>(
     _ cloud: Cloud, broker: String, address: String = "127.0.0.1",

@@ -1,7 +1,7 @@
 import ConformanceKit
-import DataClient
 import Gates
 import LiveClient
+import RepriseCore
 
 /// A real broker as the world of a scenario, with a gate before it that does what the cloud's steps say.
 ///

@@ -1,8 +1,8 @@
 import Capture
 import CloudSimulator
 import ConformanceKit
-import DataClient
 import Glibc
+import RepriseCore
 
 /// Runs scenarios in one of the worlds that the command can make.
 struct ScenarioPlay: Sendable {

@@ -1,6 +1,6 @@
 import ConformanceKit
-import DataClient
 import Glibc
+import RepriseCore
 
 /// What is to be known of a folder of recorded scenarios: its `session.json`.
 struct ScenarioSession: Sendable {

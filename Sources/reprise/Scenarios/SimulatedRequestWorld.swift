@@ -1,6 +1,6 @@
 import CloudSimulator
 import ConformanceKit
-import DataClient
+import RepriseCore
 
 /// A world in process and in virtual time, whose server of requests is played by a simulator.
 struct SimulatedRequestWorld: ScenarioWorld {

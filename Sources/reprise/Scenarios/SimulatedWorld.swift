@@ -1,6 +1,6 @@
 import CloudSimulator
 import ConformanceKit
-import DataClient
+import RepriseCore
 
 /// A world in process and in virtual time, whose cloud is played by a simulator.
 struct SimulatedWorld: ScenarioWorld {
@@ -20,7 +20,7 @@ struct SimulatedWorld: ScenarioWorld {
   ///   - scenario: The scenario.
   ///   - cloud: How the cloud behaves, as a script of the simulator says it.
   /// - Returns: What came of it.
-  /// - Throws: `CloudError` for a script that makes no sense, `ConformanceError` for such a scenario,
+  /// - Throws: `SimulatorError` for a script that makes no sense, `ConformanceError` for such a scenario,
   ///   and `CancellationError`.
   static func run(_ scenario: Scenario, cloud: CloudScript) async throws -> ScenarioOutcome {
     let broker = InProcessBroker()

@@ -13,19 +13,19 @@ let package = Package(
   targets: [
     .target(
       name: "Answering",
-      dependencies: [.product(name: "DataClient", package: "Reprise")],
+      dependencies: [.product(name: "RepriseCore", package: "Reprise")],
       swiftSettings: settings),
     .executableTarget(
       name: "lines",
       dependencies: [
-        "Answering", .product(name: "DataClient", package: "Reprise"),
+        "Answering", .product(name: "RepriseCore", package: "Reprise"),
         .product(name: "DeviceSDK", package: "Reprise"),
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "heartbeats",
       dependencies: [
-        "Answering", .product(name: "DataClient", package: "Reprise"),
+        "Answering", .product(name: "RepriseCore", package: "Reprise"),
         .product(name: "DeviceSDK", package: "Reprise"),
       ],
       swiftSettings: settings),
@@ -35,14 +35,14 @@ let package = Package(
     .executableTarget(
       name: "receive",
       dependencies: [
-        .product(name: "DataClient", package: "Reprise"),
+        .product(name: "RepriseCore", package: "Reprise"),
         .product(name: "LiveClient", package: "Reprise"),
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "roundtrips",
       dependencies: [
-        .product(name: "DataClient", package: "Reprise"),
+        .product(name: "RepriseCore", package: "Reprise"),
         .product(name: "LiveClient", package: "Reprise"),
       ],
       swiftSettings: settings),
@@ -50,7 +50,7 @@ let package = Package(
       name: "replay",
       dependencies: [
         .product(name: "Capture", package: "Reprise"),
-        .product(name: "DataClient", package: "Reprise"),
+        .product(name: "RepriseCore", package: "Reprise"),
         .product(name: "DeviceSDK", package: "Reprise"),
       ],
       swiftSettings: settings),

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import TestSupport
 import Testing
 import Wire

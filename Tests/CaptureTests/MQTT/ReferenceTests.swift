@@ -1,6 +1,6 @@
 import Capture
-import DataClient
 import Foundation
+import RepriseCore
 import TestSupport
 import Testing
 import Wire
@@ -60,7 +60,7 @@ import Wire
       switch event.body {
       case .mqtt, .malformed: true
       case .gap(let gap): gap.reason == .acknowledged
-      case .opened, .closed, .attempted, .handshake, .webSocket: false
+      case .opened, .closed, .attempted, .handshake, .webSocket, .http: false
       }
     }
     // Of a direction that was not captured it tells nothing; the acknowledgements of the other one

@@ -1,6 +1,6 @@
 import Capture
-import DataClient
 import Foundation
+import RepriseCore
 import TestSupport
 import Testing
 import Wire
@@ -23,7 +23,7 @@ import Wire
       case .mqtt where event.context.over == nil: ours.append(try Packet(event))
       case .gap, .malformed, .attempted:
         Issue.record("\(name): a recording of ours has no \(event.body)")
-      case .closed, .mqtt, .handshake, .webSocket: break
+      case .closed, .mqtt, .handshake, .webSocket, .http: break
       }
     }
     let theirs = try Self.tshark(path, ports: ports)

@@ -1,6 +1,6 @@
 import Capture
-import DataClient
 import Foundation
+import RepriseCore
 import TestSupport
 import Testing
 import Wire

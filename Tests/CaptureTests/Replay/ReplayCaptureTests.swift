@@ -1,6 +1,6 @@
 import Capture
-import DataClient
 import Foundation
+import RepriseCore
 import TestSupport
 import Testing
 import Wire
@@ -37,7 +37,7 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
         whole.insert(event.context.connection)
         if packet.size > packet.bytes.count { broken.insert(event.context.connection) }
       case .gap, .malformed: broken.insert(event.context.connection)
-      case .opened, .closed, .attempted, .handshake, .webSocket: continue
+      case .opened, .closed, .attempted, .handshake, .webSocket, .http: continue
       }
     }
     return (whole.subtracting(broken), whole.intersection(broken))
@@ -159,7 +159,7 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
     #expect(
       events == [
         .connected(.init()), .text(answer), .text(answer), .binary([1, 2, 3]),
-        .closed(.byServer(code: nil, "The server closed the connection with code 1001.")), .ended,
+        .closed(.byServer(code: nil, "the server closed the connection with code 1001")), .ended,
       ])
   }
 

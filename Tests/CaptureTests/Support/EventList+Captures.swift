@@ -1,5 +1,5 @@
 import Capture
-import DataClient
+import RepriseCore
 import TestSupport
 
 extension EventList {

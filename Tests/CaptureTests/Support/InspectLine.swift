@@ -1,6 +1,6 @@
 import Capture
-import DataClient
 import Foundation
+import RepriseCore
 import Wire
 
 /// An event as a tool outside reads it: the parsed line of `inspect --format jsonl`.

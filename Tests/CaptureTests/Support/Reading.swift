@@ -1,5 +1,5 @@
 import Capture
-import DataClient
+import RepriseCore
 
 /// A frame as a test can keep it.
 struct SeenFrame: Equatable {

@@ -1,5 +1,5 @@
 import CloudSimulator
-import DataClient
+import RepriseCore
 import Testing
 
 /// The rules of MQTT, with clients that one task moves in turn.

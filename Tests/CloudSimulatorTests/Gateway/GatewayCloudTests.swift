@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Testing
 
 @testable import CloudSimulator
@@ -181,7 +181,7 @@ import Testing
     (#"{"pushes":[{"add":true,"subdevice":"a/b","on":"a#"}]}"#, "gateway.pushes[0].on is no topic"),
   ])
   func saysWhatIsWrongWithAScript(gateway: String, message: String) throws {
-    let error = try #require(throws: CloudError.self) {
+    let error = try #require(throws: SimulatorError.self) {
       try CloudScript(#"{"gateway":\#(gateway)}"#)
     }
     #expect(error.code == .unreadableScript && error.message.hasPrefix(message), "\(error)")

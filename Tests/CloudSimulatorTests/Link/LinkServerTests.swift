@@ -1,5 +1,5 @@
 import CloudSimulator
-import DataClient
+import RepriseCore
 import Testing
 
 /// The server of links on a broker in process.
@@ -88,7 +88,7 @@ import Testing
   func givesUpWhenItIsRefusedForGood(code: UInt8) async throws {
     let broker = InProcessBroker()
     broker.refuseConnections(code: code)
-    let error = await #expect(throws: CloudError.self) {
+    let error = await #expect(throws: SimulatorError.self) {
       try await LinkServer().run(on: broker.client(named: "server"))
     }
     #expect(error?.code == .refused)
@@ -110,7 +110,7 @@ import Testing
     let broker = InProcessBroker()
     broker.refuseConnections(code: 3, count: 100)
     let server = LinkServer(backOff: CloudBackOff(limit: 3))
-    let error = await #expect(throws: CloudError.self) {
+    let error = await #expect(throws: SimulatorError.self) {
       try await server.run(on: broker.client(named: "server"))
     }
     #expect(error?.code == .unreachable)
@@ -119,7 +119,7 @@ import Testing
   @Test func needsToHearLinks() async throws {
     let broker = InProcessBroker()
     broker.refuseSubscriptions(to: "link/#")
-    let error = await #expect(throws: CloudError.self) {
+    let error = await #expect(throws: SimulatorError.self) {
       try await LinkServer().run(on: broker.client(named: "server"))
     }
     #expect(error?.code == .notSubscribed)
@@ -140,7 +140,7 @@ import Testing
     do {
       try await run
       Issue.record("the server goes on")
-    } catch let error as CloudError {
+    } catch let error as SimulatorError {
       #expect(error.code == .notPublished)
       #expect(error.message.contains("not authorized (code 0x87)"))
     }
@@ -153,7 +153,7 @@ import Testing
     let server = LinkServer()
     async let run: Void = server.run(on: client)
     #expect(try await watcher.lines(for: .seconds(1)) == [])
-    let error = await #expect(throws: CloudError.self) { try await server.run(on: client) }
+    let error = await #expect(throws: SimulatorError.self) { try await server.run(on: client) }
     #expect(error?.code == .running)
     broker.end()
     try await run

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Testing
 
 @testable import CloudSimulator
@@ -109,6 +109,20 @@ import Testing
     #expect(machine.deadline == Self.moment(73))
   }
 
+  @Test(arguments: [
+    ("hello", "it is no JSON"), ("[7]", "it is no object of JSON"),
+    (#"{"service":"s"}"#, "it has no uniqueId"), (#"{"uniqueId":7}"#, "it has no service"),
+    (#"{"uniqueId":"7","service":"s"}"#, "its uniqueId is a string, not a whole number"),
+    (#"{"uniqueId":7.5,"service":"s"}"#, "its uniqueId is no whole number"),
+    (#"{"uniqueId":7,"service":8}"#, "its service is no string"),
+    (#"{"uniqueId":"7","uniqueId":7,"service":"s"}"#, nil), (Self.request, nil),
+  ])
+  func tellsWhyATextIsNotAnswered(_ text: String, _ misfit: String?) throws {
+    var machine = try machine("{}")
+    #expect(RequestServerMachine.misfit(of: text) == misfit)
+    #expect(machine.handle(.text(text), now: Self.start).isEmpty == (misfit != nil))
+  }
+
   @Test func wantsALoginOnEachConnection() throws {
     var machine = try machine(#"{"login":"login"}"#)
     let refusal =
@@ -135,7 +149,7 @@ import Testing
     (#"{"answersHeartbeats":1}"#, "answersHeartbeats must be true or false"),
   ])
   func namesWhatIsWrongWithAScript(script: String, message: String) {
-    let error = #expect(throws: CloudError.self) {
+    let error = #expect(throws: SimulatorError.self) {
       try RequestScript(parsing: Array(script.utf8))
     }
     #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")

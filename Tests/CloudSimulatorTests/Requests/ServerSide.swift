@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 
 /// The server's side of a connection, whose client says what a test tells.

@@ -1,5 +1,5 @@
 import CloudSimulator
-import DataClient
+import RepriseCore
 import Testing
 
 @Suite struct CloudScriptTests {
@@ -39,6 +39,19 @@ import Testing
           refusedSubscriptions: ["/a_reply"]))
   }
 
+  @Test func readsHowLinksAreServed() throws {
+    let json =
+      #"{"links":{"tokens":{"t":{"code":6,"reason":9},"s":{"lifetime":60}},"#
+      + #""refusedChannels":{"c":7},"lostChannels":["l"]}}"#
+    var rules = LinkServiceRules()
+    rules.tokens = ["t": .init(code: 6, reason: 9), "s": .init(lifetime: .seconds(60))]
+    rules.refusedChannels = ["c": 7]
+    rules.lostChannels = ["l"]
+    #expect(try CloudScript(json).links == rules)
+    #expect(try CloudScript(#"{"links":{}}"#).links == LinkServiceRules())
+    #expect(try CloudScript("{}").links == nil)
+  }
+
   @Test(arguments: CloudFault.allCases)
   func knowsEveryFault(fault: CloudFault) throws {
     let script = try CloudScript(#"{"replies":[{"faults":["\#(fault.rawValue)"]}]}"#)
@@ -60,6 +73,10 @@ import Testing
     (#"{"replies":[{"request":0}]}"#, "replies[0].request must be a whole number, 1 or more"),
     (#"{"replies":[{"request":[1,"2"]}]}"#, "replies[0].request[1] must be a whole number"),
     (#"{"replies":[{"request":[]}]}"#, "replies[0].request must have a number"),
+    (#"{"links":{"token":{}}}"#, #"links.token is no key here; did you mean "tokens"?"#),
+    (#"{"links":{"tokens":{"t":{"code":"6"}}}}"#, "links.tokens.t.code must be a whole number"),
+    (#"{"links":{"refusedChannels":{"c":0}}}"#, "links.refusedChannels.c must be a whole number"),
+    (#"{"links":{"lostChannels":[1]}}"#, "links.lostChannels[0] must be a string"),
     (#"{"replies":[{"after":-1}]}"#, "replies[0].after must be a number of seconds"),
     (#"{"replies":[{"after":1e99}]}"#, "replies[0].after must be a number of seconds"),
     (#"{"replies":[{"code":"x"}]}"#, "replies[0].code must be a whole number, or one in a string"),
@@ -99,7 +116,7 @@ import Testing
     (#"{"refusedSubscriptions":["a/#/b"]}"#, "refusedSubscriptions[0] is no topic filter"),
   ])
   func namesTheKeyThatIsWrong(json: String, start: String) {
-    let error = #expect(throws: CloudError.self) { try CloudScript(json) }
+    let error = #expect(throws: SimulatorError.self) { try CloudScript(json) }
     #expect(error?.code == .unreadableScript)
     #expect(error?.message.hasPrefix(start) == true, "\(error?.message ?? "")")
   }

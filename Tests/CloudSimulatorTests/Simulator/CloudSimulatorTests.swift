@@ -1,5 +1,5 @@
 import CloudSimulator
-import DataClient
+import RepriseCore
 import Testing
 
 /// A device beside a cloud, event by event.
@@ -32,6 +32,38 @@ import Testing
         down + #"/light/get_reply {"id":3,"code":200,"message":"success","data":{"a":1}} q1"#,
         down + "/p tick q1", down + "/p tick q1", down + "/p now q1",
       ])
+  }
+
+  /// What nobody asked for in so many words is done without where the broker refuses it; the rest is served.
+  @Test(arguments: [false, true])
+  func doesWithoutWhatABrokerRefuses(_ isAskedFor: Bool) async throws {
+    let broker = InProcessBroker()
+    broker.refuseSubscriptions(to: "link/#")
+    var script = CloudScript()
+    if isAskedFor { script.links = LinkServiceRules() }
+    script.serveEverything()
+    let cloud = CloudSimulator(script, broker: broker)
+    let cloudClient = broker.client(named: "cloud")
+    let (lacks, lacking) = AsyncStream<[String]>.makeStream()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await cloud.run(on: cloudClient) { lacking.yield($0) } }
+      guard !isAskedFor else {
+        let error = await #expect(throws: SimulatorError.self) { try await group.next() }
+        #expect(error?.code == .notSubscribed)
+        return
+      }
+      var iterator = lacks.makeAsyncIterator()
+      #expect(
+        await iterator.next() == ["link/+/message/+/+/up/+", "link/+/stream/+/+/+/up/+"])
+      let peer = Peer(broker.client(named: "device"))
+      try await peer.connect("device")
+      _ = try await peer.client.next(before: nil)
+      try await peer.subscribe("/sys/g/w/thing/topo/get_reply")
+      _ = try await peer.client.next(before: nil)
+      try await peer.publish("/sys/g/w/thing/topo/get", #"{"id":"1","params":{}}"#)
+      #expect(try await peer.lines(for: .seconds(1)).last?.contains(#""code":200"#) == true)
+      group.cancelAll()
+    }
   }
 
   @Test(arguments: [
@@ -99,7 +131,7 @@ import Testing
   func givesUpWhenItIsRefusedForGood(code: UInt8) async throws {
     let broker = InProcessBroker()
     broker.refuseConnections(code: code)
-    let error = await #expect(throws: CloudError.self) {
+    let error = await #expect(throws: SimulatorError.self) {
       try await CloudSimulator().run(on: broker.client(named: "cloud"))
     }
     #expect(error?.code == .refused)
@@ -110,7 +142,7 @@ import Testing
     broker.refuseConnections(code: 3, count: 100)
     let start = broker.now
     let cloud = CloudSimulator(backOff: CloudBackOff(limit: 8))
-    let error = await #expect(throws: CloudError.self) {
+    let error = await #expect(throws: SimulatorError.self) {
       try await cloud.run(on: broker.client(named: "cloud"))
     }
     #expect(error?.code == .unreachable)
@@ -121,7 +153,7 @@ import Testing
   @Test func needsToSeeWhatDevicesSend() async throws {
     let broker = InProcessBroker()
     broker.refuseSubscriptions(to: "#")
-    let error = await #expect(throws: CloudError.self) {
+    let error = await #expect(throws: SimulatorError.self) {
       try await CloudSimulator().run(on: broker.client(named: "cloud"))
     }
     #expect(error?.code == .notSubscribed)
@@ -132,7 +164,7 @@ import Testing
     let broker = InProcessBroker()
     broker.refuseSubscriptions(to: refused)
     let cloud = CloudSimulator(try CloudScript(#"{"gateway":{}}"#))
-    let error = await #expect(throws: CloudError.self) {
+    let error = await #expect(throws: SimulatorError.self) {
       try await cloud.run(on: broker.client(named: "cloud"))
     }
     #expect(error?.code == .notSubscribed)
@@ -153,7 +185,7 @@ import Testing
     do {
       try await run
       Issue.record("the cloud goes on")
-    } catch let error as CloudError {
+    } catch let error as SimulatorError {
       #expect(error.code == .notPublished)
       #expect(error.message.contains("not authorized (code 0x87)"))
     }
@@ -166,7 +198,7 @@ import Testing
   func saysWhatARealBrokerCannotDo(json: String, key: String) async throws {
     let broker = InProcessBroker()
     let cloud = CloudSimulator(try CloudScript(json))
-    let error = await #expect(throws: CloudError.self) {
+    let error = await #expect(throws: SimulatorError.self) {
       try await cloud.run(on: broker.client(named: "cloud"))
     }
     #expect(error?.code == .needsBroker)
@@ -180,7 +212,7 @@ import Testing
     let cloud = CloudSimulator()
     async let run: Void = cloud.run(on: client)
     #expect(try await watcher.lines(for: .seconds(1)) == [])
-    let error = await #expect(throws: CloudError.self) { try await cloud.run(on: client) }
+    let error = await #expect(throws: SimulatorError.self) { try await cloud.run(on: client) }
     #expect(error?.code == .running)
     broker.end()
     try await run

@@ -1,5 +1,5 @@
 import CloudSimulator
-import DataClient
+import RepriseCore
 
 /// A client whose every step a test makes, and tells in lines.
 final class Peer: Sendable {

@@ -1,5 +1,5 @@
 import CloudSimulator
-import DataClient
+import RepriseCore
 
 /// The device of all examples.
 let lamp = CloudDevice(productKey: "pk", deviceName: "dn")

@@ -1,6 +1,6 @@
-import DataClient
 import DeviceSDK
 import Foundation
+import RepriseCore
 import Testing
 
 @testable import ConformanceKit

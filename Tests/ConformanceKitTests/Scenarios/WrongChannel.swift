@@ -1,5 +1,5 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
 
 @testable import ConformanceKit
 

@@ -1,7 +1,7 @@
 import Capture
-import DataClient
 import DeviceSDK
 import Foundation
+import RepriseCore
 import Testing
 
 @testable import ConformanceKit

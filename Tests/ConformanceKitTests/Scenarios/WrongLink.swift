@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 @testable import ConformanceKit
 @testable import DeviceSDK

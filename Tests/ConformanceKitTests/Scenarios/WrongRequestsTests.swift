@@ -1,5 +1,5 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
 import Testing
 
 @testable import ConformanceKit

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 // What a capture does not tell: the order of both directions, and what a cut packet answers.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 extension SessionCase {
@@ -237,7 +237,7 @@ extension SessionCase {
     },
   ]
 
-  /// Who receives a bad packet must close; the packet itself is a violation in any case, so what
+  /// The receiver of a bad packet must close; the packet itself is a violation in any case, so what
   /// these show is in the findings and counts.
   static let receivers: [SessionCase] = [
     .fails("3.8.1-1", "the server answers a bad SUBSCRIBE") {

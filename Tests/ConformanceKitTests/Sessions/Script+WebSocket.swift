@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// The head of a request or response in the making.

@@ -1,5 +1,5 @@
 import ConformanceKit
-import DataClient
+import RepriseCore
 import Wire
 
 /// One connection, written down step by step; a step takes a millisecond.

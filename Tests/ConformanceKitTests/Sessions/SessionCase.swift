@@ -1,5 +1,5 @@
 import ConformanceKit
-import DataClient
+import RepriseCore
 import Testing
 
 /// A session, and the verdict that it must get by a clause.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Testing
 
 @testable import DeviceSDK
@@ -21,9 +21,9 @@ import Testing
   @Test(arguments: ChannelTable.transitions)
   func takesTheStepOfEachRow(row: ChannelTransition) throws {
     var bench = try Self.bench(before: row)
-    #expect(bench.machine.link.phase == row.from)
+    #expect(bench.machine.keeper.link.phase == row.from)
     try Self.fire(row, &bench)
-    #expect(bench.machine.link.phase == row.to)
+    #expect(bench.machine.keeper.link.phase == row.to)
   }
 
   private static let kick = ClientEvent.Closed.byServer(code: nil, "another connected")

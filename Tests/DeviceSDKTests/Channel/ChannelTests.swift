@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 import Testing
 
@@ -38,6 +38,61 @@ import Testing
         _ = try await channel.invoke("/a", ["iotToken": "t"], as: Token.self)
       }
       #expect(error.kind == .gateway && error.underlying != nil)
+    }
+  }
+
+  /// Who the app is the cloud may have to be asked for first.
+  @Test func findsOutWhoItIsWhenItStarts() async throws {
+    var configuration = try SampleChannel.configuration()
+    configuration.identity = nil
+    let asked = Mutex<[String]>([])
+    configuration.identitySource = { configuration in
+      let count = asked.withLock { asked in
+        asked.append("\(configuration.appKey) \(configuration.authCode)")
+        return asked.count
+      }
+      guard count > 1 else { throw CancellationError() }
+      return try SampleChannel.identity()
+    }
+    try await withChannel(on: cloud(), configuration: configuration) { channel in
+      let early = asked.withLock { $0 }
+      #expect(early == [], "nobody has started it")
+      let error = try await #require(throws: ChannelError.self) { try await channel.start() }
+      #expect(error.kind == .client && error.underlying is CancellationError)
+      #expect(channel.state == .disconnected && channel.clientID == nil)
+      try await channel.start()
+      #expect(channel.clientID == "dev1&a1pk" && channel.state == .connected)
+      try await channel.stop()
+      try await channel.start()
+    }
+    let all = asked.withLock { $0 }
+    #expect(all == ["1234 test", "1234 test"], "it is asked until it is known")
+  }
+
+  @Test func bindsWhenItStartsWhereThatIsWanted() async throws {
+    let cloud = ScriptedClient { action, now in
+      guard case .publish(let message) = action.kind,
+        ChannelEnvelope(parsing: message.payload)?.params?["iotToken"] == "stale"
+      else { return try SampleChannel.cloud(action, now) }
+      return [.published(action.id)] + SampleChannel.reply(to: message, code: 2043)
+    }
+    var configuration = try SampleChannel.configuration()
+    configuration.startsAtOnce = true
+    let tokens = Mutex<[Int]>([])
+    configuration.bindingToken = { refused in
+      tokens.withLock { $0.append(refused) }
+      return refused == 0 ? "stale" : "good"
+    }
+    try await withChannel(on: cloud, configuration: configuration) { channel in
+      #expect(channel.account == .bound)
+      try await channel.stop()
+      try await channel.start()
+    }
+    let asked = tokens.withLock { $0 }
+    #expect(asked == [0, 1], "a bound channel is not bound again")
+    configuration.bindingToken = { _ in throw CancellationError() }
+    await #expect(throws: CancellationError.self) {
+      try await withChannel(on: cloud, configuration: configuration) { _ in }
     }
   }
 

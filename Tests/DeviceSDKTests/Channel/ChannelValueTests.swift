@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Testing
 
 @testable import DeviceSDK
@@ -26,6 +26,44 @@ import Testing
     let configuration = ChannelConfiguration(
       appKey: "1", endpoint: .init(server: server, port: port, autoSelectsHost: selects))
     #expect(throws: Never.self) { try configuration.validate() }
+  }
+
+  @Test func anEndpointSaysWhereALiveClientConnects() throws {
+    var endpoint = ChannelConfiguration.Endpoint()
+    #expect(
+      try endpoint.address(defaultHost: "iot.example") == .init(url: "mqtts://iot.example:8883"))
+    endpoint.certificatePath = "/ca.pem"
+    endpoint.checksCertificate = false
+    endpoint.port = 443
+    endpoint.server = "own.example"
+    #expect(
+      try endpoint.address(defaultHost: "iot.example")
+        == .init(
+          url: "mqtts://own.example:443", authorityFile: "/ca.pem", verifiesCertificate: false))
+    let daily = { (server: String, port: Int) in
+      var endpoint = ChannelConfiguration.Endpoint(server: server, port: port)
+      endpoint.environment = .daily
+      return try endpoint.address().url
+    }
+    #expect(try daily("10.0.0.1", 0) == "mqtt://10.0.0.1:1883")
+    #expect(try daily("::1", 1_884) == "mqtt://[::1]:1884")
+  }
+
+  @Test func anEndpointWithoutAHostAsksOrSaysSo() throws {
+    let bare = ChannelConfiguration.Endpoint()
+    #expect(throws: ChannelError.self) { try bare.address() }
+    let asking = ChannelConfiguration.Endpoint(
+      autoSelectsHost: true, autoSelectURL: "https://select.example")
+    let error = #expect(throws: ChannelError.self) { try asking.address(defaultHost: "x") }
+    #expect(error?.kind == .client)
+    let address = try asking.address(defaultHost: "x") { url in
+      #expect(url == "https://select.example")
+      return "near.example"
+    }
+    #expect(address.url == "mqtts://near.example:8883")
+    #expect(throws: CancellationError.self) {
+      try asking.address { _ in throw CancellationError() }
+    }
   }
 
   /// SDK-channel-2.

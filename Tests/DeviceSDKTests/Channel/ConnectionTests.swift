@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Testing
 
 @testable import DeviceSDK
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func aStartThatComesTooEarlyIsLogged() throws {
-    var bench = try MachineBench.connected { $0.log = ChannelLog(level: .warning) { _ in } }
+    var bench = try MachineBench.connected { $0.log = DeviceLog(level: .warning) { _ in } }
     bench.call("stop", .stop)
     _ = bench.take()
     bench.call("start", .start)
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test func aStopIsNoErrorInTheLog() throws {
-    var bench = try MachineBench { $0.log = ChannelLog(level: .warning) { _ in } }
+    var bench = try MachineBench { $0.log = DeviceLog(level: .warning) { _ in } }
     bench.call("start", .start)
     bench.close()
     _ = bench.take()
@@ -157,10 +157,10 @@ import Testing
   }
 
   @Test func logsOnlyWhatIsWanted() {
-    let log = ChannelLog(level: .warning, levels: [.call: .debug]) { _ in }
+    let log = DeviceLog(level: .warning, levels: [.call: .debug]) { _ in }
     #expect(log.takes(.error, .connection) && log.takes(.warning, .connection))
     #expect(!log.takes(.info, .connection) && log.takes(.debug, .call))
-    #expect(!ChannelLog(level: .debug).takes(.error, .call))
+    #expect(!DeviceLog(level: .debug).takes(.error, .call))
   }
 
   @Test func waitsForItsIdentity() throws {
@@ -199,7 +199,7 @@ import Testing
 
   @Test func tellsNoSecretsInItsLog() throws {
     var bench = try MachineBench {
-      $0.log = ChannelLog(level: .debug) { _ in }
+      $0.log = DeviceLog(level: .debug) { _ in }
       $0.authCode = "s3cret"
     }
     bench.call("start", .start)

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 import Testing
 
@@ -50,7 +50,7 @@ import Testing
   }
 
   private func run(
-    log: ChannelLog = ChannelLog(), _ body: (Channel, ScriptedClient) async throws -> Void
+    log: DeviceLog = DeviceLog(), _ body: (Channel, ScriptedClient) async throws -> Void
   ) async throws {
     var configuration = try SampleChannel.configuration()
     configuration.log = log
@@ -81,8 +81,8 @@ import Testing
   }
 
   @Test func holdsListenersWeakly() async throws {
-    let entries = Mutex<[ChannelLog.Entry]>([])
-    let log = ChannelLog(levels: [.listener: .debug]) { entry in
+    let entries = Mutex<[DeviceLog.Entry]>([])
+    let log = DeviceLog(levels: [.listener: .debug]) { entry in
       entries.withLock { $0.append(entry) }
     }
     try await run(log: log) { channel, client in

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Testing
 
 @testable import DeviceSDK
@@ -72,15 +72,15 @@ import Testing
     bench.close()
     bench.wait(2)
     bench.accept()
-    #expect(bench.machine.failedAttempts == 2)
+    #expect(bench.machine.keeper.failedAttempts == 2)
     bench.grant()
-    #expect(bench.machine.failedAttempts == 0)
+    #expect(bench.machine.keeper.failedAttempts == 0)
     bench.close()
     bench.wait(1)
-    #expect(bench.machine.failedAttempts == 1)
+    #expect(bench.machine.keeper.failedAttempts == 1)
     bench.accept()
     bench.message("/thing/status", [:])
-    #expect(bench.machine.failedAttempts == 0)
+    #expect(bench.machine.keeper.failedAttempts == 0)
   }
 
   @Test(arguments: [UInt8(4), 5])

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Testing
 
 @testable import DeviceSDK
@@ -18,9 +18,11 @@ import Testing
     mutating func note(_ result: Result<GatewayStateMachine.Value, GatewayError>) {
       switch result {
       case .success(.done): break
+      case .success(.replies): seen.insert("replies")
       case .success(.reply): seen.insert("reply")
       case .success(.line): seen.insert("line")
       case .success(.subdevices): seen.insert("subdevices")
+      case .success(.topics): seen.insert("topics")
       case .success(.registered): seen.insert("registered")
       case .failure(let error): seen.insert("\(error.kind.rawValue)")
       }

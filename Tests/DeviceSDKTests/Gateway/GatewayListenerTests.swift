@@ -1,5 +1,5 @@
 import CloudSimulator
-import DataClient
+import RepriseCore
 import Synchronization
 import Testing
 
@@ -47,8 +47,10 @@ import Testing
       #expect(gateway.getProductKey() == "a1gw" && gateway.getDeviceName() == "phone")
       for call in [line.addTopo, line.online] {
         let response = await result { call($0) }
-        #expect(response.isSuccess && response.error == nil && response.reply?.code == nil)
+        #expect(response.isSuccess && response.error == nil && response.reply?.code == 200)
       }
+      let again = await result { line.online($0) }
+      #expect(again.isSuccess && again.reply == nil, "nothing was asked for")
       #expect(line.isOnline)
       let topic = line.topic("thing/event/property/post")
       let post = await result {
@@ -182,7 +184,7 @@ import Testing
     try await GatewayWorld.run(
       #"{"gateway":{"pushes":[{"disable":true,"subdevice":"123/test"}]}}"#,
       { configuration in
-        configuration.log = ChannelLog(level: .debug) { entry in
+        configuration.log = DeviceLog(level: .debug) { entry in
           entries.withLock { $0.append("\(entry)") }
         }
       }

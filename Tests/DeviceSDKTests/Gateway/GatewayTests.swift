@@ -1,5 +1,5 @@
 import CloudSimulator
-import DataClient
+import RepriseCore
 import Testing
 
 @testable import DeviceSDK
@@ -11,11 +11,14 @@ import Testing
     try await GatewayWorld.run { gateway, world in
       let line = try await gateway.line(for: TestSubdevice())
       #expect(line.state == .ready && !line.isTopologyAdded)
-      try await line.addTopology()
+      #expect(try await line.addTopology()?.code == 200)
       #expect(line.isTopologyAdded && !line.isOnline)
       #expect(world.cloud.topology == [GatewayWorld.lamp: GatewayWorld.phone])
-      try await line.goOnline()
+      let login = try await line.goOnline()
+      #expect(login?.code == 200 && login?.data?["deviceName"] == "test")
       #expect(line.isOnline && world.cloud.onlineSubdevices == [GatewayWorld.lamp])
+      #expect(try await line.goOnline() == nil, "it is online, and nothing was asked for")
+      #expect(try await gateway.goOnline([line]) == [])
       let reply = try await line.post(properties: ["Power": 1])
       #expect(reply.code == 200 && reply.data == [:])
       let event = try await line.post(event: "Alarm", value: ["level": 3])

@@ -1,6 +1,6 @@
 import CloudSimulator
-import DataClient
 import DeviceSDK
+import RepriseCore
 import Testing
 
 /// The links of several users beside a server, on a broker in process.

@@ -1,5 +1,5 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
 import Testing
 
 @testable import CloudSimulator
@@ -187,7 +187,7 @@ import Testing
     world.wait(60)
     #expect(world.state("alice") == .failed && world.state("alice2") == .connected)
     #expect(world.events["alice"]?.last?.reason == .sameUIDLogin)
-    // Who logs in by hand is the latest.
+    // A user who logs in by hand is the latest.
     world.call("alice", .login(token: "t"))
     #expect(world.state("alice") == .connected && world.state("alice2") == .failed)
   }

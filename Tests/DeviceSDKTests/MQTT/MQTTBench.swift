@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 @testable import DeviceSDK
 

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 import Testing
 
@@ -54,7 +54,7 @@ import Testing
 
   private func run(
     _ responder: @escaping ScriptedClient.Responder = SampleChannel.cloud,
-    log: (@Sendable (ChannelLog.Entry) -> Void)? = nil,
+    log: (@Sendable (DeviceLog.Entry) -> Void)? = nil,
     _ body: (MobileChannel, ScriptedClient) async throws -> Void
   ) async throws {
     let client = ScriptedClient(responder: responder)

@@ -1,5 +1,6 @@
 import AppSessions
-import DataClient
+import RepriseCore
+import SDKReplay
 import Synchronization
 import Testing
 
@@ -85,14 +86,14 @@ import Testing
   func goesThroughItsSessionAgain(wait: Wait) async throws {
     let events = try AppSession.events(try await Self.record(wait))
     let calls = Mutex<[String]>([])
-    let outcome = try await LinkReplay(events).run { observation in
+    let outcome = try await SystemReplay<MessageLinkPlan>(events).run { observation in
       guard case .called(let call) = observation.content else { return }
       calls.withLock {
-        $0.append([call.name, call.channel].compactMap(\.self).joined(separator: " "))
+        $0.append([call.name, call.subject].compactMap(\.self).joined(separator: " "))
       }
     }
     #expect(outcome.divergence == nil, "\(outcome.divergence.map { "\($0)" } ?? "")")
-    #expect(outcome.openCalls.isEmpty && outcome.state == .idle)
+    #expect(outcome.openCalls.isEmpty && outcome.ending == .idle)
     // Where the server has taken the user in, unsubscribing says the same.
     let end = wait == .snapshot ? "unsubscribe hall" : "abandon hall"
     let first = wait.isForMore ? ["subscribe hall"] : []

@@ -1,7 +1,7 @@
 import Capture
-import DataClient
 import DeviceSDK
 import Foundation
+import RepriseCore
 import Testing
 
 /// The example of the README, on what was recorded of it: an app that binds an account and hears of a lamp.

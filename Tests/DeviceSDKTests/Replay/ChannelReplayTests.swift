@@ -1,6 +1,7 @@
 import AppSessions
 import CloudSimulator
-import DataClient
+import RepriseCore
+import SDKReplay
 import Testing
 
 @testable import DeviceSDK
@@ -51,7 +52,7 @@ import Testing
         "stop", "state disconnected final", "stop ok",
       ])
     #expect(run.places.contains("- invoke error 4101"))
-    #expect(run.outcome.statistics.lateReplies == 1)
+    #expect(run.outcome.machine.statistics.lateReplies == 1)
     #expect(run.outcome.divergence == nil)
   }
 
@@ -87,7 +88,7 @@ import Testing
         "state connected", "invoke /after {}", "invoke ok {}",
         "stop", "state disconnected final", "stop ok",
       ])
-    #expect(run.outcome.account == .bound)
+    #expect(run.outcome.ending.account == .bound)
     #expect(run.outcome.divergence == nil)
   }
 
@@ -121,7 +122,7 @@ import Testing
     #expect(run.lines.filter { $0 == "bind error 4001/2043" }.count == 3)
     #expect(run.lines.contains("account needsLogin"))
     #expect(run.lines.contains("login"))
-    #expect(run.outcome.account == .bound)
+    #expect(run.outcome.ending.account == .bound)
     #expect(run.outcome.divergence == nil)
   }
 

@@ -1,5 +1,6 @@
 import AppSessions
-import DataClient
+import RepriseCore
+import SDKReplay
 import Testing
 
 @testable import DeviceSDK

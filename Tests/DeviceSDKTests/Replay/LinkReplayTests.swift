@@ -1,7 +1,8 @@
 import AppSessions
 import CloudSimulator
-import DataClient
 import DeviceSDK
+import RepriseCore
+import SDKReplay
 import Synchronization
 import Testing
 
@@ -115,29 +116,41 @@ import Testing
     return Recorded(life: life, message: message.sink.bytes, stream: room?.sink.bytes ?? [])
   }
 
-  /// Replays a recording.
-  private func replay(
-    _ recording: [UInt8]
-  ) async throws -> (outcome: LinkReplayOutcome, calls: [String], told: [LinkEffect]) {
-    let seen = Mutex<[LinkObservation]>([])
-    let events = try AppSession.events(recording)
-    #expect(LinkReplay.isMeant(for: events))
-    let outcome = try await LinkReplay(events).run { observation in
-      seen.withLock { $0.append(observation) }
-    }
+  /// What is seen of a link that is replayed.
+  private struct Replayed {
+    var divergence: ReplayDivergence?
+    var state: LinkState
+    var isComplete: Bool
     var calls: [String] = []
     var told: [LinkEffect] = []
+  }
+
+  /// Replays a recording.
+  private func replay<Plan: LinkPlan>(
+    _ recording: [UInt8], as plan: Plan.Type, _ system: RecordedSystem
+  ) async throws -> Replayed where Plan.Machine.Failure == LinkError {
+    let seen = Mutex<[SystemReplay<Plan>.Observation]>([])
+    let events = try AppSession.events(recording)
+    #expect(try RecordedSystem(events) == system)
+    let outcome = try await SystemReplay<Plan>(events).run { observation in
+      seen.withLock { $0.append(observation) }
+    }
+    var replayed = Replayed(
+      divergence: outcome.divergence, state: outcome.ending,
+      isComplete: outcome.openCalls.isEmpty && outcome.unsent == nil)
     for observation in seen.withLock({ $0 }) {
       switch observation.content {
       case .called(let call):
-        calls.append(
-          [call.name, call.channel, call.details].compactMap(\.self).joined(separator: " "))
-      case .completed(let call, let error?): calls.append("\(call.name) \(error.code.rawValue)")
+        let details = call.details.map { $0.text ?? String(decoding: $0.utf8, as: UTF8.self) }
+        replayed.calls.append(
+          [call.name, call.subject, details].compactMap(\.self).joined(separator: " "))
+      case .completed(let call, .failure(let error)):
+        replayed.calls.append("\(call.name) \(error.code.rawValue)")
       case .completed: continue
-      case .told(let effect): told.append(effect)
+      case .told(let effect): replayed.told.append(effect)
       }
     }
-    return (outcome, calls, told)
+    return replayed
   }
 
   @Test func goesThroughItsSessionAgain() async throws {
@@ -162,18 +175,21 @@ import Testing
       }
       try await bench.after(200) { try await link.logout() }
     }
-    let (outcome, calls, told) = try await replay(recorded.message)
-    #expect(outcome.divergence == nil, "\(outcome.divergence.map { "\($0)" } ?? "")")
-    #expect(outcome.state == .idle && outcome.openCalls.isEmpty && outcome.unsent == nil)
+    let replayed = try await replay(
+      recorded.message, as: MessageLinkPlan.self, .messageLink)
     #expect(
-      calls == [
+      replayed.divergence == nil, "\(replayed.divergence.map { "\($0)" } ?? "")")
+    #expect(replayed.state == .idle && replayed.isComplete)
+    #expect(
+      replayed.calls == [
         "login", "subscribe lobby features 1", #"states lobby {"at":"home","mood":"good"}"#,
         "publish hall hello", "renew", #"states lobby {"at":null}"#, "network lost",
         "network regained", #"states attic {"k":"v"}"#, "subscribe attic features 4",
         "unsubscribe lobby", "logout",
       ])
-    #expect(told.compactMap { Life.line($0, .message) } == recorded.life.lines(of: .message))
-    #expect(told.count > 10)
+    #expect(
+      replayed.told.compactMap { Life.line($0, .message) } == recorded.life.lines(of: .message))
+    #expect(replayed.told.count > 10)
   }
 
   @Test func aStreamChannelGoesThroughItsSessionAgain() async throws {
@@ -190,10 +206,12 @@ import Testing
         try await room.leave()
       }
     }
-    let (outcome, calls, told) = try await replay(recorded.stream)
-    #expect(outcome.divergence == nil, "\(outcome.divergence.map { "\($0)" } ?? "")")
-    #expect(calls == ["join features 1", #"states {"k":"v"}"#, "renew", "leave"])
-    #expect(told.compactMap { Life.line($0, .stream) } == recorded.life.lines(of: .stream))
+    let replayed = try await replay(recorded.stream, as: StreamLinkPlan.self, .streamLink)
+    #expect(
+      replayed.divergence == nil, "\(replayed.divergence.map { "\($0)" } ?? "")")
+    #expect(replayed.calls == ["join features 1", #"states {"k":"v"}"#, "renew", "leave"])
+    #expect(
+      replayed.told.compactMap { Life.line($0, .stream) } == recorded.life.lines(of: .stream))
   }
 
   @Test func anotherServerMakesItDiverge() async throws {
@@ -205,13 +223,16 @@ import Testing
     // The heartbeats come every 20 s now, as far as the greeting says.
     let changed = text.replacing(#"\"heartbeatInterval\":30"#, with: #"\"heartbeatInterval\":20"#)
     try #require(changed != text)
-    let outcome = try await replay(Array(changed.utf8)).outcome
-    #expect(outcome.divergence != nil)
+    let replayed = try await replay(
+      Array(changed.utf8), as: MessageLinkPlan.self, .messageLink)
+    #expect(replayed.divergence != nil)
   }
 
   @Test func whatIsNoLinkIsNotMeant() async throws {
     let app = try await AppSession.record { try await $0.connect() }
-    #expect(!LinkReplay.isMeant(for: try AppSession.events(app)))
-    #expect(throws: DataClientError.self) { try LinkReplay(try AppSession.events(app)) }
+    let events = try AppSession.events(app)
+    #expect(try RecordedSystem(events) == .channel)
+    #expect(throws: DataClientError.self) { try SystemReplay<MessageLinkPlan>(events) }
+    #expect(throws: DataClientError.self) { try SystemReplay<StreamLinkPlan>(events) }
   }
 }

@@ -1,17 +1,18 @@
 import AppSessions
-import DataClient
 import DeviceSDK
+import RepriseCore
+import SDKReplay
 import Synchronization
 
 /// Runs a replay, and takes down what is seen of it in lines.
 struct ReplayRun {
   var lines: [String] = []
   var places: [String] = []
-  var outcome: ChannelReplayOutcome
+  var outcome: ReplayOutcome<ChannelPlan>
 
   init(_ events: ReplayEvents, options: ReplayOptions = ReplayOptions()) async throws {
-    let seen = Mutex<[ChannelObservation]>([])
-    let replay = try ChannelReplay(events, options: options)
+    let seen = Mutex<[SystemReplay<ChannelPlan>.Observation]>([])
+    let replay = try SystemReplay<ChannelPlan>(events, options: options)
     outcome = try await replay.run { observation in seen.withLock { $0.append(observation) } }
     for observation in seen.withLock({ $0 }) {
       lines.append(Self.line(observation.content))
@@ -24,20 +25,22 @@ struct ReplayRun {
     try await self.init(try AppSession.events(recording), options: options)
   }
 
-  static func line(_ content: ChannelObservation.Content) -> String {
+  static func line(_ content: SystemReplay<ChannelPlan>.Observation.Content) -> String {
     switch content {
     case .called(let call):
-      [call.name, call.topic, call.params.map(text)].compactMap(\.self).joined(separator: " ")
-    case .completed(let call, .success(let reply)):
-      "\(call.name) ok" + (reply?.data.map { " " + text($0) } ?? "")
+      [call.name, call.subject, call.details.map(text)].compactMap(\.self).joined(separator: " ")
+    case .completed(let call, .success(.reply(let reply))):
+      "\(call.name) ok" + (reply.data.map { " " + text($0) } ?? "")
+    case .completed(let call, .success(.done)), .completed(let call, .success(.topics)):
+      "\(call.name) ok"
     case .completed(let call, .failure(let error)): "\(call.name) error \(code(error))"
-    case .state(let change):
+    case .told(.changeState(let change)):
       "state \(change.state)" + (change.error.map { " " + code($0) } ?? "")
         + (change.isFinal ? " final" : "")
-    case .account(let state): "account \(state.rawValue)"
-    case .message(let message): "message \(message.topic)"
-    case .foreignMessage(let message): "foreign \(message.topic)"
-    case .note(let entry): "note \(entry.message)"
+    case .told(.changeAccount(let state)): "account \(state.rawValue)"
+    case .told(.deliver(let message)): "message \(message.topic)"
+    case .told(.forward(let message)): "foreign \(message.topic)"
+    case .told(.log(let entry)): "note \(entry.message)"
     }
   }
 

@@ -1,6 +1,6 @@
 import AppSessions
 import CloudSimulator
-import DataClient
+import RepriseCore
 import Testing
 
 @testable import DeviceSDK

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 @testable import DeviceSDK
 
@@ -56,14 +56,16 @@ struct RequestBench {
 
   mutating func request(
     _ name: String, _ parameters: JSONValue = [:], timeout: Duration = .seconds(15),
-    resendCount: Int? = nil, isLogin: Bool = false
+    resendCount: Int? = nil, isLogin: Bool = false, parser: RequestParser = .json
   ) {
     call(
       name,
       .request(
         OutgoingRequest(
-          product: "app", service: "s/\(name)", method: .post, parameters: parameters,
-          timeout: timeout, resendCount: resendCount ?? machine.configuration.resendCount,
+          content: RequestContent(
+            product: "app", service: "s/\(name)", method: .post, parameters: parameters),
+          parser: parser, timeout: timeout,
+          resendCount: resendCount ?? machine.configuration.resendCount,
           ticket: lastCall + 1, isLogin: isLogin)))
   }
 
@@ -145,7 +147,7 @@ struct RequestBench {
         text
       }
     case .send(let request):
-      "\(request.method) \(request.path) \(request.parameters.sorted { $0.key < $1.key }.map { "\($0)=\($1)" })"
+      "\(request.method) \(request.path) \(request.texts.sorted { $0.key < $1.key }.map { "\($0)=\($1)" })"
     case .subscribe, .unsubscribe, .publish, .sendBinary: "?"
     }
   }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Testing
 
 @testable import DeviceSDK
@@ -149,6 +149,18 @@ import Testing
       bench.take() == [
         "on done", "off done", "CONNECT", "state connecting", "on done", "state waiting",
       ])
+  }
+
+  @Test func staysClosedWhenItGaveUpAndWasClosed() throws {
+    var bench = try RequestBench { $0.reconnectLimit = 0 }
+    bench.call("open", .open)
+    bench.event(.closed(.lost("test")))
+    #expect(bench.take().last == "state gaveUp")
+    bench.call("off", .setReachable(false))
+    bench.call("close", .close)
+    bench.call("on", .setReachable(true))
+    bench.wait(600)
+    #expect(bench.take() == ["off done", "state idle", "close done", "on done"])
   }
 
   @Test func opensNoSecondConnectionWhenTheNetworkIsBack() throws {

@@ -1,5 +1,5 @@
 import CloudSimulator
-import DataClient
+import RepriseCore
 import Synchronization
 import Testing
 
@@ -149,7 +149,9 @@ private struct Witness: RequestPlugin {
       _ = try? await provider.answer(to: Target(service: "busy"))
     }
     #expect(
-      lines.withLock { $0 } == ["→ POST ask", "← ask", "→ POST busy", "← busy -1/2: busy"])
+      lines.withLock { $0 } == [
+        "→ POST ask", "← ask (request 1)", "→ POST busy", "← busy -1/2: busy (request 2)",
+      ])
   }
 
   @Test func requestsOfManyTasksHaveTheirOwnAnswers() async throws {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 import Testing
 
@@ -115,7 +115,7 @@ import Testing
       try await provider.answer(to: .bare)
     }
     #expect(error.kind == .business && error.businessCode == "1001")
-    #expect("\(error)" == "-2/1001: no such robot")
+    #expect("\(error)" == "-2/1001: no such robot (request 2)")
     try await provider.close()
   }
 

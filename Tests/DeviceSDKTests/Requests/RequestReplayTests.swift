@@ -1,5 +1,5 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
 import TestSupport
 import Testing
 

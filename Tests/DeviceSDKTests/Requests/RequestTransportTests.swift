@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Testing
 
 @testable import DeviceSDK
@@ -54,7 +54,8 @@ import Testing
 
   @Test(arguments: [
     (ActionFailure.unanswered(.timedOut, "x"), -11), (.unanswered(.malformed, "x"), -14),
-    (.unanswered(.unreachable, "x"), -13), (.unanswered(.lost, "x"), -13),
+    (.unanswered(.noNetwork, "x"), -12), (.unanswered(.unreachable, "x"), -13),
+    (.unanswered(.lost, "x"), -13),
     (.refused(code: 0x97, reason: nil), -1),
   ])
   func failsARequestThatGetsNoAnswer(_ failure: ActionFailure, _ code: Int) throws {

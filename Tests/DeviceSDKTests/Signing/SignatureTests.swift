@@ -1,5 +1,5 @@
-import DataClient
 import Foundation
+import RepriseCore
 import Testing
 
 @testable import DeviceSDK

@@ -1,5 +1,5 @@
-import DataClient
 import Foundation
+import RepriseCore
 
 /// The files of the folder Conformance/sdk, as they stand beside the tests.
 enum ConformanceFile {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 @testable import DeviceSDK
 
@@ -70,11 +70,12 @@ struct GatewayText {
     _ name: String, _ result: Result<GatewayStateMachine.Value, GatewayError>
   ) -> String {
     switch result {
-    case .success(.done): "\(name) ok"
+    case .success(.done), .success(.replies): "\(name) ok"
     case .success(.reply(let reply)): "\(name) ok \(reply.data.map { text($0.utf8) } ?? "-")"
     case .success(.line(let subdevice)): "\(name) ok \(shorten(subdevice.description))"
     case .success(.subdevices(let subdevices)):
       "\(name) ok \(subdevices.map { shorten($0.description) })"
+    case .success(.topics(let topics)): "\(name) ok \(topics.map(shorten))"
     case .success(.registered(let registered)):
       "\(name) ok \(registered.map { $0.deviceName ?? "-" })"
     case .failure(let error): "\(name) error \(code(error))"

@@ -1,5 +1,5 @@
 import ConformanceKit
-import DataClient
+import RepriseCore
 
 @testable import DeviceSDK
 

@@ -1,5 +1,5 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
 
 /// The configuration and the identity that tests use.
 enum SampleChannel {

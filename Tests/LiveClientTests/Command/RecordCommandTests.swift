@@ -1,6 +1,6 @@
-import DataClient
 import Glibc
 import LiveClient
+import RepriseCore
 import Testing
 
 /// `reprise record client`, with a broker.

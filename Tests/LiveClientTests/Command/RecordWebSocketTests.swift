@@ -1,6 +1,6 @@
-import DataClient
 import Glibc
 import LiveClient
+import RepriseCore
 import Testing
 
 /// `reprise record client` of what is behind a WebSocket.

@@ -1,5 +1,5 @@
-import DataClient
 import Glibc
+import RepriseCore
 import TestSupport
 import Wire
 
@@ -103,6 +103,7 @@ struct Recorded {
         case .closed(let closing): "CLOSE \(closing.how.rawValue)"
         case .attempted(let attempt): "ATTEMPT \(attempt.how.rawValue)"
         case .handshake(let handshake): "\(handshake.name)"
+        case .http(let part): "\(part.name)"
         case .webSocket(let frame): "\(frame.opcode.name)"
         case .gap: "GAP"
         case .malformed: "MALFORMED"

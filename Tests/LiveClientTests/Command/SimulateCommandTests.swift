@@ -1,7 +1,7 @@
-import DataClient
 import DeviceSDK
 import Glibc
 import LiveClient
+import RepriseCore
 import Testing
 
 /// `reprise simulate`, with a broker and the SDK's own channel.
@@ -53,6 +53,31 @@ import Testing
     #expect(has("→", "/sys/a1pk/dev1/app/down/x_reply", #""data":{"a":1}"#))
     #expect(!lines.contains { $0.contains("good") || $0.contains("PUBACK") })
     #expect(lines.last?.hasSuffix("CLOSE       fin") == true)
+    #expect(command.errors == "")
+  }
+
+  /// Without a script gateways and links are answered too.
+  @Test func servesGatewaysAndLinks() async throws {
+    let command = try await start()
+    let identity = try DeviceCredentials(
+      productKey: "a1gw", deviceName: "phone", deviceSecret: "made up"
+    ).identity(secureMode: .tcp)
+    try await withGateway(
+      on: try MosquittoClient(url: broker.url), configuration: GatewayConfiguration(.own(identity))
+    ) { gateway in
+      try await gateway.start()
+      #expect(try await gateway.topology() == [])
+    }
+    try await withLink(
+      on: try MosquittoClient(url: broker.url),
+      configuration: LinkConfiguration(appID: "app", userID: "u")
+    ) { link in
+      try await link.login(token: "t")
+      try await link.logout()
+    }
+    #expect(try await command.stop(SIGINT) == 130)
+    #expect(command.text.contains("/sys/a1gw/phone/thing/topo/get_reply"))
+    #expect(command.text.contains("link/app/message/u/"))
     #expect(command.errors == "")
   }
 

@@ -1,7 +1,7 @@
-import DataClient
 import DeviceSDK
 import Glibc
 import LiveClient
+import RepriseCore
 import Testing
 import Wire
 
@@ -73,6 +73,27 @@ import Wire
     #expect(numbers == (1..<lines.count).map { "\($0)" })
     #expect(lines.filter { $0.contains("code 1001") }.count == 2)
     #expect(!lines.contains { $0.contains("hush") })
+  }
+
+  @Test func saysWhyAMessageIsNotAnswered() async throws {
+    let command = try await start(url)
+    let client = try WebSocketClient(url: url)
+    #expect(try await client.after(.connect(ConnectOptions())) == .connected(.init()))
+    let odd = #"{"uniqueId":"7","service":"s"}"#
+    try await client.perform(.init(.init(rawValue: 101), .sendText(odd)))
+    try await client.perform(.init(.init(rawValue: 102), .sendBinary([1, 2])))
+    // The first answer is to the first request.
+    let answer = try await client.after(.sendText(#"{"uniqueId":8,"service":"s"}"#))
+    guard case .text(let text) = answer, text.contains(#""uniqueId":8"#) else {
+      Issue.record("\(answer)")
+      return
+    }
+    #expect(try await command.stop(SIGINT) == 130)
+    let notes = command.errors.split(separator: "\n").filter { $0.contains("is not answered") }
+    #expect(notes.count == 2)
+    let string = "its uniqueId is a string, not a whole number; a request is a text {"
+    #expect(notes.first?.contains(string) == true)
+    #expect(notes.last?.contains("on connection 1 is not answered: it is binary; ") == true)
   }
 
   @Test func servesAPathOnly() async throws {

@@ -1,5 +1,5 @@
-import DataClient
 import Glibc
+import RepriseCore
 import Testing
 
 @testable import Gates
@@ -26,7 +26,7 @@ import Testing
       try await client.perform(.connect(ConnectOptions()))
       let error = await error { try await gate.accept() }
       #expect(error?.code == .transport)
-      #expect(error?.message == "127.0.0.1 port \(port) does not answer: Connection refused.")
+      #expect(error?.message == "127.0.0.1 port \(port) does not answer: Connection refused")
       guard case .closed(.lost) = try await client.event() else {
         Issue.record("not lost")
         return
@@ -68,7 +68,7 @@ import Testing
     for order in orders {
       let error = await error(order)
       #expect(error?.code == .timedOut)
-      #expect(error?.message.hasSuffix("it has no connection.") == true, "\(error as Any)")
+      #expect(error?.message.hasSuffix("it has no connection") == true, "\(error as Any)")
     }
   }
 
@@ -163,7 +163,7 @@ import Testing
     let gate = try BrokerGate(broker: broker.url, limit: .milliseconds(100))
     let silent = try #require(try Socket.connected(to: gate.port))
     let error = await error { try await gate.lose() }
-    #expect(error?.message == "In time the client does not connect; it is connecting.")
+    #expect(error?.message == "the client does not connect in time; it is connecting")
     #expect(silent.writeSome([0x10]) == 1)
   }
 
@@ -202,7 +202,7 @@ import Testing
     async let waiting = error { try await gate.accept() }
     gate.close()
     #expect(await waiting?.code == .transport)
-    #expect(await error { try await gate.lose() }?.message == "The gate is closed.")
+    #expect(await error { try await gate.lose() }?.message == "the gate is closed")
     gate.close()
   }
 

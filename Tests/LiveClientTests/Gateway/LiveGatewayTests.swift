@@ -1,7 +1,7 @@
-import DataClient
 import DeviceSDK
 import Glibc
 import LiveClient
+import RepriseCore
 import Synchronization
 import Testing
 
@@ -124,6 +124,24 @@ import Testing
     }
     #expect(log.contains("/sys/123/test/thing/service/property/set_reply"))
     #expect(!log.contains("292f1d18"), "signatures are not shown")
+  }
+
+  /// Real brokers keep what is retained over connections; a sweep that another member's subscription hides finds all.
+  @Test func clearsWhatTheBrokerRetains() async throws {
+    _ = try await withCloud { channel, gateway in
+      let mine = "/sys/a1gw/phone/user"
+      try await channel.subscribe("\(mine)/#")
+      for number in 0..<300 {
+        try await gateway.upload([1], to: "\(mine)/\(number)", retain: true)
+      }
+      try await channel.publish("/status", ["level": 0.5], retain: true)
+      #expect(try await channel.clearRetained(matching: "/#") == ["/sys/a1gw/phone/app/up/status"])
+      try await gateway.clearRetained("\(mine)/0")
+      #expect(
+        try await gateway.clearRetained(matching: "\(mine)/+")
+          == (1..<300).map { "\(mine)/\($0)" }.sorted())
+      #expect(try await gateway.clearRetained(matching: "/sys/#") == [])
+    }
   }
 
   @Test func bringsASubdeviceBackAfterALostConnection() async throws {

@@ -1,6 +1,6 @@
-import DataClient
 import Glibc
 import LiveClient
+import RepriseCore
 import Testing
 
 /// What is refused or lost over WebSocket, and how that is told.

@@ -1,7 +1,7 @@
-import DataClient
 import DeviceSDK
 import Glibc
 import LiveClient
+import RepriseCore
 import Testing
 
 /// MQTT over WebSocket with a real broker.

@@ -1,6 +1,6 @@
-import DataClient
 import Glibc
 import LiveClient
+import RepriseCore
 
 /// A mosquitto that takes MQTT over WebSocket beside MQTT over TCP.
 struct WebSocketBroker {

@@ -1,7 +1,7 @@
 import CloudSimulator
-import DataClient
 import DeviceSDK
 import LiveClient
+import RepriseCore
 
 /// Runs a simulated server of requests on a real WebSocket.
 func withRequestServer<Result: Sendable>(

@@ -1,7 +1,7 @@
 import CloudSimulator
-import DataClient
 import DeviceSDK
 import LiveClient
+import RepriseCore
 import Testing
 import Wire
 

@@ -1,8 +1,8 @@
 import Capture
 import ConformanceKit
-import DataClient
 import DeviceSDK
 import Glibc
+import RepriseCore
 import Testing
 
 @testable import reprise

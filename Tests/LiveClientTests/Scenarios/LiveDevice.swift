@@ -1,6 +1,6 @@
 import CloudSimulator
-import DataClient
 import DeviceSDK
+import RepriseCore
 
 @testable import reprise
 

@@ -1,8 +1,8 @@
 import ConformanceKit
-import DataClient
 import DeviceSDK
 import Gates
 import LiveClient
+import RepriseCore
 import Testing
 
 @testable import reprise

@@ -1,8 +1,8 @@
 import CloudSimulator
 import ConformanceKit
-import DataClient
 import DeviceSDK
 import LiveClient
+import RepriseCore
 import Testing
 
 @testable import reprise

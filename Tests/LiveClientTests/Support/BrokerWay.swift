@@ -1,5 +1,5 @@
-import DataClient
 import LiveClient
+import RepriseCore
 import TestSupport
 import Testing
 

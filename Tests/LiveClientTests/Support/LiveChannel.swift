@@ -1,5 +1,5 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
 
 /// Channels on live clients.
 enum LiveChannel {

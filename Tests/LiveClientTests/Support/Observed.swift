@@ -3,7 +3,7 @@ import Synchronization
 
 /// A value that threads share, and whose changes others wait for.
 ///
-/// Who changes it looks for those whose wish is fulfilled, so nobody asks again and again. Whoever waits is a
+/// A change looks for those whose wish is fulfilled, so nobody asks again and again. A waiter is a
 /// task that holds no thread meanwhile.
 final class Observed<Value: Sendable>: Sendable {
   /// Resumes whoever waits if the value is what he waits for; without a value he waits in vain.

@@ -1,4 +1,5 @@
 import Glibc
+import RepriseCore
 import Synchronization
 
 /// A way to a server that is cut in the middle of what goes over it, when a test says so.
@@ -17,18 +18,27 @@ final class Relay: Sendable {
   /// What the thread of the server shares with the test.
   private final class Shared: Sendable {
     let state = Mutex(State())
+    let note: Note?
+
+    init(_ note: Note?) { self.note = note }
   }
+
+  /// Takes what passed on a connection, which counts from 1; nothing at its end.
+  typealias Note = @Sendable (_ connection: Int, _ sender: Peer, _ bytes: [UInt8]) -> Void
 
   private let shared: Shared
   private let server: ScriptedServer
 
-  init(to port: UInt16) throws {
-    let shared = Shared()
+  init(to port: UInt16, noting note: Note? = nil) throws {
+    let shared = Shared(note)
     self.shared = shared
     server = try ScriptedServer { socket in
       guard let upstream = try? Socket.connected(to: port) else { return }
-      shared.state.withLock { $0.answers.append([]) }
-      while Self.pass(between: socket, and: upstream, shared) {}
+      let number = shared.state.withLock { state in
+        state.answers.append([])
+        return state.answers.count
+      }
+      while Self.pass(between: socket, and: upstream, number, shared) {}
     }
   }
 
@@ -48,7 +58,9 @@ final class Relay: Sendable {
   }
 
   /// Passes on what there is; false at the end of the connection.
-  private static func pass(between client: Socket, and server: Socket, _ shared: Shared) -> Bool {
+  private static func pass(
+    between client: Socket, and server: Socket, _ number: Int, _ shared: Shared
+  ) -> Bool {
     var waits = [
       pollfd(fd: client.number, events: Int16(POLLIN), revents: 0),
       pollfd(fd: server.number, events: Int16(POLLIN), revents: 0),
@@ -57,6 +69,7 @@ final class Relay: Sendable {
     for (wait, (from, to)) in zip(waits, [(client, server), (server, client)])
     where wait.revents != 0 {
       let bytes = from.readSome()
+      shared.note?(number, from === client ? .client : .server, bytes)
       guard !bytes.isEmpty else { return false }
       let (count, cut) = shared.state.withLock { $0.take(bytes.count) }
       let passed = Array(bytes.prefix(count))

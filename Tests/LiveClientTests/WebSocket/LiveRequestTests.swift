@@ -1,8 +1,8 @@
 import Capture
-import DataClient
 import DeviceSDK
 import Foundation
 import LiveClient
+import RepriseCore
 import Synchronization
 import Testing
 
@@ -136,7 +136,7 @@ private enum SampleAPI: RequestTarget {
   @Test func oneTargetRunsOverHTTP() async throws {
     let server = try ScriptedServer(answering: { line, body in
       line.hasPrefix("POST /api/test-services/nlu/analyze ")
-        && body == #"{"question":"Are you OK?","userId":"1"}"# ? Self.answer : "null"
+        && body == #"{"question":"Are you OK?","userId":1}"# ? Self.answer : "null"
     })
     let client = try HTTPClient(url: "http://127.0.0.1:\(server.port)/api", timeout: 600)
     #expect(try await ask(client) == [1])

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 import Testing
 
@@ -43,7 +43,7 @@ import Testing
     #expect(orders.stop())
     let others = WebSocketOrders(messages: 1, bytes: 1)
     #expect(!others.stop())
-    // Somebody joins the thread from here on.
+    // The thread is joined from here on.
     #expect(!others.setBlocked(true))
     let actions = ActionQueue(limit: Load(count: 1, bytes: 1))
     #expect(actions.setBlocked(true))

@@ -1,6 +1,6 @@
-import DataClient
 import Foundation
 import LiveClient
+import RepriseCore
 import Testing
 
 /// The client against a server of another library.

@@ -165,6 +165,14 @@ import Wire
     #expect(WebSocketResponse(head, context: context) == response)
   }
 
+  @Test(arguments: [
+    ("101", 101), ("099", 99), ("-01", 0), ("+99", 0), ("10", 0), ("1010", 0), ("1o1", 0), ("", 0),
+  ])
+  func readsAStatusOfThreeDigits(text: String, status: Int) {
+    let head = HTTPHead(Array("HTTP/1.1 \(text) x\r\n\r\n".utf8))
+    #expect(WebSocketResponse(head, to: nil).status == status)
+  }
+
   @Test(arguments: ["HTTP/1.1 401 Unauthorized", "HTTP/1.1 426 Upgrade Required", "HTTP/1.0 200"])
   func asksNothingOfARefusal(_ line: String) {
     let response = WebSocketResponse(Self.head([line, "Upgrade: websocket"]), to: nil)

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 // PUBACK, PUBREC, PUBREL and PUBCOMP: sections 3.3.4, 3.10.4, 4.5 and 4.6.

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// The answer by which a peer shows that it took a certain packet of the other side.

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// What is known of the WebSocket frames of a connection, as far as it matters to MQTT in them.

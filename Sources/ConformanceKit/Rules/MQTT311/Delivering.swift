@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 // PUBLISH and its acknowledgements: sections 3.3, 4.3, 4.5 and 4.6.

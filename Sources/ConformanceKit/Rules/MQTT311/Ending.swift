@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 // DISCONNECT (section 3.14), and what a bad packet must lead to.

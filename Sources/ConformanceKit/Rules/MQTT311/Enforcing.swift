@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// What a server does about a client that is silent: section 3.1.2.10.

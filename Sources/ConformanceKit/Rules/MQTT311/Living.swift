@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// The PINGREQs without a PINGRESP, oldest first.

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 // What bytes that are missing do to what is open. What is open stays: its answer may still come, but

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// All clauses of MQTT 3.1.1 that are checked, judged in one pass.

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 // CONNECT and CONNACK: sections 3.1 and 3.2.

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 // What a capture shows only where one end happens to provoke the other: sections 2.2.2, 3.1, 3.8.3,

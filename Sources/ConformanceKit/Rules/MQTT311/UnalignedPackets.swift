@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// Packets that share a WebSocket frame or span several, and whose answers are not there yet.

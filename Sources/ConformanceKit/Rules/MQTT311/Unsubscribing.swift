@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// An UNSUBSCRIBE without its UNSUBACK.

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 // The server's opening handshake: sections 4.2.2, 9 and 11.3.

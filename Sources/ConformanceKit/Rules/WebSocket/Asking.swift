@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 // The client's opening handshake: sections 3, 4.1 and 11.3.

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 // Close frames and what follows them: sections 5.5.1, 7.1 and 7.4.
@@ -90,7 +90,7 @@ extension WebSocketState {
     }
   }
 
-  /// Nobody sent a Close frame, which is how an endpoint may fail a connection, but not end it.
+  /// Neither side sent a Close frame, which is how an endpoint may fail a connection, but not end it.
   private func closeWithoutFrame(
     _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
   ) {

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// Judges the extensions of a request or response: sections 4.3, 9 and 9.1, and RFC 7692 section 7.

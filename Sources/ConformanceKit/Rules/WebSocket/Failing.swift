@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// A frame or an answer for which its receiver must fail the connection, until it is known what it did.
@@ -29,7 +29,7 @@ extension WebSocketState {
     if offence?.sender == sender, frame.opcode == .continuation, frame.header.isFinal {
       offence?.isUnfinished = false
     }
-    // Who has sent a Close frame closes anyway.
+    // An endpoint that has sent a Close frame closes anyway.
     guard offence == nil, self[sender.other].close == nil else {
       if isFreshPing { notePing(frame, sender) }
       return

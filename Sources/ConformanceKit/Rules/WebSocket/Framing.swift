@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 // The headers of frames: sections 5.1 to 5.5, 5.8, 9.1 and 10.3.

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// A clause about the head of a request or response that certain faults violate, as data.

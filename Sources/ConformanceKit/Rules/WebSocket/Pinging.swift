@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// The Ping frames of a side that were not answered yet, oldest first.
@@ -45,7 +45,7 @@ struct OpenPings {
 
   /// Takes a Pong; false when it repeats no Ping that is open.
   ///
-  /// Who is asked several times may answer the last time only, so all before it are answered, too.
+  /// An endpoint that is asked several times may answer the last time only, so all before it are answered, too.
   mutating func answer(with data: PingData?) -> Bool {
     let index = open.lastIndex { data == nil || $0.data == nil || $0.data == data }
     guard let index else { return false }

@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// All clauses of RFC 6455 that are checked, judged in the same pass as those of MQTT.
@@ -42,7 +42,7 @@ struct WebSocketJudge {
         keys.answer(event.context.connection)
       }
       state.close(Closing(closing, event), event, &tally)
-    case .opened, .attempted, .mqtt: break
+    case .opened, .attempted, .mqtt, .http: break
     }
   }
 }
@@ -77,7 +77,7 @@ struct HandshakeKeys {
       waiting[connection] = key
       return
     }
-    // Who has to authenticate asks again on the same connection.
+    // A client that has to authenticate asks again on the same connection.
     guard sight.connection != connection else { return }
     // A capture on a proxy's machine shows what comes in, and the same again going out.
     guard sight.isSettled else { return tally.leave(.keyIsFresh, .forwarded) }

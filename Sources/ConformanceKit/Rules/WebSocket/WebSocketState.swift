@@ -1,4 +1,4 @@
-internal import DataClient
+internal import RepriseCore
 internal import Wire
 
 /// What the rules of RFC 6455 need to know of one open connection.

@@ -1,5 +1,5 @@
-package import DataClient
 package import DeviceSDK
+package import RepriseCore
 import Synchronization
 
 /// A machine that can stand in the place of the channel's.
@@ -18,7 +18,7 @@ extension ChannelStateMachine: ChannelMachine {}
 package final class ChannelSubject<Machine: ChannelMachine>: ScenarioSubject {
   private let configuration: ChannelConfiguration
   private let pen: ScenarioPen
-  private let hub = ChannelHub(log: ChannelLog())
+  private let hub = ChannelHub()
   private let wrap: @Sendable (ChannelStateMachine) -> Machine
   private let text: Mutex<ChannelText>
   private let listeners = Mutex<[String: Listener]>([:])

@@ -1,5 +1,5 @@
-package import DataClient
 package import DeviceSDK
+package import RepriseCore
 
 /// Writes what a channel does as lines, without what is another with every identity.
 ///
@@ -56,6 +56,7 @@ package struct ChannelText: Sendable {
       "UNSUBSCRIBE " + filters.map(shorten).joined(separator: " ")
     case .publish(let message):
       "PUBLISH \(shorten(message.topic)) \(naming(message.payload))"
+        + (message.isRetained ? " retained" : "")
     case .send(let request): "SEND \(request.path)"
     case .sendText(let text): "TEXT \(text)"
     case .sendBinary(let bytes): "BINARY \(bytes.count)"
@@ -91,6 +92,7 @@ package struct ChannelText: Sendable {
   ) -> String {
     switch result {
     case .success(.done): "\(name) ok"
+    case .success(.topics(let topics)): "\(name) ok \(topics.joined(separator: ", "))"
     case .success(.reply(let reply)):
       "\(name) ok \(reply.data.map { text($0.utf8) } ?? "-")"
     case .failure(let error): "\(name) error \(code(error))"

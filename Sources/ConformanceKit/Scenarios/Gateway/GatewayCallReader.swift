@@ -1,5 +1,5 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
 
 /// Makes a call of a step's fields.
 struct GatewayCallReader {

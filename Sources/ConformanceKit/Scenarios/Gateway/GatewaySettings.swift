@@ -1,5 +1,5 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
 
 /// How a scenario wants its gateway.
 struct GatewaySettings: Sendable {

@@ -1,5 +1,5 @@
-package import DataClient
 package import DeviceSDK
+package import RepriseCore
 
 /// A machine that can stand in the place of the gateway's.
 package protocol GatewayMachine: StateMachine
@@ -62,7 +62,7 @@ package struct GatewayStage<Gateway: GatewayMachine>: StateMachine {
     case channel(MachineInput<ChannelStateMachine.Call>)
   }
 
-  /// Nobody waits for what sub-devices say at once.
+  /// What sub-devices say at once is waited for by no step.
   private static var nobody: CallID { CallID(rawValue: .max) }
 
   /// The gateway.

@@ -1,5 +1,5 @@
-package import DataClient
 package import DeviceSDK
+package import RepriseCore
 import Synchronization
 
 /// The gateway of an app as scenarios drive it.

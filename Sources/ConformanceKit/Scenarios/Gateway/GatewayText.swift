@@ -1,5 +1,5 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
 
 /// Writes what a gateway does as lines, without what is another with every scenario.
 ///
@@ -127,10 +127,11 @@ struct GatewayText: Sendable {
   /// Returns the line of a call that was completed.
   func line(_ name: String, _ value: GatewayStateMachine.Value) -> String {
     switch value {
-    case .done: "\(name) ok"
+    case .done, .replies: "\(name) ok"
     case .reply(let reply): "\(name) ok \(reply.data.map { Self.text(named($0).utf8) } ?? "-")"
     case .line(let subdevice): "\(name) ok \(self.name(subdevice))"
     case .subdevices(let subdevices): "\(name) ok \(names(subdevices))"
+    case .topics(let topics): "\(name) ok \(topics.joined(separator: ", "))"
     case .registered(let registered):
       "\(name) ok "
         + registered.map { device in

@@ -1,5 +1,5 @@
-package import DataClient
 package import DeviceSDK
+package import RepriseCore
 
 /// What an application can ask a link for, as steps of scenarios write it.
 package protocol LinkCall: Sendable {

@@ -1,5 +1,5 @@
-package import DataClient
 package import DeviceSDK
+package import RepriseCore
 
 /// Writes what a link does as lines, without what is another with every app.
 ///

@@ -1,5 +1,5 @@
-import DataClient
 import DeviceSDK
+import RepriseCore
 
 /// How a scenario wants requests configured.
 struct RequestSettings {
@@ -36,7 +36,9 @@ struct RequestSettings {
     case ("queue", let value):
       return set(\.whileConnecting, value.integer.map { .queue(limit: $0) })
     case ("legacyPercentEncoding", .bool(let value)):
-      configuration.usesLegacyPercentEncoding = value
+      var format = JSONRequestFormat()
+      format.usesLegacyPercentEncoding = value
+      configuration.format = format
     case ("login", .bool(let value)): canLogIn = value
     default: return false
     }

@@ -1,5 +1,5 @@
-package import DataClient
 package import DeviceSDK
+package import RepriseCore
 import Synchronization
 
 /// A machine that can stand in the place of the one for requests.

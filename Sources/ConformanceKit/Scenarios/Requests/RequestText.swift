@@ -1,5 +1,5 @@
-package import DataClient
 package import DeviceSDK
+package import RepriseCore
 
 /// Writes what requests and their connection do as lines, and knows what was sent to write its answers.
 ///

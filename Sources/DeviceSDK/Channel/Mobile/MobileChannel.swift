@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 import Synchronization
 
 /// Runs a channel with the calls of the SDK for Android for as long as a body runs, as `withChannel` does.
@@ -17,12 +17,12 @@ import Synchronization
 ///   `DataClientError`, or one of the SDK's that says the same, gives way to that of the world.
 public func withMobileChannel<Result: Sendable>(
   on client: any DataClient, config: MobileConnectConfig, identity: ChannelIdentity? = nil,
-  log: (@Sendable (ChannelLog.Entry) -> Void)? = nil,
+  log: (@Sendable (DeviceLog.Entry) -> Void)? = nil,
   _ body: (MobileChannel) async throws -> Result
 ) async throws -> Result {
   let gate = MobileLogGate(log)
   var configuration = try config.configuration(identity: identity)
-  if log != nil { configuration.log = ChannelLog(level: .debug) { gate.take($0) } }
+  if log != nil { configuration.log = DeviceLog(level: .debug) { gate.take($0) } }
   // Held out here: what waits for the main actor when the body ends is told before the channel is over.
   let registry = MobileRegistry()
   defer { withExtendedLifetime(registry) {} }
@@ -181,13 +181,13 @@ public final class MobileChannel: Sendable {
 /// Lets log entries through, or keeps them back.
 final class MobileLogGate: Sendable {
   private let isOpen = Atomic(false)
-  private let log: (@Sendable (ChannelLog.Entry) -> Void)?
+  private let log: (@Sendable (DeviceLog.Entry) -> Void)?
 
-  init(_ log: (@Sendable (ChannelLog.Entry) -> Void)?) { self.log = log }
+  init(_ log: (@Sendable (DeviceLog.Entry) -> Void)?) { self.log = log }
 
   func open(_ value: Bool) { isOpen.store(value, ordering: .relaxed) }
 
-  func take(_ entry: ChannelLog.Entry) {
+  func take(_ entry: DeviceLog.Entry) {
     if isOpen.load(ordering: .relaxed) { log?(entry) }
   }
 }

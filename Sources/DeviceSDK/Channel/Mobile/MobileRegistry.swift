@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 
 /// Holds the listeners of a mobile channel, and knows its state.

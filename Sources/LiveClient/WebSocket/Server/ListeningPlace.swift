@@ -1,5 +1,5 @@
-import DataClient
 import Glibc
+import RepriseCore
 
 /// Where a server is to listen, as the library can be told it.
 struct ListeningPlace: Sendable {
@@ -24,7 +24,7 @@ struct ListeningPlace: Sendable {
     let found = try TCPAddress.resolve(name, port: port)
     // Clients that try IPv6 first go on to IPv4, and some never try IPv6.
     guard let text = (found.first { $0.family == AF_INET } ?? found.first)?.numericHost else {
-      throw DataClientError(.transport, "The host \(name) has no address")
+      throw DataClientError(.transport, "the host \(name) has no address")
     }
     address = text
   }

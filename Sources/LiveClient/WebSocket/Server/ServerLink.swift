@@ -1,6 +1,6 @@
 import CWebSockets
-import DataClient
 import Glibc
+import RepriseCore
 import Wire
 
 /// One connection of a ``ServerLoop``: carries bytes between the library and the machine, and events on.
@@ -10,7 +10,7 @@ final class ServerLink {
   var wsi: OpaquePointer?
   private unowned let loop: ServerLoop
   private var machine: WebSocketServerMachine
-  private let inbox: Mailbox<WebSocketServerEvent.Told>
+  private let inbox: ThreadMailbox<WebSocketServerEvent.Told>
   private let outbox: ServerOutbox
   private var isReading = true
   /// Whether nothing is written any more, once the machine's output is.
@@ -31,7 +31,7 @@ final class ServerLink {
     self.wsi = wsi
     let orders = loop.orders
     let limits = loop.options.limits
-    inbox = Mailbox(limit: limits.received) { orders.look(at: number) }
+    inbox = ThreadMailbox(limit: limits.received) { orders.look(at: number) }
     outbox = ServerOutbox(limit: limits.unsent) { orders.look(at: number) }
     machine = WebSocketServerMachine(
       loop.options, at: loop.clock.now, deciding: loop.decision(on:))
@@ -76,7 +76,7 @@ final class ServerLink {
   /// The library is done with the connection.
   func forget() {
     wsi = nil
-    follow(machine.ended("The connection was lost."))
+    follow(machine.ended("the connection was lost"))
     end()
   }
 

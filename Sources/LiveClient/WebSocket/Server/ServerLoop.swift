@@ -1,6 +1,6 @@
 import CWebSockets
-import DataClient
 import Glibc
+import RepriseCore
 import Wire
 
 /// What the thread of a ``WebSocketServer`` does: it owns the library's context.
@@ -12,7 +12,7 @@ final class ServerLoop {
   let orders: ServerOrders
   let clock = LiveClock()
   private let decide: @Sendable (WebSocketRequest) -> WebSocketDecision
-  private let connections: Mailbox<WebSocketServerConnection>
+  private let connections: ThreadMailbox<WebSocketServerConnection>
   private var links: [UInt64: ServerLink] = [:]
   private var lastNumber: UInt64 = 0
   private var isStopping = false
@@ -23,7 +23,7 @@ final class ServerLoop {
 
   init(
     _ options: WebSocketServerOptions, orders: ServerOrders,
-    connections: Mailbox<WebSocketServerConnection>,
+    connections: ThreadMailbox<WebSocketServerConnection>,
     deciding decide: @escaping @Sendable (WebSocketRequest) -> WebSocketDecision
   ) {
     self.options = options
@@ -49,7 +49,7 @@ final class ServerLoop {
     guard
       let context = WebSocketLibrary.makeContext(user: Unmanaged.passUnretained(self).toOpaque())
     else {
-      return started(.failure(.init(.transport, "The library makes no context.")))
+      return started(.failure(.init(.transport, "the library makes no context")))
     }
     if let port = listen(on: place, context, protocols) {
       orders.serve(context)

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 import Wire
 
@@ -39,7 +39,7 @@ final class ServerOutbox: Sendable {
     var isClosed = false
   }
 
-  static let closed = DataClientError(.notConnected, "The connection is closed.")
+  static let closed = DataClientError(.notConnected, "the connection is closed")
 
   private let state = Mutex(State())
   private let limit: Int

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 import Synchronization
 
 /// The server's side of a connection as a world, for whoever answers a client as a cloud does.
@@ -25,7 +25,7 @@ public final class ServerSideClient: DataClient {
   private let connection: WebSocketServerConnection
   private let state: Mutex<State>
   /// Has an element from a call of ``wake()`` until it is told.
-  private let wakes = Mailbox<Void>(limit: 1)
+  private let wakes = ThreadMailbox<Void>(limit: 1)
 
   /// Takes over a connection.
   /// - Parameter connection: The connection.
@@ -59,7 +59,7 @@ public final class ServerSideClient: DataClient {
     case .sendBinary(let bytes): try await connection.send(bytes)
     case .disconnect: guard connection.finish(1000) else { throw ServerOutbox.closed }
     case .connect, .subscribe, .unsubscribe, .publish, .send:
-      throw DataClientError(.unsupported, "A server sends text or binary messages.")
+      throw DataClientError(.unsupported, "a server sends text or binary messages")
     }
   }
 
@@ -74,7 +74,7 @@ public final class ServerSideClient: DataClient {
       return !state.isRead
     }
     guard isAlone else {
-      throw DataClientError(.invalidAction, "Somebody else waits for the next event.")
+      throw DataClientError(.invalidAction, "another task waits for the next event already")
     }
     defer { state.withLock { $0.isRead = false } }
     while true {
@@ -174,10 +174,10 @@ extension WebSocketClosure {
     case .byServer, .dropped: .byUser
     case .byClient(let code, let reason):
       .lost(
-        "The client closed the connection" + (code.map { " with the code \($0)" } ?? "")
-          + (reason.isEmpty ? "." : ": \(reason)"))
+        "the client closed the connection" + (code.map { " with the code \($0)" } ?? "")
+          + (reason.isEmpty ? "" : ": \(reason)"))
     case .failed(let code, let message):
-      .lost("The connection was closed with the code \(code): \(message)")
+      .lost("the connection was closed with the code \(code): \(message)")
     case .lost(let reason): .lost(reason)
     }
   }

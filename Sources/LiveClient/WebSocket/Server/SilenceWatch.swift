@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// Whether the other side of a connection lives: it is asked after a while of silence, and must answer.
 ///

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 public import Wire
 
 /// A server of WebSocket (RFC 6455) on a thread of its own.
@@ -22,10 +22,11 @@ public final class WebSocketServer: Sendable {
   public let port: UInt16
   /// Where clients on this machine find the server: `ws://address:port`, or `wss://` with TLS.
   public let url: String
-  private let accepted: Mailbox<WebSocketServerConnection>
+  private let accepted: ThreadMailbox<WebSocketServerConnection>
 
   fileprivate init(
-    _ options: WebSocketServerOptions, port: UInt16, _ accepted: Mailbox<WebSocketServerConnection>
+    _ options: WebSocketServerOptions, port: UInt16,
+    _ accepted: ThreadMailbox<WebSocketServerConnection>
   ) {
     self.port = port
     let host = options.address.contains(":") ? "[\(options.address)]" : options.address
@@ -38,7 +39,7 @@ public final class WebSocketServer: Sendable {
 
   /// The connections of a server.
   public struct Connections: AsyncSequence, AsyncIteratorProtocol, Sendable {
-    let accepted: Mailbox<WebSocketServerConnection>
+    let accepted: ThreadMailbox<WebSocketServerConnection>
 
     /// Returns the sequence itself, as it is its own iterator.
     public func makeAsyncIterator() -> Connections { self }
@@ -87,7 +88,7 @@ public func withWebSocketServer<Result: Sendable>(
 ) async throws -> Result {
   try options.check()
   let orders = ServerOrders()
-  let accepted = Mailbox<WebSocketServerConnection>(limit: options.limits.connections)
+  let accepted = ThreadMailbox<WebSocketServerConnection>(limit: options.limits.connections)
   let start = ServerStart()
   let thread = try WorkerThread {
     let loop = ServerLoop(options, orders: orders, connections: accepted, deciding: decide)

@@ -1,4 +1,4 @@
-public import DataClient
+public import RepriseCore
 public import Wire
 
 /// A connection of a ``WebSocketServer``, open until ``WebSocketServerEvent/closed(_:)``.
@@ -21,12 +21,12 @@ public final class WebSocketServerConnection: Sendable {
   /// The server's answer to it, the status 101 (section 4.2.2).
   public let response: WebSocketResponse
   let clock: LiveClock
-  let inbox: Mailbox<WebSocketServerEvent.Told>
+  let inbox: ThreadMailbox<WebSocketServerEvent.Told>
   private let outbox: ServerOutbox
 
   init(
     _ agreement: WebSocketAgreement, from clientAddress: String, clock: LiveClock,
-    inbox: Mailbox<WebSocketServerEvent.Told>, outbox: ServerOutbox
+    inbox: ThreadMailbox<WebSocketServerEvent.Told>, outbox: ServerOutbox
   ) {
     request = agreement.request
     response = agreement.response
@@ -44,7 +44,7 @@ public final class WebSocketServerConnection: Sendable {
 
   /// What a client does.
   public struct Events: AsyncSequence, AsyncIteratorProtocol, Sendable {
-    let inbox: Mailbox<WebSocketServerEvent.Told>
+    let inbox: ThreadMailbox<WebSocketServerEvent.Told>
 
     /// Returns the sequence itself, as it is its own iterator.
     public func makeAsyncIterator() -> Events { self }
@@ -71,7 +71,7 @@ public final class WebSocketServerConnection: Sendable {
   ///   `CancellationError`.
   public func ping(_ bytes: [UInt8] = []) async throws {
     guard bytes.count <= 125 else {
-      throw DataClientError(.invalidAction, "A PING carries 125 bytes at most.")
+      throw DataClientError(.invalidAction, "a PING carries 125 bytes at most")
     }
     try await outbox.add(.ping(bytes))
   }
@@ -98,11 +98,11 @@ public final class WebSocketServerConnection: Sendable {
   /// - Throws: `DataClientError` when code or reason can't be sent.
   public func close(code: UInt16? = 1000, reason: String = "") throws(DataClientError) {
     if let code, !WebSocketCloseCode.mayBeSent(code) {
-      throw DataClientError(.invalidAction, "The code \(code) may not stand in a Close frame.")
+      throw DataClientError(.invalidAction, "the code \(code) may not stand in a Close frame")
     }
     guard reason.utf8.count <= 123, code != nil || reason.isEmpty else {
       throw DataClientError(
-        .invalidAction, "A reason has 123 bytes at most, and stands behind a code.")
+        .invalidAction, "a reason has 123 bytes at most, and stands behind a code")
     }
     outbox.close(code: code, reason: reason)
   }

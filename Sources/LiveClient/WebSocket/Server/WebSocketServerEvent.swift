@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 
 /// What a client of a ``WebSocketServer`` did.
 public enum WebSocketServerEvent: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 extension WebSocketServerMachine {
@@ -49,7 +49,7 @@ extension WebSocketServerMachine {
 
   private mutating func receiveData(_ frame: borrowing WebSocketFrameView, at now: Timestamp) {
     if case .kept = frame.compression { return failTooLarge(at: now) }
-    // Whoever closes is done with what comes; the frames are read for the client's Close alone.
+    // A side that closes is done with what comes; the frames are read for the client's Close alone.
     guard phase == .open else { return }
     let data = frame.data
     guard frame.missing == 0, message.count + data.byteCount <= options.limits.message else {

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// The server's side of one connection: bytes in, bytes and events out (RFC 6455).
@@ -180,19 +180,19 @@ struct WebSocketServerMachine: ~Copyable {
   mutating func passed(at now: Timestamp, isReading: Bool) -> [Order] {
     guard let deadline, deadline <= now else { return [] }
     switch phase {
-    case .handshake: refuse(408, [], "The request took too long.", at: now)
+    case .handshake: refuse(408, [], "the request took too long", at: now)
     case .open where leaving.deadline.map { $0 <= now } ?? false:
-      lose("The client does not read.")
+      lose("the client does not read")
       orders.append(.cut)
     case .open where !isReading: silence.heard(at: now)
     case .open where !silence.isAsked:
       output.append(WebSocketFrame(.ping, []).encoded())
       silence.asked(output.added, at: now)
     case .open:
-      lose("The client is silent, and answered no PING.")
+      lose("the client is silent, and answered no PING")
       orders.append(.cut)
     case .closing, .draining:
-      lose("The client answered no Close frame.")
+      lose("the client answered no Close frame")
       orders.append(.cut)
     case .ended: break
     }
@@ -213,7 +213,7 @@ struct WebSocketServerMachine: ~Copyable {
   private mutating func receiveHead(_ piece: RawSpan, at now: Timestamp) {
     switch head.consume(piece) {
     case .needMore: break
-    case .tooLarge: refuse(431, [], "The request is too long.", at: now)
+    case .tooLarge: refuse(431, [], "the request is too long", at: now)
     case .head(let head, let used):
       answer(WebSocketRequest(head), at: now)
       let rest = piece.extracting(droppingFirst: used)

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 public import Wire
 
 /// Where a ``WebSocketServer`` listens, what it agrees to, and how much it takes.
@@ -44,7 +44,7 @@ public struct WebSocketServerOptions: Sendable, Hashable {
   func check() throws(DataClientError) {
     try tls?.check()
     for name in subprotocols where !HTTPText.isToken(name.utf8) {
-      throw DataClientError(.invalidAction, "The subprotocol \"\(name)\" is no token.")
+      throw DataClientError(.invalidAction, "the subprotocol \"\(name)\" is no token")
     }
   }
 }

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Wire
 
 /// An MQTT session, packet by packet, to be put into segments in any way.

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Testing
 
 @testable import LiveClient
@@ -48,7 +48,7 @@ import Testing
 
   @Test func receivingTellsOfRoomOnceHalfOfItIsFree() async {
     let news = Counter()
-    let inbox = Mailbox<Int>(limit: 4) { news.add() }
+    let inbox = ThreadMailbox<Int>(limit: 4) { news.add() }
     for number in 0..<4 { inbox.append(number) }
     #expect(!inbox.takeRoom())
     #expect(await inbox.next() == 0 && news.count == 0)
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func receivingEndsWithTheTask() async {
-    let inbox = Mailbox<Int>(limit: 1)
+    let inbox = ThreadMailbox<Int>(limit: 1)
     let waiting = Task { await inbox.next() }
     waiting.cancel()
     #expect(await waiting.value == nil)

@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Testing
 import Wire
 
@@ -38,7 +38,7 @@ import Wire
       #expect(world.client.closure == nil)
       #expect(
         try await world.user.event()
-          == .closed(.lost("The client closed the connection with the code 4001: bye")))
+          == .closed(.lost("the client closed the connection with the code 4001: bye")))
       #expect(world.client.closure == .byClient(code: 4001, reason: "bye"))
       for _ in 0..<2 { #expect(try await world.user.event() == .ended) }
       #expect(await world.user.refusal(.sendText("late")) == .notConnected)
@@ -86,7 +86,7 @@ import Wire
 
   /// A connection without a server, whose events come when a test says.
   private func connection(
-    _ clock: LiveClock, _ inbox: Mailbox<WebSocketServerEvent.Told>
+    _ clock: LiveClock, _ inbox: ThreadMailbox<WebSocketServerEvent.Told>
   ) -> WebSocketServerConnection {
     let agreement = WebSocketAgreement(RawClient.request("/"), WebSocketServerOptions())
     return WebSocketServerConnection(
@@ -94,7 +94,7 @@ import Wire
   }
 
   @Test func timePassesToTheDeadlineAndNeverBack() async throws {
-    let (clock, inbox) = (LiveClock(), Mailbox<WebSocketServerEvent.Told>(limit: 10))
+    let (clock, inbox) = (LiveClock(), ThreadMailbox<WebSocketServerEvent.Told>(limit: 10))
     let client = ServerSideClient(connection(clock, inbox))
     let start = client.now
     let soon = start.advanced(by: .milliseconds(1))
@@ -112,7 +112,7 @@ import Wire
   }
 
   @Test func timeStandsStillWhileAnEventWaits() async throws {
-    let (clock, inbox) = (LiveClock(), Mailbox<WebSocketServerEvent.Told>(limit: 10))
+    let (clock, inbox) = (LiveClock(), ThreadMailbox<WebSocketServerEvent.Told>(limit: 10))
     let client = ServerSideClient(connection(clock, inbox))
     inbox.append(.init(event: .text("a"), moment: clock.now))
     let now = client.now
@@ -121,14 +121,14 @@ import Wire
     #expect(try await client.next(before: nil) == .text("a"))
     try await passTime(of: clock)
     #expect(client.now > now)
-    // Who takes the events of the connection besides takes its end too.
+    // A second reader of the connection's events takes its end too.
     inbox.finish()
     #expect(try await client.next(before: nil) == .ended)
   }
 
   /// Waits until a clock has moved on, by a client that waits for nothing else.
   private func passTime(of clock: LiveClock) async throws {
-    let client = ServerSideClient(connection(clock, Mailbox(limit: 1)))
+    let client = ServerSideClient(connection(clock, ThreadMailbox(limit: 1)))
     let soon = clock.now.advanced(by: .milliseconds(1))
     #expect(try await client.next(before: soon) == .deadline && clock.now >= soon)
   }

@@ -1,5 +1,5 @@
-import DataClient
 import LiveClient
+import RepriseCore
 import Wire
 
 /// How connections of a server ended, by the target of their requests.

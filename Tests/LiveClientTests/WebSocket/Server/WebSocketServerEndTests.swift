@@ -1,5 +1,5 @@
-import DataClient
 import LiveClient
+import RepriseCore
 import Testing
 import Wire
 
@@ -24,7 +24,7 @@ import Wire
       return (client.socket, connection)
     }
     defer { withExtendedLifetime(socket) {} }
-    #expect(await connection.end() == .lost("The client does not read."))
+    #expect(await connection.end() == .lost("the client does not read"))
   }
 
   @Test func closesAConnectionWhoseClientPingsAndDoesNotRead() async throws {
@@ -34,7 +34,7 @@ import Wire
       try await connection.send(Self.flood)
       try connection.close()
       client.send(FrameRow.frame(.ping))
-      #expect(await connection.end() == .lost("The client does not read."))
+      #expect(await connection.end() == .lost("the client does not read"))
     }
   }
 
@@ -42,7 +42,7 @@ import Wire
     let options = WebSocketServerOptions(limits: WebSocketServerLimits(connections: 2))
     try await withWebSocketServer(options) { server in
       for _ in 0..<2 { try await Self.comeAndGo(server) }
-      // Nobody took the two, although their clients are gone.
+      // The two were not taken, although their clients are gone.
       #expect(try await RawClient(server.port).response?.status == 503)
       _ = await server.connections.next()
       // The links of those before may be there for a moment.

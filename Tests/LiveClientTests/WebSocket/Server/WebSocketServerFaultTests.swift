@@ -52,7 +52,7 @@ import Wire
       let frames = try await client.frames()
       #expect(frames?.map(\.header.opcode) == [.ping])
       #expect(
-        try await log.closure(of: "/mute") == .lost("The client is silent, and answered no PING."))
+        try await log.closure(of: "/mute") == .lost("the client is silent, and answered no PING"))
     }
   }
 
@@ -61,7 +61,7 @@ import Wire
       var client: RawClient? = try await RawClient(server.port, target: "/gone")
       client?.send(FrameRow.frame(.text, [0x61], isFinal: false))
       client = nil
-      #expect(try await log.closure(of: "/gone") == .lost("The connection was lost."))
+      #expect(try await log.closure(of: "/gone") == .lost("the connection was lost"))
     }
   }
 
@@ -73,7 +73,7 @@ import Wire
       client.send(FrameRow.frame(.text, [0x61]))
       #expect(try await client.frames()?.last?.closeCode == 1000)
       #expect(
-        try await log.closure(of: "/close?1000") == .lost("The client answered no Close frame."))
+        try await log.closure(of: "/close?1000") == .lost("the client answered no Close frame"))
     }
   }
 

@@ -1,5 +1,5 @@
-import DataClient
 import LiveClient
+import RepriseCore
 import Testing
 
 /// The server with clients of another library.

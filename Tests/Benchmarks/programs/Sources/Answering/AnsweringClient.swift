@@ -1,4 +1,4 @@
-import DataClient
+import RepriseCore
 import Synchronization
 
 /// A world in memory whose other side answers at once; time passes when nothing else happens.

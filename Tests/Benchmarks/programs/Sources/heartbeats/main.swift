@@ -6,9 +6,9 @@
 // machine alone takes for the same.
 
 import Answering
-import DataClient
 import DeviceSDK
 import Glibc
+import RepriseCore
 import Synchronization
 
 final class Beats: Sendable {

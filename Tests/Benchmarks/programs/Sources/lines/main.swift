@@ -6,9 +6,9 @@
 // its reply. The cloud answers at once.
 
 import Answering
-import DataClient
 import DeviceSDK
 import Glibc
+import RepriseCore
 
 struct Lamp: SubdeviceConnection {
   let words: SubdeviceInfo

@@ -1,8 +1,8 @@
 // What receive.c does, over the port: the same messages, each as an event that is awaited.
 
-import DataClient
 import Glibc
 import LiveClient
+import RepriseCore
 
 let arguments = CommandLine.arguments
 guard arguments.count == 5, let wanted = Int(arguments[4]) else {

@@ -6,9 +6,9 @@
 // session, and the number of messages that a listener got.
 
 import Capture
-import DataClient
 import DeviceSDK
 import Glibc
+import RepriseCore
 import Synchronization
 
 final class Counter: ChannelDownstreamListener {

@@ -1,8 +1,8 @@
 // One request after another over a WebSocket, each sent when the one before it is answered; and the server for it.
 
-import DataClient
 import Glibc
 import LiveClient
+import RepriseCore
 
 let arguments = CommandLine.arguments
 switch arguments.dropFirst().first {

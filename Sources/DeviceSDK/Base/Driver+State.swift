@@ -1,0 +1,59 @@
+import RepriseCore
+
+/// The queue of what a machine wants, and who is at it.
+extension Driver.State {
+  /// Gives the machine an input, and puts what it wants into the queue.
+  mutating func enter(_ input: MachineInput<Machine.Call>, now: Timestamp) {
+    let outputs = machine.handle(input, now: now)
+    // With most inputs there is nothing to append to, and so nothing to copy.
+    if queue.isEmpty { queue = outputs } else { queue += outputs }
+  }
+
+  /// Takes over the queue with what is in it; nil when somebody is at it, or there is nothing.
+  mutating func takeAttendance() -> [Driver.Output]? {
+    guard !isAttended, !queue.isEmpty else { return nil }
+    isAttended = true
+    defer { queue = [] }
+    return queue
+  }
+
+  /// Takes what is in the queue, with the loop if it waits for room; nil, and the queue unattended, when there is
+  /// nothing, or the rest is left to the loop.
+  mutating func takeQueue(
+    goesOn: Bool
+  ) -> (outputs: [Driver.Output]?, heldUp: CheckedContinuation<Void, Never>?) {
+    let loop = heldUp.take()
+    guard goesOn || failure != nil, !queue.isEmpty else {
+      isAttended = false
+      return (nil, loop)
+    }
+    defer { queue = [] }
+    return (queue, loop)
+  }
+
+  /// What the loop does next.
+  enum Step {
+    case read(before: Timestamp?)
+    /// The task at the queue does not come after: so events wait in the client, which keeps a bounded number.
+    case holdUp
+    case leave
+  }
+
+  /// How many outputs may wait while somebody else is at the queue.
+  private static var queueLimit: Int { 1_024 }
+
+  var isFull: Bool { isAttended && queue.count >= Self.queueLimit }
+
+  /// Whether the loop waits for another deadline than it should, or knows nothing of what is left to it.
+  var mustWakeLoop: Bool { machine.deadline != awaitedDeadline || !isAttended && !queue.isEmpty }
+
+  mutating func prepareToWait() throws -> Step {
+    if let failure { throw failure }
+    if isLeaving { return .leave }
+    if isFull { return .holdUp }
+    // While somebody else performs what the machine wants, its deadlines are those of actions that the
+    // client does not have yet: time must not pass to them. Who performs wakes the client when done.
+    awaitedDeadline = isAttended || !queue.isEmpty ? nil : machine.deadline
+    return .read(before: awaitedDeadline)
+  }
+}

@@ -1,0 +1,322 @@
+package import RepriseCore
+import Synchronization
+
+/// Joins a machine to the world that a client is.
+///
+/// The machine stands under one lock. Whoever gives it an input leaves what comes out in one queue,
+/// and whoever finds the queue unattended empties it, in order: actions reach the client, and the
+/// application is told, in the order in which the machine said so.
+package final class Driver<Machine: StateMachine>: Sendable {
+  /// Takes the outcome of a call.
+  package typealias Completion = @Sendable (Result<Machine.Value, any Error>) -> Void
+  typealias Output = MachineOutput<Machine.Value, Machine.Effect, Machine.Failure>
+
+  enum Waiter {
+    case nobody
+    case task(CheckedContinuation<Machine.Value, any Error>)
+    case callback(Completion)
+    case result(Result<Machine.Value, any Error>)
+  }
+
+  struct State {
+    var machine: Machine
+    var waiters: [CallID: Waiter] = [:]
+    var lastCall: UInt64 = 0
+    var queue: [Output] = []
+    var isAttended = false
+    /// The loop, when it waits for room in the queue.
+    var heldUp: CheckedContinuation<Void, Never>?
+    var awaitedDeadline: Timestamp?
+    var isLeaving = false
+    var failure: (any Error)?
+  }
+
+  private let state: Mutex<State>
+  private let client: any DataClient
+  private let log: SystemLog
+  private let tell: @Sendable (Machine.Effect) -> Void
+
+  /// Creates a driver.
+  /// - Parameters:
+  ///   - machine: The machine.
+  ///   - client: The world it lives in.
+  ///   - log: Where every step is told.
+  ///   - tell: Takes what the application is to be told, in order, never under the lock.
+  package init(
+    _ machine: Machine, client: any DataClient, log: SystemLog = .none,
+    tell: @escaping @Sendable (Machine.Effect) -> Void
+  ) {
+    state = Mutex(State(machine: machine))
+    self.client = client
+    self.log = log
+    self.tell = tell
+  }
+
+  /// The time in the client's world.
+  package var now: Timestamp { client.now }
+
+  /// Whether the loop waits for room in the queue.
+  var isHeldUp: Bool { state.withLock { $0.heldUp != nil } }
+
+  /// Returns something of the machine as it is.
+  package func read<Value: Sendable>(_ property: (Machine) -> Value) -> Value {
+    state.withLock { property($0.machine) }
+  }
+
+  // MARK: Calls
+
+  /// Gives the machine a call and waits for its completion.
+  /// - Parameters:
+  ///   - call: The call.
+  ///   - isCleanup: Whether it is made in a cancelled task, too, though not waited for.
+  /// - Returns: What it results in.
+  /// - Throws: The machine's error, what ended the driver, or `CancellationError`.
+  func call(_ call: Machine.Call, isCleanup: Bool = false) async throws -> Machine.Value {
+    if !isCleanup { try Task.checkCancellation() }
+    let id = enter(call, .nobody)
+    return try await withTaskCancellationHandler {
+      await attendQueue(patience: Self.callersPatience)
+      if state.withLock({ $0.mustWakeLoop }) { client.wake() }
+      return try await withCheckedThrowingContinuation { attach($0, to: id) }
+    } onCancel: {
+      cancel(id)
+    }
+  }
+
+  /// Gives the machine a call, and its result to a closure; the driver's own task does the rest.
+  package func submit(_ call: Machine.Call, completion: @escaping Completion) {
+    submit([(call, completion)])
+  }
+
+  /// Gives the machine calls, and their results to closures; the driver's own task does the rest, and is woken when
+  /// the machine has them all.
+  package func submit(_ calls: [(call: Machine.Call, completion: Completion)]) {
+    for (call, completion) in calls { enter(call, .callback(completion)) }
+    client.wake()
+  }
+
+  @discardableResult
+  private func enter(_ call: Machine.Call, _ waiter: Waiter) -> CallID {
+    let (id, failure) = state.withLock { state -> (CallID, (any Error)?) in
+      state.lastCall += 1
+      let id = CallID(rawValue: state.lastCall)
+      state.waiters[id] = waiter
+      if state.failure == nil {
+        state.enter(.called(id, call), now: client.now)
+      }
+      return (id, state.failure)
+    }
+    if let failure { complete(id, .failure(failure)) }
+    return id
+  }
+
+  private func attach(
+    _ continuation: CheckedContinuation<Machine.Value, any Error>, to id: CallID
+  ) {
+    let result: Result<Machine.Value, any Error>? = state.withLock { state in
+      guard case .result(let result) = state.waiters[id] else {
+        state.waiters[id] = .task(continuation)
+        return nil
+      }
+      state.waiters[id] = nil
+      return result
+    }
+    if let result { continuation.resume(with: result) }
+  }
+
+  private func cancel(_ id: CallID) {
+    let isOpen = state.withLock { state in
+      switch state.waiters[id] {
+      case .nobody, .task:
+        state.enter(.cancelled(id), now: client.now)
+        return true
+      case .callback, .result, nil: return false
+      }
+    }
+    guard isOpen else { return }
+    complete(id, .failure(CancellationError()))
+    client.wake()
+  }
+
+  private func complete(_ id: CallID, _ result: Result<Machine.Value, any Error>) {
+    let waiter: Waiter? = state.withLock { state in
+      let waiter = state.waiters.removeValue(forKey: id)
+      switch waiter {
+      case .nobody: state.waiters[id] = .result(result)
+      case .result(let first): state.waiters[id] = .result(first)
+      case .task, .callback, nil: break
+      }
+      return waiter
+    }
+    switch waiter {
+    case .task(let continuation): continuation.resume(with: result)
+    case .callback(let completion): completion(result)
+    case .nobody, .result, nil: break
+    }
+  }
+
+  // MARK: The queue
+
+  private func handle(_ input: MachineInput<Machine.Call>) {
+    state.withLock { $0.enter(input, now: client.now) }
+  }
+
+  /// How often a caller looks for more in the queue before it leaves the rest to the loop.
+  private static var callersPatience: Int { 16 }
+
+  /// Empties the queue, unless somebody is at it.
+  /// - Parameter patience: How often to look for more: a caller has a call of its own to come back from, however much
+  ///   others do meanwhile.
+  private func attendQueue(patience: Int = .max) async {
+    guard var outputs = state.withLock({ $0.takeAttendance() }) else { return }
+    var patience = patience
+    while true {
+      for output in outputs {
+        switch output {
+        case .tell(let effect): tell(effect)
+        case .complete(let id, let result): complete(id, result.mapError { $0 })
+        case .perform(let action): await perform(action)
+        }
+      }
+      patience -= 1
+      let (more, heldUp) = state.withLock { $0.takeQueue(goesOn: patience > 0) }
+      heldUp?.resume()
+      guard let more else { return }
+      outputs = more
+    }
+  }
+
+  private func perform(_ action: ClientAction) async {
+    log.note(action)
+    do {
+      try await client.perform(action)
+    } catch let error as DataClientError {
+      log(.warning, .call, "the client refused \(action.kind.name): \(error.message)")
+      if error.code == .diverged || error.code == .unreadable {
+        state.withLock { $0.failure = $0.failure ?? error }
+        client.wake()
+      } else {
+        handle(.refused(action.id, error))
+      }
+    } catch {
+      handle(.refused(action.id, DataClientError(.transport, "\(error)")))
+    }
+  }
+
+  // MARK: Life
+
+  /// Runs the machine for as long as a body runs, and then says goodbye.
+  /// - Parameters:
+  ///   - goodbye: The call that closes what the machine has opened.
+  ///   - loop: Calls ``loop(_:)``; given by who knows the machine, as code that is generic over it
+  ///     takes three times as long for each event.
+  ///   - helper: Runs beside it; it must end when `finish` was called, or the task is cancelled.
+  ///   - finish: Called when nothing more will be told.
+  ///   - body: What the application does.
+  /// - Returns: What the body returns.
+  /// - Throws: What the body throws, unless that comes of a broken world; otherwise what broke the client's world.
+  package func run<Value: Sendable>(
+    goodbye: Machine.Call, loop: @escaping @Sendable () async throws -> Void,
+    helper: @escaping @Sendable () async -> Void,
+    finish: @escaping @Sendable () -> Void, body: () async throws -> Value
+  ) async throws -> Value {
+    // A scope within another one's body is a part of the same application.
+    let outer = ApplicationScope.current
+    let scope = outer ?? ApplicationScope()
+    var thrown: String?
+    defer { if let thrown { outer?.forget(thrown: thrown) } }
+    return try await ApplicationScope.$current.withValue(scope) {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          defer { finish() }
+          try await loop()
+        }
+        group.addTask { await helper() }
+        let result: Result<Value, any Error>
+        do {
+          result = .success(try await body())
+        } catch {
+          thrown = scope.note(thrown: error)
+          result = .failure(error)
+        }
+        let wasBroken = state.withLock { $0.failure != nil }
+        await leave(goodbye)
+        do {
+          try await group.waitForAll()
+        } catch is CancellationError {
+          // The body was cancelled too, and says so itself if it matters.
+        } catch {
+          if case .failure(let own) = result, !Self.isOfWorld(own, wasBroken) { throw own }
+          throw error
+        }
+        return try result.get()
+      }
+    }
+  }
+
+  /// Whether what a body threw only says that the client's world is broken.
+  private static func isOfWorld(_ error: any Error, _ wasBroken: Bool) -> Bool {
+    wasBroken && (error is DataClientError || error is Machine.Failure)
+  }
+
+  private func leave(_ goodbye: Machine.Call) async {
+    // A cancelled task says goodbye too, and does not wait for it. So does its loop, unless it is told first that there
+    // is nothing left to do.
+    _ = try? await call(goodbye, isCleanup: true)
+    state.withLock { $0.isLeaving = true }
+    client.wake()
+  }
+
+  /// Takes events until the world or the scope ends.
+  /// - Parameter goodbye: The call that closes what the machine has opened.
+  /// - Throws: What broke the client's world, and `CancellationError`.
+  package func loop(_ goodbye: Machine.Call) async throws {
+    do {
+      reading: while true {
+        await attendQueue()
+        let deadline: Timestamp?
+        switch try state.withLock({ try $0.prepareToWait() }) {
+        case .leave: break reading
+        case .holdUp:
+          await waitForRoom()
+          continue
+        case .read(let until): deadline = until
+        }
+        let event = try await client.next(before: deadline)
+        log.note(event)
+        switch event {
+        case .woken: break
+        case .ended:
+          handle(.received(event))
+          return await end(DataClientError(.notConnected, "there are no more events"))
+        default: handle(.received(event))
+        }
+      }
+    } catch {
+      if error is CancellationError { enter(goodbye, .callback { _ in }) }
+      await end(error)
+      throw error
+    }
+    await end(CancellationError())
+  }
+
+  /// Waits until whoever is at the queue has taken what is in it.
+  private func waitForRoom() async {
+    await withCheckedContinuation { loop in
+      let isFull = state.withLock { state in
+        if state.isFull { state.heldUp = loop }
+        return state.isFull
+      }
+      if !isFull { loop.resume() }
+    }
+  }
+
+  /// Nothing more will happen: whoever waits is told so.
+  private func end(_ error: any Error) async {
+    // From here on nothing is left to the loop: whoever is at the queue empties it.
+    state.withLock { $0.failure = $0.failure ?? error }
+    await attendQueue()
+    let open = state.withLock { $0.waiters.keys.sorted() }
+    for id in open { complete(id, .failure(error)) }
+  }
+}

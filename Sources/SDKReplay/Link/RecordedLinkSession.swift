@@ -1,0 +1,125 @@
+import DeviceSDK
+import RepriseCore
+
+/// What a plan has to know of a session of a link, gathered in one walk through it.
+struct RecordedLinkSession: Sendable {
+  /// What the recorded client did; the place in the list is its number.
+  private(set) var actions: [ClientAction.Kind] = []
+  /// How the temporary states differ from those before, by the number of the PUBLISH that has them.
+  private(set) var stateChanges: [Int: [String: String?]] = [:]
+  /// Whether the session ends while its last connection is open.
+  private(set) var breaksOff = false
+  /// The states of each channel as they were sent last; that of a stream channel has no name.
+  private var states: [String: [String: String]] = [:]
+
+  init(_ dialogue: ReplayDialogue) {
+    for step in dialogue {
+      switch step.content {
+      case .action(let action):
+        actions.append(action.kind)
+        take(action.kind)
+      case .event(.closed): breaksOff = false
+      case .event: continue
+      }
+    }
+  }
+
+  private mutating func take(_ kind: ClientAction.Kind) {
+    if case .connect = kind { breaksOff = true }
+    guard case .publish(let message) = kind, let verb = verb(of: message).flatMap(LinkVerb.init),
+      let request = JSONValue(parsing: message.payload)
+    else { return }
+    let channel = request["channel"]?.text ?? ""
+    switch verb {
+    case .state, .subscribe: noteStates(request.recordedStates, of: channel)
+    case .unsubscribe: states[channel] = nil
+    case .logout, .leave: states = [:]
+    case .login, .join, .renew: return
+    }
+  }
+
+  private mutating func noteStates(_ new: [String: String], of channel: String) {
+    var changes: [String: String?] = [:]
+    for (key, value) in new where states[channel]?[key] != value {
+      changes.updateValue(value, forKey: key)
+    }
+    for key in (states[channel] ?? [:]).keys where new[key] == nil {
+      changes.updateValue(nil, forKey: key)
+    }
+    states[channel] = new
+    stateChanges[actions.count - 1] = changes
+  }
+
+  // MARK: Looking ahead
+
+  /// What a message asks the server for; nil when it is a message of a channel.
+  func verb(of message: Message) -> String? {
+    let levels = message.topic.split(separator: "/", omittingEmptySubsequences: false)
+    guard levels.count >= 7, levels[levels.count - 2] == "up", levels[2] != "channel" else {
+      return nil
+    }
+    return levels.last.map(String.init)
+  }
+
+  /// The greeting that follows an action on the next connection.
+  func greeting(after ordinal: Int) -> JSONValue? {
+    request(where: { $0 == .login || $0 == .join }, after: ordinal)?.value
+  }
+
+  /// The request for a channel that follows an action.
+  func request(
+    _ verb: LinkVerb, channel: String, after ordinal: Int
+  ) -> (ordinal: Int, value: JSONValue)? {
+    var last = ordinal
+    while let found = request(where: { $0 == verb }, after: last) {
+      if found.value["channel"]?.text == channel { return found }
+      last = found.ordinal
+    }
+    return nil
+  }
+
+  private func request(
+    where isMeant: (LinkVerb) -> Bool, after ordinal: Int
+  ) -> (ordinal: Int, value: JSONValue)? {
+    for number in actions.indices where number > ordinal {
+      guard case .publish(let message) = actions[number],
+        let verb = verb(of: message).flatMap(LinkVerb.init), isMeant(verb)
+      else { continue }
+      return (number, JSONValue(parsing: message.payload) ?? .null)
+    }
+    return nil
+  }
+
+  /// The token that is shown next.
+  func token(after ordinal: Int) -> String { greeting(after: ordinal)?["token"]?.text ?? "" }
+
+  /// Whether the token that is shown next is another than the one that was shown, or renewed, last.
+  func showsNewToken(after ordinal: Int) -> Bool {
+    var last: String?
+    for number in actions.indices where number < ordinal {
+      guard case .publish(let message) = actions[number],
+        let verb = verb(of: message).flatMap(LinkVerb.init),
+        verb == .login || verb == .renew
+      else { continue }
+      last = JSONValue(parsing: message.payload)?["token"]?.text
+    }
+    guard let next = greeting(after: ordinal)?["token"]?.text else { return false }
+    return last != nil && last != next
+  }
+
+  /// Whether the action behind one opens a connection.
+  func connectsNext(after ordinal: Int) -> Bool {
+    guard actions.indices.contains(ordinal + 1), case .connect = actions[ordinal + 1] else {
+      return false
+    }
+    return true
+  }
+}
+
+extension JSONValue {
+  /// The temporary states of a request.
+  fileprivate var recordedStates: [String: String] {
+    guard case .object(let members)? = self["states"] else { return [:] }
+    return members.reduce(into: [:]) { if let text = $1.value.text { $0[$1.key] = text } }
+  }
+}

@@ -1,0 +1,148 @@
+import DeviceSDK
+import RepriseCore
+import SDKReplay
+
+/// What both kinds of link have in common when they are shown.
+protocol ShownLinkPlan: ShownPlan, LinkPlan where Machine.Failure == LinkError {}
+
+extension MessageLinkPlan: ShownLinkPlan {}
+extension StreamLinkPlan: ShownLinkPlan {}
+
+extension ShownLinkPlan {
+  static var system: String { "link" }
+  static var callKeys: (subject: String, details: String) { ("channel", "details") }
+  static func answer(in value: Void) -> ShownAnswer? { nil }
+
+  static func members(of error: LinkError) -> [JSONMember] {
+    [
+      JSONMember("code", .number("\(error.code.rawValue)")),
+      JSONMember("message", .string(error.message)),
+    ]
+  }
+
+  static func members(of outcome: ReplayOutcome<Self>) -> [JSONMember] {
+    [JSONMember("state", .string("\(outcome.ending)"))]
+  }
+
+  static func summary(of outcome: ReplayOutcome<Self>) -> (state: String, counts: String?) {
+    ("\(outcome.ending)", nil)
+  }
+
+  // MARK: For people
+
+  static func line(of effect: LinkEffect, in text: ObservationText) -> ShownLine {
+    switch effect {
+    case .changeState(let event):
+      return ShownLine(name: "state", style: .state, fields: event.fields)
+    case .tellPresence(let event):
+      return ShownLine(
+        name: "presence", style: .message, fields: [event.channel, "\(event.kind)"] + event.words)
+    case .deliver(let message):
+      let shown =
+        text.redaction.topics.isEmpty
+        ? message.text.map { "\"\($0)\"" } ?? "\(message.payload.count) bytes, no text"
+          // A link does not tell on which topic a message came.
+        : RedactionRules.mark
+      return ShownLine(
+        name: "message", style: .message, fields: [message.channel, message.publisher, shown])
+    case .warnOfToken(let event):
+      return ShownLine(name: "token", style: .state, fields: ["ends at \(event.expires)"])
+    }
+  }
+
+  // MARK: For programs
+
+  static func members(of effect: LinkEffect, in json: ObservationJSON) -> [JSONMember] {
+    switch effect {
+    case .changeState(let event): return event.members
+    case .tellPresence(let event): return event.members
+    case .deliver(let message):
+      return [
+        JSONMember("type", "message"), JSONMember("channel", .string(message.channel)),
+        JSONMember("publisher", .string(message.publisher)),
+        // A link does not tell on which topic a message came.
+        JSONMember(
+          "payload",
+          json.redaction.topics.isEmpty
+            ? json.value(of: message.payload) : .string(RedactionRules.mark)),
+      ]
+    case .warnOfToken(let event):
+      return [JSONMember("type", "token"), JSONMember("expires", .string("\(event.expires)"))]
+    }
+  }
+}
+
+extension LinkStateEvent {
+  fileprivate var fields: [String?] {
+    let missing = unrestored.map(\.channel).joined(separator: ", ")
+    return [
+      "\(previous) → \(current)", "\(operation)", "\(reason)", isResumed ? "resumed" : nil,
+      affected.isEmpty ? nil : affected.joined(separator: ", "),
+      missing.isEmpty ? nil : "without \(missing)", detail.isEmpty ? nil : detail,
+    ]
+  }
+
+  fileprivate var members: [JSONMember] {
+    let missing = unrestored.map { channel -> JSONValue in
+      ["channel": .string(channel.channel), "states": JSONValue(states: channel.states)]
+    }
+    return [
+      JSONMember("type", "state"), JSONMember("state", .string("\(current)")),
+      JSONMember("previous", .string("\(previous)")),
+      JSONMember("service", .string("\(service)")),
+      JSONMember("operation", .string("\(operation)")),
+      JSONMember("reason", .string("\(reason)")),
+      JSONMember("affected", .array(affected.map { .string($0) })),
+      JSONMember("unrestored", .array(missing)),
+      JSONMember("isResumed", .bool(isResumed)),
+    ]
+  }
+}
+
+extension LinkPresenceEvent {
+  /// Whom it is about, with temporary states, as words.
+  fileprivate var words: [String] {
+    switch kind {
+    case .snapshot: snapshot.map(\.words)
+    case .interval:
+      interval.joined.map { "+\($0)" } + interval.left.map { "-\($0)" }
+        + interval.timedOut.map { "?\($0)" } + interval.states.map(\.words)
+    case .remoteJoinChannel, .remoteLeaveChannel, .remoteConnectionTimeout, .remoteStateChanged,
+      .errorOutOfService:
+      user.map { [$0.words] } ?? []
+    }
+  }
+
+  fileprivate var members: [JSONMember] {
+    var members = [
+      JSONMember("type", "presence"), JSONMember("event", .string("\(kind)")),
+      JSONMember("channel", .string(channel)),
+    ]
+    if let user { members.append(JSONMember("user", user.value)) }
+    if kind == .snapshot { members.append(JSONMember("users", .array(snapshot.map(\.value)))) }
+    guard kind == .interval else { return members }
+    return members + [
+      JSONMember("joined", .array(interval.joined.map { .string($0) })),
+      JSONMember("left", .array(interval.left.map { .string($0) })),
+      JSONMember("timedOut", .array(interval.timedOut.map { .string($0) })),
+      JSONMember("states", .array(interval.states.map(\.value))),
+    ]
+  }
+}
+
+extension LinkPresenceEvent.User {
+  fileprivate var words: String {
+    ([userID] + states.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }).joined(separator: " ")
+  }
+
+  fileprivate var value: JSONValue {
+    ["user": .string(userID), "states": JSONValue(states: states)]
+  }
+}
+
+extension JSONValue {
+  fileprivate init(states: [String: String]) {
+    self = .object(
+      states.sorted { $0.key < $1.key }.map { JSONMember($0.key, .string($0.value)) })
+  }
+}

@@ -1,0 +1,92 @@
+import AppSessions
+import Foundation
+import RepriseCore
+import Testing
+
+/// `replay sdk` on the recordings of requests.
+@Suite struct ReplayRequestsCommandTests {
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  private func replay(_ path: String, _ words: String...) throws -> RepriseProcess.Result {
+    try RepriseProcess.run(["replay", "sdk", path] + words)
+  }
+
+  @Test(arguments: ["jsonl", "pcap"])
+  func printsWhatAConnectionSaw(ending: String) throws {
+    let result = try replay(SDKRecording.path("requests/ask.\(ending)"))
+    #expect(result.status == 0 && result.errors == "", "\(result.output)\(result.errors)")
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(lines.first?.hasSuffix("ask.\(ending), 2026-11-22 (UTC), requests") == true)
+    let arrows = lines.compactMap { line -> String? in
+      guard let arrow = line.firstIndex(where: { "→←·".contains($0) }) else { return nil }
+      return String(line[arrow...])
+    }
+    #expect(
+      arrows == [
+        "→ open 1", "← state        connecting", "← state        open", "← open 1       ok",
+        #"→ request 2    test-services/nlu/analyze  {"question":"Are you OK?","userId":1}"#,
+        #"← request 2    ok  {"ret_code":"0000","result":[1]}"#,
+        "→ close 3", "← state        closing", "← state        idle", "← close 3      ok",
+      ])
+    #expect(
+      lines.suffix(2) == [
+        "# the session ends: idle",
+        "# messages 0, late answers 0, repeated 0, lost connections 0",
+      ])
+  }
+
+  @Test func printsJSON() throws {
+    let result = try replay(SDKRecording.path("requests/push.jsonl"), "--format", "jsonl")
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    let values = result.output.split(separator: "\n").map { JSONValue(parsing: Array($0.utf8)) }
+    let types = values.compactMap { $0?["type"]?.text }
+    #expect(types.count == values.count && types.last == "end")
+    #expect(types.contains("message") && types.contains("state") && types.contains("call"))
+    let call = try #require(values.first { $0?["name"]?.text == "request" } ?? nil)
+    #expect(call["service"]?.text != nil && call["parameters"] != nil)
+    #expect(values.last??["state"]?.text == "idle")
+    #expect(values.last??["openCalls"] == .array([]))
+  }
+
+  @Test func hidesSecretsUnlessAskedNotTo() throws {
+    let text = SDKRecording.changing(
+      try SDKRecording.text("requests/ask.jsonl"), lines: #""from":"client""#,
+      "question", "password")
+    let file = try scratch.write(text, to: "ask.jsonl").path
+    for format in ["text", "jsonl"] {
+      let hidden = try replay(file, "--format", format)
+      #expect(hidden.status == 0 && !hidden.output.contains("Are you OK"))
+      let shown = try replay(file, "--format", format, "--show-secrets")
+      #expect(shown.output.contains("Are you OK"))
+    }
+  }
+
+  @Test func aDivergenceFailsAndSaysWhatToType() throws {
+    let text = SDKRecording.changing(
+      try SDKRecording.text("requests/socket-heartbeat.jsonl"), lines: #""frame":10,"#,
+      "app_iOS", "app_iot")
+    let file = try scratch.write(text, to: "beat.jsonl").path
+    let result = try replay(file)
+    #expect(result.status == 1 && result.errors == "")
+    #expect(result.output.contains("  at:       frame 10, connection 1, "))
+    #expect(
+      result.output.contains("  differs:  text.product: expected \"app_iot\", actual \"app_iOS\""))
+    #expect(result.output.contains("  next:     reprise inspect "))
+    let json = try replay(file, "--format", "jsonl")
+    #expect(json.status == 1 && json.output.contains(#""type":"divergence""#))
+  }
+
+  @Test func otherMessagesAreNoRequests() throws {
+    let text = SDKRecording.changing(
+      try SDKRecording.text("requests/ask.jsonl"), lines: #""from":"client""#, "service", "path")
+    let file = try scratch.write(text, to: "other.jsonl").path
+    let result = try replay(file)
+    #expect(result.status == 2 && result.output == "")
+    #expect(
+      result.errors
+        == "reprise: \(file): the session is one of WebSocket, but not of requests: these are objects of "
+        + "JSON with a service and a uniqueId; type reprise inspect \(file) to see what it is\n")
+  }
+}
