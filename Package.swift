@@ -99,6 +99,7 @@ let package = Package(
   package.products += [
     .executable(name: "reprise", targets: ["reprise"]),
     .library(name: "LiveClient", targets: ["LiveClient"]),
+    .library(name: "LiveHTTP", targets: ["LiveHTTP"]),
   ]
   package.targets += [
     .systemLibrary(
@@ -110,6 +111,9 @@ let package = Package(
     .target(
       name: "LiveClient", dependencies: ["RepriseCore", "Wire", "CMosquitto", "CWebSockets"],
       swiftSettings: settings),
+    // On its own, because URLSession brings all of Foundation with it, which a program of MQTT can do without.
+    .target(
+      name: "LiveHTTP", dependencies: ["RepriseCore", "LiveClient"], swiftSettings: settings),
     // Doors between a client and its server, which hold answers back until they are told: for live scenarios.
     .target(
       name: "Gates", dependencies: ["RepriseCore", "LiveClient", "Wire"], swiftSettings: settings),
@@ -132,7 +136,7 @@ let package = Package(
       path: "Tests/LivePublisher", swiftSettings: settings),
     // What an app sees of the network that it is run in.
     .executableTarget(
-      name: "network-probe", dependencies: ["RepriseCore", "DeviceSDK", "LiveClient"],
+      name: "network-probe", dependencies: ["RepriseCore", "DeviceSDK", "LiveClient", "LiveHTTP"],
       path: "Tests/NetworkProbe", swiftSettings: settings),
     // The app whose session is Recordings/account-bind.
     .executableTarget(
@@ -145,7 +149,7 @@ let package = Package(
       name: "LiveClientTests",
       dependencies: [
         "LiveClient", "Capture", "CloudSimulator", "ConformanceKit", "RepriseCore", "DeviceSDK",
-        "Gates", "TestSupport", "Wire", "live-publisher", "network-probe", "reprise",
+        "Gates", "LiveHTTP", "TestSupport", "Wire", "live-publisher", "network-probe", "reprise",
       ],
       exclude: ["README.md", "WebSocket/server.py", "WebSocket/Server/client.py"],
       swiftSettings: settings),

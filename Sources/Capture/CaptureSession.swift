@@ -2,59 +2,44 @@ import RepriseCore
 
 /// The way of a capture's bytes: frames, segments, streams, packets, events.
 struct CaptureSession: ~Copyable {
-  typealias Emit = (borrowing EventView) throws -> Void
-
-  /// What came of the events.
-  private final class Outcome {
-    /// What the emitting closure threw; kept, because it is called from places that can't throw.
-    var failure: (any Error)?
-    /// The bytes in all GAPs that were handed on: what connections of no interest lack, nobody sees.
-    var gaps = GapTotals()
-  }
-
   private var reader: CaptureReader
   private var filter: PacketFilter?
   private var dissector = FrameDissector()
   private var reassembler: TCPReassembler<SessionTraffic>
   private var cut: CaptureError?
-  private let outcome: Outcome
+  private let emitter: SessionEmitter
 
   /// Prepares to read a capture from where its reader is.
   /// - Parameters:
   ///   - reader: The capture.
   ///   - options: What the user says about the traffic.
-  ///   - emit: What takes the events; when it throws, reading is over.
+  ///   - emitter: What takes the events; when nobody wants more of them, reading is over.
   /// - Throws: ``CaptureError`` for a filter that makes no sense.
   init(
-    _ reader: consuming CaptureReader, _ options: InputOptions, _ emit: @escaping Emit
+    _ reader: consuming CaptureReader, _ options: InputOptions, _ emitter: SessionEmitter
   ) throws(CaptureError) {
     self.reader = reader
     if let bpf = options.bpf { filter = try PacketFilter(bpf) } else { filter = nil }
-    let outcome = Outcome()
-    self.outcome = outcome
+    self.emitter = emitter
     reassembler = TCPReassembler(
-      SessionTraffic(decode: options.decode, memory: options.memory) { event in
-        guard outcome.failure == nil else { return }
-        if case .gap(let gap) = event.body { outcome.gaps.add(gap) }
-        do { try emit(event) } catch { outcome.failure = error }
-      })
+      SessionTraffic(decode: options.decode, memory: options.memory, emitter: emitter))
   }
 
   /// Reads the next frames.
   /// - Parameter count: How many.
   /// - Returns: Whether there may be more.
-  /// - Throws: ``CaptureError`` when nothing can be read, and what the emitting closure throws.
+  /// - Throws: ``CaptureError`` when nothing can be read, and what the taker of the events throws.
   mutating func read(_ count: Int) throws -> Bool {
     let hasMore: Bool
     do throws(CaptureError) {
-      hasMore = try Self.read(count, &reader, &filter, &dissector, &reassembler, outcome)
+      hasMore = try Self.read(count, &reader, &filter, &dissector, &reassembler, emitter)
     } catch {
       guard reader.framesRead > 0, error.code != .invalidFilter else { throw error }
       cut = error
       hasMore = false
     }
     if hasMore { return true }
-    if let failure = outcome.failure { throw failure }
+    if let failure = emitter.failure { throw failure }
     return false
   }
 
@@ -62,31 +47,32 @@ struct CaptureSession: ~Copyable {
   private static func read(
     _ count: Int, _ reader: inout CaptureReader, _ filter: inout PacketFilter?,
     _ dissector: inout FrameDissector, _ reassembler: inout TCPReassembler<SessionTraffic>,
-    _ outcome: Outcome
+    _ emitter: SessionEmitter
   ) throws(CaptureError) -> Bool {
     var left = count
     while left > 0, let frame = try reader.next() {
       left -= 1
       if filter != nil, try filter?.matches(frame) == false { continue }
       dissector.dissect(frame) { reassembler.take($0) }
-      if outcome.failure != nil { return false }
+      if emitter.isOver { return false }
     }
     return left == 0
   }
 
   /// Ends all connections where the capture ends.
   /// - Returns: What was read, with notes on every loss.
-  /// - Throws: ``CaptureError`` when no frame could be read, and what the emitting closure throws.
+  /// - Throws: ``CaptureError`` when no frame could be read, and what the taker of the events throws.
   mutating func finish() throws -> InputSummary {
     if let unreadable = Self.unreadable(dissector.statistics) { throw unreadable }
     reassembler.finish()
-    if let failure = outcome.failure { throw failure }
+    emitter.finish()
+    if let failure = emitter.failure { throw failure }
     var summary = InputSummary()
     summary.frames = reader.framesRead
-    summary.connections = reassembler.consumer.connections
+    summary.connections = emitter.connections
     summary.notes = CaptureNotes.all(
       cut: cut, dissector.statistics, reassembler.statistics, connections: summary.connections,
-      gaps: outcome.gaps, left: reassembler.consumer.notes,
+      gaps: emitter.gaps, left: reassembler.consumer.notes,
       secretsDropped: reader.secretsDropped, surrenders: reassembler.consumer.budget.surrenders,
       messagesKept: reassembler.consumer.messagesKept)
     return summary

@@ -63,7 +63,7 @@ private final class CaptureReading: SessionReading {
     _ reader: consuming CaptureReader, _ options: InputOptions,
     _ take: @escaping (borrowing EventView) -> Void
   ) throws(CaptureError) {
-    session = try CaptureSession(reader, options) { take($0) }
+    session = try CaptureSession(reader, options, SessionEmitter { take($0) })
   }
 
   func advance() throws -> Bool {

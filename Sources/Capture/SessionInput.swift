@@ -14,16 +14,24 @@ public struct InputOptions: Sendable {
   /// When it is met, what has waited longest is given up: an event or a note tells what.
   public var memory: Int
 
+  /// How many threads a capture may be read by, at least 1; the events are the same with any number.
+  ///
+  /// With two, one reads and puts streams together, and the one that asks takes the events. Only files are read so
+  /// that lie there whole: of what comes through a pipe nobody knows when more of it comes.
+  public var jobs: Int
+
   /// The memory that is used where nothing else is said: 256 MiB.
   public static let defaultMemory = 256 << 20
 
   /// Creates options.
   public init(
-    bpf: String? = nil, decode: [UInt16: DecodeRule] = [:], memory: Int = defaultMemory
+    bpf: String? = nil, decode: [UInt16: DecodeRule] = [:], memory: Int = defaultMemory,
+    jobs: Int = 1
   ) {
     self.bpf = bpf
     self.decode = decode
     self.memory = memory
+    self.jobs = jobs
   }
 
   /// Refuses what is said of the frames of a file that has none.
@@ -97,17 +105,41 @@ public enum SessionInput {
       try options.checkRecording()
       return try RecordingSession.read(&source, into: &consumer)
     case .pcap, .pcapng:
+      if options.jobs > 1, source.regularSize ?? 0 >= smallestForThreads {
+        return try readApart(path, options, into: &consumer)
+      }
       var reader: CaptureReader? = try CaptureReader(source)
       // Everything behind this closure is specialised code; the consumer's type may be anybody's.
       return try withUnsafeMutablePointer(to: &consumer) { consumer in
         guard let reader = reader.take() else { return InputSummary() }
-        var session = try CaptureSession(reader, options) { event throws in
-          try consumer.pointee.consume(event)
-        }
+        let emitter = SessionEmitter { event in try consumer.pointee.consume(event) }
+        var session = try CaptureSession(reader, options, emitter)
         while try session.read(.max) {}
         return try session.finish()
       }
     }
+  }
+
+  /// In a file of fewer bytes there is less to do than a thread costs.
+  private static let smallestForThreads = 256 << 10
+
+  /// Reads a capture on a thread of its own, and takes its events on this one.
+  static func readApart(
+    _ path: String, _ options: InputOptions, into consumer: inout some EventConsumer
+  ) throws -> InputSummary {
+    let pipe = EventPipe()
+    let thread = try WorkerThread { pipe.end(Result { try readCapture(path, options, pipe) }) }
+    defer { thread.join() }
+    return try pipe.drain { try consumer.consume($0) }
+  }
+
+  private static func readCapture(
+    _ path: String, _ options: InputOptions, _ pipe: EventPipe
+  ) throws -> InputSummary {
+    var session = try CaptureSession(
+      CaptureReader(ByteSource(path: path)), options, SessionEmitter(pipe))
+    while try session.read(.max) {}
+    return try session.finish()
   }
 }
 

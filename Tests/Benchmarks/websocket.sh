@@ -37,8 +37,8 @@ if [ -n "${REPRISE:-}" ]; then
   reprise=$REPRISE
 else
   echo "Building reprise for release" >&2
-  swift build -c release --product reprise >&2
-  reprise=$(swift build -c release --show-bin-path)/reprise
+  make --no-print-directory build >&2
+  reprise=.build/release/reprise
 fi
 echo "Building mask for release" >&2
 swift build -c release --product mask --package-path Tests/Benchmarks/programs --scratch-path "$build" >&2

@@ -1,4 +1,5 @@
 import LiveClient
+import LiveHTTP
 import RepriseCore
 import TestSupport
 import Testing

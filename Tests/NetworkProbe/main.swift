@@ -1,6 +1,7 @@
 import DeviceSDK
 import Glibc
 import LiveClient
+import LiveHTTP
 import RepriseCore
 
 // What an application sees of the network, a line each. It is run where the test has made the network.

@@ -37,6 +37,9 @@ public struct ByteSource: ~Copyable {
   /// Whether the input is gzip.
   public var isCompressed: Bool { inflater != nil }
 
+  /// The size of a regular file as it lies there, in bytes; nil for anything else.
+  var regularSize: Int? { file?.regularSize }
+
   private let file: InputFile?
   private var inflater: GzipInflater?
   private var compressedOffset = 0

@@ -1,3 +1,5 @@
+import RepriseCore
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -34,6 +36,13 @@ struct InputFile: ~Copyable {
     if descriptor != STDIN_FILENO { _ = close(descriptor) }
   }
 
+  /// The size of a regular file, in bytes; nil for a pipe and the like, of which nobody knows when more comes.
+  var regularSize: Int? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int(clamping: status.st_size)
+  }
+
   /// Reads once into a buffer.
   ///
   /// - Parameters:
@@ -56,7 +65,7 @@ struct InputFile: ~Copyable {
       let number = errno
       if number == EINTR { continue }
       throw CaptureError(
-        .readFailed, "the file cannot be read: \(Self.text(number))", offset: offset)
+        .readFailed, "the file cannot be read: \(systemText(number))", offset: offset)
     }
   }
 
@@ -71,12 +80,7 @@ struct InputFile: ~Copyable {
         .permissionDenied, "permission to read it is denied",
         remedy: "make it readable for this user")
     default:
-      CaptureError(.readFailed, "the file cannot be opened: \(text(number))")
+      CaptureError(.readFailed, "the file cannot be opened: \(systemText(number))")
     }
-  }
-
-  private static func text(_ number: Int32) -> String {
-    guard let message = strerror(number) else { return "error \(number)" }
-    return String(cString: message)
   }
 }

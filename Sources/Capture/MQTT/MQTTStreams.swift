@@ -4,7 +4,7 @@ import Wire
 /// Cuts the two directions of a connection, or of the messages in its frames, into control packets
 /// and hands them on as they lie in the capture.
 struct MQTTStreams {
-  let emit: (borrowing EventView) -> Void
+  let emitter: SessionEmitter
 
   /// Begins in the middle: the first bytes may be the end of a packet that nobody saw.
   func resynchronize(_ connection: SessionConnection) {
@@ -42,7 +42,7 @@ struct MQTTStreams {
         lost = 0
       }
     } catch {
-      emit(
+      emitter.emit(
         EventView(connection.context(side, arrival), .malformed(Malformation(error))))
       // The piece is given up from the bad packet on; what follows may begin with a packet again.
       connection[side].resynchronizer = StreamResynchronizer(offset: end)
@@ -53,21 +53,18 @@ struct MQTTStreams {
     _ bytes: RawSpan, _ header: MQTTFixedHeader, _ side: Side, _ arrival: Arrival,
     _ connection: SessionConnection, lost: Int
   ) {
-    let view = MQTTPacketView(bytes, header: header, version: connection.version)
+    let missing = header.packetSize - bytes.byteCount
     if header.type == .connect {
-      take(connect: view, connection)
-    } else if !connection.wire.isCertain, view.missing == 0,
-      correctVersion(view, bytes, header, connection)
-    {
-      let corrected = MQTTPacketView(bytes, header: header, version: connection.version)
-      return emit(EventView(connection.context(side, arrival), .mqtt(corrected)))
+      take(
+        connect: MQTTPacketView(bytes, header: header, version: connection.version), connection)
+    } else if !connection.wire.isCertain, missing == 0 {
+      correctVersion(bytes, header, connection)
     }
-    if view.missing > 0, lost == 0 {
+    if missing > 0, lost == 0 {
       // Bytes that were there, but more than are kept of one packet.
-      let gap = Gap(bytes: view.missing, reason: .limit)
-      emit(EventView(connection.context(side, arrival), .gap(gap)))
+      emitGap(missing, .limit, side, arrival, connection)
     }
-    emit(EventView(connection.context(side, arrival), .mqtt(view)))
+    emitter.emit(connection.context(side, arrival), packet: bytes, header)
   }
 
   /// Takes the version that the first CONNECT names, if none is certain: packets came before it.
@@ -83,17 +80,17 @@ struct MQTTStreams {
     connection.wire = .mqtt(version)
   }
 
-  /// Weighs what a packet says of a version that is not certain; true when the layout changes.
+  /// Weighs what a packet says of a version that is not certain, which may change the layout.
   private func correctVersion(
-    _ view: borrowing MQTTPacketView, _ bytes: RawSpan, _ header: MQTTFixedHeader,
-    _ connection: SessionConnection
-  ) -> Bool {
+    _ bytes: RawSpan, _ header: MQTTFixedHeader, _ connection: SessionConnection
+  ) {
     let isOf5 = connection.version == .v5_0
+    let view = MQTTPacketView(bytes, header: header, version: connection.version)
     let other = MQTTPacketView(bytes, header: header, version: isOf5 ? .v3_1_1 : .v5_0)
     var layouts: MQTTLayouts = []
     if view.faults.isEmpty { layouts.insert(isOf5 ? .v5 : .v3) }
     if other.faults.isEmpty { layouts.insert(isOf5 ? .v3 : .v5) }
-    return connection.weigh(
+    connection.weigh(
       isOf5 ? MQTTEvidence(view, fitting: layouts) : MQTTEvidence(other, fitting: layouts))
   }
 
@@ -158,7 +155,7 @@ struct MQTTStreams {
     _ connection: SessionConnection
   ) {
     let gap = Gap(bytes: count, reason: reason)
-    emit(EventView(connection.context(side, arrival), .gap(gap)))
+    emitter.emit(EventView(connection.context(side, arrival), .gap(gap)))
   }
 
   private func resynchronize(
@@ -172,7 +169,7 @@ struct MQTTStreams {
       let malformation = Malformation(
         code: MQTTFramingError.Code.notMQTT.rawValue, offset: offset - found.skipped,
         message: "\(found.skipped) bytes could not be cut into packets")
-      emit(EventView(connection.context(side, arrival), .malformed(malformation)))
+      emitter.emit(EventView(connection.context(side, arrival), .malformed(malformation)))
     }
     // Without anything found it goes on with the bytes to come.
     guard !found.pieces.isEmpty else { return }
@@ -209,11 +206,11 @@ struct MQTTStreams {
       place = "a \(header.type.name) of \(header.packetSize) bytes, after \(known) of them"
     }
     if closing.how == .endOfCapture {
-      return emit(EventView(context, .gap(Gap(bytes: missing, reason: .unfilled))))
+      return emitter.emit(EventView(context, .gap(Gap(bytes: missing, reason: .unfilled))))
     }
     let malformation = Malformation(
       code: "incomplete-packet", offset: framer.packetOffset,
       message: "the stream ends inside \(place)")
-    emit(EventView(context, .malformed(malformation)))
+    emitter.emit(EventView(context, .malformed(malformation)))
   }
 }

@@ -97,14 +97,13 @@ final class SessionConnection {
   }
 
   /// Takes into account what a packet says of a version that is not certain.
-  /// - Returns: Whether that changes the layout; what was told before keeps the mark that it had.
-  func weigh(_ evidence: MQTTEvidence) -> Bool {
-    guard evidence.weight != 0 else { return false }
+  ///
+  /// That may change the layout; what was told before keeps the mark that it had.
+  func weigh(_ evidence: MQTTEvidence) {
+    guard evidence.weight != 0 else { return }
     lean = max(-MQTTEvidence.most, min(MQTTEvidence.most, lean + evidence.weight))
-    guard abs(lean) >= MQTTEvidence.enough else { return false }
-    let before = version
+    guard abs(lean) >= MQTTEvidence.enough else { return }
     wire = .mqttInferred(lean > 0 ? .v5_0 : .v3_1_1)
-    return version != before
   }
 
   /// Keeps bytes until it is known what the connection speaks.

@@ -1,12 +1,80 @@
 import RepriseCore
+import Wire
 
 /// Hands events on, and numbers connections in the order in which they are recognised.
+///
+/// Events go to a closure, or in batches through a pipe. Only the traffic of one session reaches it, event after event.
 final class SessionEmitter {
-  let emit: (borrowing EventView) -> Void
+  typealias Take = (borrowing EventView) throws -> Void
+
+  private let take: Take
+  private let pipe: EventPipe?
+  @exclusivity(unchecked) private var batch = EventBatch()
+  /// What the closure threw; kept, because it is called from places that can't throw.
+  @exclusivity(unchecked) private(set) var failure: (any Error)?
+  /// Whether nobody wants more events.
+  @exclusivity(unchecked) private(set) var isOver = false
+  /// The bytes in all GAPs that were handed on: what connections of no interest lack, nobody sees.
+  private(set) var gaps = GapTotals()
   /// The number of connections recognised so far.
   private(set) var connections = 0
 
-  init(_ emit: @escaping (borrowing EventView) -> Void) { self.emit = emit }
+  /// Creates what hands events to a closure.
+  init(_ take: @escaping Take) {
+    self.take = take
+    pipe = nil
+  }
+
+  /// Creates what sends events through a pipe.
+  init(_ pipe: EventPipe) {
+    take = { _ in }
+    self.pipe = pipe
+  }
+
+  /// Hands an event on.
+  func emit(_ event: borrowing EventView) {
+    guard !isOver else { return }
+    if case .gap(let gap) = event.body { gaps.add(gap) }
+    guard pipe == nil else {
+      batch.append(event)
+      return sendIfFull()
+    }
+    do { try take(event) } catch { end(error) }
+  }
+
+  /// Hands a control packet on, which is decoded by who takes it.
+  @inline(__always)
+  func emit(_ context: EventContext, packet: RawSpan, _ header: MQTTFixedHeader) {
+    guard !isOver else { return }
+    guard pipe == nil else {
+      batch.append(context, packet: packet, header)
+      return sendIfFull()
+    }
+    let version = context.wire.version ?? .v3_1_1
+    let view = MQTTPacketView(packet, header: header, version: version)
+    do { try take(EventView(context, .mqtt(view))) } catch { end(error) }
+  }
+
+  /// Sends what is left of the events.
+  func finish() {
+    guard !batch.isEmpty else { return }
+    send()
+  }
+
+  @inline(__always)
+  private func sendIfFull() {
+    if batch.isFull { send() }
+  }
+
+  private func send() {
+    guard let pipe, !pipe.send(&batch) else { return }
+    isOver = true
+  }
+
+  private func end(_ error: any Error) {
+    failure = error
+    isOver = true
+  }
 
   /// Numbers a connection and tells that it was recognised.
   func open(_ connection: SessionConnection, _ arrival: Arrival, evidence: String?) {

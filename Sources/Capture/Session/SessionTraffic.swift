@@ -18,18 +18,15 @@ struct SessionTraffic: TCPConsumer {
 
   init(
     decode: [UInt16: DecodeRule], memory: Int = InputOptions.defaultMemory,
-    emit: @escaping (borrowing EventView) -> Void
+    emitter: SessionEmitter
   ) {
     self.decode = decode
     budget = MemoryBudget(limit: memory)
-    emitter = SessionEmitter(emit)
-    mqtt = MQTTStreams(emit: emit)
+    self.emitter = emitter
+    mqtt = MQTTStreams(emitter: emitter)
     webSocket = WebSocketStreams(emitter: emitter, mqtt: mqtt)
     http = HTTPStreams(emitter: emitter, webSocket: webSocket)
   }
-
-  /// The number of connections recognised so far.
-  var connections: Int { emitter.connections }
 
   /// How many messages would have inflated to far more than was sent.
   var messagesKept: Int { webSocket.store.refused }

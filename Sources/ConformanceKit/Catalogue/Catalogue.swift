@@ -1,10 +1,5 @@
 import CConformance
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import RepriseCore
 
 /// The clauses of all standards that this suite knows.
 public struct Catalogue: Sendable {
@@ -39,15 +34,32 @@ public struct Catalogue: Sendable {
   private static func read(
     _ data: conformance_data, spec: String
   ) throws(ConformanceError) -> [Clause] {
-    let bytes = Data(UnsafeBufferPointer(start: data.bytes, count: data.count))
-    do {
-      return try JSONDecoder().decode([Clause].self, from: bytes).map {
-        var clause = $0
-        clause.spec = spec
-        return clause
-      }
+    let entries = try JSONValue.array(data, "the catalogue of \(spec)")
+    var clauses: [Clause] = []
+    for entry in entries { clauses.append(try Clause(entry, of: spec)) }
+    return clauses
+  }
+}
+
+extension JSONValue {
+  /// Reads an array that is part of this library.
+  /// - Parameters:
+  ///   - data: Its text.
+  ///   - name: What an error calls it.
+  /// - Returns: Its elements.
+  /// - Throws: ``ConformanceError`` when it is none.
+  static func array(
+    _ data: conformance_data, _ name: String
+  ) throws(ConformanceError) -> [JSONValue] {
+    let value: JSONValue
+    do throws(JSONSyntaxError) {
+      value = try JSONValue.read(Array(UnsafeBufferPointer(start: data.bytes, count: data.count)))
     } catch {
-      throw ConformanceError(.badCatalogue, "the catalogue of \(spec) can't be read: \(error)")
+      throw ConformanceError(.badCatalogue, "\(name) can't be read: \(error)")
     }
+    guard let elements = value.elements else {
+      throw ConformanceError(.badCatalogue, "\(name) is no array")
+    }
+    return elements
   }
 }

@@ -1,9 +1,11 @@
+internal import RepriseCore
+
 /// One requirement of a standard, as the catalogue has it.
-public struct Clause: Sendable, Hashable, Decodable {
+public struct Clause: Sendable, Hashable {
   /// The standard's own identifier, such as `MQTT-3.8.3-3`.
   public let id: String
   /// The standard, such as `mqtt-3.1.1`.
-  public internal(set) var spec: String
+  public let spec: String
   /// The section of the standard that states it.
   public let section: String
   /// How strongly the standard asks for it.
@@ -36,7 +38,7 @@ public struct Clause: Sendable, Hashable, Decodable {
   public let printedAs: String?
 
   /// How strongly a standard asks for something.
-  public enum Level: String, Sendable, Hashable, CaseIterable, Decodable {
+  public enum Level: String, Sendable, Hashable, CaseIterable {
     /// Without it nothing conforms.
     case must = "MUST"
     /// There may be reasons not to.
@@ -46,7 +48,7 @@ public struct Clause: Sendable, Hashable, Decodable {
   }
 
   /// Who has to keep a clause.
-  public enum Actor: String, Sendable, Hashable, CaseIterable, Decodable {
+  public enum Actor: String, Sendable, Hashable, CaseIterable {
     /// The one who opens connections.
     case client
     /// The one who listens.
@@ -56,7 +58,7 @@ public struct Clause: Sendable, Hashable, Decodable {
   }
 
   /// Whether and how a clause is judged.
-  public enum Status: String, Sendable, Hashable, CaseIterable, Decodable {
+  public enum Status: String, Sendable, Hashable, CaseIterable {
     /// A rule judges it from what was on the wire.
     case checked
     /// A scenario provokes it and judges what comes of it.
@@ -74,7 +76,7 @@ public struct Clause: Sendable, Hashable, Decodable {
   }
 
   /// What it takes to see whether a clause is kept.
-  public enum Observability: String, Sendable, Hashable, CaseIterable, Decodable {
+  public enum Observability: String, Sendable, Hashable, CaseIterable {
     /// Ordinary traffic.
     case trace
     /// A driver that provokes it.
@@ -84,7 +86,7 @@ public struct Clause: Sendable, Hashable, Decodable {
   }
 
   /// The state that a check needs, from cheap to dear.
-  public enum Scope: String, Sendable, Hashable, CaseIterable, Decodable {
+  public enum Scope: String, Sendable, Hashable, CaseIterable {
     /// One packet.
     case frame
     /// One connection.
@@ -97,32 +99,30 @@ public struct Clause: Sendable, Hashable, Decodable {
     case none
   }
 
-  private enum CodingKeys: String, CodingKey {
-    case id, section, level, actor, status, summary, observable, scope, passive, check
-    case inconclusive, example, aliases, note, source
-    case printedAs = "printed_as"
-  }
-
-  /// Reads an entry of a catalogue file; its standard is that of the file.
-  public init(from decoder: any Decoder) throws {
-    let entry = try decoder.container(keyedBy: CodingKeys.self)
-    id = try entry.decode(String.self, forKey: .id)
-    spec = ""
-    section = try entry.decode(String.self, forKey: .section)
-    level = try entry.decode(Level.self, forKey: .level)
-    actor = try entry.decode(Actor.self, forKey: .actor)
-    status = try entry.decode(Status.self, forKey: .status)
-    summary = try entry.decode(String.self, forKey: .summary)
-    observable = try entry.decode(Observability.self, forKey: .observable)
-    scope = try entry.decode(Scope.self, forKey: .scope)
-    passive = try entry.decode(String.self, forKey: .passive)
-    check = try entry.decodeIfPresent(String.self, forKey: .check)
-    inconclusive = try entry.decodeIfPresent(String.self, forKey: .inconclusive)
-    example = try entry.decodeIfPresent(String.self, forKey: .example)
-    aliases = try entry.decodeIfPresent([String].self, forKey: .aliases)
-    note = try entry.decodeIfPresent(String.self, forKey: .note)
-    source = try entry.decode(String.self, forKey: .source)
-    printedAs = try entry.decodeIfPresent(String.self, forKey: .printedAs)
+  /// Reads an entry of a standard's catalogue.
+  /// - Parameters:
+  ///   - entry: The entry.
+  ///   - spec: The standard.
+  /// - Throws: ``ConformanceError`` for a key that is missing or has a value that there is not.
+  init(_ entry: JSONValue, of spec: String) throws(ConformanceError) {
+    let fields = ClauseFields(entry, of: spec)
+    id = try fields.text("id")
+    self.spec = spec
+    section = try fields.text("section")
+    level = try fields.choice("level")
+    actor = try fields.choice("actor")
+    status = try fields.choice("status")
+    summary = try fields.text("summary")
+    observable = try fields.choice("observable")
+    scope = try fields.choice("scope")
+    passive = try fields.text("passive")
+    check = entry["check"]?.text
+    inconclusive = entry["inconclusive"]?.text
+    example = entry["example"]?.text
+    aliases = entry["aliases"]?.elements?.compactMap(\.text)
+    note = entry["note"]?.text
+    source = try fields.text("source")
+    printedAs = entry["printed_as"]?.text
   }
 
   /// Creates a clause of the SDK, which its client keeps.
@@ -143,5 +143,34 @@ public struct Clause: Sendable, Hashable, Decodable {
     self.check = check
     (inconclusive, example, aliases, note, printedAs) = (nil, nil, nil, nil, nil)
     self.source = source
+  }
+}
+
+/// The keys of a catalogue's entry that must be there.
+private struct ClauseFields {
+  private let entry: JSONValue
+  private let spec: String
+
+  init(_ entry: JSONValue, of spec: String) {
+    self.entry = entry
+    self.spec = spec
+  }
+
+  func text(_ key: String) throws(ConformanceError) -> String {
+    guard let text = entry[key]?.text else { throw error("has no \(key)") }
+    return text
+  }
+
+  func choice<Choice: RawRepresentable<String>>(
+    _ key: String
+  ) throws(ConformanceError) -> Choice {
+    let name = try text(key)
+    guard let choice = Choice(rawValue: name) else { throw error("has no such \(key): \(name)") }
+    return choice
+  }
+
+  private func error(_ message: String) -> ConformanceError {
+    let id = entry["id"]?.text ?? "without an identifier"
+    return ConformanceError(.badCatalogue, "the clause \(id) of \(spec) \(message)")
   }
 }

@@ -12,33 +12,32 @@ package struct ScenarioSuite: Sendable {
   /// - Returns: The suite.
   /// - Throws: ``ConformanceError`` when it was damaged when the library was built.
   package static func bundled() throws(ConformanceError) -> ScenarioSuite {
-    var clauses: [Clause] = []
     var scenarios: [Scenario] = []
     for system in Scenario.System.allCases {
-      let own = try array(system.scenarioData, "scenarios", of: system)
-      for value in own { scenarios.append(try Scenario(value, of: system)) }
-      for value in try array(system.catalogueData, "catalogue", of: system) {
+      let name = "the scenarios of the \(system.rawValue)"
+      for value in try JSONValue.array(system.scenarioData, name) {
+        scenarios.append(try Scenario(value, of: system))
+      }
+    }
+    return ScenarioSuite(catalogue: try catalogue(scenarios), scenarios: scenarios)
+  }
+
+  /// Reads the clauses of all systems.
+  /// - Parameter scenarios: The scenarios, which the clauses then name; nil for clauses that name none, as it takes
+  ///   longer to read the scenarios than everything else.
+  /// - Returns: The clauses.
+  /// - Throws: ``ConformanceError`` when they were damaged when the library was built.
+  fileprivate static func catalogue(
+    _ scenarios: [Scenario]?
+  ) throws(ConformanceError) -> Catalogue {
+    var clauses: [Clause] = []
+    for system in Scenario.System.allCases {
+      let name = "the catalogue of the \(system.rawValue)"
+      for value in try JSONValue.array(system.catalogueData, name) {
         clauses.append(try Clause(sdk: value, scenarios: scenarios))
       }
     }
-    return ScenarioSuite(catalogue: Catalogue(clauses), scenarios: scenarios)
-  }
-
-  private static func array(
-    _ data: conformance_data, _ what: String, of system: Scenario.System
-  ) throws(ConformanceError) -> [JSONValue] {
-    let bytes = Array(UnsafeBufferPointer(start: data.bytes, count: data.count))
-    do {
-      guard case .array(let values) = try JSONValue.read(bytes) else {
-        throw ConformanceError(.badCatalogue, "the \(what) of the \(system.rawValue) are no array")
-      }
-      return values
-    } catch let error as ConformanceError {
-      throw error
-    } catch {
-      throw ConformanceError(
-        .badCatalogue, "the \(what) of the \(system.rawValue) can't be read: \(error)")
-    }
+    return Catalogue(clauses)
   }
 
   /// Returns a table of scenarios: name, title and clauses.
@@ -87,10 +86,17 @@ package struct ScenarioSuite: Sendable {
 
 extension Catalogue {
   /// Reads the clauses of the standards and of the SDK.
-  /// - Returns: All of them, the standards' first.
+  /// - Returns: All of them, the standards' first; those of the SDK name their scenarios.
   /// - Throws: ``ConformanceError`` when they were damaged when the library was built.
   package static func everything() throws(ConformanceError) -> Catalogue {
     Catalogue(try bundled().clauses + ScenarioSuite.bundled().catalogue.clauses)
+  }
+
+  /// Reads the clauses of the standards and of the SDK for a list, which says no more than that scenarios show one.
+  /// - Returns: All of them, the standards' first.
+  /// - Throws: ``ConformanceError`` when they were damaged when the library was built.
+  package static func listed() throws(ConformanceError) -> Catalogue {
+    Catalogue(try bundled().clauses + ScenarioSuite.catalogue(nil).clauses)
   }
 }
 

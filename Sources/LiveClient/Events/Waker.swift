@@ -67,10 +67,3 @@ package final class Waker: Sendable {
     while read(reader, &bytes, bytes.count) == bytes.count {}
   }
 }
-
-/// What the system says about an error number.
-func systemText(_ number: Int32) -> String {
-  var text = [CChar](repeating: 0, count: 256)
-  guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
-  return text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-}

@@ -1,15 +1,15 @@
 import Glibc
-import RepriseCore
+package import RepriseCore
 
 /// An address of IPv4 or IPv6 that this machine has, with what is known of its interface.
-struct InterfaceAddress: Sendable, Hashable {
+package struct InterfaceAddress: Sendable, Hashable {
   /// What an interface is like.
-  struct Condition: OptionSet, Sendable, Hashable {
+  package struct Condition: OptionSet, Sendable, Hashable {
     /// The bits.
-    let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// Creates a condition of bits.
-    init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// It was switched on.
     static let up = Condition(rawValue: 1)
@@ -59,7 +59,7 @@ extension Sequence<InterfaceAddress> {
   /// - Parameter host: A name, or an address with or without brackets; this machine itself takes no network, but
   ///   its loopback.
   /// - Returns: Whether there is a way.
-  func mayLead(to host: String) -> Bool {
+  package func mayLead(to host: String) -> Bool {
     let host = host.lowercased()
     let isLocal =
       host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.")
@@ -72,7 +72,7 @@ extension [InterfaceAddress] {
   /// Asks the system for all addresses of this machine.
   /// - Returns: The addresses.
   /// - Throws: ``DataClientError`` when it does not tell them.
-  static func ofThisMachine() throws(DataClientError) -> [InterfaceAddress] {
+  package static func ofThisMachine() throws(DataClientError) -> [InterfaceAddress] {
     var list: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&list) == 0 else {
       throw DataClientError(

@@ -1,6 +1,11 @@
-import Foundation
 import RepriseCore
 import Wire
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Where a WebSocket leads, and how it is opened and closed.
 struct WebSocketSetup: Sendable {

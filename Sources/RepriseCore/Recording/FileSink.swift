@@ -31,7 +31,7 @@ public final class FileSink: ByteSink, Sendable {
         .notRecorded,
         code == EEXIST
           ? "\(path): it exists; name another file, or replace it by replacing: true"
-          : "\(path): can't be written: \(Self.reason(code)); check the path")
+          : "\(path): can't be written: \(systemText(code).lowercased()); check the path")
     }
     // A file that is replaced keeps its mode otherwise; what is no file of a disk is everybody's.
     var status = stat()
@@ -49,7 +49,7 @@ public final class FileSink: ByteSink, Sendable {
     guard descriptor >= 0 else {
       let code = errno
       throw DataClientError(
-        .notRecorded, "\(path): can't be written: \(Self.reason(code)); check the path")
+        .notRecorded, "\(path): can't be written: \(systemText(code).lowercased()); check the path")
     }
   }
 
@@ -68,7 +68,8 @@ public final class FileSink: ByteSink, Sendable {
     guard rename(path, name) != 0 else { return }
     let code = errno
     throw DataClientError(
-      .notRecorded, "\(path): can't become \(name): \(reason(code)); check the folder")
+      .notRecorded,
+      "\(path): can't become \(name): \(systemText(code).lowercased()); check the folder")
   }
 
   deinit { close(descriptor) }
@@ -85,13 +86,10 @@ public final class FileSink: ByteSink, Sendable {
       } else if code != EINTR {
         throw DataClientError(
           .notRecorded,
-          "\(path): can't be written on: \(Self.reason(code)); what was written before stays")
+          "\(path): can't be written on: \(systemText(code).lowercased()); what was written before stays"
+        )
       }
     }
-  }
-
-  private static func reason(_ code: Int32) -> String {
-    strerror(code).map { String(cString: $0).lowercased() } ?? "error \(code)"
   }
 }
 

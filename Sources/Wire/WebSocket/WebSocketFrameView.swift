@@ -42,6 +42,27 @@ public struct WebSocketFrameView: ~Escapable {
     self.faults = faults
   }
 
+  /// Creates a view of a frame whose faults are known.
+  /// - Parameters:
+  ///   - header: The header.
+  ///   - payload: The payload without its mask, as far as it was captured.
+  ///   - inflated: What the payload inflates to, if `compression` says that it was inflated.
+  ///   - compression: What became of compression.
+  ///   - cargo: What protocol the payload is known to carry.
+  ///   - faults: All rules that it breaks, in the order of their places.
+  @_lifetime(copy payload, copy inflated)
+  package init(
+    _ header: WebSocketFrameHeader, payload: RawSpan, inflated: RawSpan,
+    compression: WebSocketCompression, cargo: WebSocketCargo, faults: [WebSocketFault]
+  ) {
+    self.header = header
+    self.payload = payload
+    self.inflated = inflated
+    self.compression = compression
+    self.cargo = cargo
+    self.faults = faults
+  }
+
   /// What the payload says: inflated where the sender compressed it.
   public var data: RawSpan {
     @_lifetime(copy self) get { compression == .inflated ? inflated : payload }

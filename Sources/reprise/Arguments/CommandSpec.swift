@@ -66,6 +66,10 @@ extension OptionSpec {
   static let memory = OptionSpec(
     name: "memory", value: "SIZE",
     help: "The memory for what is unfinished, such as packets: 64M; 256M (default).")
+  static let jobs = OptionSpec(
+    name: "jobs", value: "N",
+    help: "How many threads may read a capture; as many as there are processors (default)."
+  )
   static let spec = OptionSpec(
     name: "spec", value: "NAME", isList: true,
     help: "Only the clauses of these specifications, such as mqtt-3.1.1,rfc6455.")

@@ -14,7 +14,7 @@ enum ConformListCommand: Command {
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
-    let catalogue = try Catalogue.everything()
+    let catalogue = try Catalogue.listed()
     let specs = arguments.list(.spec)
     // Refuses what does not exist, which a listing would only leave out.
     _ = try catalogue.select(specs: specs.isEmpty ? nil : Set(specs), arguments.operands)

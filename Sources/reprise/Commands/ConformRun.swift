@@ -17,7 +17,7 @@ enum ConformRun {
 
   /// The options of a judging command.
   static let options: [OptionSpec] = [
-    .spec, clause, strict, allowEmpty, format, .output, .redact, .bpf, .decode, .memory,
+    .spec, clause, strict, allowEmpty, format, .output, .redact, .bpf, .decode, .memory, .jobs,
   ]
 
   /// Judges files and writes the report.

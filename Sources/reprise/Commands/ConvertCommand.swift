@@ -19,6 +19,7 @@ enum ConvertCommand: Command {
     operands: "FILE", operandCount: 1...1,
     options: [
       output, force, .filter, .connection, .client, .from, .to, redact, .bpf, .decode, .memory,
+      .jobs,
     ],
     details: """
       A recording is a text file: a header, then one event a line as reprise inspect

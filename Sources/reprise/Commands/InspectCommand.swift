@@ -14,7 +14,7 @@ enum InspectCommand: Command {
     name: "inspect", summary: "Shows the events in captures and recordings, one a line.",
     operands: "FILE...", operandCount: 1...Int.max,
     options: [
-      format, .filter, payloadWidth, .output, .showSecrets, .redact, .bpf, .decode, .memory,
+      format, .filter, payloadWidth, .output, .showSecrets, .redact, .bpf, .decode, .memory, .jobs,
     ],
     details: """
       FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl);

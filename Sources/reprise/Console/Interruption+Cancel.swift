@@ -1,5 +1,6 @@
 @preconcurrency import Dispatch
 import Glibc
+import RepriseCore
 import Synchronization
 
 extension Interruption {
@@ -58,7 +59,7 @@ private final class SignalPipe: Sendable {
   init() throws(OutputError) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else {
-      throw OutputError("pipe", "can't be opened: \(SystemError.text(errno))")
+      throw OutputError("pipe", "can't be opened: \(systemText(errno).lowercased())")
     }
     for end in ends {
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)

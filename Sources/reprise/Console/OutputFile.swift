@@ -225,11 +225,11 @@ struct OutputError: Error, Sendable, CustomStringConvertible {
     description =
       isTaken
       ? "\(name): it exists; name another file or add --force"
-      : "\(name): can't be written: \(SystemError.text(code))"
+      : "\(name): can't be written: \(systemText(code).lowercased())"
   }
 
   init(writing name: String, _ code: Int32) {
-    self.init(name, "can't be written on: \(SystemError.text(code))" + Self.remains)
+    self.init(name, "can't be written on: \(systemText(code).lowercased())" + Self.remains)
     isClosedPipe = code == EPIPE
   }
 
@@ -240,14 +240,6 @@ struct OutputError: Error, Sendable, CustomStringConvertible {
     var error = self
     error.description = description.replacing(Self.remains, with: "")
     return error
-  }
-}
-
-/// What the system says about an error.
-enum SystemError {
-  static func text(_ code: Int32) -> String {
-    guard let text = strerror(code) else { return "error \(code)" }
-    return String(cString: text).lowercased()
   }
 }
 

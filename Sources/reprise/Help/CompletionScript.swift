@@ -33,7 +33,7 @@ enum CompletionScript {
     case "help": (names + HelpCommand.topics.keys.sorted()).joined(separator: " ")
     case "conform", "record", "replay": subcommands(of: spec.name).joined(separator: " ")
     case "conform explain", "conform list":
-      ((try? Catalogue.everything())?.clauses.map(\.id) ?? []).joined(separator: " ")
+      ((try? Catalogue.listed())?.clauses.map(\.id) ?? []).joined(separator: " ")
     case "conform sdk":
       ((try? ScenarioSuite.bundled()).map { suite in
         Scenario.System.allCases.map(\.rawValue) + suite.scenarios.map(\.name)

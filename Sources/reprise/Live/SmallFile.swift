@@ -1,4 +1,5 @@
 import Glibc
+import RepriseCore
 
 /// Files that are read as a whole: passwords, scripts.
 enum SmallFile {
@@ -70,6 +71,6 @@ enum SmallFile {
   }
 
   private static func error(_ path: String, _ option: String, _ code: Int32) -> UsageError {
-    UsageError("\(option) \(path): \(SystemError.text(code))", "check the path")
+    UsageError("\(option) \(path): \(systemText(code).lowercased())", "check the path")
   }
 }

@@ -51,7 +51,8 @@ import Wire
     let box = Box()
     var dissector = FrameDissector()
     var reassembler = TCPReassembler(
-      SessionTraffic(decode: [:]) { box.events.append(Event(copying: $0)) })
+      SessionTraffic(
+        decode: [:], emitter: SessionEmitter { box.events.append(Event(copying: $0)) }))
     for seen in frames {
       let frame = Frame(
         number: seen.number, time: seen.time, linkType: seen.linkType,

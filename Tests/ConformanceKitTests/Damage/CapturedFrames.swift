@@ -54,7 +54,7 @@ struct CapturedFrames {
   /// Hands on the events of the frames as the reader of a capture does.
   func read(_ emit: @escaping (borrowing EventView) -> Void) {
     var dissector = FrameDissector()
-    var reassembler = TCPReassembler(SessionTraffic(decode: [:], emit: emit))
+    var reassembler = TCPReassembler(SessionTraffic(decode: [:], emitter: SessionEmitter(emit)))
     for (index, frame) in frames.enumerated() {
       let view = Frame(
         number: index + 1, time: frame.time, linkType: frame.linkType,

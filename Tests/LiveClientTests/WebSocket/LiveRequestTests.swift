@@ -2,6 +2,7 @@ import Capture
 import DeviceSDK
 import Foundation
 import LiveClient
+import LiveHTTP
 import RepriseCore
 import Synchronization
 import Testing

@@ -26,7 +26,9 @@ struct Tap {
   ) {
     let box = Box()
     var reassembler = TCPReassembler(
-      SessionTraffic(decode: decode, memory: memory) { box.events.append(Event(copying: $0)) },
+      SessionTraffic(
+        decode: decode, memory: memory,
+        emitter: SessionEmitter { box.events.append(Event(copying: $0)) }),
       limits: limits)
     for (index, segment) in segments.enumerated() {
       let client = Endpoint(address: IPAddress(ipv4: 0x0A00_0001), port: segment.clientPort)

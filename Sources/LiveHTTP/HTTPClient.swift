@@ -1,4 +1,5 @@
 import Foundation
+import LiveClient
 public import RepriseCore
 import Synchronization
 

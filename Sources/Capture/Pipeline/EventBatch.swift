@@ -1,0 +1,121 @@
+import RepriseCore
+import Wire
+
+/// Events on their way from one thread to another, with the bytes that they are read in.
+///
+/// A packet is its bytes and is decoded where it is taken out, so that this work is the other thread's. A batch is
+/// used again and again: once it has its size, nothing is allocated for an event.
+struct EventBatch: Sendable {
+  private struct Entry {
+    var context: EventContext
+    var content: Content
+  }
+
+  private enum Content {
+    /// A control packet, and where it stands.
+    case packet(MQTTFixedHeader, start: Int, count: Int)
+    /// The number of a frame.
+    case frame(Int)
+    /// The number of an event of another kind.
+    case other(Int)
+  }
+
+  private struct Frame {
+    var header: WebSocketFrameHeader
+    var payload: Range<Int>
+    var inflated: Range<Int>
+    var compression: WebSocketCompression
+    var cargo: WebSocketCargo
+    var faults: [WebSocketFault]
+  }
+
+  /// A batch has its size with so many events, or so many bytes: what one thread writes, the other one finds in the
+  /// cache that both share.
+  private static let events = 2_048
+  private static let bytes = 128 << 10
+  /// What is more than this is not kept for the next events.
+  private static let mostKept = 1 << 20
+
+  private var bytes: [UInt8] = []
+  private var entries: [Entry] = []
+  private var frames: [Frame] = []
+  private var others: [Event] = []
+
+  init() { entries.reserveCapacity(Self.events) }
+
+  /// Whether nothing is in it.
+  var isEmpty: Bool { entries.isEmpty }
+  /// Whether it has its size.
+  var isFull: Bool { entries.count >= Self.events || bytes.count >= Self.bytes }
+  /// Whether it takes so much memory that no other should be made beside it.
+  var isLarge: Bool { bytes.count > Self.mostKept }
+
+  // MARK: Writing
+
+  /// Adds a control packet.
+  mutating func append(_ context: EventContext, packet: RawSpan, _ header: MQTTFixedHeader) {
+    let start = bytes.count
+    keep(packet)
+    entries.append(
+      Entry(context: context, content: .packet(header, start: start, count: packet.byteCount)))
+  }
+
+  /// Adds an event of any kind.
+  mutating func append(_ event: borrowing EventView) {
+    switch event.body {
+    case .mqtt(let packet): append(event.context, packet: packet.bytes, packet.header)
+    case .webSocket(let frame): append(event.context, frame)
+    case .opened, .closed, .attempted, .gap, .malformed, .handshake, .http:
+      entries.append(Entry(context: event.context, content: .other(others.count)))
+      others.append(Event(copying: event))
+    }
+  }
+
+  private mutating func append(_ context: EventContext, _ frame: borrowing WebSocketFrameView) {
+    let start = bytes.count
+    keep(frame.payload)
+    let middle = bytes.count
+    if frame.compression == .inflated { keep(frame.data) }
+    entries.append(Entry(context: context, content: .frame(frames.count)))
+    frames.append(
+      Frame(
+        header: frame.header, payload: start..<middle, inflated: middle..<bytes.count,
+        compression: frame.compression, cargo: frame.cargo, faults: frame.faults))
+  }
+
+  private mutating func keep(_ span: RawSpan) {
+    span.withUnsafeBytes { bytes.append(contentsOf: $0) }
+  }
+
+  /// Forgets all events.
+  mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: bytes.capacity <= Self.mostKept)
+    entries.removeAll(keepingCapacity: true)
+    frames.removeAll(keepingCapacity: true)
+    others.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: Reading
+
+  /// Hands the events on, in the order in which they were added.
+  func forEach(_ use: (borrowing EventView) throws -> Void) rethrows {
+    let bytes = bytes.span.bytes
+    for entry in entries {
+      switch entry.content {
+      case .packet(let header, let start, let count):
+        let packet = MQTTPacketView(
+          bytes.extracting(start..<(start + count)), header: header,
+          version: entry.context.wire.version ?? .v3_1_1)
+        try use(EventView(entry.context, .mqtt(packet)))
+      case .frame(let number):
+        let frame = frames[number]
+        let view = WebSocketFrameView(
+          frame.header, payload: bytes.extracting(frame.payload),
+          inflated: bytes.extracting(frame.inflated), compression: frame.compression,
+          cargo: frame.cargo, faults: frame.faults)
+        try use(EventView(entry.context, .webSocket(view)))
+      case .other(let number): try others[number].withView(use)
+      }
+    }
+  }
+}
