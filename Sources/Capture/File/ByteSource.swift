@@ -38,7 +38,7 @@ public struct ByteSource: ~Copyable {
   public var isCompressed: Bool { inflater != nil }
 
   /// The size of a regular file as it lies there, in bytes; nil for anything else.
-  var regularSize: Int? { file?.regularSize }
+  let regularSize: Int?
 
   private let file: InputFile?
   private var inflater: GzipInflater?
@@ -52,7 +52,9 @@ public struct ByteSource: ~Copyable {
   /// - Throws: `CaptureError` if the file is missing, a directory, or may not be read.
   public init(path: String) throws(CaptureError) {
     do throws(CaptureError) {
-      file = try InputFile(path: path)
+      let file = try InputFile(path: path)
+      regularSize = file.regularSize
+      self.file = consume file
     } catch { throw error.inFile(path) }
     buffer = ReadBuffer(capacity: Self.initialCapacity)
     detectCompression()
@@ -63,6 +65,7 @@ public struct ByteSource: ~Copyable {
   /// - Parameter bytes: The content.
   public init(bytes: [UInt8]) {
     file = nil
+    regularSize = nil
     buffer = ReadBuffer(capacity: bytes.count)
     buffer.append(bytes.span.bytes)
     hasEnded = true
