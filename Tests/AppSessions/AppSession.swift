@@ -33,6 +33,52 @@ public enum AppSession {
     }
   }
 
+  /// Records what an app does with a channel, and with a gateway that rides on its connection.
+  /// - Parameter body: What the app does; the cloud is one that serves gateways.
+  /// - Returns: The recording.
+  /// - Throws: What the body throws.
+  public static func recordShared(
+    _ body: (AppBench, Gateway) async throws -> Void
+  ) async throws -> [UInt8] {
+    let configuration = ChannelConfiguration(
+      appKey: "1234", authCode: "test",
+      identity: try ChannelIdentity(productKey: "a1pk", deviceName: "dev1"))
+    let riding = try GatewayConfiguration(ridingAs: "dev1&a1pk")
+    let script = try CloudScript(parsing: Array(#"{"gateway":{}}"#.utf8))
+    return try await world(script) { recorder, broker, cloud in
+      let session = SharedSession(on: recorder)
+      try await withChannel(on: session, configuration: configuration) { channel in
+        try await withGateway(on: session, configuration: riding) { gateway in
+          try await body(AppBench(channel, broker, cloud), gateway)
+        }
+      }
+    }
+  }
+
+  /// Records an app that calls both, starts the gateway later, loses the connection while its lamp is online, and
+  /// stops the gateway before it goes.
+  /// - Returns: The recording.
+  /// - Throws: What went wrong.
+  public static func recordSharedDay() async throws -> [UInt8] {
+    try await recordShared { app, gateway in
+      try await app.channel.start()
+      try await app.wait(until: 1)
+      _ = try await app.channel.invoke("/light/get", ["v": 1])
+      try await gateway.start()
+      let line = try await gateway.connect(NearLamp())
+      var changes = line.changes.makeAsyncIterator()
+      _ = try await line.post(properties: ["Power": 1])
+      app.cloud.push(.init(.properties([JSONMember("LightSwitch", 1)])), to: app.device)
+      try await app.wait(until: 3)
+      app.cloud.endSessions(of: app.device)
+      app.broker.drop("app")
+      while let change = await changes.next(), change.state != .online {}
+      _ = try await line.post(properties: ["Power": 0])
+      try await gateway.stop()
+      _ = try await app.channel.invoke("/light/get", ["v": 2])
+    }
+  }
+
   /// Records what a client does that is no channel of ours.
   /// - Parameters:
   ///   - script: How the cloud behaves.
@@ -182,5 +228,26 @@ public final class RawApp: Sendable {
     try await perform(
       .publish(
         Message(topic: topic, payload: Array(payload.utf8), qos: qos, isRetained: isRetained)))
+  }
+}
+
+/// A lamp that is always in reach.
+public struct NearLamp: SubdeviceConnection {
+  /// Creates the lamp.
+  public init() {}
+
+  /// Whether it can be reached.
+  public var isReady: Bool { true }
+  /// Does nothing.
+  public func open() async throws {}
+  /// Does nothing.
+  public func close() async throws {}
+
+  /// What the lamp says of itself.
+  /// - Throws: Nothing, as its names are right.
+  public func info() throws -> SubdeviceInfo {
+    try SubdeviceInfo(
+      productKey: "home", deviceName: "lamp", clientID: "lamp-1", sign: "292f",
+      signMethod: "hmacSha1", timestamp: "789")
   }
 }

@@ -77,14 +77,56 @@ import Testing
     #expect(json.status == 1 && json.output.contains(#""type":"divergence""#))
   }
 
-  @Test func aSharedConnectionIsSaidToBeOne() throws {
-    let path = SDKRecording.path("gateway/riding.jsonl")
-    let result = try replay(path)
-    #expect(result.status == 2 && result.output == "")
+  // MARK: A gateway that rides on a channel's connection
+
+  @Test(arguments: ["jsonl", "pcap"])
+  func printsWhatBothOfASharedConnectionSaw(ending: String) throws {
+    let result = try replay(SDKRecording.path("gateway/riding.\(ending)"))
+    #expect(result.status == 0 && result.errors == "", "\(result.output)\(result.errors)")
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(lines.first?.hasSuffix("(UTC), app riding&a1pk with gateway riding&a1pk") == true)
+    for line in [
+      "→ channel start 1", "← channel state connected", "→ gateway start 2",
+      "← gateway state connected", #"→ channel invoke 3 /a  {"v":1}"#,
+      "→ gateway line 4 riding/lamp", #"← channel message /x  {"to":"the channel"}"#,
+      #"← channel invoke 3 ok  {"for":"the channel"}"#, "→ gateway stop 6",
+    ] {
+      #expect(lines.contains { $0.contains(line) }, "\(line)\n\(result.output)")
+    }
     #expect(
-      result.errors.hasPrefix(
-        "reprise: \(path): one connection carries the gateway a1pk/riding and the channel of an app "
-      ))
-    #expect(result.errors.contains("; type reprise inspect \(path) to see what it is\n"))
+      lines.suffix(2).first
+        == "# the session ends: channel disconnected, account unbound; gateway disconnected, "
+        + "0 sub-devices online")
+    #expect(lines.last?.hasPrefix("# channel: messages 2, ") == true)
+    #expect(lines.last?.contains("; gateway: messages 1, ") == true)
+  }
+
+  @Test func printsBothAsJSON() throws {
+    let result = try replay(SDKRecording.path("gateway/riding-loss.jsonl"), "--format", "jsonl")
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    let values = result.output.split(separator: "\n").map { JSONValue(parsing: Array($0.utf8)) }
+    let states = values.filter { $0?["type"]?.text == "state" }.map { value in
+      "\(value?["system"]?.text ?? "-") \(value?["state"]?.text ?? "-")"
+    }
+    #expect(
+      states == [
+        "channel connecting", "channel connected", "gateway connecting", "gateway connected",
+        "channel disconnected", "gateway disconnected", "channel connecting", "gateway connecting",
+        "channel connected", "gateway connected", "channel disconnected", "gateway disconnected",
+      ], "\(states)")
+    #expect(values.last??["channel"]?["lostConnections"]?.integer == 1)
+    // One broke, and the channel closed the other while the gateway was still there.
+    #expect(values.last??["gateway"]?["lostConnections"]?.integer == 2)
+    #expect(values.last??["gateway"]?["lines"] == ["riding-loss/lamp": "topology"])
+  }
+
+  @Test func aDivergenceOfASharedConnectionFails() throws {
+    let text = SDKRecording.changing(
+      try SDKRecording.text("gateway/riding-loss.jsonl"), lines: #""frame":28,"#,
+      #"\"cleanSession\":\"true\""#, #"\"cleanSession\":\"false\""#)
+    let result = try replay(try scratch.write(text, to: "shared.jsonl").path)
+    #expect(result.status == 1 && result.errors == "")
+    #expect(result.output.contains("  at:       frame 28, connection 2, "))
+    #expect(result.output.contains("  differs:  payload.params.cleanSession: expected "))
   }
 }

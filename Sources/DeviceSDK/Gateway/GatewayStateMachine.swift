@@ -83,6 +83,14 @@ package struct GatewayStateMachine: CallKeeper, ConnectionOwner {
   /// The connection's state.
   package internal(set) var state = ChannelState.disconnected
 
+  /// Whether the application wants it to be connected: it was started, and not stopped.
+  package var isStarted: Bool {
+    switch keeper.link {
+    case .identifying, .connecting, .restoring, .open, .backingOff, .closing(_, .some): true
+    case .idle, .closing, .ended: false
+    }
+  }
+
   /// Creates a machine that is disconnected.
   /// - Parameter configuration: How the gateway behaves.
   /// - Throws: ``GatewayError`` of kind `client` when the configuration is wrong.

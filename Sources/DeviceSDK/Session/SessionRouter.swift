@@ -115,14 +115,21 @@ package struct SessionRouter: Sendable {
       members[seat]?.link = .leaving
       return Outcome(forwarded: forward(action.kind, action, seat))
     }
-    let filters = members[seat]?.filters.keys.sorted() ?? []
+    let unused = connection == nil ? [] : filters(onlyOf: seat)
     members[seat]?.link = .closed
     members[seat]?.filters = [:]
     actions.purposes = actions.purposes.filter { $0.value.seat != seat }
-    let unused = connection == nil ? [] : filters.filter { !isWanted($0) }
     return Outcome(
       forwarded: unused.isEmpty ? nil : ClientAction(actions.open(for: nil), .unsubscribe(unused)),
       told: [Output(seat: seat, event: .closed(.byUser))])
+  }
+
+  /// Returns the filters of a member that no other one has, which are taken back when it goes.
+  package func filters(onlyOf seat: Seat) -> [String] {
+    let others = members.filter { $0.key != seat }
+    return (members[seat]?.filters.keys.sorted() ?? []).filter { filter in
+      !others.contains { $0.value.filters[filter] != nil }
+    }
   }
 
   private mutating func subscribe(
@@ -162,8 +169,10 @@ package struct SessionRouter: Sendable {
   }
 
   /// The session's client refused an action: it never happened.
-  package mutating func takeBack(_ id: ClientAction.ID) {
-    guard let open = actions.close(id) else { return }
+  /// - Returns: Whose it was, and how that member has numbered it; nil when it is nobody's any more.
+  @discardableResult
+  package mutating func takeBack(_ id: ClientAction.ID) -> (seat: Seat, id: ClientAction.ID)? {
+    guard let open = actions.close(id) else { return nil }
     switch open.action.kind {
     case .connect: members[open.seat]?.link = .closed
     case .disconnect: members[open.seat]?.link = connection == nil ? .connecting : .open
@@ -171,6 +180,7 @@ package struct SessionRouter: Sendable {
       for wish in wishes { members[open.seat]?.filters[wish.filter] = nil }
     case .unsubscribe, .publish, .send, .sendText, .sendBinary: break
     }
+    return (open.seat, open.action.id)
   }
 
   // MARK: Events

@@ -27,6 +27,12 @@ public struct ReplayDialogue: Sequence, Sendable {
     public let content: Content
     /// Whether it is the opening of a connection that was open before the capture began.
     public let isImplied: Bool
+
+    package init(place: ReplayPlace, content: Content, isImplied: Bool) {
+      self.place = place
+      self.content = content
+      self.isImplied = isImplied
+    }
   }
 
   /// What can be said.

@@ -26,7 +26,7 @@ package struct ChannelPlan: ReplayPlan {
   /// Makes a plan of a session.
   /// - Parameter dialogue: What the app's client and its server said to each other.
   /// - Throws: `DataClientError` when it is no app's session.
-  package init(_ dialogue: ReplayDialogue) throws(DataClientError) {
+  package init(_ dialogue: some Sequence<ReplayDialogue.Step>) throws(DataClientError) {
     let session = RecordedSession(dialogue)
     let connect = session.firstConnect
     let identity = try session.identity(connect)

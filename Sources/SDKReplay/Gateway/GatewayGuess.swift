@@ -8,7 +8,7 @@ struct GatewayGuess {
   private let recorded: RecordedGateway
   private var actions: [RecordedSession.Action] { recorded.session.actions }
 
-  init(_ recorded: RecordedGateway) throws(DataClientError) {
+  init(_ recorded: RecordedGateway, isRiding: Bool) throws(DataClientError) {
     self.recorded = recorded
     let connect = recorded.session.firstConnect
     do {
@@ -17,7 +17,8 @@ struct GatewayGuess {
         mqttClientID: connect?.clientID, password: connect?.password)
       // The cloud's limits on the time between two packets are no concern of a replay.
       let isUsual = (30...1_200).contains(connect?.keepAlive ?? 300)
-      configuration = GatewayConfiguration(isUsual ? .own(identity) : .shared(identity))
+      configuration = GatewayConfiguration(
+        isUsual && !isRiding ? .own(identity) : .shared(identity))
     } catch { throw DataClientError(.unreadable, error.message) }
     if let connect {
       configuration.keepAlive = connect.keepAlive
@@ -26,7 +27,12 @@ struct GatewayGuess {
     takeQualities()
     takeLimits()
     takeSubscriptions()
-    takeReconnecting()
+    if isRiding {
+      // When it comes back is not seen of a gateway that sends no CONNECT; the plan of the connection knows.
+      configuration.reconnect = .exactly(.seconds(1_000_000_000))
+    } else {
+      takeReconnecting()
+    }
     takeRetries()
   }
 

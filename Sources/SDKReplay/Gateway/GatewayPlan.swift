@@ -17,8 +17,19 @@ package struct GatewayPlan: ReplayPlan {
 
   /// Makes a plan of a session.
   /// - Parameter dialogue: What the gateway's client and its server said to each other.
-  /// - Throws: `DataClientError` when it is no gateway's session, or not a gateway's alone.
+  /// - Throws: `DataClientError` when it is no gateway's session, or begins in the middle of a connection.
   package init(_ dialogue: ReplayDialogue) throws(DataClientError) {
+    try self.init(dialogue, isRiding: false)
+  }
+
+  /// Makes a plan of what a gateway said in a session.
+  /// - Parameters:
+  ///   - dialogue: What is of the gateway in it.
+  ///   - isRiding: Whether it has no connection of its own, but that of an app's channel.
+  /// - Throws: `DataClientError` when it is no gateway's session, or begins in the middle of a connection.
+  init(
+    _ dialogue: some Sequence<ReplayDialogue.Step>, isRiding: Bool
+  ) throws(DataClientError) {
     let recorded = try RecordedGateway(dialogue)
     guard recorded.session.actions.first?.isImplied != true else {
       throw DataClientError(
@@ -27,7 +38,7 @@ package struct GatewayPlan: ReplayPlan {
           + "nobody knows which sub-devices were online; take --from back to its CONNECT, or capture "
           + "it from there")
     }
-    let guess = try GatewayGuess(recorded)
+    let guess = try GatewayGuess(recorded, isRiding: isRiding)
     configuration = guess.configuration
     notes = guess.notes
     var roles = ReplayRoles.standard

@@ -31,10 +31,9 @@ struct RecordedGateway: Sendable {
     let time: Timestamp
   }
 
-  init(_ dialogue: ReplayDialogue) throws(DataClientError) {
+  init(_ dialogue: some Sequence<ReplayDialogue.Step>) throws(DataClientError) {
     session = RecordedSession(dialogue)
     device = try Self.device(of: session)
-    try Self.checkThatItIsAlone(session, device)
     takeActions()
     for step in dialogue {
       guard case .event(.message(let message)) = step.content else { continue }
@@ -50,32 +49,15 @@ struct RecordedGateway: Sendable {
   /// The device of the first topic that only gateways have.
   private static func device(of session: RecordedSession) throws(DataClientError) -> Subdevice {
     for action in session.actions {
-      for topic in action.topics {
-        guard GatewayEvidence.isOfGateway(topic), let place = GatewayTopic(topic) else { continue }
+      for topic in action.kind.topics {
+        guard RecordedMember(showingItselfBy: topic) == .gateway, let place = GatewayTopic(topic)
+        else { continue }
         return place.device
       }
     }
     throw DataClientError(
       .unreadable,
       "the session is no gateway's: it has no topic of a topology or of sessions of sub-devices")
-  }
-
-  /// One connection may carry an app's channel and the gateway that rides on it; neither sent all of it.
-  private static func checkThatItIsAlone(
-    _ session: RecordedSession, _ device: Subdevice
-  ) throws(DataClientError) {
-    for action in session.actions {
-      for topic in action.topics {
-        guard let place = GatewayTopic(topic),
-          place.path.hasPrefix("app/up/") || place.path.hasPrefix("app/down/")
-        else { continue }
-        throw DataClientError(
-          .unsupported,
-          "one connection carries the gateway \(device) and the channel of an app (\(topic)), and "
-            + "replay sdk plays one of them alone; give the capture to the code of the app, as "
-            + "ReplayClient(contentsOf:)")
-      }
-    }
   }
 
   /// Notes that a sub-device is named by a topic, or by an answer.
@@ -209,17 +191,5 @@ struct RecordedGateway: Sendable {
       }
     }
     return nil
-  }
-}
-
-extension RecordedSession.Action {
-  /// The topics and filters that it names.
-  fileprivate var topics: [String] {
-    switch kind {
-    case .publish(let message): [message.topic]
-    case .subscribe(let wanted): wanted.map(\.filter)
-    case .unsubscribe(let filters): filters
-    case .connect, .disconnect, .send, .sendText, .sendBinary: []
-    }
   }
 }

@@ -51,7 +51,7 @@ struct RecordedSession: Sendable {
   private var steps = 0
   private var acceptedAt: Timestamp?
 
-  init(_ dialogue: ReplayDialogue) {
+  init(_ dialogue: some Sequence<ReplayDialogue.Step>) {
     for step in dialogue {
       lastTime = step.place.time
       switch step.content {

@@ -7,6 +7,8 @@ package enum RecordedSystem: Sendable, Hashable, CaseIterable {
   case channel
   /// An app that is the gateway of sub-devices.
   case gateway
+  /// The long connection of an app, and its gateway that rides on it.
+  case channelWithGateway
   /// A link of the message service.
   case messageLink
   /// A link of one stream channel.
@@ -22,33 +24,22 @@ package enum RecordedSystem: Sendable, Hashable, CaseIterable {
       self = .requests
       return
     }
-    self = .channel
+    var evidence: Set<RecordedMember> = []
     for step in try events.dialogue() {
       guard case .action(let action) = step.content else { continue }
-      switch action.kind {
-      case .connect(let options):
-        guard let name = RecordedLinkName(options.clientID) else { continue }
+      if case .connect(let options) = action.kind, !evidence.contains(.gateway),
+        let name = RecordedLinkName(options.clientID)
+      {
         self = name.streamChannel == nil ? .messageLink : .streamLink
         return
-      case .subscribe(let wanted):
-        guard wanted.contains(where: { GatewayEvidence.isOfGateway($0.filter) }) else { continue }
-        self = .gateway
-        return
-      case .publish(let message):
-        guard GatewayEvidence.isOfGateway(message.topic) else { continue }
-        self = .gateway
-        return
-      case .unsubscribe, .send, .sendText, .sendBinary, .disconnect: continue
       }
+      for topic in action.kind.topics {
+        if let member = RecordedMember(showingItselfBy: topic) { evidence.insert(member) }
+      }
+      if evidence.count == RecordedMember.allCases.count { break }
     }
-  }
-}
-
-/// What only gateways say.
-enum GatewayEvidence {
-  /// Whether a topic is one that only gateways use: of sessions of sub-devices, of the topology, of registrations.
-  static func isOfGateway(_ topic: String) -> Bool {
-    if topic.hasPrefix("/ext/session/") || topic.hasPrefix("/ext/error/") { return true }
-    return GatewayTopic(topic)?.isOfGateway == true
+    self =
+      !evidence.contains(.gateway)
+      ? .channel : evidence.contains(.channel) ? .channelWithGateway : .gateway
   }
 }

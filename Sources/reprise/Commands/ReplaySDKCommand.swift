@@ -46,8 +46,8 @@ enum ReplaySDKCommand: Command {
       folder with one; - is standard input. The session is an app's, a gateway's, a link's, or
       that of a WebSocket with requests, which shows in what the client sends. The SDK runs in
       the session's own time, and the app's calls are told from what its client sent. A stream
-      channel's link is a client of its own. A gateway that shares an app's connection can't
-      be replayed.
+      channel's link is a client of its own. A gateway that rides on its app's connection is
+      replayed together with the app's channel: lines then name the one that they are of.
 
       A line has the time (UTC), the frame (in a recording, the line) and the connection
       that it comes from, - if only from time going by; → is what the app calls, ← what the

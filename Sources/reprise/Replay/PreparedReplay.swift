@@ -57,6 +57,7 @@ extension RecordedSystem {
     switch self {
     case .channel: try SystemReplay<ChannelPlan>(events, options: options)
     case .gateway: try SystemReplay<GatewayPlan>(events, options: options)
+    case .channelWithGateway: try SystemReplay<SharedPlan>(events, options: options)
     case .messageLink: try SystemReplay<MessageLinkPlan>(events, options: options)
     case .streamLink: try SystemReplay<StreamLinkPlan>(events, options: options)
     case .requests: try SystemReplay<RequestPlan>(events, options: options)

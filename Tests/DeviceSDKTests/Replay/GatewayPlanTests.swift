@@ -212,17 +212,6 @@ import Testing
     #expect(Set(played.words) == ["start"])
   }
 
-  @Test(arguments: ["riding.jsonl", "riding.pcap", "riding-loss.jsonl"])
-  func aSharedConnectionIsSaidToBeOne(file: String) throws {
-    let events = try SDKRecording.events("gateway/\(file)")
-    #expect(try RecordedSystem(events) == .gateway)
-    let error = #expect(throws: DataClientError.self) { try SystemReplay<GatewayPlan>(events) }
-    #expect(error?.code == .unsupported)
-    #expect(
-      error?.message.contains("and the channel of an app (/sys/a1pk/riding") == true,
-      "\(String(describing: error))")
-  }
-
   @Test func aSessionBeginsWithItsConnection() throws {
     let text = try SDKRecording.text("gateway/line.jsonl")
     let lines = text.split(separator: "\n").filter {
