@@ -161,9 +161,7 @@ public final class HTTPClient: DataClient {
     // Foundation on Linux has no code for a network that can't be reached: a connection is not made for a reason that it
     // does not know, and a name is not found. One that was refused, by contrast, met somebody.
     case .unknown, .cannotFindHost, .dnsLookupFailed:
-      if let addresses = try? [InterfaceAddress].ofThisMachine(), !addresses.mayLead(to: host) {
-        return .noNetwork
-      }
+      if [InterfaceAddress].lackWay(to: host) { return .noNetwork }
       return code == .unknown ? .other : .nameNotResolved
     case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff: return .noNetwork
     case .cannotConnectToHost: return .unreachable

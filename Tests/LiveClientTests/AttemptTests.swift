@@ -52,7 +52,7 @@ import Wire
   }
 
   private static func isUnreached(_ event: ClientEvent?, _ text: String) -> Bool {
-    guard case .closed(.unreached(let reason))? = event else { return false }
+    guard case .closed(.unreached(let reason, _))? = event else { return false }
     return reason.contains(text)
   }
 

@@ -61,7 +61,7 @@ import Testing
   @Test func tellsThatNobodyListens() async throws {
     let client = try TestClient("mqtt://127.0.0.1:\(Socket.freePort())")
     let why = try await client.failure()
-    guard case .unreached(let text) = why else {
+    guard case .unreached(let text, _) = why else {
       Issue.record("\(String(describing: why))")
       return
     }
@@ -70,7 +70,7 @@ import Testing
 
   @Test func tellsThatANameDoesNotResolve() async throws {
     let why = try await TestClient("mqtt://no-such-host.invalid").failure()
-    guard case .unreached(let text) = why else {
+    guard case .unreached(let text, _) = why else {
       Issue.record("\(String(describing: why))")
       return
     }

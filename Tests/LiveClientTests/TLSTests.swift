@@ -30,7 +30,7 @@ import Testing
       #expect(try await client.message().payload == payload)
       try await client.disconnect()
       return "connected"
-    case .closed(.lost(let text)), .closed(.unreached(let text)): return text
+    case .closed(.lost(let text)), .closed(.unreached(let text, _)): return text
     case let other: return "\(other)"
     }
   }

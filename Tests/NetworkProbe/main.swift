@@ -7,7 +7,8 @@ import RepriseCore
 // What an application sees of the network, a line each. It is run where the test has made the network.
 //
 //     network-probe watch          "reachable" or "unreachable": the present, then each change
-//     network-probe request URL    the cause and the code of a request that fails
+//     network-probe request URL    the cause and the code of a request that fails, over HTTP or WebSocket
+//     network-probe connect URL    the cause of an MQTT connection that does not come to be
 //     network-probe leave          what a thousand monitors leave behind, some of them read
 
 struct Question: RequestTarget {
@@ -21,6 +22,14 @@ case "watch" where words.count == 2:
   for await isReachable in try NetworkMonitor().changes {
     put(isReachable ? "reachable" : "unreachable")
   }
+case "request" where words.count == 3 && words[2].hasPrefix("ws"):
+  let client = try WebSocketClient(url: words[2])
+  put("\(try await cause(of: client)) \(try await code(on: client))")
+case "connect" where words.count == 3:
+  put(
+    words[2].hasPrefix("ws")
+      ? try await cause(of: MQTTWebSocketClient(url: words[2]))
+      : try await cause(of: MosquittoClient(url: words[2])))
 case "request" where words.count == 3:
   let client = try HTTPClient(url: words[2])
   let request = RequestMessage(path: "ask", method: "GET")
@@ -29,16 +38,7 @@ case "request" where words.count == 3:
     put("answered")
     exit(1)
   }
-  let error: RequestError? = try await withRequests(on: client) { connection in
-    try await connection.open()
-    do {
-      _ = try await connection.answer(to: Question())
-      return nil
-    } catch let error as RequestError {
-      return error
-    }
-  }
-  put("\(cause) \(error.map { "\($0.kind.rawValue)" } ?? "answered")")
+  put("\(cause) \(try await code(on: client))")
 case "leave" where words.count == 2:
   _ = try await NetworkMonitor().changes.first { _ in true }
   let files = count("/proc/self/fd")
@@ -51,8 +51,37 @@ case "leave" where words.count == 2:
   put("files \(count("/proc/self/fd") - files)")
   put("threads \(count("/proc/self/task") - threads)")
 default:
-  put("usage: network-probe watch|leave|request URL")
+  put("usage: network-probe watch|leave|request URL|connect URL")
   exit(2)
+}
+
+/// The cause of a connection that does not come to be.
+func cause(of client: some DataClient) async throws -> String {
+  try await client.perform(
+    ClientAction(.init(rawValue: 1), .connect(ConnectOptions(clientID: "probe"))))
+  guard case .closed(.unreached(_, let cause)) = try await client.next(before: nil) else {
+    return "reached"
+  }
+  return cause.rawValue
+}
+
+/// The code of a request that nobody told of the network.
+func code(on client: some DataClient) async throws -> String {
+  var configuration = RequestConfiguration()
+  configuration.reconnectLimit = 0
+  let error: RequestError? = try await withRequests(
+    on: client, configuration: configuration
+  ) { connection in
+    // Over WebSocket this fails, and the request says as well why.
+    try? await connection.open()
+    do {
+      _ = try await connection.answer(to: Question())
+      return nil
+    } catch let error as RequestError {
+      return error
+    }
+  }
+  return error.map { "\($0.kind.rawValue)" } ?? "answered"
 }
 
 /// How many entries a folder has.

@@ -31,7 +31,7 @@ extension ChannelStateMachine {
   static func error(for reason: ClientEvent.Closed) -> ChannelError {
     switch reason {
     case .byUser: ChannelError(.network, "\(reason)")
-    case .byServer(_, let text), .lost(let text), .unreached(let text):
+    case .byServer(_, let text), .lost(let text), .unreached(let text, _):
       ChannelError(.network, "the connection was lost: \(text)")
     case .refused(let code):
       ChannelError(

@@ -23,7 +23,7 @@ extension GatewayStateMachine {
   private static func error(for reason: ClientEvent.Closed) -> GatewayError {
     switch reason {
     case .byUser: GatewayError(.network, "the connection was closed")
-    case .byServer(_, let text), .lost(let text), .unreached(let text):
+    case .byServer(_, let text), .lost(let text), .unreached(let text, _):
       GatewayError(.network, "the connection was lost: \(text)")
     case .refused(let code):
       GatewayError(

@@ -123,7 +123,7 @@ extension LinkSession {
     switch reason {
     case .byUser: "the connection was closed"
     case .refused(let code): "the broker refuses the connection with code \(code)"
-    case .byServer(_, let text), .lost(let text), .unreached(let text): text
+    case .byServer(_, let text), .lost(let text), .unreached(let text, _): text
     }
   }
 

@@ -32,6 +32,7 @@ extension RequestStateMachine {
   mutating func setReachable(_ isReachable: Bool) {
     guard isReachable != self.isReachable else { return }
     self.isReachable = isReachable
+    if isReachable { foundNoNetwork = false }
     // What answers requests itself has no connection that a network would have to carry.
     if transport == .frames { follow(keeper.setReachable(isReachable, time)) }
     reportUnreachable()
@@ -91,9 +92,10 @@ extension RequestStateMachine {
       failAll(Self.endOfWorld)
       report(.idle, Self.endOfWorld)
     case .closed, .refused, .failed, .timedOut, .oscillation:
-      let error = isReachable ? RequestError(reason) : noConnection
+      foundNoNetwork = reason.isLackOfNetwork
+      let error = hasNetwork ? RequestError(reason) : noConnection
       if isFinal { failAll(error) } else { failUnlessResent(error) }
-      report(isFinal ? .gaveUp : isReachable ? .waiting : .unreachable, error)
+      report(isFinal ? .gaveUp : hasNetwork ? .waiting : .unreachable, error)
     }
   }
 
@@ -131,9 +133,12 @@ extension RequestStateMachine {
 
   static let endOfWorld = RequestError(.serverConnection, "there are no more events")
 
+  /// Whether there is a network, as far as the application says and the last try showed.
+  private var hasNetwork: Bool { isReachable && !foundNoNetwork }
+
   /// What requests fail with that find no connection.
   var noConnection: RequestError {
-    isReachable
+    hasNetwork
       ? RequestError(.serverConnection, "there is no connection to the server")
       : RequestError(.unreachable, "the network is not there")
   }
@@ -145,6 +150,13 @@ extension RequestConfiguration {
     ConnectionKeeper.Rules(
       connectTimeout: connectTimeout, closeTimeout: closeTimeout, backOff: reconnect,
       retryLimit: reconnectLimit, givesUpWhenRefused: false, kickLimit: nil, kickWindow: .zero)
+  }
+}
+
+extension ConnectionKeeper.Reason {
+  /// Whether there was no connection because there is no network.
+  fileprivate var isLackOfNetwork: Bool {
+    if case .closed(.unreached(_, .noNetwork)) = self { true } else { false }
   }
 }
 
@@ -171,7 +183,7 @@ extension RequestError {
   private static func text(of reason: ClientEvent.Closed) -> String {
     switch reason {
     case .byUser, .refused: "\(reason)"
-    case .byServer(_, let reason), .lost(let reason), .unreached(let reason):
+    case .byServer(_, let reason), .lost(let reason), .unreached(let reason, _):
       "the connection was lost: \(reason)"
     }
   }

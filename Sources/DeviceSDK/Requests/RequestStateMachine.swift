@@ -92,7 +92,10 @@ package struct RequestStateMachine: ConnectionOwner {
   var outputs: [Output] = []
 
   var keeper: ConnectionKeeper
+  /// Whether the network is there, as the application says.
   var isReachable = true
+  /// Whether the client found none when it tried last.
+  var foundNoNetwork = false
   var nextHeartbeat: Timestamp?
   var isLoggingIn = false
 

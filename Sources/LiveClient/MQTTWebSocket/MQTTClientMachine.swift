@@ -203,7 +203,11 @@ struct MQTTClientMachine: Sendable {
     case .idle: return []
     case .ending(let ending): told = ending
     // Whatever became of the connection that was to carry it, no CONNECT was sent.
-    case .opening: told = reason == .byUser ? reason : .unreached("\(reason)")
+    case .opening:
+      switch reason {
+      case .byUser, .unreached: told = reason
+      case .refused, .byServer, .lost: told = .unreached("\(reason)")
+      }
     case .open, .leaving: told = reason
     case .greeting:
       told = .lost(

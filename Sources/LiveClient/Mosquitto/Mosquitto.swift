@@ -54,6 +54,21 @@ enum Mosquitto {
     code == Int32(MOSQ_ERR_CONN_LOST.rawValue) && number != ECONNRESET
   }
 
+  /// Tells whether there was no way to the server, or to whoever knows its name: nobody answered, not even by a
+  /// refusal.
+  /// - Parameters:
+  ///   - code: The library's code.
+  ///   - number: The system's error number, right after the call.
+  /// - Returns: Whether that is known.
+  static func metNobody(_ code: Int32, errno number: Int32) -> Bool {
+    switch code {
+    case Int32(MOSQ_ERR_EAI.rawValue): true
+    case Int32(MOSQ_ERR_ERRNO.rawValue):
+      [ENETUNREACH, ENETDOWN, EHOSTUNREACH, EADDRNOTAVAIL].contains(number)
+    default: false
+    }
+  }
+
   /// What can be done about a connection that could not be opened, or was lost.
   /// - Parameters:
   ///   - code: The library's code.

@@ -42,6 +42,8 @@ final class MosquittoLink {
   private(set) var ending: ClientEvent.Closed?
   /// Whether there was a connection over which a CONNECT could be sent: TCP, and with it TLS.
   private(set) var isReached = false
+  /// Why there was none, as it was when that was found.
+  private var cause = ClientEvent.Closed.Cause.other
   /// The messages that are with the library, by packet identifier.
   var publishes: [Int32: (id: ClientAction.ID, message: Load, qos: QoS)] = [:]
   /// How many of them are above QoS 0.
@@ -134,7 +136,7 @@ final class MosquittoLink {
     (self.attempt, self.options) = (attempt, options)
     (limits, refusal, disconnectReason, ending) = (nil, nil, nil, nil)
     (isDisconnecting, hasLostSession, complaints) = (false, false, [])
-    (hasBacklog, isPingOpen, isReached) = (false, false, false)
+    (hasBacklog, isPingOpen, isReached, cause) = (false, false, false, .other)
     setLog()
     do throws(DataClientError) {
       try setCredentials()
@@ -214,7 +216,7 @@ final class MosquittoLink {
   var told: ClientEvent.Closed? {
     switch ending {
     case .lost(let text) where !isReached, .byServer(_, let text) where !isReached:
-      .unreached(text)
+      .unreached(text, cause: cause)
     default: ending
     }
   }
@@ -249,6 +251,7 @@ final class MosquittoLink {
       let text = "\(place): \(Mosquitto.text(of: code, errno: number)); \(remedy)"
       let isInOrder = limits != nil && Mosquitto.isEndInOrder(code, errno: number)
       ending = isInOrder ? .byServer(code: nil, text) : .lost(text)
+      if Mosquitto.metNobody(code, errno: number) { cause = .ofNoWay(to: setup.url.host) }
     }
   }
 

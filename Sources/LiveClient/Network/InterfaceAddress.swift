@@ -68,7 +68,24 @@ extension Sequence<InterfaceAddress> {
   }
 }
 
+extension ClientEvent.Closed.Cause {
+  /// Tells why a connection did not come about that met nobody.
+  /// - Parameter host: Where it was to lead.
+  /// - Returns: The cause.
+  static func ofNoWay(to host: String) -> Self {
+    [InterfaceAddress].lackWay(to: host) ? .noNetwork : .other
+  }
+}
+
 extension [InterfaceAddress] {
+  /// Tells whether no address of this machine leads to a host, as far as the system tells them.
+  /// - Parameter host: A name, or an address with or without brackets.
+  /// - Returns: Whether there is no way now.
+  static func lackWay(to host: String) -> Bool {
+    guard let addresses = try? ofThisMachine() else { return false }
+    return !addresses.mayLead(to: host)
+  }
+
   /// Asks the system for all addresses of this machine.
   /// - Returns: The addresses.
   /// - Throws: ``DataClientError`` when it does not tell them.

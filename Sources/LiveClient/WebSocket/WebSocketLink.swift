@@ -83,8 +83,10 @@ final class WebSocketLink {
     if (300..<400).contains(status), let place = redirection {
       suffix += ", but names another place: \(place)"
     }
-    let problem = closing ?? certificateProblem ?? Self.handshakeProblem(text)
-    loop?.finish(self, problem + suffix)
+    let known = closing ?? certificateProblem
+    loop?.finish(
+      self, (known ?? Self.handshakeProblem(text)) + suffix,
+      mayLackNetwork: known == nil && status == 0)
   }
 
   /// Which check the server's certificate did not pass (RFC 5280 section 6); nil where all were passed, or none

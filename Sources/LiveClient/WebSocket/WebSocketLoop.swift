@@ -99,7 +99,9 @@ final class WebSocketLoop {
     links[ObjectIdentifier(link)] = link
     current = link
     guard let context, let host else {
-      return finish(link, "the library makes no context; are the certificate files readable?")
+      return finish(
+        link, "the library makes no context; are the certificate files readable?",
+        mayLackNetwork: false)
     }
     var info = lws_client_connect_info()
     info.context = context
@@ -148,7 +150,14 @@ final class WebSocketLoop {
   }
 
   /// Tells, once, that a connection is over: by a Close frame of the server, or otherwise.
-  func finish(_ link: WebSocketLink, _ reason: String, isInOrder: Bool = false) {
+  /// - Parameters:
+  ///   - link: The connection.
+  ///   - reason: Why, for people.
+  ///   - isInOrder: Whether the server has closed it by a Close frame.
+  ///   - mayLackNetwork: Whether the network may be the reason; of that the library says nothing.
+  func finish(
+    _ link: WebSocketLink, _ reason: String, isInOrder: Bool = false, mayLackNetwork: Bool = true
+  ) {
     guard !link.isFinished else { return }
     link.isFinished = true
     if current === link { current = nil }
@@ -157,7 +166,8 @@ final class WebSocketLoop {
     let text = "\(place): \(reason)"
     let ending: ClientEvent.Closed =
       switch (link.hasAsked, isInOrder) {
-      case (false, _): .unreached(text)
+      case (false, _):
+        .unreached(text, cause: mayLackNetwork ? .ofNoWay(to: setup.url.host) : .other)
       case (true, true): .byServer(code: nil, text)
       case (true, false): .lost(text)
       }

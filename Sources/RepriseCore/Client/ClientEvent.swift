@@ -49,7 +49,15 @@ public enum ClientEvent: Sendable, Hashable {
     case lost(String)
     /// There never was a connection, and nothing of the protocol was sent: no way there, nobody who listens, a name
     /// that is unknown, TLS that was refused; the text is for people.
-    case unreached(String)
+    case unreached(String, cause: Cause = .other)
+
+    /// Why there never was a connection, as far as an application does something else for it.
+    public enum Cause: String, Sendable, Hashable, CaseIterable {
+      /// The network is not there.
+      case noNetwork
+      /// Something else, or the client does not tell.
+      case other
+    }
   }
 }
 

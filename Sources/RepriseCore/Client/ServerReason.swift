@@ -118,7 +118,7 @@ extension ClientEvent.Closed: CustomStringConvertible {
     switch self {
     case .byUser: "the connection was closed"
     case .refused(let code): "the server refused the connection: \(ServerReason(code).text())"
-    case .byServer(_, let text), .lost(let text), .unreached(let text): text
+    case .byServer(_, let text), .lost(let text), .unreached(let text, _): text
     }
   }
 }

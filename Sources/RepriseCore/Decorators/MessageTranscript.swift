@@ -181,7 +181,7 @@ struct MessageTranscript: Transcript {
       let end = pen.close(.fin, by: .server, saying: reason, at: time)
       guard let code, version.rules.hasProperties else { return [end] }
       return [make(time, .server, .disconnect(.init(code))), end]
-    case .lost(let reason), .unreached(let reason):
+    case .lost(let reason), .unreached(let reason, _):
       return [pen.close(.reset, by: .server, saying: reason, at: time)]
     }
   }

@@ -100,18 +100,21 @@ extension Transcript {
 
   /// Returns the outcome of the wanted connection, which is not known to have come to be; nil when there is none.
   private mutating func attempt(
-    _ how: ConnectionAttempt.How, saying reason: String? = nil, at time: Timestamp
+    _ how: ConnectionAttempt.How, saying reason: String? = nil,
+    because cause: ClientEvent.Closed.Cause = .other, at time: Timestamp
   ) -> Event? {
     guard let wanted else { return nil }
     self.wanted = nil
     return pen.attempt(
-      how, since: wanted.time, connectPacket(wanted.options), saying: reason, at: time)
+      how, since: wanted.time, connectPacket(wanted.options), saying: reason, because: cause,
+      at: time)
   }
 
   private mutating func close(_ closed: ClientEvent.Closed, at time: Timestamp) -> [Event] {
     let outcome: Event? =
       switch closed {
-      case .unreached(let reason): attempt(.failed, saying: reason, at: time)
+      case .unreached(let reason, let cause):
+        attempt(.failed, saying: reason, because: cause, at: time)
       case .byUser:
         attempt(
           .givenUp, saying: "the client left before the server had answered", at: time)
@@ -155,11 +158,11 @@ struct TranscriptPen: Sendable {
   /// Returns the event of a connection that did not come to be; it has a number all the same.
   mutating func attempt(
     _ how: ConnectionAttempt.How, since start: Timestamp, _ connect: PacketBytes?,
-    saying reason: String?, at time: Timestamp
+    saying reason: String?, because cause: ClientEvent.Closed.Cause, at time: Timestamp
   ) -> Event {
     connection += 1
     let attempt = ConnectionAttempt(
-      how: how, server: server, firstTime: start, connect: connect, reason: reason)
+      how: how, server: server, firstTime: start, connect: connect, reason: reason, cause: cause)
     return make(.attempted(attempt), from: .client, at: time)
   }
 

@@ -152,6 +152,12 @@ extension ConnectionAttempt {
     self.init(
       how: how, server: try fields.string("server"), firstTime: try fields.time("firstTime"),
       reason: try fields.optionalString("reason"))
+    if let name = try fields.optionalString("cause") {
+      guard let cause = ClientEvent.Closed.Cause(rawValue: name) else {
+        throw fields.wrong("cause", "is neither \"noNetwork\" nor \"other\"")
+      }
+      self.cause = cause
+    }
     guard let version = wire.version, fields.value("clientID") != nil else { return }
     connect = try PacketBytes(fields, type: .connect, version: version)
   }

@@ -182,6 +182,11 @@ public struct EventJSONWriter: Sendable {
       buffer.append(",\"reason\":")
       buffer.append(quoted: redaction.shown(reason))
     }
+    if attempt.cause != .other {
+      buffer.append(",\"cause\":\"")
+      buffer.append(contentsOf: attempt.cause.rawValue.utf8)
+      buffer.append("\"")
+    }
     attempt.withConnect(as: wire.version) { packet in
       appendConnect(packet, to: &buffer)
       append(packet.properties, of: packet, name: ",\"properties\":{", to: &buffer)

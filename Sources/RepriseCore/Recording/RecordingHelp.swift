@@ -45,7 +45,8 @@ public enum RecordingHelp {
                    answered (false where the other end is not seen to answer)
       ATTEMPT      how (failed: there never was a connection; given-up: the client left
                    before the server answered; end-of-capture), server, firstTime (when
-                   it was asked for), reason; of MQTT the fields of the CONNECT that was
+                   it was asked for), reason, cause (noNetwork: this machine had none; it is
+                   left out for all others); of MQTT the fields of the CONNECT that was
                    not, or not known to be, sent. In recordings of clients alone, for
                    replays: no clause judges it
       GAP          bytes (a number: how many were lost), reason; with the reason left-out
@@ -77,7 +78,7 @@ public enum RecordingHelp {
                    is the body without its chunks; decoded: true where a coding such as
                    gzip was undone. In recordings of clients the headers that it needs
       RESPONSE     length status reason http headers payload decoded
-      UNANSWERED   cause (unreachable, nameNotResolved, timedOut, notTrusted, lost,
+      UNANSWERED   cause (noNetwork, unreachable, nameNotResolved, timedOut, notTrusted, lost,
                    malformed, other), reason; in recordings of clients
 
     A payload is {"utf8": text}, or {"base64": bytes} where it is no UTF-8. "***" stands

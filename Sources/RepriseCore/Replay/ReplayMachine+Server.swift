@@ -24,7 +24,8 @@ extension ReplayMachine {
     if attempt.how == .endOfCapture, !isLeaving { return nil }
     close()
     if isLeaving, attempt.how != .failed { return .closed(.byUser) }
-    return .closed(.unreached(attempt.reason ?? "there was no connection"))
+    return .closed(
+      .unreached(attempt.reason ?? "there was no connection", cause: attempt.cause))
   }
 
   mutating func close() {

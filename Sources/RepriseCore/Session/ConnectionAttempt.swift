@@ -15,17 +15,20 @@ public struct ConnectionAttempt: Sendable, Hashable {
   public var connect: PacketBytes?
   /// What the client said of the outcome.
   public var reason: String?
+  /// Why there was no connection, as the client told it.
+  public var cause: ClientEvent.Closed.Cause
 
   /// Creates an attempt.
   public init(
     how: How, server: String, firstTime: Timestamp, connect: PacketBytes? = nil,
-    reason: String? = nil
+    reason: String? = nil, cause: ClientEvent.Closed.Cause = .other
   ) {
     self.how = how
     self.server = server
     self.firstTime = firstTime
     self.connect = connect
     self.reason = reason
+    self.cause = cause
   }
 
   /// The outcomes of an attempt.

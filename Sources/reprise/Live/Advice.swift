@@ -14,7 +14,7 @@ enum Advice {
     case .byUser: "\(broker.url): the connection was closed"
     case .refused(let code):
       "\(broker.url): the broker refuses the connection: \(refusal(code, broker))"
-    case .byServer(_, let text), .lost(let text), .unreached(let text):
+    case .byServer(_, let text), .lost(let text), .unreached(let text, _):
       // What was waited for in vain names no place.
       "\(text.contains(broker.url.host) ? "" : "\(broker.url): ")\(clause(text)); "
         + remedy(clause(text), broker.url)
@@ -26,7 +26,7 @@ enum Advice {
     switch reason {
     case .byUser: "the connection was closed"
     case .refused(let code): "the broker refuses the connection (code \(code))"
-    case .byServer(_, let text), .lost(let text), .unreached(let text): clause(text)
+    case .byServer(_, let text), .lost(let text), .unreached(let text, _): clause(text)
     }
   }
 

@@ -101,7 +101,7 @@ struct LivePlay: Sendable {
     switch try await client.next(before: limit) {
     case .connected: try await client.perform(ClientAction(.init(rawValue: 2), .disconnect))
     case .closed(.byServer(_, let reason)), .closed(.lost(let reason)),
-      .closed(.unreached(let reason)):
+      .closed(.unreached(let reason, _)):
       throw DataClientError(
         .transport, "--broker \(broker): \(reason); start a broker, or name another")
     case .closed(.refused(let code)):

@@ -76,7 +76,7 @@ final class Peer: Sendable {
     case .closed(.byServer(let code, let reason)):
       "closed by the server \(code.map { "\($0)" } ?? "-"): \(reason)"
     case .closed(.lost(let reason)): "lost: \(reason)"
-    case .closed(.unreached(let reason)): "unreached: \(reason)"
+    case .closed(.unreached(let reason, _)): "unreached: \(reason)"
     case .deadline: "deadline"
     case .woken: "woken"
     case .ended: "ended"

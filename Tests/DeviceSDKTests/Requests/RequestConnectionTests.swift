@@ -133,6 +133,75 @@ import Testing
       ])
   }
 
+  /// Nobody tells the machine of the network: the client's own tries do.
+  @Test func learnsFromTheClientThatThereIsNoNetwork() throws {
+    var bench = try RequestBench()
+    bench.call("open", .open)
+    bench.request("a")
+    bench.event(.closed(.unreached("no way", cause: .noNetwork)))
+    bench.request("b")
+    bench.wait(3)
+    #expect(
+      bench.take() == [
+        "CONNECT", "state connecting", "a failed -12", "state unreachable", "b failed -12",
+        "CONNECT", "state connecting",
+      ])
+    // Without a cause it is the server that is not there.
+    bench.request("c")
+    bench.event(.closed(.unreached("refused")))
+    bench.request("d")
+    bench.wait(3)
+    #expect(
+      bench.take() == [
+        "c failed -13", "state waiting", "d failed -13", "CONNECT", "state connecting",
+      ])
+    bench.event(.connected(.init()))
+    bench.event(.closed(.lost("test")))
+    bench.request("e")
+    #expect(bench.take() == ["state open", "open done", "state waiting", "e failed -13"])
+  }
+
+  @Test func failsEverythingWithoutANetworkWhenItGivesUp() throws {
+    var bench = try RequestBench {
+      $0.reconnectLimit = 0
+      $0.whileConnecting = .queue(limit: 5)
+    }
+    bench.call("open", .open)
+    bench.request("a")
+    bench.event(.closed(.unreached("no way", cause: .noNetwork)))
+    #expect(
+      bench.take() == [
+        "CONNECT", "state connecting", "a failed -12", "open failed -12", "state gaveUp",
+      ])
+    bench.request("b")
+    bench.call("off", .setReachable(false))
+    bench.call("on", .setReachable(true))
+    bench.event(.closed(.byServer(code: nil, "test")))
+    bench.request("c")
+    #expect(
+      bench.take() == [
+        "b failed -12", "off done", "CONNECT", "state connecting", "on done", "state gaveUp",
+        "c failed -13",
+      ])
+  }
+
+  /// The network was said to be back: a request that the try under way does not take finds no connection.
+  @Test func believesThatTheNetworkIsBack() throws {
+    var bench = try RequestBench { $0.whileConnecting = .fail }
+    bench.call("open", .open)
+    bench.event(.closed(.unreached("no way", cause: .noNetwork)))
+    bench.request("a")
+    bench.call("off", .setReachable(false))
+    bench.request("b")
+    bench.call("on", .setReachable(true))
+    bench.request("c")
+    #expect(
+      bench.take() == [
+        "CONNECT", "state connecting", "state unreachable", "a failed -12", "off done",
+        "b failed -12", "CONNECT", "state connecting", "on done", "c failed -13",
+      ])
+  }
+
   @Test func startsAnewWhenItGaveUpAndTheNetworkIsBack() throws {
     var bench = try RequestBench { $0.reconnectLimit = 1 }
     bench.call("open", .open)

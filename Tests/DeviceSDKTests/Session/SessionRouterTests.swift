@@ -64,7 +64,7 @@ import Testing
         case .closed(.byServer(let code, let reason)):
           "closed by the server \(code.map { "\($0)" } ?? "-") \(reason)"
         case .closed(.lost(let reason)): "lost \(reason)"
-        case .closed(.unreached(let reason)): "unreached \(reason)"
+        case .closed(.unreached(let reason, _)): "unreached \(reason)"
         case .text, .binary, .deadline, .woken, .ended: "\(output.event)"
         }
       return "\(output.seat): \(event)"

@@ -62,7 +62,7 @@ import Testing
       return
     }
     #expect(await client.refusal(.publish(Message(topic: "a", payload: []))) == .notConnected)
-    guard case .unreached(let reason) = try await client.failure() else {
+    guard case .unreached(let reason, _) = try await client.failure() else {
       Issue.record("not refused")
       return
     }

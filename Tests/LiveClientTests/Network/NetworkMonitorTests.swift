@@ -119,6 +119,42 @@ import Testing
     #expect(try await run("\(network)\n\"$0\" request http://$1", host) == [outcome])
   }
 
+  /// Over WebSocket as over HTTP, nobody having told the requests of the network.
+  @Test(
+    arguments: [
+      ("", "127.0.0.1:1", "noNetwork -12"),
+      ("", "192.0.2.1:1", "noNetwork -12"),
+      ("", "no-such-host.invalid", "noNetwork -12"),
+      ("ip link set lo up", "127.0.0.1:1", "other -13"),
+      ("ip link set lo up", "192.0.2.1:1", "noNetwork -12"),
+      ("ip link set lo up", "no-such-host.invalid", "noNetwork -12"),
+      (cable, "192.0.2.1:1", "other -13"),
+      (cable, "198.51.100.1:1", "other -13"),
+      (cable, "no-such-host.invalid", "other -13"),
+    ])
+  func aRequestOverWebSocketTellsThatThereIsNoNetwork(
+    _ network: String, _ host: String, _ outcome: String
+  ) async throws {
+    #expect(try await run("\(network)\n\"$0\" request ws://$1", host) == [outcome])
+  }
+
+  @Test(
+    arguments: ["mqtt", "ws"],
+    [
+      ("", "127.0.0.1:1", "noNetwork"), ("", "no-such-host.invalid", "noNetwork"),
+      ("ip link set lo up", "127.0.0.1:1", "other"),
+      ("ip link set lo up", "192.0.2.1:1", "noNetwork"),
+      (cable, "192.0.2.1:1", "other"), (cable, "198.51.100.1:1", "other"),
+      (cable, "no-such-host.invalid", "other"),
+    ])
+  func aConnectionOfMQTTTellsThatThereIsNoNetwork(
+    _ scheme: String, _ place: (network: String, host: String, cause: String)
+  ) async throws {
+    let lines = try await run(
+      "\(place.network)\n\"$0\" connect $1://$2", scheme, place.host)
+    #expect(lines == [place.cause])
+  }
+
   private static let cable = """
     ip link set lo up
     ip link add near type veth peer name far

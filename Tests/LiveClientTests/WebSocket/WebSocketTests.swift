@@ -106,7 +106,7 @@ import Testing
     let client = try WebSocketClient(url: "ws://127.0.0.1:\(port)/")
     for _ in 0..<2 {
       let event = try await client.after(.connect(ConnectOptions()))
-      guard case .closed(.unreached(let reason)) = event else {
+      guard case .closed(.unreached(let reason, _)) = event else {
         Issue.record("not refused")
         return
       }

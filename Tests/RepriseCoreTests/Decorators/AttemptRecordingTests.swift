@@ -128,6 +128,40 @@ import Wire
     #expect(line == shownLine)
   }
 
+  /// The cause stands in the line only where there is one, and an application in a replay learns it.
+  @Test(arguments: Speech.allCases) func haveTheCauseThatTheClientTells(_ speech: Speech)
+    async throws
+  {
+    let outcomes: [ClientEvent] = [
+      .closed(.unreached("no way", cause: .noNetwork)), .closed(.unreached("refused")),
+      .connected(.init()), .closed(.byUser),
+    ]
+    let recorder = try RecordingClient(
+      TellingClient(outcomes, speech.capabilities), to: MemorySink())
+    #expect(try await Self.run(on: recorder) == outcomes)
+    try recorder.finish()
+    let lines = recorder.sink.text.split(separator: "\n")
+    #expect(lines.map { $0.contains(#","cause":"noNetwork""#) }.prefix(3) == [false, true, false])
+    #expect(lines.filter { $0.contains("\"cause\"") }.count == 1)
+    let events = try recorder.sink.events()
+    #expect(events.compactMap(\.attempt?.cause) == [.noNetwork, .other])
+    let replay = try ReplayClient(events)
+    #expect(try await Self.run(on: replay) == outcomes)
+    try replay.finish()
+    // What is written of "other" is read as well, and what nobody knows is refused.
+    let other = recorder.sink.text.replacing("noNetwork", with: "other")
+    #expect(
+      try EventList(recording: Array(other.utf8)).events.compactMap(\.attempt?.cause)
+        == [.other, .other])
+    let wrong = recorder.sink.text.replacing("noNetwork", with: "noNet")
+    let thrown = #expect(throws: RecordingError.self) {
+      try EventList(recording: Array(wrong.utf8))
+    }
+    #expect(
+      thrown?.description.contains(#""cause" is neither "noNetwork" nor "other""#) == true,
+      "\(String(describing: thrown))")
+  }
+
   @Test(arguments: [
     (#""how":"lost""#, #""how" is none of "failed", "given-up" and "end-of-capture""#),
     (#""ho":"failed""#, #"the key "how" is missing"#),
