@@ -4,7 +4,14 @@ import RepriseCore
 enum HelpCommand: Command {
   static let spec = CommandSpec(
     name: "help", summary: "Shows what a command does and takes.",
-    operands: "[COMMAND | filter | recording]", operandCount: 0...3)
+    operands: "[COMMAND | TOPIC]", operandCount: 0...3,
+    details: """
+      Topics:
+        filter            filter expressions
+        recording         the format of recordings
+        simulate-frames   what requests of reprise simulate look like
+        simulate-script   scripts of reprise simulate
+      """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     try OutputFile.standard.write(try text(arguments.operands))
@@ -12,7 +19,10 @@ enum HelpCommand: Command {
   }
 
   /// What there is help about besides commands.
-  static let topics = ["filter": FilterHelp.text, "recording": RecordingHelp.text]
+  static let topics = [
+    "filter": FilterHelp.text, "recording": RecordingHelp.text,
+    "simulate-frames": SimulateHelp.frames, "simulate-script": SimulateHelp.script,
+  ]
 
   private static func text(_ words: [String]) throws(UsageError) -> String {
     guard let first = words.first else { return HelpText.overview }

@@ -27,67 +27,8 @@ enum SimulateCommand: Command {
       connection, → for what the client sent or ← for what the server did, and what it was. Of
       a broker the command itself is the client.
 
-      A script changes the answers. Every key may be left out, the first rule that fits is
-      taken, and times are in seconds. For a broker, with topics that may be short or full,
-      and have wildcards:
-        {
-          "tokens": { "stale": { "code": 2043 } },
-          "replies": [
-            { "topic": "/account/bind", "request": 1, "code": 2152 },
-            { "topic": "/light/get", "data": { "on": true }, "after": 2.5 },
-            { "topic": "/light/#", "request": [2, 3], "faults": ["duplicate"] }
-          ],
-          "pushes": [
-            { "properties": { "LightSwitch": 1 }, "after": 3, "every": 5, "times": 10 },
-            { "status": "offline", "on": "/light/set", "after": 1 },
-            { "event": { "identifier": "Error", "type": "alert", "value": { "Code": 7 } } },
-            { "binding": "Unbind", "device": "PRODUCT/DEVICE" },
-            { "topic": "/thing/topo/add/status", "params": { "status": 0 } },
-            { "topic": "/thing/model/down_raw", "payload": "any text", "qos": 0 }
-          ],
-          "gateway": {
-            "devices": [{ "device": "PRODUCT/DEVICE", "sign": "292f..." }],
-            "loginsPerMinute": 5,
-            "pushes": [{ "set": { "Power": 0 }, "subdevice": "PRODUCT/DEVICE", "after": 30 }]
-          },
-          "links": {
-            "tokens": { "stale": { "code": 6 }, "short": { "lifetime": 60 } },
-            "refusedChannels": { "secret": 7 },
-            "lostChannels": ["gone"]
-          }
-        }
-
-      Faults of a reply: \(faults).
-      drop-connection is for scenarios in process: no broker can be told to do it.
-
-      A request is a text message, and so is its answer, which has uniqueId, service, method
-      and product of the request:
-        {"uniqueId": 7, "service": "nlu/analyze", "method": "POST", "product": "P",
-         "content": "{\\"text\\":\\"hello\\"}"}
-      uniqueId is a whole number, content a text that holds JSON, or JSON itself; method,
-      product and content may be left out. The service system/heart-beat is answered without
-      content. A refusal has "error": {"code": 4, "desc": "..."} in place of content. What is
-      no request is not answered, and a note says why.
-
-      For a server of requests, with services that may end with * for all that begin so:
-        {
-          "answers": [
-            { "service": "nlu/analyze", "content": { "ret_code": "0000" }, "after": 2.5 },
-            { "service": "nlu/*", "request": [2, 3], "faults": ["duplicate"] },
-            { "service": "pay", "error": { "code": 2, "desc": "busy" } }
-          ],
-          "pushes": [
-            { "json": { "service": "news" }, "after": 3, "every": 5, "times": 10 },
-            { "text": "hello", "on": "nlu/analyze", "after": 1 },
-            { "bytes": [1, 2, 3] }
-          ],
-          "login": "session/login",
-          "answersHeartbeats": true
-        }
-      Requests are counted on all connections; with "login", others are refused until that
-      service was asked for.
-
-      Faults of an answer: \(requestFaults).
+      A script changes the answers: reprise help simulate-script shows one for a broker and one
+      for a server of requests, reprise help simulate-frames what requests look like.
 
       Examples:
         reprise simulate mqtt://localhost
@@ -95,20 +36,6 @@ enum SimulateCommand: Command {
         reprise simulate ws://localhost:8080/api --script server.json
         reprise simulate wss://localhost:8443 --cert server.pem --key server.key
       """)
-
-  /// The names of the faults that a real broker can have, in lines of the help.
-  private static var faults: String {
-    list(CloudFault.allCases.filter { $0 != .dropConnection }.map(\.rawValue))
-  }
-
-  /// The names of the faults of a server of requests, in lines of the help.
-  private static var requestFaults: String { list(RequestFault.allCases.map(\.rawValue)) }
-
-  private static func list(_ names: [String]) -> String {
-    names.enumerated().map { index, name in
-      name + (index == names.count - 1 ? "" : index == 5 ? ",\n" : ", ")
-    }.joined()
-  }
 
   static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
     let lines = EventLines(
@@ -194,7 +121,8 @@ enum SimulateCommand: Command {
     do {
       return try parse(bytes)
     } catch {
-      throw UsageError("\(path): \(error.message)", "type reprise help simulate for an example")
+      throw UsageError(
+        "\(path): \(error.message)", "type reprise help simulate-script for an example")
     }
   }
 

@@ -25,7 +25,8 @@ enum HelpText {
       130 interrupted, 143 terminated.
 
       Type reprise help COMMAND for more, reprise help filter for filter expressions,
-      reprise help recording for the format of recordings.
+      reprise help recording for the format of recordings, reprise help simulate-script
+      and reprise help simulate-frames for what the simulator takes and sends.
 
       """
     return text
