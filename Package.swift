@@ -127,7 +127,8 @@ let package = Package(
 
     // What takes bytes from outside, for libFuzzer (make fuzz) and for short runs in the tests.
     .target(
-      name: "FuzzTargets", dependencies: ["Capture", "CloudSimulator", "RepriseCore", "Wire"],
+      name: "FuzzTargets",
+      dependencies: ["Capture", "CloudSimulator", "RepriseCore", "TestSupport", "Wire"],
       path: "Tests/FuzzTargets", swiftSettings: settings),
     // Programs of the tests. Here, where it is the root, the package manager makes each a product too, as of any
     // executable target without one; packages that depend on this one have no such products.

@@ -33,7 +33,9 @@ enum FileFuzz {
   /// Reads bytes as a file; a system that has no room for one reads nothing.
   ///
   /// Each reading has a file of its own, as tests of several targets run at once.
-  static func read(_ bytes: [UInt8], into keeper: inout EventKeeper) throws {
+  static func read(
+    _ bytes: [UInt8], _ options: InputOptions = InputOptions(), into keeper: inout EventKeeper
+  ) throws {
     var name = Array("/tmp/fuzz-XXXXXX".utf8CString)
     let descriptor = mkstemp(&name)
     guard descriptor >= 0 else { return }
@@ -41,6 +43,7 @@ enum FileFuzz {
     unlink(name)
     let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     guard count == bytes.count else { return }
-    _ = try SessionInput.read("/proc/self/fd/\(descriptor)", into: &keeper)
+    _ = try SessionInput.read(
+      "/proc/self/fd/\(descriptor)", options: options, into: &keeper)
   }
 }

@@ -1,12 +1,13 @@
 import Capture
 import RepriseCore
+import TestSupport
 import Wire
 
 /// What a target begins with, and changes of it that a seed repeats.
 public struct FuzzInput: Sendable {
   /// The inputs to change.
   public private(set) var corpus: [[UInt8]]
-  private var state: UInt64
+  private var generator: SplitMix64
 
   /// Creates inputs.
   /// - Parameters:
@@ -14,15 +15,11 @@ public struct FuzzInput: Sendable {
   ///   - seed: Any number; the same gives the same inputs.
   public init(_ corpus: [[UInt8]], seed: UInt64) {
     self.corpus = corpus.isEmpty ? [[]] : corpus
-    state = seed
+    generator = SplitMix64(seed: seed)
   }
 
   private mutating func random(_ count: Int) -> Int {
-    // SplitMix64 (Steele, Lea and Flood, 2014).
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Int((mixed ^ (mixed >> 31)) % UInt64(max(1, count)))
+    Int(generator.next() % UInt64(max(1, count)))
   }
 
   /// Returns the next input: one of the corpus with up to eight changes.
@@ -73,6 +70,8 @@ extension FuzzTarget {
       return Array(Self.words(self).map { Array($0.utf8) } + pieces(of: events)).filter {
         !$0.isEmpty
       }
+    case .http:
+      return HTTPFuzz.corpus(FuzzTarget.json.pieces(of: small.flatMap(Self.events)))
     case .filter, .scripts, .words: return Self.words(self).map { Array($0.utf8) }
     }
   }
@@ -124,7 +123,7 @@ extension FuzzTarget {
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", #"{"tok\u0065n":[1,{"b":null}]}"#,
         "secret = 'a b'",
       ]
-    case .packets, .frames, .heads, .capture, .recording: []
+    case .packets, .frames, .heads, .http, .capture, .recording: []
     }
   }
 }

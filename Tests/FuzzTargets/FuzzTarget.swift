@@ -15,6 +15,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case frames
   /// The heads of HTTP messages, as requests for WebSocket and as answers.
   case heads
+  /// Both directions of a connection of HTTP, in pieces of any size.
+  case http
   /// A capture file: pcap or pcapng, gzip or not.
   case capture
   /// A recording.
@@ -37,6 +39,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .packets: PacketFuzz.run(bytes)
     case .frames: FrameFuzz.run(bytes)
     case .heads: FrameFuzz.runHeads(bytes)
+    case .http: HTTPFuzz.run(bytes)
     case .capture: FileFuzz.runCapture(bytes)
     case .recording: FileFuzz.runRecording(bytes)
     case .json: TextFuzz.runJSON(bytes)

@@ -41,8 +41,11 @@ enum RoundTrip {
       demand(read.count == events.count, "\(read.count) of \(events.count) events are read")
       guard showsSecrets else { continue }
       for (event, other) in zip(events, read) {
-        guard case .mqtt(let packet) = event.body else { continue }
-        demand(other.body == .mqtt(packet), "\(packet.bytes) is read as \(other.body)")
+        switch event.body {
+        case .mqtt, .http:
+          demand(other.body == event.body, "\(event.body) is read as \(other.body)")
+        case .opened, .closed, .attempted, .handshake, .webSocket, .gap, .malformed: continue
+        }
       }
     }
   }
@@ -68,9 +71,11 @@ enum RoundTrip {
 
 /// Keeps events.
 struct EventKeeper: EventConsumer {
+  /// The most events that are kept.
+  static let limit = 1_000
   var events: [Event] = []
 
   mutating func consume(_ event: borrowing EventView) {
-    if events.count < 1_000 { events.append(Event(copying: event)) }
+    if events.count < Self.limit { events.append(Event(copying: event)) }
   }
 }
