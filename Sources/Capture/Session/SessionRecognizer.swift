@@ -86,7 +86,9 @@ struct SessionRecognizer {
       switch HTTPStart(held.bytes.span.bytes.extracting(held.start)) {
       case .request: return .http(client: side)
       case .response: return .http(client: side.other)
-      case .maybe where !isFinal && !held.isCut && pieces.count < 64: return .undecided
+      // Where HTTP is known to be, a first line is waited for in however small pieces it comes.
+      case .maybe where !isFinal && !held.isCut && (rule == .http || pieces.count < 64):
+        return .undecided
       case .maybe, .no: break
       }
     }
