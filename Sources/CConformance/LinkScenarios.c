@@ -85,7 +85,14 @@ static const unsigned char links[] = {
 #embed "../../Conformance/sdk/link/stream-service-failed.json" suffix(, ',', )
 #embed "../../Conformance/sdk/link/stream-silent.json" suffix(, ',', )
 #embed "../../Conformance/sdk/link/stream-token.json" suffix(, ',', )
-#embed "../../Conformance/sdk/link/stream-two-joins.json" suffix(, ']')
+#embed "../../Conformance/sdk/link/stream-two-joins.json" suffix(, ',', )
+#embed "../../Conformance/sdk/link/topic-leave.json" suffix(, ',', )
+#embed "../../Conformance/sdk/link/topic-limits.json" suffix(, ',', )
+#embed "../../Conformance/sdk/link/topic-lost.json" suffix(, ',', )
+#embed "../../Conformance/sdk/link/topic-publish.json" suffix(, ',', )
+#embed "../../Conformance/sdk/link/topic-subscribe.json" suffix(, ',', )
+#embed "../../Conformance/sdk/link/topic-unrestored.json" suffix(, ',', )
+#embed "../../Conformance/sdk/link/topic-while-down.json" suffix(, ']')
 };
 
 struct conformance_data conformance_sdk_link_scenarios(void) {

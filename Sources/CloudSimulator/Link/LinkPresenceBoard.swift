@@ -34,6 +34,11 @@ struct LinkPresenceBoard: Sendable {
 
   func member(_ user: String, of channel: LinkChannel) -> Member? { channels[channel]?[user] }
 
+  /// Whether others are told of a user who is in a channel.
+  func isTold(_ user: String, in channel: LinkChannel) -> Bool {
+    member(user, of: channel)?.isQuiet == false
+  }
+
   /// The message channels of an app that a user is in.
   func messageChannels(of user: LinkUser) -> [LinkChannel] {
     channels.filter { $0.key.app == user.app && !$0.key.isStream && $0.value[user.user] != nil }

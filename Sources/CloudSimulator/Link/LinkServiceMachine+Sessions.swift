@@ -111,6 +111,8 @@ extension LinkServiceMachine {
     case "leave": endStream(stream, of: address.user, .leave, now)
     case "renew": renew(request, address, now)
     case "state": setStates(request, channel(stream, address), address, now)
+    case "joinTopic": joinTopic(request, stream, address)
+    case "leaveTopic": leaveTopic(request, stream, address)
     default: break
     }
   }
@@ -129,8 +131,10 @@ extension LinkServiceMachine {
       LinkLine(
         address: address, interval: .milliseconds(500), presenceTimeout: timeout,
         lastHeard: now, tokenEnd: now.advanced(by: token.lifetime)))
-    reply(0, lifetime: token.lifetime, to: request, address)
+    reply(
+      0, lifetime: token.lifetime, unrestored: unrestoredTopics(request), to: request, address)
     enter(channel(stream, address), request, address, now)
+    restoreTopics(request, stream, address)
   }
 
   // MARK: Requests of both
@@ -181,6 +185,7 @@ extension LinkServiceMachine {
     _ name: String, of user: LinkUser, _ word: LinkPresenceBoard.Word, _ now: Timestamp
   ) {
     let channel = LinkChannel(app: user.app, isStream: true, name: name)
+    leaveTopics(of: channel, user)
     presence.exit(user.user, channel, word, now: now)
     accounts[user]?.streams[name] = nil
     forgetIfEmpty(user)

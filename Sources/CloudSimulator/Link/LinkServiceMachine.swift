@@ -8,7 +8,7 @@ package import RepriseCore
 /// before that was never away. Silence counts from the last heartbeat or greeting: that the broker
 /// loses a connection is no reason to tell anybody.
 ///
-/// Locks, storage, history and the topics inside of stream channels are no part of it.
+/// Locks, storage and history are no part of it.
 package struct LinkServiceMachine: Sendable {
   /// What happened.
   package enum Input: Sendable, Hashable {
@@ -24,6 +24,7 @@ package struct LinkServiceMachine: Sendable {
   package var rules: LinkServiceRules { didSet { presence.rules = rules } }
   var accounts: [LinkUser: LinkAccount] = [:]
   var presence: LinkPresenceBoard
+  var topics = LinkTopicBoard()
   var outputs: [Message] = []
   /// Not after the first deadline of any link, when all are looked at.
   private var nextLook: Timestamp?

@@ -29,6 +29,13 @@ struct LinkServiceRequest {
     return members.reduce(into: [:]) { if let text = $1.value.text { $0[$1.key] = text } }
   }
 
+  /// The topics that a session had joined, with what the user says of itself there.
+  var topics: [(name: String, meta: String)] {
+    (value["topics"]?.elements ?? []).compactMap { topic in
+      topic["topic"]?.text.map { ($0, topic["meta"]?.text ?? "") }
+    }
+  }
+
   /// The channels that a session had.
   var restored: [LinkServiceRequest] {
     (value["restore"]?.elements ?? []).map { LinkServiceRequest($0) }

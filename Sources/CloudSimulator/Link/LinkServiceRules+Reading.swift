@@ -4,7 +4,8 @@ extension LinkServiceRules {
   /// Takes rules from JSON.
   init(_ value: JSONValue, path: String) throws(SimulatorError) {
     let fields = try ScriptFields(
-      value, path: path, keys: ["tokens", "lostChannels", "refusedChannels"])
+      value, path: path,
+      keys: ["tokens", "lostChannels", "refusedChannels", "lostTopics", "refusedTopics"])
     self.init()
     for member in try Self.members(fields, "tokens") {
       let token = try ScriptFields(
@@ -14,19 +15,37 @@ extension LinkServiceRules {
         reason: try token.integer("reason", in: 0...(.max)),
         lifetime: try token.seconds("lifetime") ?? .seconds(86_400))
     }
-    for element in try fields.elements("lostChannels") {
-      guard let channel = element.value.text else {
+    lostChannels = try Self.names(fields, "lostChannels")
+    refusedChannels = try Self.codes(fields, "refusedChannels", path)
+    lostTopics = try Self.names(fields, "lostTopics")
+    refusedTopics = try Self.codes(fields, "refusedTopics", path)
+  }
+
+  private static func names(
+    _ fields: ScriptFields, _ key: String
+  ) throws(SimulatorError) -> Set<String> {
+    var names: Set<String> = []
+    for element in try fields.elements(key) {
+      guard let name = element.value.text else {
         throw ScriptFields.error(element.path, "must be a string")
       }
-      lostChannels.insert(channel)
+      names.insert(name)
     }
-    for member in try Self.members(fields, "refusedChannels") {
+    return names
+  }
+
+  private static func codes(
+    _ fields: ScriptFields, _ key: String, _ path: String
+  ) throws(SimulatorError) -> [String: Int] {
+    var codes: [String: Int] = [:]
+    for member in try members(fields, key) {
       guard let code = member.value.integer, code > 0 else {
         throw ScriptFields.error(
-          "\(path).refusedChannels.\(member.key)", "must be a whole number, 1 or more")
+          "\(path).\(key).\(member.key)", "must be a whole number, 1 or more")
       }
-      refusedChannels[member.key] = code
+      codes[member.key] = code
     }
+    return codes
   }
 
   private static func members(

@@ -7,7 +7,9 @@
 ///   "links": {
 ///     "tokens": { "stale": { "code": 6, "reason": 9 }, "short": { "lifetime": 60 } },
 ///     "refusedChannels": { "secret": 7 },
-///     "lostChannels": ["gone"]
+///     "lostChannels": ["gone"],
+///     "refusedTopics": { "board": 7 },
+///     "lostTopics": ["news"]
 ///   }
 /// }
 /// ```
@@ -39,6 +41,10 @@ public struct LinkServiceRules: Sendable, Hashable {
   public var lostChannels: Set<String> = []
   /// The channels that users are not taken into, with the code of the answer.
   public var refusedChannels: [String: Int] = [:]
+  /// The topics of stream channels that users are not taken back into.
+  public var lostTopics: Set<String> = []
+  /// The topics of stream channels that users are not taken into, with the code of the answer.
+  public var refusedTopics: [String: Int] = [:]
   /// How many users a channel has at most in which each event is told at once.
   public var announceLimit = 50
   /// How long events are collected in channels with more users.

@@ -83,6 +83,73 @@ extension Link {
 }
 
 extension StreamChannel {
+  // MARK: Topics
+
+  /// Joins a topic.
+  /// - Parameters:
+  ///   - topic: The topic's name.
+  ///   - option: How it is joined.
+  ///   - completion: Called when the user may publish in it.
+  public func joinTopic(
+    _ topic: String, withOption option: LinkTopicOptions = LinkTopicOptions(),
+    completion: @escaping Link.Completion
+  ) {
+    submit("joinTopic", .joinTopic(topic, option), completion)
+  }
+
+  /// Leaves a topic.
+  /// - Parameters:
+  ///   - topic: The topic's name.
+  ///   - completion: Called when the server has taken the user out.
+  public func leaveTopic(_ topic: String, completion: @escaping Link.Completion) {
+    submit("leaveTopic", .leaveTopic(topic), completion)
+  }
+
+  /// Publishes in a topic that is joined.
+  /// - Parameters:
+  ///   - topic: The topic's name.
+  ///   - message: The message, 1 KB at most.
+  ///   - completion: Called when it is written, or the broker has it if the topic is ordered.
+  public func publishTopicMessage(
+    _ topic: String, message: [UInt8], completion: @escaping Link.Completion
+  ) {
+    submit("publishTopicMessage", .publish(topic, message), completion)
+  }
+
+  /// Subscribes to users of a topic.
+  /// - Parameters:
+  ///   - topic: The topic's name.
+  ///   - users: The users; none takes those who have joined the topic.
+  ///   - completion: Called when their messages come.
+  public func subscribeTopic(
+    _ topic: String, users: [String] = [], completion: @escaping Link.Completion
+  ) {
+    submit("subscribeTopic", .subscribeTopic(topic, users), completion)
+  }
+
+  /// Unsubscribes from users of a topic.
+  /// - Parameters:
+  ///   - topic: The topic's name.
+  ///   - users: The users; none takes all.
+  ///   - completion: Called when their messages do not come any more.
+  public func unsubscribeTopic(
+    _ topic: String, users: [String] = [], completion: @escaping Link.Completion
+  ) {
+    submit("unsubscribeTopic", .unsubscribeTopic(topic, users), completion)
+  }
+
+  private func submit(
+    _ operation: String, _ call: StreamLinkMachine.Call, _ completion: @escaping Link.Completion
+  ) {
+    do {
+      try joined().driver.submit(call) { Link.complete(operation, $0, completion) }
+    } catch {
+      Link.complete(operation, .failure(error), completion)
+    }
+  }
+
+  // MARK: Joining and leaving
+
   /// Joins the channel.
   /// - Parameters:
   ///   - option: The token, and what the channel is to bring.

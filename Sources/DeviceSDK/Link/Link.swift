@@ -51,7 +51,7 @@ public func withLink<Result: Sendable>(
 /// all that the session had: subscriptions, joined channels, and the user's own temporary states. How
 /// all that lies on MQTT is told by `LinkTopics`; which changes there are, by `LinkTable`.
 ///
-/// Locks, storage, history, and the topics inside of stream channels are no part of this.
+/// Locks, storage and history are no part of this.
 public struct Link: Sendable {
   let driver: Driver<MessageLinkMachine>
   let hub: LinkHub
@@ -73,14 +73,17 @@ public struct Link: Sendable {
     hub.presence.listen(limit: 1_024)
   }
 
+  /// Who joins and leaves topics of stream channels from now on; the newest 1024 events are kept.
+  public var topicEvents: BroadcastSequence<LinkTopicEvent> { hub.topics.listen(limit: 1_024) }
+
   /// The warnings from now on of tokens that are valid for 30 seconds more; the newest 64 are kept.
   public var tokenEvents: BroadcastSequence<LinkTokenEvent> { hub.tokens.listen(limit: 64) }
 
-  /// How many messages were dropped, as readers of ``messages(in:limit:)`` were slow, or the main actor
+  /// How many messages were dropped, as readers of ``messages(in:limit:)``, here or of stream channels, were slow, or the main actor
   /// was too busy for its delegates.
   public var droppedMessages: UInt64 { hub.messages.dropped + hub.calls.dropped }
 
-  /// The messages of subscribed channels from now on.
+  /// The messages of subscribed message channels from now on; those of topics are ``StreamChannel/messages(in:limit:)``.
   /// - Parameters:
   ///   - channel: The channel; nil takes those of all.
   ///   - limit: How many messages are kept for a slow reader; the oldest are dropped beyond it, and counted in
@@ -89,7 +92,9 @@ public struct Link: Sendable {
   public func messages(
     in channel: String? = nil, limit: Int = 1_024
   ) -> BroadcastSequence<LinkMessage> {
-    hub.messages.listen(limit: limit) { channel == nil || $0.channel == channel }
+    hub.messages.listen(limit: limit) { message in
+      message.topic == nil && (channel == nil || message.channel == channel)
+    }
   }
 
   // MARK: Session

@@ -89,7 +89,7 @@ public struct LinkConfiguration: Sendable, Hashable {
   }
 }
 
-/// What may be the name of a user or a channel.
+/// What may be the name of a user, a channel or a topic.
 enum LinkName {
   private static let punctuation = Set(" !#$%&()+-:;<=.>?@[]^_{}|~,".utf8)
 
@@ -109,6 +109,10 @@ enum LinkName {
 
   static func checkChannel(_ name: String) throws(LinkError) {
     try check(name, .invalidChannelName, "the channel's name")
+  }
+
+  static func checkTopic(_ name: String) throws(LinkError) {
+    try check(name, .channelInvalidTopicName, "the topic's name")
   }
 
   private static func isAllowed(_ byte: UInt8) -> Bool {

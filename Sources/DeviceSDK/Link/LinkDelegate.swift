@@ -10,9 +10,13 @@ public protocol LinkDelegate: AnyObject, Sendable {
   /// - Parameter event: What happened.
   func didReceivePresenceEvent(_ event: LinkPresenceEvent)
 
-  /// Takes a message of a channel.
+  /// Takes a message of a channel, or of a topic of one.
   /// - Parameter message: The message.
   func didReceiveMessageEvent(_ message: LinkMessage)
+
+  /// Takes a word on the topics of a stream channel.
+  /// - Parameter event: What happened.
+  func didReceiveTopicEvent(_ event: LinkTopicEvent)
 
   /// Takes the warning that a token will not be valid for long.
   /// - Parameter event: Whose token it is.
@@ -26,6 +30,8 @@ extension LinkDelegate {
   public func didReceivePresenceEvent(_ event: LinkPresenceEvent) {}
   /// Does nothing.
   public func didReceiveMessageEvent(_ message: LinkMessage) {}
+  /// Does nothing.
+  public func didReceiveTopicEvent(_ event: LinkTopicEvent) {}
   /// Does nothing.
   public func tokenPrivilegeWillExpire(_ event: LinkTokenEvent) {}
 }

@@ -8,6 +8,8 @@ package enum LinkEffect: Sendable, Hashable {
   case tellPresence(LinkPresenceEvent)
   /// A message came in a channel.
   case deliver(LinkMessage)
+  /// Users joined or left topics of a stream channel.
+  case tellTopics(LinkTopicEvent)
   /// The token is valid for 30 seconds more; once for each token.
   case warnOfToken(LinkTokenEvent)
 }

@@ -81,12 +81,30 @@ public struct LinkErrorCode: RawRepresentable, Sendable, Hashable {
   public static let channelNotJoined = LinkErrorCode(-11_001)
   /// The message channel is not subscribed to.
   public static let channelNotSubscribed = LinkErrorCode(-11_002)
+  /// There are too many users of a topic.
+  public static let channelExceedTopicUserLimitation = LinkErrorCode(-11_003)
   /// There are too many stream channels.
   public static let channelInstanceExceedLimitation = LinkErrorCode(-11_005)
   /// The stream channel could not be joined.
   public static let channelJoinFailed = LinkErrorCode(-11_007)
-  /// The message is longer than 32 KB.
+  /// The topic's name is empty, too long, or has characters that none may have.
+  public static let channelInvalidTopicName = LinkErrorCode(-11_008)
+  /// The message is longer than 32 KB, or 1 KB in a topic.
   public static let channelMessageLengthExceedLimitation = LinkErrorCode(-11_010)
+  /// Among the users of a topic is a name that is none.
+  public static let channelInvalidUserList = LinkErrorCode(-11_011)
+  /// The topic, or none of its users that were named, is subscribed to.
+  public static let channelTopicNotSubscribed = LinkErrorCode(-11_013)
+  /// There are too many topics.
+  public static let channelExceedTopicLimitation = LinkErrorCode(-11_014)
+  /// The topic could not be joined.
+  public static let channelJoinTopicFailed = LinkErrorCode(-11_015)
+  /// The topic is not joined.
+  public static let channelTopicNotJoined = LinkErrorCode(-11_016)
+  /// Nobody has joined the topic.
+  public static let channelTopicNotExist = LinkErrorCode(-11_017)
+  /// What was said with the joining of a topic is longer than 256 bytes.
+  public static let channelInvalidTopicMeta = LinkErrorCode(-11_018)
   /// The subscription was not answered in time.
   public static let channelSubscribeTimeout = LinkErrorCode(-11_019)
   /// One channel was subscribed to more than twice in five seconds.

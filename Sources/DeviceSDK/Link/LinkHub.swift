@@ -6,6 +6,7 @@ final class LinkHub: Sendable {
   let presence = Broadcast<LinkPresenceEvent>()
   let messages = Broadcast<LinkMessage>()
   let tokens = Broadcast<LinkTokenEvent>()
+  let topics = Broadcast<LinkTopicEvent>()
   let delegates = WeakListeners<any LinkDelegate>()
 
   let log: SystemLog
@@ -23,6 +24,7 @@ final class LinkHub: Sendable {
       note(event)
     case .tellPresence(let event): presence.send(event)
     case .deliver(let message): messages.send(message)
+    case .tellTopics(let event): topics.send(event)
     case .warnOfToken(let event):
       tokens.send(event)
       log(.warning, .account, "the token of a link will be too old soon; renew it")
@@ -48,6 +50,7 @@ final class LinkHub: Sendable {
     presence.finish()
     messages.finish()
     tokens.finish()
+    topics.finish()
     calls.finish()
   }
 }
@@ -60,6 +63,7 @@ extension LinkEffect {
     case .changeState(let event): delegate.didReceiveLinkStateEvent(event)
     case .tellPresence(let event): delegate.didReceivePresenceEvent(event)
     case .deliver(let message): delegate.didReceiveMessageEvent(message)
+    case .tellTopics(let event): delegate.didReceiveTopicEvent(event)
     case .warnOfToken(let event): delegate.tokenPrivilegeWillExpire(event)
     }
   }

@@ -8,6 +8,18 @@ struct LinkLimits: Sendable {
   static let streams = 10
   /// How long a message may be, in bytes.
   static let messageSize = 32_768
+  /// How many topics of a stream channel may be joined.
+  static let topics = 8
+  /// How many topics of a stream channel may be subscribed to.
+  static let subscribedTopics = 50
+  /// How many users of a topic may be subscribed to.
+  static let topicUsers = 64
+  /// How long a message of a topic may be, in bytes.
+  static let topicMessageSize = 1_024
+  /// How long may be what a user says of itself when it joins a topic, in bytes.
+  static let topicMetaSize = 256
+  /// How many messages may be published in the topics of a stream channel in a second.
+  static let topicMessages = 200
 
   private var calls = RateWindow(20, per: .seconds(1))
   private var messages = RateWindow(60, per: .seconds(1))

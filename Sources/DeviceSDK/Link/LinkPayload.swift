@@ -6,7 +6,7 @@ struct LinkReply: Sendable, Hashable {
   let code: LinkErrorCode
   let reason: LinkReason
   let message: String
-  /// The channels that the server did not take the user back into.
+  /// The channels, or topics of a stream channel, that the server did not take the user back into.
   let unrestored: [String]
   /// How long the token is still valid.
   let expiresIn: Duration?

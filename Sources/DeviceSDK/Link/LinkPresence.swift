@@ -92,10 +92,12 @@ extension LinkPresenceEvent {
   }
 }
 
-/// A message that another user, or the user itself, published in a channel.
+/// A message that another user, or the user itself, published in a channel, or in a topic of a stream channel.
 public struct LinkMessage: Sendable, Hashable {
   /// The channel's name.
   public let channel: String
+  /// The topic inside of the stream channel; nil for a message channel.
+  public let topic: String?
   /// Who published it.
   public let publisher: String
   /// What was published.
@@ -105,6 +107,16 @@ public struct LinkMessage: Sendable, Hashable {
 
   /// The payload as text; nil when it is not UTF-8.
   public var text: String? { String(validating: payload, as: UTF8.self) }
+
+  init(
+    channel: String, topic: String? = nil, publisher: String, payload: [UInt8], time: Timestamp
+  ) {
+    self.channel = channel
+    self.topic = topic
+    self.publisher = publisher
+    self.payload = payload
+    self.time = time
+  }
 }
 
 /// What a subscription to a message channel brings.
@@ -124,6 +136,9 @@ public struct LinkSubscribeFeatures: OptionSet, Sendable, Hashable {
 }
 
 /// What joining a stream channel brings; not the bits of ``LinkSubscribeFeatures``.
+///
+/// The vendor's own examples join with ``metadata``, so it and ``lock`` are accepted and reach the server. They bring
+/// events of storage and locks, which are no part of these links, and so they have no effect.
 public struct LinkJoinFeatures: OptionSet, Sendable, Hashable {
   /// One bit a feature; the vendor's.
   public let rawValue: Int
@@ -133,6 +148,10 @@ public struct LinkJoinFeatures: OptionSet, Sendable, Hashable {
 
   /// Who comes and goes.
   public static let presence = LinkJoinFeatures(rawValue: 1)
+  /// What is stored of the channel, of which there is nothing.
+  public static let metadata = LinkJoinFeatures(rawValue: 2)
+  /// The locks of the channel, of which there are none.
+  public static let lock = LinkJoinFeatures(rawValue: 4)
   /// Nobody else is told of this user.
   public static let beQuiet = LinkJoinFeatures(rawValue: 8)
 }

@@ -56,6 +56,7 @@ extension LinkSession {
       close(now: now)
       return .kicked(LinkRejection(kick: message.payload))
     case topics.snapshot: return .snapshot(message.payload)
+    case topics.topics: return .topics(message.payload)
     default: return .arrived(message)
     }
   }

@@ -30,6 +30,8 @@ struct LinkSession: Sendable {
     case kicked(LinkRejection)
     /// The server lists users.
     case snapshot([UInt8])
+    /// The server tells of topics of a stream channel.
+    case topics([UInt8])
     /// A message of a channel came.
     case arrived(Message)
     /// The world has no more events.

@@ -27,7 +27,7 @@ public struct LinkStateEvent: Sendable, Hashable {
   public var timestamp: Int64 { time.nanoseconds / 1_000_000 }
 }
 
-/// A channel that a link had before it was lost, and that the server did not give back.
+/// A channel that a link had before it was lost, and that the server did not give back, wholly or in part.
 public struct UnrestoredChannel: Sendable, Hashable {
   /// The channel's name.
   public let channel: String
@@ -35,4 +35,26 @@ public struct UnrestoredChannel: Sendable, Hashable {
   public let type: LinkChannelType
   /// The user's own temporary states in it, which are gone from the session now.
   public let states: [String: String]
+  /// What is gone of the topics of a stream channel, which itself is joined again.
+  public let topics: [UnrestoredTopic]
+
+  init(
+    channel: String, type: LinkChannelType, states: [String: String],
+    topics: [UnrestoredTopic] = []
+  ) {
+    self.channel = channel
+    self.type = type
+    self.states = states
+    self.topics = topics
+  }
+}
+
+/// A topic of a stream channel of which something did not come back.
+public struct UnrestoredTopic: Sendable, Hashable {
+  /// The topic's name.
+  public let name: String
+  /// Whether the user had joined it, and has not any more.
+  public let wasJoined: Bool
+  /// The users whose messages are not received any more, in order.
+  public let users: [String]
 }

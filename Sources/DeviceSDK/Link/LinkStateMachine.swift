@@ -49,6 +49,7 @@ where OpenCall: OpenLinkCall, Value == Void, Effect == LinkEffect, Failure == Li
   mutating func noteDone(_ id: CallID, _ granted: [QoS?])
   mutating func noteRefusal(_ id: CallID, _ error: DataClientError)
   mutating func noteSnapshot(_ payload: [UInt8])
+  mutating func noteTopicEvent(_ payload: [UInt8])
   mutating func noteMessage(_ message: Message)
   mutating func noteEnd()
 }
@@ -121,6 +122,7 @@ extension LinkStateMachine {
     case .done(let id, let granted): noteDone(id, granted)
     case .refused(let id, let error): noteRefusal(id, error)
     case .snapshot(let payload): noteSnapshot(payload)
+    case .topics(let payload): noteTopicEvent(payload)
     case .arrived(let message): noteMessage(message)
     case .ended: noteEnd()
     }

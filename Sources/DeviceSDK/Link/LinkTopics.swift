@@ -14,6 +14,7 @@
 /// | a channel | `link/{app}/channel/{message or stream}/{channel}` |
 /// | who comes and goes there | `…/presence` |
 /// | what is published there | `…/message/{user}` |
+/// | what is published in a topic of a stream channel | `…/topic/{topic}/{user}` |
 ///
 /// In `{…}`, `%`, `+`, `#`, `/` and U+0000 are written `%25`, `%2B`, `%23`, `%2F` and `%00`. The
 /// session is the life of one SDK object: it is kept when the link connects again, and tells two
@@ -29,13 +30,16 @@
 ///
 ///     up/login  {"id":"1","token":"…","heartbeatInterval":5,"presenceTimeout":300,"again":true,
 ///                "restore":[{"channel":"a","features":5,"states":{"k":"v"}}]}
-///     up/join   {"id":"1","token":"…","presenceTimeout":300,"again":false,"features":1,"states":{}}
+///     up/join   {"id":"1","token":"…","presenceTimeout":300,"again":false,"features":1,"states":{},
+///                "topics":[{"topic":"chat","meta":"m"}]}
 ///     down/reply {"id":"1","code":0,"unrestored":["a"],"expiresIn":86400}
 ///     down/reply {"id":"1","code":-10009,"reason":17,"message":"the token has expired"}
 ///
 /// `again` says that the link was connected before in this session: the server refuses it with reason
 /// 27 if the user has logged in with another session since. A reply without a `reason` has that of its
 /// code. Codes of CONNACK say no as well: 1 −10022, 2 −10006, 4 −10005, 5 −10015; 3 is a lost try.
+/// `up/join` has `topics` only if the session had joined any, and then `unrestored` of its reply names those of them that
+/// the server did not let the user join again.
 ///
 /// ## Living
 ///
@@ -46,6 +50,8 @@
 /// | `up/subscribe` | 1 | `{"id","channel","features","states"}` | `down/reply`, then `down/snapshot` |
 /// | `up/unsubscribe` | 1 | `{"id","channel"}` | `down/reply` |
 /// | `up/state` | 1 | `{"id","channel","states"}`, all states there are | `down/reply` |
+/// | `up/joinTopic` | 1 | `{"id","topic","meta"}` | `down/reply` |
+/// | `up/leaveTopic` | 1 | `{"id","topic"}` | `down/reply` |
 /// | `up/logout`, `up/leave` | 1 | `{}` | none; DISCONNECT follows at once |
 ///
 /// A channel is subscribed to in two steps: the broker grants the topics that its features need, then
@@ -56,10 +62,23 @@
 /// `{"event":"interval","join":[…],"leave":[…],"timeout":[…],"states":[{"user","states"}]}` if there
 /// are many.
 ///
+/// ## Topics of stream channels
+///
+/// Joining a topic is the server's matter: it tells the members of the channel. Listening is the broker's alone: one filter
+/// for each user of a topic whose messages are wanted, also for users who have not joined it yet. Messages go straight
+/// through the broker, at QoS 0 if the topic was joined unordered, at QoS 1 if ordered.
+///
+/// On `down/topics` each member is told `{"event":"snapshot","topics":[{"topic":"chat","publishers":[{"user":"b",
+/// "meta":"m"}]}]}` behind the reply to its greeting, and then `join` or `leave` in the same form, with the topic and
+/// the one user. This goes to the links and not to the channel, so that snapshot and changes have one order, and a channel
+/// whose apps use no topics needs no filter more. A user who is quiet in the channel is quiet in its topics.
+///
+/// ## Silence
+///
 /// The server measures silence from the last heartbeat or greeting. It does not answer heartbeats of
 /// sessions that it does not know, which makes them greet again.
 ///
-/// Locks, storage, history, and the topics inside of stream channels are no part of this.
+/// Locks, storage and history are no part of this.
 package struct LinkTopics: Sendable, Hashable {
   /// The topic of the link itself, which is also its MQTT client identifier.
   package let base: String
@@ -70,6 +89,7 @@ package struct LinkTopics: Sendable, Hashable {
   let reply: String
   let kick: String
   let snapshot: String
+  let topics: String
   let lost: String
 
   /// Creates the topics of a link of the message service.
@@ -94,6 +114,7 @@ package struct LinkTopics: Sendable, Hashable {
     reply = base + "/down/reply"
     kick = base + "/down/kick"
     snapshot = base + "/down/snapshot"
+    topics = base + "/down/topics"
     lost = base + "/up/lost"
   }
 
@@ -154,6 +175,8 @@ package enum LinkVerb: String, Sendable {
   case subscribe, unsubscribe
   /// To tell temporary states.
   case state
+  /// To let a user publish in a topic of a stream channel, and to stop that.
+  case joinTopic, leaveTopic
 }
 
 /// The topics of one channel.
@@ -176,6 +199,23 @@ package struct LinkChannelTopics: Sendable, Hashable {
   var messages: String { base + "/message/+" }
 
   func message(from user: String) -> String { "\(base)/message/\(LinkTopics.encode(user))" }
+
+  /// Where a user publishes in a topic of a stream channel.
+  func topic(_ topic: String, from user: String) -> String {
+    "\(base)/topic/\(LinkTopics.encode(topic))/\(LinkTopics.encode(user))"
+  }
+
+  /// Tells in which topic of a stream channel, and by whom, something was published; nil when it was in none.
+  package static func parseTopic(
+    _ topic: String
+  ) -> (channel: String, topic: String, user: String)? {
+    let levels = topic.split(separator: "/", omittingEmptySubsequences: false)
+    guard levels.count == 8, levels[2] == "channel", levels[3] == "stream", levels[5] == "topic",
+      let channel = LinkTopics.decode(levels[4]), let name = LinkTopics.decode(levels[6]),
+      let user = LinkTopics.decode(levels[7])
+    else { return nil }
+    return (channel, name, user)
+  }
 
   /// Tells what a received topic is; nil when it is of no channel.
   package static func parse(_ topic: String) -> (channel: String, use: Use)? {

@@ -49,6 +49,9 @@ extension MessageLinkMachine {
     }
   }
 
+  /// Message channels have no topics.
+  mutating func noteTopicEvent(_ payload: [UInt8]) {}
+
   mutating func noteMessage(_ message: Message) {
     guard let (channel, use) = LinkChannelTopics.parse(message.topic),
       let features = channels[channel], features.contains(use.feature)

@@ -3,7 +3,8 @@ import RepriseCore
 /// A stream channel, which has a link of its own while it is joined.
 ///
 /// Joining needs the message service connected. A link that is lost is opened again for 20 minutes; a
-/// logout of the message service leaves the channel.
+/// logout of the message service leaves the channel. Messages are exchanged in topics: ``joinTopic(_:_:)``,
+/// ``subscribeTopic(_:users:)``.
 public struct StreamChannel: Sendable {
   /// The channel's name.
   public let name: String
@@ -81,7 +82,7 @@ public struct StreamChannel: Sendable {
     return run
   }
 
-  private func call(_ call: StreamLinkMachine.Call, of run: LinkStreams.Run) async throws {
+  func call(_ call: StreamLinkMachine.Call, of run: LinkStreams.Run) async throws {
     do {
       try await run.driver.call(call)
     } catch let error as DataClientError {

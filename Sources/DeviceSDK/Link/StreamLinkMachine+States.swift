@@ -13,7 +13,9 @@ extension StreamLinkMachine {
     guard state != .connected else { return complete(id) }
     complete(all: .closing)
     failOpening(LinkError(.channelJoinCanceled, "another join came in between"))
-    if state == .failed, !configuration.restoresAfterFailure { states = TemporaryStates() }
+    if state == .failed, !configuration.restoresAfterFailure {
+      (states, topics) = (TemporaryStates(), StreamTopics())
+    }
     if state == .failed { wasConnected = false }
     self.token = token.isEmpty ? configuration.appID : token
     self.features = features
@@ -32,7 +34,7 @@ extension StreamLinkMachine {
 
   mutating func forgetSession() {
     clearTimes()
-    states = TemporaryStates()
+    (states, topics) = (TemporaryStates(), StreamTopics())
     (token, wasConnected, wasJoined) = ("", false, false)
   }
 
@@ -55,24 +57,30 @@ extension StreamLinkMachine {
     if let expires = tokenTimes?.expires, expires <= time {
       return fail(.tokenFoundExpired, LinkError(.tokenExpired, "the token has expired"))
     }
-    session.open(filters, now: time)
+    (refusedSources, greetedTopics) = ([], [])
+    restoring = topics.sources.sorted()
+    session.open(presenceFilters + filters(of: restoring), now: time)
   }
 
-  private var filters: [Subscription] {
-    features.contains(.presence) ? [Subscription(topics.presence)] : []
+  private var presenceFilters: [Subscription] {
+    features.contains(.presence) ? [Subscription(channelTopics.presence)] : []
   }
 
-  private var topics: LinkChannelTopics {
+  var channelTopics: LinkChannelTopics {
     LinkChannelTopics(.stream, channel, appID: configuration.appID)
   }
 
   /// Says who the user is, and what the session had.
   mutating func greet(_ granted: [QoS?]) {
-    guard granted.count == filters.count, !granted.contains(nil) else {
+    let own = presenceFilters.count
+    guard granted.count == own + restoring.count, !granted.prefix(own).contains(nil) else {
       session.close(now: time)
       return noteRejected(
-        LinkRejection(.subscribePermissionDenied, "the broker does not grant \(topics.presence)"))
+        LinkRejection(
+          .subscribePermissionDenied, "the broker does not grant \(channelTopics.presence)"))
     }
+    refusedSources = Set(zip(restoring, granted.dropFirst(own)).filter { $0.1 == nil }.map(\.0))
+    greetedTopics = Set(topics.joined.keys)
     session.greet(
       .join,
       [
@@ -81,7 +89,7 @@ extension StreamLinkMachine {
         JSONMember("again", .bool(wasConnected)),
         JSONMember("features", .number(String(features.rawValue))),
         JSONMember("states", .strings(states[channel])),
-      ])
+      ] + restoredTopics)
   }
 
   mutating func noteOpened(_ reply: LinkReply) {
@@ -91,7 +99,9 @@ extension StreamLinkMachine {
     clearTimes()
     tokenTimes = TokenTimes(expiresIn: reply.expiresIn, now: time)
     (wasConnected, wasJoined) = (true, true)
-    transition(trigger, isResumed: isResumed)
+    let unrestored = dropUnrestored(reply.unrestored)
+    transition(trigger, unrestored: unrestored, isResumed: isResumed)
+    leaveDropped(but: reply.unrestored)
     complete(all: .opening)
   }
 
@@ -163,7 +173,7 @@ extension StreamLinkMachine {
   }
 
   mutating func noteMessage(_ message: Message) {
-    guard message.topic == topics.presence else { return }
+    guard message.topic == channelTopics.presence else { return noteTopicMessage(message) }
     let event = LinkPresenceEvent(parsing: message.payload, channel, .stream, time: time)
     if let other = event.without(configuration.userID) {
       tell(.tellPresence(other))

@@ -16,6 +16,16 @@ package struct StreamLinkMachine: StateMachine {
     case renewToken(String)
     /// Change the user's temporary states in the channel; nil takes one away.
     case changeStates([String: String?])
+    /// Join a topic; completed when the server has taken it.
+    case joinTopic(String, LinkTopicOptions)
+    /// Leave a topic; at once when the link is not connected.
+    case leaveTopic(String)
+    /// Publish in a topic that is joined.
+    case publish(String, [UInt8])
+    /// Subscribe to users of a topic; none are those who have joined it.
+    case subscribeTopic(String, [String])
+    /// Unsubscribe from users of a topic, or from all; at once when the link is not connected.
+    case unsubscribeTopic(String, [String])
     /// Say that the message service has failed.
     case noteServiceFailure
     /// Say what became of the device's network.
@@ -36,6 +46,11 @@ package struct StreamLinkMachine: StateMachine {
     case leave
     case renewing(String)
     case changingStates(TemporaryStates.ChangeID)
+    case joiningTopic(String, LinkTopicOptions)
+    case leavingTopic
+    case publishing
+    case subscribingTopic(Set<StreamTopics.Source>)
+    case unsubscribingTopic
   }
 
   /// How long a lost link is tried to be opened again.
@@ -62,6 +77,15 @@ package struct StreamLinkMachine: StateMachine {
   /// Whether the channel has been joined since it was left.
   var wasJoined = false
   var states = TemporaryStates()
+
+  var topics = StreamTopics()
+  var messages = RateWindow(LinkLimits.topicMessages, per: .seconds(1))
+  /// What was subscribed to in topics when the link began to open, as the broker was asked for it.
+  var restoring: [StreamTopics.Source] = []
+  /// What of it the broker did not grant.
+  var refusedSources: Set<StreamTopics.Source> = []
+  /// The topics that the greeting names.
+  var greetedTopics: Set<String> = []
 
   var calls: [CallID: OpenCall] = [:]
   var deadlines = DeadlineQueue()
@@ -107,6 +131,11 @@ package struct StreamLinkMachine: StateMachine {
     case .leave: try leave(id)
     case .renewToken(let token): try renew(token, id)
     case .changeStates(let changes): try changeStates(changes, id)
+    case .joinTopic(let topic, let options): try joinTopic(topic, options, id)
+    case .leaveTopic(let topic): try leaveTopic(topic, id)
+    case .publish(let topic, let payload): try publish(topic, payload, id)
+    case .subscribeTopic(let topic, let users): try subscribeTopic(topic, users, id)
+    case .unsubscribeTopic(let topic, let users): try unsubscribeTopic(topic, users, id)
     case .noteServiceFailure:
       fail(.serviceFailed, LinkError(.channelNotConnected, "the message service has failed"))
       complete(id)

@@ -65,6 +65,15 @@ extension LinkPlan {
   }
 }
 
+extension JSONValue {
+  /// A message that is published: an object of JSON as that, anything else as text.
+  static func shown(_ payload: [UInt8]) -> JSONValue {
+    if let value = JSONValue(parsing: payload), case .object = value { return value }
+    let text = String(validating: payload, as: UTF8.self)
+    return .string(text ?? "\(payload.count) bytes, no text")
+  }
+}
+
 extension ReplayedCall.Words {
   /// A call with changes of states: as JSON, in which null takes one away.
   init(_ name: String, _ channel: String?, states: [String: String?]) {

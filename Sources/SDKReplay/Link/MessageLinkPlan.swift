@@ -46,19 +46,12 @@ package struct MessageLinkPlan: LinkPlan {
       .init("subscribe", channel, .string("features \(features.rawValue)"))
     case .unsubscribe(let channel): .init("unsubscribe", channel)
     case .abandonSubscription(let channel): .init("abandon", channel)
-    case .publish(let channel, let payload): .init("publish", channel, Self.shown(payload))
+    case .publish(let channel, let payload): .init("publish", channel, .shown(payload))
     case .changeStates(let channel, let changes): .init("states", channel, states: changes)
     case .admitStream(let channel): .init("admit", channel)
     case .releaseStream(let channel): .init("release", channel)
     case .noteNetwork(let change): .init("network", nil, .string("\(change)"))
     }
-  }
-
-  /// A message: an object of JSON as that, anything else as text.
-  private static func shown(_ payload: [UInt8]) -> JSONValue {
-    if let value = JSONValue(parsing: payload), case .object = value { return value }
-    let text = String(validating: payload, as: UTF8.self)
-    return .string(text ?? "\(payload.count) bytes, no text")
   }
 
   // MARK: Calls
@@ -118,7 +111,7 @@ package struct MessageLinkPlan: LinkPlan {
     case .subscribe: return subscription(to: channel, after: ordinal - 1, [])
     case .unsubscribe: return [.unsubscribe(channel)]
     case .state: return [.changeStates(channel, session.stateChanges[ordinal] ?? [:])]
-    case .login, .join, .leave, nil: return []
+    case .login, .join, .leave, .joinTopic, .leaveTopic, nil: return []
     }
   }
 

@@ -34,7 +34,7 @@ struct RecordedLinkSession: Sendable {
     case .state, .subscribe: noteStates(request.recordedStates, of: channel)
     case .unsubscribe: states[channel] = nil
     case .logout, .leave: states = [:]
-    case .login, .join, .renew: return
+    case .login, .join, .renew, .joinTopic, .leaveTopic: return
     }
   }
 
@@ -88,6 +88,17 @@ struct RecordedLinkSession: Sendable {
       return (number, JSONValue(parsing: message.payload) ?? .null)
     }
     return nil
+  }
+
+  /// How a topic is joined, as its messages show; as most are if it has none.
+  func qos(of topic: String) -> LinkTopicQoS {
+    for action in actions {
+      guard case .publish(let message) = action,
+        LinkChannelTopics.parseTopic(message.topic)?.topic == topic
+      else { continue }
+      return message.qos == .atMostOnce ? .unordered : .ordered
+    }
+    return .unordered
   }
 
   /// The token that is shown next.

@@ -45,6 +45,14 @@ package struct StreamLinkPlan: LinkPlan {
     case .leave: .init("leave")
     case .renewToken: .init("renew")
     case .changeStates(let changes): .init("states", nil, states: changes)
+    case .joinTopic(let topic, let options):
+      .init(
+        "join", topic, .string("\(options.qos)" + (options.meta.isEmpty ? "" : ", \(options.meta)"))
+      )
+    case .leaveTopic(let topic): .init("leave", topic)
+    case .publish(let topic, let payload): .init("publish", topic, .shown(payload))
+    case .subscribeTopic(let topic, let users): .init("subscribe", topic, .names(users))
+    case .unsubscribeTopic(let topic, let users): .init("unsubscribe", topic, .names(users))
     case .noteServiceFailure: .init("service", nil, "failed")
     case .noteNetwork(let change): .init("network", nil, .string("\(change)"))
     }
@@ -69,15 +77,36 @@ package struct StreamLinkPlan: LinkPlan {
       if state == .connected { return [.noteNetwork(.lost)] }
       return [session.connectsNext(after: ordinal) ? join(after: ordinal) : .leave]
     case .publish(let message):
+      if let place = LinkChannelTopics.parseTopic(message.topic) {
+        return [.publish(place.topic, message.payload)]
+      }
       let request = JSONValue(parsing: message.payload) ?? .null
+      let topic = request["topic"]?.text ?? ""
       switch session.verb(of: message).flatMap(LinkVerb.init) {
       case .leave: return [.leave]
       case .renew: return [.renewToken(request["token"]?.text ?? "")]
       case .state: return [.changeStates(session.stateChanges[ordinal] ?? [:])]
+      case .joinTopic:
+        let meta = request["meta"]?.text ?? ""
+        return [.joinTopic(topic, LinkTopicOptions(qos: session.qos(of: topic), meta: meta))]
+      case .leaveTopic: return [.leaveTopic(topic)]
       case .login, .logout, .join, .subscribe, .unsubscribe, nil: return []
       }
-    case .subscribe, .unsubscribe, .send, .sendText, .sendBinary: return []
+    case .subscribe(let wanted):
+      return Self.users(wanted.map(\.filter)).map { [.subscribeTopic($0.topic, $0.users)] } ?? []
+    case .unsubscribe(let filters):
+      return Self.users(filters).map { [.unsubscribeTopic($0.topic, $0.users)] } ?? []
+    case .send, .sendText, .sendBinary: return []
     }
+  }
+
+  /// The users of one topic whom filters are for; nil when they are for anything else.
+  private static func users(_ filters: [String]) -> (topic: String, users: [String])? {
+    let places = filters.compactMap(LinkChannelTopics.parseTopic)
+    guard places.count == filters.count, let topic = places.first?.topic,
+      places.allSatisfy({ $0.topic == topic })
+    else { return nil }
+    return (topic, places.map(\.user))
   }
 
   private func join(after ordinal: Int) -> StreamLinkMachine.Call {
@@ -85,5 +114,12 @@ package struct StreamLinkPlan: LinkPlan {
     return .join(
       token: session.token(after: ordinal),
       LinkJoinFeatures(rawValue: features ?? LinkJoinFeatures.presence.rawValue))
+  }
+}
+
+extension JSONValue {
+  /// Users of a topic.
+  fileprivate static func names(_ users: [String]) -> JSONValue {
+    .array(users.map { .string($0) })
   }
 }

@@ -33,7 +33,9 @@ enum SimulateHelp {
         "links": {
           "tokens": { "stale": { "code": 6 }, "short": { "lifetime": 60 } },
           "refusedChannels": { "secret": 7 },
-          "lostChannels": ["gone"]
+          "lostChannels": ["gone"],
+          "refusedTopics": { "board": 7 },
+          "lostTopics": ["news"]
         }
       }
 

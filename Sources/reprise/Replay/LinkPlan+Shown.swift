@@ -44,7 +44,12 @@ extension ShownLinkPlan {
           // A link does not tell on which topic a message came.
         : RedactionRules.mark
       return ShownLine(
-        name: "message", style: .message, fields: [message.channel, message.publisher, shown])
+        name: "message", style: .message,
+        fields: [message.channel, message.topic, message.publisher, shown])
+    case .tellTopics(let event):
+      return ShownLine(
+        name: "topics", style: .message,
+        fields: [event.channel, "\(event.kind)"] + event.topics.map(\.words))
     case .warnOfToken(let event):
       return ShownLine(name: "token", style: .state, fields: ["ends at \(event.expires)"])
     }
@@ -59,6 +64,7 @@ extension ShownLinkPlan {
     case .deliver(let message):
       return [
         JSONMember("type", "message"), JSONMember("channel", .string(message.channel)),
+      ] + (message.topic.map { [JSONMember("topic", .string($0))] } ?? []) + [
         JSONMember("publisher", .string(message.publisher)),
         // A link does not tell on which topic a message came.
         JSONMember(
@@ -66,6 +72,7 @@ extension ShownLinkPlan {
           json.redaction.topics.isEmpty
             ? json.value(of: message.payload) : .string(RedactionRules.mark)),
       ]
+    case .tellTopics(let event): return event.members
     case .warnOfToken(let event):
       return [JSONMember("type", "token"), JSONMember("expires", .string("\(event.expires)"))]
     }
@@ -74,7 +81,7 @@ extension ShownLinkPlan {
 
 extension LinkStateEvent {
   fileprivate var fields: [String?] {
-    let missing = unrestored.map(\.channel).joined(separator: ", ")
+    let missing = unrestored.map { $0.channel + $0.topicWords }.joined(separator: ", ")
     return [
       "\(previous) → \(current)", "\(operation)", "\(reason)", isResumed ? "resumed" : nil,
       affected.isEmpty ? nil : affected.joined(separator: ", "),
@@ -84,7 +91,11 @@ extension LinkStateEvent {
 
   fileprivate var members: [JSONMember] {
     let missing = unrestored.map { channel -> JSONValue in
-      ["channel": .string(channel.channel), "states": JSONValue(states: channel.states)]
+      .object(
+        [
+          JSONMember("channel", .string(channel.channel)),
+          JSONMember("states", JSONValue(states: channel.states)),
+        ] + channel.topicMembers)
     }
     return [
       JSONMember("type", "state"), JSONMember("state", .string("\(current)")),
@@ -96,6 +107,52 @@ extension LinkStateEvent {
       JSONMember("unrestored", .array(missing)),
       JSONMember("isResumed", .bool(isResumed)),
     ]
+  }
+}
+
+extension UnrestoredChannel {
+  /// What is gone of the channel's topics, as words behind its name.
+  fileprivate var topicWords: String {
+    guard !topics.isEmpty else { return "" }
+    let words = topics.map { topic in
+      ([topic.wasJoined ? "\(topic.name) (joined)" : topic.name] + topic.users)
+        .joined(separator: " ")
+    }
+    return " [\(words.joined(separator: "; "))]"
+  }
+
+  fileprivate var topicMembers: [JSONMember] {
+    guard !topics.isEmpty else { return [] }
+    let values = topics.map { topic -> JSONValue in
+      [
+        "topic": .string(topic.name), "wasJoined": .bool(topic.wasJoined),
+        "users": .array(topic.users.map { .string($0) }),
+      ]
+    }
+    return [JSONMember("topics", .array(values))]
+  }
+}
+
+extension LinkTopicEvent {
+  fileprivate var members: [JSONMember] {
+    [
+      JSONMember("type", "topics"), JSONMember("event", .string("\(kind)")),
+      JSONMember("channel", .string(channel)), JSONMember("topics", .array(topics.map(\.value))),
+    ]
+  }
+}
+
+extension LinkTopicInfo {
+  fileprivate var words: String {
+    ([name] + publishers.map { $0.meta.isEmpty ? $0.userID : "\($0.userID)=\($0.meta)" })
+      .joined(separator: " ")
+  }
+
+  fileprivate var value: JSONValue {
+    let users = publishers.map { publisher -> JSONValue in
+      ["user": .string(publisher.userID), "meta": .string(publisher.meta)]
+    }
+    return ["topic": .string(name), "publishers": .array(users)]
   }
 }
 

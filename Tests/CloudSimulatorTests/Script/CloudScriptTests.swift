@@ -42,11 +42,14 @@ import Testing
   @Test func readsHowLinksAreServed() throws {
     let json =
       #"{"links":{"tokens":{"t":{"code":6,"reason":9},"s":{"lifetime":60}},"#
-      + #""refusedChannels":{"c":7},"lostChannels":["l"]}}"#
+      + #""refusedChannels":{"c":7},"lostChannels":["l"],"#
+      + #""refusedTopics":{"t":8},"lostTopics":["m"]}}"#
     var rules = LinkServiceRules()
     rules.tokens = ["t": .init(code: 6, reason: 9), "s": .init(lifetime: .seconds(60))]
     rules.refusedChannels = ["c": 7]
     rules.lostChannels = ["l"]
+    rules.refusedTopics = ["t": 8]
+    rules.lostTopics = ["m"]
     #expect(try CloudScript(json).links == rules)
     #expect(try CloudScript(#"{"links":{}}"#).links == LinkServiceRules())
     #expect(try CloudScript("{}").links == nil)
@@ -77,6 +80,8 @@ import Testing
     (#"{"links":{"tokens":{"t":{"code":"6"}}}}"#, "links.tokens.t.code must be a whole number"),
     (#"{"links":{"refusedChannels":{"c":0}}}"#, "links.refusedChannels.c must be a whole number"),
     (#"{"links":{"lostChannels":[1]}}"#, "links.lostChannels[0] must be a string"),
+    (#"{"links":{"refusedTopics":{"t":-1}}}"#, "links.refusedTopics.t must be a whole number"),
+    (#"{"links":{"lostTopics":[{}]}}"#, "links.lostTopics[0] must be a string"),
     (#"{"replies":[{"after":-1}]}"#, "replies[0].after must be a number of seconds"),
     (#"{"replies":[{"after":1e99}]}"#, "replies[0].after must be a number of seconds"),
     (#"{"replies":[{"code":"x"}]}"#, "replies[0].code must be a whole number, or one in a string"),

@@ -25,6 +25,10 @@ enum LinkDefect: String, CaseIterable, Sendable {
   // The session
   case subscriptionsDoNotComeBack, statesDoNotComeBack, failuresAreForgotten
   case isConnectedBeforeAllIsBack, unrestoredStaysThere
+  // Topics of stream channels
+  case topicsDoNotComeBack, sourcesDoNotComeBack, topicsNeedNoJoin, orderedTopicsAreUnordered
+  case leavingTopicsIsNotSaid, ownTopicsAreTold, topicEventsAreDropped, topicMessagesAreDropped
+  case topicsHaveNoLimit, joinFeaturesAreLost, onePublisherIsEnough
   // Tokens
   case tokenEndIsNotTold, tokenEndIsToldTwice, endedTokensAreShown, renewedTokensAreForgotten
 
@@ -93,6 +97,9 @@ extension WrongLink {
   }
 
   private func spoil(_ action: ClientAction, of input: Input) -> [Output] {
+    if case .subscribe(let wanted) = action.kind {
+      return [.perform(ClientAction(action.id, .subscribe(spoil(wanted))))]
+    }
     guard case .publish(var message) = action.kind else { return [.perform(action)] }
     switch defect {
     case .heartbeatsAreMissing where message.topic.hasSuffix("/up/ping"): return []
@@ -104,6 +111,11 @@ extension WrongLink {
       message.replaceMember("token") { ($0.text ?? "").count > 1 ? "" : $0 }
     case .greetsAlwaysAsNew: message.replaceMember("again") { _ in .bool(false) }
     case .intervalIsNotSaid: message.replaceMember("heartbeatInterval") { _ in 0 }
+    case .leavingTopicsIsNotSaid where message.topic.hasSuffix("/up/leaveTopic"): return []
+    case .topicsDoNotComeBack where message.topic.hasSuffix("/up/join"):
+      message.replaceMember("topics") { _ in [] }
+    case .orderedTopicsAreUnordered where message.isOfTopic: message.qos = .atMostOnce
+    case .joinFeaturesAreLost: message.replaceMember("features") { _ in 1 }
     case .subscriptionsDoNotComeBack: message.replaceMember("restore") { _ in [] }
     case .statesDoNotComeBack
     where message.topic.hasSuffix("/up/login") || message.topic.hasSuffix("/up/join"):
@@ -113,6 +125,16 @@ extension WrongLink {
     default: break
     }
     return [.perform(ClientAction(action.id, .publish(message)))]
+  }
+
+  private func spoil(_ wanted: [Subscription]) -> [Subscription] {
+    let ofTopics = wanted.filter { LinkChannelTopics.parseTopic($0.filter) != nil }
+    let isOpening = ofTopics.count < wanted.count
+    switch defect {
+    case .sourcesDoNotComeBack where isOpening: return wanted.filter { !ofTopics.contains($0) }
+    case .onePublisherIsEnough where !isOpening: return Array(wanted.prefix(1))
+    default: return wanted
+    }
   }
 
   private func spoil(_ id: CallID, _ error: LinkError, of input: Input) -> [Output] {
@@ -125,6 +147,9 @@ extension WrongLink {
     where error.code == .channelNotConnected || error.code == .presenceNotConnected:
       error.code = .notConnected
     case (.lostCallsWait, .received(.closed)): return []
+    case (.topicsNeedNoJoin, _) where error.code == .channelTopicNotJoined,
+      (.topicsHaveNoLimit, _) where error.code == .channelExceedTopicLimitation:
+      return [.complete(id, .success(()))]
     case (.sendsBeforeALogin, .called) where error.code == .notLogin:
       let message = Message(topic: "link/early", payload: [])
       let action = ClientAction(ClientAction.ID(rawValue: .max), .publish(message))
@@ -133,4 +158,9 @@ extension WrongLink {
     }
     return [.complete(id, .failure(error))]
   }
+}
+
+extension Message {
+  /// Whether it was published in a topic of a stream channel.
+  var isOfTopic: Bool { LinkChannelTopics.parseTopic(topic) != nil }
 }

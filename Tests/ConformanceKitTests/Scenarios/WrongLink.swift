@@ -125,6 +125,10 @@ struct WrongLink<Machine: LinkMachine>: LinkMachine {
     case .unrestoredStaysThere: message.replaceMember("unrestored") { _ in [] }
     case .ownPresenceIsTold where message.topic.hasSuffix("/presence"):
       message.replaceMember("user") { $0 == "ann" ? "anna" : $0 }
+    case .topicEventsAreDropped where message.topic.hasSuffix("/down/topics"): return []
+    case .topicMessagesAreDropped where message.isOfTopic: return []
+    case .ownTopicsAreTold where message.topic.hasSuffix("/down/topics"):
+      message.replaceMember("user") { $0 == "ann" ? "anna" : $0 }
     case .snapshotsAreDropped where message.topic.hasSuffix("/down/snapshot"): return []
     default: break
     }
@@ -199,7 +203,10 @@ enum LinkCallKind {
     case .join: self = .opens
     case .noteNetwork: self = .notesNetwork
     case .noteServiceFailure: self = .notesFailure
-    case .leave, .renewToken, .changeStates: self = .other
+    case .publish: self = .publishes
+    case .unsubscribeTopic: self = .unsubscribes
+    case .leave, .renewToken, .changeStates, .joinTopic, .leaveTopic, .subscribeTopic:
+      self = .other
     }
   }
 }

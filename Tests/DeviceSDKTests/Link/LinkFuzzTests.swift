@@ -71,9 +71,15 @@ import Testing
       case 0...3: callSomething(&self)
       case 4...8: answerSomething()
       case 9:
-        switch number(4) {
+        switch number(5) {
         case 0: say("kick", ["reason": .number("\(number(40))")], base: base)
         case 1: say("snapshot", ["channel": "a", "type": 1, "users": []], base: base)
+        case 2:
+          let users: JSONValue = [["user": "bob", "meta": ""], ["user": "dan", "meta": ""]]
+          let event = ["snapshot", "join", "leave"][number(3)]
+          say(
+            "topics", ["event": .string(event), "topics": [["topic": "a", "publishers": users]]],
+            base: base)
         default:
           let code = UInt8(number(7))
           close(number(4) == 0 ? .refused(code: code) : .lost("fuzz"))
@@ -102,8 +108,14 @@ import Testing
   }
 
   private static func callStream(_ world: inout World<StreamLinkMachine>) {
-    switch world.number(8) {
-    case 0...2: world.call(.join(token: "t", .presence))
+    let topic = ["a", "b", "c/"][world.number(3)]
+    switch world.number(14) {
+    case 8: world.call(.joinTopic(topic, .init(qos: world.number(2) == 0 ? .ordered : .unordered)))
+    case 9: world.call(.leaveTopic(topic))
+    case 10: world.call(.publish(topic, [1]))
+    case 11: world.call(.subscribeTopic(topic, [["bob"], ["bob", "carl"], []][world.number(3)]))
+    case 12: world.call(.unsubscribeTopic(topic, world.number(2) == 0 ? [] : ["carl"]))
+    case 0...2, 13: world.call(.join(token: "t", .presence))
     case 3: world.call(world.number(3) == 0 ? .leave : .join(token: "u", []))
     case 4: world.call(.renewToken("v"))
     case 5: world.call(.changeStates(["k": world.number(2) == 0 ? "v" : nil]))
@@ -146,6 +158,6 @@ import Testing
     let machine = world.machine
     #expect(machine.calls.isEmpty && machine.deadlines.first == nil && machine.state == .idle)
     #expect(machine.session.purposes.isEmpty && machine.session.requests.isEmpty)
-    #expect(machine.deadline == nil)
+    #expect(machine.topics == StreamTopics() && machine.deadline == nil)
   }
 }

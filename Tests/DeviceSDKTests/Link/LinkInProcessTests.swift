@@ -115,6 +115,60 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(10))) func talkInTopicsOfStreamChannels() async throws {
+    try await withServer { broker, _ in
+      try await withUser("bob", broker) { bob in
+        let room = try bob.streamChannel("room")
+        try await room.join()
+        var topics = room.topicEvents.makeAsyncIterator()
+        var all = room.messages().makeAsyncIterator()
+        var chat = room.messages(in: "chat").makeAsyncIterator()
+        var lobby = bob.messages().makeAsyncIterator()
+        var states = bob.stateEvents.makeAsyncIterator()
+        #expect(await topics.next()?.kind == .snapshot)
+        #expect(room.topics == [] && room.joinedTopics == [] && room.subscribedTopics == [])
+        try await withUser("alice", broker) { alice in
+          let other = try alice.streamChannel("room")
+          try await other.join(features: [.presence, .metadata, .lock])
+          try await other.joinTopic("chat", LinkTopicOptions(qos: .ordered, meta: "m"))
+          try await other.joinTopic("news")
+          #expect(await topics.next()?.kind == .remoteJoinTopic)
+          #expect(
+            await topics.next()?.topics == [LinkTopicInfo("news", publishers: [.init("alice")])])
+          try await room.subscribeTopic("chat")
+          try await room.subscribeTopic("news", users: ["alice", "carl"])
+          #expect(room.topics.map(\.name) == ["chat", "news"])
+          #expect(other.joinedTopics == ["chat", "news"] && room.joinedTopics == [])
+          #expect(room.subscribedTopics == ["chat", "news"])
+          #expect(room.subscribedUsers(of: "news") == ["alice", "carl"])
+          broker.drop("bob.room")
+          #expect(await states.next()?.reason == .rejoin)
+          #expect(await states.next()?.reason == .joinSuccess)
+          #expect(await topics.next()?.topics.map(\.name) == ["chat", "news"])
+          try await other.publish("one", in: "news")
+          #expect(await all.next()?.text == "one")
+          try await other.publish("two", in: "chat")
+          try await alice.publish("three", in: "lobby")
+          try await room.unsubscribeTopic("news")
+          try await other.leaveTopic("news")
+          let error = await #expect(throws: LinkError.self) {
+            try await other.publish("four", in: "news")
+          }
+          #expect(error?.code == .channelTopicNotJoined)
+        }
+        #expect(await all.next()?.text == "two")
+        #expect(await chat.next()?.text == "two")
+        // Those of topics are not among those of message channels.
+        #expect(await lobby.next()?.text == "three")
+        #expect(await topics.next()?.kind == .remoteLeaveTopic)
+        #expect(await topics.next()?.topics.map(\.name) == ["chat"])
+        #expect(room.topics == [])
+        try await room.leave()
+        #expect(room.subscribedTopics == [])
+      }
+    }
+  }
+
   @Test(.timeLimit(.minutes(10))) func letsADayOfHeartbeatsPass() async throws {
     try await withServer { broker, _ in
       try await withUser("alice", broker) { alice in

@@ -380,6 +380,56 @@ import Testing
     #expect(onMain.count.withLock { $0 } == 3)
   }
 
+  private final class TopicRecorder: LinkDelegate {
+    let heard = Mutex<[String]>([])
+    func didReceiveTopicEvent(_ event: LinkTopicEvent) {
+      heard.withLock { $0.append("\(event.kind) of \(event.channel)") }
+    }
+    func didReceiveMessageEvent(_ message: LinkMessage) {
+      heard.withLock { $0.append("\(message.channel) \(message.topic ?? "-")") }
+    }
+  }
+
+  @Test func tellsDelegatesOfTopics() async throws {
+    let recorder = TopicRecorder()
+    let heard = Mutex<[String]>([])
+    @Sendable func note(_ response: LinkResponse?, _ error: LinkErrorInfo?) {
+      heard.withLock {
+        $0.append(
+          response?.operation ?? error.map { "\($0.operation) \($0.errorCode.rawValue)" } ?? "-")
+      }
+    }
+    try await run { link, _, streams in
+      let room = try link.streamChannel("room")
+      link.addDelegate(recorder, uiSafety: false)
+      room.joinTopic("chat", completion: note)
+      try await link.login()
+      try await room.join()
+      room.joinTopic("chat", completion: note)
+      let client = try streams.client("room")
+      await client.settle()
+      room.publishTopicMessage("chat", message: [1], completion: note)
+      room.subscribeTopic("chat", users: ["bob"], completion: note)
+      await client.settle()
+      let topic = "link/app/channel/stream/room/topic/chat/bob"
+      client.feed(.message(Message(topic: topic, payload: [])))
+      let payload: JSONValue = ["event": "snapshot", "topics": []]
+      let base = "link/app/stream/alice/s1/room"
+      client.feed(.message(Message(topic: base + "/down/topics", payload: payload.utf8)))
+      await client.settle()
+      room.unsubscribeTopic("chat", completion: note)
+      room.leaveTopic("chat", completion: note)
+      room.leaveTopic("chat", completion: note)
+      await client.settle()
+    }
+    #expect(recorder.heard.withLock { $0 } == ["room chat", "snapshot of room"])
+    #expect(
+      heard.withLock { $0.sorted() } == [
+        "joinTopic", "joinTopic -11001", "leaveTopic", "leaveTopic -11016", "publishTopicMessage",
+        "subscribeTopic", "unsubscribeTopic",
+      ])
+  }
+
   @Test func completesEachCallOnce() async throws {
     let heard = Mutex<[String]>([])
     @Sendable func note(_ response: LinkResponse?, _ error: LinkErrorInfo?) {

@@ -15,6 +15,7 @@ import Testing
     func didReceiveLinkStateEvent(_ event: LinkStateEvent) { add(.changeState(event)) }
     func didReceivePresenceEvent(_ event: LinkPresenceEvent) { add(.tellPresence(event)) }
     func didReceiveMessageEvent(_ message: LinkMessage) { add(.deliver(message)) }
+    func didReceiveTopicEvent(_ event: LinkTopicEvent) { add(.tellTopics(event)) }
     func tokenPrivilegeWillExpire(_ event: LinkTokenEvent) { add(.warnOfToken(event)) }
     private func add(_ effect: LinkEffect) { effects.withLock { $0.append(effect) } }
 
@@ -34,7 +35,10 @@ import Testing
         event.type.rawValue == service.rawValue
           ? "\(event.kind) \(event.channel) \(event.user?.userID ?? "-") \(event.snapshot.count)"
           : nil
-      case .deliver(let message): service == .message ? "message \(message.text ?? "-")" : nil
+      case .deliver(let message):
+        (message.topic == nil) == (service == .message)
+          ? "message \(message.topic ?? "-") \(message.text ?? "-")" : nil
+      case .tellTopics(let event): service == .stream ? "\(event.kind) \(event.topics)" : nil
       case .warnOfToken(let event): event.service == service ? "token" : nil
       }
     }
@@ -212,6 +216,41 @@ import Testing
     #expect(replayed.calls == ["join features 1", #"states {"k":"v"}"#, "renew", "leave"])
     #expect(
       replayed.told.compactMap { Life.line($0, .stream) } == recorded.life.lines(of: .stream))
+  }
+
+  @Test func topicsGoThroughTheirSessionAgain() async throws {
+    let recorded = try await Self.record { link, bench in
+      let room = try link.streamChannel("room")
+      try await bench.after(0) {
+        try await link.login(token: "t")
+        try await room.join(token: "r", features: [.metadata, .lock])
+        try await room.joinTopic("chat", LinkTopicOptions(qos: .ordered, meta: "m"))
+        try await room.joinTopic("news")
+        try await room.subscribeTopic("chat", users: ["ann", "bob"])
+        try await room.publish("hi", in: "chat")
+        try await room.publish("ho", in: "news")
+      }
+      try await bench.after(10.2) { bench.broker.drop("room") }
+      try await bench.after(10.1) {
+        try await room.unsubscribeTopic("chat", users: ["bob"])
+        try await room.leaveTopic("news")
+        try await room.publish(#"{"a":1}"#, in: "chat")
+      }
+      try await bench.after(10.1) { try await room.leave() }
+    }
+    let replayed = try await replay(recorded.stream, as: StreamLinkPlan.self, .streamLink)
+    #expect(
+      replayed.divergence == nil, "\(replayed.divergence.map { "\($0)" } ?? "")")
+    #expect(
+      replayed.calls == [
+        "join features 6", "join chat ordered, m", "join news unordered",
+        #"subscribe chat ["ann","bob"]"#, "publish chat hi", "publish news ho",
+        #"unsubscribe chat ["bob"]"#, "leave news", #"publish chat {"a":1}"#, "leave",
+      ])
+    let told = recorded.life.lines(of: .stream)
+    #expect(replayed.told.compactMap { Life.line($0, .stream) } == told)
+    #expect(
+      told.filter { $0.hasPrefix("message") } == ["message chat hi", #"message chat {"a":1}"#])
   }
 
   @Test func anotherServerMakesItDiverge() async throws {

@@ -64,9 +64,25 @@ extension StreamLinkMachine.Call: LinkCall {
     case "leave": self = .leave
     case "renew": self = .renewToken(fields["token"]?.text ?? "")
     case "setStates", "removeStates": self = .changeStates(fields.stateChanges)
+    case "joinTopic", "leaveTopic", "publish", "subscribeTopic", "unsubscribeTopic":
+      self = try Self.onTopic(kind, fields)
     case "serviceFails": self = .noteServiceFailure
     case "network": self = .noteNetwork(try LinkNetworkChange(fields))
     default: return nil
+    }
+  }
+
+  private static func onTopic(
+    _ kind: String, _ fields: JSONValue
+  ) throws(ConformanceError) -> Self {
+    let topic = fields["topic"]?.text ?? ""
+    let users = fields["users"]?.texts ?? []
+    switch kind {
+    case "joinTopic": return .joinTopic(topic, try LinkTopicOptions(fields))
+    case "leaveTopic": return .leaveTopic(topic)
+    case "publish": return .publish(topic, Array((fields["text"]?.text ?? "").utf8))
+    case "subscribeTopic": return .subscribeTopic(topic, users)
+    default: return .unsubscribeTopic(topic, users)
     }
   }
 
@@ -76,11 +92,25 @@ extension StreamLinkMachine.Call: LinkCall {
     for name in names {
       switch name {
       case "presence": features.insert(.presence)
+      case "metadata": features.insert(.metadata)
+      case "lock": features.insert(.lock)
       case "beQuiet": features.insert(.beQuiet)
       default: throw ConformanceError(.badCatalogue, "joining has no feature \(name)")
       }
     }
     return features
+  }
+}
+
+extension LinkTopicOptions {
+  fileprivate init(_ fields: JSONValue) throws(ConformanceError) {
+    self.init(meta: fields["meta"]?.text ?? "")
+    switch fields["qos"]?.text {
+    case nil, "unordered": qos = .unordered
+    case "ordered": qos = .ordered
+    case let name?:
+      throw ConformanceError(.badCatalogue, "a topic is ordered or unordered, and not \(name)")
+    }
   }
 }
 

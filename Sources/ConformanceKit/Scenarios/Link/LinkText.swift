@@ -77,7 +77,10 @@ package struct LinkText: Sendable {
     case .changeState(let event): line(event)
     case .tellPresence(let event): line(event)
     case .deliver(let message):
-      "message \(message.channel) \(message.publisher) \(text(message.payload))"
+      "message \(message.channel)\(message.topic.map { "/\($0)" } ?? "") \(message.publisher) "
+        + text(message.payload)
+    case .tellTopics(let event):
+      "topics \(event.channel) \(event.kind)" + list("", event.topics.map(line))
     case .warnOfToken(let event): "token ends soon \(event.channel ?? "-")"
     }
   }
@@ -85,7 +88,9 @@ package struct LinkText: Sendable {
   private static func line(_ event: LinkStateEvent) -> String {
     let service = event.service == .message ? "state" : "stream"
     let change = "\(service) \(event.previous) > \(event.current)"
-    let unrestored = event.unrestored.map { "\($0.channel)\(states($0.states))" }
+    let unrestored = event.unrestored.map {
+      "\($0.channel)\(states($0.states))" + ($0.topics.isEmpty ? "" : "[\(words($0.topics))]")
+    }
     return "\(change) (\(event.operation), \(event.reason))" + list("of", event.affected)
       + list("without", unrestored) + (event.isResumed ? " resumed" : "")
   }
@@ -102,6 +107,20 @@ package struct LinkText: Sendable {
       .remoteStateChanged, .errorOutOfService:
       return head + (event.user.map { " \(line($0))" } ?? "")
     }
+  }
+
+  private static func line(_ topic: LinkTopicInfo) -> String {
+    let users = topic.publishers.map { $0.userID + ($0.meta.isEmpty ? "" : ":\($0.meta)") }
+    return "\(topic.name)(\(users.joined(separator: ",")))"
+  }
+
+  /// Topics that did not come back: one that was joined as its name, one that was subscribed to with the users.
+  private static func words(_ topics: [UnrestoredTopic]) -> String {
+    topics.flatMap { topic -> [String] in
+      let joined = topic.wasJoined ? [topic.name] : []
+      let users = topic.users.joined(separator: ",")
+      return joined + (users.isEmpty ? [] : ["\(topic.name)(\(users))"])
+    }.joined(separator: ",")
   }
 
   private static func line(_ user: LinkPresenceEvent.User) -> String {

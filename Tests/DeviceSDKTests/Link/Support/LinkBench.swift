@@ -177,7 +177,10 @@ where Machine.Effect == LinkEffect, Machine.Failure == LinkError, Machine.Value 
       note(
         "\(event.current) \(event.operation) \(event.reason)\(event.isResumed ? " resumed" : "")")
     case .tellPresence(let event): note("presence \(event.kind) \(event.user?.userID ?? "-")")
-    case .deliver(let message): note("message \(message.channel) \(message.publisher)")
+    case .deliver(let message):
+      let topic = message.topic.map { "/\($0)" } ?? ""
+      note("message \(message.channel)\(topic) \(message.publisher)")
+    case .tellTopics(let event): note(event.testLine)
     case .warnOfToken: note("token ends")
     }
   }
@@ -255,6 +258,16 @@ extension LinkBench<StreamLinkMachine> {
 
   mutating func kick(_ reason: LinkReason) {
     tell("kick", ["reason": .number("\(reason.rawValue)")], to: SampleLink.streamBase("room"))
+  }
+}
+
+extension LinkTopicEvent {
+  /// The event as tests write it.
+  var testLine: String {
+    let topics = topics.map { topic in
+      " \(topic.name)(\(topic.publishers.map { "\($0.userID):\($0.meta)" }.joined(separator: ",")))"
+    }
+    return "topics \(kind)" + topics.joined()
   }
 }
 

@@ -266,7 +266,10 @@ struct LinkWorld {
       let states = event.user?.states.sorted { $0.key < $1.key }.map { "\($0)=\($1)" } ?? []
       let users = event.snapshot.map(\.userID) + [event.user?.userID].compactMap { $0 }
       note(name, ([event.kind.shortName] + users + states).joined(separator: " "))
-    case .deliver(let message): note(name, "got \(message.text ?? "-") from \(message.publisher)")
+    case .deliver(let message):
+      let topic = message.topic.map { " in \($0)" } ?? ""
+      note(name, "got \(message.text ?? "-") from \(message.publisher)\(topic)")
+    case .tellTopics(let event): note(name, event.testLine)
     case .warnOfToken: note(name, "token ends")
     }
   }
