@@ -121,6 +121,18 @@ struct LimitTests {
       result.reason?.hasPrefix("1025 of 1520 undecided: what was known of the connection") == true)
   }
 
+  @Test("A connection of which nothing is unusual takes little, and what is unusual is counted")
+  func size() {
+    #expect(MemoryLayout<ConnectionState>.size <= 608)
+    #expect(MemoryLayout<RareState>.size <= 936)
+    var state = ConnectionState(number: 1)
+    let usual = state.measure()
+    state.meetCarrier()
+    #expect(usual >= MemoryLayout<ConnectionState>.size)
+    #expect(state.measure() == MemoryLayout<RareState>.stride)
+    #expect(state.measure() == 0)
+  }
+
   @Test("Of a connection that a file leaves open, the next file knows nothing")
   func leftOpen() throws {
     var judge = try ConformanceJudge(catalogue: .bundled())
@@ -169,7 +181,7 @@ struct LimitTests {
 
   @Test("More filters in one SUBSCRIBE than are kept: each still needs its code, in any order")
   func filtersOfOne() throws {
-    let count = RequestCounts.maximumFilters + 1
+    let count = RequestingState.maximumFilters + 1
     func results(_ codes: Int) throws -> [String: ClauseResult] {
       let report = try judge {
         $0.start()

@@ -55,7 +55,7 @@ extension Catalogue {
   private static func always(of clause: Clause) -> String {
     if clause.spec == "rfc6455" { return "Always in a recording that a client made of itself. " }
     // All versions ask for it.
-    if clause.id == MQTT311Rule.firstIsConnect.clause { return "" }
+    if MQTTRule.firstIsConnect.clauses.contains(clause.id) { return "" }
     return "Always when the version is inferred, the CONNECT not being captured. "
   }
 }

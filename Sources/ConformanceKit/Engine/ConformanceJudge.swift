@@ -10,12 +10,14 @@ public struct ConformanceJudge: EventConsumer {
   private let options: ConformanceOptions
   private var tally: Tally
   private var table: ConnectionTable
-  private var mqtt311 = MQTT311Judge()
+  private var mqtt = MQTTJudge()
   private var webSocket = WebSocketJudge()
   private var files: [String] = []
   private var seen = SeenProtocols()
-  /// The clauses that there are rules for, in the order of their places in the tally.
-  static let rules = MQTT311Judge.clauses + WebSocketJudge.clauses
+  /// The clauses in the order of their places in the tally; nil in the place of a rule without one.
+  private static let places: [String?] = MQTTJudge.clauses + WebSocketJudge.clauses
+  /// The clauses that there are rules for.
+  static let rules = places.compactMap { $0 }
   /// Where the current file ended, as far as is known.
   private var lastContext: EventContext?
   /// How often what was known of a connection of the current file was given up for the memory that it
@@ -40,7 +42,7 @@ public struct ConformanceJudge: EventConsumer {
         .badCatalogue, "\(clause.id) is called \(clause.status.rawValue), which its rules deny")
     }
     tally = Tally(
-      ruleCount: Self.rules.count, maximumFindings: options.maximumFindings,
+      ruleCount: Self.places.count, maximumFindings: options.maximumFindings,
       redaction: options.redaction)
   }
 
@@ -60,7 +62,11 @@ public struct ConformanceJudge: EventConsumer {
     if table.reserved > table.limit { makeRoom(event.context) }
   }
 
-  private mutating func take(_ event: borrowing EventView) {
+  /// Takes an event.
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - givingUp: Why all that is open of its connection is given up by it; nil where it is not.
+  private mutating func take(_ event: borrowing EventView, givingUp: UndecidedReason? = nil) {
     // There was no connection, and so nothing that a clause speaks of.
     if case .attempted = event.body { return }
     // No clause speaks of HTTP.
@@ -68,35 +74,48 @@ public struct ConformanceJudge: EventConsumer {
       if case .opened = event.body { seen.add(.http) }
       return
     }
-    tally.begin(event.context)
+    tally.beginEvent()
     if case .gap(let gap) = event.body, gap.reason == .leftOut { return leaveOut(event) }
     switch event.context.wire {
-    case .mqtt(.v3_1_1): tally.mode = .judged
-    case .mqttInferred(.v3_1_1), .mqttUndetermined: tally.mode = .inferred
-    case .mqtt: return consumeOther(event)
-    case .mqttInferred: return consumeUnnamed(event)
-    case .webSocket: return consumeCarrier(event)
-    case .http: return
+    case .mqtt(MQTTJudge.version): takeMQTT(event, .judged, givingUp)
+    case .mqttInferred(MQTTJudge.version), .mqttUndetermined: takeMQTT(event, .inferred, givingUp)
+    case .mqtt: consumeOther(event)
+    case .mqttInferred: consumeUnnamed(event)
+    case .webSocket: consumeCarrier(event, givingUp)
+    case .http: break
     }
+  }
+
+  /// Takes an event of a connection of the version that is judged.
+  @inline(__always)
+  private mutating func takeMQTT(
+    _ event: borrowing EventView, _ mode: Hearing.Mode, _ givingUp: UndecidedReason?
+  ) {
     let place = table.place(of: event.context.connection)
     let suspicions = tally.suspicions
     note(event)
     table[place].wire = event.context.wire
-    noteOrder(event, at: place)
+    let wasRare = table[place].rare != nil
+    // What carries it is judged beside it.
+    if event.context.over != nil { table[place].meetCarrier() }
+    let hearing = hear(event, at: place, mode, givingUp)
     switch event.body {
-    case .mqtt(let packet): mqtt311.take(packet, event, &table[place], &tally)
+    case .mqtt(let packet): mqtt.take(packet, event, &table[place], hearing, &tally)
     case .opened(let opening): table.open(opening, at: place, event.context.wire)
-    case .gap, .malformed: mqtt311.lose(from: event.context.sender, &table[place], &tally)
+    case .gap, .malformed: mqtt.lose(from: event.context.sender, &table[place], hearing, &tally)
     case .closed(let closing):
-      mqtt311.close(Closing(closing, event), event, &table[place], &tally)
+      mqtt.close(Closing(closing, event), event, &table[place], hearing, &tally)
       lastContext = event.context
       // Nothing is kept at its place, and nothing of that counted.
       return table.remove(at: place)
     case .attempted, .handshake, .webSocket, .http: break
     }
     // Of its frames a rule of what carries it wants to know.
-    if event.context.over != nil { table[place].webSocket.note(tally.blamed) }
-    if event.mayGrow || tally.suspicions != suspicions { table.account(at: place) }
+    if event.context.over != nil { table[place].ownRare.webSocket.note(tally.blamed) }
+    let isRare = table[place].rare != nil
+    if event.mayGrow || tally.suspicions != suspicions || isRare != wasRare {
+      table.account(at: place)
+    }
     lastContext = event.context
   }
 
@@ -111,7 +130,7 @@ public struct ConformanceJudge: EventConsumer {
 
   /// Forgets a connection whose end says nothing of it.
   private mutating func forget(at place: Int) {
-    tally.removeSuspicions(table[place].suspicions.count)
+    tally.removeSuspicions(table[place].rare?.value.suspicions.count ?? 0)
     table.remove(at: place)
   }
 
@@ -121,7 +140,6 @@ public struct ConformanceJudge: EventConsumer {
     note(event)
     // What carries it is judged as what it is, and has its state here as well.
     guard event.context.over == nil else { return }
-    tally.mode = .inferred
     let place = table.place(of: event.context.connection)
     table[place].wire = event.context.wire
     let sender = event.context.sender
@@ -133,7 +151,8 @@ public struct ConformanceJudge: EventConsumer {
     case .gap, .malformed: table[place][sender].hasGap = true
     case .mqtt(let packet):
       if sender == .client, table[place].client.lastTime == nil {
-        table[place].begin(packet, event, &tally)
+        let hearing = Hearing(event.context, .inferred, table[place])
+        table[place].begin(packet, event, hearing, &tally)
       }
       table[place][sender].lastTime = event.context.time
     case .closed: forget(at: place)
@@ -143,60 +162,66 @@ public struct ConformanceJudge: EventConsumer {
   }
 
   /// Takes an event of a WebSocket connection, which is news of the MQTT in its frames as well.
-  private mutating func consumeCarrier(_ event: borrowing EventView) {
+  private mutating func consumeCarrier(_ event: borrowing EventView, _ givingUp: UndecidedReason?) {
     let place = table.place(of: event.context.connection)
+    let wasRare = table[place].rare != nil
     // One that was forgotten may carry anything.
     let isRemade = table[place].givenUp != nil
-    if isRemade, !table[place].webSocket.isSeen { table[place].wire = .webSocket }
-    let wire = table[place].wire
-    let isJudged = wire.version == .v3_1_1
-    tally.mode = table[place].hasPings ? .judged : .retold
-    noteOrder(event, at: place)
-    switch event.body {
-    case .closed(let closing) where isJudged:
-      // What MQTT asks for may be why an end closes.
-      tally.mode = wire.isCertain ? .judged : .inferred
-      mqtt311.close(Closing(closing, event), event, &table[place], &tally)
-      tally.mode = table[place].hasPings ? .judged : .retold
-    default: break
+    if isRemade, table[place].rare?.value.webSocket.isSeen != true {
+      table[place].wire = .webSocket
     }
-    table[place].webSocket.note(tally.blamed)
-    webSocket.take(event, &table[place].webSocket, &tally)
+    table[place].meetCarrier()
+    let wire = table[place].wire
+    let isJudged = wire.version == MQTTJudge.version
+    let hearing = hear(event, at: place, table[place].hasPings ? .judged : .retold, givingUp)
+    // What its frames carry, which is judged as what is known of its version.
+    let cargo = hearing.judged(wire.isCertain ? .judged : .inferred)
+    if case .closed(let closing) = event.body, isJudged {
+      // What MQTT asks for may be why an end closes.
+      mqtt.close(Closing(closing, event), event, &table[place], cargo, &tally)
+    }
+    table[place].ownRare.webSocket.note(tally.blamed)
+    webSocket.take(event, &table[place].ownRare.webSocket, hearing, &tally)
     switch event.body {
     case .opened(let opening):
       note(event)
       table.open(opening, at: place, .webSocket)
     // What is lost before the first packet may have been packets.
     case .gap where isJudged || wire == .webSocket, .malformed where isJudged || wire == .webSocket:
-      mqtt311.lose(from: event.context.sender, &table[place], &tally)
+      mqtt.lose(from: event.context.sender, &table[place], hearing, &tally)
     case .closed:
       lastContext = event.context
       return forget(at: place)
     case .webSocket(let frame):
-      tally.mode = !table[place].hasPings ? .retold : wire.isCertain ? .judged : .inferred
+      let hearing = table[place].hasPings ? cargo : hearing
       if frame.hasUnreadData, isJudged || wire == .webSocket {
-        mqtt311.lose(from: event.context.sender, &table[place], &tally)
+        mqtt.lose(from: event.context.sender, &table[place], hearing, &tally)
       }
-      table[place].carries(frame, event, &tally)
+      table[place].carries(frame, event, hearing, &tally)
     case .attempted, .gap, .malformed, .mqtt, .handshake, .http: break
     }
-    table[place].webSocket.note(tally.blamed)
-    if event.mayGrow { table.account(at: place) }
+    table[place].ownRare.webSocket.note(tally.blamed)
+    if event.mayGrow || !wasRare { table.account(at: place) }
     lastContext = event.context
   }
 
-  /// Notes where bytes are missing, or where it is not known what came first in which direction: then
-  /// whatever is open may be settled already, as if bytes of both sides were missing.
+  /// Says how an event is judged, and notes where bytes are missing before it, or where it is not known
+  /// what came first in which direction: then whatever is open may be settled already, as if bytes of both
+  /// sides were missing.
   @inline(__always)
-  private mutating func noteOrder(_ event: borrowing EventView, at place: Int) {
+  private mutating func hear(
+    _ event: borrowing EventView, at place: Int, _ mode: Hearing.Mode,
+    _ givingUp: UndecidedReason?
+  ) -> Hearing {
     switch event.body {
     case .gap, .malformed: table[place].hasLoss = true
     case .opened, .closed, .attempted, .mqtt, .handshake, .webSocket, .http: break
     }
-    tally.givenUp = table[place].givenUp
     noteTime(event, at: place)
-    if event.context.isOrderUncertain { doubtOrder(at: place) }
-    tally.isOrderUncertain = table[place].isOrderUncertain && !table[place].hasLoss
+    if event.context.isOrderUncertain { table[place].isOrderUncertain = true }
+    let hearing = Hearing(event.context, mode, table[place], givingUp: givingUp)
+    if event.context.isOrderUncertain { doubtOrder(at: place, hearing) }
+    return hearing
   }
 
   /// Compares the times of both directions.
@@ -214,15 +239,16 @@ public struct ConformanceJudge: EventConsumer {
     // A loss has the time of what shows it.
     case .closed, .attempted, .gap, .malformed, .opened, .http: return
     }
-    if table[place].clocks.differ { table[place].webSocket.clocksDiffer = true }
+    if table[place].clocks.differ, table[place].rare != nil {
+      table[place].ownRare.webSocket.clocksDiffer = true
+    }
   }
 
-  private mutating func doubtOrder(at place: Int) {
-    table[place].isOrderUncertain = true
-    tally.isOrderUncertain = !table[place].hasLoss
+  private mutating func doubtOrder(at place: Int, _ hearing: Hearing) {
+    let isWebSocket = table[place].rare?.value.webSocket.isSeen == true
     for peer in Peer.allCases {
-      if table[place].webSocket.isSeen { table[place].webSocket.lose(from: peer, &tally) }
-      mqtt311.lose(from: peer, &table[place], &tally)
+      if isWebSocket { table[place].ownRare.webSocket.lose(from: peer, hearing, &tally) }
+      mqtt.lose(from: peer, &table[place], hearing, &tally)
     }
   }
 
@@ -245,19 +271,26 @@ public struct ConformanceJudge: EventConsumer {
   }
 
   /// Ends a connection of which nothing more is known.
-  private mutating func leave(_ number: Int, _ last: EventContext) {
+  /// - Parameters:
+  ///   - number: The number of the connection.
+  ///   - last: The place that its end is given.
+  ///   - givingUp: Why what is known of it is given up; nil where the file is over.
+  private mutating func leave(
+    _ number: Int, _ last: EventContext, givingUp: UndecidedReason? = nil
+  ) {
     var context = last
     context.connection = number
     // Of the last event it has the place alone.
     context.over = nil
     context.isOrderUncertain = false
     context.isRebuilt = false
-    let state = table[table.place(of: number)]
+    let place = table.place(of: number)
     // The end of what carries a connection is that of what it carries as well.
-    context.wire = state.webSocket.isSeen ? .webSocket : state.wire
+    let isCarrier = table[place].rare?.value.webSocket.isSeen == true
+    context.wire = isCarrier ? .webSocket : table[place].wire
     let closing = ConnectionClosing(
       how: .endOfCapture, firstFrame: last.frame, firstTime: last.time)
-    Event(context, .closed(closing)).withView { take($0) }
+    Event(context, .closed(closing)).withView { take($0, givingUp: givingUp) }
   }
 
   /// Forgets the connections that take most, until half of the memory is free.
@@ -268,10 +301,8 @@ public struct ConformanceJudge: EventConsumer {
   /// Forgets what is known of a connection: what is open is left undecided, and what comes later is
   /// judged as behind a loss of everything before.
   mutating func forget(_ number: Int, _ last: EventContext) {
-    tally.givingUp = .forgotten
     table.noteForgotten()
-    leave(number, last)
-    tally.givingUp = nil
+    leave(number, last, givingUp: .forgotten)
     forgottenConnections += 1
   }
 
@@ -279,15 +310,15 @@ public struct ConformanceJudge: EventConsumer {
   /// later is judged as behind a loss of everything before.
   private mutating func leaveOut(_ event: borrowing EventView) {
     let number = event.context.connection
-    let before = table[table.place(of: number)]
-    if !before.isOpened { seen.add(event.context.wire) }
-    tally.givingUp = .leftOut
-    leave(number, lastContext ?? event.context)
-    tally.givingUp = nil
+    let before = table.place(of: number)
+    let wasOpened = table[before].isOpened
+    let hadPings = table[before].hasPings
+    if !wasOpened { seen.add(event.context.wire) }
+    leave(number, lastContext ?? event.context, givingUp: .leftOut)
     let place = table.place(of: number)
     table[place].isOpened = true
     // Without its opening it may have been told by its client.
-    table[place].loseAll(.leftOut, isRetold: !before.isOpened || !before.hasPings)
+    table[place].loseAll(.leftOut, isRetold: !wasOpened || !hadPings)
   }
 
   /// Tells the verdicts over everything that was consumed.
@@ -295,10 +326,11 @@ public struct ConformanceJudge: EventConsumer {
   /// - Returns: The report.
   public consuming func report(toolVersion: String) -> ConformanceReport {
     endFile()
-    mqtt311.finish(&tally)
+    mqtt.finish(&tally)
     let ranks = Dictionary(
-      Self.rules.enumerated().map { ($1, RuleIndex(value: $0)) },
-      uniquingKeysWith: { first, _ in first })
+      Self.places.enumerated().compactMap { place, clause in
+        clause.map { ($0, RuleIndex(value: place)) }
+      }, uniquingKeysWith: { first, _ in first })
     let results = clauses.map { clause in
       ClauseResult(clause, ranks[clause.id].map { tally[$0] }, seen, isStrict: options.isStrict)
     }

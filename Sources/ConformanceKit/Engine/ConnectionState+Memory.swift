@@ -14,24 +14,22 @@ extension ConnectionState {
 
   private var reserved: Int {
     MemoryLayout<ConnectionState>.stride
-      + subscribes.reserved + unsubscribes.reserved + requests.reserved
-      + subscriptions.reserved + fromClient.open.reserved + fromServer.open.reserved
-      + suspicions.reserved + webSocket.reserved
+      + subscribing.open.reserved + unsubscribing.open.reserved + requests.reserved
+      + subscribing.subscriptions.reserved + exchanges.fromClient.open.reserved
+      + exchanges.fromServer.open.reserved
+      + (rare?.value.reserved ?? 0)
   }
 
   /// Takes all that came before for lost: what was known of the connection was given up, and it goes on.
   mutating func loseAll(_ cause: UndecidedReason, isRetold: Bool) {
     givenUp = cause
-    webSocket.isRemade = true
     // The answer to the next request may have been captured before it.
-    wasAnsweredEarly = true
+    requests.wasAnsweredEarly = true
     hasPings = !isRetold
     hasLoss = true
     for peer in Peer.allCases {
       self[peer].hasGap = true
       self[peer].isDeaf = true
-      webSocket[peer].isDeaf = true
-      webSocket[peer].mayHaveClosed = true
     }
   }
 }

@@ -28,34 +28,15 @@ struct ConnectionState {
   var client = PeerState()
   var server = PeerState()
 
-  var connect: ConnectFacts?
-  var connack: ConnackFacts?
-  var disconnect: Moment?
-  var offence: Offence?
-  var suspicions = Suspicions()
-  /// Whether the answer to the current request was captured before it.
-  var wasAnsweredEarly = false
-
-  var subscribes = PacketIDTable<PendingSubscribe>(limit: maximumOpen)
-  var unsubscribes = PacketIDTable<PendingUnsubscribe>(limit: maximumOpen)
-  /// Whether a SUBSCRIBE or UNSUBSCRIBE ever had the identifier of one that was open.
-  var hasReusedIDs = false
-  var requests = RequestCounts()
-  var subscriptions = SubscriptionList()
-  var answered = AnsweredRequests()
-  var pings = PendingPings()
-  /// Messages above QoS 0 that the client sent.
-  var fromClient = Exchanges()
-  /// Messages above QoS 0 that the server sent.
-  var fromServer = Exchanges()
-  var silence = Silence()
-  var enforcement = Enforcement()
-  /// Whether the client sent anything behind its CONNECT that asks for an answer.
-  var hasAsked = false
-  /// What is known of the WebSocket that carries the connection, if one does.
-  var webSocket = WebSocketState()
-  var carriage = MQTTCarriage()
-  var unaligned = UnalignedPackets()
+  var opening = OpeningState()
+  var requests = RequestingState()
+  var subscribing = SubscribingState()
+  var unsubscribing = UnsubscribingState()
+  var exchanges = ExchangingState()
+  var life = LivingState()
+  var ending = EndingState()
+  /// What few connections need, see ``ownRare``; nil where there is nothing of it.
+  var rare: Boxed<RareState>?
 
   init(number: Int) { self.number = number }
 
@@ -68,13 +49,15 @@ struct ConnectionState {
 
   /// Whether the client's session began with this connection: true, false, or not known.
   var isNewSession: Bool? {
-    if connect?.cleanStart == true { return true }
-    guard connect != nil, let connack, connack.code == 0 else { return nil }
+    if opening.connect?.cleanStart == true { return true }
+    guard opening.connect != nil, let connack = opening.connack, connack.code == 0 else {
+      return nil
+    }
     return !connack.sessionPresent
   }
 
   /// Whether the session ends with the connection, so that nothing can be made up for later.
-  var sessionEndsHere: Bool { connect?.cleanStart == true }
+  var sessionEndsHere: Bool { opening.connect?.cleanStart == true }
 
   /// Why requests of a peer may have been missed, or nil when all of them were seen.
   func lossReason(of peer: Peer) -> UndecidedReason? {
@@ -95,8 +78,10 @@ struct ConnectionState {
     guard close.how != .endOfCapture else { return .undecided(.endOfCapture) }
     guard !self[answerer].isDeaf else { return .undecided(.gap(of: answerer)) }
     // A server that refuses answers nothing else (section 3.1.4).
-    if answerer == .server, let connack, connack.code != 0 { return .undecided(.clientRefused) }
-    if answerer == .server, let disconnect,
+    if answerer == .server, let connack = opening.connack, connack.code != 0 {
+      return .undecided(.clientRefused)
+    }
+    if answerer == .server, let disconnect = ending.disconnect,
       disconnect.time.nanoseconds(since: time) <= Self.patience
     {
       return .undecided(.requesterLeft)
@@ -158,52 +143,4 @@ struct PeerState {
   var hasGap = false
   /// Whether bytes of it are missing and no packet was found behind them yet.
   var isDeaf = false
-  /// Whether a packet of it came behind its DISCONNECT.
-  var sentAfterDisconnect = false
-}
-
-/// What the CONNECT said.
-struct ConnectFacts {
-  var moment: Moment
-  var cleanStart: Bool
-  var keepAlive: UInt16
-  var isFaulty: Bool
-  /// Whether it breaks what section 3.1 asks of it, but for its level and an empty identifier.
-  var isMalformed = false
-  /// Whether it has neither an identifier nor Clean Session.
-  var hasEmptyID = false
-  /// Whether its identifier has 1 to 23 letters and digits of ASCII.
-  var hasPlainID = false
-  /// Whether no CONNACK came yet that could be its answer.
-  var isOpen = true
-}
-
-/// What the CONNACK said.
-struct ConnackFacts {
-  var moment: Moment
-  var code: UInt8
-  var sessionPresent: Bool
-  /// Whether it refused, and it is not decided yet what the server did then.
-  var isRefusalOpen: Bool
-  /// Whether the server answered something behind its refusal.
-  var hasServed = false
-}
-
-/// A bad packet whose receiver must close the connection.
-struct Offence {
-  /// The rules that ask for it, a bit each, from the first rule of faults on.
-  var rules: UInt64
-  var moment: Moment
-  var sender: Peer
-  var type: MQTTPacketType
-  /// The answers to it and to what its sender sent behind it.
-  var answers = AwaitedAnswers()
-  /// Whether the receiver sent something more than 30 s later, which may have been on its way.
-  var isLivedThrough = false
-  /// Whether it came in a WebSocket frame that is no binary one, for which its receiver must close.
-  var isInText = false
-  /// The clauses about its receiver alone.
-  var folds: [MQTT311Rule] = []
-  /// Whether the next CONNACK answers an earlier CONNECT.
-  var awaitsConnack = false
 }

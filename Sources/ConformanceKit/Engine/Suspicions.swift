@@ -40,11 +40,12 @@ struct Suspicions {
 
   /// Keeps a violation until it is confirmed; beyond a limit it is left undecided.
   mutating func add(
-    _ rule: MQTT311Rule, _ event: borrowing EventView, _ tally: inout Tally, id: UInt16? = nil,
+    _ rule: MQTTRule, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally,
+    id: UInt16? = nil,
     _ text: @autoclosure () -> FindingText
   ) {
     guard waiting.count < Self.maximum, tally.addSuspicion() else {
-      return tally.leave(rule, .tooMany)
+      return tally.leave(rule, .tooMany, hearing)
     }
     waiting.append(
       Suspicion(
@@ -54,17 +55,17 @@ struct Suspicions {
   }
 
   /// Reports the violations: the client's stream went on without a gap.
-  mutating func confirm(_ tally: inout Tally) {
+  mutating func confirm(_ hearing: Hearing, _ tally: inout Tally) {
     for suspicion in waiting {
-      suspicion.event.withView { tally.violate(suspicion.rule, $0, suspicion.text) }
+      suspicion.event.withView { tally.violate(suspicion.rule, $0, hearing, suspicion.text) }
     }
     removeAll(&tally)
   }
 
   /// Gives up on the violations: bytes of the client are missing, or it was not seen to go on.
-  mutating func drop(_ reason: UndecidedReason, _ tally: inout Tally) {
+  mutating func drop(_ reason: UndecidedReason, _ hearing: Hearing, _ tally: inout Tally) {
     for suspicion in waiting {
-      tally.leave(suspicion.rule, reason)
+      tally.leave(suspicion.rule, reason, hearing)
       if let id = suspicion.packetID { note(answerTo: id) }
     }
     removeAll(&tally)
@@ -97,23 +98,29 @@ extension ConnectionState {
   /// Takes the client's next packet, before which nothing can be missing any more.
   ///
   /// If that is a request itself, answer and request may have been captured in the wrong order.
-  mutating func confirmSuspicions(by packet: borrowing MQTTPacketView, _ tally: inout Tally) {
-    defer { suspicions.forgetAnswers() }
+  mutating func confirmSuspicions(
+    by packet: borrowing MQTTPacketView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    defer { ownRare.suspicions.forgetAnswers() }
     switch packet.type {
     case .subscribe, .unsubscribe:
-      wasAnsweredEarly = packet.packetID.map { suspicions.await($0) } ?? false
-      suspicions.drop(.capturedLate, &tally)
-    default: suspicions.confirm(&tally)
+      requests.wasAnsweredEarly =
+        packet.packetID.map {
+          rare?.value.suspicions.await($0) == true
+        } ?? false
+      ownRare.suspicions.drop(.capturedLate, hearing, &tally)
+    default: ownRare.suspicions.confirm(hearing, &tally)
     }
   }
 
   /// Judges what still waits when the connection is over.
-  mutating func closeSuspicions(_ close: Closing, _ tally: inout Tally) {
+  mutating func closeSuspicions(_ close: Closing, _ hearing: Hearing, _ tally: inout Tally) {
+    guard rare?.value.suspicions.isEmpty == false else { return }
     // A FIN of the client has its place behind everything that the client sent.
     if close.how == .fin, close.first == .client {
-      suspicions.confirm(&tally)
+      ownRare.suspicions.confirm(hearing, &tally)
     } else {
-      suspicions.drop(.clientNotSeenOn, &tally)
+      ownRare.suspicions.drop(.clientNotSeenOn, hearing, &tally)
     }
   }
 }

@@ -5,31 +5,6 @@ internal import Wire
 ///
 /// A report of a rule costs an addition to an array; text is made for listed findings only.
 struct Tally {
-  /// Whether the connection of the current event is judged.
-  enum Mode {
-    case judged
-    /// Its version of MQTT is only inferred.
-    case inferred
-    /// A client retold its messages; handshake and frames are made up for the recording.
-    case retold
-
-    /// Why nothing on the connection is decided, if nothing is.
-    var doubt: UndecidedReason? {
-      switch self {
-      case .judged: nil
-      case .inferred: .inferredVersion
-      case .retold: .retold
-      }
-    }
-  }
-
-  var mode = Mode.judged
-  /// Whether what is treated as missing on the connection is only out of order.
-  var isOrderUncertain = false
-  /// Why all that is open of the connection is given up now; nil where it is not.
-  var givingUp: UndecidedReason?
-  /// Why what is missing of the connection was given up; nil where it was not.
-  var givenUp: UndecidedReason?
   /// The file of the current event.
   var file = ""
   /// Who broke a rule by the current event.
@@ -41,9 +16,6 @@ struct Tally {
   private(set) var findings: [[Finding]]
   /// Where rules were undecided, up to the limit.
   private(set) var places: [[UndecidedPlace]]
-  private var context = EventContext(
-    time: Timestamp(nanoseconds: 0), frame: 0, connection: 0, sender: .client,
-    wire: .mqtt(.v3_1_1))
   private var causes = Causes()
   /// How many violations wait to be confirmed, on all connections.
   private(set) var suspicions = 0
@@ -65,42 +37,41 @@ struct Tally {
     self.redaction = redaction
   }
 
-  /// Takes note of the event that the rules are going to report on.
+  /// Starts an event that the rules are going to report on.
   @inline(__always)
-  mutating func begin(_ context: EventContext) {
-    self.context = context
+  mutating func beginEvent() {
     blamed = []
-    givenUp = nil
     causes.beginEvent()
   }
 
   /// Reports that a clause was kept.
   @inline(__always)
-  mutating func satisfy(_ rule: RuleIndex, times count: Int = 1) {
-    if let doubt = mode.doubt { return leave(rule, doubt, times: count) }
-    satisfied[rule.value] += count
+  mutating func satisfy(_ rule: RuleIndex, _ hearing: Hearing, times count: Int = 1) {
+    if let doubt = hearing.mode.doubt { return leave(rule, doubt, hearing, times: count) }
+    add(count, satisfying: rule)
   }
+
+  /// Adds what was counted apart, on connections that are judged.
+  @inline(__always)
+  mutating func add(_ count: Int, satisfying rule: RuleIndex) { satisfied[rule.value] += count }
 
   /// Reports that the capture does not decide.
   /// - Parameters:
   ///   - rule: The rule.
   ///   - reason: Why it does not.
+  ///   - hearing: How the event is judged.
   ///   - count: How often.
-  ///   - moment: The packet that it is about; nil is that of the current event.
+  ///   - moment: The packet that it is about; nil is that of the event.
   @inline(__always)
   mutating func leave(
-    _ rule: RuleIndex, _ reason: UndecidedReason, times count: Int = 1, at moment: Moment? = nil
+    _ rule: RuleIndex, _ reason: UndecidedReason, _ hearing: Hearing, times count: Int = 1,
+    at moment: Moment? = nil
   ) {
     guard count > 0 else { return }
-    // Every other reason comes second to that.
-    let cause =
-      givingUp
-      ?? givenUp.map(reason.becoming) ?? (isOrderUncertain ? reason.withoutGap : reason)
-    let reason = mode.doubt ?? cause
-    undecided[rule.value * Self.reasons + reason.rawValue] += count
+    undecided[rule.value * Self.reasons + hearing.reason(for: reason).rawValue] += count
     // However many times, it is one place.
     if places[rule.value].count < maximumFindings {
-      places[rule.value].append(place(reason, moment))
+      places[rule.value].append(place(hearing.reason(for: reason), hearing, moment))
     }
   }
 
@@ -114,27 +85,32 @@ struct Tally {
     places[rule.value] += kept.prefix(min(room, count))
   }
 
-  /// The place of a packet, or of the current event.
-  func place(_ reason: UndecidedReason, _ moment: Moment? = nil) -> UndecidedPlace {
-    UndecidedPlace(
-      file: file, scenario: nil, frame: moment?.frame ?? context.frame,
-      connection: context.connection,
-      time: moment?.time ?? context.time, reason: reason.text)
+  /// The place of a packet, or of the event.
+  func place(
+    _ reason: UndecidedReason, _ hearing: Hearing, _ moment: Moment? = nil
+  ) -> UndecidedPlace {
+    let moment = moment ?? hearing.moment
+    return UndecidedPlace(
+      file: file, scenario: nil, frame: moment.frame, connection: hearing.connection,
+      time: moment.time, reason: reason.text)
   }
 
   /// Reports a violation.
   /// - Parameters:
   ///   - rule: The rule.
   ///   - event: What violates it.
+  ///   - hearing: How the current event is judged.
   ///   - isOfAnyVersion: Whether it is one in all versions of MQTT, so that it need not be known.
   ///   - text: What is said of it.
   mutating func violate(
-    _ rule: RuleIndex, _ event: borrowing EventView, isOfAnyVersion: Bool = false,
-    _ text: @autoclosure () -> FindingText
+    _ rule: RuleIndex, _ event: borrowing EventView, _ hearing: Hearing,
+    isOfAnyVersion: Bool = false, _ text: @autoclosure () -> FindingText
   ) {
     blamed.formUnion(Blame(event))
-    if let doubt = mode.doubt, !(isOfAnyVersion && mode == .inferred) { return leave(rule, doubt) }
-    guard !event.context.isRebuilt else { return leave(rule, .hidden) }
+    if let doubt = hearing.mode.doubt, !(isOfAnyVersion && hearing.mode == .inferred) {
+      return leave(rule, doubt, hearing)
+    }
+    guard !event.context.isRebuilt else { return leave(rule, .hidden, hearing) }
     violated[rule.value] += 1
     guard findings[rule.value].count < maximumFindings else { return }
     let text = text().shortened

@@ -5,7 +5,7 @@ extension FaultJudge {
   /// Judges a CONNECT by a rule, as far as its flags make the rule speak of it.
   func judgeConnect(
     _ rule: FaultRule, _ rank: RuleIndex, _ packet: borrowing MQTTPacketView,
-    _ event: borrowing EventView, _ tally: inout Tally
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard let condition = rule.connect, let connect = packet.connect else { return }
     let faults = packet.faults
@@ -14,20 +14,22 @@ extension FaultJudge {
     let hasFlags = cut > MQTTField.connectFlags.placeInConnect && packet.missing == 0
     guard condition == .always || (hasFlags && condition.holds(connect, cut: cut)) else { return }
     if let fault = rule.match(faults) {
-      return tally.violate(rank, event, .init(rule, packet, fault, event.context.sender))
+      return tally.violate(rank, event, hearing, .init(rule, packet, fault, event.context.sender))
     }
     if cut <= (rule.lastField ?? .payload).placeInConnect {
-      return tally.leave(rank, .earlierFieldCut)
+      return tally.leave(rank, .earlierFieldCut, hearing)
     }
-    guard packet.missing == 0 else { return tally.leave(rank, .incompletePacket) }
+    guard packet.missing == 0 else { return tally.leave(rank, .incompletePacket, hearing) }
     if let extra = rule.extra, let fault = faults.first(where: { $0.code == .trailingBytes }) {
       guard ExtraFields(packet, from: fault.offset).contain(extra, connect.flags) else {
-        return tally.leave(rank, .leftOverBytes)
+        return tally.leave(rank, .leftOverBytes, hearing)
       }
-      return tally.violate(rank, event, .init(rule, packet, fault, event.context.sender))
+      return tally.violate(rank, event, hearing, .init(rule, packet, fault, event.context.sender))
     }
-    if condition == .severalFields, hasOddFields(faults) { return tally.leave(rank, .oddFields) }
-    tally.satisfy(rank)
+    if condition == .severalFields, hasOddFields(faults) {
+      return tally.leave(rank, .oddFields, hearing)
+    }
+    tally.satisfy(rank, hearing)
   }
 
   private func hasOddFields(_ faults: [MQTTFault]) -> Bool {

@@ -14,52 +14,55 @@ struct FaultJudge {
   private var placeCount = 0
   /// By rule, the whole and the incomplete packets among those in the cells that violated it.
   private var violations: [(whole: Int, incomplete: Int)]
-  // The rules that may have something to say of a packet, a bit each: asked one by one, all of them
+  // The rules that may have something to say of a packet: asked one by one, all of them
   // would make a stream of bad packets three times as dear.
-  private let ofFault: [MQTTFault.Code: UInt64]
+  private let ofFault: [MQTTFault.Code: RuleSet]
   /// What was found last there: bad packets come in runs.
-  private var latest: (code: MQTTFault.Code, places: UInt64)
-  private let ofFirstByte: [UInt64]
-  private let ofConnect: UInt64
-  private let ofRefusal: UInt64
+  private var latest: (code: MQTTFault.Code, places: RuleSet)
+  private let ofFirstByte: [RuleSet]
+  private let ofConnect: RuleSet
+  private let ofRefusal: RuleSet
 
   init(_ rules: [FaultRule], base: Int) {
     self.rules = rules
     self.base = base
     violations = Array(repeating: (0, 0), count: rules.count)
-    func places(_ isMeant: (FaultRule) -> Bool) -> UInt64 {
-      rules.enumerated().reduce(0) { isMeant($1.element) ? $0 | 1 << UInt64($1.offset) : $0 }
+    precondition(rules.count <= RuleSet.capacity, "more rules of faults than a set of them holds")
+    func places(_ isMeant: (FaultRule) -> Bool) -> RuleSet {
+      rules.enumerated().reduce(into: RuleSet()) { if isMeant($1.element) { $0.insert($1.offset) } }
     }
     let codes = MQTTFault.Code.allCases.map { code in
       (code, places { rule in rule.patterns.contains { $0.code == code } })
     }
     ofFault = Dictionary(uniqueKeysWithValues: codes)
-    latest = (.fieldCut, ofFault[.fieldCut] ?? 0)
+    latest = (.fieldCut, ofFault[.fieldCut] ?? RuleSet())
     ofFirstByte = (0...UInt8.max).map { byte in places { $0.speaks(of: byte) } }
     ofConnect = places { $0.connect != nil }
-    ofRefusal = places { $0.clause == "MQTT-3.2.2-4" }
+    ofRefusal = places {
+      if case .refusals = $0.subject { true } else { false }
+    }
   }
 
   /// Counts a packet, and judges it if it has faults or is one that counts do not describe.
-  /// - Returns: The rules, a bit each, by which its receiver must close the connection.
+  /// - Returns: The rules by which its receiver must close the connection.
   @inline(__always)
   mutating func take(
     _ packet: borrowing MQTTPacketView, isFaultless: Bool, _ event: borrowing EventView,
-    _ tally: inout Tally
-  ) -> UInt64 {
+    _ hearing: Hearing, _ tally: inout Tally
+  ) -> RuleSet {
     let isWhole = packet.missing == 0 || Self.isWholeButForPayload(packet)
-    let kind = (tally.mode == .judged ? 0 : 2) + (isWhole ? 0 : 1)
+    let kind = (hearing.mode == .judged ? 0 : 2) + (isWhole ? 0 : 1)
     let cell = kind << 8 | Int(packet.header.firstByte)
     // Of what may stay undecided the first places are kept.
     if kind != 0, cells[cell] < tally.maximumFindings {
-      let place = tally.place(kind == 1 ? .incompletePacket : .inferredVersion)
+      let place = tally.place(kind == 1 ? .incompletePacket : .inferredVersion, hearing)
       firstPlaces[cell, default: []].append((placeCount, place))
       placeCount += 1
     }
     cells[cell] += 1
     let type = packet.type
-    guard !isFaultless || type == .connect || type == .connack else { return 0 }
-    return judge(packet, event, isWhole: isWhole, &tally)
+    guard !isFaultless || type == .connect || type == .connack else { return RuleSet() }
+    return judge(packet, event, isWhole: isWhole, hearing, &tally)
   }
 
   private static func isWholeButForPayload(_ packet: borrowing MQTTPacketView) -> Bool {
@@ -69,41 +72,39 @@ struct FaultJudge {
 
   private mutating func judge(
     _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, isWhole: Bool,
-    _ tally: inout Tally
-  ) -> UInt64 {
+    _ hearing: Hearing, _ tally: inout Tally
+  ) -> RuleSet {
     let faults = packet.faults
     let type = packet.type
-    var reactions: UInt64 = 0
-    var candidates: UInt64 = 0
+    var reactions = RuleSet()
+    var candidates = RuleSet()
     for fault in faults {
-      if fault.code != latest.code { latest = (fault.code, ofFault[fault.code] ?? 0) }
-      candidates |= latest.places
+      if fault.code != latest.code { latest = (fault.code, ofFault[fault.code] ?? RuleSet()) }
+      candidates.formUnion(latest.places)
     }
     if type == .connect {
-      candidates |= ofConnect
+      candidates.formUnion(ofConnect)
     } else {
-      candidates &= ofFirstByte[Int(packet.header.firstByte)]
-      if type == .connack { candidates |= ofRefusal }
+      candidates.formIntersection(ofFirstByte[Int(packet.header.firstByte)])
+      if type == .connack { candidates.formUnion(ofRefusal) }
     }
-    while candidates != 0 {
-      let index = candidates.trailingZeroBitCount
-      candidates &= candidates - 1
+    while let index = candidates.popFirst() {
       let rule = rules[index]
       let rank = RuleIndex(value: base + index)
       if type == .connect {
-        judgeConnect(rule, rank, packet, event, &tally)
-      } else if type == .connack, ofRefusal >> UInt64(index) & 1 == 1 {
-        judgeRefusal(rule, rank, packet, event, &tally)
+        judgeConnect(rule, rank, packet, event, hearing, &tally)
+      } else if type == .connack, ofRefusal.contains(index) {
+        judgeRefusal(rule, rank, packet, event, hearing, &tally)
       }
       guard let fault = rule.match(faults), Self.applies(rule, packet, fault) else { continue }
-      let isSubject = ofFirstByte[Int(packet.header.firstByte)] >> UInt64(index) & 1 == 1
+      let isSubject = ofFirstByte[Int(packet.header.firstByte)].contains(index)
       // What a clause says of a receiver it says of its own packets only.
       if isSubject || type == .connect, rule.mustClose(event.context.sender.other) {
-        reactions |= 1 << UInt64(index)
+        reactions.insert(index)
       }
-      guard isSubject, tally.mode == .judged else { continue }
+      guard isSubject, hearing.mode == .judged else { continue }
       if isWhole { violations[index].whole += 1 } else { violations[index].incomplete += 1 }
-      tally.violate(rank, event, .init(rule, packet, fault, event.context.sender))
+      tally.violate(rank, event, hearing, .init(rule, packet, fault, event.context.sender))
     }
     return reactions
   }
@@ -119,11 +120,19 @@ struct FaultJudge {
 
   private func judgeRefusal(
     _ rule: FaultRule, _ rank: RuleIndex, _ packet: borrowing MQTTPacketView,
-    _ event: borrowing EventView, _ tally: inout Tally
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard let code = packet.reasonCode, code != 0 else { return }
-    guard let fault = rule.match(packet.faults) else { return tally.satisfy(rank) }
-    tally.violate(rank, event, .init(rule, packet, fault, event.context.sender))
+    guard let fault = rule.match(packet.faults) else { return tally.satisfy(rank, hearing) }
+    tally.violate(rank, event, hearing, .init(rule, packet, fault, event.context.sender))
+  }
+
+  /// The places of rules in the tally.
+  func indices(of rules: RuleSet) -> [RuleIndex] {
+    var rest = rules
+    var indices: [RuleIndex] = []
+    while let place = rest.popFirst() { indices.append(RuleIndex(value: base + place)) }
+    return indices
   }
 
   /// The places in the order in which they came.
@@ -147,8 +156,7 @@ struct FaultJudge {
       }
       let whole = counts[0] - violations[index].whole
       let incomplete = counts[1] - violations[index].incomplete
-      tally.mode = .judged
-      tally.satisfy(rank, times: whole + (rule.isOfFirstByte ? incomplete : 0))
+      tally.add(whole + (rule.isOfFirstByte ? incomplete : 0), satisfying: rank)
       if !rule.isOfFirstByte {
         tally.leave(rank, .incompletePacket, times: incomplete, at: Self.ordered(places[1]))
       }

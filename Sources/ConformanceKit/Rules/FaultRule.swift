@@ -1,6 +1,6 @@
 internal import Wire
 
-/// A clause about the format of single packets: it is violated by certain faults of certain packets.
+/// A rule about the format of single packets: it is violated by certain faults of certain packets.
 ///
 /// Rules of this kind are data. A packet without faults costs one addition for all of them together:
 /// what they were exercised on is found at the end from the counts of first bytes.
@@ -20,6 +20,8 @@ struct FaultRule: Sendable {
     case publish(qos: ClosedRange<UInt8>, and: [MQTTPacketType] = [])
     /// Every packet whose flags are reserved.
     case reservedFlags
+    /// CONNACKs that refuse.
+    case refusals
   }
 
   /// The CONNECTs that a clause speaks of.
@@ -47,7 +49,8 @@ struct FaultRule: Sendable {
     case serverCloses
   }
 
-  var clause: String
+  /// The clauses that it judges; a version without one does not have the rule.
+  var clauses: ClauseIDs
   var expected: String
   var patterns: [Pattern]
   var subject = Subject.none
@@ -66,7 +69,7 @@ struct FaultRule: Sendable {
   func speaks(of firstByte: UInt8) -> Bool {
     let type = MQTTPacketType(firstByte: firstByte)
     switch subject {
-    case .none: return false
+    case .none, .refusals: return false
     case .types(let types): return types.contains(type)
     case .publish(let qos, let types):
       return type == .publish ? qos.contains(firstByte >> 1 & 0b11) : types.contains(type)

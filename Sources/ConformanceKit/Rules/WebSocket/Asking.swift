@@ -5,7 +5,8 @@ internal import Wire
 extension WebSocketState {
   /// Judges a request, which may follow one that was refused.
   mutating func takeRequest(
-    _ request: WebSocketRequest, _ event: borrowing EventView, _ tally: inout Tally
+    _ request: WebSocketRequest, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     self.request = RequestFacts(
       moment: Moment(event.context), subprotocols: request.subprotocols,
@@ -15,25 +16,28 @@ extension WebSocketState {
       size: request.reserved)
     response = nil
     let handshake = WebSocketHandshake.request(request)
-    for condition in HandshakeCondition.request { condition.judge(handshake, event, &tally) }
-    judgeTarget(request, event, &tally)
-    judgeHost(request, event, &tally)
-    ExtensionRules(handshake).judge(event, &tally)
+    for condition in HandshakeCondition.request {
+      condition.judge(handshake, event, hearing, &tally)
+    }
+    judgeTarget(request, event, hearing, &tally)
+    judgeHost(request, event, hearing, &tally)
+    ExtensionRules(handshake).judge(event, hearing, &tally)
   }
 
   /// The target is the resource name, or an address on the host that the request names.
   private func judgeTarget(
-    _ request: WebSocketRequest, _ event: borrowing EventView, _ tally: inout Tally
+    _ request: WebSocketRequest, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     guard !request.faults.contains(where: { $0.code == .malformedStartLine }) else {
-      return tally.leave(.targetNamesResource, .unreadableStartLine)
+      return tally.leave(.targetNamesResource, .unreadableStartLine, hearing)
     }
     let host = request.head.fields(named: "Host").first?.value
     guard let problem = HandshakeTarget.problem(with: request.target, host: host) else {
-      return tally.satisfy(.targetNamesResource)
+      return tally.satisfy(.targetNamesResource, hearing)
     }
     tally.violate(
-      HandshakeRule.targetNamesResource.index, event,
+      .targetNamesResource, event, hearing,
       .init(
         .request(request), "a path, or an http or https address with the host of Host", problem))
   }
@@ -41,17 +45,17 @@ extension WebSocketState {
   /// Looks whether a client waits for the answer to its request.
   mutating func judgePatience(
     _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
-    _ tally: inout Tally
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard !self[.client].wasEarly, request != nil else { return }
     guard let response else {
       self[.client].wasEarly = true
-      return tally.leave(.clientAwaitsAnswer, .answerNotSeen)
+      return tally.leave(.clientAwaitsAnswer, .answerNotSeen, hearing)
     }
     guard faults[.beforeAnswer] != nil else { return }
     self[.client].wasEarly = true
     tally.violate(
-      HandshakeRule.clientAwaitsAnswer.index, event,
+      .clientAwaitsAnswer, event, hearing,
       FindingText(
         "the client sent a \(frame.opcode.name) frame before the answer to its request came",
         expected: "nothing before the answer of frame \(response.moment.frame)",
@@ -59,17 +63,18 @@ extension WebSocketState {
   }
 
   private func judgeHost(
-    _ request: WebSocketRequest, _ event: borrowing EventView, _ tally: inout Tally
+    _ request: WebSocketRequest, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     let host = request.head.fields(named: "Host").first?.value ?? ""
     guard HandshakeTarget.isAuthority(host) else {
       return tally.violate(
-        HandshakeRule.requestHasHost.index, event,
+        .requestHasHost, event, hearing,
         .init(
           .request(request), "Host with a host and, if not the default, a port",
           "Host: \"\(WebSocketFault.withoutUser(host))\""))
     }
-    tally.satisfy(.requestHasHost)
+    tally.satisfy(.requestHasHost, hearing)
   }
 }
 

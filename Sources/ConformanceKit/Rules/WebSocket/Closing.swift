@@ -6,26 +6,28 @@ extension WebSocketState {
   /// Judges a Close frame.
   mutating func takeClose(
     _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
-    _ tally: inout Tally
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
-    judgeBody(frame, faults, event, &tally)
+    judgeBody(frame, faults, event, hearing, &tally)
     let sender = event.context.sender
     guard self[sender].close == nil else { return }
     self[sender].close = Moment(event.context)
-    tally.satisfy(self[sender.other].close == nil ? .closingBeginsWithClose : .closeIsAnswered)
+    tally.satisfy(
+      self[sender.other].close == nil ? .closingBeginsWithClose : .closeIsAnswered, hearing)
   }
 
   private func judgeBody(
     _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
-    _ tally: inout Tally
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard frame.header.payloadLength > 0 else { return }
     let fault = faults[.halfCloseCode] ?? faults[.invalidReason]
     if fault == nil, frame.missing > 0 {
-      tally.leave(.closeBodyHasCode, .incompletePacket)
+      tally.leave(.closeBodyHasCode, .incompletePacket, hearing)
     } else {
       tally.judge(
-        .closeBodyHasCode, fault, "a status code of two bytes and a reason in UTF-8", frame, event)
+        .closeBodyHasCode, fault, "a status code of two bytes and a reason in UTF-8", frame, event,
+        hearing)
     }
     guard let code = frame.closeCode else { return }
     let reserved: [(UInt16, FrameRule)] = [
@@ -33,14 +35,14 @@ extension WebSocketState {
     ]
     for (number, rule) in reserved {
       let fault = code == number ? faults[.invalidCloseCode] : nil
-      tally.judge(rule, fault, "another code than \(number)", frame, event)
+      tally.judge(rule, fault, "another code than \(number)", frame, event, hearing)
     }
     // Those three are registered; that they must not be sent is said above.
     guard !reserved.contains(where: { $0.0 == code }) else { return }
-    guard faults[.invalidCloseCode] != nil else { return tally.satisfy(.codeIsDefined) }
+    guard faults[.invalidCloseCode] != nil else { return tally.satisfy(.codeIsDefined, hearing) }
     let sender = event.context.sender
     tally.violate(
-      FrameRule.codeIsDefined.index, event,
+      .codeIsDefined, event, hearing,
       FindingText(
         "the \(sender.rawValue) sent a CLOSE frame with a status code that is not defined",
         expected: "a registered code, or one of 3000 to 4999", actual: "\(code)"))
@@ -48,13 +50,13 @@ extension WebSocketState {
 
   /// Looks whether a side goes on long after both Close frames.
   mutating func noteLife(
-    of sender: Peer, _ event: borrowing EventView, _ tally: inout Tally
+    of sender: Peer, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard let closed = bothClosed, !self[sender].livesOn else { return }
     guard !clocksDiffer, event.context.time.isLate(since: closed.time) else { return }
     self[sender].livesOn = true
     tally.violate(
-      FrameRule.connectionIsClosed.index, event,
+      .connectionIsClosed, event, hearing,
       FindingText(
         "the \(sender.rawValue) goes on sending more than 30 s after both CLOSE frames",
         expected: "the end of the TCP connection", actual: event.seenFrame))
@@ -69,30 +71,32 @@ extension WebSocketState {
   // MARK: The end of the connection
 
   /// Judges whether a side kept its word that nothing more would come.
-  func closeSilence(of peer: Peer, _ close: Closing, _ tally: inout Tally) {
+  func closeSilence(of peer: Peer, _ close: Closing, _ hearing: Hearing, _ tally: inout Tally) {
     guard self[peer].close != nil, !self[peer].sentAfterClose else { return }
     if close.how == .endOfCapture {
-      tally.leave(.nothingAfterClose, .endOfCapture)
+      tally.leave(.nothingAfterClose, .endOfCapture, hearing)
     } else if self[peer].isDeaf {
-      tally.leave(.nothingAfterClose, .gap(of: peer))
+      tally.leave(.nothingAfterClose, .gap(of: peer), hearing)
     } else {
-      tally.satisfy(.nothingAfterClose)
+      tally.satisfy(.nothingAfterClose, hearing)
     }
   }
 
   /// Judges how the connection came to its end.
-  func closeClosing(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
+  func closeClosing(
+    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
     switch (self[.client].close, self[.server].close) {
-    case (nil, nil): closeWithoutFrame(close, event, &tally)
-    case (let first?, nil): closeUnanswered(first, by: .server, close, event, &tally)
-    case (nil, let first?): closeUnanswered(first, by: .client, close, event, &tally)
-    case (_?, _?): closeBoth(close, event, &tally)
+    case (nil, nil): closeWithoutFrame(close, event, hearing, &tally)
+    case (let first?, nil): closeUnanswered(first, by: .server, close, event, hearing, &tally)
+    case (nil, let first?): closeUnanswered(first, by: .client, close, event, hearing, &tally)
+    case (_?, _?): closeBoth(close, event, hearing, &tally)
     }
   }
 
   /// Neither side sent a Close frame, which is how an endpoint may fail a connection, but not end it.
   private func closeWithoutFrame(
-    _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     let rule = FrameRule.closingBeginsWithClose
     let first = close.first
@@ -100,22 +104,22 @@ extension WebSocketState {
     guard wasOpen, response?.accepts != false else { return }
     switch close.how {
     case .endOfCapture: return
-    case .reset: return tally.leave(rule, .wasReset)
+    case .reset: return tally.leave(rule, .wasReset, hearing)
     case .fin: break
     }
-    guard !self[first].mayHaveClosed else { return tally.leave(rule, .gap(of: first)) }
+    guard !self[first].mayHaveClosed else { return tally.leave(rule, .gap(of: first), hearing) }
     guard !self[first.other].mayHaveClosed else {
-      return tally.leave(rule, .gap(of: first.other))
+      return tally.leave(rule, .gap(of: first.other), hearing)
     }
     guard !self[first.other].isAtFault, !tally.blamed.contains(Blame(first.other)) else {
-      return tally.leave(rule, .otherAtFault)
+      return tally.leave(rule, .otherAtFault, hearing)
     }
     // Whose only direction was captured may answer a Close frame that was not.
     guard response != nil || self[first.other].lastTime != nil else {
-      return tally.leave(rule, .gap(of: first.other))
+      return tally.leave(rule, .gap(of: first.other), hearing)
     }
     tally.violate(
-      rule.index, event,
+      rule, event, hearing,
       FindingText(
         "the \(first.rawValue) closed the TCP connection without a CLOSE frame",
         expected: "a CLOSE frame before the end",
@@ -124,20 +128,22 @@ extension WebSocketState {
 
   private func closeUnanswered(
     _ first: Moment, by answerer: Peer, _ close: Closing, _ event: borrowing EventView,
-    _ tally: inout Tally
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     let rule = FrameRule.closeIsAnswered
-    guard !self[answerer].mayHaveClosed else { return tally.leave(rule, .gap(of: answerer)) }
+    guard !self[answerer].mayHaveClosed else {
+      return tally.leave(rule, .gap(of: answerer), hearing)
+    }
     var absence = absence(since: first.time, by: answerer, at: close)
     // A FIN after so long is no answer that was still on its way.
     if close.how == .fin, close.first == answerer, close.time.isLate(since: first.time) {
       absence = clocksDiffer ? .undecided(.clocksDiffer) : .violation
     }
     switch absence {
-    case .undecided(let reason): tally.leave(rule, reason, at: first)
+    case .undecided(let reason): tally.leave(rule, reason, hearing, at: first)
     case .violation:
       tally.violate(
-        rule.index, event,
+        rule, event, hearing,
         FindingText(
           "the \(answerer.rawValue) never answered the CLOSE of frame \(first.frame), though it went "
             + "on for more than 30 s", expected: "a CLOSE frame",
@@ -146,25 +152,27 @@ extension WebSocketState {
   }
 
   private func closeBoth(
-    _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard let closed = bothClosed else { return }
     let rules: [FrameRule] = [.connectionIsClosed, .serverClosesAtOnce]
     guard close.how != .endOfCapture else {
-      for rule in rules { tally.leave(rule, .endOfCapture) }
+      for rule in rules { tally.leave(rule, .endOfCapture, hearing) }
       return
     }
-    if !self[.client].livesOn, !self[.server].livesOn { tally.satisfy(.connectionIsClosed) }
-    guard knowsRoles else { return tally.leave(.serverClosesAtOnce, .rolesInferred) }
+    if !self[.client].livesOn, !self[.server].livesOn {
+      tally.satisfy(.connectionIsClosed, hearing)
+    }
+    guard knowsRoles else { return tally.leave(.serverClosesAtOnce, .rolesInferred, hearing) }
     switch (close.first, close.time.isLate(since: closed.time)) {
-    case (.server, false): tally.satisfy(.serverClosesAtOnce)
-    case (.client, false): tally.leave(.serverClosesAtOnce, .clientClosedFirst)
+    case (.server, false): tally.satisfy(.serverClosesAtOnce, hearing)
+    case (.client, false): tally.leave(.serverClosesAtOnce, .clientClosedFirst, hearing)
     // A FIN of the server may be among what is missing.
-    case (_, true) where self[.server].isDeaf: tally.leave(.serverClosesAtOnce, .serverGap)
-    case (_, true) where clocksDiffer: tally.leave(.serverClosesAtOnce, .clocksDiffer)
+    case (_, true) where self[.server].isDeaf: tally.leave(.serverClosesAtOnce, .serverGap, hearing)
+    case (_, true) where clocksDiffer: tally.leave(.serverClosesAtOnce, .clocksDiffer, hearing)
     case (_, true):
       tally.violate(
-        FrameRule.serverClosesAtOnce.index, event,
+        .serverClosesAtOnce, event, hearing,
         FindingText(
           "the server left the connection open for more than 30 s after both CLOSE frames",
           expected: "the server closes the TCP connection at once",

@@ -29,47 +29,49 @@ struct ExtensionRules {
     }
   }
 
-  func judge(_ event: borrowing EventView, _ tally: inout Tally) {
-    judgeQuotes(event, &tally)
+  func judge(_ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally) {
+    judgeQuotes(event, hearing, &tally)
     if let fault = handshake.faults.first(where: { $0.code == .malformedExtensions }) {
       violate(
         .extensionsAreRegistered, "extensions in the syntax of section 9.1",
-        fault.value(in: handshake), event, &tally)
+        fault.value(in: handshake), event, hearing, &tally)
     }
     for named in extensions {
-      judgeNames(named, event, &tally)
-      judgeParameters(named, event, &tally)
+      judgeNames(named, event, hearing, &tally)
+      judgeParameters(named, event, hearing, &tally)
     }
   }
 
   private func violate(
     _ rule: HandshakeRule, _ expected: String, _ actual: String, _ event: borrowing EventView,
-    _ tally: inout Tally
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
-    tally.violate(rule.index, event, .init(handshake, expected, actual))
+    tally.violate(rule, event, hearing, .init(handshake, expected, actual))
   }
 
   private func judgeNames(
-    _ named: WebSocketExtension, _ event: borrowing EventView, _ tally: inout Tally
+    _ named: WebSocketExtension, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     guard let parameters = Self.registered[named.name] else {
       return violate(
         .extensionsAreRegistered, "registered extensions", "extension \"\(named.name)\"", event,
-        &tally)
+        hearing, &tally)
     }
     guard let unknown = named.parameters.first(where: { !parameters.contains($0.name) }) else {
-      return tally.satisfy(.extensionsAreRegistered)
+      return tally.satisfy(.extensionsAreRegistered, hearing)
     }
     violate(
       .extensionsAreRegistered, "parameters that \(named.name) defines",
-      "parameter \"\(unknown.name)\"", event, &tally)
+      "parameter \"\(unknown.name)\"", event, hearing, &tally)
   }
 
   private func judgeParameters(
-    _ named: WebSocketExtension, _ event: borrowing EventView, _ tally: inout Tally
+    _ named: WebSocketExtension, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     guard named.name == PermessageDeflate.name else {
-      return tally.leave(.parametersAreDefined, .unknownExtension)
+      return tally.leave(.parametersAreDefined, .unknownExtension, hearing)
     }
     let known = Self.registered[named.name] ?? []
     // One that is not defined breaks another clause.
@@ -79,7 +81,7 @@ struct ExtensionRules {
       return violate(
         .parametersAreDefined, "each parameter once, windows of 8 to 15 bits", "\"\(named)\"",
         event,
-        &tally)
+        hearing, &tally)
     }
     let offered = offers?.filter { $0.name == named.name } ?? []
     let answers = offered.contains {
@@ -88,24 +90,25 @@ struct ExtensionRules {
     guard place == .offer || offered.isEmpty || answers else {
       let texts = offered.map(\.description).joined(separator: ", ")
       return violate(
-        .parametersAreDefined, "an answer to the offer \(texts)", "\"\(named)\"", event, &tally)
+        .parametersAreDefined, "an answer to the offer \(texts)", "\"\(named)\"", event, hearing,
+        &tally)
     }
-    tally.satisfy(.parametersAreDefined)
+    tally.satisfy(.parametersAreDefined, hearing)
   }
 
   // MARK: Quotes
 
   /// Looks at the quoted values in the header lines, which the parser only reads where they are right.
-  private func judgeQuotes(_ event: borrowing EventView, _ tally: inout Tally) {
+  private func judgeQuotes(_ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally) {
     for field in handshake.head.fields(named: "Sec-WebSocket-Extensions") {
       for value in QuotedValues.find(in: Array(field.value.utf8)) {
         guard HTTPText.isToken(value) else {
           violate(
             .quotedValuesAreTokens, "a token within the quotes",
-            "\"\(String(decoding: value, as: UTF8.self))\"", event, &tally)
+            "\"\(String(decoding: value, as: UTF8.self))\"", event, hearing, &tally)
           continue
         }
-        tally.satisfy(.quotedValuesAreTokens)
+        tally.satisfy(.quotedValuesAreTokens, hearing)
       }
     }
   }

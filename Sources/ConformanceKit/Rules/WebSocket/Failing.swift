@@ -80,7 +80,8 @@ extension WebSocketState {
 
   /// Looks whether the receiver of what breaks a rule goes on.
   mutating func judgeFailing(
-    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ tally: inout Tally
+    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     guard let offence, offence.sender != event.context.sender else { return }
     if frame.opcode == .close {
@@ -88,11 +89,11 @@ extension WebSocketState {
       let isOwn = self[offence.sender].close == nil
       for rule in offence.rules {
         if !isOwn {
-          tally.leave(rule, .senderClosedFirst, at: offence.moment)
+          tally.leave(rule, .senderClosedFirst, hearing, at: offence.moment)
         } else if offence.hasData {
-          tally.leave(rule, .onTheirWay, at: offence.moment)
+          tally.leave(rule, .onTheirWay, hearing, at: offence.moment)
         } else {
-          tally.satisfy(rule)
+          tally.satisfy(rule, hearing)
         }
       }
       return
@@ -110,7 +111,7 @@ extension WebSocketState {
     let receiver = event.context.sender.rawValue
     for rule in offence.rules {
       tally.violate(
-        rule, event,
+        rule, event, hearing,
         FindingText(
           "the \(receiver) goes on after the bad \(offence.name) of frame \(offence.moment.frame) that "
             + "the \(offence.sender.rawValue) sent",
@@ -121,22 +122,22 @@ extension WebSocketState {
   }
 
   /// Gives up when bytes of the receiver are missing.
-  mutating func loseFailing(of peer: Peer, _ tally: inout Tally) {
+  mutating func loseFailing(of peer: Peer, _ hearing: Hearing, _ tally: inout Tally) {
     guard let offence, offence.sender != peer else { return }
     self.offence = nil
-    for rule in offence.rules { tally.leave(rule, .gap(of: peer), at: offence.moment) }
+    for rule in offence.rules { tally.leave(rule, .gap(of: peer), hearing, at: offence.moment) }
   }
 
   /// Judges what the receiver did when the connection is over.
-  mutating func closeFailing(_ close: Closing, _ tally: inout Tally) {
+  mutating func closeFailing(_ close: Closing, _ hearing: Hearing, _ tally: inout Tally) {
     guard let offence else { return }
     self.offence = nil
     let doubt = close.doubt(afterFaultOf: offence.sender, isLate: offence.hasData)
     for rule in offence.rules {
       if let doubt {
-        tally.leave(rule, doubt, at: offence.moment)
+        tally.leave(rule, doubt, hearing, at: offence.moment)
       } else {
-        tally.satisfy(rule)
+        tally.satisfy(rule, hearing)
       }
     }
   }
@@ -145,21 +146,22 @@ extension WebSocketState {
 
   /// Judges how a server takes a request that it must refuse.
   func judgeRefusal(
-    _ response: WebSocketResponse, _ event: borrowing EventView, _ tally: inout Tally
+    _ response: WebSocketResponse, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     guard let request else { return }
     let seen = "status \(response.status)"
     func judge(_ rule: HandshakeRule, _ expected: String, _ message: String) {
       if response.accepts {
         tally.violate(
-          rule.index, event,
+          rule, event, hearing,
           FindingText(
             "the server accepts the request of frame \(request.moment.frame), \(message)",
             expected: expected, actual: seen))
       } else if response.status >= 400 {
-        tally.satisfy(rule)
+        tally.satisfy(rule, hearing)
       } else {
-        tally.leave(rule, .otherStatus)
+        tally.leave(rule, .otherStatus, hearing)
       }
     }
     if let header = request.missing {
@@ -171,18 +173,18 @@ extension WebSocketState {
     guard request.hasOtherVersion else { return }
     let hasVersions = !response.head.fields(named: "Sec-WebSocket-Version").isEmpty
     if response.accepts {
-      tally.leave(.otherVersionIsRefused, .versionMayBeKnown)
+      tally.leave(.otherVersionIsRefused, .versionMayBeKnown, hearing)
     } else if response.status >= 400, hasVersions {
-      tally.satisfy(.otherVersionIsRefused)
+      tally.satisfy(.otherVersionIsRefused, hearing)
     } else if response.status == 426 {
       tally.violate(
-        HandshakeRule.otherVersionIsRefused.index, event,
+        .otherVersionIsRefused, event, hearing,
         FindingText(
           "the server refuses the version in the request of frame \(request.moment.frame) and names "
             + "none", expected: "Sec-WebSocket-Version with the versions that it knows",
           actual: "status 426, 0 lines of Sec-WebSocket-Version"))
     } else {
-      tally.leave(.otherVersionIsRefused, .otherStatus)
+      tally.leave(.otherVersionIsRefused, .otherStatus, hearing)
     }
   }
 

@@ -1,3 +1,5 @@
+internal import RepriseCore
+
 /// The clauses of RFC 6455 about frames, messages and the end of a connection.
 enum FrameRule: Int, CaseIterable {
   // Headers: sections 5.1 to 5.5, 5.8, 9.1 and 10.3.
@@ -92,10 +94,19 @@ enum FrameRule: Int, CaseIterable {
 
 extension Tally {
   @inline(__always)
-  mutating func satisfy(_ rule: FrameRule) { satisfy(rule.index) }
+  mutating func satisfy(_ rule: FrameRule, _ hearing: Hearing) { satisfy(rule.index, hearing) }
 
   @inline(__always)
-  mutating func leave(_ rule: FrameRule, _ reason: UndecidedReason, at moment: Moment? = nil) {
-    leave(rule.index, reason, at: moment)
+  mutating func leave(
+    _ rule: FrameRule, _ reason: UndecidedReason, _ hearing: Hearing, at moment: Moment? = nil
+  ) {
+    leave(rule.index, reason, hearing, at: moment)
+  }
+
+  mutating func violate(
+    _ rule: FrameRule, _ event: borrowing EventView, _ hearing: Hearing,
+    _ text: @autoclosure () -> FindingText
+  ) {
+    violate(rule.index, event, hearing, text())
   }
 }

@@ -5,26 +5,27 @@ internal import Wire
 extension WebSocketState {
   /// Judges a frame.
   mutating func takeFrame(
-    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ tally: inout Tally
+    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     // Asked once, because the list is copied to be looked at.
     let faults = FrameFaults(frame.faults)
     let sender = event.context.sender
-    judgeMask(frame, faults, event, &tally)
-    judgeExtensionUse(frame, faults, event, &tally)
-    judgeLength(frame, faults, event, &tally)
-    noteLife(of: sender, event, &tally)
-    if sender == .client { judgePatience(frame, faults, event, &tally) }
-    if offence != nil { judgeFailing(frame, event, &tally) }
+    judgeMask(frame, faults, event, hearing, &tally)
+    judgeExtensionUse(frame, faults, event, hearing, &tally)
+    judgeLength(frame, faults, event, hearing, &tally)
+    noteLife(of: sender, event, hearing, &tally)
+    if sender == .client { judgePatience(frame, faults, event, hearing, &tally) }
+    if offence != nil { judgeFailing(frame, event, hearing, &tally) }
     let isFreshPing = frame.opcode == .ping && isFresh(frame, from: sender)
     switch frame.opcode {
-    case .close: takeClose(frame, faults, event, &tally)
-    case .ping: takePing(frame, event.context, &tally)
-    case .pong: takePong(frame, event, &tally)
-    case .text, .binary, .continuation: takeData(frame, faults, event, &tally)
+    case .close: takeClose(frame, faults, event, hearing, &tally)
+    case .ping: takePing(frame, event.context, hearing, &tally)
+    case .pong: takePong(frame, event, hearing, &tally)
+    case .text, .binary, .continuation: takeData(frame, faults, event, hearing, &tally)
     default: break
     }
-    if frame.opcode.isControl { judgeControl(frame, faults, event, &tally) }
+    if frame.opcode.isControl { judgeControl(frame, faults, event, hearing, &tally) }
     if !faults.isEmpty || offence != nil {
       offend(frame, faults, event.context, isFreshPing: isFreshPing)
     }
@@ -36,18 +37,19 @@ extension WebSocketState {
   /// Masks: sections 5.1, 5.3 and 10.3.
   private mutating func judgeMask(
     _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
-    _ tally: inout Tally
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard event.context.sender == .client else {
-      guard knowsRoles else { return tally.leave(.serverDoesNotMask, .rolesInferred) }
+      guard knowsRoles else { return tally.leave(.serverDoesNotMask, .rolesInferred, hearing) }
       return tally.judge(
-        .serverDoesNotMask, faults[.maskedFromServer], "a frame without a mask", frame, event)
+        .serverDoesNotMask, faults[.maskedFromServer], "a frame without a mask", frame, event,
+        hearing)
     }
     for rule in [FrameRule.clientMasks, .maskedFrameHasKey] {
       if knowsRoles {
-        tally.judge(rule, faults[.unmaskedFromClient], "a masked frame", frame, event)
+        tally.judge(rule, faults[.unmaskedFromClient], "a masked frame", frame, event, hearing)
       } else {
-        tally.leave(rule, .rolesInferred)
+        tally.leave(rule, .rolesInferred, hearing)
       }
     }
     guard let key = frame.header.maskingKey else { return }
@@ -55,13 +57,13 @@ extension WebSocketState {
     let isFresh = self[.client].keys.take(key)
     for rule in [FrameRule.maskingKeyIsFresh, .maskingKeyIsNew] {
       guard !isFresh else {
-        tally.satisfy(rule)
+        tally.satisfy(rule, hearing)
         continue
       }
       let digits = String(key, radix: 16)
       let text = String(repeating: "0", count: 8 - digits.utf8.count) + digits
       tally.violate(
-        rule.index, event,
+        rule, event, hearing,
         FindingText(
           "the client sent a \(frame.opcode.name) frame with a masking key that it had just used",
           expected: "a fresh masking key for each frame", actual: "\(text) again"))
@@ -71,15 +73,15 @@ extension WebSocketState {
   /// What only an extension gives a meaning: sections 5.2, 5.8 and 9.1.
   private func judgeExtensionUse(
     _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
-    _ tally: inout Tally
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     let isClient = event.context.sender == .client
     let hasOffered = isClient && isEstablished && request?.extensions.isEmpty == false
     guard frame.header.reservedBits != 0 || !frame.opcode.isDefined else {
-      tally.satisfy(.reservedBitsAreZero)
-      tally.satisfy(.opcodeIsDefined)
-      tally.satisfy(.extensionsAreNegotiated)
-      if hasOffered { tally.satisfy(.clientUsesAcceptedOnly) }
+      tally.satisfy(.reservedBitsAreZero, hearing)
+      tally.satisfy(.opcodeIsDefined, hearing)
+      tally.satisfy(.extensionsAreNegotiated, hearing)
+      if hasOffered { tally.satisfy(.clientUsesAcceptedOnly, hearing) }
       return
     }
     let bits = faults[.reservedBits]
@@ -92,31 +94,33 @@ extension WebSocketState {
     case .nothing, .deflate: break
     }
     guard let doubt else {
-      tally.judge(.reservedBitsAreZero, bits, "reserved bits of 0", frame, event)
-      tally.judge(.opcodeIsDefined, opcode, "opcode 0, 1, 2, 8, 9 or 10", frame, event)
-      tally.judge(.extensionsAreNegotiated, bits ?? opcode, expected, frame, event)
+      tally.judge(.reservedBitsAreZero, bits, "reserved bits of 0", frame, event, hearing)
+      tally.judge(.opcodeIsDefined, opcode, "opcode 0, 1, 2, 8, 9 or 10", frame, event, hearing)
+      tally.judge(.extensionsAreNegotiated, bits ?? opcode, expected, frame, event, hearing)
       if hasOffered {
-        tally.judge(.clientUsesAcceptedOnly, bits ?? opcode, expected, frame, event)
+        tally.judge(.clientUsesAcceptedOnly, bits ?? opcode, expected, frame, event, hearing)
       }
       return
     }
-    if frame.header.reservedBits != 0 { tally.leave(.reservedBitsAreZero, doubt) }
-    if opcode != nil { tally.leave(.opcodeIsDefined, doubt) }
-    tally.leave(.extensionsAreNegotiated, doubt)
-    if hasOffered { tally.leave(.clientUsesAcceptedOnly, doubt) }
+    if frame.header.reservedBits != 0 { tally.leave(.reservedBitsAreZero, doubt, hearing) }
+    if opcode != nil { tally.leave(.opcodeIsDefined, doubt, hearing) }
+    tally.leave(.extensionsAreNegotiated, doubt, hearing)
+    if hasOffered { tally.leave(.clientUsesAcceptedOnly, doubt, hearing) }
   }
 
   /// Judges a frame of which no more is there than an opcode that is reserved.
   func judgeCutHeader(
-    _ malformation: Malformation, _ event: borrowing EventView, _ tally: inout Tally
+    _ malformation: Malformation, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     switch negotiation {
-    case .unknown: return tally.leave(.opcodeIsDefined, handshakeReason ?? .handshakeNotSeen)
-    case .other: return tally.leave(.opcodeIsDefined, .unknownExtension)
+    case .unknown:
+      return tally.leave(.opcodeIsDefined, handshakeReason ?? .handshakeNotSeen, hearing)
+    case .other: return tally.leave(.opcodeIsDefined, .unknownExtension, hearing)
     case .nothing, .deflate: break
     }
     tally.violate(
-      FrameRule.opcodeIsDefined.index, event,
+      .opcodeIsDefined, event, hearing,
       FindingText(
         "the \(event.context.sender.rawValue) began a frame with an opcode that is reserved",
         expected: "opcode 0, 1, 2, 8, 9 or 10",
@@ -125,25 +129,27 @@ extension WebSocketState {
 
   private func judgeLength(
     _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
-    _ tally: inout Tally
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     tally.judge(
       .lengthIsShortest, faults[.lengthNotShortest], "the shortest form of the length", frame,
-      event)
+      event, hearing)
     guard frame.header.lengthForm == .long else { return }
     tally.judge(
       .lengthHas63Bits, faults[.lengthTooLarge], "a highest bit of 0 in the length of 64 bits",
-      frame, event)
+      frame, event, hearing)
   }
 
   private func judgeControl(
     _ frame: borrowing WebSocketFrameView, _ faults: FrameFaults, _ event: borrowing EventView,
-    _ tally: inout Tally
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     tally.judge(
-      .controlIsWhole, faults[.fragmentedControl], "a control frame with FIN", frame, event)
+      .controlIsWhole, faults[.fragmentedControl], "a control frame with FIN", frame, event, hearing
+    )
     tally.judge(
-      .controlIsShort, faults[.longControl], "at most 125 bytes in a control frame", frame, event)
+      .controlIsShort, faults[.longControl], "at most 125 bytes in a control frame", frame, event,
+      hearing)
   }
 }
 
@@ -183,11 +189,11 @@ extension Tally {
   @inline(__always)
   mutating func judge(
     _ rule: FrameRule, _ fault: WebSocketFault?, _ expected: @autoclosure () -> String,
-    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView
+    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ hearing: Hearing
   ) {
-    guard let fault else { return satisfy(rule) }
+    guard let fault else { return satisfy(rule, hearing) }
     let text = FindingText(frame, event.context.sender, fault, expected())
-    violate(rule.index, event, text)
+    violate(rule, event, hearing, text)
   }
 }
 

@@ -70,17 +70,20 @@ struct HandshakeCondition {
   ]
 
   /// Judges a head.
-  func judge(_ handshake: WebSocketHandshake, _ event: borrowing EventView, _ tally: inout Tally) {
+  func judge(
+    _ handshake: WebSocketHandshake, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
     let faults = handshake.faults
     if let header, handshake.head.fields(named: header).isEmpty { return }
     if needsStartLine, faults.contains(where: { $0.code == .malformedStartLine }) {
-      return tally.leave(rule, .unreadableStartLine)
+      return tally.leave(rule, .unreadableStartLine, hearing)
     }
     let fault = faults.first { fault in
       self.faults.contains { $0.code == fault.code && ($0.field ?? fault.field) == fault.field }
     }
-    guard let fault else { return tally.satisfy(rule) }
-    tally.violate(rule.index, event, .init(handshake, expected, fault))
+    guard let fault else { return tally.satisfy(rule, hearing) }
+    tally.violate(rule, event, hearing, .init(handshake, expected, fault))
   }
 }
 

@@ -1,3 +1,5 @@
+internal import RepriseCore
+
 /// The clauses of RFC 6455 about the opening handshake and what it agrees on.
 enum HandshakeRule: Int, CaseIterable {
   // The request: sections 3, 4.1 and 11.3.
@@ -88,9 +90,18 @@ enum HandshakeRule: Int, CaseIterable {
 }
 
 extension Tally {
-  mutating func satisfy(_ rule: HandshakeRule) { satisfy(rule.index) }
+  mutating func satisfy(_ rule: HandshakeRule, _ hearing: Hearing) { satisfy(rule.index, hearing) }
 
-  mutating func leave(_ rule: HandshakeRule, _ reason: UndecidedReason, at moment: Moment? = nil) {
-    leave(rule.index, reason, at: moment)
+  mutating func leave(
+    _ rule: HandshakeRule, _ reason: UndecidedReason, _ hearing: Hearing, at moment: Moment? = nil
+  ) {
+    leave(rule.index, reason, hearing, at: moment)
+  }
+
+  mutating func violate(
+    _ rule: HandshakeRule, _ event: borrowing EventView, _ hearing: Hearing,
+    _ text: @autoclosure () -> FindingText
+  ) {
+    violate(rule.index, event, hearing, text())
   }
 }

@@ -76,25 +76,27 @@ struct PingData: Equatable {
 // Ping and Pong: sections 5.5.2 and 5.5.3.
 extension WebSocketState {
   mutating func takePing(
-    _ frame: borrowing WebSocketFrameView, _ context: EventContext, _ tally: inout Tally
+    _ frame: borrowing WebSocketFrameView, _ context: EventContext, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     let data = Self.data(of: frame)
     if let data { self[context.sender].pings.meet(data) }
     // A side that has sent a Close frame waits for no answers but that to it.
     guard self[context.sender].close == nil else { return }
     let ping = OpenPings.Ping(moment: Moment(context), data: data)
-    if !self[context.sender].pings.add(ping) { tally.leave(.pingHasPong, .tooMany) }
+    if !self[context.sender].pings.add(ping) { tally.leave(.pingHasPong, .tooMany, hearing) }
   }
 
   /// Judges a Pong, which nobody has to have asked for.
   mutating func takePong(
-    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ tally: inout Tally
+    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     let asker = event.context.sender.other
     guard !self[asker].pings.open.isEmpty else { return }
     if self[asker].pings.answer(with: Self.data(of: frame)) {
-      tally.satisfy(.pingHasPong)
-      return tally.satisfy(.pongRepeatsPing)
+      tally.satisfy(.pingHasPong, hearing)
+      return tally.satisfy(.pongRepeatsPing, hearing)
     }
     if self[asker].pings.stray == nil {
       self[asker].pings.stray = Event(copying: event.start(of: 4 << 10))
@@ -112,15 +114,16 @@ extension WebSocketState {
   }
 
   /// Gives up on Pings whose answers may be among bytes that are missing.
-  mutating func losePongs(of peer: Peer, _ tally: inout Tally) {
+  mutating func losePongs(of peer: Peer, _ hearing: Hearing, _ tally: inout Tally) {
     guard !self[peer.other].pings.open.isEmpty else { return }
-    tally.leave(.pingHasPong, .gap(of: peer))
+    tally.leave(.pingHasPong, .gap(of: peer), hearing)
     self[peer.other].pings.removeAll()
   }
 
   /// Judges the last Ping of a side, and what came in the place of its answer.
   mutating func closePings(
-    of asker: Peer, _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+    of asker: Peer, _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     guard let ping = self[asker].pings.open.last else { return }
     let stray = self[asker].pings.stray
@@ -131,19 +134,19 @@ extension WebSocketState {
     }
     switch absence {
     case .undecided(let reason):
-      tally.leave(.pingHasPong, reason, at: ping.moment)
-      if stray != nil { tally.leave(.pongRepeatsPing, reason, at: ping.moment) }
+      tally.leave(.pingHasPong, reason, hearing, at: ping.moment)
+      if stray != nil { tally.leave(.pongRepeatsPing, reason, hearing, at: ping.moment) }
     case .violation:
       let answerer = asker.other.rawValue
       tally.violate(
-        FrameRule.pingHasPong.index, event,
+        .pingHasPong, event, hearing,
         FindingText(
           "the \(answerer) never answered the PING of frame \(ping.moment.frame), though it went on "
             + "sending for more than 30 s", expected: "PONG with the same data",
           actual: "none in \(close.time.seconds(since: ping.moment.time))"))
       stray?.withView { pong in
         tally.violate(
-          FrameRule.pongRepeatsPing.index, pong,
+          .pongRepeatsPing, pong, hearing,
           FindingText(
             "the \(answerer) sent a PONG with other data than the PING of frame "
               + "\(ping.moment.frame), which it never answered otherwise",

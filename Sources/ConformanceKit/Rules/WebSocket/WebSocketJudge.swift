@@ -7,7 +7,7 @@ struct WebSocketJudge {
   static let clauses: [String] =
     HandshakeRule.allCases.map(\.clause) + FrameRule.allCases.map(\.clause)
   /// The place of the first rule in the tally.
-  static let base = MQTT311Judge.clauses.count
+  static let base = MQTTJudge.clauses.count
   /// The place of the first rule of frames.
   static let frameBase = base + HandshakeRule.allCases.count
 
@@ -18,30 +18,31 @@ struct WebSocketJudge {
 
   /// Takes an event of a connection that speaks WebSocket.
   mutating func take(
-    _ event: borrowing EventView, _ state: inout WebSocketState, _ tally: inout Tally
+    _ event: borrowing EventView, _ state: inout WebSocketState, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     state.note()
     switch event.body {
     case .handshake(.request(let request)):
-      keys.judge(request, event, &tally)
-      state.takeRequest(request, event, &tally)
+      keys.judge(request, event, hearing, &tally)
+      state.takeRequest(request, event, hearing, &tally)
     case .handshake(.response(let response)):
       keys.answer(event.context.connection)
-      state.takeResponse(response, event, &tally)
-    case .webSocket(let frame): state.takeFrame(frame, event, &tally)
-    case .gap: state.lose(from: event.context.sender, &tally)
+      state.takeResponse(response, event, hearing, &tally)
+    case .webSocket(let frame): state.takeFrame(frame, event, hearing, &tally)
+    case .gap: state.lose(from: event.context.sender, hearing, &tally)
     case .malformed(let malformation):
       if malformation.code == Malformation.reservedOpcode {
-        state.judgeCutHeader(malformation, event, &tally)
+        state.judgeCutHeader(malformation, event, hearing, &tally)
       }
-      state.lose(from: event.context.sender, &tally)
+      state.lose(from: event.context.sender, hearing, &tally)
     case .closed(let closing):
       if closing.how == .endOfCapture {
         keys.forget(event.context.connection)
       } else {
         keys.answer(event.context.connection)
       }
-      state.close(Closing(closing, event), event, &tally)
+      state.close(Closing(closing, event), event, hearing, &tally)
     case .opened, .attempted, .mqtt, .http: break
     }
   }
@@ -64,15 +65,16 @@ struct HandshakeKeys {
   private static let longest = 64
 
   mutating func judge(
-    _ request: WebSocketRequest, _ event: borrowing EventView, _ tally: inout Tally
+    _ request: WebSocketRequest, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     guard let key = request.key, !key.isEmpty else { return }
-    guard key.utf8.count <= Self.longest else { return tally.leave(.keyIsFresh, .tooMany) }
+    guard key.utf8.count <= Self.longest else { return tally.leave(.keyIsFresh, .tooMany, hearing) }
     let connection = event.context.connection
     guard let sight = sights[key] else {
-      guard sights.count < Self.maximum else { return tally.leave(.keyIsFresh, .tooMany) }
+      guard sights.count < Self.maximum else { return tally.leave(.keyIsFresh, .tooMany, hearing) }
       // One key alone is as fresh as any.
-      if !sights.isEmpty { tally.satisfy(.keyIsFresh) }
+      if !sights.isEmpty { tally.satisfy(.keyIsFresh, hearing) }
       sights[key] = Sight(connection: connection, frame: event.context.frame)
       waiting[connection] = key
       return
@@ -80,9 +82,9 @@ struct HandshakeKeys {
     // A client that has to authenticate asks again on the same connection.
     guard sight.connection != connection else { return }
     // A capture on a proxy's machine shows what comes in, and the same again going out.
-    guard sight.isSettled else { return tally.leave(.keyIsFresh, .forwarded) }
+    guard sight.isSettled else { return tally.leave(.keyIsFresh, .forwarded, hearing) }
     tally.violate(
-      HandshakeRule.keyIsFresh.index, event,
+      .keyIsFresh, event, hearing,
       FindingText(
         "the client's request has the key of connection \(sight.connection), frame \(sight.frame)",
         expected: "a key that was selected at random for this connection",

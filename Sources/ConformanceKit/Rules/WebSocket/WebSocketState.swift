@@ -6,15 +6,29 @@ struct WebSocketState {
   /// Whether the connection speaks WebSocket.
   private(set) var isSeen = false
   /// Whether what was known of the connection was given up, and with it what was agreed on.
-  var isRemade = false
+  let isRemade: Bool
   /// Whether the times of both directions can't be compared.
-  var clocksDiffer = false
+  var clocksDiffer: Bool
   var request: RequestFacts?
   var response: ResponseFacts?
   /// What its receiver must fail the connection for, until it is known what it did.
   var offence: FrameOffence?
   private var client = WebSocketSide()
   private var server = WebSocketSide()
+
+  /// Creates the state of a connection.
+  /// - Parameters:
+  ///   - isRemade: Whether what was known of it was given up: then all that came before is missing.
+  ///   - clocksDiffer: Whether the times of both directions can't be compared.
+  init(isRemade: Bool, clocksDiffer: Bool) {
+    self.isRemade = isRemade
+    self.clocksDiffer = clocksDiffer
+    guard isRemade else { return }
+    for peer in Peer.allCases {
+      self[peer].isDeaf = true
+      self[peer].mayHaveClosed = true
+    }
+  }
 
   /// What the request said.
   struct RequestFacts {
@@ -112,28 +126,28 @@ struct WebSocketState {
   }
 
   /// Takes the news that bytes of a peer are missing, or can't be read.
-  mutating func lose(from peer: Peer, _ tally: inout Tally) {
+  mutating func lose(from peer: Peer, _ hearing: Hearing, _ tally: inout Tally) {
     self[peer].isDeaf = true
-    loseFailing(of: peer, &tally)
-    loseMessage(of: peer, &tally)
-    losePongs(of: peer, &tally)
+    loseFailing(of: peer, hearing, &tally)
+    loseMessage(of: peer, hearing, &tally)
+    losePongs(of: peer, hearing, &tally)
     // What is missing may be the answer to a Close frame, or what must not follow one.
     self[peer].mayHaveClosed = true
   }
 
   /// Judges what was left open when the connection is over.
   mutating func close(
-    _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    closeFailing(close, &tally)
+    closeFailing(close, hearing, &tally)
     for peer in Peer.allCases {
-      closeMessage(of: peer, &tally)
-      closePings(of: peer, close, event, &tally)
-      closeSilence(of: peer, close, &tally)
+      closeMessage(of: peer, hearing, &tally)
+      closePings(of: peer, close, event, hearing, &tally)
+      closeSilence(of: peer, close, hearing, &tally)
     }
-    closeClosing(close, event, &tally)
+    closeClosing(close, event, hearing, &tally)
     if let response, response.accepts, !self[.client].wasEarly, request != nil {
-      tally.satisfy(.clientAwaitsAnswer)
+      tally.satisfy(.clientAwaitsAnswer, hearing)
     }
   }
 }

@@ -1,27 +1,63 @@
 internal import RepriseCore
 internal import Wire
 
+/// What is known of CONNECT and CONNACK.
+struct OpeningState {
+  var connect: ConnectFacts?
+  var connack: ConnackFacts?
+  /// Whether the client sent anything behind its CONNECT that asks for an answer.
+  var hasAsked = false
+}
+
+/// What the CONNECT said.
+struct ConnectFacts {
+  var moment: Moment
+  var cleanStart: Bool
+  var keepAlive: UInt16
+  var isFaulty: Bool
+  /// Whether it breaks what section 3.1 asks of it, but for its level and an empty identifier.
+  var isMalformed = false
+  /// Whether it has neither an identifier nor Clean Session.
+  var hasEmptyID = false
+  /// Whether its identifier has 1 to 23 letters and digits of ASCII.
+  var hasPlainID = false
+  /// Whether no CONNACK came yet that could be its answer.
+  var isOpen = true
+}
+
+/// What the CONNACK said.
+struct ConnackFacts {
+  var moment: Moment
+  var code: UInt8
+  var sessionPresent: Bool
+  /// Whether it refused, and it is not decided yet what the server did then.
+  var isRefusalOpen: Bool
+  /// Whether the server answered something behind its refusal.
+  var hasServed = false
+}
+
 // CONNECT and CONNACK: sections 3.1 and 3.2.
 extension ConnectionState {
   /// Looks at the first packet of a peer.
   mutating func begin(
-    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     let sender = event.context.sender
-    let rule: MQTT311Rule = sender == .client ? .firstIsConnect : .firstIsConnack
+    let rule: MQTTRule = sender == .client ? .firstIsConnect : .firstIsConnack
     let required: MQTTPacketType = sender == .client ? .connect : .connack
     if packet.type == required {
       // A CONNECT that is not the first is another matter; one that is seen first is one anyway.
-      if let reason = lossReason(of: sender) { return tally.leave(rule, reason) }
-      return tally.satisfy(rule)
+      if let reason = lossReason(of: sender) { return tally.leave(rule, reason, hearing) }
+      return tally.satisfy(rule, hearing)
     }
-    if let reason = lossReason(of: sender) { return tally.leave(rule, reason) }
+    if let reason = lossReason(of: sender) { return tally.leave(rule, reason, hearing) }
     // CONNECT comes first in every version; but bytes that break rules may be no MQTT at all.
     let isOfAnyVersion =
       sender == .client && packet.type != .reserved && packet.missing == 0 && packet.faults.isEmpty
     let name = packet.type.name
     tally.violate(
-      rule.index, event, isOfAnyVersion: isOfAnyVersion,
+      rule, event, hearing, isOfAnyVersion: isOfAnyVersion,
       FindingText(
         "the \(sender.rawValue)'s first packet on the connection is \(name)",
         expected: "\(required.name)",
@@ -30,33 +66,38 @@ extension ConnectionState {
 
   mutating func clientConnects(_ packet: borrowing MQTTPacketView, _ context: EventContext) {
     // A second CONNECT is a violation of its own and must not change what the first one said.
-    guard connect == nil, let fields = packet.connect else { return }
-    connect = ConnectFacts(
+    guard opening.connect == nil, let fields = packet.connect else { return }
+    opening.connect = ConnectFacts(
       moment: Moment(context), cleanStart: fields.cleanStart, keepAlive: fields.keepAlive,
       isFaulty: !packet.faults.isEmpty || packet.missing > 0)
-    if packet.missing == 0 { connect?.look(at: packet, clientID: fields.clientID) }
-    silence.start(at: context.time)
+    if packet.missing == 0 { opening.connect?.look(at: packet, clientID: fields.clientID) }
+    life.silence.start(at: context.time)
   }
 
   mutating func serverAccepts(
-    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     guard let code = packet.reasonCode else { return }
-    judgeCode(code, event, &tally)
-    guard connack == nil else { return }
-    connack = ConnackFacts(
+    judgeCode(code, event, hearing, &tally)
+    guard opening.connack == nil else { return }
+    opening.connack = ConnackFacts(
       moment: Moment(event.context), code: code, sessionPresent: packet.sessionPresent,
       isRefusalOpen: code != 0)
-    connect?.isOpen = false
-    if let connect { judgeAcceptance(of: connect, code: code, event, &tally) }
-    silence.noteConnack(at: event.context.time)
+    opening.connect?.isOpen = false
+    if let connect = opening.connect {
+      judgeAcceptance(of: connect, code: code, event, hearing, &tally)
+    }
+    life.silence.noteConnack(at: event.context.time)
     guard code == 0 else { return }
-    guard let connect else { return tally.leave(.cleanSessionIsNew, .connectNotSeen) }
-    tally.satisfy(.connectIsAnswered)
+    guard let connect = opening.connect else {
+      return tally.leave(.cleanSessionIsNew, .connectNotSeen, hearing)
+    }
+    tally.satisfy(.connectIsAnswered, hearing)
     guard connect.cleanStart else { return }
-    guard packet.sessionPresent else { return tally.satisfy(.cleanSessionIsNew) }
+    guard packet.sessionPresent else { return tally.satisfy(.cleanSessionIsNew, hearing) }
     tally.violate(
-      MQTT311Rule.cleanSessionIsNew.index, event,
+      .cleanSessionIsNew, event, hearing,
       FindingText(
         "the server says that a session is present to a client that asked for a clean one",
         expected: "Session Present 0", actual: "Session Present 1"))
@@ -64,63 +105,65 @@ extension ConnectionState {
 
   /// Notes whether the client asks for anything behind its CONNECT.
   mutating func noteRequest(_ packet: borrowing MQTTPacketView) {
-    guard connect != nil, packet.type != .connect else { return }
-    hasAsked = packet.type.answer(toQoS: packet.qos) != nil
+    guard opening.connect != nil, packet.type != .connect else { return }
+    opening.hasAsked = packet.type.answer(toQoS: packet.qos) != nil
   }
 
   /// Looks at a packet that the server sends behind a refusal.
-  mutating func serverGoesOnAfterRefusal(_ event: borrowing EventView, _ tally: inout Tally) {
-    guard let refusal = connack, !clocks.differ,
+  mutating func serverGoesOnAfterRefusal(
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard let refusal = opening.connack, !clocks.differ,
       event.context.time.isLate(since: refusal.moment.time)
     else { return }
     _ = takeRefusal()
     violateRefusal(
       refusal, event,
       "the server goes on sending more than 30 s after the refusal of frame "
-        + "\(refusal.moment.frame)", until: event.context.time, &tally)
+        + "\(refusal.moment.frame)", until: event.context.time, hearing, &tally)
   }
 
   /// Judges what followed a refusal when the connection is over.
   mutating func closeRefusal(
-    _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard let refusal = takeRefusal() else { return }
-    closeServing(refusal, close, &tally)
+    closeServing(refusal, close, hearing, &tally)
     let rules = refusalRules(refusal.code)
     let isLate = close.time.isLate(since: refusal.moment.time)
     if close.how == .endOfCapture {
-      for rule in rules { tally.leave(rule, .endOfCapture, at: refusal.moment) }
+      for rule in rules { tally.leave(rule, .endOfCapture, hearing, at: refusal.moment) }
     } else if server.isDeaf {
-      for rule in rules { tally.leave(rule, .serverGap, at: refusal.moment) }
+      for rule in rules { tally.leave(rule, .serverGap, hearing, at: refusal.moment) }
     } else if isLate, clocks.differ {
-      for rule in rules { tally.leave(rule, .clocksDiffer, at: refusal.moment) }
+      for rule in rules { tally.leave(rule, .clocksDiffer, hearing, at: refusal.moment) }
     } else if isLate, close.first == .client, close.how == .reset || !close.isAnswered {
       // A server whose FIN got lost is gone, and does not close once more.
-      for rule in rules { tally.leave(rule, .serverMayBeGone, at: refusal.moment) }
+      for rule in rules { tally.leave(rule, .serverMayBeGone, hearing, at: refusal.moment) }
     } else if isLate {
       violateRefusal(
         refusal, event,
         "the server left the connection open for more than 30 s after the refusal of frame "
           + "\(refusal.moment.frame), until the \(close.first.rawValue) closed it",
-        until: close.time, &tally)
+        until: close.time, hearing, &tally)
     } else if close.first == .server {
-      for rule in rules { tally.satisfy(rule) }
+      for rule in rules { tally.satisfy(rule, hearing) }
     } else {
-      for rule in rules { tally.leave(rule, .clientClosedFirst, at: refusal.moment) }
+      for rule in rules { tally.leave(rule, .clientClosedFirst, hearing, at: refusal.moment) }
     }
   }
 
   private mutating func takeRefusal() -> ConnackFacts? {
-    guard let refusal = connack, refusal.isRefusalOpen else { return nil }
-    connack?.isRefusalOpen = false
+    guard let refusal = opening.connack, refusal.isRefusalOpen else { return nil }
+    opening.connack?.isRefusalOpen = false
     return refusal
   }
 
   /// The clauses that ask for the close after a code.
-  func refusalRules(_ code: UInt8) -> [MQTT311Rule] {
+  func refusalRules(_ code: UInt8) -> [MQTTRule] {
     switch code {
     case 1: [.refusalCloses, .refusedLevelCloses]
-    case 2 where connect?.hasEmptyID == true:
+    case 2 where opening.connect?.hasEmptyID == true:
       [.refusalCloses, .refusedIdentifierCloses, .emptyIdentifierIsRefused]
     case 2: [.refusalCloses, .refusedIdentifierCloses]
     default: [.refusalCloses]
@@ -129,12 +172,12 @@ extension ConnectionState {
 
   private func violateRefusal(
     _ refusal: ConnackFacts, _ event: borrowing EventView, _ message: String,
-    until end: Timestamp, _ tally: inout Tally
+    until end: Timestamp, _ hearing: Hearing, _ tally: inout Tally
   ) {
     let wait = end.seconds(since: refusal.moment.time)
     for rule in refusalRules(refusal.code) {
       tally.violate(
-        rule.index, event,
+        rule, event, hearing,
         FindingText(
           message, expected: "the server closes within 30 s of CONNACK code \(refusal.code)",
           actual: "open for \(wait)"))
@@ -142,22 +185,27 @@ extension ConnectionState {
   }
 
   /// Judges a CONNECT that was never answered.
-  func closeConnect(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
-    if let connect, connect.isOpen { closeBadConnect(connect, close, &tally) }
-    guard let connect, connect.isOpen, !server.hasGap else {
-      if connect?.isOpen == true {
-        tally.leave(.connectIsAnswered, .serverGap, at: connect?.moment)
+  func closeConnect(
+    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    if let connect = opening.connect, connect.isOpen {
+      closeBadConnect(connect, close, hearing, &tally)
+    }
+    guard let connect = opening.connect, connect.isOpen, !server.hasGap else {
+      if let connect = opening.connect, connect.isOpen {
+        tally.leave(.connectIsAnswered, .serverGap, hearing, at: connect.moment)
       }
       return
     }
     guard !connect.isFaulty else {
-      return tally.leave(.connectIsAnswered, .faultyRequest, at: connect.moment)
+      return tally.leave(.connectIsAnswered, .faultyRequest, hearing, at: connect.moment)
     }
     switch absence(since: connect.moment.time, by: .server, at: close) {
-    case .undecided(let reason): tally.leave(.connectIsAnswered, reason, at: connect.moment)
+    case .undecided(let reason):
+      tally.leave(.connectIsAnswered, reason, hearing, at: connect.moment)
     case .violation:
       tally.violate(
-        MQTT311Rule.connectIsAnswered.index, event,
+        .connectIsAnswered, event, hearing,
         FindingText(
           "the server never answered the CONNECT of frame \(connect.moment.frame), though it went "
             + "on sending for more than 30 s", expected: "CONNACK",

@@ -14,12 +14,12 @@ extension ConnectionState {
   func provocations(
     by packet: borrowing MQTTPacketView, from sender: Peer, isSecondConnect: Bool,
     isForbidden: Bool
-  ) -> [MQTT311Rule] {
+  ) -> [MQTTRule] {
     let faults = packet.faults
     func has(_ code: MQTTFault.Code, _ field: MQTTField) -> Bool {
       faults.contains { $0.code == code && $0.field == field }
     }
-    var rules: [MQTT311Rule] = []
+    var rules: [MQTTRule] = []
     if has(.reservedFlags, .fixedHeader) { rules.append(.wrongFlagsClose) }
     if sender == .client {
       switch packet.type {
@@ -44,37 +44,38 @@ extension ConnectionState {
 
   /// Judges how a CONNECT was taken by the CONNACK that answers it.
   func judgeAcceptance(
-    of connect: ConnectFacts, code: UInt8, _ event: borrowing EventView, _ tally: inout Tally
+    of connect: ConnectFacts, code: UInt8, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     let frame = connect.moment.frame
     let seen = "CONNACK code \(code.hexadecimal)"
     if connect.isMalformed {
       if code == 0 {
         tally.violate(
-          MQTT311Rule.connectIsValidated.index, event,
+          .connectIsValidated, event, hearing,
           FindingText(
             "the server accepts the malformed CONNECT of frame \(frame)",
             expected: "the end of the connection without CONNACK", actual: seen))
       } else {
-        tally.leave(.connectIsValidated, .otherCode, at: connect.moment)
+        tally.leave(.connectIsValidated, .otherCode, hearing, at: connect.moment)
       }
     }
     if connect.hasEmptyID, code != 2 {
       if code == 0 {
         tally.violate(
-          MQTT311Rule.emptyIdentifierIsRefused.index, event,
+          .emptyIdentifierIsRefused, event, hearing,
           FindingText(
             "the server accepts the CONNECT of frame \(frame), which has neither a client identifier "
               + "nor Clean Session", expected: "code 0x02, and then the end", actual: seen))
       } else {
-        tally.leave(.emptyIdentifierIsRefused, .otherCode, at: connect.moment)
+        tally.leave(.emptyIdentifierIsRefused, .otherCode, hearing, at: connect.moment)
       }
     }
     guard connect.hasPlainID else { return }
-    if code == 0 { tally.satisfy(.plainIdentifierIsAllowed) }
+    if code == 0 { tally.satisfy(.plainIdentifierIsAllowed, hearing) }
     if code == 2 {
       tally.violate(
-        MQTT311Rule.plainIdentifierIsAllowed.index, event,
+        .plainIdentifierIsAllowed, event, hearing,
         FindingText(
           "the server rejects the client identifier of frame \(frame), which has 1 to 23 letters and "
             + "digits", expected: "another code than 0x02", actual: seen))
@@ -82,11 +83,13 @@ extension ConnectionState {
   }
 
   /// Looks at the code of a CONNACK.
-  func judgeCode(_ code: UInt8, _ event: borrowing EventView, _ tally: inout Tally) {
+  func judgeCode(
+    _ code: UInt8, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
     guard code != 0 else { return }
-    guard code > 5 else { return tally.satisfy(.connackCodeIsDefined) }
+    guard code > 5 else { return tally.satisfy(.connackCodeIsDefined, hearing) }
     tally.violate(
-      MQTT311Rule.connackCodeIsDefined.index, event,
+      .connackCodeIsDefined, event, hearing,
       FindingText(
         "the server sent a CONNACK with a code of its own",
         expected: "a code from 0x00 to 0x05, or the end without CONNACK",
@@ -94,20 +97,22 @@ extension ConnectionState {
   }
 
   /// Judges what became of a bad CONNECT that no CONNACK answered.
-  func closeBadConnect(_ connect: ConnectFacts, _ close: Closing, _ tally: inout Tally) {
+  func closeBadConnect(
+    _ connect: ConnectFacts, _ close: Closing, _ hearing: Hearing, _ tally: inout Tally
+  ) {
     let reason: UndecidedReason? =
       close.how == .endOfCapture
       ? .endOfCapture
       : server.hasGap ? .serverGap : close.first == .client ? .senderClosedFirst : nil
     if connect.isMalformed {
       if let reason {
-        tally.leave(.connectIsValidated, reason, at: connect.moment)
+        tally.leave(.connectIsValidated, reason, hearing, at: connect.moment)
       } else {
-        tally.satisfy(.connectIsValidated)
+        tally.satisfy(.connectIsValidated, hearing)
       }
     }
     if connect.hasEmptyID {
-      tally.leave(.emptyIdentifierIsRefused, reason ?? .answererClosed, at: connect.moment)
+      tally.leave(.emptyIdentifierIsRefused, reason ?? .answererClosed, hearing, at: connect.moment)
     }
   }
 
@@ -115,32 +120,35 @@ extension ConnectionState {
 
   /// Looks at a packet of the server behind its refusal: it may answer nothing any more.
   mutating func serverServesRefused(
-    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
-    guard let refusal = connack, refusal.code != 0 else { return }
+    guard let refusal = opening.connack, refusal.code != 0 else { return }
     switch packet.type {
     case .puback, .pubrec, .pubcomp, .suback, .unsuback, .pingresp: break
     default: return
     }
-    connack?.hasServed = true
+    opening.connack?.hasServed = true
     tally.violate(
-      MQTT311Rule.refusedIsNotServed.index, event,
+      .refusedIsNotServed, event, hearing,
       FindingText(
         "the server answers a client that it refused in frame \(refusal.moment.frame)",
         expected: "no answer behind CONNACK code \(refusal.code.hexadecimal)", actual: packet.seen))
   }
 
   /// Judges at the end whether a server left alone what a refused client had sent.
-  func closeServing(_ refusal: ConnackFacts, _ close: Closing, _ tally: inout Tally) {
-    guard hasAsked, !refusal.hasServed else { return }
+  func closeServing(
+    _ refusal: ConnackFacts, _ close: Closing, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard opening.hasAsked, !refusal.hasServed else { return }
     if close.how == .endOfCapture {
-      tally.leave(.refusedIsNotServed, .endOfCapture, at: refusal.moment)
+      tally.leave(.refusedIsNotServed, .endOfCapture, hearing, at: refusal.moment)
     } else if server.isDeaf {
-      tally.leave(.refusedIsNotServed, .serverGap, at: refusal.moment)
+      tally.leave(.refusedIsNotServed, .serverGap, hearing, at: refusal.moment)
     } else if close.first == .client {
-      tally.leave(.refusedIsNotServed, .clientClosedFirst, at: refusal.moment)
+      tally.leave(.refusedIsNotServed, .clientClosedFirst, hearing, at: refusal.moment)
     } else {
-      tally.satisfy(.refusedIsNotServed)
+      tally.satisfy(.refusedIsNotServed, hearing)
     }
   }
 }

@@ -35,8 +35,9 @@ struct Enforcement {
 extension ConnectionState {
   /// The Keep Alive that the server has to enforce; nil where it has none, or it is not known.
   private var enforcedKeepAlive: UInt16? {
-    guard let keepAlive = connect?.keepAlive, keepAlive > 0, hasPings, disconnect == nil,
-      connack?.code == 0
+    guard let keepAlive = opening.connect?.keepAlive, keepAlive > 0, hasPings,
+      ending.disconnect == nil,
+      opening.connack?.code == 0
     else { return nil }
     return keepAlive
   }
@@ -44,44 +45,47 @@ extension ConnectionState {
   /// Takes a packet of the client, which ends its silence.
   @inline(__always)
   mutating func noteSilence(
-    before packet: borrowing MQTTPacketView, _ context: EventContext, _ tally: inout Tally
+    before packet: borrowing MQTTPacketView, _ context: EventContext, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
-    let silence = silence.length(at: context.time) ?? 0
-    guard silence > Self.patience || enforcement.overdue != nil else { return }
-    endSilence(silence, packet, context, &tally)
+    let silence = life.silence.length(at: context.time) ?? 0
+    guard silence > Self.patience || rare?.value.enforcement.overdue != nil else { return }
+    endSilence(silence, packet, context, hearing, &tally)
   }
 
   private mutating func endSilence(
     _ silence: Int64, _ packet: borrowing MQTTPacketView, _ context: EventContext,
-    _ tally: inout Tally
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
-    if enforcement.overdue == nil, let keepAlive = enforcedKeepAlive,
+    if rare?.value.enforcement.overdue == nil, let keepAlive = enforcedKeepAlive,
       silence > Enforcement.bound(keepAlive)
     {
       // The time of a packet is that of its last byte; the first may have come in time.
       guard packet.sizeOnWire <= 1_200 else {
-        return tally.leave(.keepAliveIsEnforced, .longPacket)
+        return tally.leave(.keepAliveIsEnforced, .longPacket, hearing)
       }
-      enforcement.overdue = .init(
+      ownRare.enforcement.overdue = .init(
         moment: Moment(context), silence: silence, keepAlive: keepAlive)
     }
-    guard enforcement.overdue != nil else { return }
+    guard rare?.value.enforcement.overdue != nil else { return }
     let answer = awaitedAnswer(to: packet, from: .client)
-    enforcement.overdue?.answers.add(answer)
+    ownRare.enforcement.overdue?.answers.add(answer)
   }
 
   /// Looks at a packet of the server: whether it serves a client that it should have cut off.
   mutating func judgeEnforcement(
-    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ tally: inout Tally
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
-    guard enforcement.overdue?.answers.take(packet) == true, let overdue = enforcement.overdue
+    guard ownRare.enforcement.overdue?.answers.take(packet) == true,
+      let overdue = rare?.value.enforcement.overdue
     else { return }
-    enforcement.overdue = nil
+    ownRare.enforcement.overdue = nil
     guard !clocks.differ else {
-      return tally.leave(.keepAliveIsEnforced, .clocksDiffer, at: overdue.moment)
+      return tally.leave(.keepAliveIsEnforced, .clocksDiffer, hearing, at: overdue.moment)
     }
     tally.violate(
-      MQTT311Rule.keepAliveIsEnforced.index, event,
+      .keepAliveIsEnforced, event, hearing,
       FindingText(
         "the server kept a client that was silent for more than one and a half times its Keep Alive",
         expected: "the end after \(Timestamp.seconds(Enforcement.limit(overdue.keepAlive)))",
@@ -89,27 +93,27 @@ extension ConnectionState {
   }
 
   /// Judges the client's last silence when the connection is over.
-  func closeEnforcement(_ close: Closing, _ tally: inout Tally) {
-    let rule = MQTT311Rule.keepAliveIsEnforced
-    if let overdue = enforcement.overdue {
+  func closeEnforcement(_ close: Closing, _ hearing: Hearing, _ tally: inout Tally) {
+    let rule = MQTTRule.keepAliveIsEnforced
+    if let overdue = rare?.value.enforcement.overdue {
       let reason: UndecidedReason =
         close.how == .endOfCapture
         ? .endOfCapture : close.first == .client ? .clientClosedFirst : .serverClosedFirst
-      return tally.leave(rule, reason, at: overdue.moment)
+      return tally.leave(rule, reason, hearing, at: overdue.moment)
     }
-    guard let keepAlive = enforcedKeepAlive, let silence = silence.length(at: close.time),
+    guard let keepAlive = enforcedKeepAlive, let silence = life.silence.length(at: close.time),
       silence >= Enforcement.limit(keepAlive) - 1_000_000_000
     else { return }
     let isLate = silence > Enforcement.bound(keepAlive)
     switch (close.how, close.first) {
-    case (.endOfCapture, _): if isLate { tally.leave(rule, .endOfCapture) }
-    case _ where client.isDeaf: tally.leave(rule, .clientGap)
-    case (_, .server) where !isLate: tally.satisfy(rule)
-    case (_, .client) where !isLate: tally.leave(rule, .clientClosedFirst)
-    case (.reset, .client): tally.leave(rule, .serverMayBeGone)
-    case (.fin, .client) where !close.isAnswered: tally.leave(rule, .serverMayBeGone)
+    case (.endOfCapture, _): if isLate { tally.leave(rule, .endOfCapture, hearing) }
+    case _ where client.isDeaf: tally.leave(rule, .clientGap, hearing)
+    case (_, .server) where !isLate: tally.satisfy(rule, hearing)
+    case (_, .client) where !isLate: tally.leave(rule, .clientClosedFirst, hearing)
+    case (.reset, .client): tally.leave(rule, .serverMayBeGone, hearing)
+    case (.fin, .client) where !close.isAnswered: tally.leave(rule, .serverMayBeGone, hearing)
     // Of a FIN the first copy may have come to nobody, be it the server's or its answer.
-    case (_, .client), (_, .server): tally.leave(rule, .endCapturedLate)
+    case (_, .client), (_, .server): tally.leave(rule, .endCapturedLate, hearing)
     }
   }
 }

@@ -12,6 +12,8 @@ struct MQTTCarriage {
   private(set) var badFrame: Event?
   private var client = CarriedBytes()
   private var server = CarriedBytes()
+  /// Packets that do not fill their frames.
+  var unaligned = UnalignedPackets()
   /// Whether the first packet was met.
   private(set) var isMet = false
 
@@ -99,60 +101,73 @@ struct CarriedBytes {
 extension ConnectionState {
   /// Takes a frame of data that may carry MQTT.
   mutating func carries(
-    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ tally: inout Tally
+    _ frame: borrowing WebSocketFrameView, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     guard frame.opcode.isDefined, !frame.opcode.isControl else { return }
-    let isBinary = carriage[event.context.sender].take(frame)
-    guard carriage.isMet else { return carriage.hold(event, isBinary: isBinary) }
-    guard wire.version == .v3_1_1 else { return }
-    guard !isBinary else { return tally.satisfy(.packetsInBinaryFrames) }
-    violateCarriage(event, &tally)
+    let isBinary = ownRare.carriage[event.context.sender].take(frame)
+    guard rare?.value.carriage.isMet == true else {
+      return ownRare.carriage.hold(event, isBinary: isBinary)
+    }
+    guard wire.version == MQTTJudge.version else { return }
+    guard !isBinary else { return tally.satisfy(.packetsInBinaryFrames, hearing) }
+    violateCarriage(event, hearing, &tally)
   }
 
-  private func violateCarriage(_ event: borrowing EventView, _ tally: inout Tally) {
+  private func violateCarriage(
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
     tally.violate(
-      MQTT311Rule.packetsInBinaryFrames.index, event,
+      .packetsInBinaryFrames, event, hearing,
       FindingText(
         "the \(event.context.sender.rawValue) sent a TEXT frame on a connection of MQTT",
         expected: "MQTT in BINARY frames", actual: event.seenFrame))
   }
 
   /// Judges what came before the first packet of a connection.
-  mutating func beginCarriage(_ event: borrowing EventView, _ tally: inout Tally) {
-    guard !carriage.isMet else { return }
-    if let bad = carriage.badFrame {
-      bad.withView { violateCarriage($0, &tally) }
+  mutating func beginCarriage(
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard rare?.value.carriage.isMet != true else { return }
+    if let bad = rare?.value.carriage.badFrame {
+      bad.withView { violateCarriage($0, hearing, &tally) }
     }
-    for _ in 0..<carriage.goodFrames { tally.satisfy(.packetsInBinaryFrames) }
-    carriage.meet()
-    if !webSocket.isEstablished {
-      for peer in Peer.allCases { carriage[peer].lose() }
+    for _ in 0..<(rare?.value.carriage.goodFrames ?? 0) {
+      tally.satisfy(.packetsInBinaryFrames, hearing)
     }
-    judgeSubprotocol(event, &tally)
+    ownRare.carriage.meet()
+    if rare?.value.webSocket.isEstablished != true {
+      for peer in Peer.allCases { ownRare.carriage[peer].lose() }
+    }
+    judgeSubprotocol(ownRare.webSocket, event, hearing, &tally)
   }
 
-  private func judgeSubprotocol(_ event: borrowing EventView, _ tally: inout Tally) {
+  private func judgeSubprotocol(
+    _ webSocket: WebSocketState, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
     if let request = webSocket.request {
       if request.subprotocols.contains("mqtt") {
-        tally.satisfy(.clientOffersMQTT)
+        tally.satisfy(.clientOffersMQTT, hearing)
       } else {
         let offers = WebSocketFault.names(request.subprotocols)
         tally.violate(
-          MQTT311Rule.clientOffersMQTT.index, event,
+          .clientOffersMQTT, event, hearing,
           FindingText(
             "the client's request of frame \(request.moment.frame) does not offer mqtt",
             expected: "the subprotocol mqtt among the offers",
             actual: offers.isEmpty ? "0 subprotocols" : offers))
       }
     } else {
-      tally.leave(.clientOffersMQTT, .handshakeNotSeen)
+      tally.leave(.clientOffersMQTT, .handshakeNotSeen, hearing)
     }
     guard let response = webSocket.response else {
-      return tally.leave(.serverAnswersMQTT, webSocket.handshakeReason ?? .handshakeNotSeen)
+      return tally.leave(
+        .serverAnswersMQTT, webSocket.handshakeReason ?? .handshakeNotSeen, hearing)
     }
-    guard response.subprotocol != "mqtt" else { return tally.satisfy(.serverAnswersMQTT) }
+    guard response.subprotocol != "mqtt" else { return tally.satisfy(.serverAnswersMQTT, hearing) }
     tally.violate(
-      MQTT311Rule.serverAnswersMQTT.index, event,
+      .serverAnswersMQTT, event, hearing,
       FindingText(
         "the server's answer of frame \(response.moment.frame) does not name mqtt",
         expected: "the subprotocol mqtt",
@@ -162,39 +177,43 @@ extension ConnectionState {
   /// Takes a packet out of frames: whether its receiver must close, and whether it must cope.
   /// - Returns: Whether the packet came in a frame after which the receiver must close.
   mutating func unpack(
-    _ packet: borrowing MQTTPacketView, _ context: EventContext, _ tally: inout Tally
+    _ packet: borrowing MQTTPacketView, _ context: EventContext, _ hearing: Hearing,
+    _ tally: inout Tally
   ) -> Bool {
-    let fit = carriage[context.sender].take(packetOf: packet.header.packetSize)
-    settleUnaligned(by: packet, from: context.sender, &tally)
+    let fit = ownRare.carriage[context.sender].take(packetOf: packet.header.packetSize)
+    settleUnaligned(by: packet, from: context.sender, hearing, &tally)
     if fit.isUnaligned == true, packet.missing == 0, packet.faults.isEmpty,
       let answer = packet.type.answer(toQoS: packet.qos)
     {
       let wait = UnalignedPackets.Wait(
         type: packet.type, answer: answer, packetID: packet.packetID, moment: Moment(context))
-      unaligned.add(wait, from: context.sender)
+      ownRare.carriage.unaligned.add(wait, from: context.sender)
     }
     return !fit.isBinary
   }
 
   private mutating func settleUnaligned(
-    by packet: borrowing MQTTPacketView, from answerer: Peer, _ tally: inout Tally
+    by packet: borrowing MQTTPacketView, from answerer: Peer, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
-    guard unaligned.answer(packet.type, packet.packetID, from: answerer) else { return }
-    tally.satisfy(.receiverCopesWithFrames)
+    guard ownRare.carriage.unaligned.answer(packet.type, packet.packetID, from: answerer) else {
+      return
+    }
+    tally.satisfy(.receiverCopesWithFrames, hearing)
   }
 
   /// Judges packets that began or ended inside a frame and were never answered.
   mutating func closeUnaligned(
-    _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    for (wait, sender) in unaligned.waits {
+    for (wait, sender) in rare?.value.carriage.unaligned.waits ?? [] {
       let answerer = sender.other
       switch absence(since: wait.moment.time, by: answerer, at: close) {
       case .undecided(let reason):
-        tally.leave(.receiverCopesWithFrames, reason, at: wait.moment)
+        tally.leave(.receiverCopesWithFrames, reason, hearing, at: wait.moment)
       case .violation:
         tally.violate(
-          MQTT311Rule.receiverCopesWithFrames.index, event,
+          .receiverCopesWithFrames, event, hearing,
           FindingText(
             "the \(answerer.rawValue) never answered the \(wait.type.name) of frame "
               + "\(wait.moment.frame), which does not fill its WebSocket frame",

@@ -6,34 +6,39 @@ internal import Wire
 extension ConnectionState {
   /// Notes that the exchanges of messages may have gone on unseen.
   mutating func loseExchanges(of peer: Peer) {
-    fromClient.lose(peer)
-    fromServer.lose(peer)
+    exchanges.fromClient.lose(peer)
+    exchanges.fromServer.lose(peer)
   }
 
   /// Notes that the answer to a message of a sender may have come unseen.
   mutating func loseAnswer(to id: UInt16, of sender: Peer) {
     if sender == .client {
-      fromClient.lose(sender.other, answering: id)
+      exchanges.fromClient.lose(sender.other, answering: id)
     } else {
-      fromServer.lose(sender.other, answering: id)
+      exchanges.fromServer.lose(sender.other, answering: id)
     }
   }
 
   /// Notes that bytes in frames can't be counted, and that packets in them may have been answered unseen.
-  mutating func loseCarriage(of peer: Peer, _ tally: inout Tally) {
-    carriage[peer].lose()
-    for _ in 0..<unaligned.lose(of: peer) { tally.leave(.receiverCopesWithFrames, .gap(of: peer)) }
+  mutating func loseCarriage(of peer: Peer, _ hearing: Hearing, _ tally: inout Tally) {
+    guard rare != nil else { return }
+    ownRare.carriage[peer].lose()
+    for _ in 0..<ownRare.carriage.unaligned.lose(of: peer) {
+      tally.leave(.receiverCopesWithFrames, .gap(of: peer), hearing)
+    }
   }
 
   /// Notes that requests may have been answered unseen.
-  mutating func loseAnswers(_ tally: inout Tally) {
+  mutating func loseAnswers(_ hearing: Hearing, _ tally: inout Tally) {
     requests.lost = requests.count
-    for _ in pings.open { tally.leave(.pingIsAnswered, .serverGap) }
-    pings.lose()
-    guard let refusal = connack, refusal.isRefusalOpen else { return }
-    connack?.isRefusalOpen = false
-    for rule in refusalRules(refusal.code) { tally.leave(rule, .serverGap) }
-    if hasAsked, !refusal.hasServed { tally.leave(.refusedIsNotServed, .serverGap) }
+    for _ in life.pings.open { tally.leave(.pingIsAnswered, .serverGap, hearing) }
+    life.pings.lose()
+    guard let refusal = opening.connack, refusal.isRefusalOpen else { return }
+    opening.connack?.isRefusalOpen = false
+    for rule in refusalRules(refusal.code) { tally.leave(rule, .serverGap, hearing) }
+    if opening.hasAsked, !refusal.hasServed {
+      tally.leave(.refusedIsNotServed, .serverGap, hearing)
+    }
   }
 }
 

@@ -119,100 +119,118 @@ struct Silence {
   var isKept: Bool { isMeasured && !isBroken }
 }
 
+/// What is known of the signs of life.
+struct LivingState {
+  var pings = PendingPings()
+  var silence = Silence()
+}
+
 // Keep Alive, PINGREQ and PINGRESP: sections 3.1.2.10, 3.12 and 3.13.
 extension ConnectionState {
   /// Measures how long the client was silent before its packet, or its close.
   @inline(__always)
   mutating func measureSilence(
-    packetSize: Int, at time: Timestamp, _ event: borrowing EventView, _ tally: inout Tally
+    packetSize: Int, at time: Timestamp, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
-    guard let keepAlive = connect?.keepAlive, keepAlive > 0, disconnect == nil else { return }
-    let outcome = silence.measure(
+    guard let keepAlive = opening.connect?.keepAlive, keepAlive > 0, ending.disconnect == nil else {
+      return
+    }
+    let outcome = life.silence.measure(
       to: time, before: server.lastTime, keepAlive: keepAlive, packetSize: packetSize)
     switch outcome {
     case .kept: break
-    case .undecided(let reason): tally.leave(.keepAlive, reason)
-    case .broken where !hasPings: tally.leave(.keepAlive, .pingsNotRecorded)
-    case .broken where clocks.differ: tally.leave(.keepAlive, .clocksDiffer)
-    case .broken(let silence): violateKeepAlive(keepAlive, silence, event, &tally)
+    case .undecided(let reason): tally.leave(.keepAlive, reason, hearing)
+    case .broken where !hasPings: tally.leave(.keepAlive, .pingsNotRecorded, hearing)
+    case .broken where clocks.differ: tally.leave(.keepAlive, .clocksDiffer, hearing)
+    case .broken(let silence): violateKeepAlive(keepAlive, silence, event, hearing, &tally)
     }
   }
 
   private func violateKeepAlive(
-    _ keepAlive: UInt16, _ silence: Int64, _ event: borrowing EventView, _ tally: inout Tally
+    _ keepAlive: UInt16, _ silence: Int64, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     tally.violate(
-      MQTT311Rule.keepAlive.index, event,
+      .keepAlive, event, hearing,
       FindingText(
         "the client was silent for longer than its Keep Alive",
         expected: "a packet at least every \(keepAlive) s",
         actual: "\(Timestamp.seconds(silence)) of silence"))
   }
 
-  mutating func clientPings(_ context: EventContext, _ tally: inout Tally) {
-    if !pings.add(Moment(context)) { tally.leave(.pingIsAnswered, .tooMany) }
+  mutating func clientPings(_ context: EventContext, _ hearing: Hearing, _ tally: inout Tally) {
+    if !life.pings.add(Moment(context)) { tally.leave(.pingIsAnswered, .tooMany, hearing) }
   }
 
-  mutating func serverPongs(_ context: EventContext, _ tally: inout Tally) {
-    if pings.answer(at: context.time) { tally.satisfy(.pingIsAnswered) }
+  mutating func serverPongs(_ context: EventContext, _ hearing: Hearing, _ tally: inout Tally) {
+    if life.pings.answer(at: context.time) { tally.satisfy(.pingIsAnswered, hearing) }
   }
 
   /// Judges the PINGREQs that were never answered, and the client's last silence.
-  mutating func closeLife(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
-    for ping in pings.passed + pings.open {
-      let isPassed = pings.passed.contains { $0.frame == ping.frame }
+  mutating func closeLife(
+    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    for ping in life.pings.passed + life.pings.open {
+      let isPassed = life.pings.passed.contains { $0.frame == ping.frame }
       var absence = absence(since: ping.time, by: .server, at: close)
       if isPassed, close.how != .endOfCapture {
         absence = clocks.differ ? .undecided(.clocksDiffer) : .violation
       }
       switch absence {
-      case .undecided(let reason): tally.leave(.pingIsAnswered, reason, at: ping)
+      case .undecided(let reason): tally.leave(.pingIsAnswered, reason, hearing, at: ping)
       case .violation:
         tally.violate(
-          MQTT311Rule.pingIsAnswered.index, event,
+          .pingIsAnswered, event, hearing,
           FindingText(
             "the server never answered the PINGREQ of frame \(ping.frame), though it went on sending "
               + "for more than 30 s", expected: "PINGRESP",
             actual: "none in \(close.time.seconds(since: ping.time))"))
       }
     }
-    if close.how != .endOfCapture { closeSilence(close, event, &tally) }
-    guard silence.isKept else { return }
+    if close.how != .endOfCapture { closeSilence(close, event, hearing, &tally) }
+    guard life.silence.isKept else { return }
     // The first silence is measured from the server's CONNACK.
-    if clocks.differ { tally.leave(.keepAlive, .clocksDiffer) } else { tally.satisfy(.keepAlive) }
+    if clocks.differ {
+      tally.leave(.keepAlive, .clocksDiffer, hearing)
+    } else {
+      tally.satisfy(.keepAlive, hearing)
+    }
   }
 
   private mutating func closeSilence(
-    _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard close.first == .client, !client.isDeaf else {
-      return closeCutSilence(close, event, &tally)
+      return closeCutSilence(close, event, hearing, &tally)
     }
-    measureSilence(packetSize: 0, at: close.time, event, &tally)
+    measureSilence(packetSize: 0, at: close.time, event, hearing, &tally)
   }
 
   /// Judges the last silence of a client that the server cut off, or of which bytes are missing.
   private mutating func closeCutSilence(
-    _ close: Closing, _ event: borrowing EventView, _ tally: inout Tally
+    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    guard let keepAlive = connect?.keepAlive, keepAlive > 0, disconnect == nil else { return }
-    let outcome = silence.measure(to: close.time, keepAlive: keepAlive)
+    guard let keepAlive = opening.connect?.keepAlive, keepAlive > 0, ending.disconnect == nil else {
+      return
+    }
+    let outcome = life.silence.measure(to: close.time, keepAlive: keepAlive)
     // By other clocks it may have been longer.
     if case .kept = outcome, !clocks.differ { return }
     // A server has to close then, without a word of WebSocket.
-    webSocket.note(.client)
+    if rare != nil { ownRare.webSocket.note(.client) }
     if case .kept = outcome { return }
-    guard !client.isDeaf else { return tally.leave(.keepAlive, .clientGap) }
+    guard !client.isDeaf else { return tally.leave(.keepAlive, .clientGap, hearing) }
     guard case .broken(let silence) = outcome else {
-      return tally.leave(.keepAlive, .serverClosedFirst)
+      return tally.leave(.keepAlive, .serverClosedFirst, hearing)
     }
-    guard hasPings else { return tally.leave(.keepAlive, .pingsNotRecorded) }
+    guard hasPings else { return tally.leave(.keepAlive, .pingsNotRecorded, hearing) }
     // A client that did not close as well may have been silent because it was gone.
     guard close.how == .fin, close.isAnswered else {
-      return tally.leave(.keepAlive, .clientMayBeGone)
+      return tally.leave(.keepAlive, .clientMayBeGone, hearing)
     }
-    guard !clocks.differ else { return tally.leave(.keepAlive, .clocksDiffer) }
-    violateKeepAlive(keepAlive, silence, event, &tally)
+    guard !clocks.differ else { return tally.leave(.keepAlive, .clocksDiffer, hearing) }
+    violateKeepAlive(keepAlive, silence, event, hearing, &tally)
   }
 }
 

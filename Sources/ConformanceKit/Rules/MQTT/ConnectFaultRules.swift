@@ -1,58 +1,61 @@
 internal import Wire
 
 extension FaultRule {
-  /// The clauses of MQTT 3.1.1 about the format of CONNECT and CONNACK.
-  static let connect311: [FaultRule] = will311 + login311 + payload311
+  /// The rules of MQTT about the format of CONNECT and CONNACK.
+  static let connects: [FaultRule] = wills + logins + payloads
 
-  private static let will311: [FaultRule] = [
+  private static let wills: [FaultRule] = [
     FaultRule(
-      clause: "MQTT-3.1.2-9", expected: "a will topic and a will message",
+      clauses: .init(v3_1_1: "MQTT-3.1.2-9"), expected: "a will topic and a will message",
       patterns: [.init(code: .fieldCut, fields: [.willTopic, .willPayload])], connect: .will),
     FaultRule(
-      clause: "MQTT-3.1.2-11", expected: "Will QoS 0, Will Retain 0 and no will fields",
+      clauses: .init(v3_1_1: "MQTT-3.1.2-11"),
+      expected: "Will QoS 0, Will Retain 0 and no will fields",
       patterns: [
         .init(code: .willQoSWithoutWill, fields: [.connectFlags]),
         .init(code: .willRetainWithoutWill, fields: [.connectFlags]),
       ], connect: .noWill, extra: .will),
     FaultRule(
-      clause: "MQTT-3.1.2-13", expected: "Will QoS 0",
+      clauses: .init(v3_1_1: "MQTT-3.1.2-13"), expected: "Will QoS 0",
       patterns: [.init(code: .willQoSWithoutWill, fields: [.connectFlags])], connect: .noWill),
     FaultRule(
-      clause: "MQTT-3.1.2-14", expected: "Will QoS 0, 1 or 2",
+      clauses: .init(v3_1_1: "MQTT-3.1.2-14"), expected: "Will QoS 0, 1 or 2",
       patterns: [.init(code: .invalidQoS, fields: [.connectFlags])], connect: .will),
     FaultRule(
-      clause: "MQTT-3.1.2-15", expected: "Will Retain 0",
+      clauses: .init(v3_1_1: "MQTT-3.1.2-15"), expected: "Will Retain 0",
       patterns: [.init(code: .willRetainWithoutWill, fields: [.connectFlags])], connect: .noWill),
     FaultRule(
-      clause: "MQTT-3.1.3-10", expected: "a will topic in UTF-8",
+      clauses: .init(v3_1_1: "MQTT-3.1.3-10"), expected: "a will topic in UTF-8",
       patterns: [.init(code: .invalidUTF8, fields: [.willTopic])], connect: .will),
   ]
 
-  private static let login311: [FaultRule] = [
+  private static let logins: [FaultRule] = [
     FaultRule(
-      clause: "MQTT-3.1.2-18", expected: "no user name", patterns: [], connect: .noUsername,
+      clauses: .init(v3_1_1: "MQTT-3.1.2-18"), expected: "no user name", patterns: [],
+      connect: .noUsername,
       extra: .username),
     FaultRule(
-      clause: "MQTT-3.1.2-19", expected: "a user name",
+      clauses: .init(v3_1_1: "MQTT-3.1.2-19"), expected: "a user name",
       patterns: [.init(code: .fieldCut, fields: [.username])], connect: .username),
     FaultRule(
-      clause: "MQTT-3.1.2-20", expected: "no password", patterns: [], connect: .noPassword,
+      clauses: .init(v3_1_1: "MQTT-3.1.2-20"), expected: "no password", patterns: [],
+      connect: .noPassword,
       extra: .password),
     FaultRule(
-      clause: "MQTT-3.1.2-21", expected: "a password",
+      clauses: .init(v3_1_1: "MQTT-3.1.2-21"), expected: "a password",
       patterns: [.init(code: .fieldCut, fields: [.password])], connect: .password),
     FaultRule(
-      clause: "MQTT-3.1.2-22", expected: "Password Flag 0 without a user name",
+      clauses: .init(v3_1_1: "MQTT-3.1.2-22"), expected: "Password Flag 0 without a user name",
       patterns: [.init(code: .passwordWithoutUserName, fields: [.connectFlags])],
       connect: .noUsername),
     FaultRule(
-      clause: "MQTT-3.1.3-11", expected: "a user name in UTF-8",
+      clauses: .init(v3_1_1: "MQTT-3.1.3-11"), expected: "a user name in UTF-8",
       patterns: [.init(code: .invalidUTF8, fields: [.username])], connect: .username),
   ]
 
-  private static let payload311: [FaultRule] = [
+  private static let payloads: [FaultRule] = [
     FaultRule(
-      clause: "MQTT-3.1.3-1",
+      clauses: .init(v3_1_1: "MQTT-3.1.3-1"),
       expected: "the fields that the flags announce, in their order, up to the end of the packet",
       patterns: [
         .init(
@@ -60,16 +63,18 @@ extension FaultRule {
         .init(code: .trailingBytes, fields: [.payload]),
       ], connect: .severalFields),
     FaultRule(
-      clause: "MQTT-3.1.3-3", expected: "a client identifier",
+      clauses: .init(v3_1_1: "MQTT-3.1.3-3"), expected: "a client identifier",
       patterns: [.init(code: .fieldCut, fields: [.clientID])], connect: .always),
     FaultRule(
-      clause: "MQTT-3.1.3-4", expected: "a client identifier in UTF-8",
+      clauses: .init(v3_1_1: "MQTT-3.1.3-4"), expected: "a client identifier in UTF-8",
       patterns: [.init(code: .invalidUTF8, fields: [.clientID])], connect: .always),
     FaultRule(
-      clause: "MQTT-3.1.3-7", expected: "Clean Session 1 with an empty client identifier",
+      clauses: .init(v3_1_1: "MQTT-3.1.3-7"),
+      expected: "Clean Session 1 with an empty client identifier",
       patterns: [.init(code: .emptyClientID, fields: [.clientID])], connect: .noClientID),
     FaultRule(
-      clause: "MQTT-3.2.2-4", expected: "Session Present 0 with a refusal",
-      patterns: [.init(code: .sessionPresentOnRefusal, fields: [.acknowledgeFlags])]),
+      clauses: .init(v3_1_1: "MQTT-3.2.2-4"), expected: "Session Present 0 with a refusal",
+      patterns: [.init(code: .sessionPresentOnRefusal, fields: [.acknowledgeFlags])],
+      subject: .refusals),
   ]
 }

@@ -7,27 +7,27 @@ extension Exchanges {
   @inline(__always)
   mutating func acknowledge(
     _ packet: borrowing MQTTPacketView, isNewSession: Bool, _ event: borrowing EventView,
-    _ tally: inout Tally
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard let id = packet.packetID, let exchange = self[id] else { return }
     switch (packet.type, exchange.phase) {
     case (.puback, .puback):
       let isAlone = open.count == 1
-      Self.answer(exchange, .pubacksInOrder, after: &lastPuback, isAlone, event, &tally)
-      if exchange.outlivesUnsubscribe { tally.satisfy(.unsubscribeCompletesDelivery) }
+      Self.answer(exchange, .pubacksInOrder, after: &lastPuback, isAlone, event, hearing, &tally)
+      if exchange.outlivesUnsubscribe { tally.satisfy(.unsubscribeCompletesDelivery, hearing) }
       end(id)
     case (.pubrec, .pubrec):
       let isAlone = open.count == 1
-      Self.answer(exchange, .pubrecsInOrder, after: &lastPubrec, isAlone, event, &tally)
+      Self.answer(exchange, .pubrecsInOrder, after: &lastPubrec, isAlone, event, hearing, &tally)
       receive(exchange, id, event.context)
     case (.puback, .pubrec), (.pubrec, .puback):
-      answerWrongly(exchange, id, isNewSession: isNewSession, packet, event, &tally)
+      answerWrongly(exchange, id, isNewSession: isNewSession, packet, event, hearing, &tally)
       end(id)
     case (.pubrec, .pubrel), (.pubrec, .pubcomp):
       var repeated = exchange
       repeated.isRepeated = true
       update(repeated, id)
-    case (.pubrel, .pubrel): release(exchange, id, event, &tally)
+    case (.pubrel, .pubrel): release(exchange, id, event, hearing, &tally)
     case (.pubcomp, _): end(id)
     default: break
     }
@@ -35,29 +35,29 @@ extension Exchanges {
 
   /// Reports the first answer to a message, and whether a client kept the order.
   private static func answer(
-    _ exchange: Exchange, _ order: MQTT311Rule, after last: inout Int, _ isAlone: Bool,
-    _ event: borrowing EventView, _ tally: inout Tally
+    _ exchange: Exchange, _ order: MQTTRule, after last: inout Int, _ isAlone: Bool,
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    tally.satisfy(.publishIsAnswered)
+    tally.satisfy(.publishIsAnswered, hearing)
     guard event.context.sender == .client else { return }
-    tally.satisfy(.clientAnswersPublish)
-    judgeOrder(exchange, order, exchange.order, after: &last, isAlone, event, &tally)
+    tally.satisfy(.clientAnswersPublish, hearing)
+    judgeOrder(exchange, order, exchange.order, after: &last, isAlone, event, hearing, &tally)
   }
 
   private static func judgeOrder(
-    _ exchange: Exchange, _ rule: MQTT311Rule, _ place: Int, after last: inout Int,
-    _ isAlone: Bool, _ event: borrowing EventView, _ tally: inout Tally
+    _ exchange: Exchange, _ rule: MQTTRule, _ place: Int, after last: inout Int,
+    _ isAlone: Bool, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard place < last, exchange.lost == nil else {
       // What was repeated may have come first in an earlier connection, so it sets no order.
       if !exchange.isRepeated, place > last { last = place }
       // With one message open there is no order to keep.
-      if !isAlone, exchange.lost == nil { tally.satisfy(rule) }
+      if !isAlone, exchange.lost == nil { tally.satisfy(rule, hearing) }
       return
     }
-    guard !exchange.isRepeated else { return tally.leave(rule, .repeatedMessage) }
+    guard !exchange.isRepeated else { return tally.leave(rule, .repeatedMessage, hearing) }
     tally.violate(
-      rule.index, event,
+      rule, event, hearing,
       FindingText(
         "the client acknowledged out of order: a message that came after that of frame "
           + "\(exchange.moment.frame) was acknowledged before it",
@@ -67,20 +67,20 @@ extension Exchanges {
 
   private func answerWrongly(
     _ exchange: Exchange, _ id: UInt16, isNewSession: Bool, _ packet: borrowing MQTTPacketView,
-    _ event: borrowing EventView, _ tally: inout Tally
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     let sender = event.context.sender
-    let rules: [MQTT311Rule] =
+    let rules: [MQTTRule] =
       sender == .client ? [.publishIsAnswered, .clientAnswersPublish] : [.publishIsAnswered]
     let right = exchange.phase == .puback ? "PUBACK" : "PUBREC"
     for rule in rules {
       // In a resumed session it may be the answer to an older message of the same identifier.
       if let reason = exchange.doubt(isNewSession: isNewSession) {
-        tally.leave(rule, reason)
+        tally.leave(rule, reason, hearing)
         continue
       }
       tally.violate(
-        rule.index, event,
+        rule, event, hearing,
         FindingText(
           "the \(sender.rawValue) gave PUBLISH \(id) of frame \(exchange.moment.frame) the answer of "
             + "another QoS", expected: "\(right) \(id)", actual: "\(packet.type.name) \(id)"))
@@ -88,15 +88,16 @@ extension Exchanges {
   }
 
   private mutating func release(
-    _ exchange: Exchange, _ id: UInt16, _ event: borrowing EventView, _ tally: inout Tally
+    _ exchange: Exchange, _ id: UInt16, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     if event.context.sender == .client {
       let isAlone = open.count == 1
       Self.judgeOrder(
         exchange, .pubrelsInOrder, exchange.receivedOrder, after: &lastPubrel, isAlone, event,
-        &tally)
+        hearing, &tally)
     } else if exchange.outlivesUnsubscribe {
-      tally.satisfy(.unsubscribeCompletesDelivery)
+      tally.satisfy(.unsubscribeCompletesDelivery, hearing)
     }
     var released = exchange
     released.phase = .pubcomp
@@ -114,16 +115,26 @@ extension Exchanges.Exchange {
   }
 }
 
+/// The messages above QoS 0 that are on their way.
+struct ExchangingState {
+  /// Those that the client sent.
+  var fromClient = Exchanges()
+  /// Those that the server sent.
+  var fromServer = Exchanges()
+}
+
 extension ConnectionState {
   /// Judges the messages that were never answered.
-  func closeExchanges(_ close: Closing, _ event: borrowing EventView, _ tally: inout Tally) {
-    closeAll(fromClient, of: .client, close, event, &tally)
-    closeAll(fromServer, of: .server, close, event, &tally)
+  func closeExchanges(
+    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    closeAll(exchanges.fromClient, of: .client, close, event, hearing, &tally)
+    closeAll(exchanges.fromServer, of: .server, close, event, hearing, &tally)
   }
 
   private func closeAll(
     _ exchanges: Exchanges, of sender: Peer, _ close: Closing, _ event: borrowing EventView,
-    _ tally: inout Tally
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     for (id, exchange) in exchanges.entries {
       switch exchange.phase {
@@ -133,15 +144,16 @@ extension ConnectionState {
         let isPassed = sender == .server && last > exchange.order && close.how != .endOfCapture
         var absence = absence(since: exchange.moment.time, by: sender.other, at: close)
         if isPassed { absence = .violation }
-        let rules: [MQTT311Rule] =
+        let rules: [MQTTRule] =
           sender == .server ? [.publishIsAnswered, .clientAnswersPublish] : [.publishIsAnswered]
         let answer = exchange.phase == .puback ? "PUBACK" : "PUBREC"
-        report(exchange, id, absence, by: sender.other, answer, rules, close, event, &tally)
+        report(
+          exchange, id, absence, by: sender.other, answer, rules, close, event, hearing, &tally)
       case .pubrel where sender == .server && exchange.outlivesUnsubscribe:
         let absence = absence(since: exchange.moment.time, by: .server, at: close)
         report(
           exchange, id, absence, by: .server, "PUBREL", [.unsubscribeCompletesDelivery], close,
-          event, &tally)
+          event, hearing, &tally)
       case .pubrel, .pubcomp: break
       }
     }
@@ -149,23 +161,23 @@ extension ConnectionState {
 
   private func report(
     _ exchange: Exchanges.Exchange, _ id: UInt16, _ absence: Absence, by answerer: Peer,
-    _ answer: String, _ rules: [MQTT311Rule], _ close: Closing, _ event: borrowing EventView,
-    _ tally: inout Tally
+    _ answer: String, _ rules: [MQTTRule], _ close: Closing, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     for rule in rules {
       if let lost = exchange.lost {
-        tally.leave(rule, .gap(of: lost), at: exchange.moment)
+        tally.leave(rule, .gap(of: lost), hearing, at: exchange.moment)
         continue
       }
       switch absence {
-      case .undecided(let reason): tally.leave(rule, reason, at: exchange.moment)
+      case .undecided(let reason): tally.leave(rule, reason, hearing, at: exchange.moment)
       case .violation where exchange.isRepeated:
-        tally.leave(rule, .repeatedMessage, at: exchange.moment)
+        tally.leave(rule, .repeatedMessage, hearing, at: exchange.moment)
       case .violation where !sessionEndsHere:
-        tally.leave(rule, .sessionGoesOn, at: exchange.moment)
+        tally.leave(rule, .sessionGoesOn, hearing, at: exchange.moment)
       case .violation:
         tally.violate(
-          rule.index, event,
+          rule, event, hearing,
           FindingText(
             "the \(answerer.rawValue) never sent \(answer) \(id) for the packet of frame "
               + "\(exchange.moment.frame), though it went on and the session ended",

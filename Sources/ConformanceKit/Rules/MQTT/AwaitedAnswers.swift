@@ -63,19 +63,22 @@ extension ConnectionState {
   private func openRequests(like packet: borrowing MQTTPacketView, _ sender: Peer) -> Int? {
     if packet.type == .pingreq {
       // Those that a loss may have answered are forgotten.
-      return server.hasGap ? nil : pings.unanswered
+      return server.hasGap ? nil : life.pings.unanswered
     }
     guard let id = packet.packetID else { return nil }
     switch packet.type {
-    case .subscribe: return subscribes.isFull || hasReusedIDs ? nil : subscribes[id] == nil ? 0 : 1
+    case .subscribe:
+      return subscribing.open.isFull || requests.hasReusedIDs
+        ? nil : subscribing.open[id] == nil ? 0 : 1
     case .unsubscribe:
-      return unsubscribes.isFull || hasReusedIDs ? nil : unsubscribes[id] == nil ? 0 : 1
+      return unsubscribing.open.isFull || requests.hasReusedIDs
+        ? nil : unsubscribing.open[id] == nil ? 0 : 1
     case .publish, .pubrel:
       // In a resumed session it may be the answer to an older message of the same identifier.
       guard isNewSession == true else { return nil }
       return sender == .client
-        ? fromClient.openRequests(like: packet.type, id)
-        : fromServer.openRequests(like: packet.type, id)
+        ? exchanges.fromClient.openRequests(like: packet.type, id)
+        : exchanges.fromServer.openRequests(like: packet.type, id)
     default: return nil
     }
   }

@@ -1,0 +1,78 @@
+internal import RepriseCore
+
+/// How an event is judged: what is known of its connection that no rule can change.
+///
+/// It is made once an event and handed to every rule that the event touches, so that a report always
+/// says what holds for the event that it is about.
+struct Hearing {
+  /// Whether the connection is judged.
+  enum Mode {
+    case judged
+    /// Its version of MQTT is only inferred.
+    case inferred
+    /// A client retold its messages; handshake and frames are made up for the recording.
+    case retold
+
+    /// Why nothing on the connection is decided, if nothing is.
+    var doubt: UndecidedReason? {
+      switch self {
+      case .judged: nil
+      case .inferred: .inferredVersion
+      case .retold: .retold
+      }
+    }
+  }
+
+  let mode: Mode
+  /// The number of the connection.
+  let connection: Int
+  /// The event, for a report that points at no other.
+  let moment: Moment
+  /// Whether what is treated as missing on the connection is only out of order.
+  let isOrderUncertain: Bool
+  /// Why what is missing of the connection was given up; nil where it was not.
+  let givenUp: UndecidedReason?
+  /// Why all that is open of the connection is given up by this event; nil where it is not.
+  let givingUp: UndecidedReason?
+
+  /// Creates the hearing of an event on a connection.
+  /// - Parameters:
+  ///   - context: The event's place.
+  ///   - mode: Whether the connection is judged.
+  ///   - state: What is known of the connection, its order and its losses up to the event.
+  ///   - givingUp: Why all that is open is given up by the event; nil where it is not.
+  @inline(__always)
+  init(
+    _ context: EventContext, _ mode: Mode, _ state: borrowing ConnectionState,
+    givingUp: UndecidedReason? = nil
+  ) {
+    self.mode = mode
+    connection = context.connection
+    moment = Moment(context)
+    isOrderUncertain = state.isOrderUncertain && !state.hasLoss
+    givenUp = state.givenUp
+    self.givingUp = givingUp
+  }
+
+  private init(_ hearing: Hearing, _ mode: Mode) {
+    self.mode = mode
+    connection = hearing.connection
+    moment = hearing.moment
+    isOrderUncertain = hearing.isOrderUncertain
+    givenUp = hearing.givenUp
+    givingUp = hearing.givingUp
+  }
+
+  /// The same, judged in another way: what a connection carries may be judged where it itself is not.
+  func judged(_ mode: Mode) -> Hearing { Hearing(self, mode) }
+
+  /// The reason to report where a rule has one: that the connection is not judged at all comes first, and
+  /// that what is missing was given up, or is only out of order, second.
+  @inline(__always)
+  func reason(for reason: UndecidedReason) -> UndecidedReason {
+    if let doubt = mode.doubt { return doubt }
+    if let givingUp { return givingUp }
+    if let givenUp { return reason.becoming(givenUp) }
+    return isOrderUncertain ? reason.withoutGap : reason
+  }
+}

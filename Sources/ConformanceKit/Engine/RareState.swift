@@ -1,0 +1,56 @@
+internal import RepriseCore
+internal import Wire
+
+/// What the rules need to know of few connections: of those that WebSocket carries, and of those on which
+/// something is wrong.
+struct RareState {
+  /// What is known of the WebSocket that carries the connection, if one does.
+  var webSocket: WebSocketState
+  var carriage = MQTTCarriage()
+  var offence: Offence?
+  var enforcement = Enforcement()
+  var suspicions = Suspicions()
+
+  /// The memory that it takes, in bytes.
+  var reserved: Int {
+    MemoryLayout<RareState>.stride + suspicions.reserved + webSocket.reserved
+  }
+}
+
+/// A value behind a reference, so that one that is not there takes no room; copies share it until one of
+/// them is changed.
+final class Boxed<Value> {
+  fileprivate(set) var value: Value
+
+  fileprivate init(_ value: Value) { self.value = value }
+}
+
+extension ConnectionState {
+  /// What few connections need, to be changed: it is made where it is not there.
+  var ownRare: RareState {
+    get { rare?.value ?? unmetRare }
+    @inline(__always) _modify {
+      let box = ownBox()
+      yield &box.value
+    }
+  }
+
+  /// Notes that WebSocket carries the connection.
+  mutating func meetCarrier() {
+    if rare == nil { rare = Boxed(unmetRare) }
+  }
+
+  /// The state of a connection that was as others are until now.
+  private var unmetRare: RareState {
+    RareState(
+      webSocket: WebSocketState(isRemade: givenUp != nil, clocksDiffer: clocks.differ))
+  }
+
+  @inline(__always)
+  private mutating func ownBox() -> Boxed<RareState> {
+    if isKnownUniquelyReferenced(&rare), let rare { return rare }
+    let box = Boxed(ownRare)
+    rare = box
+    return box
+  }
+}

@@ -1,0 +1,60 @@
+internal import RepriseCore
+internal import Wire
+
+// PUBLISH and its acknowledgements: sections 3.3, 4.3, 4.5 and 4.6.
+extension ConnectionState {
+  @inline(__always)
+  mutating func publishes(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    let sender = event.context.sender
+    guard packet.qos == 1 || packet.qos == 2, let id = packet.packetID else { return }
+    let isKept =
+      sender == .client
+      ? exchanges.fromClient.publish(id, qos: packet.qos, dup: packet.dup, event.context)
+      : exchanges.fromServer.publish(id, qos: packet.qos, dup: packet.dup, event.context)
+    guard isKept else {
+      return tally.leave(.publishIsAnswered, .tooMany, hearing)
+    }
+    // Bytes of both sides are missing, and the packet ends in them: so may its answer.
+    if packet.missing > 0, self[sender.other].isDeaf { loseAnswer(to: id, of: sender) }
+  }
+
+  /// Matches the topic of a message to the client with the filters that the client has.
+  @inline(__always)
+  mutating func matchTopic(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    let topic = packet.topic
+    // Nothing is left of it when the capture cut it off.
+    guard topic.byteCount > 0 else { return }
+    switch subscribing.subscriptions.match(topic) {
+    case .subscribed: tally.satisfy(.topicMatchesFilter, hearing)
+    case .unsubscribed: tally.leave(.topicMatchesFilter, .unsubscribed, hearing)
+    case .none: judgeStray(topic, event, hearing, &tally)
+    }
+  }
+
+  private mutating func judgeStray(
+    _ topic: RawSpan, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let rule = MQTTRule.topicMatchesFilter
+    if let reason = lossReason(of: .client) { return tally.leave(rule, reason, hearing) }
+    guard opening.connect != nil else { return tally.leave(rule, .connectNotSeen, hearing) }
+    guard isNewSession == true else { return tally.leave(rule, .sessionResumed, hearing) }
+    guard !subscribing.subscriptions.isOverfull else { return tally.leave(rule, .tooMany, hearing) }
+    guard !subscribing.subscriptions.hasExtension else {
+      return tally.leave(rule, .extensionFilter, hearing)
+    }
+    let name = String(copying: topic)
+    // A level that was hidden is not there to be matched.
+    guard !name.contains(RedactionRules.mark) else { return tally.leave(rule, .hidden, hearing) }
+    ownRare.suspicions.add(
+      rule, event, hearing, &tally,
+      FindingText(
+        "the server sent a message that matches no filter of the client",
+        expected: "a topic that matches a subscribed filter", actual: "topic \"\(name)\""))
+  }
+}
