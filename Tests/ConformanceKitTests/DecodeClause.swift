@@ -1,12 +1,8 @@
-import ConformanceKit
+import RepriseCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+@testable import ConformanceKit
 
-/// Reads one entry as it stands in a catalogue.
-func decodeClause(_ json: String) throws -> Clause {
-  try JSONDecoder().decode(Clause.self, from: Data(json.utf8))
+/// Reads one entry as it stands in a standard's catalogue.
+func decodeClause(_ json: String, of spec: String = "mqtt-3.1.1") throws -> Clause {
+  try Clause(JSONValue.read(Array(json.utf8)), of: spec)
 }

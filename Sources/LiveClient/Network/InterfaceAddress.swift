@@ -1,5 +1,5 @@
 import Glibc
-package import RepriseCore
+import RepriseCore
 
 /// An address of IPv4 or IPv6 that this machine has, with what is known of its interface.
 package struct InterfaceAddress: Sendable, Hashable {
@@ -59,7 +59,7 @@ extension Sequence<InterfaceAddress> {
   /// - Parameter host: A name, or an address with or without brackets; this machine itself takes no network, but
   ///   its loopback.
   /// - Returns: Whether there is a way.
-  package func mayLead(to host: String) -> Bool {
+  func mayLead(to host: String) -> Bool {
     let host = host.lowercased()
     let isLocal =
       host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.")
@@ -81,7 +81,7 @@ extension [InterfaceAddress] {
   /// Tells whether no address of this machine leads to a host, as far as the system tells them.
   /// - Parameter host: A name, or an address with or without brackets.
   /// - Returns: Whether there is no way now.
-  static func lackWay(to host: String) -> Bool {
+  package static func lackWay(to host: String) -> Bool {
     guard let addresses = try? ofThisMachine() else { return false }
     return !addresses.mayLead(to: host)
   }
@@ -89,7 +89,7 @@ extension [InterfaceAddress] {
   /// Asks the system for all addresses of this machine.
   /// - Returns: The addresses.
   /// - Throws: ``DataClientError`` when it does not tell them.
-  package static func ofThisMachine() throws(DataClientError) -> [InterfaceAddress] {
+  static func ofThisMachine() throws(DataClientError) -> [InterfaceAddress] {
     var list: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&list) == 0 else {
       throw DataClientError(

@@ -1,4 +1,4 @@
-@testable import LiveClient
+import RepriseCore
 
 /// Starts a thread that ends on its own.
 func startThread(_ work: @escaping @Sendable () -> Void) throws {
