@@ -40,15 +40,18 @@ struct EventBatch: Sendable {
   private var entries: [Entry] = []
   private var frames: [Frame] = []
   private var others: [Event] = []
+  /// Whether an event is in it that may take much more than its bytes: a handshake with all its fields, or a message of
+  /// HTTP.
+  private var isHeavy = false
 
   init() { entries.reserveCapacity(Self.events) }
 
   /// Whether nothing is in it.
   var isEmpty: Bool { entries.isEmpty }
   /// Whether it has its size.
-  var isFull: Bool { entries.count >= Self.events || bytes.count >= Self.bytes }
+  var isFull: Bool { isHeavy || entries.count >= Self.events || bytes.count >= Self.bytes }
   /// Whether it takes so much memory that no other should be made beside it.
-  var isLarge: Bool { bytes.count > Self.mostKept }
+  var isLarge: Bool { isHeavy || bytes.count > Self.mostKept }
 
   // MARK: Writing
 
@@ -65,10 +68,16 @@ struct EventBatch: Sendable {
     switch event.body {
     case .mqtt(let packet): append(event.context, packet: packet.bytes, packet.header)
     case .webSocket(let frame): append(event.context, frame)
-    case .opened, .closed, .attempted, .gap, .malformed, .handshake, .http:
-      entries.append(Entry(context: event.context, content: .other(others.count)))
-      others.append(Event(copying: event))
+    case .opened, .closed, .attempted, .gap, .malformed: keep(event)
+    case .handshake, .http:
+      keep(event)
+      isHeavy = true
     }
+  }
+
+  private mutating func keep(_ event: borrowing EventView) {
+    entries.append(Entry(context: event.context, content: .other(others.count)))
+    others.append(Event(copying: event))
   }
 
   private mutating func append(_ context: EventContext, _ frame: borrowing WebSocketFrameView) {
@@ -93,6 +102,7 @@ struct EventBatch: Sendable {
     entries.removeAll(keepingCapacity: true)
     frames.removeAll(keepingCapacity: true)
     others.removeAll(keepingCapacity: true)
+    isHeavy = false
   }
 
   // MARK: Reading

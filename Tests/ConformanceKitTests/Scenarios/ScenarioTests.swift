@@ -153,7 +153,7 @@ import Testing
 
   @Test func namesTestsThatThereAre() throws {
     let clauses = try ScenarioSuite.bundled().catalogue.clauses.filter { $0.status == .tested }
-    #expect(clauses.count == 54)
+    #expect(clauses.count == 57)
     let tests = try Self.testNames()
     for clause in clauses {
       let words = try #require(clause.check?.split(separator: " "), "\(clause.id)")

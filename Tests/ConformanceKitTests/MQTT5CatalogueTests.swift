@@ -1,0 +1,60 @@
+import Foundation
+import RepriseCore
+import Testing
+
+@testable import ConformanceKit
+
+/// The catalogue of MQTT 5.0, of which no rule judges anything yet.
+@Suite struct MQTT5CatalogueTests {
+  private static let entries: [JSONValue] = {
+    var package = URL(filePath: #filePath)
+    for _ in 0..<3 { package.deleteLastPathComponent() }
+    let bytes = try? Data(contentsOf: package.appending(path: "Conformance/mqtt-5.0.json"))
+    return bytes.flatMap { try? JSONValue.read(Array($0)) }?.elements ?? []
+  }()
+
+  private static func clauses() throws -> [Clause] {
+    try entries.map { try Clause($0, of: "mqtt-5.0") }
+  }
+
+  @Test func hasEveryStatementOnce() throws {
+    let ids = try Self.clauses().map(\.id)
+    #expect(Set(ids).count == ids.count)
+    #expect(ids.filter { $0.hasPrefix("MQTT-") }.count == 251)
+    #expect(ids.filter { $0.hasPrefix("U5-") }.count == 77)
+    #expect(ids.count == 328)
+  }
+
+  @Test func claimsNoVerdict() throws {
+    for clause in try Self.clauses() {
+      let status: Clause.Status =
+        switch clause.observable {
+        case .trace: .planned
+        case .active: .active
+        case .none: .unobservable
+        }
+      #expect(clause.status == status, "\(clause.id)")
+    }
+  }
+
+  /// What one connection shows is worked out, to the bytes of an example.
+  @Test func saysHowOneConnectionShowsIt() throws {
+    var count = 0
+    for clause in try Self.clauses() where clause.status == .planned {
+      guard clause.scope == .frame || clause.scope == .connection else { continue }
+      count += 1
+      for text in [clause.check, clause.inconclusive, clause.example] {
+        #expect(text?.isEmpty == false, "\(clause.id)")
+      }
+    }
+    #expect(count == 204)
+  }
+
+  @Test func aliasesPointBack() throws {
+    let clauses = try Self.clauses()
+    let aliases = Dictionary(uniqueKeysWithValues: clauses.map { ($0.id, Set($0.aliases ?? [])) })
+    for (id, others) in aliases {
+      for other in others { #expect(aliases[other]?.contains(id) == true, "\(id) and \(other)") }
+    }
+  }
+}
