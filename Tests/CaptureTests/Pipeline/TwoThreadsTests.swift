@@ -1,5 +1,6 @@
 import Foundation
 import RepriseCore
+import Synchronization
 import TestSupport
 import Testing
 import Wire
@@ -21,20 +22,56 @@ import Wire
   private static func compare(_ path: String) throws {
     let alone = outcome(path) { try SessionInput.read($0, into: &$1) }
     let apart = outcome(path) { try SessionInput.readApart($0, InputOptions(), into: &$1) }
-    #expect(alone.events == apart.events)
+    #expect(alone.lines == apart.lines)
     #expect(alone.text == apart.text)
   }
 
-  /// The events, and the summary or the error as text; what names the file and what does not is the same here.
+  /// What is shown of each event, with all that is wrong with it: a copy of an event would leave that out.
+  private struct Lines: EventConsumer {
+    var writer = EventJSONWriter()
+    var bytes: [UInt8] = []
+
+    mutating func consume(_ event: borrowing EventView) { writer.appendLines(event, to: &bytes) }
+  }
+
+  /// The lines, and the summary or the error as text; what names the file and what does not is the same here.
   private static func outcome(
-    _ path: String, _ read: (String, inout EventList) throws -> InputSummary
-  ) -> (events: [Event], text: String) {
-    var list = EventList()
+    _ path: String, _ read: (String, inout Lines) throws -> InputSummary
+  ) -> (lines: String, text: String) {
+    var lines = Lines()
+    let text: String
     do {
-      let summary = try read(path, &list)
-      return (list.events, "\(summary)")
+      text = "\(try read(path, &lines))"
     } catch {
-      return (list.events, "\(error)".replacing("\(path): ", with: ""))
+      text = "\(error)".replacing("\(path): ", with: "")
+    }
+    return (String(decoding: lines.bytes, as: UTF8.self), text)
+  }
+
+  /// A WebSocket with a frame that has no mask and one that is sent before the answer.
+  @Test func whatIsWrongWithFramesGoesWithThem() throws {
+    var capture = TCPCapture(serverPort: 80)
+    capture.open(0)
+    let request = """
+      GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+      Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n
+      """
+    capture.send(0, .client, Array(request.utf8) + [0x81, 0x81, 1, 2, 3, 4, 0x60])
+    let answer = """
+      HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+      Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n
+      """
+    capture.send(0, .server, Array(answer.utf8))
+    capture.send(0, .client, [0x81, 0x01, 0x61])
+    capture.send(0, .server, [0x83, 0x01, 0x61])
+    capture.close(0, by: .client)
+    let file = try TemporaryCapture(capture.bytes)
+    try Self.compare(file.path)
+    let shown = Self.outcome(file.path) {
+      try SessionInput.readApart($0, InputOptions(), into: &$1)
+    }
+    for code in ["before-answer", "unmasked-from-client", "reserved-opcode"] {
+      #expect(shown.lines.contains("\"\(code)\""), "\(code) in \(shown.lines)")
     }
   }
 
@@ -102,6 +139,31 @@ import Wire
       try SessionInput.readApart(file.path, InputOptions(), into: &weary)
     }
     #expect(weary.count == most)
+  }
+
+  @Test func whatNobodyTakesIsNotRead() throws {
+    let pipe = EventPipe()
+    let sent = Mutex(0)
+    let thread = try WorkerThread {
+      var batch = EventBatch()
+      for number in 0..<1_000 {
+        batch.append(
+          EventContext(
+            time: Timestamp(nanoseconds: 0), frame: number, connection: 1, sender: .client,
+            wire: .mqtt(.v3_1_1)),
+          packet: [0xC0, 0].span.bytes,
+          MQTTFixedHeader(firstByte: 0xC0, size: 2, remainingLength: 0))
+        guard pipe.send(&batch) else { break }
+        sent.withLock { $0 += 1 }
+      }
+      pipe.end(.success(InputSummary()))
+    }
+    #expect(throws: Refusal(count: 0)) {
+      try pipe.drain { _ in throw Refusal(count: 0) }
+    }
+    thread.join()
+    // Two places, one in the hands of each side.
+    #expect((1...4).contains(sent.withLock { $0 }))
   }
 
   @Test func oneEventMoreThanThereAreIsNoError() throws {
