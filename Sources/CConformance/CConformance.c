@@ -6,6 +6,10 @@ static const unsigned char mqtt_3_1_1[] = {
 #embed "../../Conformance/mqtt-3.1.1.json"
 };
 
+static const unsigned char mqtt_5_0[] = {
+#embed "../../Conformance/mqtt-5.0.json"
+};
+
 static const unsigned char rfc6455[] = {
 #embed "../../Conformance/rfc6455.json"
 };
@@ -28,6 +32,10 @@ static const unsigned char sdk_link[] = {
 
 struct conformance_data conformance_mqtt_3_1_1(void) {
   return (struct conformance_data){mqtt_3_1_1, sizeof mqtt_3_1_1};
+}
+
+struct conformance_data conformance_mqtt_5_0(void) {
+  return (struct conformance_data){mqtt_5_0, sizeof mqtt_5_0};
 }
 
 struct conformance_data conformance_rfc6455(void) {

@@ -13,14 +13,34 @@ struct JudgeTests {
   @Test("A connection of another version is not judged, and the report says why")
   func otherVersions() throws {
     let report = try judge {
-      $0.wire = .mqtt(.v5_0)
+      $0.wire = .mqtt(.v3_1)
       $0.open()
       $0.client(hex: "C1 00")
     }
     #expect(!report.hasFailed)
     #expect(report.results.allSatisfy { $0.verdict == .notApplicable })
     let reason = try result("2.2.2-1", report).reason
-    #expect(reason == "no MQTT 3.1.1 in the input; there is mqtt-5.0 on 1 connection")
+    #expect(reason == "no MQTT 3.1.1 in the input; there is mqtt-3.1 on 1 connection")
+  }
+
+  @Test("Of two versions each connection is judged by its own")
+  func bothVersions() throws {
+    for (version, other, count) in [
+      (MQTTVersion.v3_1_1, "mqtt-5.0", "mqtt-3.1.1"), (.v5_0, "mqtt-3.1.1", "mqtt-5.0"),
+    ] {
+      let report = try judge {
+        $0.wire = .mqtt(version)
+        $0.start()
+        $0.client(hex: "C1 00")
+        $0.close(.server)
+      }
+      let isIdle = report.results.filter { $0.clause.spec == other }
+        .allSatisfy { $0.verdict == .notApplicable }
+      #expect(isIdle, "\(other)")
+      let failed = report.results.filter { $0.verdict == .failed }
+      #expect(failed.map(\.clause.spec) == [count])
+      #expect(failed.map(\.clause.id) == [version == .v5_0 ? "MQTT-2.1.3-1" : "MQTT-2.2.2-1"])
+    }
   }
 
   @Test("Without input nothing is applicable")
@@ -174,13 +194,15 @@ struct JudgeTests {
 
   @Test("Selected clauses alone are reported")
   func selection() throws {
-    let options = ConformanceOptions(clauses: ["3.8.3", "mqtt-3.1.1/3.1.2.10", "mqtt-3.9.3-2"])
+    let options = ConformanceOptions(
+      clauses: ["mqtt-3.1.1/3.8.3", "mqtt-3.1.1/3.1.2.10", "mqtt-3.9.3-2"])
     let report = try judge(options: options) { $0.start() }
     #expect(
       report.results.map(\.clause.id) == [
         "MQTT-3.1.2-23", "MQTT-3.1.2-24", "MQTT-3.8.3-1", "MQTT-3.8.3-2", "MQTT-3.8.3-3",
-        "MQTT-3.8.3-4", "MQTT-3.9.3-2",
+        "MQTT-3.8.3-4", "MQTT-3.9.3-2", "MQTT-3.9.3-2",
       ])
+    #expect(report.results.map(\.clause.spec).suffix(2) == ["mqtt-3.1.1", "mqtt-5.0"])
     #expect(report.text(color: false).hasPrefix("mqtt-3.1.1: 0 of 6 selected clauses had anything"))
   }
 
@@ -195,7 +217,8 @@ struct JudgeTests {
       _ = try judge([], options: ConformanceOptions(specs: ["mqtt-9"]))
     }
     #expect(spec?.code == .unknownSpec)
-    #expect(spec?.message == "there is no catalogue of mqtt-9; there is: mqtt-3.1.1, rfc6455")
+    #expect(
+      spec?.message == "there is no catalogue of mqtt-9; there is: mqtt-3.1.1, mqtt-5.0, rfc6455")
   }
 
   @Test("A catalogue that contradicts the rules is refused")

@@ -67,5 +67,10 @@ struct RuleSetTests {
     #expect(rules.count == 39)
     #expect(rules.first == "MQTT-1.5.3-1")
     #expect(rules.last == "MQTT-4.7.3-2")
+    let later = FaultRule.rules(of: .v5_0).map { $0.clauses.v5_0 ?? "" }
+    #expect(later.count == 110)
+    #expect(Set(later).count == later.count)
+    #expect(later.first == "MQTT-1.5.4-1")
+    #expect(later.last == "U5-3.15.2.2.4-1")
   }
 }

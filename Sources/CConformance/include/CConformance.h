@@ -12,6 +12,9 @@ struct conformance_data {
 /// Returns the catalogue of MQTT 3.1.1.
 struct conformance_data conformance_mqtt_3_1_1(void);
 
+/// Returns the catalogue of MQTT 5.0.
+struct conformance_data conformance_mqtt_5_0(void);
+
 /// Returns the catalogue of RFC 6455.
 struct conformance_data conformance_rfc6455(void);
 

@@ -64,7 +64,7 @@ extension MQTTRecognizer {
     guard part.byteCount == header.packetSize || part.byteCount >= 16 else { return false }
     let telling: [MQTTFault.Code] = [
       .fieldCut, .trailingBytes, .reservedType, .reservedFlags, .unknownReasonCode,
-      .unknownProperty,
+      .unknownProperty, .noPropertyLength, .propertyCut,
     ]
     for version in [MQTTVersion.v3_1_1, .v5_0] {
       let view = MQTTPacketView(part, header: header, version: version)

@@ -18,13 +18,13 @@ extension Catalogue {
     }
     let inSpecs = clauses.filter { specs?.contains($0.spec) ?? true }
     guard !selectors.isEmpty else { return inSpecs }
-    var selected: Set<String> = []
+    var selected: Set<ClauseKey> = []
     for selector in selectors {
       let matches = inSpecs.filter { Self.matches($0, selector) }
       guard !matches.isEmpty else { throw unknown(selector, among: inSpecs) }
-      selected.formUnion(matches.map(\.id))
+      selected.formUnion(matches.map(\.key))
     }
-    return inSpecs.filter { selected.contains($0.id) }
+    return inSpecs.filter { selected.contains($0.key) }
   }
 
   private static func matches(_ clause: Clause, _ selector: String) -> Bool {

@@ -27,8 +27,9 @@ extension Catalogue {
   /// - Throws: ``ConformanceError`` when there is no such clause or section, with the nearest that there are.
   public func explanation(of selector: String) throws(ConformanceError) -> String {
     let chosen = try select(specs: nil, [selector])
-    guard chosen.count == 1, let clause = chosen.first else { return listing(section: selector) }
-    return explanation(of: clause)
+    // Two versions may have one identifier for what is mostly the same.
+    guard Set(chosen.map(\.id)).count == 1 else { return listing(section: selector) }
+    return chosen.map { explanation(of: $0) }.joined(separator: "\n")
   }
 
   private func explanation(of clause: Clause) -> String {
@@ -42,8 +43,10 @@ extension Catalogue {
     row("actor", clause.actor == .both ? "client and server" : clause.actor.rawValue)
     row("scope", clause.scope.rawValue)
     row("status", clause.status.explanation)
-    row("how checked", clause.check)
-    row("inconclusive", clause.inconclusive.map { Self.always(of: clause) + $0 })
+    // How what is not checked yet is to be checked may be known.
+    let isOpen = clause.status == .planned || clause.status == .active
+    row(isOpen ? "to be checked" : "how checked", clause.check)
+    row("inconclusive", clause.inconclusive.map { (isOpen ? "" : Self.always(of: clause)) + $0 })
     row("violation", clause.example)
     row("same detector", clause.aliases?.joined(separator: ", "))
     row("note", clause.note)

@@ -5,26 +5,24 @@ import RepriseCore
 public struct Catalogue: Sendable {
   /// The clauses, by standard and in the standard's order.
   public let clauses: [Clause]
-  private let indices: [String: Int]
 
   /// Creates a catalogue.
-  /// - Parameter clauses: Its entries, each with an identifier of its own.
-  public init(_ clauses: [Clause]) {
-    self.clauses = clauses
-    indices = Dictionary(
-      clauses.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
-  }
+  /// - Parameter clauses: Its entries, each with an identifier that no other of its standard has.
+  public init(_ clauses: [Clause]) { self.clauses = clauses }
 
   /// Reads the catalogue that is part of this library.
   /// - Throws: ``ConformanceError`` when it was damaged when the library was built.
   public static func bundled() throws(ConformanceError) -> Catalogue {
     Catalogue(
       try read(conformance_mqtt_3_1_1(), spec: "mqtt-3.1.1")
+        + read(conformance_mqtt_5_0(), spec: "mqtt-5.0")
         + read(conformance_rfc6455(), spec: "rfc6455"))
   }
 
-  /// The clause with an identifier, or nil.
-  public subscript(id: String) -> Clause? { indices[id].map { clauses[$0] } }
+  /// The clause of a standard with an identifier, or nil.
+  public subscript(spec: String, id: String) -> Clause? {
+    clauses.first { $0.id == id && $0.spec == spec }
+  }
 
   /// The standards that there are clauses of.
   public var specs: [String] {

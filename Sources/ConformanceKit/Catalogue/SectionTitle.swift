@@ -24,6 +24,18 @@ enum SectionTitle {
       "4.5": "Message receipt", "4.6": "Message ordering", "4.7": "Topic names and filters",
       "4.8": "Handling errors", "6": "WebSocket", "7": "Conformance", "7.1": "Conformance targets",
     ],
+    "mqtt-5.0": [
+      "1.5": "Data representations", "2.1": "Fixed header", "2.2": "Variable header",
+      "3.1": "CONNECT", "3.2": "CONNACK", "3.3": "PUBLISH", "3.4": "PUBACK", "3.5": "PUBREC",
+      "3.6": "PUBREL", "3.7": "PUBCOMP", "3.8": "SUBSCRIBE", "3.9": "SUBACK",
+      "3.10": "UNSUBSCRIBE", "3.11": "UNSUBACK", "3.12": "PINGREQ", "3.14": "DISCONNECT",
+      "3.15": "AUTH", "4.1": "Session state", "4.2": "Network connections",
+      "4.3": "Quality of Service", "4.4": "Delivery retry", "4.5": "Message receipt",
+      "4.6": "Message ordering", "4.7": "Topic names and filters", "4.8": "Subscriptions",
+      "4.9": "Flow control", "4.10": "Request and response", "4.11": "Server redirection",
+      "4.12": "Enhanced authentication", "4.13": "Handling errors", "6": "WebSocket",
+      "6.0": "WebSocket", "7": "Conformance", "7.1": "Conformance targets",
+    ],
     "rfc6455": [
       "3": "WebSocket URIs", "4.1": "Client's handshake", "4.2": "Server's handshake",
       "4.3": "Header syntax", "4.4": "Versions", "5.1": "Framing", "5.2": "Base framing",

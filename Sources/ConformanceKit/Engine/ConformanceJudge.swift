@@ -15,7 +15,7 @@ public struct ConformanceJudge: EventConsumer {
   private var files: [String] = []
   private var seen = SeenProtocols()
   /// The clauses in the order of their places in the tally; nil in the place of a rule without one.
-  private static let places: [String?] = MQTTJudge.clauses + WebSocketJudge.clauses
+  private static let places: [ClauseKey?] = MQTTJudge.clauses + WebSocketJudge.clauses
   /// The clauses that there are rules for.
   static let rules = places.compactMap { $0 }
   /// Where the current file ended, as far as is known.
@@ -37,7 +37,7 @@ public struct ConformanceJudge: EventConsumer {
     self.options = options
     table = ConnectionTable(limit: options.memory)
     let rules = Set(Self.rules)
-    for clause in clauses where clause.status.hasRule != rules.contains(clause.id) {
+    for clause in clauses where clause.status.hasRule != rules.contains(clause.key) {
       throw ConformanceError(
         .badCatalogue, "\(clause.id) is called \(clause.status.rawValue), which its rules deny")
     }
@@ -77,8 +77,9 @@ public struct ConformanceJudge: EventConsumer {
     tally.beginEvent()
     if case .gap(let gap) = event.body, gap.reason == .leftOut { return leaveOut(event) }
     switch event.context.wire {
-    case .mqtt(MQTTJudge.version): takeMQTT(event, .judged, givingUp)
-    case .mqttInferred(MQTTJudge.version), .mqttUndetermined: takeMQTT(event, .inferred, givingUp)
+    case .mqtt(.v3_1_1), .mqtt(.v5_0): takeMQTT(event, .judged, givingUp)
+    case .mqttInferred(.v3_1_1), .mqttInferred(.v5_0), .mqttUndetermined:
+      takeMQTT(event, .inferred, givingUp)
     case .mqtt: consumeOther(event)
     case .mqttInferred: consumeUnnamed(event)
     case .webSocket: consumeCarrier(event, givingUp)
@@ -172,7 +173,7 @@ public struct ConformanceJudge: EventConsumer {
     }
     table[place].meetCarrier()
     let wire = table[place].wire
-    let isJudged = wire.version == MQTTJudge.version
+    let isJudged = wire.isJudged
     let hearing = hear(event, at: place, table[place].hasPings ? .judged : .retold, givingUp)
     // What its frames carry, which is judged as what is known of its version.
     let cargo = hearing.judged(wire.isCertain ? .judged : .inferred)
@@ -332,7 +333,7 @@ public struct ConformanceJudge: EventConsumer {
         clause.map { ($0, RuleIndex(value: place)) }
       }, uniquingKeysWith: { first, _ in first })
     let results = clauses.map { clause in
-      ClauseResult(clause, ranks[clause.id].map { tally[$0] }, seen, isStrict: options.isStrict)
+      ClauseResult(clause, ranks[clause.key].map { tally[$0] }, seen, isStrict: options.isStrict)
     }
     return ConformanceReport(
       toolVersion: toolVersion, inputs: files, results: results,
@@ -347,4 +348,9 @@ extension WebSocketFrameView {
     if case .kept = compression { return true }
     return missing > 0
   }
+}
+
+extension WireProtocol {
+  /// Whether it is MQTT of a version whose clauses are judged, be it only inferred.
+  var isJudged: Bool { version.map(MQTTJudge.versions.contains) ?? false }
 }

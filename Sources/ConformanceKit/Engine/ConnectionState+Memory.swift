@@ -18,6 +18,9 @@ extension ConnectionState {
       + subscribing.subscriptions.reserved + exchanges.fromClient.open.reserved
       + exchanges.fromServer.open.reserved
       + (rare?.value.reserved ?? 0)
+      + (terms.map {
+        MemoryLayout<Terms>.stride + $0.value.fromClient.reserved + $0.value.fromServer.reserved
+      } ?? 0)
   }
 
   /// Takes all that came before for lost: what was known of the connection was given up, and it goes on.
@@ -42,7 +45,7 @@ extension EventView {
     case .mqtt(let packet):
       switch packet.type {
       case .publish: packet.qos > 0
-      case .subscribe, .unsubscribe, .suback, .unsuback: true
+      case .connect, .subscribe, .unsubscribe, .suback, .unsuback: true
       default: false
       }
     case .webSocket(let frame): frame.opcode.isControl

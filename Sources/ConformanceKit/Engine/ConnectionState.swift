@@ -35,6 +35,10 @@ struct ConnectionState {
   var exchanges = ExchangingState()
   var life = LivingState()
   var ending = EndingState()
+  /// The Session Expiry Interval of the client's DISCONNECT, in seconds (5.0); nil where it has none.
+  var lastExpiry: UInt32?
+  /// What both ends agreed on (5.0); nil where the CONNECT was not seen as a whole.
+  var terms: Boxed<Terms>?
   /// What few connections need, see ``ownRare``; nil where there is nothing of it.
   var rare: Boxed<RareState>?
 
@@ -57,7 +61,14 @@ struct ConnectionState {
   }
 
   /// Whether the session ends with the connection, so that nothing can be made up for later.
-  var sessionEndsHere: Bool { opening.connect?.cleanStart == true }
+  var sessionEndsHere: Bool { is5 ? sessionExpiry == 0 : opening.connect?.cleanStart == true }
+
+  /// Whether the connection speaks MQTT 5.0.
+  @inline(__always)
+  var is5: Bool { wire.version == .v5_0 }
+
+  /// Whether a code of CONNACK refuses: those of 5.0 are failures from 0x80 on.
+  func isRefusal(_ code: UInt8) -> Bool { is5 ? code >= 0x80 : code != 0 }
 
   /// Why requests of a peer may have been missed, or nil when all of them were seen.
   func lossReason(of peer: Peer) -> UndecidedReason? {
@@ -79,9 +90,14 @@ struct ConnectionState {
     guard !self[answerer].isDeaf else { return .undecided(.gap(of: answerer)) }
     // A server that refuses answers nothing else (section 3.1.4).
     if answerer == .server, let connack = opening.connack, connack.code != 0 {
-      return .undecided(.clientRefused)
+      return .undecided(connack.isOfOlderServer ? .olderServer : .clientRefused)
     }
-    if answerer == .server, let disconnect = ending.disconnect,
+    if answerer == .server, let disconnect = ending.server.disconnect,
+      disconnect.time.nanoseconds(since: time) <= Self.patience
+    {
+      return .undecided(.answererClosed)
+    }
+    if answerer == .server, let disconnect = ending.client.disconnect,
       disconnect.time.nanoseconds(since: time) <= Self.patience
     {
       return .undecided(.requesterLeft)

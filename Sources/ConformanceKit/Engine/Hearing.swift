@@ -1,4 +1,5 @@
 internal import RepriseCore
+internal import Wire
 
 /// How an event is judged: what is known of its connection that no rule can change.
 ///
@@ -24,6 +25,8 @@ struct Hearing {
   }
 
   let mode: Mode
+  /// By whose clauses it is judged: those of 3.1.1 where nobody knows.
+  let version: MQTTVersion
   /// The number of the connection.
   let connection: Int
   /// The event, for a report that points at no other.
@@ -47,6 +50,7 @@ struct Hearing {
     givingUp: UndecidedReason? = nil
   ) {
     self.mode = mode
+    version = state.wire.version == .v5_0 ? .v5_0 : .v3_1_1
     connection = context.connection
     moment = Moment(context)
     isOrderUncertain = state.isOrderUncertain && !state.hasLoss
@@ -56,6 +60,7 @@ struct Hearing {
 
   private init(_ hearing: Hearing, _ mode: Mode) {
     self.mode = mode
+    version = hearing.version
     connection = hearing.connection
     moment = hearing.moment
     isOrderUncertain = hearing.isOrderUncertain

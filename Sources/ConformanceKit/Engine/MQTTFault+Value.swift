@@ -25,6 +25,10 @@ extension MQTTFault {
       return "\(text)\(packet.character(at: offset)) \(place), \(field.rawValue)"
     case .emptyList: return "the end of the packet \(place), \(field.rawValue)"
     case .fieldCut: return cut(packet)
+    case .noPropertyLength: return "the end of the packet \(place), \(field.rawValue)"
+    case .emptyShareName, .badShareName:
+      let text = packet.text(around: offset, in: field).map { "\"\($0)\", " } ?? ""
+      return "\(text)byte \(offset), \(field.rawValue)"
     case .trailingBytes:
       return "\(packet.header.packetSize - offset) more bytes from byte \(offset) on"
     case .sessionPresentOnRefusal:
@@ -70,13 +74,9 @@ extension MQTTPacketView {
     switch field {
     case .topic: return shortened(topic)
     case .filter:
-      // Behind the identifier, each with its length in front, and options behind it in SUBSCRIBE.
-      var start = header.size + 2
       var filters = filters
       while let filter = filters.next() {
-        let end = start + 2 + filter.text.byteCount
-        if offset < end { return shortened(filter.text) }
-        start = end + (type == .subscribe ? 1 : 0)
+        if offset <= filter.offset + filter.text.byteCount { return shortened(filter.text) }
       }
       return nil
     default: return nil

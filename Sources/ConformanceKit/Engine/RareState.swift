@@ -22,7 +22,11 @@ struct RareState {
 final class Boxed<Value> {
   fileprivate(set) var value: Value
 
-  fileprivate init(_ value: Value) { self.value = value }
+  init(_ value: Value) { self.value = value }
+
+  /// Changes the value; its holder is the only one.
+  @inline(__always)
+  func change(_ body: (inout Value) -> Void) { body(&value) }
 }
 
 extension ConnectionState {

@@ -16,10 +16,10 @@ struct SeenProtocols: Sendable {
   /// What a standard is about, if the input has nothing of it.
   func missing(for spec: String) -> String? {
     let isThere = counts.contains {
-      spec == "rfc6455" ? $0.wire == .webSocket : $0.wire.version == .v3_1_1
+      spec == "rfc6455" ? $0.wire == .webSocket : $0.wire.version?.spec == spec
     }
     guard !isThere else { return nil }
-    return spec == "rfc6455" ? "WebSocket" : "MQTT 3.1.1"
+    return spec == "rfc6455" ? "WebSocket" : "MQTT \(spec.drop { $0 != "-" }.dropFirst())"
   }
 
   /// What there was, for a reader.

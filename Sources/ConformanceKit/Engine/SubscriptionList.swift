@@ -96,7 +96,7 @@ struct SubscriptionList {
   /// Makes the next entry one that is looked for where topics match its wildcards; false when there
   /// is no room for it.
   private mutating func addWildcards(_ filter: RawSpan, _ range: Range<Int>) -> Bool {
-    if tried.count >= Self.maximumFirst, MQTTTopicFilter.check(filter) == .valid {
+    if tried.count >= Self.maximumFirst, MQTTTopicFilter.misplacedWildcards(in: filter).isEmpty {
       let text = text
       return tree.insert(range, in: text.span.bytes, for: entries.count)
     }

@@ -49,7 +49,8 @@ struct Suspicions {
     }
     waiting.append(
       Suspicion(
-        rule: rule.index, event: Event(copying: event.start(of: Self.mostBytes)),
+        rule: rule.index(in: hearing.version),
+        event: Event(copying: event.start(of: Self.mostBytes)),
         text: text().shortened, packetID: id))
     reserved += MemoryLayout<Suspicion>.stride + Self.mostText + event.keptBytes(of: Self.mostBytes)
   }

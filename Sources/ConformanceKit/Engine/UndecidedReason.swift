@@ -41,6 +41,7 @@ enum UndecidedReason: Int, CaseIterable {
   case clientClosedFirst
   case senderClosedFirst
   case closedLate
+  case serverClosedLate
   case earlierFieldCut
   case leftOverBytes
   case oddFields
@@ -63,6 +64,15 @@ enum UndecidedReason: Int, CaseIterable {
   case otherAtFault
   case retold
   case hidden
+  case unreadableProperty
+  case readsOtherwise
+  case olderServer
+  case successInShort
+  case limitNotKnown
+  case needNotCheck
+  case aliasNotKnown
+  case expiryNotKnown
+  case authenticating
 
   /// What is said of it in a report.
   var text: String {
@@ -114,6 +124,7 @@ enum UndecidedReason: Int, CaseIterable {
     case .clientClosedFirst: "the client ended the connection first"
     case .senderClosedFirst: "the sender of the bad packet ended the connection first"
     case .closedLate: "the client ended the connection, but took more than 30 s"
+    case .serverClosedLate: "the server ended the connection, but took more than 30 s"
     case .earlierFieldCut: "an earlier field of the packet is cut"
     case .leftOverBytes: "bytes are left over in the CONNECT whose field can't be told"
     case .oddFields: "fields hold what they should not, which another order may explain"
@@ -136,6 +147,17 @@ enum UndecidedReason: Int, CaseIterable {
     case .wasReset: "the connection was reset, which may be no decision of an endpoint"
     case .otherAtFault: "the other side had broken the rules, for which a connection may be failed"
     case .retold: "the recording is a client's own, which does not tell handshakes and frames"
+    case .unreadableProperty: "properties of the packet can't be read to their end"
+    case .readsOtherwise:
+      "the packet is well formed without a Property Length, which its sender may have left out"
+    case .olderServer: "the server may speak an earlier version of MQTT only"
+    case .successInShort:
+      "section 3.15.2.1 lets an AUTH that succeeded end in front of its properties"
+    case .limitNotKnown: "nothing shows that the sender knew the limit yet"
+    case .needNotCheck: "the receiver went on, but need not have noticed"
+    case .aliasNotKnown: "the topic that an alias stands for is not in the capture"
+    case .expiryNotKnown: "how long the session lasts is not known"
+    case .authenticating: "an authentication is going on"
     case .hidden: "a secret was hidden where it would be decided"
     }
   }
@@ -155,6 +177,16 @@ enum UndecidedReason: Int, CaseIterable {
       cause
     default: self
     }
+  }
+
+  /// The reason that a peer took long to end the connection.
+  static func closedLate(_ peer: Peer) -> UndecidedReason {
+    peer == .client ? .closedLate : .serverClosedLate
+  }
+
+  /// The reason that a peer ended the connection before the other did.
+  static func closedFirst(_ peer: Peer) -> UndecidedReason {
+    peer == .client ? .clientClosedFirst : .serverClosedFirst
   }
 
   /// The reason that bytes of a peer are missing.

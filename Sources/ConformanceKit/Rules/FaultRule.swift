@@ -1,3 +1,4 @@
+internal import RepriseCore
 internal import Wire
 
 /// A rule about the format of single packets: it is violated by certain faults of certain packets.
@@ -10,6 +11,13 @@ struct FaultRule: Sendable {
     var code: MQTTFault.Code
     /// The fields in which it does; none stands for any.
     var fields: [MQTTField] = []
+    /// The properties of which it does; none stands for any, and for what is none.
+    var properties: [MQTTPropertyID] = []
+
+    func fits(_ fault: MQTTFault) -> Bool {
+      code == fault.code && (fields.isEmpty || fields.contains(fault.field))
+        && (properties.isEmpty || fault.property.map(properties.contains) == true)
+    }
   }
 
   /// The packets that the clause speaks of, besides CONNECT.
@@ -22,10 +30,12 @@ struct FaultRule: Sendable {
     case reservedFlags
     /// CONNACKs that refuse.
     case refusals
+    /// Packets of certain types that have a property.
+    case property(MQTTPropertyID, of: [MQTTPacketType])
   }
 
   /// The CONNECTs that a clause speaks of.
-  enum ConnectCondition: Sendable {
+  enum ConnectCondition: Sendable, Equatable {
     case always
     case will, noWill
     case username, noUsername
@@ -33,6 +43,8 @@ struct FaultRule: Sendable {
     case noClientID
     /// At least two fields in the payload.
     case severalFields
+    case property(MQTTPropertyID)
+    case willProperty(MQTTPropertyID)
   }
 
   /// A field that the flags of a CONNECT do not announce.
@@ -59,6 +71,35 @@ struct FaultRule: Sendable {
   var reaction = Reaction.none
   /// Whether a cut field counts only in a packet that holds no whole filter before it.
   var needsNoFilter = false
+  /// The only one whose packets the clause speaks of; nil is both.
+  var sender: Peer?
+  /// Faults that leave open whether the clause is kept.
+  var doubts: [Pattern] = []
+  /// What is otherwise in MQTT 5.0; nil where nothing is.
+  var in5: Difference?
+
+  /// What the clause of one version asks for otherwise than that of another.
+  struct Difference: Sendable {
+    var expected: String?
+    /// Further faults that violate it.
+    var patterns: [Pattern] = []
+    var subject: Subject?
+    var reaction: Reaction?
+    var doubts: [Pattern] = []
+  }
+
+  /// The rule as a version has it; nil where it has none.
+  func `in`(_ version: MQTTVersion) -> FaultRule? {
+    guard clauses[version] != nil else { return nil }
+    guard version == .v5_0, let in5 else { return self }
+    var rule = self
+    rule.expected = in5.expected ?? expected
+    rule.patterns += in5.patterns
+    rule.subject = in5.subject ?? subject
+    rule.reaction = in5.reaction ?? reaction
+    rule.doubts += in5.doubts
+    return rule
+  }
 
   /// Whether the first byte alone decides, so that missing bytes do not matter.
   var isOfFirstByte: Bool {
@@ -66,7 +107,7 @@ struct FaultRule: Sendable {
   }
 
   /// Tells whether the clause speaks of packets with a first byte; of CONNECT ``connect`` decides.
-  func speaks(of firstByte: UInt8) -> Bool {
+  func speaks(of firstByte: UInt8, in version: MQTTVersion) -> Bool {
     let type = MQTTPacketType(firstByte: firstByte)
     switch subject {
     case .none, .refusals: return false
@@ -74,17 +115,25 @@ struct FaultRule: Sendable {
     case .publish(let qos, let types):
       return type == .publish ? qos.contains(firstByte >> 1 & 0b11) : types.contains(type)
     case .reservedFlags:
-      return ![.publish, .connect, .reserved, .auth].contains(type)
+      if type == .auth { return version.rules.hasAuth }
+      return ![.publish, .connect, .reserved].contains(type)
+    case .property(_, let types): return types.contains(type)
     }
   }
 
   /// Returns the first fault of a packet that violates the clause.
   func match(_ faults: [MQTTFault]) -> MQTTFault? {
-    faults.first { fault in
-      patterns.contains {
-        $0.code == fault.code && ($0.fields.isEmpty || $0.fields.contains(fault.field))
-      }
-    }
+    faults.first { fault in patterns.contains { $0.fits(fault) } }
+  }
+
+  /// Whether a fault of a packet leaves open if the clause is kept.
+  func isDoubtful(_ faults: [MQTTFault]) -> Bool {
+    !doubts.isEmpty && faults.contains { fault in doubts.contains { $0.fits(fault) } }
+  }
+
+  /// The property that a packet other than CONNECT must have for the clause to speak of it.
+  var property: MQTTPropertyID? {
+    if case .property(let id, _) = subject { id } else { nil }
   }
 
   /// The last field of a CONNECT that the clause needs to be found; nil is the last of all.
@@ -104,12 +153,14 @@ extension MQTTField {
     case .protocolLevel: 3
     case .connectFlags: 4
     case .keepAlive: 5
-    case .clientID: 6
-    case .willTopic: 7
-    case .willPayload: 8
-    case .username: 9
-    case .password: 10
-    default: 11
+    case .properties: 6
+    case .clientID: 7
+    case .willProperties: 8
+    case .willTopic: 9
+    case .willPayload: 10
+    case .username: 11
+    case .password: 12
+    default: 13
     }
   }
 }

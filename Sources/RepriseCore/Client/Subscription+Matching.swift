@@ -5,7 +5,7 @@ extension Subscription {
   public var isWellFormed: Bool {
     let bytes = Array(filter.utf8)
     guard !bytes.isEmpty, bytes.count <= 65_535, !bytes.contains(0) else { return false }
-    return MQTTTopicFilter.check(bytes.span.bytes) == .valid
+    return MQTTTopicFilter.misplacedWildcards(in: bytes.span.bytes).isEmpty
   }
 
   /// Tells whether a topic name matches the filter (MQTT 3.1.1 section 4.7).

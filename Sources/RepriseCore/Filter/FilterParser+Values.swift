@@ -167,10 +167,13 @@ extension FilterParser {
   /// A topic filter that MQTT does not allow would match by chance.
   private func check(filter value: FilterValue) throws(FilterError) {
     guard case .text(let bytes) = value else { return }
-    switch MQTTTopicFilter.check(bytes.span.bytes) {
-    case .valid: return
-    case .misplacedMultiLevel: throw previous("# must stand alone in the last level of a filter")
-    case .misplacedSingleLevel: throw previous("+ must fill a whole level of a filter")
+    let misplaced = MQTTTopicFilter.misplacedWildcards(in: bytes.span.bytes)
+    let last = Int.max
+    switch (misplaced.multiLevel ?? last, misplaced.singleLevel ?? last) {
+    case (last, last): return
+    case (let multiLevel, let singleLevel) where multiLevel < singleLevel:
+      throw previous("# must stand alone in the last level of a filter")
+    default: throw previous("+ must fill a whole level of a filter")
     }
   }
 }

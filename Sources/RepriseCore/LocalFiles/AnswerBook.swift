@@ -239,7 +239,7 @@ struct AnswerBook: Sendable {
   ) throws(DataClientError) -> String {
     let filter = try fields.string(key)
     let bytes = Array(filter.utf8)
-    guard !bytes.isEmpty, MQTTTopicFilter.check(bytes.span.bytes) == .valid else {
+    guard !bytes.isEmpty, MQTTTopicFilter.misplacedWildcards(in: bytes.span.bytes).isEmpty else {
       throw fields.error(key, "is no topic filter of MQTT")
     }
     return filter

@@ -38,6 +38,8 @@ public struct MQTTConnectView: ~Escapable {
   public var willProperties: MQTTPropertiesView {
     @_lifetime(copy self) get { MQTTPropertiesView(bytes, in: layout.willProperties ?? .empty) }
   }
+  /// Which properties the will has, and whether all of them could be read (5.0).
+  public var willPropertySet: MQTTPropertySet { layout.willPropertySet }
   /// Whether the User Name Flag is set.
   public var hasUsername: Bool { layout.flags & 0b1000_0000 != 0 }
   /// The user name's UTF-8; empty without one.
@@ -56,6 +58,7 @@ struct MQTTConnectLayout: Sendable {
   var keepAlive: UInt16 = 0
   var clientID = ByteRange.empty
   var willProperties: ByteRange?
+  var willPropertySet = MQTTPropertySet()
   var willTopic = ByteRange.empty
   var willPayload = ByteRange.empty
   var username = ByteRange.empty

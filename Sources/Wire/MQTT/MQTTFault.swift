@@ -9,12 +9,17 @@ public struct MQTTFault: Error, Sendable, Hashable {
   public let field: MQTTField
   /// Where, in bytes from the first byte of the packet.
   public let offset: Int
+  /// The property that breaks it; nil where the fault is of no property, or of one that there is not.
+  public let property: MQTTPropertyID?
 
   /// Creates a fault.
-  public init(_ code: Code, in field: MQTTField, at offset: Int) {
+  public init(
+    _ code: Code, in field: MQTTField, at offset: Int, of property: MQTTPropertyID? = nil
+  ) {
     self.code = code
     self.field = field
     self.offset = offset
+    self.property = property
   }
 
   /// The rules that a packet can break, each a stable name for tools.
@@ -27,7 +32,7 @@ public struct MQTTFault: Error, Sendable, Hashable {
     case reservedType = "reserved-type"
     /// The flags of the fixed header are not the required ones.
     case reservedFlags = "reserved-flags"
-    /// The Remaining Length takes more bytes than it needs, which 5.0 forbids.
+    /// A Variable Byte Integer takes more bytes than it needs, which 5.0 forbids.
     case lengthNotShortest = "length-not-shortest"
     /// A QoS of 3.
     case invalidQoS = "invalid-qos"
@@ -71,12 +76,20 @@ public struct MQTTFault: Error, Sendable, Hashable {
     case invalidRetainHandling = "invalid-retain-handling"
     /// No Local is set on a shared subscription.
     case noLocalOnShared = "no-local-on-shared"
+    /// The share name of a shared subscription is empty (5.0).
+    case emptyShareName = "empty-share-name"
+    /// The share name of a shared subscription holds a wildcard, or no filter stands behind it (5.0).
+    case badShareName = "bad-share-name"
     /// Reserved bits of the acknowledge flags in CONNACK are set.
     case reservedConnackFlags = "reserved-connack-flags"
     /// A CONNACK that refuses says that a session is present.
     case sessionPresentOnRefusal = "session-present-on-refusal"
     /// A return or reason code that the packet type does not have.
     case unknownReasonCode = "unknown-reason-code"
+    /// Nothing stands where 5.0 has a Property Length, be it 0.
+    case noPropertyLength = "no-property-length"
+    /// A property runs past the end of the properties.
+    case propertyCut = "property-cut"
     /// A property identifier that the standard does not have.
     case unknownProperty = "unknown-property"
     /// A property that the packet type must not carry.
@@ -115,9 +128,13 @@ public struct MQTTFault: Error, Sendable, Hashable {
       case .reservedOptionBits: "reserved bits of the subscription options are set"
       case .invalidRetainHandling: "Retain Handling 3 does not exist"
       case .noLocalOnShared: "No Local is set on a shared subscription"
+      case .emptyShareName: "the share name is empty"
+      case .badShareName: "the share name holds a wildcard, or no filter stands behind it"
       case .reservedConnackFlags: "reserved acknowledge flags are set"
       case .sessionPresentOnRefusal: "a refusal says that a session is present"
       case .unknownReasonCode: "the packet type has no such code"
+      case .noPropertyLength: "nothing stands where the Property Length belongs"
+      case .propertyCut: "the property runs past the end of the properties"
       case .unknownProperty: "the standard has no such property"
       case .propertyNotAllowed: "the packet type must not carry the property"
       case .repeatedProperty: "the property stands more than once"

@@ -56,8 +56,7 @@ extension MQTTPacketDecoder {
   /// Reads the payload in its fixed order (MQTT 3.1.1 section 3.1.3).
   private mutating func readConnectPayload(_ connect: inout MQTTConnectLayout) {
     if version.rules.hasProperties {
-      guard let properties = readProperties(.connect, .properties) else { return }
-      layout.properties = properties
+      guard readProperties(.connect) else { return }
     }
     guard let clientID = readText(.clientID) else { return }
     connect.clientID = clientID
@@ -86,8 +85,9 @@ extension MQTTPacketDecoder {
 
   private mutating func readWill(_ connect: inout MQTTConnectLayout) -> Bool {
     if version.rules.hasProperties {
-      guard let properties = readProperties(.will, .willProperties) else { return false }
-      connect.willProperties = properties
+      guard let properties = findProperties(.will, .willProperties) else { return false }
+      connect.willProperties = properties.range
+      connect.willPropertySet = properties.set
     }
     guard let topic = readText(.willTopic, isTopic: true) else { return false }
     connect.willTopic = topic

@@ -7,7 +7,7 @@ extension MQTTPacketDecoder {
     if range.count == 0 {
       note(.emptyTopic, .filter, at: Int(range.start) - 2)
     } else {
-      checkWildcards(range)
+      checkFilter(range, isRequest: withOptions)
     }
     guard withOptions else { return true }
     guard let options = cursor.readByte() else {
@@ -18,14 +18,28 @@ extension MQTTPacketDecoder {
     return true
   }
 
-  private mutating func checkWildcards(_ range: ByteRange) {
+  private mutating func checkFilter(_ range: ByteRange, isRequest: Bool) {
     let text = cursor.bytes.part(range)
     let start = Int(range.start)
-    switch MQTTTopicFilter.check(text) {
-    case .valid: break
-    case .misplacedMultiLevel(let offset):
+    guard version.rules.hasSharedSubscriptions else { return checkWildcards(text, at: start) }
+    switch MQTTTopicFilter.share(of: text) {
+    case .none: checkWildcards(text, at: start)
+    // The filter inside has its own form (5.0 section 4.8.2).
+    case .filter(let offset):
+      checkWildcards(text.extracting(offset..<text.byteCount), at: start + offset)
+    // An UNSUBSCRIBE compares it with others, and finds none.
+    case .emptyName(let offset) where isRequest: note(.emptyShareName, .filter, at: start + offset)
+    case .badName(let offset) where isRequest: note(.badShareName, .filter, at: start + offset)
+    case .emptyName, .badName: break
+    }
+  }
+
+  private mutating func checkWildcards(_ filter: RawSpan, at start: Int) {
+    let misplaced = MQTTTopicFilter.misplacedWildcards(in: filter)
+    if let offset = misplaced.multiLevel {
       note(.misplacedMultiLevelWildcard, .filter, at: start + offset)
-    case .misplacedSingleLevel(let offset):
+    }
+    if let offset = misplaced.singleLevel {
       note(.misplacedSingleLevelWildcard, .filter, at: start + offset)
     }
   }
@@ -38,19 +52,34 @@ extension MQTTPacketDecoder {
     if options & 0b11_0000 == 0b11_0000 {
       note(.invalidRetainHandling, .subscriptionOptions, at: offset)
     }
-    if options & 0b100 != 0, MQTTTopicFilter.isShared(cursor.bytes.part(filter)) {
+    if options & 0b100 != 0,
+      case .filter = MQTTTopicFilter.share(of: cursor.bytes.part(filter))
+    {
       note(.noLocalOnShared, .subscriptionOptions, at: offset)
     }
   }
 
   // MARK: Properties
 
-  /// Reads a property length and the properties that it covers.
-  /// - Returns: Where the properties stand; nil when nothing behind them can be found any more.
-  mutating func readProperties(
+  /// Reads the properties of the packet itself; false when nothing behind them can be found any more.
+  mutating func readProperties(_ place: MQTTPropertyID.Places) -> Bool {
+    guard let properties = findProperties(place, .properties) else { return false }
+    layout.properties = properties.range
+    layout.propertySet = properties.set
+    return true
+  }
+
+  /// Reads a Property Length and the properties that it covers.
+  /// - Returns: Where the properties stand and which they are; nil when nothing behind them can be found any
+  ///   more.
+  mutating func findProperties(
     _ place: MQTTPropertyID.Places, _ field: MQTTField
-  ) -> ByteRange? {
+  ) -> (range: ByteRange, set: MQTTPropertySet)? {
     let start = cursor.offset
+    guard !cursor.isAtEnd else {
+      if isComplete { note(.noPropertyLength, field) }
+      return nil
+    }
     guard case .value(let length, let size) = cursor.readVariableByteInteger() else {
       noteCut(field)
       return nil
@@ -61,49 +90,54 @@ extension MQTTPacketDecoder {
       return nil
     }
     let range = ByteRange(cursor.offset..<cursor.offset + length)
-    if length > 0 { checkProperties(range, place, field) }
+    let set = length > 0 ? checkProperties(range, place, field) : MQTTPropertySet(isWhole: true)
     cursor.skip(length)
-    return range
+    return (range, set)
   }
 
   private mutating func checkProperties(
     _ range: ByteRange, _ place: MQTTPropertyID.Places, _ field: MQTTField
-  ) {
+  ) -> MQTTPropertySet {
     let bounds = range.bounds
     var properties = ByteCursor(cursor.bytes, from: bounds.lowerBound, to: bounds.upperBound)
-    var seen: UInt64 = 0
+    var seen = MQTTPropertySet()
     while !properties.isAtEnd {
       let offset = properties.offset
+      var unread = properties
       guard let property = MQTTPropertyView(&properties) else {
-        let known = MQTTPropertyID(rawValue: cursor.bytes.byte(at: offset)) != nil
-        return note(known ? .fieldCut : .unknownProperty, field, at: offset)
+        let id = MQTTPropertyView.readIdentifier(&unread)
+        note(id == nil ? .unknownProperty : .propertyCut, field, at: offset, of: id?.id)
+        return seen
       }
-      let bit: UInt64 = 1 << UInt64(property.id.rawValue)
-      if !property.id.places.contains(place) { note(.propertyNotAllowed, field, at: offset) }
-      if seen & bit != 0, !property.id.mayRepeat(in: place) {
-        note(.repeatedProperty, field, at: offset)
+      let id = property.id
+      if !id.places.contains(place) { note(.propertyNotAllowed, field, at: offset, of: id) }
+      if seen.contains(id), !id.mayRepeat(in: place) {
+        note(.repeatedProperty, field, at: offset, of: id)
       }
-      seen |= bit
-      if property.id.kind == .variableByteInteger,
-        properties.offset - offset - 1 != VariableByteInteger.size(of: property.integer)
-      {
-        note(.lengthNotShortest, field, at: offset)
-      }
+      seen.insert(id)
+      let isLong =
+        property.identifierSize > 1
+        || id.kind == .variableByteInteger
+          && properties.offset - offset - 1 != VariableByteInteger.size(of: property.integer)
+      if isLong { note(.lengthNotShortest, field, at: offset, of: id) }
       check(property, field)
     }
+    seen.isWhole = true
+    return seen
   }
 
   private mutating func check(_ property: MQTTPropertyView, _ field: MQTTField) {
-    switch property.id.kind {
+    let id = property.id
+    switch id.kind {
     case .byte, .twoByteInteger, .fourByteInteger, .variableByteInteger:
-      if !property.id.allows(property.integer) {
-        note(.invalidPropertyValue, field, at: property.offset)
+      if !id.allows(property.integer) {
+        note(.invalidPropertyValue, field, at: property.offset, of: id)
       }
     case .string:
-      check(property.first, field, isTopic: property.id == .responseTopic)
+      check(property.first, field, isTopic: id == .responseTopic, of: id)
     case .stringPair:
-      check(property.first, field, isTopic: false)
-      check(property.second, field, isTopic: false)
+      check(property.first, field, isTopic: false, of: id)
+      check(property.second, field, isTopic: false, of: id)
     case .binary: break
     }
   }

@@ -41,13 +41,18 @@ struct MQTTPacketDecoder: ~Escapable {
 
   // MARK: Notes
 
-  mutating func note(_ code: MQTTFault.Code, _ field: MQTTField, at offset: Int? = nil) {
-    let fault = MQTTFault(code, in: field, at: offset ?? cursor.offset)
+  mutating func note(
+    _ code: MQTTFault.Code, _ field: MQTTField, at offset: Int? = nil,
+    of property: MQTTPropertyID? = nil
+  ) {
+    let fault = MQTTFault(code, in: field, at: offset ?? cursor.offset, of: property)
     guard layout.faults.count >= MQTTPacketLayout.mostFaults else {
       return layout.faults.append(fault)
     }
     // Of each kind the first is there, however late it comes, because rules ask for kinds.
-    let isKnown = layout.faults.contains { $0.code == code && $0.field == field }
+    let isKnown = layout.faults.contains {
+      $0.code == code && $0.field == field && $0.property == property
+    }
     if isKnown { layout.moreFaults += 1 } else { layout.faults.append(fault) }
   }
 
@@ -86,13 +91,19 @@ struct MQTTPacketDecoder: ~Escapable {
   }
 
   @inline(__always)
-  mutating func check(_ range: ByteRange, _ field: MQTTField, isTopic: Bool) {
+  mutating func check(
+    _ range: ByteRange, _ field: MQTTField, isTopic: Bool, of property: MQTTPropertyID? = nil
+  ) {
     let scan = TextScan(cursor.bytes.part(range))
     if scan.invalidUTF8 == nil, scan.null == nil, scan.wildcard == nil { return }
     let start = Int(range.start)
-    if let offset = scan.invalidUTF8 { note(.invalidUTF8, field, at: start + offset) }
-    if let offset = scan.null { note(.nullCharacter, field, at: start + offset) }
-    if isTopic, let offset = scan.wildcard { note(.wildcardInTopic, field, at: start + offset) }
+    if let offset = scan.invalidUTF8 {
+      note(.invalidUTF8, field, at: start + offset, of: property)
+    }
+    if let offset = scan.null { note(.nullCharacter, field, at: start + offset, of: property) }
+    if isTopic, let offset = scan.wildcard {
+      note(.wildcardInTopic, field, at: start + offset, of: property)
+    }
   }
 
   mutating func readPacketID() -> Bool {
@@ -115,20 +126,17 @@ struct MQTTPacketDecoder: ~Escapable {
     layout.topic = topic
     if qos > 0, !readPacketID() { return }
     if version.rules.hasProperties {
-      guard let properties = readProperties(.publish, .properties) else { return }
-      layout.properties = properties
+      guard readProperties(.publish) else { return }
     }
     if topic.count == 0 { checkEmptyTopic() }
     layout.rest = cursor.readRest()
   }
 
-  /// An empty topic is a fault, except with a Topic Alias (5.0 section 3.3.2.1).
+  /// An empty topic is a fault, except with a Topic Alias (5.0 section 3.3.2.1), which may stand behind a
+  /// property that can't be read.
   private mutating func checkEmptyTopic() {
-    if version.rules.allowsEmptyTopic, let properties = layout.properties,
-      MQTTPropertiesView(cursor.bytes, in: properties).integer(.topicAlias) != nil
-    {
-      return
-    }
+    let set = layout.propertySet
+    if version.rules.allowsEmptyTopic, set.contains(.topicAlias) || !set.isWhole { return }
     note(.emptyTopic, .topic, at: header.size)
   }
 
@@ -148,8 +156,7 @@ struct MQTTPacketDecoder: ~Escapable {
       note(.sessionPresentOnRefusal, .acknowledgeFlags, at: cursor.offset - 2)
     }
     if version.rules.hasProperties {
-      guard let properties = readProperties(.connack, .properties) else { return }
-      layout.properties = properties
+      guard readProperties(.connack) else { return }
     }
     expectEnd()
   }
@@ -172,16 +179,14 @@ struct MQTTPacketDecoder: ~Escapable {
       note(.unknownReasonCode, .reasonCode, at: cursor.offset - 1)
     }
     guard !cursor.isAtEnd else { return }
-    guard let properties = readProperties(.init(type), .properties) else { return }
-    layout.properties = properties
+    guard readProperties(.init(type)) else { return }
     expectEnd()
   }
 
   mutating func decodeRequest(_ type: MQTTPacketType) {
     guard readPacketID() else { return }
     if version.rules.hasProperties {
-      guard let properties = readProperties(.init(type), .properties) else { return }
-      layout.properties = properties
+      guard readProperties(.init(type)) else { return }
     }
     let start = cursor.offset
     if cursor.isAtEnd {
@@ -195,8 +200,7 @@ struct MQTTPacketDecoder: ~Escapable {
   mutating func decodeAnswer(_ type: MQTTPacketType) {
     guard readPacketID() else { return }
     if version.rules.hasProperties {
-      guard let properties = readProperties(.init(type), .properties) else { return }
-      layout.properties = properties
+      guard readProperties(.init(type)) else { return }
     }
     guard type == .suback || version.rules.unsubackHasReasonCodes else { return expectEnd() }
     if cursor.isAtEnd, isComplete { note(.emptyList, .reasonCode) }

@@ -72,6 +72,9 @@ public struct MQTTPacketView: ~Escapable {
   /// Whether the packet has a property length, be it 0.
   public var hasProperties: Bool { layout.properties != nil }
 
+  /// Which properties the packet itself has, and whether all of them could be read.
+  public var propertySet: MQTTPropertySet { layout.propertySet }
+
   /// The return code of CONNACK or the reason code of an acknowledgement, DISCONNECT or AUTH.
   ///
   /// Where 5.0 lets it be left out it is 0 then (5.0 sections 3.4.2.1, 3.14.2.1).
@@ -117,6 +120,7 @@ struct MQTTPacketLayout: Sendable {
   /// What follows the variable header: a payload, filters or codes.
   var rest = ByteRange.empty
   var properties: ByteRange?
+  var propertySet = MQTTPropertySet()
   var packetID: UInt16?
   var reasonCode: UInt8?
   var impliesSuccess = false
@@ -147,7 +151,8 @@ public struct MQTTFiltersView: ~Escapable {
     guard let range = cursor.readPrefixed() else { return nil }
     let options: UInt8? = haveOptions ? cursor.readByte() : 0
     guard let options else { return nil }
-    return MQTTFilterView(text: cursor.bytes.part(range), options: options)
+    return MQTTFilterView(
+      text: cursor.bytes.part(range), options: options, offset: Int(range.start))
   }
 }
 
@@ -157,11 +162,14 @@ public struct MQTTFilterView: ~Escapable {
   public let text: RawSpan
   /// The options byte; 0 in UNSUBSCRIBE.
   public let options: UInt8
+  /// Where the text begins, in bytes from the first byte of the packet.
+  public let offset: Int
 
   @_lifetime(copy text)
-  init(text: RawSpan, options: UInt8) {
+  init(text: RawSpan, options: UInt8, offset: Int) {
     self.text = text
     self.options = options
+    self.offset = offset
   }
 
   /// The requested QoS, 0...3; 3 is a fault.

@@ -45,15 +45,18 @@ public struct MQTTPropertyView: Sendable {
   public let integer: Int
   /// Where the property starts, in bytes from the first byte of the packet.
   public let offset: Int
+  /// The bytes of the identifier; more than 1 is a fault.
+  let identifierSize: Int
   let first: ByteRange
   let second: ByteRange
 
   /// Reads the property at the cursor; nil at the end or when it can't be read.
   init?(_ cursor: inout ByteCursor) {
     offset = cursor.offset
-    // Identifiers are Variable Byte Integers, but all of them are below 128.
-    guard let byte = cursor.readByte(), let id = MQTTPropertyID(rawValue: byte) else { return nil }
+    guard let identifier = Self.readIdentifier(&cursor) else { return nil }
+    let id = identifier.id
     self.id = id
+    identifierSize = identifier.size
     var integer: Int? = 0
     var first: ByteRange? = .empty
     var second: ByteRange? = .empty
@@ -76,6 +79,21 @@ public struct MQTTPropertyView: Sendable {
     self.integer = integer
     self.first = first
     self.second = second
+  }
+
+  /// Reads an identifier, a Variable Byte Integer below 128; nil at the end and for one that there is not.
+  @inline(__always)
+  static func readIdentifier(_ cursor: inout ByteCursor) -> (id: MQTTPropertyID, size: Int)? {
+    guard !cursor.isAtEnd else { return nil }
+    let byte = cursor.bytes.byte(at: cursor.offset)
+    if byte < 0x80 {
+      cursor.skip(1)
+      return MQTTPropertyID(rawValue: byte).map { ($0, 1) }
+    }
+    guard case .value(let value, let size) = cursor.readVariableByteInteger(),
+      let id = UInt8(exactly: value).flatMap(MQTTPropertyID.init)
+    else { return nil }
+    return (id, size)
   }
 
   /// The bytes of a string or of binary data; of a pair, the name.

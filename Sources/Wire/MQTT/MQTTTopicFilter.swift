@@ -1,13 +1,32 @@
 /// Topic names and topic filters, compared as bytes (MQTT 3.1.1 section 4.7).
 public enum MQTTTopicFilter {
-  /// What is wrong with the wildcards of a filter.
-  public enum Check: Sendable, Hashable {
-    /// The wildcards stand where they may.
-    case valid
-    /// `#` is not alone in the last level (MQTT-4.7.1-2); the offset is its byte.
-    case misplacedMultiLevel(at: Int)
-    /// `+` does not fill a whole level (MQTT-4.7.1-3); the offset is its byte.
-    case misplacedSingleLevel(at: Int)
+  /// The first wildcards of a filter that stand where they may not, by their bytes.
+  public struct Misplaced: Sendable, Hashable {
+    /// A `#` that is not alone in the last level (3.1.1 MQTT-4.7.1-2, 5.0 MQTT-4.7.1-1).
+    public var multiLevel: Int?
+    /// A `+` that does not fill a whole level (3.1.1 MQTT-4.7.1-3, 5.0 MQTT-4.7.1-2).
+    public var singleLevel: Int?
+
+    /// Creates what was found; nil is what is not there.
+    public init(multiLevel: Int? = nil, singleLevel: Int? = nil) {
+      self.multiLevel = multiLevel
+      self.singleLevel = singleLevel
+    }
+
+    /// Whether all wildcards stand where they may.
+    public var isEmpty: Bool { multiLevel == nil && singleLevel == nil }
+  }
+
+  /// What a filter is as a shared subscription, `$share/NAME/FILTER` (5.0 section 4.8.2).
+  public enum Share: Sendable, Hashable {
+    /// It is none.
+    case none
+    /// It is one, whose filter begins at a byte.
+    case filter(at: Int)
+    /// It begins as one, but the name is empty (MQTT-4.8.2-1); the offset is where it belongs.
+    case emptyName(at: Int)
+    /// It begins as one, but the name holds a wildcard at a byte, or no filter follows there (MQTT-4.8.2-2).
+    case badName(at: Int)
   }
 
   private static let slash = UInt8(ascii: "/")
@@ -15,23 +34,40 @@ public enum MQTTTopicFilter {
   private static let hash = UInt8(ascii: "#")
 
   /// Checks the wildcards of a filter.
-  public static func check(_ filter: RawSpan) -> Check {
+  public static func misplacedWildcards(in filter: RawSpan) -> Misplaced {
+    var misplaced = Misplaced()
     for offset in 0..<filter.byteCount {
       let byte = filter.byte(at: offset)
       guard byte == plus || byte == hash else { continue }
       let startsLevel = offset == 0 || filter.byte(at: offset - 1) == slash
       let isLast = offset == filter.byteCount - 1
       if byte == hash {
-        if !startsLevel || !isLast { return .misplacedMultiLevel(at: offset) }
-      } else if !startsLevel || !(isLast || filter.byte(at: offset + 1) == slash) {
-        return .misplacedSingleLevel(at: offset)
+        if misplaced.multiLevel == nil, !startsLevel || !isLast { misplaced.multiLevel = offset }
+      } else if misplaced.singleLevel == nil,
+        !startsLevel || !(isLast || filter.byte(at: offset + 1) == slash)
+      {
+        misplaced.singleLevel = offset
       }
     }
-    return .valid
+    return misplaced
   }
 
-  /// Tells whether a filter is that of a shared subscription, `$share/NAME/FILTER` (5.0 section 4.8.2).
-  public static func isShared(_ filter: RawSpan) -> Bool {
+  /// Tells whether a filter is one of a shared subscription.
+  public static func share(of filter: RawSpan) -> Share {
+    guard filter.byteCount >= 7, filter.extracting(first: 7).equals("$share/") else { return .none }
+    var wildcard: Int?
+    var end = 7
+    while end < filter.byteCount, filter.byte(at: end) != slash {
+      let byte = filter.byte(at: end)
+      if wildcard == nil, byte == plus || byte == hash { wildcard = end }
+      end += 1
+    }
+    if end == 7 { return .emptyName(at: 7) }
+    if let wildcard { return .badName(at: wildcard) }
+    return end + 1 < filter.byteCount ? .filter(at: end + 1) : .badName(at: end)
+  }
+
+  private static func isShared(_ filter: RawSpan) -> Bool {
     filter.byteCount > 7 && filter.extracting(first: 7).equals("$share/")
   }
 

@@ -38,6 +38,8 @@ public struct MQTTRules: Sendable, Hashable {
   public var emptyClientIDNeedsCleanStart: Bool { version != .v5_0 }
   /// A PUBLISH may leave its topic empty and name a Topic Alias (5.0 section 3.3.2.1).
   public var allowsEmptyTopic: Bool { version == .v5_0 }
+  /// A filter `$share/NAME/FILTER` is a shared subscription (5.0 section 4.8.2).
+  public var hasSharedSubscriptions: Bool { version == .v5_0 }
   /// SUBACK can refuse a filter by the code 0x80 (since 3.1.1 section 3.9.3).
   public var subackMayRefuse: Bool { version != .v3_1 }
   /// The shortest encoding of a length is required (5.0 section 1.5.5).

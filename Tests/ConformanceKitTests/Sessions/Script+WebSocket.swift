@@ -198,7 +198,7 @@ extension Script {
     opcode: WebSocketOpcode = .binary
   ) {
     let packets = contents.map {
-      (try? MQTTPacket($0, version: .v3_1_1).encoded()) ?? []
+      (try? MQTTPacket(translated($0), version: told).encoded()) ?? []
     }
     let bytes = packets.flatMap { $0 }
     var ends = packets.reduce(into: [Int]()) { $0.append(($0.last ?? 0) + $1.count) }[...]

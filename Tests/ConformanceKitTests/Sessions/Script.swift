@@ -8,13 +8,25 @@ struct Script {
   private var time: Int64 = 1_790_000_000_000_000_000
   private var frame = 0
   var connection: Int
-  var wire = WireProtocol.mqtt(.v3_1_1)
+  var wire: WireProtocol {
+    didSet { if let version = wire.version, version != told { isAsTold = false } }
+  }
+  /// The version that it is told in.
+  let told: MQTTVersion
+  /// Whether nothing in it is of one version alone: it can be told in another one.
+  private(set) var isAsTold = true
+  /// How many filters the open UNSUBSCRIBEs have, which 5.0 answers one by one.
+  private var filterCounts: [UInt16: Int] = [:]
   /// What reads the frames, once there are any.
   var carrier = Carrier()
   /// The place of an event in front of which bytes of a side are missing; nil where none are.
   var loss: (place: Int, sender: Peer)?
 
-  init(connection: Int = 1) { self.connection = connection }
+  init(connection: Int = 1, version: MQTTVersion = .v3_1_1) {
+    self.connection = connection
+    told = version
+    wire = .mqtt(version)
+  }
 
   mutating func add(_ sender: Peer, _ body: Event.Body, early nanoseconds: Int64 = 0) {
     loseIfDue()
@@ -31,7 +43,7 @@ struct Script {
     let carrying = wire
     // A packet comes with its frame.
     if loss?.place == events.count { loss = nil }
-    wire = .mqtt(.v3_1_1)
+    wire = .mqtt(told)
     add(sender, .mqtt(PacketBytes(packet)))
     wire = carrying
     events[events.count - 1].context.over = .webSocket
@@ -107,6 +119,7 @@ struct Script {
   }
 
   private mutating func send(_ sender: Peer, _ content: MQTTPacket.Content, _ dup: Bool) {
+    let content = translated(content)
     let packet = MQTTPacket(content, version: wire.version ?? .v3_1_1, dup: dup)
     // Nothing here is longer than the format can say; an empty packet would fail its test.
     add(sender, .mqtt(PacketBytes((try? packet.encoded()) ?? [])))
@@ -116,7 +129,29 @@ struct Script {
   mutating func client(hex: String, missing: Int = 0) { send(.client, hex, missing) }
   mutating func server(hex: String, missing: Int = 0) { send(.server, hex, missing) }
 
+  /// What says in 5.0 what a packet says in 3.1.1: codes have other numbers, a session that is to be kept says
+  /// for how long, and UNSUBACK has codes.
+  mutating func translated(_ content: MQTTPacket.Content) -> MQTTPacket.Content {
+    guard told == .v5_0 else { return content }
+    switch content {
+    case .connect(var connect) where !connect.cleanStart && connect.properties.isEmpty:
+      connect.properties = [.init(.sessionExpiryInterval, .integer(0xFFFF_FFFF))]
+      return .connect(connect)
+    case .connack(var connack) where (1...5).contains(connack.code):
+      connack.code = [0x84, 0x85, 0x88, 0x86, 0x87][Int(connack.code) - 1]
+      return .connack(connack)
+    case .unsubscribe(let id, let filters, _):
+      filterCounts[id] = filters.count
+      return content
+    case .unsuback(let id, let codes, let properties) where codes.isEmpty:
+      let codes = [UInt8](repeating: 0, count: filterCounts[id] ?? 1)
+      return .unsuback(packetID: id, codes: codes, properties)
+    default: return content
+    }
+  }
+
   private mutating func send(_ sender: Peer, _ hex: String, _ missing: Int) {
+    isAsTold = false
     let digits = hex.filter { $0 != " " }.map { UInt8($0.hexDigitValue ?? 0) }
     let bytes = stride(from: 0, to: digits.count - 1, by: 2).map {
       digits[$0] << 4 | digits[$0 + 1]
@@ -126,6 +161,7 @@ struct Script {
 
   /// A CONNECT with flags and a payload of any kind.
   mutating func connect(flags: UInt8, payload: [UInt8]) {
+    isAsTold = false
     let body: [UInt8] = [0, 4] + Array("MQTT".utf8) + [4, flags, 0, 0] + payload
     add(.client, .mqtt(PacketBytes([0x10, UInt8(body.count)] + body)))
   }

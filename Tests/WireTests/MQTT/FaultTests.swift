@@ -8,16 +8,18 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
   let bytes: [UInt8]
   let field: MQTTField
   let offset: Int
+  let property: MQTTPropertyID?
 
   init(
     _ code: MQTTFault.Code, _ version: MQTTVersion, _ text: String, _ field: MQTTField,
-    _ offset: Int
+    _ offset: Int, _ property: MQTTPropertyID? = nil
   ) {
     self.code = code
     self.version = version
     bytes = hex(text)
     self.field = field
     self.offset = offset
+    self.property = property
   }
 
   var testDescription: String { "\(code.rawValue) \(version) \(bytes.hexDescription)" }
@@ -33,7 +35,7 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
     .init(.fieldCut, .v3_1_1, "20 01 00", .reasonCode, 3),
     .init(.fieldCut, .v3_1_1, "40 00", .packetID, 2),
     .init(.fieldCut, .v3_1_1, "82 05 0001 0001 61", .subscriptionOptions, 7),
-    .init(.fieldCut, .v5_0, "82 02 0001", .properties, 4),
+    .init(.noPropertyLength, .v5_0, "82 02 0001", .properties, 4),
     .init(.fieldCut, .v3_1_1, "10 06 \(mqtt)", .protocolLevel, 8),
     .init(.fieldCut, .v3_1_1, "10 07 \(mqtt) 04", .connectFlags, 9),
     .init(.fieldCut, .v3_1_1, "10 09 \(mqtt) 04 02 00", .keepAlive, 10),
@@ -110,6 +112,13 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
     .init(
       .noLocalOnShared, .v5_0, "82 10 0001 00 000A 2473686172652F672F74 04", .subscriptionOptions,
       17),
+    .init(.emptyShareName, .v5_0, "82 0D 0001 00 0007 2473686172652F 00", .filter, 14),
+    .init(.badShareName, .v5_0, "82 0E 0001 00 0008 2473686172652F67 00", .filter, 15),
+    .init(.badShareName, .v5_0, "82 0F 0001 00 0009 2473686172652F672F 00", .filter, 15),
+    .init(.badShareName, .v5_0, "82 11 0001 00 000B 2473686172652F672B2F74 00", .filter, 15),
+    .init(
+      .misplacedMultiLevelWildcard, .v5_0, "82 11 0001 00 000B 2473686172652F672F6123 00", .filter,
+      17),
     .init(.unknownReasonCode, .v3_1_1, "90 04 0001 00 03", .reasonCode, 5),
     .init(.unknownReasonCode, .v3_1, "90 03 0001 80", .reasonCode, 4),
     .init(.unknownReasonCode, .v5_0, "40 03 0001 92", .reasonCode, 4),
@@ -117,17 +126,27 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
 
   private static let properties: [FaultCase] = [
     .init(.unknownProperty, .v5_0, "40 05 0001 00 01 7F", .properties, 6),
-    .init(.unknownProperty, .v5_0, "40 06 0001 00 02 9F 00", .properties, 6),
-    .init(.propertyNotAllowed, .v5_0, "40 07 0001 00 03 23 0001", .properties, 6),
-    .init(.repeatedProperty, .v5_0, "40 0C 0001 00 08 1F 0001 61 1F 0001 61", .properties, 10),
-    .init(.invalidPropertyValue, .v5_0, "30 07 0001 74 03 23 0000", .properties, 6),
+    .init(.unknownProperty, .v5_0, "40 06 0001 00 02 FF 00", .properties, 6),
+    .init(.propertyNotAllowed, .v5_0, "40 07 0001 00 03 23 0001", .properties, 6, .topicAlias),
+    .init(
+      .repeatedProperty, .v5_0, "40 0C 0001 00 08 1F 0001 61 1F 0001 61", .properties, 10,
+      .reasonString),
+    .init(.invalidPropertyValue, .v5_0, "30 07 0001 74 03 23 0000", .properties, 6, .topicAlias),
+    .init(.propertyCut, .v5_0, "40 06 0001 00 02 1F 00", .properties, 6, .reasonString),
+    .init(.propertyCut, .v5_0, "40 06 0001 00 02 9F 00", .properties, 6, .reasonString),
+    .init(
+      .lengthNotShortest, .v5_0, "40 0A 0001 00 06 9F 00 0002 6162", .properties, 6, .reasonString),
+    .init(.noPropertyLength, .v5_0, "20 02 00 00", .properties, 4),
+    .init(
+      .noPropertyLength, .v5_0, "10 0E \(mqtt) 05 06 003C 00 0001 63", .willProperties, 16),
   ]
 }
 
 @Suite struct FaultTests {
   @Test(arguments: FaultCase.all) func notesWhatAndWhere(_ broken: FaultCase) throws {
     let decoded = try #require(Decoded(broken.bytes, broken.version))
-    #expect(decoded.faults == [MQTTFault(broken.code, in: broken.field, at: broken.offset)])
+    let fault = MQTTFault(broken.code, in: broken.field, at: broken.offset, of: broken.property)
+    #expect(decoded.faults == [fault])
   }
 
   @Test func everyRuleIsProvoked() {
@@ -135,8 +154,37 @@ struct FaultCase: Sendable, CustomTestStringConvertible {
   }
 
   @Test func everyFieldIsProvoked() {
+    #expect(Set(FaultCase.all.map(\.field)) == Set(MQTTField.allCases))
+  }
+
+  /// Two wildcards of a filter may be misplaced, each in its own way.
+  @Test func notesBothWildcards() throws {
+    let decoded = try #require(Decoded(hex("82 0A 0001 0005 612B2F6223 00"), .v3_1_1))
     #expect(
-      Set(FaultCase.all.map(\.field)).union([.willProperties]) == Set(MQTTField.allCases))
+      decoded.faults == [
+        MQTTFault(.misplacedSingleLevelWildcard, in: .filter, at: 7),
+        MQTTFault(.misplacedMultiLevelWildcard, in: .filter, at: 10),
+      ])
+  }
+
+  /// What is no shared subscription, or is compared with one only.
+  @Test(arguments: [
+    ("82 0B 0001 00 0005 2473686172 00", MQTTVersion.v5_0),
+    ("82 0C 0001 00 0006 247368617265 00", .v5_0),
+    ("A2 0C 0001 00 0007 2473686172652F", .v5_0), ("82 0C 0001 0007 2473686172652F 00", .v3_1_1),
+    ("82 10 0001 00 000A 2473686172652F672F23 00", .v5_0),
+  ]) func blamesNoOtherFilter(_ text: String, _ version: MQTTVersion) throws {
+    #expect(try #require(Decoded(hex(text), version)).faults == [])
+  }
+
+  /// A Topic Alias may stand behind what can't be read (5.0 section 3.3.2.1).
+  @Test(arguments: [
+    ("30 08 0000 05 04 00 23 0001", [MQTTFault(.unknownProperty, in: .properties, at: 5)]),
+    ("30 05 0000 02 08 00", [MQTTFault(.propertyCut, in: .properties, at: 5, of: .responseTopic)]),
+    ("30 06 0000 03 23 0001", []),
+    ("30 05 0000 02 01 01", [MQTTFault(.emptyTopic, in: .topic, at: 2)]),
+  ]) func leavesAnEmptyTopicAlone(_ text: String, _ faults: [MQTTFault]) throws {
+    #expect(try #require(Decoded(hex(text), .v5_0)).faults == faults)
   }
 
   @Test func everyRuleHasItsOwnNameAndSentence() {

@@ -35,7 +35,8 @@ import Wire
         : [
           MQTTFault(
             .propertyNotAllowed, in: Self.field(place),
-            at: PropertyRow.packet(place, row.bytes).offset)
+            at: PropertyRow.packet(place, row.bytes).offset,
+            of: MQTTPropertyID(rawValue: row.identifier))
         ]
       #expect(try Self.faults(place, row.bytes) == expected, "\(place)")
     }
@@ -47,7 +48,13 @@ import Wire
         row.name == "userProperty" || (row.name == "subscriptionIdentifier" && place == "PUBLISH")
       let offset = PropertyRow.packet(place, row.bytes).offset + row.bytes.count
       let expected =
-        mayRepeat ? [] : [MQTTFault(.repeatedProperty, in: Self.field(place), at: offset)]
+        mayRepeat
+        ? []
+        : [
+          MQTTFault(
+            .repeatedProperty, in: Self.field(place), at: offset,
+            of: MQTTPropertyID(rawValue: row.identifier))
+        ]
       #expect(try Self.faults(place, row.bytes + row.bytes) == expected, "\(place)")
     }
   }
@@ -70,7 +77,7 @@ import Wire
 
   @Test func holdNoWildcardInAResponseTopic() throws {
     let faults = try Self.faults("PUBLISH", hex("08 0003 612F2B"))
-    #expect(faults == [MQTTFault(.wildcardInTopic, in: .properties, at: 11)])
+    #expect(faults == [MQTTFault(.wildcardInTopic, in: .properties, at: 11, of: .responseTopic)])
     // Other texts may.
     #expect(try Self.faults("PUBLISH", hex("03 0003 612F2B")).isEmpty)
   }
@@ -79,7 +86,9 @@ import Wire
   @Test(arguments: [("0B 81 00", true), ("0B 80 01", false), ("0B FF 80 00", true)])
   func encodeTheSubscriptionIdentifierShortest(_ text: String, _ isFault: Bool) throws {
     let faults = try Self.faults("PUBLISH", hex(text))
-    #expect(faults == (isFault ? [MQTTFault(.lengthNotShortest, in: .properties, at: 6)] : []))
+    let fault = MQTTFault(
+      .lengthNotShortest, in: .properties, at: 6, of: .subscriptionIdentifier)
+    #expect(faults == (isFault ? [fault] : []))
   }
 
   @Test(arguments: PropertyRow.table) func areFoundCutAtEveryByte(_ row: PropertyRow) throws {
@@ -87,8 +96,10 @@ import Wire
     for count in 1..<row.bytes.count {
       let cut = Array(row.bytes.prefix(count))
       let offset = PropertyRow.packet(place, cut).offset
-      #expect(
-        try Self.faults(place, cut) == [MQTTFault(.fieldCut, in: Self.field(place), at: offset)])
+      let fault = MQTTFault(
+        .propertyCut, in: Self.field(place), at: offset,
+        of: MQTTPropertyID(rawValue: row.identifier))
+      #expect(try Self.faults(place, cut) == [fault])
     }
   }
 

@@ -19,6 +19,10 @@ extension Exchanges {
     case (.pubrec, .pubrec):
       let isAlone = open.count == 1
       Self.answer(exchange, .pubrecsInOrder, after: &lastPubrec, isAlone, event, hearing, &tally)
+      // A failure ends it in 5.0, and one whose code is not there may be one.
+      if packet.version.rules.hasProperties, packet.reasonCode.map({ $0 >= 0x80 }) ?? true {
+        return end(id)
+      }
       receive(exchange, id, event.context)
     case (.puback, .pubrec), (.pubrec, .puback):
       answerWrongly(exchange, id, isNewSession: isNewSession, packet, event, hearing, &tally)

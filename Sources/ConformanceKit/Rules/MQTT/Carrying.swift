@@ -109,7 +109,7 @@ extension ConnectionState {
     guard rare?.value.carriage.isMet == true else {
       return ownRare.carriage.hold(event, isBinary: isBinary)
     }
-    guard wire.version == MQTTJudge.version else { return }
+    guard wire.isJudged else { return }
     guard !isBinary else { return tally.satisfy(.packetsInBinaryFrames, hearing) }
     violateCarriage(event, hearing, &tally)
   }
@@ -183,7 +183,7 @@ extension ConnectionState {
     let fit = ownRare.carriage[context.sender].take(packetOf: packet.header.packetSize)
     settleUnaligned(by: packet, from: context.sender, hearing, &tally)
     if fit.isUnaligned == true, packet.missing == 0, packet.faults.isEmpty,
-      let answer = packet.type.answer(toQoS: packet.qos)
+      let answer = packet.type.answer(toQoS: packet.qos), !packet.isFailure
     {
       let wait = UnalignedPackets.Wait(
         type: packet.type, answer: answer, packetID: packet.packetID, moment: Moment(context))

@@ -3,9 +3,30 @@ internal import Wire
 
 /// What is known of the end of a connection.
 struct EndingState {
+  var client = Farewell()
+  /// Only a server of 5.0 says one.
+  var server = Farewell()
+
+  subscript(peer: Peer) -> Farewell {
+    get { peer == .client ? client : server }
+    set {
+      if peer == .client { client = newValue } else { server = newValue }
+    }
+  }
+}
+
+/// The DISCONNECT of one side.
+struct Farewell {
   var disconnect: Moment?
-  /// Whether a packet of the client came behind its DISCONNECT.
-  var sentAfterDisconnect = false
+  /// Its code; 0 in versions without.
+  var code: UInt8 = 0
+  /// Whether a packet of the side came behind it.
+  var hasGoneOn = false
+
+  /// The clauses that ask for the close behind it.
+  var rules: [MQTTRule] {
+    code >= 0x80 ? [.closesAfterDisconnect, .failureCloses] : [.closesAfterDisconnect]
+  }
 }
 
 /// A bad packet whose receiver must close the connection.
@@ -25,52 +46,74 @@ struct Offence {
 
 // DISCONNECT (section 3.14), and what a bad packet must lead to.
 extension ConnectionState {
-  mutating func clientDisconnects(_ context: EventContext) {
-    if ending.disconnect == nil { ending.disconnect = Moment(context) }
+  mutating func disconnects(_ packet: borrowing MQTTPacketView, _ context: EventContext) {
+    guard ending[context.sender].disconnect == nil else { return }
+    ending[context.sender].disconnect = Moment(context)
+    ending[context.sender].code = packet.reasonCode ?? 0
+    if context.sender == .client, is5 { noteExpiry(of: packet) }
   }
 
-  /// Looks at a packet of the client behind its DISCONNECT.
-  func judgeAfterDisconnect(
+  /// Looks at a packet that a side sends behind its DISCONNECT.
+  mutating func judgeAfterDisconnect(
     _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
-    guard let disconnect = ending.disconnect else { return }
+    let sender = event.context.sender
+    guard let disconnect = ending[sender].disconnect else { return }
+    ending[sender].hasGoneOn = true
     let name = packet.type.name
     tally.violate(
       .nothingAfterDisconnect, event, hearing,
       FindingText(
-        "the client sent \(name) after its DISCONNECT of frame \(disconnect.frame)",
+        "the \(sender.rawValue) sent \(name) after its DISCONNECT of frame \(disconnect.frame)",
         expected: "nothing after DISCONNECT", actual: packet.seen))
   }
 
-  /// Judges what the client did after its DISCONNECT when the connection is over.
+  /// Judges what the sides did after their DISCONNECTs when the connection is over.
   func closeDisconnect(
     _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    guard let disconnect = ending.disconnect else { return }
-    let rules: [MQTTRule] = [.clientClosesAfterDisconnect, .nothingAfterDisconnect]
-    guard close.how != .endOfCapture, !client.isDeaf else {
-      let reason: UndecidedReason = client.isDeaf ? .clientGap : .endOfCapture
-      for rule in rules { tally.leave(rule, reason, hearing) }
-      return
+    for peer in Peer.allCases {
+      guard let disconnect = ending[peer].disconnect else { continue }
+      let closes = ending[peer].rules
+      let rules = closes + [.nothingAfterDisconnect]
+      guard close.how != .endOfCapture, !self[peer].isDeaf else {
+        let reason: UndecidedReason = self[peer].isDeaf ? .gap(of: peer) : .endOfCapture
+        for rule in rules { tally.leave(rule, reason, hearing) }
+        continue
+      }
+      if !ending[peer].hasGoneOn { tally.satisfy(.nothingAfterDisconnect, hearing) }
+      for rule in closes {
+        judgeClose(rule, by: peer, after: disconnect, close, event, hearing, &tally)
+      }
     }
-    if !ending.sentAfterDisconnect { tally.satisfy(.nothingAfterDisconnect, hearing) }
-    let rule = MQTTRule.clientClosesAfterDisconnect
+  }
+
+  /// Judges whether a side closed the connection behind its DISCONNECT.
+  private func judgeClose(
+    _ rule: MQTTRule, by peer: Peer, after disconnect: Moment, _ close: Closing,
+    _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
     let isPrompt = close.time.nanoseconds(since: disconnect.time) <= Self.patience
-    switch (close.first, isPrompt) {
-    case (.client, true): tally.satisfy(rule, hearing)
-    case (.client, false): tally.leave(rule, .closedLate, hearing)
-    case (.server, true): tally.leave(rule, .serverClosedFirst, hearing)
-    case (.server, false) where clocks.differ: tally.leave(rule, .clocksDiffer, hearing)
-    case (.server, false):
-      tally.violate(
-        rule, event, hearing,
-        FindingText(
-          "the client left the connection open for more than 30 s after its DISCONNECT of frame "
-            + "\(disconnect.frame), until the server closed it",
-          expected: "the client closes after DISCONNECT",
-          actual: "open for \(close.time.seconds(since: disconnect.time))"))
+    if close.first == peer {
+      if isPrompt { return tally.satisfy(rule, hearing) }
+      return tally.leave(rule, .closedLate(peer), hearing)
     }
+    // Whoever gets a DISCONNECT of a server should close as well.
+    guard !isPrompt else { return tally.leave(rule, .closedFirst(close.first), hearing) }
+    guard !clocks.differ else { return tally.leave(rule, .clocksDiffer, hearing) }
+    // A server whose FIN got lost is gone, and does not close once more.
+    guard peer == .client || close.isAnswered && close.how != .reset else {
+      return tally.leave(rule, .serverMayBeGone, hearing)
+    }
+    tally.violate(
+      rule, event, hearing,
+      FindingText(
+        "the \(peer.rawValue) left the connection open for more than 30 s after its DISCONNECT of "
+          + "frame \(disconnect.frame), until the \(close.first.rawValue) closed it",
+        expected: "the \(peer.rawValue) closes after DISCONNECT",
+        actual: "open for \(close.time.seconds(since: disconnect.time))"))
   }
 
   // MARK: Receivers of bad packets

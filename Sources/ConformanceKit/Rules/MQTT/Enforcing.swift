@@ -33,10 +33,21 @@ struct Enforcement {
 // FIN included, may have been sent in time and repeated since. Only the server's answer to what ends the
 // silence shows that it has kept the connection.
 extension ConnectionState {
+  /// The clauses that ask for the end.
+  private var enforcementRules: [MQTTRule] {
+    is5 && opening.connack?.serverKeepAlive == nil
+      ? [.keepAliveIsEnforced, .clientKeepAliveIsEnforced] : [.keepAliveIsEnforced]
+  }
+
+  func leaveEnforcement(
+    _ reason: UndecidedReason, _ hearing: Hearing, _ tally: inout Tally, at moment: Moment? = nil
+  ) {
+    for rule in enforcementRules { tally.leave(rule, reason, hearing, at: moment) }
+  }
+
   /// The Keep Alive that the server has to enforce; nil where it has none, or it is not known.
   private var enforcedKeepAlive: UInt16? {
-    guard let keepAlive = opening.connect?.keepAlive, keepAlive > 0, hasPings,
-      ending.disconnect == nil,
+    guard let keepAlive = effectiveKeepAlive, keepAlive > 0, hasPings, !isEnding,
       opening.connack?.code == 0
     else { return nil }
     return keepAlive
@@ -62,7 +73,7 @@ extension ConnectionState {
     {
       // The time of a packet is that of its last byte; the first may have come in time.
       guard packet.sizeOnWire <= 1_200 else {
-        return tally.leave(.keepAliveIsEnforced, .longPacket, hearing)
+        return leaveEnforcement(.longPacket, hearing, &tally)
       }
       ownRare.enforcement.overdue = .init(
         moment: Moment(context), silence: silence, keepAlive: keepAlive)
@@ -82,38 +93,40 @@ extension ConnectionState {
     else { return }
     ownRare.enforcement.overdue = nil
     guard !clocks.differ else {
-      return tally.leave(.keepAliveIsEnforced, .clocksDiffer, hearing, at: overdue.moment)
+      return leaveEnforcement(.clocksDiffer, hearing, &tally, at: overdue.moment)
     }
-    tally.violate(
-      .keepAliveIsEnforced, event, hearing,
-      FindingText(
-        "the server kept a client that was silent for more than one and a half times its Keep Alive",
-        expected: "the end after \(Timestamp.seconds(Enforcement.limit(overdue.keepAlive)))",
-        actual: "\(packet.seen) after \(Timestamp.seconds(overdue.silence)) of silence"))
+    for rule in enforcementRules {
+      tally.violate(
+        rule, event, hearing,
+        FindingText(
+          "the server kept a client that was silent for more than one and a half times its Keep Alive",
+          expected: "the end after \(Timestamp.seconds(Enforcement.limit(overdue.keepAlive)))",
+          actual: "\(packet.seen) after \(Timestamp.seconds(overdue.silence)) of silence"))
+    }
   }
 
   /// Judges the client's last silence when the connection is over.
   func closeEnforcement(_ close: Closing, _ hearing: Hearing, _ tally: inout Tally) {
-    let rule = MQTTRule.keepAliveIsEnforced
     if let overdue = rare?.value.enforcement.overdue {
       let reason: UndecidedReason =
         close.how == .endOfCapture
         ? .endOfCapture : close.first == .client ? .clientClosedFirst : .serverClosedFirst
-      return tally.leave(rule, reason, hearing, at: overdue.moment)
+      return leaveEnforcement(reason, hearing, &tally, at: overdue.moment)
     }
     guard let keepAlive = enforcedKeepAlive, let silence = life.silence.length(at: close.time),
       silence >= Enforcement.limit(keepAlive) - 1_000_000_000
     else { return }
     let isLate = silence > Enforcement.bound(keepAlive)
     switch (close.how, close.first) {
-    case (.endOfCapture, _): if isLate { tally.leave(rule, .endOfCapture, hearing) }
-    case _ where client.isDeaf: tally.leave(rule, .clientGap, hearing)
-    case (_, .server) where !isLate: tally.satisfy(rule, hearing)
-    case (_, .client) where !isLate: tally.leave(rule, .clientClosedFirst, hearing)
-    case (.reset, .client): tally.leave(rule, .serverMayBeGone, hearing)
-    case (.fin, .client) where !close.isAnswered: tally.leave(rule, .serverMayBeGone, hearing)
+    case (.endOfCapture, _): if isLate { leaveEnforcement(.endOfCapture, hearing, &tally) }
+    case _ where client.isDeaf: leaveEnforcement(.clientGap, hearing, &tally)
+    case (_, .server) where !isLate: for rule in enforcementRules { tally.satisfy(rule, hearing) }
+    case (_, .client) where !isLate: leaveEnforcement(.clientClosedFirst, hearing, &tally)
+    case (.reset, .client): leaveEnforcement(.serverMayBeGone, hearing, &tally)
+    case (.fin, .client) where !close.isAnswered:
+      leaveEnforcement(.serverMayBeGone, hearing, &tally)
     // Of a FIN the first copy may have come to nobody, be it the server's or its answer.
-    case (_, .client), (_, .server): tally.leave(rule, .endCapturedLate, hearing)
+    case (_, .client), (_, .server): leaveEnforcement(.endCapturedLate, hearing, &tally)
     }
   }
 }

@@ -133,16 +133,14 @@ extension ConnectionState {
     packetSize: Int, at time: Timestamp, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
-    guard let keepAlive = opening.connect?.keepAlive, keepAlive > 0, ending.disconnect == nil else {
-      return
-    }
+    guard let keepAlive = effectiveKeepAlive, keepAlive > 0, !isEnding else { return }
     let outcome = life.silence.measure(
       to: time, before: server.lastTime, keepAlive: keepAlive, packetSize: packetSize)
     switch outcome {
     case .kept: break
-    case .undecided(let reason): tally.leave(.keepAlive, reason, hearing)
-    case .broken where !hasPings: tally.leave(.keepAlive, .pingsNotRecorded, hearing)
-    case .broken where clocks.differ: tally.leave(.keepAlive, .clocksDiffer, hearing)
+    case .undecided(let reason): leaveKeepAlive(reason, hearing, &tally)
+    case .broken where !hasPings: leaveKeepAlive(.pingsNotRecorded, hearing, &tally)
+    case .broken where clocks.differ: leaveKeepAlive(.clocksDiffer, hearing, &tally)
     case .broken(let silence): violateKeepAlive(keepAlive, silence, event, hearing, &tally)
     }
   }
@@ -151,13 +149,42 @@ extension ConnectionState {
     _ keepAlive: UInt16, _ silence: Int64, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
-    tally.violate(
-      .keepAlive, event, hearing,
-      FindingText(
-        "the client was silent for longer than its Keep Alive",
-        expected: "a packet at least every \(keepAlive) s",
-        actual: "\(Timestamp.seconds(silence)) of silence"))
+    let isServers = opening.connack?.serverKeepAlive != nil
+    for rule in keepAliveRules {
+      tally.violate(
+        rule, event, hearing,
+        FindingText(
+          "the client was silent for longer than \(isServers ? "the Server" : "its") Keep Alive",
+          expected: "a packet at least every \(keepAlive) s",
+          actual: "\(Timestamp.seconds(silence)) of silence"))
+    }
   }
+
+  private func leaveKeepAlive(
+    _ reason: UndecidedReason, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    for rule in keepAliveRules { tally.leave(rule, reason, hearing) }
+  }
+
+  /// The clauses that ask for the Keep Alive that counts.
+  private var keepAliveRules: [MQTTRule] {
+    guard let server = opening.connack?.serverKeepAlive, server > 0,
+      let client = opening.connect?.keepAlive, client == 0 || server < client
+    else { return [.keepAlive] }
+    return [.keepAlive, .serverKeepAliveIsKept, .connackKeepAliveIsKept]
+  }
+
+  /// The Keep Alive that counts, in seconds; nil where it is not known.
+  ///
+  /// In 5.0 the server may set another one (section 3.2.2.3.14), and nothing counts before it could.
+  var effectiveKeepAlive: UInt16? {
+    guard is5 else { return opening.connect?.keepAlive }
+    guard let connack = opening.connack, connack.code == 0, connack.isRead else { return nil }
+    return connack.serverKeepAlive ?? opening.connect?.keepAlive
+  }
+
+  /// Whether a side has said by DISCONNECT that it leaves.
+  var isEnding: Bool { ending.client.disconnect != nil || ending.server.disconnect != nil }
 
   mutating func clientPings(_ context: EventContext, _ hearing: Hearing, _ tally: inout Tally) {
     if !life.pings.add(Moment(context)) { tally.leave(.pingIsAnswered, .tooMany, hearing) }
@@ -192,9 +219,9 @@ extension ConnectionState {
     guard life.silence.isKept else { return }
     // The first silence is measured from the server's CONNACK.
     if clocks.differ {
-      tally.leave(.keepAlive, .clocksDiffer, hearing)
+      leaveKeepAlive(.clocksDiffer, hearing, &tally)
     } else {
-      tally.satisfy(.keepAlive, hearing)
+      for rule in keepAliveRules { tally.satisfy(rule, hearing) }
     }
   }
 
@@ -211,25 +238,23 @@ extension ConnectionState {
   private mutating func closeCutSilence(
     _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    guard let keepAlive = opening.connect?.keepAlive, keepAlive > 0, ending.disconnect == nil else {
-      return
-    }
+    guard let keepAlive = effectiveKeepAlive, keepAlive > 0, !isEnding else { return }
     let outcome = life.silence.measure(to: close.time, keepAlive: keepAlive)
     // By other clocks it may have been longer.
     if case .kept = outcome, !clocks.differ { return }
     // A server has to close then, without a word of WebSocket.
     if rare != nil { ownRare.webSocket.note(.client) }
     if case .kept = outcome { return }
-    guard !client.isDeaf else { return tally.leave(.keepAlive, .clientGap, hearing) }
+    guard !client.isDeaf else { return leaveKeepAlive(.clientGap, hearing, &tally) }
     guard case .broken(let silence) = outcome else {
-      return tally.leave(.keepAlive, .serverClosedFirst, hearing)
+      return leaveKeepAlive(.serverClosedFirst, hearing, &tally)
     }
-    guard hasPings else { return tally.leave(.keepAlive, .pingsNotRecorded, hearing) }
+    guard hasPings else { return leaveKeepAlive(.pingsNotRecorded, hearing, &tally) }
     // A client that did not close as well may have been silent because it was gone.
     guard close.how == .fin, close.isAnswered else {
-      return tally.leave(.keepAlive, .clientMayBeGone, hearing)
+      return leaveKeepAlive(.clientMayBeGone, hearing, &tally)
     }
-    guard !clocks.differ else { return tally.leave(.keepAlive, .clocksDiffer, hearing) }
+    guard !clocks.differ else { return leaveKeepAlive(.clocksDiffer, hearing, &tally) }
     violateKeepAlive(keepAlive, silence, event, hearing, &tally)
   }
 }

@@ -1,21 +1,30 @@
 internal import RepriseCore
 internal import Wire
 
-/// All clauses of a version of MQTT that are checked, judged in one pass.
+/// All clauses of MQTT that are checked, judged in one pass: the rules are the same for all versions, and what
+/// differs stands in their tables.
 ///
 /// Each event brings the state of its connection up to date once, and the rules that its type and
 /// sender touch report on the way.
 struct MQTTJudge {
-  /// The version by whose clauses it judges.
-  static let version = MQTTVersion.v3_1_1
-  /// The clauses in the order of their places in the tally: folds, then rules of faults; nil in the place
-  /// of a fold that the version does not have.
-  static let clauses: [String?] =
-    MQTTRule.allCases.map { $0.clauses[version] }
-    + FaultRule.rules(of: version).map { $0.clauses[version] }
+  /// The versions by whose clauses it judges.
+  static let versions: [MQTTVersion] = [.v3_1_1, .v5_0]
+  /// The clauses in the order of their places in the tally: version by version folds, then rules of faults; nil
+  /// in the place of a fold that the version does not have.
+  static let clauses: [ClauseKey?] = versions.flatMap { version in
+    (MQTTRule.allCases.map { $0.clauses[version] }
+      + FaultRule.rules(of: version).map { $0.clauses[version] })
+      .map { id in id.map { ClauseKey(spec: version.spec, id: $0) } }
+  }
+  private static let baseOf5 =
+    MQTTRule.allCases.count + FaultRule.rules(of: .v3_1_1).count
 
-  private var faults = FaultJudge(
-    FaultRule.rules(of: version), base: MQTTRule.allCases.count)
+  /// The place of a version's first rule in the tally.
+  @inline(__always)
+  static func base(of version: MQTTVersion) -> Int { version == .v5_0 ? baseOf5 : 0 }
+
+  private var faults = FaultJudge(.v3_1_1, base: MQTTRule.allCases.count)
+  private var faultsOf5 = FaultJudge(.v5_0, base: baseOf5 + MQTTRule.allCases.count)
 
   @inline(__always)
   mutating func take(
@@ -25,7 +34,12 @@ struct MQTTJudge {
     let sender = event.context.sender
     // Asked once, because the list is copied to be looked at.
     let isFaultless = packet.faults.isEmpty
-    let rules = faults.take(packet, isFaultless: isFaultless, event, hearing, &tally)
+    let is5 = hearing.version == .v5_0
+    let rules =
+      is5
+      ? faultsOf5.take(packet, isFaultless: isFaultless, event, hearing, &tally)
+      : faults.take(packet, isFaultless: isFaultless, event, hearing, &tally)
+    if is5 { Self.judgePacket(packet, event, hearing, &tally) }
     if packet.missing > 0, !packet.saysWhatItSettles { lose(from: sender, &state, hearing, &tally) }
     var isInText = false
     if event.context.over != nil {
@@ -45,13 +59,18 @@ struct MQTTJudge {
       isProvocation && packet.type != .pingreq
       ? state.awaitedAnswer(to: packet, from: sender) : nil
     let hasConnack = state.opening.connack != nil
+    if is5 {
+      state.judgeLimits(packet, event, hearing, &tally)
+      if packet.type == .auth { state.judgeMethod(ofAuth: packet, event, hearing, &tally) }
+      if sender == .client { state.judgeBeforeConnack(packet, event, hearing, &tally) }
+      state.noteLimits(packet, event.context)
+    }
     if sender == .client {
       if state.rare?.value.suspicions.isEmpty == false {
         state.confirmSuspicions(by: packet, hearing, &tally)
       }
       if state.client.lastTime == nil { state.begin(packet, event, hearing, &tally) }
-      if state.ending.disconnect != nil {
-        state.ending.sentAfterDisconnect = true
+      if state.ending.client.disconnect != nil {
         state.judgeAfterDisconnect(packet, event, hearing, &tally)
       }
       if !state.opening.hasAsked { state.noteRequest(packet) }
@@ -63,6 +82,9 @@ struct MQTTJudge {
       state.client.isDeaf = false
     } else {
       if state.server.lastTime == nil { state.begin(packet, event, hearing, &tally) }
+      if state.ending.server.disconnect != nil {
+        state.judgeAfterDisconnect(packet, event, hearing, &tally)
+      }
       if state.opening.connack?.isRefusalOpen == true {
         state.serverServesRefused(packet, event, hearing, &tally)
         state.serverGoesOnAfterRefusal(event, hearing, &tally)
@@ -81,8 +103,10 @@ struct MQTTJudge {
     guard !rules.isEmpty || isInText || !folds.isEmpty else { return }
     state.offend(
       packet, event.context,
-      rules: faults.indices(of: rules)
-        + (folds + (isInText ? [.packetsInBinaryFrames] : [])).map(\.index),
+      rules: (is5 ? faultsOf5 : faults).indices(of: rules)
+        + (folds + (isInText ? [.packetsInBinaryFrames] : [])).map {
+          $0.index(in: hearing.version)
+        },
       awaitsConnack: isSecondConnect && !hasConnack, answer: answer)
   }
 
@@ -102,7 +126,7 @@ struct MQTTJudge {
     case .connect: state.clientConnects(packet, event.context)
     case .subscribe: state.clientSubscribes(packet, event.context, hearing, &tally)
     case .unsubscribe: state.clientUnsubscribes(packet, event.context, hearing, &tally)
-    case .disconnect: state.clientDisconnects(event.context)
+    case .disconnect: state.disconnects(packet, event.context)
     case .connack, .suback, .unsuback, .pingresp, .reserved, .auth: break
     }
   }
@@ -115,7 +139,9 @@ struct MQTTJudge {
     switch packet.type {
     case .publish:
       // A topic that is bad in itself is for other clauses.
-      if isFaultless { state.matchTopic(packet, event, hearing, &tally) }
+      if isFaultless, hearing.version == .v3_1_1 {
+        state.matchTopic(packet, event, hearing, &tally)
+      }
       state.publishes(packet, event, hearing, &tally)
     case .puback, .pubrec, .pubcomp:
       let isNew = state.isFromStart && state.isNewSession == true
@@ -126,6 +152,9 @@ struct MQTTJudge {
     case .connack: state.serverAccepts(packet, event, hearing, &tally)
     case .suback: state.serverAnswersSubscribe(packet, event, hearing, &tally)
     case .unsuback: state.serverAnswersUnsubscribe(packet, event, hearing, &tally)
+    case .disconnect where hearing.version == .v5_0:
+      state.judgePlace(ofDisconnect: packet, event, hearing, &tally)
+      state.disconnects(packet, event.context)
     case .connect, .subscribe, .unsubscribe, .pingreq, .disconnect, .reserved, .auth: break
     }
   }
@@ -137,7 +166,7 @@ struct MQTTJudge {
     state[peer].hasGap = true
     state[peer].isDeaf = true
     if let overdue = state.rare?.value.enforcement.overdue {
-      tally.leave(.keepAliveIsEnforced, .gap(of: peer), hearing, at: overdue.moment)
+      state.leaveEnforcement(.gap(of: peer), hearing, &tally, at: overdue.moment)
       state.ownRare.enforcement.overdue = nil
     }
     if let offence = state.rare?.value.offence, offence.sender != peer {
@@ -145,6 +174,7 @@ struct MQTTJudge {
       state.ownRare.offence = nil
     }
     state.loseExchanges(of: peer)
+    state.loseLimits(of: peer)
     state.loseCarriage(of: peer, hearing, &tally)
     if peer == .client {
       state.life.silence.lose()
@@ -172,8 +202,23 @@ struct MQTTJudge {
     state.closeLife(close, event, hearing, &tally)
     state.closeDisconnect(close, event, hearing, &tally)
     state.closeUnaligned(close, event, hearing, &tally)
+    state.closeTerms(hearing, &tally)
   }
 
   /// Adds what is counted rather than reported; called once, when everything was taken.
-  func finish(_ tally: inout Tally) { faults.finish(&tally) }
+  func finish(_ tally: inout Tally) {
+    faults.finish(&tally)
+    faultsOf5.finish(&tally)
+  }
+}
+
+extension MQTTVersion {
+  /// What the catalogue calls the version's standard.
+  var spec: String {
+    switch self {
+    case .v3_1: "mqtt-3.1"
+    case .v3_1_1: "mqtt-3.1.1"
+    case .v5_0: "mqtt-5.0"
+    }
+  }
 }

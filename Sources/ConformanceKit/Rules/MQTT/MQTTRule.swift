@@ -1,4 +1,5 @@
 internal import RepriseCore
+internal import Wire
 
 /// The rules of MQTT that take the state of a connection; each is a fold over its events.
 enum MQTTRule: Int, CaseIterable {
@@ -21,7 +22,7 @@ enum MQTTRule: Int, CaseIterable {
   case emptyUnsubscribeIsAnswered
   case unsubscribeIsAnsweredOnce
   case pingIsAnswered
-  case clientClosesAfterDisconnect
+  case closesAfterDisconnect
   case nothingAfterDisconnect
   case clientAnswersPublish
   case pubacksInOrder
@@ -45,68 +46,157 @@ enum MQTTRule: Int, CaseIterable {
   case badOptionsClose
   case disconnectFlagsClose
   case violationCloses
+  // What a packet of 5.0 holds by who sends it.
+  case noSubscriptionIdentifierFromClient
+  case payloadIsText
+  case willIsText
+  case authenticationDataNeedsMethod
+  case noExpiryFromServer
+  case authHasMethod
+  case serverBeginsNoAuthentication
+  case clientEndsNoAuthentication
+  // What the ends of 5.0 accept and ask for.
+  case serverKeepsPacketSize
+  case clientKeepsPacketSize
+  case clientKeepsReceiveMaximum
+  case serverKeepsReceiveMaximum
+  case quotaIsNoHigher
+  case nothingIsSentAtQuotaZero
+  case serverKeepsAliasMaximum
+  case serverUsesNoAlias
+  case serverAliasIsAccepted
+  case clientKeepsAliasMaximum
+  case clientUsesNoAlias
+  case clientAliasIsAccepted
+  case clientKeepsMaximumQoS
+  case clientRetainsNothing
+  case serverTellsNoReasons
+  case connackComesOnce
+  case emptyIdentifierIsReplaced
+  case assignedIdentifierIsTold
+  case connackAssignsIdentifier
+  case responseInformationIsAskedFor
+  case willQoSIsKept
+  case willIsRetained
+  case serverBeginsNoMethod
+  case clientBeginsNoMethod
+  case methodStays
+  case authGoesWithConnect
+  case authenticationComesFirst
+  case disconnectComesLater
+  case serverKeepAliveIsKept
+  case connackKeepAliveIsKept
+  case clientKeepAliveIsEnforced
+  case failureCloses
+  case failedCheckCloses
 
   /// The clauses that it judges.
   var clauses: ClauseIDs {
     switch self {
-    case .answersKeepIdentifiers: ClauseIDs(v3_1_1: "MQTT-2.3.1-7")
-    case .firstIsConnect: ClauseIDs(v3_1_1: "MQTT-3.1.0-1")
-    case .keepAlive: ClauseIDs(v3_1_1: "MQTT-3.1.2-23")
-    case .refusedIdentifierCloses: ClauseIDs(v3_1_1: "MQTT-3.1.3-9")
-    case .connectIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.1.4-4")
-    case .firstIsConnack: ClauseIDs(v3_1_1: "MQTT-3.2.0-1")
-    case .cleanSessionIsNew: ClauseIDs(v3_1_1: "MQTT-3.2.2-1")
-    case .refusalCloses: ClauseIDs(v3_1_1: "MQTT-3.2.2-5")
+    case .answersKeepIdentifiers: ClauseIDs(v3_1_1: "MQTT-2.3.1-7", v5_0: "MQTT-2.2.1-6")
+    case .firstIsConnect: ClauseIDs(v3_1_1: "MQTT-3.1.0-1", v5_0: "MQTT-3.1.0-1")
+    case .keepAlive: ClauseIDs(v3_1_1: "MQTT-3.1.2-23", v5_0: "MQTT-3.1.2-20")
+    case .refusedIdentifierCloses: ClauseIDs(v3_1_1: "MQTT-3.1.3-9", v5_0: "MQTT-3.1.3-8")
+    case .connectIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.1.4-4", v5_0: "MQTT-3.1.4-5")
+    case .firstIsConnack: ClauseIDs(v3_1_1: "MQTT-3.2.0-1", v5_0: "MQTT-3.2.0-1")
+    case .cleanSessionIsNew: ClauseIDs(v3_1_1: "MQTT-3.2.2-1", v5_0: "MQTT-3.2.2-2")
+    case .refusalCloses: ClauseIDs(v3_1_1: "MQTT-3.2.2-5", v5_0: "MQTT-3.2.2-7")
     case .topicMatchesFilter: ClauseIDs(v3_1_1: "MQTT-3.3.2-3")
-    case .publishIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.3.4-1")
-    case .subscribeIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.8.4-1")
-    case .subackKeepsIdentifier: ClauseIDs(v3_1_1: "MQTT-3.8.4-2")
-    case .subackHasCodePerFilter: ClauseIDs(v3_1_1: "MQTT-3.8.4-5")
-    case .subackKeepsOrder: ClauseIDs(v3_1_1: "MQTT-3.9.3-1")
-    case .unsubscribeCompletesDelivery: ClauseIDs(v3_1_1: "MQTT-3.10.4-3")
-    case .unsubscribeIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.10.4-4")
-    case .emptyUnsubscribeIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.10.4-5")
-    case .unsubscribeIsAnsweredOnce: ClauseIDs(v3_1_1: "MQTT-3.10.4-6")
-    case .pingIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.12.4-1")
-    case .clientClosesAfterDisconnect: ClauseIDs(v3_1_1: "MQTT-3.14.4-1")
-    case .nothingAfterDisconnect: ClauseIDs(v3_1_1: "MQTT-3.14.4-2")
-    case .clientAnswersPublish: ClauseIDs(v3_1_1: "MQTT-4.5.0-2")
-    case .pubacksInOrder: ClauseIDs(v3_1_1: "MQTT-4.6.0-2")
-    case .pubrecsInOrder: ClauseIDs(v3_1_1: "MQTT-4.6.0-3")
-    case .pubrelsInOrder: ClauseIDs(v3_1_1: "MQTT-4.6.0-4")
-    case .packetsInBinaryFrames: ClauseIDs(v3_1_1: "MQTT-6.0.0-1")
-    case .receiverCopesWithFrames: ClauseIDs(v3_1_1: "MQTT-6.0.0-2")
-    case .clientOffersMQTT: ClauseIDs(v3_1_1: "MQTT-6.0.0-3")
-    case .serverAnswersMQTT: ClauseIDs(v3_1_1: "MQTT-6.0.0-4")
+    case .publishIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.3.4-1", v5_0: "MQTT-3.3.4-1")
+    case .subscribeIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.8.4-1", v5_0: "MQTT-3.8.4-1")
+    case .subackKeepsIdentifier: ClauseIDs(v3_1_1: "MQTT-3.8.4-2", v5_0: "MQTT-3.8.4-2")
+    case .subackHasCodePerFilter: ClauseIDs(v3_1_1: "MQTT-3.8.4-5", v5_0: "MQTT-3.8.4-6")
+    case .subackKeepsOrder: ClauseIDs(v3_1_1: "MQTT-3.9.3-1", v5_0: "MQTT-3.9.3-1")
+    case .unsubscribeCompletesDelivery: ClauseIDs(v3_1_1: "MQTT-3.10.4-3", v5_0: "MQTT-3.10.4-3")
+    case .unsubscribeIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.10.4-4", v5_0: "MQTT-3.10.4-4")
+    case .emptyUnsubscribeIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.10.4-5", v5_0: "MQTT-3.10.4-5")
+    case .unsubscribeIsAnsweredOnce: ClauseIDs(v3_1_1: "MQTT-3.10.4-6", v5_0: "MQTT-3.10.4-6")
+    case .pingIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.12.4-1", v5_0: "MQTT-3.12.4-1")
+    case .closesAfterDisconnect: ClauseIDs(v3_1_1: "MQTT-3.14.4-1", v5_0: "MQTT-3.14.4-2")
+    case .nothingAfterDisconnect: ClauseIDs(v3_1_1: "MQTT-3.14.4-2", v5_0: "MQTT-3.14.4-1")
+    case .clientAnswersPublish: ClauseIDs(v3_1_1: "MQTT-4.5.0-2", v5_0: "MQTT-4.5.0-2")
+    case .pubacksInOrder: ClauseIDs(v3_1_1: "MQTT-4.6.0-2", v5_0: "MQTT-4.6.0-2")
+    case .pubrecsInOrder: ClauseIDs(v3_1_1: "MQTT-4.6.0-3", v5_0: "MQTT-4.6.0-3")
+    case .pubrelsInOrder: ClauseIDs(v3_1_1: "MQTT-4.6.0-4", v5_0: "MQTT-4.6.0-4")
+    case .packetsInBinaryFrames: ClauseIDs(v3_1_1: "MQTT-6.0.0-1", v5_0: "MQTT-6.0.0-1")
+    case .receiverCopesWithFrames: ClauseIDs(v3_1_1: "MQTT-6.0.0-2", v5_0: "MQTT-6.0.0-2")
+    case .clientOffersMQTT: ClauseIDs(v3_1_1: "MQTT-6.0.0-3", v5_0: "MQTT-6.0.0-3")
+    case .serverAnswersMQTT: ClauseIDs(v3_1_1: "MQTT-6.0.0-4", v5_0: "MQTT-6.0.0-4")
     case .wrongFlagsClose: ClauseIDs(v3_1_1: "MQTT-2.2.2-2")
-    case .secondConnectCloses: ClauseIDs(v3_1_1: "MQTT-3.1.0-2")
-    case .refusedLevelCloses: ClauseIDs(v3_1_1: "MQTT-3.1.2-2")
-    case .reservedConnectFlagCloses: ClauseIDs(v3_1_1: "MQTT-3.1.2-3")
-    case .keepAliveIsEnforced: ClauseIDs(v3_1_1: "MQTT-3.1.2-24")
-    case .plainIdentifierIsAllowed: ClauseIDs(v3_1_1: "MQTT-3.1.3-5")
+    case .secondConnectCloses: ClauseIDs(v3_1_1: "MQTT-3.1.0-2", v5_0: "MQTT-3.1.0-2")
+    case .refusedLevelCloses: ClauseIDs(v3_1_1: "MQTT-3.1.2-2", v5_0: "MQTT-3.1.2-2")
+    case .reservedConnectFlagCloses: ClauseIDs(v3_1_1: "MQTT-3.1.2-3", v5_0: "MQTT-3.1.2-3")
+    case .keepAliveIsEnforced: ClauseIDs(v3_1_1: "MQTT-3.1.2-24", v5_0: "MQTT-3.1.2-22")
+    case .plainIdentifierIsAllowed: ClauseIDs(v3_1_1: "MQTT-3.1.3-5", v5_0: "MQTT-3.1.3-5")
     case .emptyIdentifierIsRefused: ClauseIDs(v3_1_1: "MQTT-3.1.3-8")
-    case .connectIsValidated: ClauseIDs(v3_1_1: "MQTT-3.1.4-1")
-    case .refusedIsNotServed: ClauseIDs(v3_1_1: "MQTT-3.1.4-5")
+    case .connectIsValidated: ClauseIDs(v3_1_1: "MQTT-3.1.4-1", v5_0: "MQTT-3.1.4-1")
+    case .refusedIsNotServed: ClauseIDs(v3_1_1: "MQTT-3.1.4-5", v5_0: "MQTT-3.1.4-6")
     case .connackCodeIsDefined: ClauseIDs(v3_1_1: "MQTT-3.2.2-6")
-    case .badOptionsClose: ClauseIDs(v3_1_1: "MQTT-3.8.3-4")
-    case .disconnectFlagsClose: ClauseIDs(v3_1_1: "MQTT-3.14.1-1")
-    case .violationCloses: ClauseIDs(v3_1_1: "MQTT-4.8.0-1")
+    case .badOptionsClose: ClauseIDs(v3_1_1: "MQTT-3.8.3-4", v5_0: "MQTT-3.8.3-5")
+    case .disconnectFlagsClose: ClauseIDs(v3_1_1: "MQTT-3.14.1-1", v5_0: "MQTT-3.14.1-1")
+    case .violationCloses: ClauseIDs(v3_1_1: "MQTT-4.8.0-1", v5_0: "MQTT-4.13.1-1")
+    case .noSubscriptionIdentifierFromClient: ClauseIDs(v5_0: "MQTT-3.3.4-6")
+    case .payloadIsText: ClauseIDs(v5_0: "U5-3.3.2.3.2-1")
+    case .willIsText: ClauseIDs(v5_0: "U5-3.1.3.2.3-1")
+    case .authenticationDataNeedsMethod: ClauseIDs(v5_0: "U5-3.1.2.11.10-1")
+    case .noExpiryFromServer: ClauseIDs(v5_0: "MQTT-3.14.2-2")
+    case .authHasMethod: ClauseIDs(v5_0: "U5-3.15.2.2.2-1")
+    case .serverBeginsNoAuthentication: ClauseIDs(v5_0: "MQTT-4.12.0-2")
+    case .clientEndsNoAuthentication: ClauseIDs(v5_0: "MQTT-4.12.0-3")
+    case .serverKeepsPacketSize: ClauseIDs(v5_0: "MQTT-3.1.2-24")
+    case .clientKeepsPacketSize: ClauseIDs(v5_0: "MQTT-3.2.2-15")
+    case .clientKeepsReceiveMaximum: ClauseIDs(v5_0: "MQTT-3.3.4-7")
+    case .serverKeepsReceiveMaximum: ClauseIDs(v5_0: "MQTT-3.3.4-9")
+    case .quotaIsNoHigher: ClauseIDs(v5_0: "MQTT-4.9.0-1")
+    case .nothingIsSentAtQuotaZero: ClauseIDs(v5_0: "MQTT-4.9.0-2")
+    case .serverKeepsAliasMaximum: ClauseIDs(v5_0: "MQTT-3.1.2-26")
+    case .serverUsesNoAlias: ClauseIDs(v5_0: "MQTT-3.1.2-27")
+    case .serverAliasIsAccepted: ClauseIDs(v5_0: "MQTT-3.3.2-11")
+    case .clientKeepsAliasMaximum: ClauseIDs(v5_0: "MQTT-3.2.2-17")
+    case .clientUsesNoAlias: ClauseIDs(v5_0: "MQTT-3.2.2-18")
+    case .clientAliasIsAccepted: ClauseIDs(v5_0: "MQTT-3.3.2-9")
+    case .clientKeepsMaximumQoS: ClauseIDs(v5_0: "MQTT-3.2.2-11")
+    case .clientRetainsNothing: ClauseIDs(v5_0: "MQTT-3.2.2-14")
+    case .serverTellsNoReasons: ClauseIDs(v5_0: "MQTT-3.1.2-29")
+    case .connackComesOnce: ClauseIDs(v5_0: "MQTT-3.2.0-2")
+    case .emptyIdentifierIsReplaced: ClauseIDs(v5_0: "MQTT-3.1.3-6")
+    case .assignedIdentifierIsTold: ClauseIDs(v5_0: "MQTT-3.1.3-7")
+    case .connackAssignsIdentifier: ClauseIDs(v5_0: "MQTT-3.2.2-16")
+    case .responseInformationIsAskedFor: ClauseIDs(v5_0: "MQTT-3.1.2-28")
+    case .willQoSIsKept: ClauseIDs(v5_0: "MQTT-3.2.2-12")
+    case .willIsRetained: ClauseIDs(v5_0: "MQTT-3.2.2-13")
+    case .serverBeginsNoMethod: ClauseIDs(v5_0: "MQTT-4.12.0-6")
+    case .clientBeginsNoMethod: ClauseIDs(v5_0: "MQTT-4.12.0-7")
+    case .methodStays: ClauseIDs(v5_0: "MQTT-4.12.0-5")
+    case .authGoesWithConnect: ClauseIDs(v5_0: "U5-3.15-1")
+    case .authenticationComesFirst: ClauseIDs(v5_0: "MQTT-3.1.2-30")
+    case .disconnectComesLater: ClauseIDs(v5_0: "MQTT-3.14.0-1")
+    case .serverKeepAliveIsKept: ClauseIDs(v5_0: "MQTT-3.1.2-21")
+    case .connackKeepAliveIsKept: ClauseIDs(v5_0: "MQTT-3.2.2-21")
+    case .clientKeepAliveIsEnforced: ClauseIDs(v5_0: "MQTT-3.2.2-22")
+    case .failureCloses: ClauseIDs(v5_0: "MQTT-4.13.2-1")
+    case .failedCheckCloses: ClauseIDs(v5_0: "MQTT-3.1.4-2")
     }
   }
 
-  /// The rule's place in the counters: folds come first, rules of faults behind them.
-  var index: RuleIndex { RuleIndex(value: rawValue) }
+  /// The rule's place in the counters of a version: folds come first, rules of faults behind them.
+  @inline(__always)
+  func index(in version: MQTTVersion) -> RuleIndex {
+    RuleIndex(value: MQTTJudge.base(of: version) + rawValue)
+  }
 }
 
 extension Tally {
   @inline(__always)
-  mutating func satisfy(_ rule: MQTTRule, _ hearing: Hearing) { satisfy(rule.index, hearing) }
+  mutating func satisfy(_ rule: MQTTRule, _ hearing: Hearing) {
+    satisfy(rule.index(in: hearing.version), hearing)
+  }
 
   @inline(__always)
   mutating func leave(
     _ rule: MQTTRule, _ reason: UndecidedReason, _ hearing: Hearing, at moment: Moment? = nil
   ) {
-    leave(rule.index, reason, hearing, at: moment)
+    leave(rule.index(in: hearing.version), reason, hearing, at: moment)
   }
 
   mutating func violate(
@@ -114,6 +204,7 @@ extension Tally {
     isOfAnyVersion: Bool = false,
     _ text: @autoclosure () -> FindingText
   ) {
-    violate(rule.index, event, hearing, isOfAnyVersion: isOfAnyVersion, text())
+    violate(
+      rule.index(in: hearing.version), event, hearing, isOfAnyVersion: isOfAnyVersion, text())
   }
 }

@@ -23,6 +23,10 @@ struct ConnectFacts {
   var hasPlainID = false
   /// Whether no CONNACK came yet that could be its answer.
   var isOpen = true
+  /// How long the session is to outlive the connection, in seconds (5.0); nil where that is not known.
+  var sessionExpiry: UInt32? = 0
+  /// Whether it names a method of authentication (5.0).
+  var hasMethod = false
 }
 
 /// What the CONNACK said.
@@ -34,6 +38,14 @@ struct ConnackFacts {
   var isRefusalOpen: Bool
   /// Whether the server answered something behind its refusal.
   var hasServed = false
+  /// Whether a server of an earlier version may have sent it in answer to a CONNECT of 5.0.
+  var isOfOlderServer = false
+  /// Whether all its properties could be read (5.0).
+  var isRead = true
+  /// The Keep Alive that the server wants instead, in seconds (5.0).
+  var serverKeepAlive: UInt16?
+  /// How long the session is to outlive the connection, in seconds, if the server says so (5.0).
+  var sessionExpiry: UInt32?
 }
 
 // CONNECT and CONNACK: sections 3.1 and 3.2.
@@ -55,6 +67,10 @@ extension ConnectionState {
     // CONNECT comes first in every version; but bytes that break rules may be no MQTT at all.
     let isOfAnyVersion =
       sender == .client && packet.type != .reserved && packet.missing == 0 && packet.faults.isEmpty
+    // An exchange of AUTH may come before it (5.0 section 4.12).
+    if sender == .server, packet.type == .auth, is5 {
+      return tally.leave(rule, .authenticating, hearing)
+    }
     let name = packet.type.name
     tally.violate(
       rule, event, hearing, isOfAnyVersion: isOfAnyVersion,
@@ -71,7 +87,10 @@ extension ConnectionState {
       moment: Moment(context), cleanStart: fields.cleanStart, keepAlive: fields.keepAlive,
       isFaulty: !packet.faults.isEmpty || packet.missing > 0)
     if packet.missing == 0 { opening.connect?.look(at: packet, clientID: fields.clientID) }
-    life.silence.start(at: context.time)
+    guard is5 else { return life.silence.start(at: context.time) }
+    beginTerms(packet)
+    opening.connect?.sessionExpiry = packet.number(.sessionExpiryInterval, orElse: 0)
+    opening.connect?.hasMethod = packet.propertySet.contains(.authenticationMethod)
   }
 
   mutating func serverAccepts(
@@ -79,16 +98,27 @@ extension ConnectionState {
     _ tally: inout Tally
   ) {
     guard let code = packet.reasonCode else { return }
-    judgeCode(code, event, hearing, &tally)
-    guard opening.connack == nil else { return }
+    if !is5 { judgeCode(code, event, hearing, &tally) }
+    guard opening.connack == nil else {
+      if is5 { judgeSecondConnack(packet, event, hearing, &tally) }
+      return
+    }
     opening.connack = ConnackFacts(
       moment: Moment(event.context), code: code, sessionPresent: packet.sessionPresent,
-      isRefusalOpen: code != 0)
+      isRefusalOpen: isRefusal(code))
     opening.connect?.isOpen = false
+    if is5 {
+      opening.connack?.look(at: packet)
+      judgeTerms(ofConnack: packet, code: code, event, hearing, &tally)
+    }
     if let connect = opening.connect {
       judgeAcceptance(of: connect, code: code, event, hearing, &tally)
     }
-    life.silence.noteConnack(at: event.context.time)
+    if is5 {
+      life.silence.start(at: event.context.time)
+    } else {
+      life.silence.noteConnack(at: event.context.time)
+    }
     guard code == 0 else { return }
     guard let connect = opening.connect else {
       return tally.leave(.cleanSessionIsNew, .connectNotSeen, hearing)
@@ -161,7 +191,15 @@ extension ConnectionState {
 
   /// The clauses that ask for the close after a code.
   func refusalRules(_ code: UInt8) -> [MQTTRule] {
-    switch code {
+    guard !is5 else {
+      let always: [MQTTRule] = [.refusalCloses, .failedCheckCloses, .failureCloses]
+      switch code {
+      case 0x84: return always + [.refusedLevelCloses]
+      case 0x85: return always + [.refusedIdentifierCloses]
+      default: return always
+      }
+    }
+    return switch code {
     case 1: [.refusalCloses, .refusedLevelCloses]
     case 2 where opening.connect?.hasEmptyID == true:
       [.refusalCloses, .refusedIdentifierCloses, .emptyIdentifierIsRefused]
@@ -179,7 +217,8 @@ extension ConnectionState {
       tally.violate(
         rule, event, hearing,
         FindingText(
-          message, expected: "the server closes within 30 s of CONNACK code \(refusal.code)",
+          message,
+          expected: "the server closes within 30 s of CONNACK code \(refusal.code.hexadecimal)",
           actual: "open for \(wait)"))
     }
   }
@@ -200,6 +239,9 @@ extension ConnectionState {
     guard !connect.isFaulty else {
       return tally.leave(.connectIsAnswered, .faultyRequest, hearing, at: connect.moment)
     }
+    guard !connect.hasMethod else {
+      return tally.leave(.connectIsAnswered, .authenticating, hearing, at: connect.moment)
+    }
     switch absence(since: connect.moment.time, by: .server, at: close) {
     case .undecided(let reason):
       tally.leave(.connectIsAnswered, reason, hearing, at: connect.moment)
@@ -214,6 +256,65 @@ extension ConnectionState {
   }
 }
 
+extension ConnackFacts {
+  /// Notes what the properties of a CONNACK of 5.0 say.
+  fileprivate mutating func look(at packet: borrowing MQTTPacketView) {
+    isOfOlderServer = packet.isOfOlderServer
+    if isOfOlderServer { isRefusalOpen = false }
+    guard packet.missing == 0, packet.propertySet.isWhole else {
+      isRead = false
+      return
+    }
+    for id in [MQTTPropertyID.serverKeepAlive, .sessionExpiryInterval]
+    where packet.propertySet.contains(id) && packet.number(id, orElse: 0) == nil { isRead = false }
+    if packet.propertySet.contains(.serverKeepAlive) {
+      serverKeepAlive = packet.number(.serverKeepAlive, orElse: 0).map(
+        UInt16.init(truncatingIfNeeded:))
+    }
+    if packet.propertySet.contains(.sessionExpiryInterval) {
+      sessionExpiry = packet.number(.sessionExpiryInterval, orElse: 0)
+    }
+  }
+}
+
+extension MQTTPacketView {
+  /// The value of a property that is a number.
+  /// - Parameters:
+  ///   - id: The property.
+  ///   - value: What holds where it is not there.
+  /// - Returns: The value; nil where it is not known, be it that it can't be read, stands twice, or is none that it
+  ///   may have.
+  func number(_ id: MQTTPropertyID, orElse value: UInt32) -> UInt32? {
+    guard hasProperties, propertySet.isWhole else {
+      // Some packets may end in front of them.
+      return !hasProperties && missing == 0 && faults.isEmpty ? value : nil
+    }
+    guard propertySet.contains(id) else { return value }
+    let isBad = faults.contains {
+      $0.property == id && ($0.code == .repeatedProperty || $0.code == .invalidPropertyValue)
+    }
+    return isBad ? nil : properties.integer(id).flatMap { UInt32(exactly: $0) }
+  }
+}
+
+extension ConnectionState {
+  /// How long the session outlives the connection, in seconds (5.0); nil where that is not known.
+  var sessionExpiry: UInt32? {
+    // What a client retells of itself may lack properties.
+    guard hasPings, let connect = opening.connect, let connack = opening.connack, connack.isRead
+    else { return nil }
+    return lastExpiry ?? connack.sessionExpiry ?? connect.sessionExpiry
+  }
+
+  /// Takes the expiry that the client's DISCONNECT sets anew.
+  mutating func noteExpiry(of disconnect: borrowing MQTTPacketView) {
+    if disconnect.propertySet.contains(.sessionExpiryInterval) {
+      // One that can't be read may be any.
+      lastExpiry = disconnect.number(.sessionExpiryInterval, orElse: 0) ?? .max
+    }
+  }
+}
+
 extension ConnectFacts {
   /// Notes what clauses about the server want to know of a CONNECT.
   fileprivate mutating func look(at packet: borrowing MQTTPacketView, clientID: RawSpan) {
@@ -222,8 +323,10 @@ extension ConnectFacts {
     isMalformed = faults.contains {
       switch $0.code {
       case .fieldCut, .invalidUTF8, .nullCharacter, .invalidQoS, .reservedConnectFlag,
-        .willQoSWithoutWill, .willRetainWithoutWill, .passwordWithoutUserName:
+        .willQoSWithoutWill, .willRetainWithoutWill, .passwordWithoutUserName, .unknownProperty,
+        .propertyCut, .propertyNotAllowed, .repeatedProperty:
         true
+      case .invalidPropertyValue: $0.property != .payloadFormatIndicator
       default: false
       }
     }

@@ -20,14 +20,20 @@ extension ConnectionState {
       faults.contains { $0.code == code && $0.field == field }
     }
     var rules: [MQTTRule] = []
-    if has(.reservedFlags, .fixedHeader) { rules.append(.wrongFlagsClose) }
+    // In 5.0 nobody has to notice them but where a clause of the packet says so.
+    if !is5, has(.reservedFlags, .fixedHeader) { rules.append(.wrongFlagsClose) }
+    if is5, sender == .server, packet.type == .disconnect, has(.reservedFlags, .fixedHeader) {
+      rules.append(.disconnectFlagsClose)
+    }
     if sender == .client {
       switch packet.type {
       case .connect:
         if has(.reservedConnectFlag, .connectFlags) { rules.append(.reservedConnectFlagCloses) }
         if isSecondConnect, lossReason(of: .client) == nil { rules.append(.secondConnectCloses) }
       case .subscribe:
-        if has(.reservedOptionBits, .subscriptionOptions) || has(.invalidQoS, .subscriptionOptions)
+        // A QoS of 3 is no reserved bit in 5.0.
+        if has(.reservedOptionBits, .subscriptionOptions)
+          || (!is5 && has(.invalidQoS, .subscriptionOptions))
         {
           rules.append(.badOptionsClose)
         }
@@ -36,7 +42,9 @@ extension ConnectionState {
       }
     }
     // These are what the standard calls protocol violations, or asks a close for by other words.
-    if isForbidden || !rules.isEmpty || has(.emptyList, .filter) { rules.append(.violationCloses) }
+    // In 5.0 only a server is bound, and only by what it has to check.
+    let isViolation = isForbidden || !rules.isEmpty || (!is5 && has(.emptyList, .filter))
+    if isViolation, !is5 || sender == .client { rules.append(.violationCloses) }
     return rules
   }
 
@@ -55,7 +63,11 @@ extension ConnectionState {
           .connectIsValidated, event, hearing,
           FindingText(
             "the server accepts the malformed CONNECT of frame \(frame)",
-            expected: "the end of the connection without CONNACK", actual: seen))
+            expected: is5
+              ? "the end of the connection, without CONNACK or behind one that refuses"
+              : "the end of the connection without CONNACK", actual: seen))
+      } else if isRefusal(code), is5 {
+        tally.satisfy(.connectIsValidated, hearing)
       } else {
         tally.leave(.connectIsValidated, .otherCode, hearing, at: connect.moment)
       }
@@ -73,12 +85,12 @@ extension ConnectionState {
     }
     guard connect.hasPlainID else { return }
     if code == 0 { tally.satisfy(.plainIdentifierIsAllowed, hearing) }
-    if code == 2 {
+    if code == (is5 ? 0x85 : 2) {
       tally.violate(
         .plainIdentifierIsAllowed, event, hearing,
         FindingText(
           "the server rejects the client identifier of frame \(frame), which has 1 to 23 letters and "
-            + "digits", expected: "another code than 0x02", actual: seen))
+            + "digits", expected: "another code than \(is5 ? "0x85" : "0x02")", actual: seen))
     }
   }
 
@@ -123,7 +135,9 @@ extension ConnectionState {
     _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
-    guard let refusal = opening.connack, refusal.code != 0 else { return }
+    guard let refusal = opening.connack, isRefusal(refusal.code), !refusal.isOfOlderServer else {
+      return
+    }
     switch packet.type {
     case .puback, .pubrec, .pubcomp, .suback, .unsuback, .pingresp: break
     default: return

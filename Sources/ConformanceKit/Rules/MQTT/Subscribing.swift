@@ -70,6 +70,8 @@ extension ConnectionState {
       tally.leave(.subackHasCodePerFilter, .incompletePacket, hearing)
     } else if request.isFaulty {
       tally.leave(.subackHasCodePerFilter, .faultyRequest, hearing)
+    } else if is5, packet.mayLackPropertyLength(before: request.filterCount) {
+      tally.leave(.subackHasCodePerFilter, .readsOtherwise, hearing)
     } else {
       judge(codes, request, event, hearing, &tally)
     }
@@ -80,14 +82,15 @@ extension ConnectionState {
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     let requested = request.requested
-    let isDefined = codes.allSatisfy { $0 <= 2 || $0 == 0x80 }
+    // Which codes there are is in 5.0 a matter of the packet alone.
+    let isDefined = is5 || codes.allSatisfy { $0 <= 2 || $0 == 0x80 }
     guard codes.count == request.filterCount, isDefined else {
       return tally.violate(
         .subackHasCodePerFilter, event, hearing,
         FindingText(
           "the server's SUBACK does not answer each filter of the SUBSCRIBE of frame "
             + "\(request.moment.frame)",
-          expected: "\(request.filterCount) codes, each 0x00, 0x01, 0x02 or 0x80",
+          expected: "\(request.filterCount) codes" + (is5 ? "" : ", each 0x00, 0x01, 0x02 or 0x80"),
           actual: "\(codes.count) codes: \(Self.hex(codes))"))
     }
     tally.satisfy(.subackHasCodePerFilter, hearing)
@@ -99,11 +102,12 @@ extension ConnectionState {
       return tally.leave(.subackKeepsOrder, .sameRequest, hearing)
     }
     if codes == requested { return tally.satisfy(.subackKeepsOrder, hearing) }
-    let granted = zip(codes, requested).filter { $0.0 != 0x80 }
+    let granted = zip(codes, requested).filter { $0.0 < 0x80 }
     guard granted.contains(where: { $0.0 > $0.1 }) else {
       return tally.leave(.subackKeepsOrder, .loweredQoS, hearing)
     }
-    guard Self.someOrderFits(codes, requested) else {
+    let isKnown = codes.allSatisfy { $0 <= 2 || $0 >= 0x80 }
+    guard isKnown, Self.someOrderFits(codes, requested) else {
       return tally.leave(.subackKeepsOrder, .noOrderFits, hearing)
     }
     tally.violate(
@@ -116,7 +120,7 @@ extension ConnectionState {
 
   /// Tells whether the codes can be dealt to the requests so that none grants too much.
   private static func someOrderFits(_ codes: [UInt8], _ requested: [UInt8]) -> Bool {
-    let codes = codes.map { $0 == 0x80 ? 0 : $0 }.sorted()
+    let codes = codes.map { $0 >= 0x80 ? 0 : $0 }.sorted()
     return zip(codes, requested.sorted()).allSatisfy { $0 <= $1 }
   }
 
@@ -149,5 +153,13 @@ extension ConnectionState {
             actual: "none in \(close.time.seconds(since: request.moment.time))"))
       }
     }
+  }
+}
+
+extension MQTTPacketView {
+  /// Whether it is a SUBACK of 5.0 that may as well be codes without a Property Length before them.
+  fileprivate func mayLackPropertyLength(before count: Int) -> Bool {
+    header.packetSize == header.size + 2 + count
+      || faults.contains { $0.field == .properties && $0.code != .repeatedProperty }
   }
 }

@@ -57,3 +57,8 @@ extension MQTTPacketType {
     }
   }
 }
+
+extension MQTTPacketView {
+  /// Whether it is a PUBREC of 5.0 that refuses a message, which no PUBREL answers.
+  var isFailure: Bool { type == .pubrec && (reasonCode ?? 0) >= 0x80 }
+}

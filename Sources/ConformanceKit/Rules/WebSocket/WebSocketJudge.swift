@@ -4,8 +4,9 @@ internal import Wire
 /// All clauses of RFC 6455 that are checked, judged in the same pass as those of MQTT.
 struct WebSocketJudge {
   /// The clauses in the order of their places in the tally.
-  static let clauses: [String] =
-    HandshakeRule.allCases.map(\.clause) + FrameRule.allCases.map(\.clause)
+  static let clauses: [ClauseKey?] =
+    (HandshakeRule.allCases.map(\.clause) + FrameRule.allCases.map(\.clause))
+    .map { ClauseKey(spec: "rfc6455", id: $0) }
   /// The place of the first rule in the tally.
   static let base = MQTTJudge.clauses.count
   /// The place of the first rule of frames.

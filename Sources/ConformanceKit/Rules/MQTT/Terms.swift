@@ -1,0 +1,144 @@
+internal import RepriseCore
+internal import Wire
+
+/// What the ends of a connection of MQTT 5.0 told each other in CONNECT and CONNACK, and how far they have used it.
+///
+/// A limit that can't be read, stands twice, or is none that there may be is not known: nobody can say which value
+/// the other side took.
+struct Terms {
+  /// What one end accepts.
+  struct Limits {
+    /// The most messages above QoS 0 that may be open; nil where it is not known.
+    var receiveMaximum: UInt32?
+    /// The largest packet, in bytes; none is all that there may be.
+    var maximumPacketSize: UInt32?
+    /// The highest topic alias.
+    var topicAliasMaximum: UInt32?
+    /// Whether a largest packet was named.
+    var hasPacketSize: Bool
+
+    init(_ packet: borrowing MQTTPacketView) {
+      receiveMaximum = packet.number(.receiveMaximum, orElse: 65_535)
+      maximumPacketSize = packet.number(.maximumPacketSize, orElse: .max)
+      topicAliasMaximum = packet.number(.topicAliasMaximum, orElse: 0)
+      hasPacketSize = packet.propertySet.contains(.maximumPacketSize)
+    }
+  }
+
+  /// What the client accepts.
+  var client: Limits
+  /// What the server accepts; nil before its CONNACK.
+  var server: Limits?
+  /// The highest QoS that the server takes, and whether it keeps retained messages.
+  var maximumQoS: UInt32? = 2
+  var retainAvailable: UInt32? = 1
+  /// Whether the client wants reasons with failures, and to be told where answers go.
+  let wantsProblemInformation: UInt32?
+  let wantsResponseInformation: UInt32?
+  let method: AuthenticationMethod
+  let hasEmptyClientID: Bool
+  let willQoS: UInt8?
+  let retainsWill: Bool
+  /// Whether something shows that the client has the CONNACK.
+  private(set) var clientHasConnack = false
+  /// The messages above QoS 0 that each side has open.
+  var fromClient = OpenMessages()
+  var fromServer = OpenMessages()
+
+  /// Reads a CONNECT that is all there.
+  init(_ packet: borrowing MQTTPacketView, _ connect: borrowing MQTTConnectView) {
+    client = Limits(packet)
+    wantsProblemInformation = packet.number(.requestProblemInformation, orElse: 1)
+    wantsResponseInformation = packet.number(.requestResponseInformation, orElse: 0)
+    method = AuthenticationMethod(packet)
+    let isCut = packet.faults.contains { $0.code == .fieldCut || $0.code == .noPropertyLength }
+    hasEmptyClientID = !isCut && connect.clientID.byteCount == 0
+    willQoS = connect.hasWill ? connect.willQoS : nil
+    retainsWill = connect.hasWill && connect.willRetain
+  }
+
+  /// Takes what a CONNACK says.
+  mutating func accept(_ packet: borrowing MQTTPacketView) {
+    guard server == nil else { return }
+    server = Limits(packet)
+    maximumQoS = packet.number(.maximumQoS, orElse: 2)
+    retainAvailable = packet.number(.retainAvailable, orElse: 1)
+  }
+
+  /// Takes note that the client has the CONNACK: what binds it from its next packet on.
+  mutating func noteConnackSeen() { clientHasConnack = true }
+}
+
+/// The method of an authentication, as far as it is to be compared.
+enum AuthenticationMethod: Equatable {
+  case none
+  /// A name, by its length and a hash.
+  case named(length: Int, hash: UInt64)
+  case unknown
+
+  init(_ packet: borrowing MQTTPacketView) {
+    guard packet.number(.authenticationMethod, orElse: 0) != nil else {
+      self = .unknown
+      return
+    }
+    self = .none
+    var properties = packet.properties
+    while let property = properties.next() {
+      guard property.id == .authenticationMethod else { continue }
+      let name = property.bytes(in: packet.bytes)
+      let hash = name.withUnsafeBytes { bytes in
+        bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+          ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
+        }
+      }
+      self = .named(length: name.byteCount, hash: hash)
+    }
+  }
+}
+
+/// The messages above QoS 0 of a side that are open for certain: what missing bytes may have acknowledged is not
+/// among them (section 4.9).
+struct OpenMessages {
+  private var open = PacketIDTable<Bool>(limit: ConnectionState.maximumOpen)
+  /// Identifiers whose acknowledgement was captured before their message.
+  private var early: [UInt16] = []
+  private static let mostEarly = 64
+
+  var count: Int { open.count }
+  var isFull: Bool { open.isFull }
+
+  /// The memory that they take, in bytes.
+  var reserved: Int { open.reserved + early.capacity * 2 }
+
+  /// Whether a message of an identifier is open, or has been acknowledged before it came.
+  func isKnown(_ id: UInt16) -> Bool { open[id] != nil || early.contains(id) }
+
+  /// Takes a message.
+  mutating func publish(_ id: UInt16) {
+    if let place = early.firstIndex(of: id) {
+      early.remove(at: place)
+    } else {
+      _ = open.insert(true, for: id)
+    }
+  }
+
+  /// Takes what ends a message.
+  mutating func end(_ id: UInt16) {
+    guard open.remove(id) == nil else { return }
+    if early.count == Self.mostEarly { early.removeFirst() }
+    early.append(id)
+  }
+
+  /// Forgets all: bytes are missing that may have acknowledged them.
+  mutating func lose() { open = PacketIDTable<Bool>(limit: ConnectionState.maximumOpen) }
+}
+
+extension ConnectionState {
+  /// Changes the terms, where the CONNECT was seen as a whole.
+  @inline(__always)
+  mutating func change(_ body: (inout Terms) -> Void) {
+    guard terms != nil else { return }
+    if !isKnownUniquelyReferenced(&terms), let old = terms { terms = Boxed(old.value) }
+    terms?.change(body)
+  }
+}

@@ -1,0 +1,94 @@
+import RepriseCore
+import Testing
+import Wire
+
+@testable import ConformanceKit
+
+@Suite("Sessions of MQTT 5.0 and all that comes of them")
+struct Case5Tests {
+  private static let all = Case5.limits + Case5.agreements + [Case5.everything]
+
+  @Test("Each session gets its whole verdict", arguments: all)
+  func verdict(_ session: Case5) throws { try session.check() }
+
+  /// No checked clause is without a session that breaks it and one that keeps it.
+  @Test func everyClauseIsShown() throws {
+    let clauses = try Catalogue.bundled().clauses.filter {
+      $0.spec == "mqtt-5.0" && $0.status.hasRule
+    }
+    var violated: Set<String> = []
+    var kept: Set<String> = []
+    func note(_ results: [ClauseResult]) {
+      for result in results where result.clause.spec == "mqtt-5.0" {
+        if result.violated > 0 { violated.insert(result.clause.id) }
+        if result.violated == 0, result.satisfied > 0 { kept.insert(result.clause.id) }
+      }
+    }
+    for session in Self.all { note(try session.judged()) }
+    for session in SessionCase.all {
+      var script = Script(version: .v5_0)
+      session.script(&script)
+      if script.isAsTold { note(try judge(script.events).results) }
+    }
+    for clause in clauses {
+      if let example = ExamplePacket(clause) { note(try judge { example.write(&$0) }.results) }
+    }
+    let checked = Set(clauses.map(\.id))
+    #expect(checked.subtracting(violated).sorted() == [])
+    #expect(checked.subtracting(kept).sorted() == [])
+  }
+}
+
+extension Case5 {
+  /// Every packet with every property that it may carry: nobody is accused.
+  static let everything = Case5("every property in its place", [:]) { script in
+    func all(_ place: MQTTPropertyID.Places) -> [MQTTProperty] {
+      MQTTPropertyID.allCases.filter { $0.places.contains(place) }.map { id in
+        switch id.kind {
+        case .string: MQTTProperty(id, .string(id == .authenticationMethod ? "PLAIN" : "s"))
+        case .binary: MQTTProperty(id, .binary([0xFF]))
+        case .stringPair: MQTTProperty(id, .pair("k", "v"))
+        default: MQTTProperty(id, .integer(id == .maximumPacketSize ? 100_000 : 1))
+        }
+      }
+    }
+    func of(_ place: MQTTPropertyID.Places, but ids: MQTTPropertyID...) -> [MQTTProperty] {
+      all(place).filter { !ids.contains($0.id) }
+    }
+    let will = MQTTPacket.Will(topic: "w", payload: [0x61], qos: 1, properties: all(.will))
+    script.agree(all(.connect), all(.connack), will: will, keepAlive: 1)
+    script.client(.auth(.init(0x19, properties: all(.auth))))
+    script.server(.auth(.init(0x18, properties: all(.auth))))
+    script.client(.subscribe(packetID: 1, [.init("a", options: 1)], all(.subscribe)))
+    script.server(.suback(packetID: 1, codes: [1], all(.suback)))
+    script.publish(
+      .client, "a", of(.publish, but: .subscriptionIdentifier), qos: 1, id: 2, payload: [0x61])
+    script.server(.acknowledgement(.puback, packetID: 2, .init(0, properties: all(.puback))))
+    script.publish(.server, "a", all(.publish), qos: 1, id: 3, payload: [0x61])
+    script.client(.acknowledgement(.puback, packetID: 3, .init(0, properties: all(.puback))))
+    script.publish(
+      .client, "a", of(.publish, but: .subscriptionIdentifier, .topicAlias), qos: 0,
+      payload: [0x61])
+    for (sender, id) in [(Peer.client, UInt16(5)), (.server, 6)] {
+      let properties =
+        sender == .client ? of(.publish, but: .subscriptionIdentifier) : all(.publish)
+      script.publish(sender, "a", properties, qos: 2, id: id, payload: [0x61])
+      for (answerer, type) in [
+        (sender.other, MQTTPacketType.pubrec), (sender, .pubrel), (sender.other, .pubcomp),
+      ] {
+        let place: MQTTPropertyID.Places =
+          type == .pubrec ? .pubrec : type == .pubrel ? .pubrel : .pubcomp
+        let content = MQTTPacket.Content.acknowledgement(
+          type, packetID: id, .init(0, properties: all(place)))
+        if answerer == .client { script.client(content) } else { script.server(content) }
+      }
+    }
+    script.client(.unsubscribe(packetID: 4, ["a"], all(.unsubscribe)))
+    script.server(.unsuback(packetID: 4, codes: [0], all(.unsuback)))
+    script.client(
+      .disconnect(
+        .init(
+          4, properties: of(.disconnect, but: .serverReference, .sessionExpiryInterval))))
+    script.close(.client)
+  }
+}
