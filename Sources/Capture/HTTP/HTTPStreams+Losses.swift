@@ -8,16 +8,16 @@ extension HTTPStreams {
 
   /// Goes on where a segment begins with a message; false where none does.
   func resume(
-    _ bytes: RawSpan, _ side: Side, _ connection: SessionConnection, _ state: HTTPConnection
+    _ bytes: RawSpan, _ direction: Direction, _ state: HTTPConnection
   ) -> Bool {
     switch HTTPStart(bytes) {
-    case .request where side == connection.client:
+    case .request where direction.isFromClient:
       let isKnown = bytes.withUnsafeBytes { bytes in
         Self.methods.contains { bytes.starts(with: $0) }
       }
       guard isKnown else { return false }
       state.loseRequests()
-    case .response where side != connection.client: state.loseAnswers()
+    case .response where !direction.isFromClient: state.loseAnswers()
     case .request, .response, .maybe, .no: return false
     }
     return true
@@ -25,39 +25,37 @@ extension HTTPStreams {
 
   /// Takes the loss of bytes of a side.
   func lose(
-    _ count: Int, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival,
-    _ connection: SessionConnection, _ state: HTTPConnection
+    _ count: Int, _ reason: Gap.Reason, _ direction: Direction, _ state: HTTPConnection
   ) {
-    state[side].offset += count
+    state[direction.side].offset += count
     // What a snapshot length cut out of a body, the message says itself.
     var gap = reason == .snaplen ? 0 : count
-    switch state[side].phase {
+    switch state[direction.side].phase {
     case .other, .outOfStep: gap = count
     case .between, .head:
       gap = count
-      state[side].phase = .outOfStep
+      state[direction.side].phase = .outOfStep
     case .body(var open):
       let behind = open.body.lose(count)
       if reason == .snaplen { gap = behind ?? 0 }
       // Told before the message that it is a part of.
-      tellGap(gap, reason, side, arrival, connection)
+      tellGap(gap, reason, direction)
       gap = 0
       if open.body.isComplete {
-        state[side].phase = behind == 0 ? .between : .outOfStep
-        finish(open, side, arrival, connection, state)
+        state[direction.side].phase = behind == 0 ? .between : .outOfStep
+        finish(open, direction, state)
       } else {
-        state[side].phase = .body(open)
+        state[direction.side].phase = .body(open)
       }
     }
-    tellGap(gap, reason, side, arrival, connection)
+    tellGap(gap, reason, direction)
   }
 
   private func tellGap(
-    _ count: Int, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival,
-    _ connection: SessionConnection
+    _ count: Int, _ reason: Gap.Reason, _ direction: Direction
   ) {
-    guard count > 0, connection.number > 0 else { return }
-    emitter.emitGap(count, reason, side, arrival, connection)
+    guard count > 0, direction.connection.number > 0 else { return }
+    emitter.emitGap(count, reason, direction)
   }
 
   /// Gives the memory of what is unfinished back.
@@ -66,17 +64,17 @@ extension HTTPStreams {
     _ arrival: Arrival, _ connection: SessionConnection, _ state: HTTPConnection
   ) -> Bool {
     var hasLost = false
-    for side in [Side.first, .second] {
-      switch state[side].phase {
+    for direction in connection.directions(arrival) {
+      switch state[direction.side].phase {
       case .between, .outOfStep, .other: continue
       case .head(let reader):
-        tellGap(reader.byteCount, .limit, side, arrival, connection)
-        state[side].phase = .outOfStep
+        tellGap(reader.byteCount, .limit, direction)
+        state[direction.side].phase = .outOfStep
         hasLost = true
       case .body(var open):
         let count = open.body.giveUp()
-        tellGap(count, .limit, side, arrival, connection)
-        state[side].phase = .body(open)
+        tellGap(count, .limit, direction)
+        state[direction.side].phase = .body(open)
         hasLost = hasLost || count > 0
       }
     }
@@ -88,6 +86,7 @@ extension HTTPStreams {
     _ closing: FlowClosing, _ connection: SessionConnection, _ state: HTTPConnection
   ) {
     for side in [connection.client, connection.client.other] {
+      let direction = Direction(connection, side, closing.arrival)
       let isEnded = closing.how == .fin && (closing.side == side || closing.isAnswered)
       switch state[side].phase {
       case .between, .outOfStep, .other: continue
@@ -95,19 +94,19 @@ extension HTTPStreams {
         guard reader.byteCount > 0, connection.number > 0 else { continue }
         breakOff(
           1, "incomplete-head", "a head, after \(reader.byteCount) bytes",
-          at: state[side].offset - reader.byteCount, side, closing, connection)
+          at: state[side].offset - reader.byteCount, closing.how, direction)
       case .body(var open):
         if open.body.endsWithConnection, isEnded {
           open.body.end()
         } else {
           let rest = open.body.rest.map { "\($0) bytes before its end" } ?? "before its end"
           open.body.breakOff()
-          if connection.number == 0 { emitter.open(connection, closing.arrival, evidence: nil) }
+          emitter.openIfNew(direction)
           breakOff(
-            open.body.missing, "incomplete-body", "a body, \(rest)", at: open.start, side, closing,
-            connection)
+            open.body.missing, "incomplete-body", "a body, \(rest)", at: open.start, closing.how,
+            direction)
         }
-        finish(open, side, closing.arrival, connection, state)
+        finish(open, direction, state)
       }
       state[side].phase = .between
     }
@@ -115,14 +114,14 @@ extension HTTPStreams {
 
   /// Says that a stream ends inside of a message: by its sender's fault, or because the capture ends.
   private func breakOff(
-    _ missing: Int, _ code: String, _ place: String, at offset: Int, _ side: Side,
-    _ closing: FlowClosing, _ connection: SessionConnection
+    _ missing: Int, _ code: String, _ place: String, at offset: Int,
+    _ how: ConnectionClosing.How, _ direction: Direction
   ) {
-    guard closing.how != .endOfCapture else {
-      return emitter.emitGap(missing, .unfilled, side, closing.arrival, connection)
+    guard how != .endOfCapture else {
+      return emitter.emitGap(missing, .unfilled, direction)
     }
     let malformation = Malformation(
       code: code, offset: offset, message: "the stream ends inside \(place)")
-    emitter.emitMalformation(malformation, side, closing.arrival, connection)
+    emitter.emitMalformation(malformation, direction)
   }
 }

@@ -18,53 +18,52 @@ struct MQTTStreams {
   /// Takes the next bytes of a side.
   @inline(__always)
   func take(
-    _ bytes: RawSpan, _ side: Side, _ arrival: Arrival, _ connection: SessionConnection
+    _ bytes: RawSpan, _ direction: Direction
   ) {
-    connection[side].offset += bytes.byteCount
-    if connection[side].resynchronizer != nil {
-      connection[side].resynchronizer?.take(bytes, arrival)
-      return resynchronize(side, arrival, connection, isFinal: false)
+    direction.mqtt.offset += bytes.byteCount
+    if direction.mqtt.resynchronizer != nil {
+      direction.mqtt.resynchronizer?.take(bytes, direction.arrival)
+      return resynchronize(direction, isFinal: false)
     }
-    cut(bytes, endingAt: connection[side].offset, side, arrival, connection)
+    cut(bytes, endingAt: direction.mqtt.offset, direction)
   }
 
   /// Cuts a piece into packets; `end` is where it ends in the stream.
   private func cut(
-    _ bytes: RawSpan, endingAt end: Int, _ side: Side, _ arrival: Arrival,
-    _ connection: SessionConnection
+    _ bytes: RawSpan, endingAt end: Int, _ direction: Direction
   ) {
     // Read here, because the framer is being changed while it hands out packets.
-    var lost = connection[side].lostInPacket
-    defer { connection[side].lostInPacket = lost }
+    var lost = direction.mqtt.lostInPacket
+    defer { direction.mqtt.lostInPacket = lost }
     do throws(MQTTFramingError) {
-      try connection[side].framer.consume(bytes) { packet, header, _ in
-        emitPacket(packet, header, side, arrival, connection, lost: lost)
+      try direction.mqtt.framer.consume(bytes) { packet, header, _ in
+        emitPacket(packet, header, direction, lost: lost)
         lost = 0
       }
     } catch {
       emitter.emit(
-        EventView(connection.context(side, arrival), .malformed(Malformation(error))))
+        EventView(direction.context, .malformed(Malformation(error))))
       // The piece is given up from the bad packet on; what follows may begin with a packet again.
-      connection[side].resynchronizer = StreamResynchronizer(offset: end)
+      direction.mqtt.resynchronizer = StreamResynchronizer(offset: end)
     }
   }
 
   private func emitPacket(
-    _ bytes: RawSpan, _ header: MQTTFixedHeader, _ side: Side, _ arrival: Arrival,
-    _ connection: SessionConnection, lost: Int
+    _ bytes: RawSpan, _ header: MQTTFixedHeader, _ direction: Direction, lost: Int
   ) {
     let missing = header.packetSize - bytes.byteCount
     if header.type == .connect {
       take(
-        connect: MQTTPacketView(bytes, header: header, version: connection.version), connection)
-    } else if !connection.wire.isCertain, missing == 0 {
-      correctVersion(bytes, header, connection)
+        connect: MQTTPacketView(bytes, header: header, version: direction.connection.version),
+        direction.connection)
+    } else if !direction.connection.wire.isCertain, missing == 0 {
+      correctVersion(bytes, header, direction.connection)
     }
     if missing > 0, lost == 0 {
       // Bytes that were there, but more than are kept of one packet.
-      emitGap(missing, .limit, side, arrival, connection)
+      emitGap(missing, .limit, direction)
     }
-    emitter.emit(connection.context(side, arrival), packet: bytes, header)
+    emitter.emit(direction.context, packet: bytes, header)
   }
 
   /// Takes the version that the first CONNECT names, if none is certain: packets came before it.
@@ -98,114 +97,112 @@ struct MQTTStreams {
 
   /// Takes the loss of bytes of a side.
   func lose(
-    _ count: Int, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival,
-    _ connection: SessionConnection
+    _ count: Int, _ reason: Gap.Reason, _ direction: Direction
   ) {
-    connection[side].offset += count
-    let offset = connection[side].offset
-    if connection[side].resynchronizer != nil {
-      resynchronize(side, arrival, connection, isFinal: true)
+    direction.mqtt.offset += count
+    let offset = direction.mqtt.offset
+    if direction.mqtt.resynchronizer != nil {
+      resynchronize(direction, isFinal: true)
     }
     // What is missing from a frame, the frame says itself.
-    let isCarried = connection.stage == .webSocket
-    if reason != .snaplen, !isCarried { emitGap(count, reason, side, arrival, connection) }
-    let loss = connection[side].framer.lose(count) { packet, header, _ in
-      emitPacket(packet, header, side, arrival, connection, lost: count)
+    let isCarried = direction.connection.stage == .webSocket
+    if reason != .snaplen, !isCarried { emitGap(count, reason, direction) }
+    let loss = direction.mqtt.framer.lose(count) { packet, header, _ in
+      emitPacket(packet, header, direction, lost: count)
     }
     if case .outOfStep(let past) = loss {
       // A packet that a snaplen cut says itself how much of it is missing, but not what follows it.
-      if reason == .snaplen, !isCarried { emitGap(past, reason, side, arrival, connection) }
-      connection[side].framer.restart(at: offset)
-      connection[side].resynchronizer = StreamResynchronizer(offset: offset)
+      if reason == .snaplen, !isCarried { emitGap(past, reason, direction) }
+      direction.mqtt.framer.restart(at: offset)
+      direction.mqtt.resynchronizer = StreamResynchronizer(offset: offset)
     }
-    let isPacketOpen = loss == .insidePacket && !connection[side].framer.isAtBoundary
-    connection[side].lostInPacket = isPacketOpen ? count : 0
+    let isPacketOpen = loss == .insidePacket && !direction.mqtt.framer.isAtBoundary
+    direction.mqtt.lostInPacket = isPacketOpen ? count : 0
   }
 
   /// Takes the loss of bytes of a side of which nobody knows how many there were.
-  func interrupt(_ side: Side, _ arrival: Arrival, _ connection: SessionConnection) {
-    if connection[side].resynchronizer != nil {
-      resynchronize(side, arrival, connection, isFinal: true)
+  func interrupt(_ direction: Direction) {
+    if direction.mqtt.resynchronizer != nil {
+      resynchronize(direction, isFinal: true)
     }
     // No packet is so long that anything of it could follow.
-    _ = connection[side].framer.lose(1 << 32) { packet, header, _ in
-      emitPacket(packet, header, side, arrival, connection, lost: 1)
+    _ = direction.mqtt.framer.lose(1 << 32) { packet, header, _ in
+      emitPacket(packet, header, direction, lost: 1)
     }
-    let offset = connection[side].offset
-    connection[side].framer.restart(at: offset)
-    connection[side].resynchronizer = StreamResynchronizer(offset: offset)
-    connection[side].lostInPacket = 0
+    let offset = direction.mqtt.offset
+    direction.mqtt.framer.restart(at: offset)
+    direction.mqtt.resynchronizer = StreamResynchronizer(offset: offset)
+    direction.mqtt.lostInPacket = 0
   }
 
   /// Gives up what is unfinished of a side, and tells how much is missing for it.
   /// - Returns: Whether anything is.
-  func giveUp(_ side: Side, _ arrival: Arrival, _ connection: SessionConnection) -> Bool {
-    if connection[side].resynchronizer != nil {
-      resynchronize(side, arrival, connection, isFinal: true)
+  func giveUp(_ direction: Direction) -> Bool {
+    if direction.mqtt.resynchronizer != nil {
+      resynchronize(direction, isFinal: true)
     }
-    let count = connection[side].framer.giveUp()
+    let count = direction.mqtt.framer.giveUp()
     guard count > 0 else { return false }
-    emitGap(count, .limit, side, arrival, connection)
-    connection[side].lostInPacket = count
+    emitGap(count, .limit, direction)
+    direction.mqtt.lostInPacket = count
     return true
   }
 
   private func emitGap(
-    _ count: Int, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival,
-    _ connection: SessionConnection
+    _ count: Int, _ reason: Gap.Reason, _ direction: Direction
   ) {
     let gap = Gap(bytes: count, reason: reason)
-    emitter.emit(EventView(connection.context(side, arrival), .gap(gap)))
+    emitter.emit(EventView(direction.context, .gap(gap)))
   }
 
   private func resynchronize(
-    _ side: Side, _ arrival: Arrival, _ connection: SessionConnection, isFinal: Bool
+    _ direction: Direction, isFinal: Bool
   ) {
-    let layouts = connection.layouts
-    guard let found = connection[side].resynchronizer?.find(layouts, isFinal: isFinal),
-      let offset = connection[side].resynchronizer?.offset
+    let layouts = direction.connection.layouts
+    guard let found = direction.mqtt.resynchronizer?.find(layouts, isFinal: isFinal),
+      let offset = direction.mqtt.resynchronizer?.offset
     else { return }
     if found.skipped > 0 {
       let malformation = Malformation(
         code: MQTTFramingError.Code.notMQTT.rawValue, offset: offset - found.skipped,
         message: "\(found.skipped) bytes could not be cut into packets")
-      emitter.emit(EventView(connection.context(side, arrival), .malformed(malformation)))
+      emitter.emit(EventView(direction.context, .malformed(malformation)))
     }
     // Without anything found it goes on with the bytes to come.
     guard !found.pieces.isEmpty else { return }
-    connection[side].resynchronizer = nil
-    connection[side].framer.restart(at: offset)
+    direction.mqtt.resynchronizer = nil
+    direction.mqtt.framer.restart(at: offset)
     var end = offset
     for piece in found.pieces {
       end += piece.bytes.count
-      if connection[side].resynchronizer == nil {
-        cut(piece.bytes.span.bytes, endingAt: end, side, piece.arrival, connection)
+      if direction.mqtt.resynchronizer == nil {
+        cut(piece.bytes.span.bytes, endingAt: end, direction.at(piece.arrival))
       } else {
-        connection[side].resynchronizer?.take(piece.bytes.span.bytes, piece.arrival)
+        direction.mqtt.resynchronizer?.take(piece.bytes.span.bytes, piece.arrival)
       }
     }
-    if connection[side].resynchronizer != nil {
-      resynchronize(side, arrival, connection, isFinal: isFinal)
+    if direction.mqtt.resynchronizer != nil {
+      resynchronize(direction, isFinal: isFinal)
     }
   }
 
   /// Tells what is left of a direction when its connection ends.
-  func flush(_ side: Side, _ closing: FlowClosing, _ connection: SessionConnection) {
-    if connection[side].resynchronizer != nil {
-      resynchronize(side, closing.arrival, connection, isFinal: true)
+  func flush(_ direction: Direction, _ how: ConnectionClosing.How) {
+    if direction.mqtt.resynchronizer != nil {
+      resynchronize(direction, isFinal: true)
     }
-    let framer = connection[side].framer
-    guard connection[side].resynchronizer == nil, !framer.isAtBoundary else { return }
-    let context = connection.context(side, closing.arrival)
+    let framer = direction.mqtt.framer
+    guard direction.mqtt.resynchronizer == nil, !framer.isAtBoundary else { return }
+    let context = direction.context
     // Of a fixed header that is not whole, at least one byte is missing.
     var missing = 1
     var place = "a fixed header"
-    let known = connection[side].offset - framer.packetOffset
-    connection[side].framer.flush { _, header, _ in
+    let known = direction.mqtt.offset - framer.packetOffset
+    direction.mqtt.framer.flush { _, header, _ in
       missing = header.packetSize - known
       place = "a \(header.type.name) of \(header.packetSize) bytes, after \(known) of them"
     }
-    if closing.how == .endOfCapture {
+    if how == .endOfCapture {
       return emitter.emit(EventView(context, .gap(Gap(bytes: missing, reason: .unfilled))))
     }
     let malformation = Malformation(

@@ -168,20 +168,44 @@ final class SessionConnection {
   /// The layouts that the rest of the connection may have.
   var layouts: MQTTLayouts { wire.isCertain ? MQTTLayouts(version) : .both }
 
+  /// Both directions, for what concerns the whole connection.
+  func directions(_ arrival: Arrival) -> [Direction] {
+    [Direction(self, .first, arrival), Direction(self, .second, arrival)]
+  }
+
   /// The context of a packet.
-  func context(_ side: Side, _ arrival: Arrival) -> EventContext {
+  @inline(__always)
+  fileprivate func context(_ side: Side, _ arrival: Arrival) -> EventContext {
     let layer = layer
     return EventContext(
       time: arrival.time, frame: arrival.frame, connection: number, sender: peer(side),
       wire: layer.wire, over: layer.over, isOrderUncertain: arrival.isOrderUncertain)
   }
+}
+
+/// A direction of a connection of which it is known, or is to be known, what it speaks.
+typealias Direction = TCPDirection<SessionConnection>
+
+extension Direction {
+  var isFromClient: Bool { side == connection.client }
+
+  /// How far it is cut into packets.
+  var mqtt: MQTTDirection {
+    @inline(__always) get { connection[side] }
+  }
+
+  /// The context of a packet.
+  var context: EventContext {
+    @inline(__always) get { connection.context(side, arrival) }
+  }
 
   /// The context of what happens on the connection itself.
-  func carrierContext(_ side: Side, _ arrival: Arrival) -> EventContext {
-    guard stage == .webSocket else { return context(side, arrival) }
-    return EventContext(
-      time: arrival.time, frame: arrival.frame, connection: number, sender: peer(side),
-      wire: .webSocket, isOrderUncertain: arrival.isOrderUncertain)
+  var carrierContext: EventContext {
+    var context = context
+    guard connection.stage == .webSocket else { return context }
+    context.wire = .webSocket
+    context.over = nil
+    return context
   }
 }
 

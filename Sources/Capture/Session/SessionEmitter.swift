@@ -87,20 +87,26 @@ final class SessionEmitter {
       server: (isFirstClient ? opening.second : opening.first).description,
       isFromStart: opening.isFromStart, firstFrame: opening.arrival.frame,
       firstTime: opening.arrival.time, evidence: evidence)
-    emit(EventView(connection.carrierContext(connection.client, arrival), .opened(body)))
+    let direction = Direction(connection, connection.client, arrival)
+    emit(EventView(direction.carrierContext, .opened(body)))
+  }
+
+  /// Numbers a connection that has no number yet, and tells that it was recognised.
+  func openIfNew(_ direction: Direction) {
+    guard direction.connection.number == 0 else { return }
+    open(direction.connection, direction.arrival, evidence: nil)
   }
 
   func emitGap(
-    _ count: Int, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival,
-    _ connection: SessionConnection
+    _ count: Int, _ reason: Gap.Reason, _ direction: Direction
   ) {
     let gap = Gap(bytes: count, reason: reason)
-    emit(EventView(connection.carrierContext(side, arrival), .gap(gap)))
+    emit(EventView(direction.carrierContext, .gap(gap)))
   }
 
   func emitMalformation(
-    _ malformation: Malformation, _ side: Side, _ arrival: Arrival, _ connection: SessionConnection
+    _ malformation: Malformation, _ direction: Direction
   ) {
-    emit(EventView(connection.carrierContext(side, arrival), .malformed(malformation)))
+    emit(EventView(direction.carrierContext, .malformed(malformation)))
   }
 }

@@ -39,42 +39,42 @@ struct SessionTraffic: TCPConsumer {
     return SessionConnection(opening, rule: rule, budget)
   }
 
-  mutating func received(
-    _ bytes: RawSpan, from side: Side, _ arrival: Arrival, on connection: SessionConnection
-  ) -> Bool {
-    let isWanted = receive(bytes, side, arrival, connection)
+  mutating func received(_ bytes: RawSpan, _ direction: Direction) -> Bool {
+    let isWanted = receive(bytes, direction)
+    let connection = direction.connection
     // Most packets lie whole in one segment: then nothing is kept, neither before nor behind it.
     if connection.stage == .mqtt, connection.reservation.amount == 0,
-      connection[side].reserved == 0
+      direction.mqtt.reserved == 0
     {
       return isWanted
     }
-    return account(for: connection, isWanted: isWanted, arrival)
+    return account(for: connection, isWanted: isWanted, direction.arrival)
   }
 
   @inline(__always)
   private func receive(
-    _ bytes: RawSpan, _ side: Side, _ arrival: Arrival, _ connection: SessionConnection
+    _ bytes: RawSpan, _ direction: Direction
   ) -> Bool {
-    guard connection.stage == .held else { return take(bytes, side, arrival, connection) }
+    let connection = direction.connection
+    guard connection.stage == .held else { return take(bytes, direction) }
     let recognizer = makeRecognizer(connection)
-    if connection.held.isEmpty, let verdict = recognizer.judge(firstBytes: bytes, of: side) {
-      guard settle(verdict, connection, arrival) else { return false }
-      return take(bytes, side, arrival, connection)
+    if connection.held.isEmpty,
+      let verdict = recognizer.judge(firstBytes: bytes, of: direction.side)
+    {
+      guard settle(verdict, connection, direction.arrival) else { return false }
+      return take(bytes, direction)
     }
-    connection.hold(bytes, from: side, arrival)
-    return judgeHeld(connection, arrival)
+    connection.hold(bytes, from: direction.side, direction.arrival)
+    return judgeHeld(connection, direction.arrival)
   }
 
-  mutating func lost(
-    _ count: Int, _ reason: Gap.Reason, from side: Side, _ arrival: Arrival,
-    on connection: SessionConnection
-  ) -> Bool {
+  mutating func lost(_ count: Int, _ reason: Gap.Reason, _ direction: Direction) -> Bool {
+    let (connection, arrival) = (direction.connection, direction.arrival)
     guard connection.stage != .held else {
-      connection.hold(lossOf: count, reason, from: side, arrival)
+      connection.hold(lossOf: count, reason, from: direction.side, arrival)
       return account(for: connection, isWanted: judgeHeld(connection, arrival), arrival)
     }
-    lose(count, reason, side, arrival, connection)
+    lose(count, reason, direction)
     return account(for: connection, isWanted: true, arrival)
   }
 
@@ -93,7 +93,9 @@ struct SessionTraffic: TCPConsumer {
     } else if let state = connection.webSocket {
       webSocket.flush(closing, connection, state)
     } else {
-      for side in [Side.first, .second] { mqtt.flush(side, closing, connection) }
+      for direction in connection.directions(closing.arrival) {
+        mqtt.flush(direction, closing.how)
+      }
     }
     // HTTP that never asked for WebSocket has no number, and no events.
     guard connection.number > 0 else {
@@ -105,8 +107,8 @@ struct SessionTraffic: TCPConsumer {
     let body = ConnectionClosing(
       how: closing.how, firstFrame: closing.began.frame, firstTime: closing.began.time,
       isAnswered: closing.isAnswered)
-    emitter.emit(
-      EventView(connection.carrierContext(closing.side, closing.arrival), .closed(body)))
+    let direction = Direction(connection, closing.side, closing.arrival)
+    emitter.emit(EventView(direction.carrierContext, .closed(body)))
   }
 
   // MARK: Memory
@@ -152,7 +154,7 @@ struct SessionTraffic: TCPConsumer {
     if let state = connection.webSocket {
       hasLost = webSocket.giveUp(arrival, connection, state)
     }
-    for side in [Side.first, .second] where mqtt.giveUp(side, arrival, connection) {
+    for direction in connection.directions(arrival) where mqtt.giveUp(direction) {
       hasLost = true
     }
     return hasLost
@@ -240,14 +242,15 @@ struct SessionTraffic: TCPConsumer {
       mqtt.resynchronize(connection)
     }
     for piece in held.pieces {
+      let direction = Direction(connection, piece.side, piece.arrival)
       switch piece.content {
       case .bytes(let range):
         let side = held[piece.side]
         guard
-          take(side.bytes.span.bytes.extracting(range), piece.side, piece.arrival, connection)
+          take(side.bytes.span.bytes.extracting(range), direction)
         else { return false }
       case .lost(let count, let reason):
-        lose(count, reason, piece.side, piece.arrival, connection)
+        lose(count, reason, direction)
       }
     }
     return true
@@ -257,38 +260,41 @@ struct SessionTraffic: TCPConsumer {
 
   @inline(__always)
   private func take(
-    _ bytes: RawSpan, _ side: Side, _ arrival: Arrival, _ connection: SessionConnection
+    _ bytes: RawSpan, _ direction: Direction
   ) -> Bool {
-    if connection.stage == .webSocket, let state = connection.webSocket {
-      return webSocket.take(bytes, side, arrival, connection, state)
+    if direction.connection.stage == .webSocket, let state = direction.connection.webSocket {
+      return webSocket.take(bytes, direction, state)
     }
-    if connection.stage == .http, let state = connection.http {
-      return http.take(bytes, side, arrival, connection, state)
+    if direction.connection.stage == .http, let state = direction.connection.http {
+      return http.take(bytes, direction, state)
     }
-    if connection.stage == .tls { return takeTLS(bytes, side, connection) }
-    mqtt.take(bytes, side, arrival, connection)
+    if direction.connection.stage == .tls { return takeTLS(bytes, direction) }
+    mqtt.take(bytes, direction)
     return true
   }
 
   /// Takes bytes of a connection that speaks TLS; false when its hellos are read.
-  private func takeTLS(_ bytes: RawSpan, _ side: Side, _ connection: SessionConnection) -> Bool {
-    connection.changeHandshake { $0.take(bytes, side) }
+  private func takeTLS(_ bytes: RawSpan, _ direction: Direction) -> Bool {
+    let connection = direction.connection
+    connection.changeHandshake { $0.take(bytes, direction.side) }
     guard connection.handshake.isOver else { return true }
     note(connection)
     return false
   }
 
   private func lose(
-    _ count: Int, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival,
-    _ connection: SessionConnection
+    _ count: Int, _ reason: Gap.Reason, _ direction: Direction
   ) {
-    if connection.stage == .tls { return connection.changeHandshake { $0.lose(side) } }
+    let connection = direction.connection
+    if connection.stage == .tls {
+      return connection.changeHandshake { $0.lose(direction.side) }
+    }
     if let state = connection.http {
-      http.lose(count, reason, side, arrival, connection, state)
+      http.lose(count, reason, direction, state)
     } else if let state = connection.webSocket {
-      webSocket.lose(count, reason, side, arrival, connection, state)
+      webSocket.lose(count, reason, direction, state)
     } else {
-      mqtt.lose(count, reason, side, arrival, connection)
+      mqtt.lose(count, reason, direction)
     }
   }
 }

@@ -18,6 +18,27 @@ struct Arrival: Sendable, Hashable {
   var isOrderUncertain = false
 }
 
+/// One direction of a TCP connection, and the frame that brings something in it.
+struct TCPDirection<Connection: AnyObject> {
+  let connection: Connection
+  /// Who sends.
+  let side: Side
+  var arrival: Arrival
+
+  @inline(__always)
+  init(_ connection: Connection, _ side: Side, _ arrival: Arrival) {
+    self.connection = connection
+    self.side = side
+    self.arrival = arrival
+  }
+
+  /// The other direction, and the same frame.
+  var other: Self { Self(connection, side.other, arrival) }
+
+  /// The same direction, and another frame.
+  func at(_ arrival: Arrival) -> Self { Self(connection, side, arrival) }
+}
+
 /// What is known of a TCP connection when its first bytes come.
 struct FlowOpening: Sendable {
   var first: Endpoint
@@ -52,14 +73,13 @@ protocol TCPConsumer {
   /// The next bytes of a side.
   /// - Returns: Whether the consumer still wants the connection.
   mutating func received(
-    _ bytes: RawSpan, from side: Side, _ arrival: Arrival, on connection: Connection
+    _ bytes: RawSpan, _ direction: TCPDirection<Connection>
   ) -> Bool
 
   /// Bytes of a side that are not in the capture.
   /// - Returns: Whether the consumer still wants the connection.
   mutating func lost(
-    _ count: Int, _ reason: Gap.Reason, from side: Side, _ arrival: Arrival,
-    on connection: Connection
+    _ count: Int, _ reason: Gap.Reason, _ direction: TCPDirection<Connection>
   ) -> Bool
 
   /// The connection is over; it is the last call for it.

@@ -2,9 +2,8 @@ import RepriseCore
 
 // How connections end, and what is told then.
 extension TCPReassembler {
-  mutating func end(
-    _ flow: Flow, _ side: Side, at offset: Int, _ demand: Int, _ arrival: Arrival
-  ) {
+  mutating func end(_ direction: Direction, at offset: Int, _ demand: Int) {
+    let (flow, side) = (direction.connection, direction.side)
     // A stream can't end before bytes that were delivered: that FIN is of an earlier connection.
     guard offset >= flow[side].offset else {
       statistics.disbelievedEnds += 1
@@ -15,7 +14,7 @@ extension TCPReassembler {
       flow[side].finDemand = demand
     }
     // A FIN that acknowledges the other one was sent behind it, wherever it was captured.
-    var began = arrival
+    var began = direction.arrival
     if let closing = flow.closing {
       guard closing.side != side, flow[side.other].finDemand > offset else { return }
       began.time = min(began.time, closing.arrival.time)
@@ -28,9 +27,9 @@ extension TCPReassembler {
   /// One without an acknowledgement answers a segment to a connection that is over for its sender, and
   /// has its number from what that acknowledges (RFC 9293 section 3.10.7.1).
   mutating func reset(
-    _ flow: Flow, _ side: Side, _ sequence: UInt32, _ demand: Int, isAnswer: Bool,
-    _ arrival: Arrival
+    _ direction: Direction, _ sequence: UInt32, _ demand: Int, isAnswer: Bool
   ) {
+    let (flow, side) = (direction.connection, direction.side)
     var question = Int.min
     var offset = flow[side].offset
     if flow[side].nextSequence != nil {
@@ -50,7 +49,7 @@ extension TCPReassembler {
     }
     guard flow.reset == nil else { return }
     flow.reset = Reset(
-      side: side, offset: offset, demand: demand, question: question, arrival: arrival,
+      side: side, offset: offset, demand: demand, question: question, arrival: direction.arrival,
       segment: flow.segments)
   }
 
@@ -92,7 +91,7 @@ extension TCPReassembler {
     guard flow.isWanted else { return drop(flow) }
     flow.isStarting = false
     repeat { deliverDue(flow) } while giveUp(flow, .unfilled)
-    for side in [Side.first, .second] { tellUnseen(flow, side, arrival) }
+    for side in [Side.first, .second] { tellUnseen(Direction(flow, side, arrival)) }
     if flow.isWanted, let connection = flow.connection {
       let began = flow.closing ?? (how, endedBy ?? .first, arrival)
       var arrival = arrival
@@ -111,7 +110,8 @@ extension TCPReassembler {
   }
 
   /// Tells what is known to have been sent and nobody saw.
-  private mutating func tellUnseen(_ flow: Flow, _ side: Side, _ arrival: Arrival) {
+  private mutating func tellUnseen(_ direction: Direction) {
+    let (flow, side) = (direction.connection, direction.side)
     guard flow.isWanted, flow.connection != nil else { return }
     var unseen = flow[side].unseen
     if let reset = flow.reset, reset.side == side {
@@ -120,7 +120,7 @@ extension TCPReassembler {
       if missing > 1 { unseen = max(unseen, missing) }
     }
     let isAcknowledged = flow[side].acknowledged >= flow[side].offset + unseen
-    lose(unseen, isAcknowledged ? .acknowledged : .unfilled, flow, side, arrival)
+    lose(unseen, isAcknowledged ? .acknowledged : .unfilled, direction)
   }
 }
 

@@ -6,11 +6,11 @@ extension TCPReassembler {
 
   /// Keeps a segment until it is its turn.
   mutating func hold(
-    _ bytes: RawSpan, at offset: Int, length: Int, _ demand: Int, _ flow: Flow, _ side: Side,
-    _ arrival: Arrival
+    _ bytes: RawSpan, at offset: Int, length: Int, _ demand: Int, _ direction: Direction
   ) {
+    let (flow, side) = (direction.connection, direction.side)
     let before = flow[side].pending.reserved
-    flow[side].pending.insert(bytes, at: offset, length: length, demand: demand, arrival)
+    flow[side].pending.insert(bytes, at: offset, length: length, demand: demand, direction.arrival)
     pendingBytes += flow[side].pending.reserved - before
     while isOverLimit(flow, side) {
       flow.isStarting = false
@@ -71,7 +71,7 @@ extension TCPReassembler {
       let bytes = segment.bytes.span.bytes
       deliver(
         bytes.extracting(min(known, bytes.byteCount)..<bytes.byteCount),
-        length: segment.length - known, flow, side, segment.arrival)
+        length: segment.length - known, Direction(flow, side, segment.arrival))
     }
   }
 
@@ -99,7 +99,7 @@ extension TCPReassembler {
     guard flow.isOver(head.demand, of: side.other) else { return false }
     let isAcknowledged = flow[side].acknowledged >= head.offset && forced != .limit
     let reason = isAcknowledged ? .acknowledged : forced ?? .acknowledged
-    lose(head.offset - flow[side].offset, reason, flow, side, head.arrival)
+    lose(head.offset - flow[side].offset, reason, Direction(flow, side, head.arrival))
     return true
   }
 
@@ -131,7 +131,7 @@ extension TCPReassembler {
     }
     // A hole that ends here is told with the frame of the bytes behind it.
     let behind = next == bound ? flow[other].pending.first?.arrival : nil
-    lose(missing, .acknowledged, flow, other, behind ?? head.arrival)
+    lose(missing, .acknowledged, Direction(flow, other, behind ?? head.arrival))
     return true
   }
 
@@ -165,7 +165,9 @@ extension TCPReassembler {
       // Nothing shows that the connection is of interest.
       guard flow.connection != nil else { continue }
       let arrival = closing.side == side ? closing.arrival : last
-      lose(end - flow[side].offset, isAcknowledged ? .acknowledged : .unfilled, flow, side, arrival)
+      lose(
+        end - flow[side].offset, isAcknowledged ? .acknowledged : .unfilled,
+        Direction(flow, side, arrival))
       return true
     }
     return false

@@ -68,6 +68,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     }
   }
 
+  typealias Direction = TCPDirection<Flow>
+
   /// A reset, and what its sender had sent and received.
   struct Reset {
     var side: Side
@@ -95,38 +97,41 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     guard flow.isWanted, !flow.isClosed else { return }
     flow.segments &+= 1
     let side: Side = isFromLower == flow.isFirstLower ? .first : .second
-    if flow.isCalm, takeInPlace(segment, flow, side, arrival) { return }
-    takeApart(segment, flow, side, arrival)
+    let direction = Direction(flow, side, arrival)
+    if flow.isCalm, takeInPlace(segment, direction) { return }
+    takeApart(segment, direction)
   }
 
   /// Takes a segment that stands where the next one is expected while nothing waits; false if it does
   /// not.
   @inline(__always)
   private mutating func takeInPlace(
-    _ segment: borrowing TCPSegment, _ flow: Flow, _ side: Side, _ arrival: Arrival
+    _ segment: borrowing TCPSegment, _ direction: Direction
   ) -> Bool {
+    let (flow, side) = (direction.connection, direction.side)
     let special: TCPFlags = [.syn, .fin, .reset]
     guard segment.flags.isDisjoint(with: special), segment.flags.contains(.acknowledgment),
       flow[side].nextSequence == segment.sequenceNumber,
       flow[side.other].takeKnown(segment.acknowledgmentNumber)
     else { return false }
     let length = segment.payloadWireLength
-    if length > 0 { deliver(segment.payload, length: length, flow, side, arrival) }
+    if length > 0 { deliver(segment.payload, length: length, direction) }
     // A FIN that came before its data.
-    if flow.closing != nil { endIfOver(flow, arrival) }
+    if flow.closing != nil { endIfOver(flow, direction.arrival) }
     return true
   }
 
   private mutating func takeApart(
-    _ segment: borrowing TCPSegment, _ flow: Flow, _ side: Side, _ arrival: Arrival
+    _ segment: borrowing TCPSegment, _ direction: Direction
   ) {
+    let flow = direction.connection
     var demand = Int.min
     if segment.flags.contains(.acknowledgment) {
-      demand = flow[side.other].acknowledge(
+      demand = flow[direction.side.other].acknowledge(
         segment.acknowledgmentNumber, by: flow.segments, step: limits.pendingBytes)
     }
-    receive(segment, on: flow, from: side, demand, arrival)
-    settle(flow, arrival)
+    receive(segment, direction, demand)
+    settle(flow, direction.arrival)
   }
 
   /// Ends all connections where the capture ends.
@@ -141,9 +146,9 @@ struct TCPReassembler<Consumer: TCPConsumer> {
   // MARK: Streams
 
   mutating func receive(
-    _ segment: borrowing TCPSegment, on flow: Flow, from side: Side, _ demand: Int,
-    _ arrival: Arrival
+    _ segment: borrowing TCPSegment, _ direction: Direction, _ demand: Int
   ) {
+    let (flow, side) = (direction.connection, direction.side)
     let flags = segment.flags
     let length = segment.payloadWireLength
     var sequence = segment.sequenceNumber
@@ -162,7 +167,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     }
     if flags.contains(.reset) {
       let isAnswer = !flags.contains(.acknowledgment)
-      return reset(flow, side, sequence, demand, isAnswer: isAnswer, arrival)
+      return reset(direction, sequence, demand, isAnswer: isAnswer)
     }
     guard length > 0 || flags.contains(.fin) else { return }
     guard let offset = flow[side].offset(of: sequence) else {
@@ -170,16 +175,16 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       return
     }
     if length > 0 {
-      place(segment.payload, at: offset, length: length, demand, flow, side, arrival)
+      place(segment.payload, at: offset, length: length, demand, direction)
     }
-    if flags.contains(.fin) { end(flow, side, at: offset + length, demand, arrival) }
+    if flags.contains(.fin) { end(direction, at: offset + length, demand) }
   }
 
   /// Hands a segment on if it is its turn, and keeps it if not.
   mutating func place(
-    _ bytes: RawSpan, at offset: Int, length: Int, _ demand: Int, _ flow: Flow, _ side: Side,
-    _ arrival: Arrival
+    _ bytes: RawSpan, at offset: Int, length: Int, _ demand: Int, _ direction: Direction
   ) {
+    let (flow, side) = (direction.connection, direction.side)
     let known = flow[side].offset - offset
     if known > 0 { flow[side].meet(offset..<(offset + length)) }
     guard known < length else { return }
@@ -188,45 +193,45 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       && !flow.isStarting
     guard !isDue else {
       let rest = bytes.extracting(min(known, bytes.byteCount)..<bytes.byteCount)
-      return deliver(rest, length: length - known, flow, side, arrival)
+      return deliver(rest, length: length - known, direction)
     }
     let skipped = max(0, known)
     let rest = bytes.extracting(min(skipped, bytes.byteCount)..<bytes.byteCount)
-    hold(rest, at: offset + skipped, length: length - skipped, demand, flow, side, arrival)
+    hold(rest, at: offset + skipped, length: length - skipped, demand, direction)
   }
 
-  mutating func deliver(
-    _ bytes: RawSpan, length: Int, _ flow: Flow, _ side: Side, _ arrival: Arrival
-  ) {
-    flow[side].advance(by: length)
+  mutating func deliver(_ bytes: RawSpan, length: Int, _ direction: Direction) {
+    let flow = direction.connection
+    flow[direction.side].advance(by: length)
     guard flow.isWanted else { return }
-    let connection = connection(of: flow)
+    let told = told(direction)
     var isWanted = true
     if !bytes.isEmpty {
-      isWanted = consumer.received(bytes, from: side, arrival, on: connection)
+      isWanted = consumer.received(bytes, told)
     }
     if isWanted, bytes.byteCount < length {
-      isWanted = consumer.lost(
-        length - bytes.byteCount, .snaplen, from: side, arrival, on: connection)
+      isWanted = consumer.lost(length - bytes.byteCount, .snaplen, told)
     }
     if !isWanted { drop(flow) }
   }
 
-  mutating func connection(of flow: Flow) -> Consumer.Connection {
-    if let connection = flow.connection { return connection }
+  /// The direction as the consumer knows it, which makes its connection for the first bytes.
+  private mutating func told(_ direction: Direction) -> TCPDirection<Consumer.Connection> {
+    let flow = direction.connection
+    if let connection = flow.connection {
+      return TCPDirection(connection, direction.side, direction.arrival)
+    }
     let connection = consumer.opened(flow.opening)
     flow.connection = connection
-    return connection
+    return TCPDirection(connection, direction.side, direction.arrival)
   }
 
-  mutating func lose(
-    _ count: Int, _ reason: Gap.Reason, _ flow: Flow, _ side: Side, _ arrival: Arrival
-  ) {
+  mutating func lose(_ count: Int, _ reason: Gap.Reason, _ direction: Direction) {
     guard count > 0 else { return }
-    flow[side].advance(by: count, isLost: true)
+    let flow = direction.connection
+    flow[direction.side].advance(by: count, isLost: true)
     guard flow.isWanted else { return }
-    let connection = connection(of: flow)
-    if !consumer.lost(count, reason, from: side, arrival, on: connection) { drop(flow) }
+    if !consumer.lost(count, reason, told(direction)) { drop(flow) }
   }
 
   /// Forgets what is kept of a connection that nobody wants; the flow stays, to be known again.

@@ -5,51 +5,49 @@ import Wire
 extension WebSocketStreams {
   /// Hands a frame on, and then the packets that it completes.
   func emit(
-    _ frame: consuming WebSocketFrameView, _ side: Side, _ arrival: Arrival,
-    _ connection: SessionConnection, _ state: WebSocketConnection
+    _ frame: consuming WebSocketFrameView, _ direction: Direction, _ state: WebSocketConnection
   ) {
     var frame = frame
-    let context = connection.carrierContext(side, arrival)
-    if state.isEarly, !arrival.isOrderUncertain {
+    let context = direction.carrierContext
+    if state.isEarly, !direction.arrival.isOrderUncertain {
       frame.faults.insert(WebSocketFault(.beforeAnswer, in: .opcode, at: 0), at: 0)
     }
     guard !frame.opcode.isControl else {
       return emitter.emit(EventView(context, .webSocket(frame)))
     }
-    let held = decide(frame, side, arrival, connection, state)
+    let held = decide(frame, direction, state)
     guard case .mqtt = state.cargo else {
-      if state.conceals(frame, from: side) { frame.cargo = .concealed }
+      if state.conceals(frame, from: direction.side) { frame.cargo = .concealed }
       return emitter.emit(EventView(context, .webSocket(frame)))
     }
-    frame.cargo = held == nil ? cargo(of: frame, connection[side]) : .mqttConcealed
+    frame.cargo = held == nil ? cargo(of: frame, direction.mqtt) : .mqttConcealed
     if frame.opcode == .text {
       frame.faults.insert(WebSocketFault(.textCarriesMQTT, in: .opcode, at: 0), at: 0)
     }
     emitter.emit(EventView(context, .webSocket(frame)))
-    if let held { replay(held, connection) }
-    take(frame, side, arrival, connection)
+    if let held { replay(held, direction.connection) }
+    take(frame, direction)
   }
 
   /// Takes the part of a message as bytes of MQTT.
   private func take(
-    _ frame: borrowing WebSocketFrameView, _ side: Side, _ arrival: Arrival,
-    _ connection: SessionConnection
+    _ frame: borrowing WebSocketFrameView, _ direction: Direction
   ) {
     switch frame.compression {
-    case .kept: return mqtt.interrupt(side, arrival, connection)
-    case .none, .inflated: mqtt.take(frame.data, side, arrival, connection)
+    case .kept: return mqtt.interrupt(direction)
+    case .none, .inflated: mqtt.take(frame.data, direction)
     }
     guard frame.missing > 0 else { return }
     if frame.compression == .none, frame.header.frameSize != nil {
-      mqtt.lose(frame.missing, .acknowledged, side, arrival, connection)
+      mqtt.lose(frame.missing, .acknowledged, direction)
     } else {
-      mqtt.interrupt(side, arrival, connection)
+      mqtt.interrupt(direction)
     }
   }
 
   private func replay(_ held: HeldPieces, _ connection: SessionConnection) {
     held.forEachBytes { bytes, piece in
-      mqtt.take(bytes, piece.side, piece.arrival, connection)
+      mqtt.take(bytes, Direction(connection, piece.side, piece.arrival))
     }
   }
 
@@ -58,18 +56,17 @@ extension WebSocketStreams {
   /// Decides what the messages carry, as long as that is not known.
   /// - Returns: What came before this frame and is to be handed on now; nil if nothing is.
   private func decide(
-    _ frame: borrowing WebSocketFrameView, _ side: Side, _ arrival: Arrival,
-    _ connection: SessionConnection, _ state: WebSocketConnection
+    _ frame: borrowing WebSocketFrameView, _ direction: Direction, _ state: WebSocketConnection
   ) -> HeldPieces? {
     guard case .undecided(var held) = state.cargo else { return nil }
     // Held once, so that growing it copies nothing.
     state.cargo = .other
     if case .kept = frame.compression {
-      held.lose(1, .limit, from: side, arrival)
+      held.lose(1, .limit, from: direction.side, direction.arrival)
     } else {
-      held.append(frame.data, from: side, arrival)
+      held.append(frame.data, from: direction.side, direction.arrival)
     }
-    settle(held, connection, state, isFinal: false)
+    settle(held, direction.connection, state, isFinal: false)
     guard case .mqtt = state.cargo else { return nil }
     held.removeLast()
     return held.isEmpty ? nil : held

@@ -14,8 +14,7 @@ extension WebSocketStreams {
 
   /// Takes bytes of the client before the connection is open; false when it is of no interest.
   func takeRequest(
-    _ bytes: RawSpan, _ arrival: Arrival, _ connection: SessionConnection,
-    _ state: WebSocketConnection
+    _ bytes: RawSpan, _ direction: Direction, _ state: WebSocketConnection
   ) -> Bool {
     var rest = bytes
     while !rest.isEmpty {
@@ -26,7 +25,7 @@ extension WebSocketStreams {
         // Held once, so that growing it copies nothing.
         state.phase = .idle
       case .asked, .open:
-        takeEarly(rest, arrival, connection, state)
+        takeEarly(rest, direction, state)
         return true
       case .idle:
         // What begins with no request is the body of one.
@@ -44,24 +43,23 @@ extension WebSocketStreams {
         return true
       case .head(let head, let used):
         rest = rest.extracting(droppingFirst: used)
-        guard takeRequest(head, arrival, connection, state) else { return false }
+        guard takeRequest(head, direction, state) else { return false }
       }
     }
     return true
   }
 
   private func takeRequest(
-    _ head: HTTPHead, _ arrival: Arrival, _ connection: SessionConnection,
-    _ state: WebSocketConnection
+    _ head: HTTPHead, _ direction: Direction, _ state: WebSocketConnection
   ) -> Bool {
     state.phase = .idle
     guard WebSocketRequest.isOne(head) else {
       state.plainRequests += 1
-      return connection.number > 0 || state.plainRequests <= Self.mostPlainRequests
+      return direction.connection.number > 0 || state.plainRequests <= Self.mostPlainRequests
     }
     let request = WebSocketRequest(head)
-    if connection.number == 0 { emitter.open(connection, arrival, evidence: nil) }
-    emit(.request(request), connection.client, arrival, connection)
+    emitter.openIfNew(direction)
+    emit(.request(request), direction)
     state.phase = .asked(request.withoutHead)
     state.response = nil
     return true
@@ -69,21 +67,19 @@ extension WebSocketStreams {
 
   /// Keeps what the client sends before the answer came.
   private func takeEarly(
-    _ bytes: RawSpan, _ arrival: Arrival, _ connection: SessionConnection,
-    _ state: WebSocketConnection
+    _ bytes: RawSpan, _ direction: Direction, _ state: WebSocketConnection
   ) {
-    state.early.append(bytes, from: connection.client, arrival)
+    state.early.append(bytes, from: direction.side, direction.arrival)
     guard state.early.count > Self.mostEarlyPieces || state.early.byteCount > Self.mostEarlyBytes
     else { return }
-    openWithoutAnswer(connection, state)
+    openWithoutAnswer(direction.connection, state)
   }
 
   // MARK: Responses
 
   /// Takes bytes of the server before the connection is open.
   func takeResponse(
-    _ bytes: RawSpan, _ arrival: Arrival, _ connection: SessionConnection,
-    _ state: WebSocketConnection
+    _ bytes: RawSpan, _ direction: Direction, _ state: WebSocketConnection
   ) {
     var rest = bytes
     while !rest.isEmpty, !state.isOpen {
@@ -92,7 +88,7 @@ extension WebSocketStreams {
         reader = begun
         state.response = nil
       } else {
-        guard beginsResponse(rest, arrival, connection, state) else { return }
+        guard beginsResponse(rest, direction, state) else { return }
         reader = HTTPHeadReader()
       }
       switch reader.consume(rest) {
@@ -104,21 +100,20 @@ extension WebSocketStreams {
         return
       case .head(let head, let used):
         rest = rest.extracting(droppingFirst: used)
-        take(head, arrival, connection, state)
+        take(head, direction, state)
       }
     }
-    let end = state[connection.client.other].offset
+    let end = state[direction.side].offset
     guard state.isOpen, !rest.isEmpty || !state.early.isEmpty else { return }
     state.isEarly = true
-    replayEarly(connection, state)
+    replayEarly(direction.connection, state)
     state.isEarly = false
-    takeFrames(rest, endingAt: end, connection.client.other, arrival, connection, state)
+    takeFrames(rest, endingAt: end, direction, state)
   }
 
   /// Tells whether the server's bytes begin with an answer that is of interest.
   private func beginsResponse(
-    _ bytes: RawSpan, _ arrival: Arrival, _ connection: SessionConnection,
-    _ state: WebSocketConnection
+    _ bytes: RawSpan, _ direction: Direction, _ state: WebSocketConnection
   ) -> Bool {
     let start = HTTPStart(bytes)
     guard case .asked = state.phase else {
@@ -130,11 +125,10 @@ extension WebSocketStreams {
       return isSwitch
     }
     if start == .response || start == .maybe { return true }
-    let side = connection.client.other
     let malformation = Malformation(
-      code: "not-http", offset: state[side].offset - bytes.byteCount,
+      code: "not-http", offset: state[direction.side].offset - bytes.byteCount,
       message: "the answer to the request for WebSocket is no HTTP")
-    emitter.emitMalformation(malformation, side, arrival, connection)
+    emitter.emitMalformation(malformation, direction)
     state.phase = .idle
     return false
   }
@@ -145,8 +139,7 @@ extension WebSocketStreams {
   }
 
   private func take(
-    _ head: HTTPHead, _ arrival: Arrival, _ connection: SessionConnection,
-    _ state: WebSocketConnection
+    _ head: HTTPHead, _ direction: Direction, _ state: WebSocketConnection
   ) {
     var request: WebSocketRequest?
     if case .asked(let asked) = state.phase { request = asked }
@@ -154,23 +147,23 @@ extension WebSocketStreams {
     if request == nil {
       // The request was not captured; other protocols switch by 101 as well.
       guard head.list("Upgrade").contains(where: { $0.lowercased() == "websocket" }) else { return }
-      if connection.number == 0 { emitter.open(connection, arrival, evidence: nil) }
+      emitter.openIfNew(direction)
       if let loss = state.lostRequest {
-        emitter.emitGap(loss.bytes, loss.reason, connection.client, loss.arrival, connection)
+        emitter.emitGap(loss.bytes, loss.reason, direction.other.at(loss.arrival))
       }
     }
     state.lostRequest = nil
     // The final answer comes behind a provisional one (RFC 9110 section 15.2).
     if (100..<200).contains(response.status), !response.accepts { return }
-    emit(.response(response), connection.client.other, arrival, connection)
+    emit(.response(response), direction)
     guard response.accepts else {
       state.phase = .idle
       let early = state.early
       state.early = HeldPieces()
-      early.forEachBytes { bytes, _ in _ = takeRequest(bytes, arrival, connection, state) }
+      early.forEachBytes { bytes, _ in _ = takeRequest(bytes, direction.other, state) }
       return
     }
-    open(response, to: request, connection, state)
+    open(response, to: request, direction.connection, state)
   }
 
   // MARK: Opening
@@ -223,36 +216,34 @@ extension WebSocketStreams {
     state[client].framer.restart(at: offset)
     early.forEachBytes { bytes, piece in
       offset += bytes.byteCount
-      takeFrames(bytes, endingAt: offset, client, piece.arrival, connection, state)
+      takeFrames(bytes, endingAt: offset, Direction(connection, client, piece.arrival), state)
     }
   }
 
   private func emit(
-    _ handshake: WebSocketHandshake, _ side: Side, _ arrival: Arrival,
-    _ connection: SessionConnection
+    _ handshake: WebSocketHandshake, _ direction: Direction
   ) {
-    emitter.emit(EventView(connection.carrierContext(side, arrival), .handshake(handshake)))
+    emitter.emit(EventView(direction.carrierContext, .handshake(handshake)))
   }
 
   // MARK: Losses and the end
 
   /// Takes the loss of bytes of a side before the connection is open.
   func loseHandshake(
-    _ count: Int, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival,
-    _ connection: SessionConnection, _ state: WebSocketConnection
+    _ count: Int, _ reason: Gap.Reason, _ direction: Direction, _ state: WebSocketConnection
   ) {
-    if connection.number > 0 { emitter.emitGap(count, reason, side, arrival, connection) }
-    if side == connection.client {
+    if direction.connection.number > 0 { emitter.emitGap(count, reason, direction) }
+    if direction.isFromClient {
       guard case .asked = state.phase else {
-        if case .request = state.phase { state.lostRequest = (count, reason, arrival) }
+        if case .request = state.phase { state.lostRequest = (count, reason, direction.arrival) }
         state.phase = .idle
         return
       }
-      openWithoutAnswer(connection, state)
-      outOfStep(at: state[side].offset, side, arrival, connection, state)
+      openWithoutAnswer(direction.connection, state)
+      outOfStep(at: state[direction.side].offset, direction, state)
     } else {
       state.response = nil
-      openWithoutAnswer(connection, state)
+      openWithoutAnswer(direction.connection, state)
     }
   }
 

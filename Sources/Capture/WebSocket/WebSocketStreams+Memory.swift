@@ -11,26 +11,25 @@ extension WebSocketStreams {
     guard state.isOpen else { return giveUpHandshake(arrival, connection, state) }
     if endCargo(connection, state), case .undecided = state.cargo { state.cargo = .other }
     var hasLost = false
-    for side in [Side.first, .second] where giveUp(side, arrival, connection, state) {
+    for direction in connection.directions(arrival) where giveUp(direction, state) {
       hasLost = true
     }
     return hasLost
   }
 
   private func giveUp(
-    _ side: Side, _ arrival: Arrival, _ connection: SessionConnection,
-    _ state: WebSocketConnection
+    _ direction: Direction, _ state: WebSocketConnection
   ) -> Bool {
-    if state[side].resynchronizer != nil {
-      resynchronize(side, arrival, connection, state, isFinal: true)
+    if state[direction.side].resynchronizer != nil {
+      resynchronize(direction, state, isFinal: true)
     }
-    let count = state[side].framer.giveUp()
+    let count = state[direction.side].framer.giveUp()
     if count > 0 {
-      emitter.emitGap(count, .limit, side, arrival, connection)
-      state[side].lostInFrame = count
+      emitter.emitGap(count, .limit, direction)
+      state[direction.side].lostInFrame = count
     }
     // Frames that can't be inflated for it say so themselves.
-    return state.giveUpInflating(side) || count > 0
+    return state.giveUpInflating(direction.side) || count > 0
   }
 
   private func giveUpHandshake(
@@ -48,7 +47,7 @@ extension WebSocketStreams {
     // HTTP that has not asked for WebSocket yet has no number, and no events.
     if connection.number > 0 {
       for (side, count) in lost {
-        emitter.emitGap(count, .limit, side, arrival, connection)
+        emitter.emitGap(count, .limit, Direction(connection, side, arrival))
       }
     }
     // Without them an answer that comes is read as one whose request was not captured.

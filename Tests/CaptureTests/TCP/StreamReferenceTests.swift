@@ -100,9 +100,8 @@ struct Streams: TCPConsumer {
     return flow
   }
 
-  mutating func received(
-    _ bytes: RawSpan, from side: Side, _ arrival: Arrival, on flow: Flow
-  ) -> Bool {
+  mutating func received(_ bytes: RawSpan, _ direction: TCPDirection<Flow>) -> Bool {
+    let (flow, side) = (direction.connection, direction.side)
     var stream = side == .first ? flow.first : flow.second
     // A leading gap is left out, and of a huge one 8 MiB are enough to show it.
     if !stream.isEmpty || !flow.opening.isFromStart {
@@ -115,9 +114,9 @@ struct Streams: TCPConsumer {
   }
 
   mutating func lost(
-    _ count: Int, _ reason: Gap.Reason, from side: Side, _ arrival: Arrival, on flow: Flow
+    _ count: Int, _ reason: Gap.Reason, _ direction: TCPDirection<Flow>
   ) -> Bool {
-    flow.lost[side.rawValue] += count
+    direction.connection.lost[direction.side.rawValue] += count
     return true
   }
 
