@@ -2,14 +2,17 @@ internal import RepriseCore
 
 /// The states of the open connections of a file.
 ///
-/// Events of one connection mostly come in a row, so the last place is tried before the dictionary.
+/// Connections are numbered in a row and few are open at once, so the low bits of a number mostly tell its place,
+/// which is tried before the dictionary.
 struct ConnectionTable {
   /// The most memory that all states may take before some are forgotten, in bytes.
   let limit: Int
+  private static let lowBits = (1 << 14) - 1
   private var states: [ConnectionState] = []
   private var places: [Int: Int] = [:]
   private var free: [Int] = []
-  private var last = 0
+  /// The place of the last connection that was asked for, of those whose numbers have the same low bits.
+  private var hints = [Int32](repeating: 0, count: Self.lowBits + 1)
   /// The memory that all together take, in bytes.
   private(set) var reserved = 0
   /// Whether a connection of the file was forgotten, so that a number that is not known may be its.
@@ -22,28 +25,30 @@ struct ConnectionTable {
   /// Finds the place of a connection, which is made if it is not there.
   @inline(__always)
   mutating func place(of connection: Int) -> Int {
-    if last < states.count, states[last].number == connection { return last }
+    let place = Int(hints[connection & Self.lowBits])
+    if place < states.count, states[place].number == connection { return place }
     return findPlace(of: connection)
   }
 
   private mutating func findPlace(of connection: Int) -> Int {
-    if let place = places[connection] {
-      last = place
+    let place = places[connection] ?? addState(of: connection)
+    hints[connection & Self.lowBits] = Int32(truncatingIfNeeded: place)
+    return place
+  }
+
+  private mutating func addState(of connection: Int) -> Int {
+    let place = free.popLast() ?? states.count
+    var state = ConnectionState(number: connection)
+    if hasForgotten { state.loseAll(.forgotten, isRetold: isRetold) }
+    if place < states.count {
+      states[place] = state
     } else {
-      let place = free.popLast() ?? states.count
-      var state = ConnectionState(number: connection)
-      if hasForgotten { state.loseAll(.forgotten, isRetold: isRetold) }
-      if place < states.count {
-        states[place] = state
-      } else {
-        makeRoom()
-        states.append(state)
-      }
-      places[connection] = place
-      last = place
-      account(at: place)
+      makeRoom()
+      states.append(state)
     }
-    return last
+    places[connection] = place
+    account(at: place)
+    return place
   }
 
   /// Makes room for another state: by doubling, or at once for all that there may be, because a state is
@@ -77,7 +82,7 @@ struct ConnectionTable {
   /// Forgets a connection that is over, and gives its memory back.
   mutating func remove(at place: Int) {
     places[states[place].number] = nil
-    forget(at: place, as: 0)
+    forget(at: place, as: .min)
     free.append(place)
   }
 
