@@ -22,6 +22,7 @@ struct MQTTStreams {
   ) {
     direction.mqtt.offset += bytes.byteCount
     if direction.mqtt.resynchronizer != nil {
+      direction.mqtt.mayKeep = true
       direction.mqtt.resynchronizer?.take(bytes, direction.arrival)
       return resynchronize(direction, isFinal: false)
     }
@@ -36,11 +37,12 @@ struct MQTTStreams {
     var lost = direction.mqtt.lostInPacket
     defer { direction.mqtt.lostInPacket = lost }
     do throws(MQTTFramingError) {
-      try direction.mqtt.framer.consume(bytes) { packet, header, _ in
+      direction.mqtt.mayKeep = try direction.mqtt.framer.consume(bytes) { packet, header, _ in
         emitPacket(packet, header, direction, lost: lost)
         lost = 0
       }
     } catch {
+      direction.mqtt.mayKeep = true
       emitter.emit(
         EventView(direction.context, .malformed(Malformation(error))))
       // The piece is given up from the bad packet on; what follows may begin with a packet again.

@@ -4,18 +4,19 @@ import Wire
 /// What is kept of a connection while it is open: what it speaks, and how far each direction is cut
 /// into packets.
 ///
-/// First stands what each segment asks for, which lies in one cache line.
+/// All of it stands in one place, and first what each segment asks for. Only the traffic of one session reaches it,
+/// packet after packet; while a framer hands out packets, nothing else of its connection's directions is asked for.
 final class SessionConnection {
-  private(set) var stage = Stage.held
-  var client = Side.first
-  private var layer = Layer()
-  var sawConnect = false
-  let first = MQTTDirection()
-  let second = MQTTDirection()
+  @exclusivity(unchecked) private(set) var stage = Stage.held
+  @exclusivity(unchecked) var client = Side.first
+  @exclusivity(unchecked) private var layer = Layer()
+  @exclusivity(unchecked) var sawConnect = false
   /// The number in the file; 0 before the connection is recognised.
-  var number = 0
+  @exclusivity(unchecked) var number = 0
   /// What the connection takes of the memory that all share.
   @exclusivity(unchecked) var reservation = MemoryReservation()
+  @exclusivity(unchecked) private var directions = InlineArray<2, MQTTDirection>(
+    repeating: MQTTDirection())
   /// What WebSocket keeps, if the connection speaks it; then the packets are those in its messages.
   private(set) var webSocket: WebSocketConnection?
   /// What HTTP keeps, if the connection speaks it and the user wants to see it.
@@ -24,10 +25,14 @@ final class SessionConnection {
   private var lean = 0
   let rule: DecodeRule?
   let opening: FlowOpening
-  /// What came before the connection was recognised.
-  private(set) var held = HeldPieces()
-  /// The hellos, if the connection speaks TLS.
-  private(set) var handshake = TLSHandshake()
+  /// What its recognition asks for; nil where nothing is kept for that, as of most connections all the time.
+  private var beginning: Beginning?
+
+  /// What is kept of a connection for its recognition alone.
+  private final class Beginning {
+    var held = HeldPieces()
+    var handshake = TLSHandshake()
+  }
 
   /// What is known of a connection; asked for with every segment, and so no more than a byte.
   enum Stage {
@@ -54,7 +59,8 @@ final class SessionConnection {
   }
 
   subscript(side: Side) -> MQTTDirection {
-    @inline(__always) get { side == .first ? first : second }
+    @inline(__always) _read { yield directions[side.rawValue] }
+    @inline(__always) _modify { yield &directions[side.rawValue] }
   }
 
   /// What the packets are laid out by.
@@ -106,23 +112,41 @@ final class SessionConnection {
     wire = .mqttInferred(lean > 0 ? .v5_0 : .v3_1_1)
   }
 
+  // MARK: The beginning
+
+  /// What came before the connection was recognised.
+  var held: HeldPieces { beginning?.held ?? HeldPieces() }
+
+  /// The hellos, if the connection speaks TLS.
+  var handshake: TLSHandshake { beginning?.handshake ?? TLSHandshake() }
+
+  private var ownBeginning: Beginning {
+    if let beginning { return beginning }
+    let made = Beginning()
+    beginning = made
+    return made
+  }
+
   /// Keeps bytes until it is known what the connection speaks.
   func hold(_ bytes: RawSpan, from side: Side, _ arrival: Arrival) {
-    held.append(bytes, from: side, arrival)
+    ownBeginning.held.append(bytes, from: side, arrival)
   }
 
   /// Notes a loss until it is known what the connection speaks.
   func hold(lossOf count: Int, _ reason: Gap.Reason, from side: Side, _ arrival: Arrival) {
-    held.lose(count, reason, from: side, arrival)
+    ownBeginning.held.lose(count, reason, from: side, arrival)
   }
 
-  private func clearHeld() { held = HeldPieces() }
+  private func clearHeld() { beginning = nil }
 
   /// Changes what is kept of the hellos of TLS.
-  func changeHandshake(_ change: (inout TLSHandshake) -> Void) { change(&handshake) }
+  func changeHandshake(_ change: (inout TLSHandshake) -> Void) {
+    change(&ownBeginning.handshake)
+  }
 
   /// Drops what is held, but for how much it was; false when it is too much to go on.
   func forget(_ arrival: Arrival) -> Bool {
+    let held = held
     var lost = HeldPieces()
     for side in [Side.first, .second] {
       let count = held[side].bytes.count + held[side].lost
@@ -130,7 +154,7 @@ final class SessionConnection {
       lost.lose(count, .limit, from: side, arrival)
       if count > MQTTChain.largest { return false }
     }
-    held = lost
+    ownBeginning.held = lost
     return true
   }
 
@@ -146,16 +170,17 @@ final class SessionConnection {
     switch stage {
     case .held: held.reserved
     case .tls: handshake.reserved
-    case .mqtt: first.reserved + second.reserved
+    case .mqtt: self[.first].reserved + self[.second].reserved
     case .http: http?.reserved ?? 0
-    case .webSocket: first.reserved + second.reserved + (webSocket?.reserved ?? 0)
+    case .webSocket:
+      self[.first].reserved + self[.second].reserved + (webSocket?.reserved ?? 0)
     }
   }
 
   /// A number that is another one when a packet or a frame was finished.
   @inline(__always)
   var progress: Int {
-    let own = first.framer.packetOffset &+ second.framer.packetOffset
+    let own = self[.first].framer.packetOffset &+ self[.second].framer.packetOffset
     if let http { return http.progress }
     return webSocket.map { own &+ $0.progress } ?? own
   }
@@ -191,7 +216,8 @@ extension Direction {
 
   /// How far it is cut into packets.
   var mqtt: MQTTDirection {
-    @inline(__always) get { connection[side] }
+    @inline(__always) _read { yield connection[side] }
+    @inline(__always) nonmutating _modify { yield &connection[side] }
   }
 
   /// The context of a packet.
@@ -209,17 +235,17 @@ extension Direction {
   }
 }
 
-/// One direction of a connection: an object, so that one of two can be chosen without a copy.
-///
-/// Only the traffic of one session reaches it, packet after packet.
-final class MQTTDirection {
+/// One direction of a connection.
+struct MQTTDirection {
   /// Bytes of the stream that came or are known to be lost.
-  @exclusivity(unchecked) var offset = 0
+  var offset = 0
   /// Bytes of the current packet that are known to be lost.
-  @exclusivity(unchecked) var lostInPacket = 0
-  @exclusivity(unchecked) var framer = MQTTFramer()
+  var lostInPacket = 0
+  /// Whether something may be kept behind the last piece.
+  var mayKeep = false
+  var framer = MQTTFramer()
   /// Set while it is unknown where the next packet starts.
-  @exclusivity(unchecked) var resynchronizer: StreamResynchronizer<MQTTChain>?
+  var resynchronizer: StreamResynchronizer<MQTTChain>?
 
   /// The memory that everything unfinished takes, in bytes.
   @inline(__always)

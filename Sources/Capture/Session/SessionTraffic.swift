@@ -44,7 +44,7 @@ struct SessionTraffic: TCPConsumer {
     let connection = direction.connection
     // Most packets lie whole in one segment: then nothing is kept, neither before nor behind it.
     if connection.stage == .mqtt, connection.reservation.amount == 0,
-      direction.mqtt.reserved == 0
+      !direction.mqtt.mayKeep
     {
       return isWanted
     }

@@ -15,6 +15,16 @@ struct FlowKey: Hashable {
     return (key, isFromLower)
   }
 
+  /// Compares without a branch for each field: most keys that are compared are equal.
+  @inline(__always)
+  static func == (lhs: FlowKey, rhs: FlowKey) -> Bool {
+    let addresses =
+      lhs.lower.address.difference(from: rhs.lower.address)
+      | lhs.upper.address.difference(from: rhs.upper.address)
+    let ports = (lhs.lower.port ^ rhs.lower.port) | (lhs.upper.port ^ rhs.upper.port)
+    return addresses | UInt64(ports) | UInt64(lhs.network ^ rhs.network) == 0
+  }
+
   /// A hash that is cheap and, with a seed of the process, not to be foreseen by who sends packets.
   @inline(__always)
   func hash(seed: UInt64) -> UInt64 {
@@ -36,6 +46,14 @@ struct FlowKey: Hashable {
   }
 }
 
+extension IPAddress {
+  /// 0 for the same address.
+  @inline(__always)
+  fileprivate func difference(from other: IPAddress) -> UInt64 {
+    (high ^ other.high) | (low ^ other.low) | (isIPv4 == other.isIPv4 ? 0 : 1)
+  }
+}
+
 extension Endpoint {
   @inline(__always)
   fileprivate func precedes(_ other: Endpoint) -> Bool {
@@ -45,78 +63,99 @@ extension Endpoint {
   }
 }
 
+/// What a ``FlowTable`` holds.
+protocol KeyedFlow: AnyObject {
+  /// The endpoints, by which it is found.
+  var key: FlowKey { get }
+}
+
 /// Finds the flow of a segment: a hash table with open addressing, looked up once per segment.
-struct FlowTable<Flow: AnyObject> {
-  private struct Entry {
-    var key: FlowKey
-    var flow: Flow
+///
+/// With thousands of connections whose segments come in turns, a look-up takes as long as memory does: so a slot tells
+/// most flows apart by itself, and the key stands in the flow, beside what is asked for next.
+struct FlowTable<Flow: KeyedFlow> {
+  private struct Slot {
+    /// The index of the flow, or -1.
+    var index: Int32
+    /// A part of the hash that does not choose the slot.
+    var tag: UInt32
+
+    static var free: Slot { Slot(index: -1, tag: 0) }
   }
 
-  private var entries: [Entry] = []
-  /// Indices into `entries`, or -1; the count is a power of two and at least twice that of entries.
-  private var slots: [Int32]
+  private var flows: [Flow] = []
+  /// The count is a power of two and at least twice that of flows.
+  private var slots: [Slot]
   private let seed: UInt64
   /// The last flow found: segments come in runs.
   private var latest = -1
 
   init() {
-    slots = Array(repeating: -1, count: 1_024)
+    slots = Array(repeating: .free, count: 1_024)
     seed = UInt64.random(in: .min ... .max)
   }
 
-  var count: Int { entries.count }
+  var count: Int { flows.count }
 
   @inline(__always)
   mutating func flow(of key: FlowKey) -> Flow? {
-    if latest >= 0, latest < entries.count, entries[latest].key == key {
-      return entries[latest].flow
-    }
-    let index = slots[slot(of: key)]
+    if latest >= 0, latest < flows.count, flows[latest].key == key { return flows[latest] }
+    let index = slots[slot(of: key, key.hash(seed: seed))].index
     guard index >= 0 else { return nil }
     latest = Int(index)
-    return entries[latest].flow
+    return flows[latest]
   }
 
-  func contains(_ key: FlowKey) -> Bool { slots[slot(of: key)] >= 0 }
+  func contains(_ key: FlowKey) -> Bool { slots[slot(of: key, key.hash(seed: seed))].index >= 0 }
 
   /// Adds a flow, or puts it in the place of the one with the same key.
-  mutating func insert(_ flow: Flow, for key: FlowKey) {
-    let slot = slot(of: key)
-    if slots[slot] >= 0 {
-      entries[Int(slots[slot])].flow = flow
+  mutating func insert(_ flow: Flow) {
+    let hash = flow.key.hash(seed: seed)
+    let slot = slot(of: flow.key, hash)
+    if slots[slot].index >= 0 {
+      flows[Int(slots[slot].index)] = flow
       return
     }
-    slots[slot] = Int32(truncatingIfNeeded: entries.count)
-    entries.append(Entry(key: key, flow: flow))
-    if entries.count * 2 > slots.count { rebuild() }
+    slots[slot] = Slot(index: Int32(truncatingIfNeeded: flows.count), tag: Self.tag(hash))
+    flows.append(flow)
+    if flows.count * 2 > slots.count { rebuild() }
   }
 
   /// Drops the flows that a closure does not want to keep.
   mutating func keep(where isKept: (Flow) -> Bool) {
-    entries.removeAll { !isKept($0.flow) }
+    flows.removeAll { !isKept($0) }
     latest = -1
     rebuild()
   }
 
   func forEach(_ body: (Flow) -> Void) {
-    for entry in entries { body(entry.flow) }
+    for flow in flows { body(flow) }
   }
 
   /// The slot that holds a key, or the free one where it would go.
   @inline(__always)
-  private func slot(of key: FlowKey) -> Int {
+  private func slot(of key: FlowKey, _ hash: UInt64) -> Int {
     let mask = slots.count - 1
-    var slot = Int(truncatingIfNeeded: key.hash(seed: seed)) & mask
-    while slots[slot] >= 0, entries[Int(slots[slot])].key != key { slot = (slot + 1) & mask }
-    return slot
+    let tag = Self.tag(hash)
+    var place = Int(truncatingIfNeeded: hash) & mask
+    while true {
+      let slot = slots[place]
+      if slot.index < 0 || (slot.tag == tag && flows[Int(slot.index)].key == key) { return place }
+      place = (place + 1) & mask
+    }
   }
+
+  @inline(__always)
+  private static func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) }
 
   private mutating func rebuild() {
     var capacity = 1_024
-    while capacity < entries.count * 4 { capacity *= 2 }
-    slots = Array(repeating: -1, count: capacity)
-    for index in entries.indices {
-      slots[slot(of: entries[index].key)] = Int32(truncatingIfNeeded: index)
+    while capacity < flows.count * 4 { capacity *= 2 }
+    slots = Array(repeating: .free, count: capacity)
+    for (index, flow) in flows.enumerated() {
+      let hash = flow.key.hash(seed: seed)
+      slots[slot(of: flow.key, hash)] = Slot(
+        index: Int32(truncatingIfNeeded: index), tag: Self.tag(hash))
     }
   }
 }

@@ -79,7 +79,7 @@ extension TCPReassembler {
   }
 
   mutating func endIfOver(_ flow: Flow, _ arrival: Arrival) {
-    guard flow.closing != nil, flow.first.isFinished, flow.second.isFinished else { return }
+    guard flow.closing != nil, flow[.first].isFinished, flow[.second].isFinished else { return }
     close(flow, .fin, arrival)
   }
 
@@ -95,7 +95,7 @@ extension TCPReassembler {
     if flow.isWanted, let connection = flow.connection {
       let began = flow.closing ?? (how, endedBy ?? .first, arrival)
       var arrival = arrival
-      let leaps = [flow.first, flow.second].count(where: \.hasLeap)
+      let leaps = [Side.first, .second].count { flow[$0].hasLeap }
       statistics.leaps += leaps
       if leaps > 0 || flow.isOvertaken || flow.mayHaveBegunOtherwise {
         arrival.isOrderUncertain = true
@@ -127,15 +127,16 @@ extension TCPReassembler {
 extension TCPReassembler.Flow {
   /// Whether bytes came that had been told as lost: their direction, and its end with it, may have been
   /// captured late as a whole, and by its own time.
-  fileprivate var isOvertaken: Bool { first.isOvertaken || second.isOvertaken }
+  fileprivate var isOvertaken: Bool { self[.first].isOvertaken || self[.second].isOvertaken }
 
   /// Whether the first FIN or RST that was captured may acknowledge a FIN that was not.
   fileprivate var mayHaveBegunOtherwise: Bool {
     guard let closing else {
       guard let reset else { return false }
       // A reset need not acknowledge anything; what was acknowledged before it was so in any case.
-      let other = self[reset.side.other]
-      return other.finOffset == nil && max(reset.demand, other.acknowledged) > other.offset
+      let other = reset.side.other
+      return self[other].finOffset == nil
+        && max(reset.demand, self[other].acknowledged) > self[other].offset
     }
     let other = closing.side.other
     let demand = self[closing.side].finDemand

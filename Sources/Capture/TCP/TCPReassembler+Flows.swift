@@ -3,7 +3,7 @@ import RepriseCore
 // Which connection a segment belongs to, and which connections are worth remembering.
 extension TCPReassembler {
   /// Returns the flow of a segment: the known one, or a new one where a connection begins.
-  @inline(__always)
+  @inline(never)
   mutating func flow(
     _ known: Flow?, _ key: FlowKey, _ isFromLower: Bool, _ segment: borrowing TCPSegment,
     _ arrival: Arrival
@@ -50,7 +50,7 @@ extension TCPReassembler {
     {
       return false
     }
-    guard flow.opening.isFromStart, isAnswer, !flow.isClosed else { return true }
+    guard flow.isFromStart, isAnswer, !flow.isClosed else { return true }
     // An answer that the capture saw late, behind the first bytes, acknowledges this connection's SYN.
     let acknowledged = flow[side.other].offset(of: segment.acknowledgmentNumber)
     return acknowledged.map { !(0...Self.largestWindow).contains($0) } ?? true
@@ -75,8 +75,8 @@ extension TCPReassembler {
       isFromStart: flags.contains(.syn), arrival: arrival)
     let flow = Flow(
       key: key, isFirstLower: isAnswer ? !isFromLower : isFromLower, opening: opening)
-    if isAnswer { flow.first.start(behind: segment.acknowledgmentNumber, isSeen: false) }
-    flows.insert(flow, for: key)
+    if isAnswer { flow[.first].start(behind: segment.acknowledgmentNumber, isSeen: false) }
+    flows.insert(flow)
     return flow
   }
 

@@ -29,9 +29,9 @@ extension TCPReassembler {
 
   /// Forgets what waits in a flow.
   mutating func forgetPending(of flow: Flow) {
-    pendingBytes -= flow.first.pending.reserved + flow.second.pending.reserved
-    flow.first.pending = PendingSegments()
-    flow.second.pending = PendingSegments()
+    pendingBytes -= flow[.first].pending.reserved + flow[.second].pending.reserved
+    flow[.first].pending = PendingSegments()
+    flow[.second].pending = PendingSegments()
   }
 
   // MARK: Delivering
@@ -57,7 +57,7 @@ extension TCPReassembler {
     resetIfDue(flow)
     if flow.isCalm { flow.waitsSince = arrival.frame }
     flow.isCalm =
-      flow.first.isCalm && flow.second.isCalm && !flow.isStarting && flow.reset == nil
+      flow[.first].isCalm && flow[.second].isCalm && !flow.isStarting && flow.reset == nil
   }
 
   /// Hands on the segments that wait for nothing any more; of two the one that was captured first.
@@ -140,13 +140,13 @@ extension TCPReassembler {
   /// One of them is a retransmission whose first copy was not captured: it acknowledges more than that
   /// copy did. The one that was captured later goes first, and of both the order is marked as not known.
   private mutating func breakCycle(_ flow: Flow, isForced: Bool) -> Bool {
-    guard let first = flow.first.pending.first, let second = flow.second.pending.first,
-      first.offset <= flow.first.offset, second.offset <= flow.second.offset,
+    guard let first = flow[.first].pending.first, let second = flow[.second].pending.first,
+      first.offset <= flow[.first].offset, second.offset <= flow[.second].offset,
       !flow.isOver(first.demand, of: .second), !flow.isOver(second.demand, of: .first)
     else { return false }
     guard
       isForced
-        || (flow.first.settled >= second.demand && flow.second.settled >= first.demand)
+        || (flow[.first].settled >= second.demand && flow[.second].settled >= first.demand)
     else { return false }
     let later: Side = first.arrival.frame > second.arrival.frame ? .first : .second
     flow[later].pending.dropDemand(isUncertain: true)
@@ -232,9 +232,9 @@ extension TCPReassembler.Flow {
   /// Ends the wait for the start of both streams when it is clear, or no more of it is to be expected.
   func startIfClear(after segments: Int) {
     guard isStarting else { return }
-    let isExact = first.isExact && second.isExact
+    let isExact = self[.first].isExact && self[.second].isExact
     // Neighbours change places by a few.
-    let isSeen = first.isSeen && second.isSeen && self.segments > 4
+    let isSeen = self[.first].isSeen && self[.second].isSeen && self.segments > 4
     if isExact || isSeen || self.segments >= segments { isStarting = false }
   }
 }
@@ -244,13 +244,15 @@ struct WaitingFlows<Flow: AnyObject> {
   private var entries: [(flow: Flow, since: Int)] = []
   private var head = 0
 
-  var isEmpty: Bool { head == entries.count }
+  /// Whether one has waited since a frame before another.
+  @inline(__always)
+  func hasAny(before frame: Int) -> Bool { head < entries.count && entries[head].since < frame }
 
   mutating func append(_ flow: Flow, since frame: Int) { entries.append((flow, frame)) }
 
   /// Takes out the first one, if it has waited since a frame before another.
   mutating func removeFirst(before frame: Int) -> Flow? {
-    guard head < entries.count, entries[head].since < frame else { return nil }
+    guard hasAny(before: frame) else { return nil }
     let flow = entries[head].flow
     head += 1
     if head * 2 > entries.count {

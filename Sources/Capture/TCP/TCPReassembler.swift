@@ -27,44 +27,58 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     nextSweep = min(limits.flows, 4_096)
   }
 
-  /// What is kept of a connection; first what each segment asks for, which lies in one cache line.
-  final class Flow {
-    let first = TCPStream()
-    let second = TCPStream()
+  /// What is kept of a connection, all of it in one place: first what each segment asks for.
+  ///
+  /// Only the reassembler that made it reaches it, and checks of exclusive access would cost a third of
+  /// reading.
+  final class Flow: KeyedFlow {
+    let key: FlowKey
     @exclusivity(unchecked) var lastFrame: Int
     /// The number of segments so far.
     @exclusivity(unchecked) var segments = 0
     let isFirstLower: Bool
-    var isWanted = true
-    var isClosed = false
+    @exclusivity(unchecked) var isWanted = true
+    @exclusivity(unchecked) var isClosed = false
     /// Whether nothing waits: then a segment in its place is handed on where it lies.
     @exclusivity(unchecked) var isCalm = false
     /// Whether the first segments are kept until it is clear where both streams start.
-    var isStarting = true
+    @exclusivity(unchecked) var isStarting = true
     /// Whether it is among the flows in which something waits.
-    var isWaiting = false
-    var connection: Consumer.Connection?
+    @exclusivity(unchecked) var isWaiting = false
+    @exclusivity(unchecked) var connection: Consumer.Connection?
+    @exclusivity(unchecked) var closing: (how: ConnectionClosing.How, side: Side, arrival: Arrival)?
+    @exclusivity(unchecked) private var streams = InlineArray<2, TCPStream>(repeating: TCPStream())
     /// The numbers of the networks that its segments came through, from the lower endpoint and from
     /// the upper one; 0 for none.
     var networks: (fromLower: UInt32, fromUpper: UInt32) = (0, 0)
-    var closing: (how: ConnectionClosing.How, side: Side, arrival: Arrival)?
     /// A reset that has its place behind bytes that were not captured yet.
-    var reset: Reset?
+    @exclusivity(unchecked) var reset: Reset?
     /// The frame with which it began that something waits.
-    var waitsSince: Int
-    let key: FlowKey
-    var opening: FlowOpening
+    @exclusivity(unchecked) var waitsSince: Int
+    /// Whether the SYN was captured, so that the stream of the first side begins at its beginning.
+    @exclusivity(unchecked) var isFromStart: Bool
+    /// The first segment.
+    let start: Arrival
 
     init(key: FlowKey, isFirstLower: Bool, opening: FlowOpening) {
       self.key = key
       self.isFirstLower = isFirstLower
-      self.opening = opening
+      isFromStart = opening.isFromStart
+      start = opening.arrival
       lastFrame = opening.arrival.frame
       waitsSince = opening.arrival.frame
     }
 
+    /// What the consumer is told when the first bytes come.
+    var opening: FlowOpening {
+      FlowOpening(
+        first: isFirstLower ? key.lower : key.upper, second: isFirstLower ? key.upper : key.lower,
+        isFromStart: isFromStart, arrival: start)
+    }
+
     subscript(side: Side) -> TCPStream {
-      @inline(__always) get { side == .first ? first : second }
+      @inline(__always) _read { yield streams[side.rawValue] }
+      @inline(__always) _modify { yield &streams[side.rawValue] }
     }
   }
 
@@ -87,18 +101,22 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     let time = segment.time ?? last.time
     let arrival = Arrival(frame: segment.frame, time: time)
     last = arrival
-    if !waiting.isEmpty { releaseIdle(arrival) }
+    if waiting.hasAny(before: arrival.frame - limits.framesWaiting) { releaseIdle(arrival) }
     let (base, isFromLower) = FlowKey.of(segment.source, segment.destination)
     let key = segment.network == 0 ? base : key(of: segment, base, isFromLower)
-    let known = flows.flow(of: key)
-    guard let flow = flow(known, key, isFromLower, segment, arrival) else { return }
+    var known = flows.flow(of: key)
+    if known == nil || segment.flags.contains(.syn) {
+      known = flow(known, key, isFromLower, segment, arrival)
+    }
+    guard let flow = consume known else { return }
     if segment.network != 0 { flow.setNetwork(segment.network, isFromLower) }
     flow.lastFrame = segment.frame
     guard flow.isWanted, !flow.isClosed else { return }
     flow.segments &+= 1
     let side: Side = isFromLower == flow.isFirstLower ? .first : .second
-    let direction = Direction(flow, side, arrival)
-    if flow.isCalm, takeInPlace(segment, direction) { return }
+    let isCalm = flow.isCalm
+    let direction = Direction(consume flow, side, arrival)
+    if isCalm, takeInPlace(segment, direction) { return }
     takeApart(segment, direction)
   }
 
@@ -108,16 +126,16 @@ struct TCPReassembler<Consumer: TCPConsumer> {
   private mutating func takeInPlace(
     _ segment: borrowing TCPSegment, _ direction: Direction
   ) -> Bool {
-    let (flow, side) = (direction.connection, direction.side)
+    let side = direction.side
     let special: TCPFlags = [.syn, .fin, .reset]
     guard segment.flags.isDisjoint(with: special), segment.flags.contains(.acknowledgment),
-      flow[side].nextSequence == segment.sequenceNumber,
-      flow[side.other].takeKnown(segment.acknowledgmentNumber)
+      direction.connection[side].nextSequence == segment.sequenceNumber,
+      direction.connection[side.other].takeKnown(segment.acknowledgmentNumber)
     else { return false }
     let length = segment.payloadWireLength
     if length > 0 { deliver(segment.payload, length: length, direction) }
     // A FIN that came before its data.
-    if flow.closing != nil { endIfOver(flow, direction.arrival) }
+    if direction.connection.closing != nil { endIfOver(direction.connection, direction.arrival) }
     return true
   }
 
@@ -159,10 +177,11 @@ struct TCPReassembler<Consumer: TCPConsumer> {
         flow[side.other].start(behind: segment.acknowledgmentNumber, isSeen: false)
       }
       // Its first data was captured before it.
-      if flow.connection == nil, flow.first.isExact { flow.opening.isFromStart = true }
+      if flow.connection == nil, flow[.first].isExact { flow.isFromStart = true }
     } else if !flags.contains(.reset) {
-      let other = flow[side.other]
-      let isBefore = !flow.opening.isFromStart && !other.isBegun && demand <= other.offset
+      let isBefore =
+        !flow.isFromStart && !flow[side.other].isBegun
+        && demand <= flow[side.other].offset
       flow[side].see(sequence, length: length, mayLeaveOut: isBefore)
     }
     if flags.contains(.reset) {
@@ -201,9 +220,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
   }
 
   mutating func deliver(_ bytes: RawSpan, length: Int, _ direction: Direction) {
-    let flow = direction.connection
-    flow[direction.side].advance(by: length)
-    guard flow.isWanted else { return }
+    direction.connection[direction.side].advance(by: length)
+    guard direction.connection.isWanted else { return }
     let told = told(direction)
     var isWanted = true
     if !bytes.isEmpty {
@@ -212,17 +230,17 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     if isWanted, bytes.byteCount < length {
       isWanted = consumer.lost(length - bytes.byteCount, .snaplen, told)
     }
-    if !isWanted { drop(flow) }
+    if !isWanted { drop(direction.connection) }
   }
 
   /// The direction as the consumer knows it, which makes its connection for the first bytes.
+  @inline(__always)
   private mutating func told(_ direction: Direction) -> TCPDirection<Consumer.Connection> {
-    let flow = direction.connection
-    if let connection = flow.connection {
+    if let connection = direction.connection.connection {
       return TCPDirection(connection, direction.side, direction.arrival)
     }
-    let connection = consumer.opened(flow.opening)
-    flow.connection = connection
+    let connection = consumer.opened(direction.connection.opening)
+    direction.connection.connection = connection
     return TCPDirection(connection, direction.side, direction.arrival)
   }
 

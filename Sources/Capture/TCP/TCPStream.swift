@@ -5,49 +5,47 @@ import RepriseCore
 /// Offsets count from where the stream was first seen, so that sequence numbers, which wrap around at
 /// 2^32, are compared in one place only. They are negative for what comes to light before that place.
 ///
-/// A direction is an object, so that one of two can be chosen without a copy: whatever reads it reads
-/// the one place where it stands. Only the reassembler that made it reaches it, and checks of
-/// exclusive access would cost a third of reading.
-final class TCPStream {
+/// First stands what each segment asks for.
+struct TCPStream {
   /// Sequence number of the byte at ``offset``; nil before the direction was seen or acknowledged.
-  @exclusivity(unchecked) private(set) var nextSequence: UInt32?
+  private(set) var nextSequence: UInt32?
   /// Whether bytes were delivered or told as lost, so that no others can come before them.
-  @exclusivity(unchecked) private(set) var isBegun = false
+  private(set) var isBegun = false
   /// Whether the last bytes so far are lost, and with them perhaps a FIN.
-  @exclusivity(unchecked) private(set) var endsInLoss = false
+  private(set) var endsInLoss = false
   /// How far the stream is delivered or known to be lost.
-  @exclusivity(unchecked) private(set) var offset = 0
+  private(set) var offset = 0
   /// How far the receiver acknowledged, as far as the capture shows.
-  @exclusivity(unchecked) private(set) var acknowledged = Int.min
+  private(set) var acknowledged = Int.min
   /// The stream's end, once a FIN tells it.
-  @exclusivity(unchecked) var finOffset: Int?
+  var finOffset: Int?
   /// How much of the other stream the sender of the FIN had received; `Int.min` if it says none.
-  @exclusivity(unchecked) var finDemand = Int.min
+  var finDemand = Int.min
   /// How far acknowledgements led step by step: one that leaps farther may be wild.
-  @exclusivity(unchecked) private(set) var believed = 0
+  private(set) var believed = 0
   /// How far it had acknowledged step by step some segments ago: what was not captured by now never will be.
-  @exclusivity(unchecked) private(set) var settled = Int.min
-  @exclusivity(unchecked) var pending = PendingSegments()
+  private(set) var settled = Int.min
+  var pending = PendingSegments()
   /// Whether a segment of this direction was captured.
-  @exclusivity(unchecked) private(set) var isSeen = false
+  private(set) var isSeen = false
   /// Where the first byte behind the SYN lies; 0 until a SYN tells another place.
-  @exclusivity(unchecked) private(set) var startOffset = 0
+  private(set) var startOffset = 0
   /// Whether a SYN told where the stream starts.
-  @exclusivity(unchecked) private(set) var isExact = false
+  private(set) var isExact = false
 
   /// Whether the start of the stream is only known from what the receiver acknowledged.
-  @exclusivity(unchecked) private var isStartAssumed = false
+  private var isStartAssumed = false
   /// Whether bytes came that had been told as lost: then either was captured late, or sent once more.
-  @exclusivity(unchecked) private(set) var isOvertaken = false
+  private(set) var isOvertaken = false
   /// Where the last bytes lie that were told as lost.
-  @exclusivity(unchecked) private var losses: [Range<Int>] = []
+  private var losses: [Range<Int>] = []
   private static let mostLosses = 16
   /// What was acknowledged of late beyond ``offset``, and at which segment of the connection.
-  @exclusivity(unchecked) private var recent: [(target: Int, segment: Int)] = []
+  private var recent: [(target: Int, segment: Int)] = []
   /// The same of what nothing supports: acknowledgements that leap.
-  @exclusivity(unchecked) private var leaps: [(target: Int, segment: Int)] = []
+  private var leaps: [(target: Int, segment: Int)] = []
   /// How far any of these had leapt some segments ago: nothing waits for it any longer.
-  @exclusivity(unchecked) private(set) var overdue = Int.min
+  private(set) var overdue = Int.min
 
   /// Farther than this from what is expected no segment is believed (RFC 7323 allows windows of 1 GiB).
   private static let farthest = 1 << 30
@@ -66,7 +64,7 @@ final class TCPStream {
   /// - Parameters:
   ///   - sequence: The number of its first byte.
   ///   - isSeen: Whether the SYN was captured, and not only the answer to it.
-  func start(behind sequence: UInt32, isSeen: Bool) {
+  mutating func start(behind sequence: UInt32, isSeen: Bool) {
     if isSeen { self.isSeen = true }
     guard !isExact else { return }
     if nextSequence == nil { nextSequence = sequence }
@@ -82,7 +80,7 @@ final class TCPStream {
   ///   - sequence: Where the segment stands.
   ///   - length: Its length on the wire.
   ///   - mayLeaveOut: Whether what is missing since the assumed start was sent before the capture.
-  func see(_ sequence: UInt32, length: Int, mayLeaveOut: Bool) {
+  mutating func see(_ sequence: UInt32, length: Int, mayLeaveOut: Bool) {
     isSeen = true
     guard let known = nextSequence else {
       nextSequence = sequence
@@ -105,7 +103,7 @@ final class TCPStream {
   /// Moves the start of a stream of which nothing was told yet; not over what waits.
   /// - Returns: Whether it starts there now.
   @discardableResult
-  private func move(to sequence: UInt32) -> Bool {
+  private mutating func move(to sequence: UInt32) -> Bool {
     guard !isBegun, let target = offset(of: sequence), target >= offset - Self.farthestBack,
       target <= offset || pending.isEmpty
     else { return false }
@@ -130,7 +128,7 @@ final class TCPStream {
   ///   - segment: The number of the acknowledging segment among those of the connection.
   ///   - step: The most bytes that one acknowledgement is believed to add, be they captured or not.
   /// - Returns: Where that byte lies in the stream; `Int.min` if too far away to belong to it.
-  func acknowledge(_ sequence: UInt32, by segment: Int, step: Int) -> Int {
+  mutating func acknowledge(_ sequence: UInt32, by segment: Int, step: Int) -> Int {
     if nextSequence == nil {
       nextSequence = sequence
       isStartAssumed = true
@@ -151,7 +149,7 @@ final class TCPStream {
 
   /// Takes an acknowledgement of bytes that are all known; false if it is another.
   @inline(__always)
-  func takeKnown(_ sequence: UInt32) -> Bool {
+  mutating func takeKnown(_ sequence: UInt32) -> Bool {
     guard let nextSequence else { return false }
     let distance = Int(Int32(bitPattern: sequence &- nextSequence))
     guard distance <= 0 else { return false }
@@ -160,7 +158,7 @@ final class TCPStream {
   }
 
   /// Takes what was acknowledged up to a segment for settled.
-  func settle(upTo segment: Int) {
+  mutating func settle(upTo segment: Int) {
     while let oldest = recent.first, oldest.segment <= segment {
       settled = max(settled, oldest.target)
       recent.removeFirst()
@@ -185,11 +183,11 @@ final class TCPStream {
   var hasLeap: Bool { finOffset == nil && acknowledged > max(believed, offset) }
 
   /// Takes note of a segment whose first bytes are known; it may be one that was told as lost.
-  func meet(_ bytes: Range<Int>) {
+  mutating func meet(_ bytes: Range<Int>) {
     if losses.contains(where: { $0.overlaps(bytes) }) { isOvertaken = true }
   }
 
-  func advance(by count: Int, isLost: Bool = false) {
+  mutating func advance(by count: Int, isLost: Bool = false) {
     isBegun = true
     endsInLoss = isLost
     if isLost {

@@ -103,7 +103,7 @@ extension WebSocketStreams {
 
   /// Tells whether a frame holds whole packets only, and none with credentials.
   private func cargo(
-    of frame: borrowing WebSocketFrameView, _ direction: MQTTDirection
+    of frame: borrowing WebSocketFrameView, _ direction: borrowing MQTTDirection
   ) -> WebSocketCargo {
     guard direction.resynchronizer == nil, direction.framer.isAtBoundary else {
       return .mqttConcealed

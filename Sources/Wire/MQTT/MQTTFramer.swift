@@ -36,12 +36,15 @@ public struct MQTTFramer: Sendable {
   ///   - piece: The bytes.
   ///   - packet: Called for each packet that the piece completes: its bytes, shorter than its size
   ///     when some were lost or over the limit; its header; its offset in the stream.
+  /// - Returns: Whether bytes are kept, or memory is held ready for them.
   /// - Throws: ``MQTTFramingError`` where no packet can be cut; the rest of the piece is not taken.
+  @discardableResult
   public mutating func consume(
     _ piece: RawSpan, _ packet: (RawSpan, MQTTFixedHeader, Int) -> Void
-  ) throws(MQTTFramingError) {
+  ) throws(MQTTFramingError) -> Bool {
     do throws(StreamCutterError) {
       try cutter.consume(piece, packet)
+      return cutter.reserved > 0
     } catch {
       throw MQTTFramingError(.malformedLength, at: error.offset)
     }

@@ -45,7 +45,7 @@ struct Tap {
           payloadWireLength: segment.wireLength ?? segment.payload.count))
       mostReserved = max(mostReserved, reassembler.consumer.budget.reserved)
     }
-    isWatching = !reassembler.waiting.isEmpty
+    isWatching = reassembler.waiting.hasAny(before: .max)
     reassembler.finish()
     statistics = reassembler.statistics
     surrenders = reassembler.consumer.budget.surrenders
