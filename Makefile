@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help demo build test sanitize fuzz lint bench docs diagrams recordings setup clean
+.PHONY: help demo build test mutate sanitize fuzz lint bench docs diagrams recordings setup clean
 
 reprise := .build/release/reprise
 silent := Recordings/keep-alive-expired/capture.pcap
@@ -13,6 +13,8 @@ help:
 	@echo "make demo        judge every recording of this repository"
 	@echo "make build       the command, for release"
 	@echo "make test        arrows between the targets, tests, lint"
+	@echo "make mutate      which of COUNT small mistakes in the rules of conformance the tests notice;"
+	@echo "                 SEED chooses others, FILE those of some files (Tests/Mutation/mutate.py)"
 	@echo "make sanitize    all tests under the sanitizers of addresses, threads and undefined behaviour,"
 	@echo "                 and in release mode; ONLY=FILTER runs some of them"
 	@echo "make fuzz        libFuzzer on all that takes bytes from outside, TIME seconds each"
@@ -52,6 +54,10 @@ test: setup
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory docs
 	@.ci/comparisons .build/tests.log
+
+# Not part of the tests: it builds a copy of the package first, and tries a mutant in a second or two.
+mutate: setup
+	python3 Tests/Mutation/mutate.py --seed $(or $(SEED),1) --count $(or $(COUNT),100) $(if $(FILE),--file '$(FILE)')
 
 # Each in a folder of its own: objects with and without a sanitizer don't go together.
 # What a command holds when it ends is no leak, and what a sanitizer takes itself is not bounded. Optimized where that is

@@ -85,7 +85,7 @@ let package = Package(
       dependencies: [
         "ConformanceKit", "Capture", "RepriseCore", "DeviceSDK", "TestSupport", "Wire",
       ],
-      swiftSettings: settings),
+      exclude: ["Sessions/Tallies.txt"], swiftSettings: settings),
     .testTarget(
       name: "CloudSimulatorTests", dependencies: ["CloudSimulator", "RepriseCore"],
       swiftSettings: settings),

@@ -30,6 +30,7 @@ enum UndecidedReason: Int, CaseIterable {
   case pingsNotRecorded
   case longPacket
   case connackInSilence
+  case connackNotSeen
   case serverClosedFirst
   case clientMayBeGone
   case serverMayBeGone
@@ -110,6 +111,7 @@ enum UndecidedReason: Int, CaseIterable {
     case .pingsNotRecorded: "PINGREQs are not in a recording that a client makes of itself"
     case .longPacket: "the packet that ends the silence is long and may have been begun in time"
     case .connackInSilence: "CONNACK came within the silence"
+    case .connackNotSeen: "no CONNACK was captured, for which the client may have waited"
     case .serverClosedFirst: "the server ended the connection first"
     case .clientMayBeGone:
       "the server ended the connection, and nothing shows that the client was still there"

@@ -105,6 +105,21 @@ extension SessionCase {
       $0.ping()
       $0.close(.client)
     },
+    .isOpen("3.1.2-23", "no CONNACK in the capture", saying: "no CONNACK was captured") {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c", keepAlive: 10)))
+      $0.wait(20)
+      $0.ping()
+      $0.close(.client)
+    },
+    .fails("3.1.2-23", "a client that did not wait for CONNACK") {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c", keepAlive: 10)))
+      $0.ping()
+      $0.wait(20)
+      $0.ping()
+      $0.close(.client)
+    },
     .isOpen("3.1.2-23", "a long message", saying: "is long") {
       $0.start(keepAlive: 10)
       $0.ping()

@@ -84,6 +84,25 @@ extension SessionCase {
       $0.text(.client, "he", isFinal: false)
       $0.text(.client)
     },
+    .isOpen("RFC6455-6.1-3", "an extension that nobody knows", saying: "does not know") {
+      $0.upgrade(offering: "x", accepting: "x")
+      $0.text(.client, "he", isFinal: false)
+      $0.text(.client, "he", isFinal: false)
+    },
+    .isOpen("RFC6455-5.4-7", "an extension that nobody knows", saying: "does not know") {
+      $0.upgrade(offering: "x", accepting: "x")
+      $0.text(.client, "he", isFinal: false)
+      $0.frame(.client, .binary, [1])
+      $0.frame(.client, .continuation, [0x6C])
+    },
+    .isOpen("RFC6455-5.4-3", "an extension that nobody knows", saying: "does not know") {
+      $0.upgrade(offering: "x", accepting: "x")
+      $0.frame(.client, .continuation, [0x6C])
+    },
+    .isOpen("RFC6455-6.1-2", "an extension that nobody knows", saying: "does not know") {
+      $0.upgrade(offering: "x", accepting: "x")
+      $0.frame(.client, .continuation, [0x6C])
+    },
     .isOpen("RFC6455-6.1-3", "a Close frame inside a message", saying: "was given up") {
       $0.upgrade()
       $0.text(.client, "he", isFinal: false)

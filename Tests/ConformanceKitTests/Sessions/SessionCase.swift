@@ -44,18 +44,23 @@ struct SessionCase: Sendable, CustomTestStringConvertible {
 
   static let all =
     strings + headers + connects + identifiers + topics + openings + deliveries + orders
-    + subscriptions + unsubscriptions + lives + endings + receivers + carriers + doubts + webSocket
+    + subscriptions + unsubscriptions + lives + endings + receivers + carriers + doubts + nearMisses
+    + boundaries
+    + webSocket
 
   /// The sessions of RFC 6455.
   static let webSocket =
     requests + responses + negotiations + masks + frameHeaders + fragments + texts + closes + pings
 }
 
+/// The catalogue, which is read once: that takes longer than most sessions.
+private let bundled = Result { try Catalogue.bundled() }
+
 /// Judges events and returns the report.
 func judge(
   _ events: [Event], options: ConformanceOptions = ConformanceOptions()
 ) throws -> ConformanceReport {
-  var judge = try ConformanceJudge(catalogue: .bundled(), options: options)
+  var judge = try ConformanceJudge(catalogue: bundled.get(), options: options)
   judge.begin(file: "test.pcap")
   for event in events { event.withView { judge.consume($0) } }
   judge.endFile()

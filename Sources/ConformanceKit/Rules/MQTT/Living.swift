@@ -54,12 +54,20 @@ struct Silence {
   private var isBroken = false
   /// When CONNACK came within the silence; a client may wait for it.
   private var accepted: Timestamp?
+  /// Whether the CONNACK that the client may wait for was not captured yet.
+  private var awaitsConnack = false
 
   /// Starts to measure at the CONNECT.
-  mutating func start(at time: Timestamp) { last = time }
+  mutating func start(at time: Timestamp) {
+    last = time
+    awaitsConnack = true
+  }
 
   /// Notes that CONNACK came.
-  mutating func noteConnack(at time: Timestamp) { accepted = time }
+  mutating func noteConnack(at time: Timestamp) {
+    accepted = time
+    awaitsConnack = false
+  }
 
   /// Notes that bytes of the client are missing.
   mutating func lose() { last = nil }
@@ -91,6 +99,7 @@ struct Silence {
     defer {
       last = before.map { max($0, time) } ?? time
       accepted = nil
+      awaitsConnack = false
     }
     guard let last, keepAlive > 0 else { return .kept }
     isMeasured = true
@@ -98,6 +107,7 @@ struct Silence {
     // A tenth, or half a second, is for timers and the way to where the capture was taken.
     guard Self.isBeyond(whole, keepAlive, tolerance: 10, atLeast: 500_000_000) else { return .kept }
     isBroken = true
+    if awaitsConnack { return .undecided(.connackNotSeen) }
     let silence = accepted.map { min(whole, time.nanoseconds(since: $0)) } ?? whole
     guard Self.isBeyond(silence, keepAlive, tolerance: 2, atLeast: 1_000_000_000) else {
       return .undecided(accepted == nil ? .keepAliveMargin : .connackInSilence)

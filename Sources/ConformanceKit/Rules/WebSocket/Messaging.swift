@@ -80,19 +80,26 @@ extension WebSocketState {
     case (.open(let opcode, _), _):
       let fault = faults[.messageInsideMessage]
       let expected = "a CONTINUATION frame up to the last fragment"
+      // An extension may have been agreed on by which messages are mixed.
       if case .other = negotiation {
         tally.leave(.messagesAreNotMixed, .unknownExtension, hearing)
+        if opcode != frame.opcode { tally.leave(.fragmentsKeepType, .unknownExtension, hearing) }
+        tally.leave(.lastFrameHasFIN, .unknownExtension, hearing)
       } else {
         tally.judge(.messagesAreNotMixed, fault, expected, frame, event, hearing)
+        if opcode != frame.opcode {
+          tally.judge(.fragmentsKeepType, fault, expected, frame, event, hearing)
+        }
+        tally.judge(
+          .lastFrameHasFIN, fault, "FIN in the last frame of a message", frame, event, hearing)
       }
-      if opcode != frame.opcode {
-        tally.judge(.fragmentsKeepType, fault, expected, frame, event, hearing)
-      }
-      tally.judge(
-        .lastFrameHasFIN, fault, "FIN in the last frame of a message", frame, event, hearing)
       tally.satisfy(.firstFrameHasType, hearing)
     case (.none, .continuation):
       let fault = faults[.continuationOfNothing]
+      if case .other = negotiation {
+        tally.leave(.continuationContinues, .unknownExtension, hearing)
+        return tally.leave(.firstFrameHasType, .unknownExtension, hearing)
+      }
       tally.judge(
         .continuationContinues, fault, "a message to go on with", frame, event, hearing)
       tally.judge(

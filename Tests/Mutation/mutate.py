@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""Says which small mistakes in the rules of ConformanceKit its tests notice.
+
+All mutants are compiled once, in a copy of the package under .build/mutation, and chosen by an environment variable
+when the tests run: a mutant costs seconds. The working tree is only read.
+
+  mutate.py [--seed N] [--count N] [--file PART] [--all] [--planted] [--filter TESTS] [--jobs N] [--list]
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import sites
+
+HERE = pathlib.Path(__file__).resolve().parent
+PACKAGE = HERE.parent.parent
+WORK = PACKAGE / ".build/mutation"
+COPY = WORK / "package"
+MUTATED = "Sources/ConformanceKit"
+TARGETS = ["CPcap", "CZlib", "CCrypto", "Wire", "RepriseCore", "Capture", "DeviceSDK", "CConformance", "ConformanceKit",
+           "TestSupport", "ConformanceKitTests"]
+# What knows every session notices most of what there is to notice; only what it does not is tried by the rest. The tests
+# of damaged captures, of bytes of any kind and of the SDK take minutes, and are not asked.
+FIRST = "ConformanceKitTests\\.(SessionTallyTests/tallies|FormatTests)"
+THEN = ("ConformanceKitTests\\.(TallyTests|SubscriptionListTests|PacketIDTableTests|HearingTests|SeenValueTests|RuleSetTests"
+        "|ReceiverTests|FindingTests|LimitTests|CatalogueGuards)")
+
+
+def update(path, text):
+    """Writes a file if that changes it, so that what is built of it stays as it is."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def mirror(folder):
+    """Brings a folder of the copy up to date."""
+    kept = set()
+    for path in (PACKAGE / folder).rglob("*"):
+        if path.is_dir() or "__pycache__" in path.parts:
+            continue
+        kept.add(path.relative_to(PACKAGE))
+        other = COPY / path.relative_to(PACKAGE)
+        if folder == MUTATED and path.suffix == ".swift":
+            continue
+        if not other.exists() or other.read_bytes() != path.read_bytes():
+            other.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, other)
+    for path in (COPY / folder).rglob("*"):
+        if path.is_file() and path.relative_to(COPY) not in kept and path.name != "Mutants.swift":
+            path.unlink()
+
+
+class Mutant:
+    def __init__(self, number, path, line, text, change, name=None):
+        self.number, self.path, self.line, self.text = number, path, line, text
+        self.change, self.name = change, name
+
+    def __str__(self):
+        named = f"{self.name}: " if self.name else ""
+        return f"{self.path}:{self.line}: {named}{self.change}\n      {self.text}"
+
+    @property
+    def key(self):
+        return (self.path, self.text, self.change)
+
+
+def planted():
+    """Mutants that are written down, as expressions or statements and what stands in their place."""
+    return json.loads((HERE / "planted.json").read_text())
+
+
+def accepted():
+    """The survivors that are known, by file, line and change, with reasons."""
+    known = {}
+    for block in (HERE / "accepted.txt").read_text().split("\n\n"):
+        lines = [line.strip() for line in block.splitlines() if line.strip() and not line.startswith("#")]
+        if lines:
+            path, text, change, *reason = lines
+            known[(path, text, change)] = " ".join(reason)
+    return known
+
+
+def prepare(refused):
+    """Writes the copy; returns its mutants, and by file and line the sites that stand there."""
+    for name in ["Conformance", *(f"Sources/{t}" for t in TARGETS if (PACKAGE / "Sources" / t).exists()),
+                 "Tests/TestSupport", "Tests/ConformanceKitTests"]:
+        mirror(name)
+    for name in ["Recordings"]:
+        if not (COPY / name).exists():
+            (COPY / name).symlink_to(PACKAGE / name)
+    manifest = (PACKAGE / "Package.swift").read_text().replace("  .treatAllWarnings(as: .error),\n", "")
+    manifest += f"\n// A copy for mutants.\nlet kept: Set<String> = {json.dumps(TARGETS)}\n"
+    # Optimized, because then the tests take a tenth of the time.
+    manifest += "for target in package.targets where target.type == .regular {\n"
+    manifest += "  target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags([\"-O\"])]\n}\n"
+    manifest += "package.targets.removeAll { !kept.contains($0.name) }\npackage.products = []\n"
+    update(COPY / "Package.swift", manifest)
+    update(COPY / MUTATED / "Mutants.swift", (HERE / "Support.swift").read_text())
+    plants = planted()
+    mutants, places, number = [], {}, 1
+    for path in sorted((PACKAGE / MUTATED).rglob("*.swift")):
+        name = str(path.relative_to(PACKAGE))
+        source = path.read_text()
+        if not re.search(r"/(Rules|Engine)/", name):
+            update(COPY / name, source)
+            continue
+        lines = source.split("\n")
+        found = []
+        taken = []
+        for plant in plants:
+            if plant["file"] != name.removeprefix(MUTATED + "/"):
+                continue
+            within = plant.get("within", plant["of"])
+            if source.count(within) != 1:
+                sys.exit(f"planted.json: {plant['name']}: \"{within}\" is not there once in {name}")
+            start = source.find(within) + within.rfind(plant["of"])
+            site = sites.Site(start, start + len(plant["of"]), "planted", [f"{plant['of']} -> {plant['to']}"])
+            if plant.get("isStatement"):
+                site.cuts = [(site.start, site.end, "if mutant({}) {{ %s }} else {{ %s }}" % tuple(
+                    text.replace("{", "{{").replace("}", "}}") for text in (plant["to"], plant["of"])))]
+            else:
+                site.cuts = [(site.start, site.end, "(mutant({}) ? (%s) : (%s))" % tuple(
+                    text.replace("{", "{{").replace("}", "}}") for text in (plant["to"], plant["of"])))]
+            taken.append((site.start, site.end))
+            found.append((site, plant["name"]))
+        for site in sites.find(source):
+            inside = any(site.start < end and start < site.end and not (site.start <= start and end <= site.end)
+                         for start, end in taken)
+            if not inside and (site.start, site.end) not in taken:
+                found.append((site, None))
+        chosen = []
+        for site, plant in found:
+            line = source.count("\n", 0, site.start) + 1
+            last = source.count("\n", 0, site.end) + 1
+            text = lines[line - 1].strip()
+            if [name, text, site.kind, site.changes] in refused:
+                continue
+            chosen.append((site, number))
+            for place in range(line, last + 1):
+                places.setdefault((name, place), []).append((site, [name, text, site.kind, site.changes]))
+            for change in site.changes:
+                # Which of several places of a line it is.
+                column = site.start - (source.rfind("\n", 0, site.start) + 1) - (len(lines[line - 1]) - len(
+                    lines[line - 1].lstrip()))
+                shown = change if plant else f"{site.kind} at {column + 1}: {change}"
+                mutants.append(Mutant(number, name, line, text, shown, plant))
+                number += 1
+        update(COPY / name, sites.rewritten(source, chosen))
+    return mutants, places
+
+
+def swift(*arguments):
+    return subprocess.run(["swift", *arguments], cwd=COPY, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def build():
+    """Builds the copy; leaves the sites out that the compiler refuses, and remembers them."""
+    state = WORK / "refused.json"
+    refused = json.loads(state.read_text()) if state.exists() else []
+    for attempt in range(20):
+        mutants, places = prepare(refused)
+        arguments = ["build", "--target", "ConformanceKit"] if attempt == 0 or failed else ["build", "--build-tests"]
+        result = swift(*arguments)
+        if result.returncode == 0 and arguments[1] == "--build-tests":
+            return mutants
+        failed = result.returncode != 0
+        (WORK / f"build-{attempt}.log").write_text(result.stdout)
+        if not failed:
+            continue
+        wrong = set(re.findall(rf"({MUTATED}/[\w/+.]+\.swift):(\d+):\d+: error: ", result.stdout))
+        found = [key for path, line in sorted(wrong) for _, key in narrowest(places, path, int(line))]
+        print(f"   {len(wrong)} lines do not compile; {len(found)} sites left out", flush=True)
+        if any(key[2] == "planted" for key in found) or not found:
+            print(result.stdout[-6000:])
+            sys.exit("mutate: the mutated copy can't be built")
+        refused += [key for key in found if key not in refused]
+        WORK.mkdir(parents=True, exist_ok=True)
+        state.write_text(json.dumps(refused))
+    sys.exit("mutate: the mutated copy can't be built")
+
+
+def narrowest(places, path, line):
+    """The sites of one line, if there are any of only this line; else those that span it, or stand before it."""
+    found = places.get((path, line), [])
+    own = [pair for pair in found if pair[0].kind != "statement"]
+    if own or found:
+        return own or found
+    above = (places.get((path, other), []) for other in range(line - 1, max(0, line - 12), -1))
+    return next((statements for pairs in above if (statements := [p for p in pairs if p[0].kind == "statement"])), [])
+
+
+def run(binary, tests, number, limit):
+    environment = {**os.environ, "REPRISE_MUTANT": str(number)}
+    environment.pop("REPRISE_CAPTURES", None)
+    try:
+        return subprocess.run([binary, "--testing-library", "swift-testing", "--filter", tests], cwd=COPY, timeout=limit,
+                              env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+    except subprocess.TimeoutExpired:
+        return -1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--file", help="only files whose path has this in it")
+    parser.add_argument("--all", action="store_true", help="all of them, instead of a sample")
+    parser.add_argument("--planted", action="store_true", help="only those of planted.json")
+    parser.add_argument("--filter", help="the tests to run, instead of those of sessions and the judge's parts")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--list", action="store_true", help="say what would be tried, and try nothing")
+    parser.add_argument("--minimum", type=int, default=90, help="the percentage that has to be noticed")
+    options = parser.parse_args()
+
+    print("== Building all mutants at once", flush=True)
+    mutants = build()
+    known = accepted()
+    named = [mutant for mutant in mutants if mutant.name]
+    others = [mutant for mutant in mutants if not mutant.name and (options.file or "") in mutant.path]
+    stale = set(known) - {mutant.key for mutant in mutants}
+    for path, text, change in sorted(stale):
+        print(f"   accepted.txt: no such mutant any more: {path}: {change}: {text}")
+    candidates = [mutant for mutant in others if mutant.key not in known]
+    if options.planted:
+        sample = []
+    elif options.all:
+        sample = candidates
+    else:
+        sample = random.Random(options.seed).sample(candidates, min(options.count, len(candidates)))
+    tried = sorted(named if not options.file else [], key=lambda m: m.number) + sorted(sample, key=lambda m: m.number)
+    print(f"== {len(mutants)} mutants, of which {len(known)} are accepted; {len(tried)} are tried", flush=True)
+    if options.list:
+        for mutant in tried:
+            print(f"   {mutant}")
+        return
+
+    binary = next((COPY / ".build/debug").glob("*.xctest"))
+    stages = [options.filter] if options.filter else [FIRST, THEN]
+    start = time.monotonic()
+    limits = []
+    for tests in stages:
+        begun = time.monotonic()
+        if code := run(binary, tests, 0, 600):
+            sys.exit(f"mutate: the tests fail without any mutant (status {code}): {tests}")
+        limits.append(20 + 10 * (time.monotonic() - begun))
+
+    def status(mutant):
+        return next((code for tests, limit in zip(stages, limits) if (code := run(binary, tests, mutant.number, limit))), 0)
+
+    survivors = []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        codes = pool.map(status, tried)
+        for count, (mutant, code) in enumerate(zip(tried, codes), 1):
+            if code == 0:
+                survivors.append(mutant)
+                print(f"   survived: {mutant}", flush=True)
+            elif count % 50 == 0:
+                print(f"   {count} tried, {len(survivors)} survived", flush=True)
+    noticed = len(tried) - len(survivors)
+    percentage = 100 * noticed / max(1, len(tried))
+    spent = time.monotonic() - start
+    print(f"== {noticed} of {len(tried)} mutants noticed ({percentage:.1f} %), {len(survivors)} survived, in {spent:.0f} s")
+    lost = [mutant for mutant in survivors if mutant.name]
+    if lost or percentage < options.minimum:
+        sys.exit(1)
+
+
+main()
