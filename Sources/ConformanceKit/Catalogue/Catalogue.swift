@@ -12,7 +12,11 @@ public struct Catalogue: Sendable {
 
   /// Reads the catalogue that is part of this library.
   /// - Throws: ``ConformanceError`` when it was damaged when the library was built.
-  public static func bundled() throws(ConformanceError) -> Catalogue {
+  public static func bundled() throws(ConformanceError) -> Catalogue { try loaded.get() }
+
+  /// Read once: who judges many inputs asks for it each time.
+  private static let loaded = Result<Catalogue, ConformanceError> {
+    () throws(ConformanceError) in
     Catalogue(
       try read(conformance_mqtt_3_1_1(), spec: "mqtt-3.1.1")
         + read(conformance_mqtt_5_0(), spec: "mqtt-5.0")
