@@ -1,48 +1,38 @@
 public import RepriseCore
-import Synchronization
 
 /// A server of requests and the client that talks to it, in process and in virtual time.
 ///
 /// Time passes only while the client waits for an event: to what the server says next, or to the client's
 /// deadline, whichever is first.
 public final class InProcessRequestServer: DataClient {
-  fileprivate struct Reader {
-    let ticket: UInt64
-    let continuation: CheckedContinuation<ClientEvent, any Error>
-  }
-
-  fileprivate struct State {
+  fileprivate struct State: EventSource {
     var machine: RequestServerMachine
     /// 2027-01-15T08:00:00Z, as good as any.
     var now = Timestamp(nanoseconds: 1_800_000_000_000_000_000)
     var isOpen = false
-    var events: [ClientEvent] = []
-    var isWoken = false
+    var events = Fifo<ClientEvent>()
     var isEnded = false
-    var reader: Reader?
-    var lastTicket: UInt64 = 0
   }
 
-  private let state: Mutex<State>
+  private let desk: EventDesk<State>
 
   /// Creates a server that nobody has connected to.
   /// - Parameter script: How it behaves.
   public init(_ script: RequestScript = RequestScript()) {
-    state = Mutex(State(machine: RequestServerMachine(script)))
+    desk = EventDesk(State(machine: RequestServerMachine(script)))
   }
 
   /// Text and binary messages in both directions.
   public var capabilities: Capabilities { [.frames, .push, .binary] }
 
   /// The time in this world.
-  public var now: Timestamp { state.withLock { $0.now } }
+  public var now: Timestamp { desk.read { $0.now } }
 
   /// Hands an action to the server.
   /// - Parameter action: What to do.
   /// - Throws: `DataClientError` when nothing was handed over.
   public func perform(_ action: ClientAction) async throws {
-    try state.withLock { state throws(DataClientError) in try state.perform(action.kind) }
-    deliver()
+    try desk.change { state throws(DataClientError) in try state.perform(action.kind) }
   }
 
   /// Returns the next event, or the passing of a deadline.
@@ -50,63 +40,25 @@ public final class InProcessRequestServer: DataClient {
   /// - Returns: The event.
   /// - Throws: `CancellationError`, and `DataClientError` when another task waits already.
   public func next(before deadline: Timestamp?) async throws -> ClientEvent {
-    let ticket = state.withLock { state in
-      state.lastTicket += 1
-      return state.lastTicket
-    }
     // Time passes at no cost, so that a client with a heartbeat would let nobody else run.
     await Task.yield()
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let isCancelled = Task.isCancelled
-        let result = state.withLock { state -> Result<ClientEvent, any Error>? in
-          if isCancelled { return .failure(CancellationError()) }
-          if let event = state.take(before: deadline) { return .success(event) }
-          guard state.reader == nil else {
-            return .failure(
-              DataClientError(.invalidAction, "only one task can wait for events"))
-          }
-          state.reader = Reader(ticket: ticket, continuation: continuation)
-          return nil
-        }
-        if let result { continuation.resume(with: result) }
-      }
-    } onCancel: {
-      let reader = state.withLock { $0.reader?.ticket == ticket ? $0.reader.take() : nil }
-      reader?.continuation.resume(throwing: CancellationError())
-    }
+    return try await desk.next(before: deadline)
   }
 
   /// Makes the pending, or the next, ``next(before:)`` return `woken`.
-  public func wake() {
-    state.withLock { $0.isWoken = true }
-    deliver()
-  }
+  public func wake() { desk.wake() }
 
   // MARK: What tests do
 
   /// Breaks the connection.
-  public func drop() {
-    state.withLock { $0.lose("the server has dropped the connection") }
-    deliver()
-  }
+  public func drop() { desk.change { $0.lose("the server has dropped the connection") } }
 
   /// Ends this world: the connection is lost, and then there are no more events.
   public func end() {
-    state.withLock { state in
+    desk.change { state in
       state.lose("the server has ended")
       state.isEnded = true
     }
-    deliver()
-  }
-
-  /// Gives a waiting reader what there is now; one with a deadline never waits.
-  private func deliver() {
-    let (reader, event) = state.withLock { state -> (Reader?, ClientEvent?) in
-      guard state.reader != nil, let event = state.take(before: nil) else { return (nil, nil) }
-      return (state.reader.take(), event)
-    }
-    if let event { reader?.continuation.resume(returning: event) }
   }
 }
 
@@ -159,12 +111,8 @@ extension InProcessRequestServer.State {
 
   /// What there is for a reader; nil when it has to wait.
   fileprivate mutating func take(before deadline: Timestamp?) -> ClientEvent? {
-    if isWoken {
-      isWoken = false
-      return .woken
-    }
     while true {
-      if !events.isEmpty { return events.removeFirst() }
+      if let event = events.popFirst() { return event }
       if isEnded { return .ended }
       guard let next = machine.deadline, next <= deadline ?? next else { break }
       now = max(now, next)

@@ -1,5 +1,4 @@
 package import RepriseCore
-import Synchronization
 
 /// A world in process and in virtual time, in which the cloud does what the steps say and nothing else.
 package final class ScriptedWorld: ScenarioWorld {
@@ -27,34 +26,22 @@ package final class ScriptedWorld: ScenarioWorld {
 
 /// The client of a `ScriptedWorld`: keeps what is open, and hands out what it was told to.
 private final class ScriptedClient: DataClient {
-  private struct Reader {
-    let ticket: UInt64
-    let continuation: CheckedContinuation<ClientEvent, any Error>
-  }
-
-  private struct State {
+  private struct State: EventSource {
     /// 2027-01-15T08:00:00Z, as good as any.
     var now = Timestamp(nanoseconds: 1_800_000_000_000_000_000)
     var open: [ClientAction] = []
-    var events: [ClientEvent] = []
-    var isWoken = false
-    var reader: Reader?
-    var lastTicket: UInt64 = 0
+    var events = Fifo<ClientEvent>()
 
     /// What there is for a reader; nil when it has to wait.
     mutating func take(before deadline: Timestamp?) -> ClientEvent? {
-      if isWoken {
-        isWoken = false
-        return .woken
-      }
-      if !events.isEmpty { return events.removeFirst() }
+      if let event = events.popFirst() { return event }
       guard let deadline else { return nil }
       now = max(now, deadline)
       return .deadline
     }
   }
 
-  private let state = Mutex(State())
+  private let desk = EventDesk(State())
 
   static let all: Capabilities = [
     .messages, .retain, .will, .exactlyOnce, .push, .binary, .requests, .frames,
@@ -64,7 +51,7 @@ private final class ScriptedClient: DataClient {
 
   init(_ capabilities: Capabilities) { self.capabilities = capabilities }
 
-  var now: Timestamp { state.withLock { $0.now } }
+  var now: Timestamp { desk.read { $0.now } }
 
   func perform(_ action: ClientAction) async throws {
     switch action.kind {
@@ -72,56 +59,23 @@ private final class ScriptedClient: DataClient {
     case .sendText, .sendBinary: return
     // Of QoS 0 nobody sends a receipt: it is published when it is written.
     case .publish(let message) where message.qos == .atMostOnce:
-      state.withLock { $0.events.append(.published(action.id)) }
-      deliver()
+      desk.change { $0.events.append(.published(action.id)) }
     case .connect, .subscribe, .unsubscribe, .publish, .send, .disconnect:
-      state.withLock { $0.open.append(action) }
+      desk.change { $0.open.append(action) }
     }
   }
 
   func next(before deadline: Timestamp?) async throws -> ClientEvent {
-    let ticket = state.withLock { state in
-      state.lastTicket += 1
-      return state.lastTicket
-    }
-    return try await withTaskCancellationHandler {
-      try Task.checkCancellation()
-      return try await withCheckedThrowingContinuation { continuation in
-        let isCancelled = Task.isCancelled
-        let event = state.withLock { state -> ClientEvent? in
-          if isCancelled { return nil }
-          if let event = state.take(before: deadline) { return event }
-          state.reader = Reader(ticket: ticket, continuation: continuation)
-          return nil
-        }
-        if let event { continuation.resume(returning: event) }
-        if isCancelled { continuation.resume(throwing: CancellationError()) }
-      }
-    } onCancel: {
-      let reader = state.withLock { $0.reader?.ticket == ticket ? $0.reader.take() : nil }
-      reader?.continuation.resume(throwing: CancellationError())
-    }
+    try await desk.next(before: deadline)
   }
 
-  func wake() {
-    state.withLock { $0.isWoken = true }
-    deliver()
-  }
-
-  private func deliver() {
-    let (reader, event) = state.withLock { state -> (Reader?, ClientEvent?) in
-      guard state.reader != nil, let event = state.take(before: nil) else { return (nil, nil) }
-      return (state.reader.take(), event)
-    }
-    if let event { reader?.continuation.resume(returning: event) }
-  }
+  func wake() { desk.wake() }
 
   // MARK: The cloud
 
   func perform(_ step: CloudStep) throws {
     let event = try event(of: step)
-    state.withLock { $0.events.append(event) }
-    deliver()
+    desk.change { $0.events.append(event) }
   }
 
   private func event(of step: CloudStep) throws -> ClientEvent {
@@ -153,7 +107,7 @@ private final class ScriptedClient: DataClient {
   }
 
   private func close(_ reason: ClientEvent.Closed) -> ClientEvent {
-    state.withLock { $0.open = [] }
+    desk.change { $0.open = [] }
     return .closed(reason)
   }
 
@@ -171,11 +125,11 @@ private final class ScriptedClient: DataClient {
   private func takeOpen(
     _ what: String, where isMeant: (ClientAction.Kind) -> Bool
   ) throws -> ClientAction {
-    let action = state.withLock { state -> ClientAction? in
-      guard let index = state.open.firstIndex(where: { isMeant($0.kind) }) else { return nil }
+    try desk.change { state throws(DataClientError) in
+      guard let index = state.open.firstIndex(where: { isMeant($0.kind) }) else {
+        throw DataClientError(.noAnswer, "the subject has no \(what) open")
+      }
       return state.open.remove(at: index)
     }
-    guard let action else { throw DataClientError(.noAnswer, "the subject has no \(what) open") }
-    return action
   }
 }
