@@ -87,7 +87,7 @@ let package = Package(
       ],
       exclude: ["Sessions/Tallies.txt"], swiftSettings: settings),
     .testTarget(
-      name: "CloudSimulatorTests", dependencies: ["CloudSimulator", "RepriseCore"],
+      name: "CloudSimulatorTests", dependencies: ["CloudSimulator", "RepriseCore", "TestSupport"],
       swiftSettings: settings),
   ],
   // #embed, which CConformance is made of, is of C23.

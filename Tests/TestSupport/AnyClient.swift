@@ -1,11 +1,24 @@
 public import RepriseCore
 
-/// A client of whatever kind, for what wants to know its type.
+/// A client of whatever kind, for what wants to know its type, and for tests that change what an action does.
 public struct AnyClient: DataClient {
+  /// Performs an action on the client, as far as a test lets it.
+  public typealias Performer = @Sendable (ClientAction, any DataClient) async throws -> Void
+
   private let client: any DataClient
+  private let performer: Performer
 
   /// Wraps a client.
-  public init(_ client: any DataClient) { self.client = client }
+  /// - Parameters:
+  ///   - client: The client.
+  ///   - performer: What is done for each action.
+  public init(
+    _ client: any DataClient,
+    performer: @escaping Performer = { action, client in try await client.perform(action) }
+  ) {
+    self.client = client
+    self.performer = performer
+  }
 
   /// Those of the client.
   public var capabilities: Capabilities { client.capabilities }
@@ -14,7 +27,7 @@ public struct AnyClient: DataClient {
   public var now: Timestamp { client.now }
 
   /// Performs an action.
-  public func perform(_ action: ClientAction) async throws { try await client.perform(action) }
+  public func perform(_ action: ClientAction) async throws { try await performer(action, client) }
 
   /// Returns the client's next event.
   public func next(before deadline: Timestamp?) async throws -> ClientEvent {

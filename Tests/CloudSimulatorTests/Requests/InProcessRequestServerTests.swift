@@ -1,4 +1,5 @@
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import CloudSimulator
@@ -67,9 +68,12 @@ import Testing
     }
   }
 
+  /// The server's side of a connection, whose client says what a test tells.
+  private static func makeLine() -> ToldClient { ToldClient([], [.frames, .push, .binary]) }
+
   /// The simulator on the server's side of a connection gives the same answers.
   @Test func servesAnyConnection() async throws {
-    let (line, simulator) = (ServerSide(), RequestSimulator())
+    let (line, simulator) = (Self.makeLine(), RequestSimulator())
     line.tell(.text(Self.request))
     line.tell(.closed(.byUser))
     line.tell(.connected(.init()))
@@ -82,7 +86,7 @@ import Testing
   @Test func countsRequestsOnAllConnectionsAndLogsInOnEach() async throws {
     let script = #"{"login":"in","answers":[{"service":"s","request":2,"faults":["no-answer"]}]}"#
     let simulator = RequestSimulator(try RequestScript(parsing: Array(script.utf8)))
-    let lines = [ServerSide(), ServerSide()]
+    let lines = [Self.makeLine(), Self.makeLine()]
     for line in lines {
       line.tell(.text(Self.request))
       line.tell(.text(Self.request.replacing(#""s""#, with: #""in""#)))
@@ -101,7 +105,7 @@ import Testing
 
   @Test func breaksAConnectionInTheWayThatItIsTold() async throws {
     let script = try RequestScript(parsing: Array(#"{"answers":[{"faults":["drop"]}]}"#.utf8))
-    let line = ServerSide()
+    let line = Self.makeLine()
     for _ in 0..<2 {
       line.tell(.connected(.init()))
       line.tell(.text(Self.request))

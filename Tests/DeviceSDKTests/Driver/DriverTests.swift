@@ -1,5 +1,6 @@
 import RepriseCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSDK
@@ -69,14 +70,25 @@ import Testing
 }
 
 extension DriverTests {
+  /// A client that takes its time when it has performed a PUBLISH.
+  private static func slow(
+    _ base: ScriptedClient, pause: @escaping @Sendable () async -> Void
+  ) -> AnyClient {
+    AnyClient(base) { action, client in
+      try await client.perform(action)
+      if case .publish = action.kind { await pause() }
+    }
+  }
+
   /// A caller that hands actions over does so for all, but not for as long as others have any.
   @Test func letsACallerGoHoweverMuchOthersDo() async throws {
-    let client = SlowClient(ScriptedClient(responder: SampleChannel.cloud)) { client in
-      for _ in 0..<1_000 where !client.isSettled { await Task.yield() }
+    let base = ScriptedClient(responder: SampleChannel.cloud)
+    let client = Self.slow(base) {
+      for _ in 0..<1_000 where !base.isSettled { await Task.yield() }
     }
     try await withChannel(on: client, configuration: SampleChannel.configuration()) { channel in
       try await channel.start()
-      await client.base.settle()
+      await base.settle()
       let echo = Echo(channel, limit: 500)
       channel.addDownStreamListener(uiSafety: false, listener: echo)
       try await channel.publish("/a")
@@ -92,7 +104,7 @@ extension DriverTests {
       guard case .publish = action.kind else { return try SampleChannel.cloud(action, now) }
       return Array(repeating: SampleChannel.message("/a", [:]), count: 50_000)
     }
-    let client = SlowClient(base) { _ in await gate.pass() }
+    let client = Self.slow(base) { await gate.pass() }
     var configuration = try SampleChannel.configuration()
     configuration.publishQoS = .atMostOnce
     let messages = try await withChannel(on: client, configuration: configuration) { channel in
@@ -144,29 +156,6 @@ extension DriverTests {
     #expect(rest?.isEmpty == false && state.isAttended)
     let more = state.takeQueue(goesOn: false).outputs
     #expect(more == nil && !state.isAttended)
-  }
-}
-
-/// A client that takes its time when it has performed a PUBLISH.
-private final class SlowClient: DataClient {
-  let base: ScriptedClient
-  private let pause: @Sendable (ScriptedClient) async -> Void
-
-  init(_ base: ScriptedClient, pause: @escaping @Sendable (ScriptedClient) async -> Void) {
-    self.base = base
-    self.pause = pause
-  }
-
-  var capabilities: Capabilities { base.capabilities }
-  var now: Timestamp { base.now }
-  func next(before deadline: Timestamp?) async throws -> ClientEvent {
-    try await base.next(before: deadline)
-  }
-  func wake() { base.wake() }
-
-  func perform(_ action: ClientAction) async throws {
-    try await base.perform(action)
-    if case .publish = action.kind { await pause(base) }
   }
 }
 

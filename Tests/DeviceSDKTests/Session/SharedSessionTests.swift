@@ -1,5 +1,6 @@
 import CloudSimulator
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import DeviceSDK
@@ -151,7 +152,8 @@ import Testing
   }
 
   @Test func breaksForAll() async throws {
-    let session = SharedSession(on: FailingClient(ScriptedClient()))
+    let session = SharedSession(
+      on: ToldClient([], [.messages], failure: DataClientError(.diverged, "test")))
     let members = [session.awaitedClient(.owner), session.awaitedClient(.rider)]
     let codes = await withTaskGroup(of: DataClientError.Code?.self) { group in
       for member in members {
@@ -268,17 +270,4 @@ import Testing
     let connects = client.performed.filter { if case .connect = $0.kind { true } else { false } }
     #expect(connects.count == 1)
   }
-}
-
-/// A client whose world is broken.
-private struct FailingClient: DataClient {
-  let client: ScriptedClient
-  init(_ client: ScriptedClient) { self.client = client }
-  var capabilities: Capabilities { client.capabilities }
-  var now: Timestamp { client.now }
-  func perform(_ action: ClientAction) async throws {}
-  func next(before deadline: Timestamp?) async throws -> ClientEvent {
-    throw DataClientError(.diverged, "test")
-  }
-  func wake() {}
 }

@@ -1,6 +1,7 @@
 import CloudSimulator
 import RepriseCore
 import Synchronization
+import TestSupport
 
 @testable import DeviceSDK
 
@@ -116,7 +117,10 @@ struct GatewayWorld: Sendable {
   ) async throws -> Value {
     let broker = InProcessBroker()
     let log = WireLog()
-    let client = LoggedClient(broker.client(named: "app"), log)
+    let client = AnyClient(broker.client(named: "app")) { action, client in
+      try await client.perform(action)
+      log.note(action.kind)
+    }
     let cloud = CloudSimulator(try CloudScript(parsing: Array(json.utf8)), broker: broker)
     let cloudClient = broker.client(named: "cloud")
     return try await withThrowingTaskGroup(of: Void.self) { group in
@@ -146,29 +150,4 @@ final class WireLog: Sendable {
   private func count(_ isMeant: (ClientAction.Kind) -> Bool) -> Int {
     actions.withLock { $0.count(where: isMeant) }
   }
-}
-
-/// A client that keeps what its user does.
-final class LoggedClient: DataClient {
-  private let client: InProcessClient
-  private let log: WireLog
-
-  init(_ client: InProcessClient, _ log: WireLog) {
-    self.client = client
-    self.log = log
-  }
-
-  var capabilities: Capabilities { client.capabilities }
-  var now: Timestamp { client.now }
-
-  func perform(_ action: ClientAction) async throws {
-    try await client.perform(action)
-    log.note(action.kind)
-  }
-
-  func next(before deadline: Timestamp?) async throws -> ClientEvent {
-    try await client.next(before: deadline)
-  }
-
-  func wake() { client.wake() }
 }

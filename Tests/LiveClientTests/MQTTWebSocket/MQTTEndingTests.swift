@@ -1,5 +1,6 @@
 import RepriseCore
 import Synchronization
+import TestSupport
 import Testing
 import Wire
 
@@ -9,26 +10,28 @@ import Wire
 @Suite struct MQTTEndingTests {
   @Test(arguments: MosquittoClient.Version.allCases)
   func closesAlthoughTheFarewellIsNotWritten(_ version: MosquittoClient.Version) async throws {
-    let frames = FullFrames()
+    let server = FullServer()
+    let frames = server.makeFrames()
     let client = MQTTWebSocketClient(frames, version: version)
     try await client.perform(.init(.init(rawValue: 1), .connect(ConnectOptions(clientID: "c"))))
     let accepted: [UInt8] = version == .v5_0 ? [0x20, 3, 0, 0, 0] : [0x20, 2, 0, 0]
-    frames.bring(.binary(accepted))
+    frames.tell(.binary(accepted))
     #expect(try await client.next(before: nil) == .connected(.init()))
-    frames.isFull = true
+    server.isFull = true
     try await client.perform(.init(.init(rawValue: 2), .disconnect))
     #expect(try await client.next(before: nil) == .closed(.byUser))
     #expect(try await client.next(before: nil) == .ended)
   }
 
   @Test func leavesABadServerAlthoughTheReasonIsNotWritten() async throws {
-    let frames = FullFrames()
+    let server = FullServer()
+    let frames = server.makeFrames()
     let client = MQTTWebSocketClient(frames, version: .v5_0)
     try await client.perform(.init(.init(rawValue: 1), .connect(ConnectOptions(clientID: "c"))))
-    frames.bring(.binary([0x20, 3, 0, 0, 0]))
+    frames.tell(.binary([0x20, 3, 0, 0, 0]))
     #expect(try await client.next(before: nil) == .connected(.init()))
-    frames.isFull = true
-    frames.bring(.text("no MQTT"))
+    server.isFull = true
+    frames.tell(.text("no MQTT"))
     guard case .closed(.lost(let reason)) = try await client.next(before: nil) else {
       Issue.record("not left")
       return
@@ -111,10 +114,10 @@ import Wire
   }
 
   @Test func losesNothingByCancellation() async throws {
-    let frames = FullFrames()
+    let frames = FullServer().makeFrames()
     let client = MQTTWebSocketClient(frames)
     try await client.perform(.init(.init(rawValue: 1), .connect(ConnectOptions(clientID: "c"))))
-    frames.bring(.binary([0x20, 2, 0, 0, 0x30, 4, 0, 1, 0x61, 1]))
+    frames.tell(.binary([0x20, 2, 0, 0, 0x30, 4, 0, 1, 0x61, 1]))
     #expect(try await client.next(before: nil) == .connected(.init()))
     await withTaskGroup(of: Void.self) { group in
       group.cancelAll()
@@ -128,11 +131,11 @@ import Wire
 
   /// What came in one frame came at one time.
   @Test func theTimeStandsStillWhileEventsWait() async throws {
-    let frames = FullFrames()
+    let frames = FullServer().makeFrames()
     let client = MQTTWebSocketClient(frames)
     try await client.perform(.init(.init(rawValue: 1), .connect(ConnectOptions(clientID: "c"))))
     let message: [UInt8] = [0x30, 4, 0, 1, 0x61, 1]
-    frames.bring(.binary([0x20, 2, 0, 0] + message + message))
+    frames.tell(.binary([0x20, 2, 0, 0] + message + message))
     #expect(try await client.next(before: nil) == .connected(.init()))
     let time = client.now
     frames.pass(.seconds(1))
@@ -145,43 +148,25 @@ import Wire
   }
 }
 
-/// A connection whose server reads nothing any more once ``isFull`` is set.
-private final class FullFrames: DataClient {
-  private struct State {
-    var events: [ClientEvent] = []
-    var isFull = false
-    var now = Timestamp(nanoseconds: 0)
-  }
-
-  private let state = Mutex(State())
-
-  let capabilities: Capabilities = [.frames, .push, .binary]
-  var now: Timestamp { state.withLock { $0.now } }
-
-  /// Has time pass.
-  func pass(_ duration: Duration) { state.withLock { $0.now = $0.now.advanced(by: duration) } }
+/// A server that reads nothing any more once ``isFull`` is set, and the connection to it.
+private final class FullServer: Sendable {
+  private let fullness = Mutex(false)
 
   /// Whether no message can be written.
   var isFull: Bool {
-    get { state.withLock { $0.isFull } }
-    set { state.withLock { $0.isFull = newValue } }
+    get { fullness.withLock { $0 } }
+    set { fullness.withLock { $0 = newValue } }
   }
 
-  /// Has an event come.
-  func bring(_ event: ClientEvent) { state.withLock { $0.events.append(event) } }
-
-  func perform(_ action: ClientAction) async throws {
-    switch action.kind {
-    case .connect: bring(.connected(.init()))
-    case .disconnect: bring(.closed(.byUser))
-    case .sendBinary where isFull: throw DataClientError(.transport, "too much waits")
-    default: break
+  /// Makes the connection.
+  func makeFrames() -> ToldClient {
+    ToldClient([], [.frames, .push, .binary]) { action in
+      switch action {
+      case .connect: return [.connected(.init())]
+      case .disconnect: return [.closed(.byUser)]
+      case .sendBinary where self.isFull: throw DataClientError(.transport, "too much waits")
+      default: return []
+      }
     }
   }
-
-  func next(before deadline: Timestamp?) async throws -> ClientEvent {
-    state.withLock { $0.events.isEmpty ? .ended : $0.events.removeFirst() }
-  }
-
-  func wake() {}
 }

@@ -1,5 +1,6 @@
 import RepriseCore
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct FaultInjectorTests {
@@ -83,7 +84,7 @@ import Testing
   @Test func nothingComesBehindTheCut() async throws {
     let message = ClientEvent.message(Message("n", "1"))
     let client = try FaultInjector(
-      TellingClient([.connected(.init()), message, .woken, .closed(.byUser)]),
+      ToldClient.everySecond([.connected(.init()), message, .woken, .closed(.byUser)]),
       [Fault(.reorder, .at(1, .message)), Fault(.disconnect, .at(1, .publish))])
     var user = Actor(client)
     #expect(try await client.next(before: nil) == .connected(.init()))
@@ -137,12 +138,13 @@ import Testing
   }
 
   @Test func anActionThatIsRefusedCutsNothing() async throws {
-    let broken = BrokenClient(try Self.broker())
-    let client = try FaultInjector(broken, [Fault(.disconnect, .at(1, .publish))])
+    let (refusal, broker) = (Refusal(), try Self.broker())
+    let client = try FaultInjector(
+      refusal.client(broker), [Fault(.disconnect, .at(1, .publish))])
     var user = Actor(client)
     try await user.connect()
     _ = try await client.next(before: nil)
-    broken.refuses(.publish)
+    refusal.set(.publish)
     await #expect(throws: DataClientError.self) { try await user.publish("p") }
     let id = try await user.publish("p")
     #expect(try await client.next(before: nil) == .published(id))
@@ -150,8 +152,9 @@ import Testing
 
   @Test(arguments: [DataClientError.Code.notConnected, .transport])
   func aCutThatFailsLeavesAClientThatCanBeUsed(_ code: DataClientError.Code) async throws {
-    let broken = BrokenClient(try Self.broker())
-    let client = try FaultInjector(broken, [Fault(.disconnect, .at(1, .message))])
+    let (refusal, broker) = (Refusal(), try Self.broker())
+    let client = try FaultInjector(
+      refusal.client(broker), [Fault(.disconnect, .at(1, .message))])
     var user = Actor(client)
     try await user.connect()
     _ = try await client.next(before: nil)
@@ -159,7 +162,7 @@ import Testing
     _ = try await client.next(before: nil)
     let id = try await user.publish("p")
     #expect(try await client.next(before: nil) == .published(id))
-    broken.refuses(.disconnect, code)
+    refusal.set(.disconnect, code)
     let message = Message(topic: "n", payload: Array("1".utf8))
     guard code == .notConnected else {
       let error = await #expect(throws: DataClientError.self) { try await client.next(before: nil) }
@@ -174,7 +177,7 @@ import Testing
     }
     // The connection is over already, which the client is about to tell.
     #expect(try await client.next(before: nil) == .message(message))
-    try await broken.client.perform(ClientAction(.init(rawValue: 99), .disconnect))
+    try await broker.perform(ClientAction(.init(rawValue: 99), .disconnect))
     guard case .closed(.lost) = try await client.next(before: nil) else {
       Issue.record("the end is not told")
       return
@@ -182,38 +185,32 @@ import Testing
   }
 }
 
-/// A client that refuses the next action of a kind.
-private final class BrokenClient: DataClient {
+/// Refuses the next action of a kind, once it is told to.
+private final class Refusal: Sendable {
   enum Kind { case publish, disconnect }
 
-  let client: LocalFileClient
-  private let refusal = Mutex<(kind: Kind, code: DataClientError.Code)?>(nil)
+  private let next = Mutex<(kind: Kind, code: DataClientError.Code)?>(nil)
 
-  init(_ client: LocalFileClient) { self.client = client }
-
-  func refuses(_ kind: Kind, _ code: DataClientError.Code = .transport) {
-    refusal.withLock { $0 = (kind, code) }
+  func set(_ kind: Kind, _ code: DataClientError.Code = .transport) {
+    next.withLock { $0 = (kind, code) }
   }
 
-  var capabilities: Capabilities { client.capabilities }
-  var now: Timestamp { client.now }
+  /// Wraps the client whose actions are refused.
+  func client(_ client: LocalFileClient) -> AnyClient {
+    AnyClient(client) { action, client in
+      if let code = self.take(action.kind) { throw DataClientError(code, "broken") }
+      try await client.perform(action)
+    }
+  }
 
-  func perform(_ action: ClientAction) async throws {
-    let code = refusal.withLock { refusal -> DataClientError.Code? in
-      switch (action.kind, refusal?.kind) {
+  private func take(_ action: ClientAction.Kind) -> DataClientError.Code? {
+    next.withLock { next in
+      switch (action, next?.kind) {
       case (.publish, .publish), (.disconnect, .disconnect): break
       default: return nil
       }
-      defer { refusal = nil }
-      return refusal?.code
+      defer { next = nil }
+      return next?.code
     }
-    if let code { throw DataClientError(code, "broken") }
-    try await client.perform(action)
   }
-
-  func next(before deadline: Timestamp?) async throws -> ClientEvent {
-    try await client.next(before: deadline)
-  }
-
-  func wake() { client.wake() }
 }

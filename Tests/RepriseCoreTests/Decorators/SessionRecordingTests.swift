@@ -1,4 +1,5 @@
 import RepriseCore
+import TestSupport
 import Testing
 import Wire
 
@@ -35,7 +36,8 @@ import Wire
 
   @Test func whatIsAnsweredOnTheNextConnectionIsRecorded() async throws {
     let recorder = try RecordingClient(
-      TellingClient(Self.events(isSessionPresent: true)), to: MemorySink(), url: "mqtt://h")
+      ToldClient.everySecond(Self.events(isSessionPresent: true)), to: MemorySink(), url: "mqtt://h"
+    )
     let live = try await Self.run(on: recorder)
     try recorder.finish()
     let events = try recorder.sink.events()
@@ -51,7 +53,7 @@ import Wire
 
   @Test func whatCameToNothingIsNotSentAgain() async throws {
     let recorder = try RecordingClient(
-      TellingClient([
+      ToldClient.everySecond([
         .connected(.init()), .failed(Self.id(2), .unanswered(.lost, "")), .closed(.lost("cut")),
         .connected(.init(isSessionPresent: true)),
       ]), to: MemorySink())
@@ -69,7 +71,8 @@ import Wire
   @Test(arguments: [("c", false), ("d", true)])
   func anotherSessionOwesNothing(name: String, isPresent: Bool) async throws {
     let recorder = try RecordingClient(
-      TellingClient(Self.events(isSessionPresent: isPresent)), to: MemorySink(), url: "mqtt://h")
+      ToldClient.everySecond(Self.events(isSessionPresent: isPresent)), to: MemorySink(),
+      url: "mqtt://h")
     _ = try await Self.run(on: recorder, as: ("c", name))
     try recorder.finish()
     let packets = try recorder.sink.events().compactMap(\.packet)

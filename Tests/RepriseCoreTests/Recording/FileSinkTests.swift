@@ -1,5 +1,6 @@
 import Foundation
 import RepriseCore
+import TestSupport
 import Testing
 
 /// Files that recordings are written to.
@@ -73,7 +74,7 @@ import Testing
   @Test func takesTheRecordingOfAClient() async throws {
     try await inFolder { path in
       let client = try RecordingClient(
-        TellingClient([.connected(.init()), .closed(.byUser)]), toFile: path)
+        ToldClient.everySecond([.connected(.init()), .closed(.byUser)]), toFile: path)
       var user = Actor(client)
       try await user.connect()
       _ = try await client.next(before: nil)
@@ -81,7 +82,7 @@ import Testing
       _ = try await client.next(before: nil)
       try client.finish()
       let memory = try RecordingClient(
-        TellingClient([.connected(.init()), .closed(.byUser)]), to: MemorySink())
+        ToldClient.everySecond([.connected(.init()), .closed(.byUser)]), to: MemorySink())
       user = Actor(memory)
       try await user.connect()
       _ = try await memory.next(before: nil)
