@@ -325,6 +325,7 @@ struct FormatTests {
         ["3.1.2-21", "3.1.3-1"]),
       .init("all of them", .client, connect(0xC6, id + will + user + word), []),
       // One that is left over is the first that may follow and that no flag announces.
+      .init("an empty user name too many", .client, connect(0x02, id + [0, 0]), ["3.1.2-18"]),
       .init("a user name too many", .client, connect(0x02, id + user), ["3.1.2-18"]),
       .init(
         "a password too many", .client, connect(0x82, id + user + word), ["3.1.2-20", "3.1.3-1"]),

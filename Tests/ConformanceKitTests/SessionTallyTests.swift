@@ -83,6 +83,7 @@ struct SessionTallyTests {
       #expect(result.undecided == result.places.count)
       for finding in result.findings {
         #expect(frames[finding.file]?.contains(finding.frame) == true, "\(finding.file)")
+        #expect(!finding.packet.isEmpty, "\(finding.file)")
         let actor = result.clause.actor
         #expect(
           actor == .both || finding.message.hasPrefix("the \(actor.rawValue)"),

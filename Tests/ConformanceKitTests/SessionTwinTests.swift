@@ -116,9 +116,12 @@ struct SessionTwinTests {
 
   @Test("What goes on in a thousandth of the time accuses nobody of more")
   func quick() throws {
-    // The silence for which the server may close is none any more.
-    let cause = "whole: the server closes on a client that is silent for too long"
-    try expectWeaker(atLeast: 700, except: [cause]) { whole in
+    // What the other side took too long for, which is why an end may close without a word, it does in time then.
+    let causes: Set = [
+      "whole: the server closes on a client that is silent for too long",
+      "RFC6455-5.5.2-1: the answerer goes on for more than 30 s",
+    ]
+    try expectWeaker(atLeast: 700, except: causes) { whole in
       let start = whole[0].context.time.nanoseconds
       func early(_ time: Timestamp) -> Timestamp {
         Timestamp(nanoseconds: start + (time.nanoseconds - start) / 1_000)

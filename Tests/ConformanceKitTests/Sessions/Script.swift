@@ -86,6 +86,8 @@ struct Script {
     guard let loss, loss.place == events.count else { return }
     self.loss = nil
     gap(loss.sender)
+    // Nothing else comes later for it.
+    time -= 1_000_000
   }
 
   mutating func garbage(_ sender: Peer) {

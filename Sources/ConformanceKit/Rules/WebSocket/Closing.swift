@@ -118,6 +118,8 @@ extension WebSocketState {
     guard response != nil || self[first.other].lastTime != nil else {
       return tally.leave(rule, .gap(of: first.other), hearing)
     }
+    // The other side may have answered too late, or not at all, which is left open then.
+    guard !clocksDiffer else { return tally.leave(rule, .clocksDiffer, hearing) }
     tally.violate(
       rule, event, hearing,
       FindingText(
