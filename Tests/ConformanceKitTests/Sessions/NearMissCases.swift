@@ -92,6 +92,13 @@ extension SessionCase {
       $0.publish(.server, "a")
       $0.finish()
     },
+    .fails("3.8.3-4", "behind a packet that asks for no close", saying: "goes on after") {
+      $0.start()
+      $0.publish(.client, "a/#")
+      $0.client(hex: "82 06 0001 0001 61 04")
+      $0.suback(1, 0)
+      $0.finish()
+    },
     .fails("3.14.4-2", "DISCONNECT twice", saying: "sent DISCONNECT after its DISCONNECT") {
       $0.start()
       $0.client(.disconnect(.init()))
