@@ -310,7 +310,7 @@ struct TallyTests {
     #expect(try !judge([]).hasJudged)
     #expect(try judge { $0.start() }.hasJudged)
     let other = try judge {
-      $0.wire = .mqtt(.v5_0)
+      $0.wire = .mqtt(.v3_1)
       $0.open()
       $0.ping()
     }

@@ -18,6 +18,12 @@ public struct ConformanceJudge: EventConsumer {
   private static let places: [ClauseKey?] = MQTTJudge.clauses + WebSocketJudge.clauses
   /// The clauses that there are rules for.
   static let rules = places.compactMap { $0 }
+  private static let knownRules = Set(rules)
+  /// The places of the rules in the tally.
+  private static let ranks = Dictionary(
+    places.enumerated().compactMap { place, clause in
+      clause.map { ($0, RuleIndex(value: place)) }
+    }, uniquingKeysWith: { first, _ in first })
   /// Where the current file ended, as far as is known.
   private var lastContext: EventContext?
   /// How often what was known of a connection of the current file was given up for the memory that it
@@ -36,8 +42,7 @@ public struct ConformanceJudge: EventConsumer {
     clauses = try catalogue.select(specs: options.specs, options.clauses)
     self.options = options
     table = ConnectionTable(limit: options.memory)
-    let rules = Set(Self.rules)
-    for clause in clauses where clause.status.hasRule != rules.contains(clause.key) {
+    for clause in clauses where clause.status.hasRule != Self.knownRules.contains(clause.key) {
       throw ConformanceError(
         .badCatalogue, "\(clause.id) is called \(clause.status.rawValue), which its rules deny")
     }
@@ -95,11 +100,13 @@ public struct ConformanceJudge: EventConsumer {
     let place = table.place(of: event.context.connection)
     let suspicions = tally.suspicions
     note(event)
+    let isOtherVersion = table[place].is5 != (event.context.wire.version == .v5_0)
     table[place].wire = event.context.wire
     let wasRare = table[place].rare != nil
     // What carries it is judged beside it.
     if event.context.over != nil { table[place].meetCarrier() }
     let hearing = hear(event, at: place, mode, givingUp)
+    if wasRare, isOtherVersion { mqtt.forgetVersion(&table[place], hearing, &tally) }
     switch event.body {
     case .mqtt(let packet): mqtt.take(packet, event, &table[place], hearing, &tally)
     case .opened(let opening): table.open(opening, at: place, event.context.wire)
@@ -328,12 +335,9 @@ public struct ConformanceJudge: EventConsumer {
   public consuming func report(toolVersion: String) -> ConformanceReport {
     endFile()
     mqtt.finish(&tally)
-    let ranks = Dictionary(
-      Self.places.enumerated().compactMap { place, clause in
-        clause.map { ($0, RuleIndex(value: place)) }
-      }, uniquingKeysWith: { first, _ in first })
     let results = clauses.map { clause in
-      ClauseResult(clause, ranks[clause.key].map { tally[$0] }, seen, isStrict: options.isStrict)
+      ClauseResult(
+        clause, Self.ranks[clause.key].map { tally[$0] }, seen, isStrict: options.isStrict)
     }
     return ConformanceReport(
       toolVersion: toolVersion, inputs: files, results: results,

@@ -13,6 +13,8 @@ struct Tally {
   private(set) var violated: [Int]
   /// By rule, and within it by reason.
   private(set) var undecided: [Int]
+  /// By rule, whether it was undecided anywhere.
+  private var isLeft: [Bool]
   private(set) var findings: [[Finding]]
   /// Where rules were undecided, up to the limit.
   private(set) var places: [[UndecidedPlace]]
@@ -31,6 +33,7 @@ struct Tally {
     satisfied = Array(repeating: 0, count: ruleCount)
     violated = satisfied
     undecided = Array(repeating: 0, count: ruleCount * Self.reasons)
+    isLeft = Array(repeating: false, count: ruleCount)
     findings = Array(repeating: [], count: ruleCount)
     places = Array(repeating: [], count: ruleCount)
     self.maximumFindings = maximumFindings
@@ -69,6 +72,7 @@ struct Tally {
   ) {
     guard count > 0 else { return }
     undecided[rule.value * Self.reasons + hearing.reason(for: reason).rawValue] += count
+    isLeft[rule.value] = true
     // However many times, it is one place.
     if places[rule.value].count < maximumFindings {
       places[rule.value].append(place(hearing.reason(for: reason), hearing, moment))
@@ -81,6 +85,7 @@ struct Tally {
   ) {
     guard count > 0 else { return }
     undecided[rule.value * Self.reasons + reason.rawValue] += count
+    isLeft[rule.value] = true
     let room = max(0, maximumFindings - places[rule.value].count)
     places[rule.value] += kept.prefix(min(room, count))
   }
@@ -140,7 +145,9 @@ struct Tally {
 
   /// Returns how often a rule was undecided, by reason, the most frequent first.
   func reasons(of rule: RuleIndex) -> [(reason: UndecidedReason, count: Int)] {
-    UndecidedReason.allCases
+    // Of most rules nothing is.
+    guard isLeft[rule.value] else { return [] }
+    return UndecidedReason.allCases
       .map { ($0, undecided[rule.value * Self.reasons + $0.rawValue]) }
       .filter { $0.1 > 0 }
       .sorted { $0.1 > $1.1 }

@@ -126,7 +126,8 @@ public struct ClauseResult: Sendable, Hashable {
     case .driven: "a scenario has to be run, see reprise conform sdk"
     case .tested: "a unit test of the SDK has it, and no scenario"
     case .planned where clause.spec == "rfc6455": "there is no rule yet: TLS is not decoded"
-    case .planned where clause.scope == .connection || clause.scope == .frame: "there is no rule yet"
+    case .planned where clause.scope == .connection || clause.scope == .frame:
+      "there is no rule yet"
     case .planned: "there is no rule yet: it takes the traffic of a whole \(clause.scope.rawValue)"
     case .active: "a driver has to provoke it"
     case .unobservable: "nothing on the wire can tell"

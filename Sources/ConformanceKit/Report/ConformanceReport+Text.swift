@@ -109,7 +109,8 @@ extension ConformanceReport {
     var causes: [String: Set<Int>] = [:]
     for result in results {
       let printed = result.findings.prefix(Self.mostFindings).filter { $0.sameCauseAs == nil }
-      causes[result.clause.id] = Set(printed.compactMap(\.cause))
+      // Two versions have one identifier, and a finding names no version.
+      causes[result.clause.id, default: []].formUnion(printed.compactMap(\.cause))
     }
     return causes
   }

@@ -2,7 +2,7 @@ internal import RepriseCore
 internal import Wire
 
 /// Judges the format of packets of one version by the rules that are data.
-struct FaultJudge {
+struct FaultJudge: Sendable {
   let rules: [FaultRule]
   private let version: MQTTVersion
   /// The place of the first rule in the tally.
@@ -276,7 +276,7 @@ struct FaultJudge {
 }
 
 /// Packets by kind, type and property.
-private struct PropertyCells {
+private struct PropertyCells: Sendable {
   private var counts: [Int]
 
   init(kinds: Int) { counts = [Int](repeating: 0, count: kinds << 10) }

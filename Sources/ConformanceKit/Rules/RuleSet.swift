@@ -1,5 +1,5 @@
 /// A set of up to 128 rules by their places: two words, so that it is asked as fast as a number.
-struct RuleSet {
+struct RuleSet: Sendable {
   /// The most rules.
   static let capacity = UInt128.bitWidth
   private var bits: UInt128 = 0

@@ -12,13 +12,13 @@ extension SessionCase {
       $0.close(.server)
     },
     .fails("3.1.0-1", "PUBLISH first, of a version that nothing names", saying: "first packet") {
-      $0.wire = .mqttInferred(.v5_0)
+      $0.wire = .mqttInferred(.v3_1)
       $0.open()
       $0.client(hex: "30 05 0001 61 00 01")
       $0.close(.server)
     },
     .isOpen("3.1.0-1", "PUBLISH first, mid-stream in such a version", saying: "only inferred") {
-      $0.wire = .mqttInferred(.v5_0)
+      $0.wire = .mqttInferred(.v3_1)
       $0.open(isFromStart: false)
       $0.client(hex: "30 05 0001 61 00 01")
       $0.close(.server)

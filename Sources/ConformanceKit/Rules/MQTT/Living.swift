@@ -63,6 +63,9 @@ struct Silence {
     awaitsConnack = true
   }
 
+  /// Starts to measure at the CONNACK, before which no Keep Alive counts in 5.0.
+  mutating func startAccepted(at time: Timestamp) { last = time }
+
   /// Notes that CONNACK came.
   mutating func noteConnack(at time: Timestamp) {
     accepted = time

@@ -23,8 +23,12 @@ struct MQTTJudge {
   @inline(__always)
   static func base(of version: MQTTVersion) -> Int { version == .v5_0 ? baseOf5 : 0 }
 
-  private var faults = FaultJudge(.v3_1_1, base: MQTTRule.allCases.count)
-  private var faultsOf5 = FaultJudge(.v5_0, base: baseOf5 + MQTTRule.allCases.count)
+  // To make their tables takes longer than to judge a short session; a copy costs nothing.
+  private static let fresh = FaultJudge(.v3_1_1, base: MQTTRule.allCases.count)
+  private static let freshOf5 = FaultJudge(.v5_0, base: baseOf5 + MQTTRule.allCases.count)
+
+  private var faults = Self.fresh
+  private var faultsOf5 = Self.freshOf5
 
   @inline(__always)
   mutating func take(
@@ -184,6 +188,12 @@ struct MQTTJudge {
     } else {
       state.loseAnswers(hearing, &tally)
     }
+  }
+
+  /// Leaves open what waits under the clauses of another version than the one that a connection turns out to speak.
+  func forgetVersion(_ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally) {
+    state.ownRare.suspicions.drop(.inferredVersion, hearing, &tally)
+    state.ownRare.offence = nil
   }
 
   /// Judges what was left open when a connection is over.

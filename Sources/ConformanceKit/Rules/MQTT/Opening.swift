@@ -115,7 +115,7 @@ extension ConnectionState {
       judgeAcceptance(of: connect, code: code, event, hearing, &tally)
     }
     if is5 {
-      life.silence.start(at: event.context.time)
+      life.silence.startAccepted(at: event.context.time)
     } else {
       life.silence.noteConnack(at: event.context.time)
     }
