@@ -27,7 +27,7 @@ import Testing
   @Test func writesJSON() throws {
     let report = scratch.path("report.json")
     let words = [
-      "conform", "trace", "--clause=MQTT-3.3.2-2", "--format", "json", bad, "-o", report,
+      "conform", "trace", "--clause=mqtt-3.1.1/MQTT-3.3.2-2", "--format", "json", bad, "-o", report,
     ]
     #expect(try RepriseProcess.run(words).status == 1)
     let data = try Data(contentsOf: URL(fileURLWithPath: report))
