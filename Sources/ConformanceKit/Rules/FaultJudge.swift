@@ -24,6 +24,8 @@ struct FaultJudge: Sendable {
   /// What was found last there: bad packets come in runs.
   private var latest: (code: MQTTFault.Code, places: RuleSet)
   private let ofFirstByte: [RuleSet]
+  /// By rule, the first bytes of the packets that it speaks of.
+  private let firstBytes: [[Int]]
   private let ofConnect: RuleSet
   private let ofRefusal: RuleSet
   private let ofProperty: RuleSet
@@ -58,6 +60,9 @@ struct FaultJudge: Sendable {
     ofFault = Dictionary(uniqueKeysWithValues: codes)
     latest = (.fieldCut, ofFault[.fieldCut] ?? RuleSet())
     ofFirstByte = (0...UInt8.max).map { byte in places { $0.speaks(of: byte, in: version) } }
+    firstBytes = rules.map { rule in
+      (0..<256).filter { rule.speaks(of: UInt8($0), in: version) }
+    }
     ofConnect = places { $0.connect != nil }
     ofRefusal = places {
       if case .refusals = $0.subject { true } else { false }
@@ -258,7 +263,7 @@ struct FaultJudge: Sendable {
       let rank = RuleIndex(value: base + index)
       var counts = [0, 0, 0, 0]
       var places: [[(number: Int, place: UndecidedPlace)]] = [[], [], [], []]
-      for (kind, count, place) in counted(by: rule) {
+      for (kind, count, place) in counted(by: rule, at: index) {
         counts[kind & 3] += count
         if let first = firstPlaces[place] { places[kind & 3] += first }
       }
@@ -294,7 +299,7 @@ private struct PropertyCells: Sendable {
 extension FaultJudge {
   /// The cells of the packets that a rule speaks of: their kind, how many there are, and the place that their
   /// first ones are kept at.
-  private func counted(by rule: FaultRule) -> [(kind: Int, count: Int, place: Int)] {
+  private func counted(by rule: FaultRule, at index: Int) -> [(kind: Int, count: Int, place: Int)] {
     var found: [(kind: Int, count: Int, place: Int)] = []
     for kind in 0..<Kind.count where rule.sender == nil || rule.sender == Kind.sender(of: kind) {
       if case .property(let id, let types) = rule.subject, let properties {
@@ -304,7 +309,7 @@ extension FaultJudge {
         }
         continue
       }
-      for byte in 0..<256 where rule.speaks(of: UInt8(byte), in: version) {
+      for byte in firstBytes[index] where cells[kind << 8 | byte] > 0 {
         found.append((kind, cells[kind << 8 | byte], kind << 8 | byte))
       }
     }
