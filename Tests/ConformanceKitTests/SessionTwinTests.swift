@@ -152,7 +152,10 @@ struct SessionTwinTests {
   @Test("A neighbour in the same capture changes no count, and has none changed")
   func neighbours() throws {
     var neighbour = Script(connection: 99)
-    neighbour.start()
+    // Of another server: at the same one it would be the same client.
+    neighbour.open(server: "10.0.0.3:1883")
+    neighbour.client(.connect(.init(clientID: "c", keepAlive: 0)))
+    neighbour.server(.connack(.init()))
     neighbour.subscribe(1, "b")
     neighbour.suback(1, 2)
     neighbour.publish(.client, "b", qos: 2, id: 1)

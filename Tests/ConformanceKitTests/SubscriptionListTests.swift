@@ -1,3 +1,4 @@
+import RepriseCore
 import TestSupport
 import Testing
 import Wire
@@ -53,13 +54,13 @@ struct SubscriptionListTests {
       switch random.int(0...5) {
       case 0:
         // What was granted before stands.
-        list.settle(reference, isGranted: false)
+        list.settle(reference, code: 0x80, at: .start)
         if plain.standings[filter] != .granted { plain.standings[filter] = .refused }
       case 1...3:
-        list.remove(reference)
+        list.remove(reference, at: .start)
         plain.standings[filter] = .removed
       default:
-        list.settle(reference, isGranted: true)
+        list.settle(reference, code: 0, at: .start)
         plain.standings[filter] = .granted
       }
       let topic = Self.text(["a", "b", "", "$SYS", "abc", "a+"], &random)
@@ -129,4 +130,9 @@ struct SubscriptionListTests {
     #expect(Self.request("b/#", &list) != nil)
     #expect(Self.match("b", &list) == .subscribed)
   }
+}
+
+extension Moment {
+  /// Some moment, where it does not matter which.
+  fileprivate static let start = Moment(time: Timestamp(nanoseconds: 0), frame: 1)
 }

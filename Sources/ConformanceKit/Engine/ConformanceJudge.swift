@@ -138,7 +138,9 @@ public struct ConformanceJudge: EventConsumer {
 
   /// Forgets a connection whose end says nothing of it.
   private mutating func forget(at place: Int) {
-    tally.removeSuspicions(table[place].rare?.value.suspicions.count ?? 0)
+    if let rare = table[place].rare?.value {
+      tally.removeSuspicions(rare.suspicions.count + rare.suspicionsOfServer.count)
+    }
     table.remove(at: place)
   }
 
@@ -275,6 +277,7 @@ public struct ConformanceJudge: EventConsumer {
   public mutating func endFile() {
     guard let last = lastContext else { return }
     for number in table.numbers { leave(number, last) }
+    mqtt.endFile(&tally)
     lastContext = nil
   }
 

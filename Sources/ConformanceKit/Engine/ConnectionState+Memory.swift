@@ -16,10 +16,11 @@ extension ConnectionState {
     MemoryLayout<ConnectionState>.stride
       + subscribing.open.reserved + unsubscribing.open.reserved + requests.reserved
       + subscribing.subscriptions.reserved + exchanges.fromClient.open.reserved
-      + exchanges.fromServer.open.reserved
+      + exchanges.fromServer.open.reserved + exchanges.idsOfServer.reserved
       + (rare?.value.reserved ?? 0)
       + (terms.map {
         MemoryLayout<Terms>.stride + $0.value.fromClient.reserved + $0.value.fromServer.reserved
+          + $0.value.aliasesOfClient.reserved + $0.value.aliasesOfServer.reserved
       } ?? 0)
   }
 

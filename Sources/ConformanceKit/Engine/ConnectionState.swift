@@ -28,6 +28,9 @@ struct ConnectionState {
   var client = PeerState()
   var server = PeerState()
 
+  var identity = ConnectionIdentity()
+  /// Whether the session goes on from a connection of which everything is known.
+  var isContinued = false
   var opening = OpeningState()
   var requests = RequestingState()
   var subscribing = SubscribingState()
@@ -145,10 +148,12 @@ struct Moment {
   var time: Timestamp
   var frame: Int
 
-  init(_ context: EventContext) {
-    time = context.time
-    frame = context.frame
+  init(time: Timestamp, frame: Int) {
+    self.time = time
+    self.frame = frame
   }
+
+  init(_ context: EventContext) { self.init(time: context.time, frame: context.frame) }
 }
 
 /// What is known of one end of a connection.

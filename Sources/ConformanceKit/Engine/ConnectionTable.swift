@@ -73,6 +73,7 @@ struct ConnectionTable {
       account(at: place)
     }
     states[place].wire = wire
+    states[place].identity = ConnectionIdentity(opening)
     states[place].isOpened = true
     states[place].isFromStart = opening.isFromStart
     states[place].hasPings = opening.hasPings

@@ -21,10 +21,31 @@ public struct Finding: Sendable, Hashable {
   public var expected: String
   /// What was there.
   public var actual: String
+  /// The packets that it rests on besides, in their order; those of other connections are among them.
+  public var evidence: [Evidence] = []
   /// The first clause in the catalogue's order that has a finding of the same bytes; nil of that one.
   public internal(set) var sameCauseAs: String?
   /// The number of what caused it, which other clauses may have a finding of as well.
   var cause: Int?
+}
+
+extension Finding {
+  /// A packet that a finding rests on.
+  public struct Evidence: Sendable, Hashable {
+    /// The frame that completed the packet.
+    public var frame: Int
+    /// The number of its connection in the file.
+    public var connection: Int
+    /// What it shows.
+    public var role: String
+
+    /// Creates an evidence.
+    public init(frame: Int, connection: Int, role: String) {
+      self.frame = frame
+      self.connection = connection
+      self.role = role
+    }
+  }
 }
 
 /// A place that the input does not decide a clause for.
@@ -64,8 +85,14 @@ struct FindingText {
   var actual: String
   /// What tells the cause from others of the same event: two findings that say the same have one.
   var cause: String
+  /// The packets that it rests on besides the one that it is about.
+  var evidence: [Finding.Evidence]
 
-  init(_ message: String, expected: String, actual: String, cause: String? = nil) {
+  init(
+    _ message: String, expected: String, actual: String, cause: String? = nil,
+    evidence: [Finding.Evidence] = []
+  ) {
+    self.evidence = Set(evidence).sorted { ($0.frame, $0.connection) < ($1.frame, $1.connection) }
     self.message = message
     self.expected = expected
     self.actual = actual

@@ -10,10 +10,13 @@ struct RareState {
   var offence: Offence?
   var enforcement = Enforcement()
   var suspicions = Suspicions()
+  /// What holds only if no packet of the server was lost before.
+  var suspicionsOfServer = Suspicions()
 
   /// The memory that it takes, in bytes.
   var reserved: Int {
-    MemoryLayout<RareState>.stride + suspicions.reserved + webSocket.reserved
+    MemoryLayout<RareState>.stride + suspicions.reserved + suspicionsOfServer.reserved
+      + webSocket.reserved
   }
 }
 

@@ -1,3 +1,4 @@
+internal import RepriseCore
 internal import Wire
 
 /// The filters that a client subscribed to on one connection, as far as they are kept.
@@ -27,10 +28,31 @@ struct SubscriptionList {
     var serial: Int
   }
 
-  private struct Entry {
+  fileprivate struct Entry {
     var text: Range<Int>
-    var standing: Standing
     var serial: Int
+    /// When it was last asked for, and when it last came to stand as it does.
+    var requested: Int64
+    var changed: Int64
+    /// The frame of the answer by which it stands.
+    var frame: UInt32 = 0
+    /// The Subscription Identifier that it was last asked for with; 0 is none.
+    var identifier: UInt32
+    var standing: Standing
+    /// The options that it was last asked for with.
+    var options: UInt8
+    /// The QoS that it has, and the highest that it ever may have had.
+    var grantedQoS: UInt8 = 0
+    var highestQoS: UInt8 = 0
+    /// The ways of Retain Handling that it was ever asked for with, one bit each.
+    var handlings: UInt8
+    /// Whether it was ever asked for as a shared subscription, and as one that is not shared.
+    var wasShared: Bool
+    var wasPlain: Bool
+    /// Whether it was there already when it was last asked for.
+    var wasThere = false
+    /// Whether a request of it is open that may change or end it, or was refused where it stood.
+    var isUnsure = false
   }
 
   /// The most filters, and the most bytes of them, that are kept.
@@ -65,11 +87,19 @@ struct SubscriptionList {
   }
 
   /// Adds a filter at its SUBSCRIBE.
-  mutating func request(_ filter: RawSpan) -> Reference? {
+  /// - Parameters:
+  ///   - filter: The filter.
+  ///   - options: Its options (5.0 section 3.8.3.1); in 3.1.1 they are the QoS.
+  ///   - identifier: The Subscription Identifier of the SUBSCRIBE; 0 is none.
+  ///   - time: When it was asked for, in nanoseconds.
+  mutating func request(
+    _ filter: RawSpan, options: UInt8 = 0, _ identifier: UInt32 = 0, at time: Int64 = 0
+  ) -> Reference? {
     serial += 1
     let inner = MQTTTopicFilter.withoutShare(filter)
+    let isShared = inner.byteCount < filter.byteCount
     if let index = find(inner) {
-      if entries[index].standing != .granted { entries[index].standing = .requested }
+      entries[index].ask(again: options, isShared: isShared, identifier, at: time)
       entries[index].serial = serial
       return Reference(index: index, serial: serial)
     }
@@ -89,7 +119,11 @@ struct SubscriptionList {
       return nil
     }
     places[key] = entries.count
-    entries.append(Entry(text: start..<text.count, standing: .requested, serial: serial))
+    entries.append(
+      Entry(
+        text: start..<text.count, serial: serial, requested: time, changed: time,
+        identifier: identifier, standing: .requested, options: options, highestQoS: options & 0b11,
+        handlings: 1 << (options >> 4 & 0b11), wasShared: isShared, wasPlain: !isShared))
     return Reference(index: entries.count - 1, serial: serial)
   }
 
@@ -106,19 +140,104 @@ struct SubscriptionList {
   }
 
   /// Takes the server's word on a filter.
-  mutating func settle(_ reference: Reference, isGranted: Bool) {
+  /// - Parameters:
+  ///   - reference: The filter at the moment of its request.
+  ///   - code: The code of the SUBACK; from 0x80 on it refuses.
+  ///   - moment: The SUBACK.
+  mutating func settle(_ reference: Reference, code: UInt8, at moment: Moment) {
     guard entries.indices.contains(reference.index) else { return }
+    let isGranted = code < 0x80
+    entries[reference.index].raise(to: code)
+    guard entries[reference.index].serial == reference.serial else { return }
     // A refusal of a filter that was granted before leaves in doubt whether the old one stands.
     guard isGranted || entries[reference.index].standing != .granted else { return }
-    guard entries[reference.index].serial == reference.serial else { return }
-    entries[reference.index].standing = isGranted ? .granted : .refused
+    entries[reference.index].stand(isGranted ? .granted : .refused, at: moment)
+    if isGranted { entries[reference.index].grantedQoS = min(code, 2) }
   }
 
   /// Removes a filter at its UNSUBACK.
-  mutating func remove(_ reference: Reference) {
+  mutating func remove(_ reference: Reference, at moment: Moment) {
     guard entries.indices.contains(reference.index) else { return }
     guard entries[reference.index].serial == reference.serial else { return }
-    entries[reference.index].standing = .removed
+    entries[reference.index].stand(.removed, at: moment)
+  }
+
+  /// Notes that an UNSUBSCRIBE of a filter is under way.
+  mutating func doubt(_ reference: Reference) {
+    guard entries.indices.contains(reference.index) else { return }
+    entries[reference.index].isUnsure = true
+  }
+
+  /// Looks at all filters that a topic matches.
+  /// - Parameters:
+  ///   - topic: The topic.
+  ///   - body: What to do with each; it may be called for those that were refused or removed, too.
+  mutating func forEachMatch(of topic: RawSpan, _ body: (Matched) -> Void) {
+    let direct = find(topic)
+    if let direct, !Self.hasWildcard(topic) { body(Matched(entries[direct])) }
+    for index in tried where index != direct && matches(index, topic) {
+      body(Matched(entries[index]))
+    }
+    guard !tree.isEmpty else { return }
+    let (entries, text) = (entries, text)
+    _ = tree.first(matching: topic, in: text.span.bytes) { index in
+      body(Matched(entries[index]))
+      return false
+    }
+    if tree.isExhausted { isOverfull = true }
+  }
+
+  /// Tells whether a topic that begins with `$` matches a filter by a wildcard at its start alone.
+  func matchesWildly(_ topic: RawSpan) -> Bool {
+    entries.contains { entry in
+      guard entry.standing == .granted || entry.standing == .requested else { return false }
+      let filter = text.span.bytes.extracting(entry.text)
+      guard filter.byteCount > 0, filter.extracting(first: 1).isWildcard else { return false }
+      return MQTTTopicFilter.matches(filter, topic: topic, sparingDollar: false)
+    }
+  }
+
+  /// How many filters were removed that did not come back, the first of them at a time.
+  var removed: (count: Int, since: Int64) {
+    var (count, since) = (0, Int64.max)
+    for entry in entries where entry.standing == .removed {
+      count += 1
+      since = min(since, entry.changed)
+    }
+    return (count, since)
+  }
+
+  /// One filter that a topic matches.
+  struct Matched {
+    let standing: Standing
+    let requested: Int64
+    let changed: Int64
+    let frame: Int
+    let identifier: UInt32
+    let options: UInt8
+    let grantedQoS: UInt8
+    let highestQoS: UInt8
+    let handlings: UInt8
+    let wasShared: Bool
+    let wasPlain: Bool
+    let wasThere: Bool
+    let isUnsure: Bool
+
+    fileprivate init(_ entry: Entry) {
+      standing = entry.standing
+      requested = entry.requested
+      changed = entry.changed
+      frame = Int(entry.frame)
+      identifier = entry.identifier
+      options = entry.options
+      grantedQoS = entry.grantedQoS
+      highestQoS = entry.highestQoS
+      handlings = entry.handlings
+      wasShared = entry.wasShared
+      wasPlain = entry.wasPlain
+      wasThere = entry.wasThere
+      isUnsure = entry.isUnsure
+    }
   }
 
   /// Finds a filter that the client is subscribed to, character by character.
@@ -195,4 +314,39 @@ struct SubscriptionList {
     guard filter.extracting(first: 1).equals("$") else { return false }
     return !(filter.byteCount >= 4 && filter.extracting(first: 4).equals("$SYS"))
   }
+}
+
+extension SubscriptionList.Entry {
+  /// Takes another SUBSCRIBE of the filter.
+  fileprivate mutating func ask(
+    again options: UInt8, isShared: Bool, _ identifier: UInt32, at time: Int64
+  ) {
+    wasThere = standing == .granted
+    // Until it is answered the old one may stand, or the new one.
+    isUnsure = wasThere
+    if standing != .granted { standing = .requested }
+    if standing == .requested { highestQoS = max(highestQoS, options & 0b11) }
+    self.options = options
+    requested = time
+    handlings |= 1 << (options >> 4 & 0b11)
+    if isShared { wasShared = true } else { wasPlain = true }
+    self.identifier = identifier
+  }
+
+  /// Notes that the server granted a QoS.
+  fileprivate mutating func raise(to code: UInt8) {
+    if code <= 2 { highestQoS = max(highestQoS, code) }
+  }
+
+  fileprivate mutating func stand(_ standing: SubscriptionList.Standing, at moment: Moment) {
+    self.standing = standing
+    changed = moment.time.nanoseconds
+    frame = UInt32(clamping: moment.frame)
+    isUnsure = false
+  }
+}
+
+extension RawSpan {
+  /// Whether it is a wildcard character.
+  fileprivate var isWildcard: Bool { equals("+") || equals("#") }
 }

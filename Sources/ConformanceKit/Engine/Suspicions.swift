@@ -1,9 +1,10 @@
 internal import RepriseCore
 internal import Wire
 
-/// Violations that hold only if no packet of the client was lost before them.
+/// Violations that hold only if no packet of one side was lost before them.
 ///
-/// That a request is missing is known for sure when the client's stream goes on without a gap: a
+/// That a request is missing is known for sure when the client's stream goes on without a gap, and that an answer is
+/// when the server's does: a
 /// loss shows only when something behind it comes. Until then the violation waits here.
 struct Suspicions {
   private struct Suspicion {
@@ -44,18 +45,25 @@ struct Suspicions {
     id: UInt16? = nil,
     _ text: @autoclosure () -> FindingText
   ) {
+    add(rule.index(in: hearing.version), event, hearing, &tally, id: id, text())
+  }
+
+  mutating func add(
+    _ rule: RuleIndex, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally,
+    id: UInt16? = nil, _ text: @autoclosure () -> FindingText
+  ) {
     guard waiting.count < Self.maximum, tally.addSuspicion() else {
       return tally.leave(rule, .tooMany, hearing)
     }
     waiting.append(
       Suspicion(
-        rule: rule.index(in: hearing.version),
+        rule: rule,
         event: Event(copying: event.start(of: Self.mostBytes)),
         text: text().shortened, packetID: id))
     reserved += MemoryLayout<Suspicion>.stride + Self.mostText + event.keptBytes(of: Self.mostBytes)
   }
 
-  /// Reports the violations: the client's stream went on without a gap.
+  /// Reports the violations: the stream went on without a gap.
   mutating func confirm(_ hearing: Hearing, _ tally: inout Tally) {
     for suspicion in waiting {
       suspicion.event.withView { tally.violate(suspicion.rule, $0, hearing, suspicion.text) }
@@ -63,7 +71,7 @@ struct Suspicions {
     removeAll(&tally)
   }
 
-  /// Gives up on the violations: bytes of the client are missing, or it was not seen to go on.
+  /// Gives up on the violations: bytes of the side are missing, or it was not seen to go on.
   mutating func drop(_ reason: UndecidedReason, _ hearing: Hearing, _ tally: inout Tally) {
     for suspicion in waiting {
       tally.leave(suspicion.rule, reason, hearing)
@@ -114,8 +122,27 @@ extension ConnectionState {
     }
   }
 
+  /// Keeps a violation of one side until the other side, of which an answer may be missing, goes on.
+  mutating func suspect(
+    _ rule: RuleIndex, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally,
+    _ text: @autoclosure () -> FindingText
+  ) {
+    if event.context.sender == .client {
+      ownRare.suspicionsOfServer.add(rule, event, hearing, &tally, text())
+    } else {
+      ownRare.suspicions.add(rule, event, hearing, &tally, text())
+    }
+  }
+
   /// Judges what still waits when the connection is over.
   mutating func closeSuspicions(_ close: Closing, _ hearing: Hearing, _ tally: inout Tally) {
+    if rare?.value.suspicionsOfServer.isEmpty == false {
+      if close.how == .fin, close.first == .server || close.isAnswered {
+        ownRare.suspicionsOfServer.confirm(hearing, &tally)
+      } else {
+        ownRare.suspicionsOfServer.drop(.serverNotSeenOn, hearing, &tally)
+      }
+    }
     guard rare?.value.suspicions.isEmpty == false else { return }
     // A FIN of the client has its place behind everything that the client sent.
     if close.how == .fin, close.first == .client {

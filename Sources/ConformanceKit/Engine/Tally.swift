@@ -129,6 +129,7 @@ struct Tally {
       file: file, frame: context.frame, connection: context.connection, time: context.time,
       message: redaction.shown(text.message), packet: packet,
       expected: redaction.shown(text.expected), actual: redaction.shown(text.actual))
+    finding.evidence = text.evidence
     finding.cause = causes.number(of: text.cause, frame: context.frame)
     findings[rule.value].append(finding)
   }

@@ -50,6 +50,7 @@ enum UndecidedReason: Int, CaseIterable {
   case faultyRequest
   case unknownSubscriptions
   case clientNotSeenOn
+  case serverNotSeenOn
   case capturedLate
   case handshakeNotSeen
   case requestNotSeen
@@ -74,6 +75,18 @@ enum UndecidedReason: Int, CaseIterable {
   case aliasNotKnown
   case expiryNotKnown
   case authenticating
+  case mayBeRepeat
+  case publishersUnseen
+  case ambiguousMessage
+  case subscriptionMayBeNewer
+  case onItsWay
+  case mayBePublished
+  case copyMayCome
+  case serverPolicy
+  case messageMayExpire
+  case queueMayBeFull
+  case earlierSessionNotSeen
+  case connectionsUnseen
 
   /// What is said of it in a report.
   var text: String {
@@ -135,6 +148,8 @@ enum UndecidedReason: Int, CaseIterable {
     case .unknownSubscriptions: "it is not known which subscriptions the session had"
     case .clientNotSeenOn:
       "the request may be missing from the capture: no packet of the client was captured behind it"
+    case .serverNotSeenOn:
+      "an answer may be missing from the capture: no packet of the server was captured behind it"
     case .capturedLate: "answer and request may have been captured in the wrong order"
     case .handshakeNotSeen: "the opening handshake is not in the capture"
     case .requestNotSeen: "the request that it answers is not in the capture"
@@ -160,6 +175,24 @@ enum UndecidedReason: Int, CaseIterable {
     case .aliasNotKnown: "the topic that an alias stands for is not in the capture"
     case .expiryNotKnown: "how long the session lasts is not known"
     case .authenticating: "an authentication is going on"
+    case .mayBeRepeat: "the message may have been sent before, unseen or in another session"
+    case .publishersUnseen:
+      "messages were delivered whose publishers are not in the capture, or bytes of clients are missing"
+    case .ambiguousMessage:
+      "the message can't be told from another: it was published more than once, or is a will"
+    case .subscriptionMayBeNewer:
+      "the message may be older than a subscription that matches, or than a change of it"
+    case .onItsWay: "the message may have been on its way before the UNSUBACK"
+    case .mayBePublished: "the message may have been published while the client was subscribed"
+    case .copyMayCome:
+      "no other message was delivered behind it, so another copy may have been on its way"
+    case .serverPolicy: "a policy or a limit of the server may explain it"
+    case .messageMayExpire: "the message may have expired"
+    case .queueMayBeFull:
+      "the client had messages open, and the server may have given others up for it"
+    case .earlierSessionNotSeen: "no earlier connection of the client is in the capture"
+    case .connectionsUnseen:
+      "the client may have had a connection in between that is not in the capture"
     case .hidden: "a secret was hidden where it would be decided"
     }
   }

@@ -152,7 +152,17 @@ extension ConformanceReport {
       + "      " + printable(finding.message) + "\n"
       + "      expected: " + printable(finding.expected) + "\n"
       + "      actual:   " + printable(finding.actual) + "\n"
+      + finding.evidence.prefix(mostEvidence).enumerated().map { index, packet in
+        (index == 0 ? "      rests on: " : "                ")
+          + "frame \(packet.frame), connection \(packet.connection): "
+          + printable(packet.role) + "\n"
+      }.joined()
+      + (finding.evidence.count > mostEvidence
+        ? "                and \(finding.evidence.count - mostEvidence) more\n" : "")
   }
+
+  /// The most packets that are printed of those that a finding rests on.
+  private static let mostEvidence = 8
 
   private static func place(of finding: Finding) -> String {
     place(finding.scenario, finding.frame, finding.connection, finding.time)

@@ -154,6 +154,17 @@ private struct JSONText {
     field("action", place.action)
   }
 
+  private mutating func append(_ evidence: [Finding.Evidence]) {
+    guard !evidence.isEmpty else { return }
+    raw(#","evidence":["#)
+    for (index, packet) in evidence.enumerated() {
+      raw("\(index > 0 ? "," : ""){\"frame\":\(packet.frame),\"connection\":\(packet.connection)")
+      field("role", packet.role)
+      raw("}")
+    }
+    raw("]")
+  }
+
   mutating func append(_ finding: Finding) {
     raw("{")
     field("file", finding.file, isFirst: true)
@@ -165,6 +176,7 @@ private struct JSONText {
     if finding.packet.isEmpty { raw("null") } else { bytes += finding.packet }
     field("expected", finding.expected)
     field("actual", finding.actual)
+    append(finding.evidence)
     if let other = finding.sameCauseAs { field("sameCauseAs", other) }
     raw("}")
   }

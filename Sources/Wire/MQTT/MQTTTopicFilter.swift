@@ -88,11 +88,14 @@ public enum MQTTTopicFilter {
   /// - Parameters:
   ///   - filter: A valid filter, without `$share`.
   ///   - topic: A topic name.
+  ///   - sparingDollar: Whether a wildcard at the start spares topics that begin with `$`.
   /// - Returns: Whether a subscription to the filter gets the topic's messages.
-  public static func matches(_ filter: RawSpan, topic: RawSpan) -> Bool {
+  public static func matches(
+    _ filter: RawSpan, topic: RawSpan, sparingDollar: Bool = true
+  ) -> Bool {
     var position = 0
     var index = 0
-    if topic.byteCount > 0, topic.byte(at: 0) == UInt8(ascii: "$"), filter.byteCount > 0 {
+    if sparingDollar, topic.byteCount > 0, topic.byte(at: 0) == UInt8(ascii: "$"), filter.byteCount > 0 {
       let first = filter.byte(at: 0)
       if first == plus || first == hash { return false }
     }

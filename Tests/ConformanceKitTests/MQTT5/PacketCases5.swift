@@ -141,7 +141,7 @@ extension Case5 {
       $0.publish(.client, "a", [.number(.payloadFormatIndicator, 1)], payload: [0x61, 0])
       $0.publish(.client, "a", [.number(.payloadFormatIndicator, 0)], payload: [0xFF])
       // A server forwards what it was given.
-      $0.publish(.server, "a", [.number(.payloadFormatIndicator, 1)], payload: [0xFF])
+      $0.publish(.server, "a", [.number(.payloadFormatIndicator, 1)], payload: [0xFE])
       $0.finish()
     },
     Case5(

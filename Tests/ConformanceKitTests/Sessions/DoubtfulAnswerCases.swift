@@ -17,14 +17,17 @@ extension WholeCase {
   }
 
   private static let openIdentifiers: [WholeCase] = [
-    reused("the SUBACK answers the good SUBSCRIBE", failed: [], "3.8.3-4", (0, 1, 0, [])) {
+    reused(
+      "the SUBACK answers the good SUBSCRIBE", failed: ["MQTT-2.3.1-2"], "3.8.3-4", (0, 1, 0, [])
+    ) {
       $0.subscribe(1, "a")
       $0.client(hex: "82 06 0001 0001 62 03")
       $0.suback(1, 0)
       $0.close(.server)
     },
     reused(
-      "a second SUBACK answers the bad one", failed: ["MQTT-3.8.3-4", "MQTT-4.8.0-1"], "3.8.3-4",
+      "a second SUBACK answers the bad one",
+      failed: ["MQTT-2.3.1-2", "MQTT-3.8.3-4", "MQTT-4.8.0-1"], "3.8.3-4",
       (1, 0, 0, [7])
     ) {
       $0.subscribe(1, "a")

@@ -50,8 +50,8 @@ extension WholeCase {
     },
     late("a PUBLISH behind it is acknowledged", isAccused: true, (1, 0, 0, [9])) {
       $0.ping()
-      $0.publish(.client, "c", qos: 2, id: 2)
-      $0.acknowledge(.server, .pubrec, 2)
+      $0.publish(.client, "c", qos: 2, id: 3)
+      $0.acknowledge(.server, .pubrec, 3)
       $0.finish()
     },
     WholeCase(

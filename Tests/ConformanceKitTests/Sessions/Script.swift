@@ -56,12 +56,14 @@ struct Script {
 
   // MARK: Connections
 
-  mutating func open(isFromStart: Bool = true, hasPings: Bool = true) {
+  mutating func open(
+    isFromStart: Bool = true, hasPings: Bool = true, server: String = "10.0.0.2:1883"
+  ) {
     add(
       .client,
       .opened(
         ConnectionOpening(
-          client: "10.0.0.1:50000", server: "10.0.0.2:1883", isFromStart: isFromStart,
+          client: "10.0.0.1:50000", server: server, isFromStart: isFromStart,
           firstFrame: 1, firstTime: Timestamp(nanoseconds: time), hasPings: hasPings)))
   }
 

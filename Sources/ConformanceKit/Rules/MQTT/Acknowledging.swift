@@ -125,6 +125,8 @@ struct ExchangingState {
   var fromClient = Exchanges()
   /// Those that the server sent.
   var fromServer = Exchanges()
+  /// The identifiers of messages that the server has sent.
+  var idsOfServer = UsedIdentifiers()
 }
 
 extension ConnectionState {

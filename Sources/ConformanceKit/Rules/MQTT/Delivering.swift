@@ -5,15 +5,18 @@ internal import Wire
 extension ConnectionState {
   @inline(__always)
   mutating func publishes(
-    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
-    _ tally: inout Tally
+    _ packet: borrowing MQTTPacketView, _ content: ContentHash?, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     let sender = event.context.sender
     guard packet.qos == 1 || packet.qos == 2, let id = packet.packetID else { return }
+    judgeIdentifier(id, of: packet, content, event, hearing, &tally)
     let isKept =
       sender == .client
-      ? exchanges.fromClient.publish(id, qos: packet.qos, dup: packet.dup, event.context)
-      : exchanges.fromServer.publish(id, qos: packet.qos, dup: packet.dup, event.context)
+      ? exchanges.fromClient.publish(
+        id, qos: packet.qos, dup: packet.dup, content, event.context)
+      : exchanges.fromServer.publish(
+        id, qos: packet.qos, dup: packet.dup, content, event.context)
     guard isKept else {
       return tally.leave(.publishIsAnswered, .tooMany, hearing)
     }
@@ -24,10 +27,8 @@ extension ConnectionState {
   /// Matches the topic of a message to the client with the filters that the client has.
   @inline(__always)
   mutating func matchTopic(
-    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
-    _ tally: inout Tally
+    _ topic: RawSpan, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    let topic = packet.topic
     // Nothing is left of it when the capture cut it off.
     guard topic.byteCount > 0 else { return }
     switch subscribing.subscriptions.match(topic) {
@@ -43,7 +44,9 @@ extension ConnectionState {
     let rule = MQTTRule.topicMatchesFilter
     if let reason = lossReason(of: .client) { return tally.leave(rule, reason, hearing) }
     guard opening.connect != nil else { return tally.leave(rule, .connectNotSeen, hearing) }
-    guard isNewSession == true else { return tally.leave(rule, .sessionResumed, hearing) }
+    guard isNewSession == true || isContinued else {
+      return tally.leave(rule, .sessionResumed, hearing)
+    }
     guard !subscribing.subscriptions.isOverfull else { return tally.leave(rule, .tooMany, hearing) }
     guard !subscribing.subscriptions.hasExtension else {
       return tally.leave(rule, .extensionFilter, hearing)

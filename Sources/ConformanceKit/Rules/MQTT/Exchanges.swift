@@ -6,6 +6,9 @@ struct Exchanges {
   /// One message on its way.
   struct Exchange {
     var phase: Phase
+    let qos: UInt8
+    /// What tells its topic and payload; nil where they are not known.
+    let content: ContentHash?
     /// The place of the message among those of its sender.
     var order: Int
     /// The place of its PUBREC among the PUBRECs.
@@ -38,6 +41,9 @@ struct Exchanges {
   /// So many changes of the side are told apart.
   private static let mostLosses = 16
   private var nextOrder = 0
+  /// When the last open message was answered, in nanoseconds, and the most that were open at once.
+  private var idleSince = Int64.min
+  private var mostOpen: UInt16 = 0
   private var nextReceivedOrder = 0
   /// The latest message of QoS 1 that was acknowledged, and of QoS 2 that was received and released.
   var lastPuback = -1
@@ -46,18 +52,35 @@ struct Exchanges {
 
   /// Takes a PUBLISH above QoS 0; false when there are too many to keep it.
   @inline(__always)
-  mutating func publish(_ id: UInt16, qos: UInt8, dup: Bool, _ context: EventContext) -> Bool {
+  mutating func publish(
+    _ id: UInt16, qos: UInt8, dup: Bool, _ content: ContentHash?, _ context: EventContext
+  ) -> Bool {
     if open[id] != nil { hasRepeats = true }
     if var exchange = self[id], exchange.lost == nil {
       exchange.isRepeated = true
       return open.insert(exchange, for: id)
     }
     let exchange = Exchange(
-      phase: qos == 1 ? .puback : .pubrec, order: nextOrder, moment: Moment(context),
-      isRepeated: dup)
+      phase: qos == 1 ? .puback : .pubrec, qos: qos, content: content, order: nextOrder,
+      moment: Moment(context), isRepeated: dup)
     nextOrder += 1
+    mostOpen = max(mostOpen, UInt16(clamping: open.count + 1))
     return open.insert(exchange, for: id)
   }
+
+  /// Notes the time at which nothing is open any more.
+  @inline(__always)
+  mutating func noteIdle(at time: Timestamp) {
+    if open.count == 0 { idleSince = time.nanoseconds }
+  }
+
+  /// Whether nothing was open since a time, or never more than few messages were.
+  func wasIdle(since time: Timestamp) -> Bool {
+    mostOpen <= Self.fewMessages || open.count == 0 && idleSince <= time.nanoseconds
+  }
+
+  /// So many messages every server keeps for a client.
+  private static let fewMessages = 4
 
   /// Takes the PUBREC of an exchange that awaits it.
   mutating func receive(_ exchange: Exchange, _ id: UInt16, _ context: EventContext) {

@@ -45,7 +45,15 @@ extension ConnectionState {
 
   /// Notes that bytes of a side are missing, which may have acknowledged anything.
   mutating func loseLimits(of peer: Peer) {
-    change { if peer == .client { $0.fromServer.lose() } else { $0.fromClient.lose() } }
+    change {
+      if peer == .client {
+        $0.fromServer.lose()
+        $0.aliasesOfClient.lose()
+      } else {
+        $0.fromClient.lose()
+        $0.aliasesOfServer.lose()
+      }
+    }
   }
 
   private func showsConnack(

@@ -23,12 +23,23 @@ struct MQTTJudge {
   @inline(__always)
   static func base(of version: MQTTVersion) -> Int { version == .v5_0 ? baseOf5 : 0 }
 
+  /// The places of the clauses of 5.0 on identifiers, of which a fault tells as well as a fold.
+  static let identifierOfClient = place(of5: "MQTT-2.2.1-3")
+  static let identifierOfServer = place(of5: "MQTT-2.2.1-4")
+
+  private static func place(of5 id: String) -> RuleIndex {
+    let key = ClauseKey(spec: MQTTVersion.v5_0.spec, id: id)
+    guard let place = clauses.firstIndex(of: key) else { preconditionFailure("\(id) has no rule") }
+    return RuleIndex(value: place)
+  }
+
   // To make their tables takes longer than to judge a short session; a copy costs nothing.
   private static let fresh = FaultJudge(.v3_1_1, base: MQTTRule.allCases.count)
   private static let freshOf5 = FaultJudge(.v5_0, base: baseOf5 + MQTTRule.allCases.count)
 
   private var faults = Self.fresh
   private var faultsOf5 = Self.freshOf5
+  private var broker = BrokerJudge()
 
   @inline(__always)
   mutating func take(
@@ -44,6 +55,10 @@ struct MQTTJudge {
       ? faultsOf5.take(packet, isFaultless: isFaultless, event, hearing, &tally)
       : faults.take(packet, isFaultless: isFaultless, event, hearing, &tally)
     if is5 { Self.judgePacket(packet, event, hearing, &tally) }
+    broker.note(event.context.time)
+    var held: [UInt8] = []
+    if is5, packet.type == .publish { held = state.takeAlias(packet, of: sender) }
+    let content = Self.content(of: packet, isFaultless: isFaultless, held, event.context)
     if packet.missing > 0, !packet.saysWhatItSettles { lose(from: sender, &state, hearing, &tally) }
     var isInText = false
     if event.context.over != nil {
@@ -81,10 +96,13 @@ struct MQTTJudge {
       state.noteSilence(before: packet, event.context, hearing, &tally)
       state.measureSilence(
         packetSize: packet.sizeOnWire, at: event.context.time, event, hearing, &tally)
-      takeFromClient(packet, event, &state, hearing, &tally)
+      takeFromClient(packet, held, content, event, &state, hearing, &tally)
       state.client.lastTime = event.context.time
       state.client.isDeaf = false
     } else {
+      if state.rare?.value.suspicionsOfServer.isEmpty == false {
+        state.ownRare.suspicionsOfServer.confirm(hearing, &tally)
+      }
       if state.server.lastTime == nil { state.begin(packet, event, hearing, &tally) }
       if state.ending.server.disconnect != nil {
         state.judgeAfterDisconnect(packet, event, hearing, &tally)
@@ -96,7 +114,9 @@ struct MQTTJudge {
       if state.rare?.value.enforcement.overdue != nil {
         state.judgeEnforcement(packet, event, hearing, &tally)
       }
-      takeFromServer(packet, isFaultless: isFaultless, event, &state, hearing, &tally)
+      if !broker.takenOver.isEmpty { broker.judgeTakenOver(event, state, hearing, &tally) }
+      takeFromServer(
+        packet, held, content, isFaultless: isFaultless, event, &state, hearing, &tally)
       state.server.lastTime = event.context.time
       state.server.isDeaf = false
     }
@@ -114,46 +134,87 @@ struct MQTTJudge {
       awaitsConnack: isSecondConnect && !hasConnack, answer: answer)
   }
 
+  /// What tells the topic and the payload of a PUBLISH; nil where they are not known.
+  /// - Parameter held: The topic that an alias stands for, where the packet has none.
   @inline(__always)
-  private func takeFromClient(
-    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView,
-    _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+  private static func content(
+    of packet: borrowing MQTTPacketView, isFaultless: Bool, _ held: [UInt8], _ context: EventContext
+  ) -> ContentHash? {
+    guard packet.type == .publish, isFaultless, packet.missing == 0, !context.isRebuilt else {
+      return nil
+    }
+    if packet.topic.byteCount > 0 {
+      return ContentHash(topic: packet.topic, payload: packet.payload)
+    }
+    return held.isEmpty ? nil : ContentHash(topic: held.span.bytes, payload: packet.payload)
+  }
+
+  @inline(__always)
+  private mutating func takeFromClient(
+    _ packet: borrowing MQTTPacketView, _ held: [UInt8], _ content: ContentHash?,
+    _ event: borrowing EventView, _ state: inout ConnectionState, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     switch packet.type {
-    case .publish: state.publishes(packet, event, hearing, &tally)
+    case .publish:
+      if let content { publish(packet, held, content, event, state) }
+      broker.judgeRepeat(packet, content, event, hearing, &tally)
+      state.publishes(packet, content, event, hearing, &tally)
     case .puback, .pubrec, .pubcomp:
       let isNew = state.isFromStart && state.isNewSession == true
       state.exchanges.fromServer.acknowledge(packet, isNewSession: isNew, event, hearing, &tally)
+      state.exchanges.fromServer.noteIdle(at: event.context.time)
     case .pubrel:
+      broker.judgeRepeat(packet, nil, event, hearing, &tally)
       state.exchanges.fromClient.acknowledge(packet, isNewSession: true, event, hearing, &tally)
     case .pingreq: state.clientPings(event.context, hearing, &tally)
-    case .connect: state.clientConnects(packet, event.context)
-    case .subscribe: state.clientSubscribes(packet, event.context, hearing, &tally)
-    case .unsubscribe: state.clientUnsubscribes(packet, event.context, hearing, &tally)
+    case .connect:
+      state.clientConnects(packet, event.context)
+      broker.connect(packet, event.context, state)
+    case .subscribe: state.clientSubscribes(packet, event, hearing, &tally)
+    case .unsubscribe: state.clientUnsubscribes(packet, event, hearing, &tally)
     case .disconnect: state.disconnects(packet, event.context)
     case .connack, .suback, .unsuback, .pingresp, .reserved, .auth: break
     }
   }
 
   @inline(__always)
-  private func takeFromServer(
-    _ packet: borrowing MQTTPacketView, isFaultless: Bool, _ event: borrowing EventView,
-    _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+  private mutating func takeFromServer(
+    _ packet: borrowing MQTTPacketView, _ held: [UInt8], _ content: ContentHash?,
+    isFaultless: Bool, _ event: borrowing EventView, _ state: inout ConnectionState,
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     switch packet.type {
     case .publish:
       // A topic that is bad in itself is for other clauses.
-      if isFaultless, hearing.version == .v3_1_1 {
-        state.matchTopic(packet, event, hearing, &tally)
+      if isFaultless {
+        if packet.topic.byteCount > 0 {
+          deliver(packet, packet.topic, content, event, &state, hearing, &tally)
+        } else {
+          deliver(packet, held.span.bytes, content, event, &state, hearing, &tally)
+        }
       }
-      state.publishes(packet, event, hearing, &tally)
+      broker.judgeRepeat(packet, content, event, hearing, &tally)
+      state.publishes(packet, content, event, hearing, &tally)
     case .puback, .pubrec, .pubcomp:
+      if hearing.version == .v5_0, packet.reasonCode.map({ $0 >= 0x80 }) ?? false,
+        let content = packet.packetID.flatMap({ state.exchanges.fromClient[$0]?.content })
+      {
+        broker.refuse(content, state)
+      }
       let isNew = state.isFromStart && state.isNewSession == true
       state.exchanges.fromClient.acknowledge(packet, isNewSession: isNew, event, hearing, &tally)
     case .pubrel:
+      broker.judgeRepeat(packet, nil, event, hearing, &tally)
       state.exchanges.fromServer.acknowledge(packet, isNewSession: true, event, hearing, &tally)
     case .pingresp: state.serverPongs(event.context, hearing, &tally)
-    case .connack: state.serverAccepts(packet, event, hearing, &tally)
+    case .connack:
+      let isFirst = state.opening.connack == nil
+      state.serverAccepts(packet, event, hearing, &tally)
+      if isFirst, packet.reasonCode == 0 {
+        broker.accept(
+          sessionPresent: packet.sessionPresent, event, &state, hearing, &tally)
+      }
     case .suback: state.serverAnswersSubscribe(packet, event, hearing, &tally)
     case .unsuback: state.serverAnswersUnsubscribe(packet, event, hearing, &tally)
     case .disconnect where hearing.version == .v5_0:
@@ -163,12 +224,41 @@ struct MQTTJudge {
     }
   }
 
+  /// Takes a message of a client.
+  private mutating func publish(
+    _ packet: borrowing MQTTPacketView, _ held: [UInt8], _ content: ContentHash,
+    _ event: borrowing EventView, _ state: borrowing ConnectionState
+  ) {
+    let open = packet.packetID.flatMap { state.exchanges.fromClient[$0]?.content }
+    let isRepeat =
+      packet.qos > 0
+      && (open == content || broker.isLeft(packet.packetID, content, event.context.connection))
+    if packet.topic.byteCount > 0 {
+      broker.publish(packet, packet.topic, content, isRepeat: isRepeat, event.context, state)
+    } else {
+      broker.publish(packet, held.span.bytes, content, isRepeat: isRepeat, event.context, state)
+    }
+  }
+
+  /// Takes a message of a server.
+  @inline(__always)
+  private mutating func deliver(
+    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash?,
+    _ event: borrowing EventView, _ state: inout ConnectionState, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    state.matchTopic(topic, event, hearing, &tally)
+    guard let content, hearing.mode == .judged else { return }
+    broker.deliver(packet, topic, content, event, &state, hearing, &tally)
+  }
+
   /// Takes the news that bytes of a peer are missing, or can't be read.
-  func lose(
+  mutating func lose(
     from peer: Peer, _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     state[peer].hasGap = true
     state[peer].isDeaf = true
+    if peer == .client { broker.doubt(state.identity.endpoint, .publishersUnseen) }
     if let overdue = state.rare?.value.enforcement.overdue {
       state.leaveEnforcement(.gap(of: peer), hearing, &tally, at: overdue.moment)
       state.ownRare.enforcement.overdue = nil
@@ -187,21 +277,27 @@ struct MQTTJudge {
       }
     } else {
       state.loseAnswers(hearing, &tally)
+      if state.rare?.value.suspicionsOfServer.isEmpty == false {
+        state.ownRare.suspicionsOfServer.drop(.serverGap, hearing, &tally)
+      }
+      broker.loseCopies(on: hearing.connection, &tally)
     }
   }
 
   /// Leaves open what waits under the clauses of another version than the one that a connection turns out to speak.
   func forgetVersion(_ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally) {
     state.ownRare.suspicions.drop(.inferredVersion, hearing, &tally)
+    state.ownRare.suspicionsOfServer.drop(.inferredVersion, hearing, &tally)
     state.ownRare.offence = nil
   }
 
   /// Judges what was left open when a connection is over.
-  func close(
+  mutating func close(
     _ close: Closing, _ event: borrowing EventView, _ state: inout ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     state.closeSuspicions(close, hearing, &tally)
+    broker.end(close, event, state, hearing, &tally)
     state.closeOffence(close, hearing, &tally)
     state.closeConnect(close, event, hearing, &tally)
     state.closeRefusal(close, event, hearing, &tally)
@@ -214,6 +310,9 @@ struct MQTTJudge {
     state.closeUnaligned(close, event, hearing, &tally)
     state.closeTerms(hearing, &tally)
   }
+
+  /// Judges what had to wait for the end of a file.
+  mutating func endFile(_ tally: inout Tally) { broker.endFile(&tally) }
 
   /// Adds what is counted rather than reported; called once, when everything was taken.
   func finish(_ tally: inout Tally) {

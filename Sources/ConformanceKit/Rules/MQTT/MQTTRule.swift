@@ -89,6 +89,52 @@ enum MQTTRule: Int, CaseIterable {
   case clientKeepAliveIsEnforced
   case failureCloses
   case failedCheckCloses
+  // Identifiers, and messages that are sent again.
+  case clientTakesFreeIdentifier
+  case serverTakesFreeIdentifier
+  case clientRepeatsKeepIdentifier
+  case repeatsHaveDup
+  case serverDupIsItsOwn
+  case repeatsComeWithSession
+  case qos1TakesFreeIdentifier
+  case qos1BeginsWithoutDup
+  case qos1StaysOpen
+  case qos2TakesFreeIdentifier
+  case qos2BeginsWithoutDup
+  case qos2StaysOpen
+  case pubrelStaysOpen
+  case nothingAgainBehindPubrel
+  case repeatsKeepOrder
+  // What connections have to do with each other: sessions.
+  case presentSessionIsTold
+  case absentSessionIsTold
+  case sessionGoesOn
+  case cleanStartEndsSession
+  case cleanStartIsCarriedOut
+  case olderConnectionEnds
+  // And what one client publishes and others get.
+  case wildcardsSpareDollarTopics
+  case grantedQoSIsKept
+  case sharedQoSIsKept
+  case overlapsGetHighestQoS
+  case noLocalIsKept
+  case unsubscribedGetsNothing
+  case liveIsNotRetained
+  case retainIsAsPublished
+  case retainedIsMarked
+  case newSubscriptionGetsRetained
+  case handlingSendsOnce
+  case handlingSendsNothing
+  case formatIsForwarded
+  case responseTopicIsForwarded
+  case correlationIsForwarded
+  case userPropertiesAreForwarded
+  case userPropertiesKeepOrder
+  case contentTypeIsForwarded
+  case expiryIsCountedDown
+  case orderIsKept
+  case everySubscriberGetsIt
+  case repeatIsDeliveredOnce
 
   /// The clauses that it judges.
   var clauses: ClauseIDs {
@@ -101,7 +147,7 @@ enum MQTTRule: Int, CaseIterable {
     case .firstIsConnack: ClauseIDs(v3_1_1: "MQTT-3.2.0-1", v5_0: "MQTT-3.2.0-1")
     case .cleanSessionIsNew: ClauseIDs(v3_1_1: "MQTT-3.2.2-1", v5_0: "MQTT-3.2.2-2")
     case .refusalCloses: ClauseIDs(v3_1_1: "MQTT-3.2.2-5", v5_0: "MQTT-3.2.2-7")
-    case .topicMatchesFilter: ClauseIDs(v3_1_1: "MQTT-3.3.2-3")
+    case .topicMatchesFilter: ClauseIDs(v3_1_1: "MQTT-3.3.2-3", v5_0: "MQTT-3.3.2-3")
     case .publishIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.3.4-1", v5_0: "MQTT-3.3.4-1")
     case .subscribeIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.8.4-1", v5_0: "MQTT-3.8.4-1")
     case .subackKeepsIdentifier: ClauseIDs(v3_1_1: "MQTT-3.8.4-2", v5_0: "MQTT-3.8.4-2")
@@ -176,6 +222,50 @@ enum MQTTRule: Int, CaseIterable {
     case .clientKeepAliveIsEnforced: ClauseIDs(v5_0: "MQTT-3.2.2-22")
     case .failureCloses: ClauseIDs(v5_0: "MQTT-4.13.2-1")
     case .failedCheckCloses: ClauseIDs(v5_0: "MQTT-3.1.4-2")
+    // In 5.0 they are clauses of the identifier 0 as well, which a rule of faults has.
+    case .clientTakesFreeIdentifier: ClauseIDs(v3_1_1: "MQTT-2.3.1-2")
+    case .serverTakesFreeIdentifier: ClauseIDs(v3_1_1: "MQTT-2.3.1-4")
+    case .clientRepeatsKeepIdentifier: ClauseIDs(v3_1_1: "MQTT-2.3.1-3")
+    case .repeatsHaveDup: ClauseIDs(v3_1_1: "MQTT-3.3.1-1", v5_0: "MQTT-3.3.1-1")
+    case .serverDupIsItsOwn: ClauseIDs(v3_1_1: "MQTT-3.3.1-3", v5_0: "MQTT-3.3.1-3")
+    case .repeatsComeWithSession: ClauseIDs(v3_1_1: "MQTT-4.4.0-1", v5_0: "MQTT-4.4.0-1")
+    case .qos1TakesFreeIdentifier: ClauseIDs(v3_1_1: "MQTT-4.3.2-1", v5_0: "MQTT-4.3.2-1")
+    case .qos1BeginsWithoutDup: ClauseIDs(v5_0: "MQTT-4.3.2-2")
+    case .qos1StaysOpen: ClauseIDs(v5_0: "MQTT-4.3.2-3")
+    case .qos2TakesFreeIdentifier: ClauseIDs(v3_1_1: "MQTT-4.3.3-1", v5_0: "MQTT-4.3.3-1")
+    case .qos2BeginsWithoutDup: ClauseIDs(v5_0: "MQTT-4.3.3-2")
+    case .qos2StaysOpen: ClauseIDs(v5_0: "MQTT-4.3.3-3")
+    case .pubrelStaysOpen: ClauseIDs(v5_0: "MQTT-4.3.3-5")
+    case .nothingAgainBehindPubrel: ClauseIDs(v5_0: "MQTT-4.3.3-6")
+    case .repeatsKeepOrder: ClauseIDs(v3_1_1: "MQTT-4.6.0-1", v5_0: "MQTT-4.6.0-1")
+    case .presentSessionIsTold: ClauseIDs(v3_1_1: "MQTT-3.2.2-2")
+    case .absentSessionIsTold: ClauseIDs(v3_1_1: "MQTT-3.2.2-3", v5_0: "MQTT-3.2.2-3")
+    case .sessionGoesOn: ClauseIDs(v3_1_1: "MQTT-3.1.2-4", v5_0: "MQTT-3.1.2-5")
+    case .cleanStartEndsSession: ClauseIDs(v3_1_1: "MQTT-3.1.2-6", v5_0: "MQTT-3.1.2-4")
+    case .cleanStartIsCarriedOut: ClauseIDs(v3_1_1: "MQTT-3.1.4-3", v5_0: "MQTT-3.1.4-4")
+    case .olderConnectionEnds: ClauseIDs(v3_1_1: "MQTT-3.1.4-2", v5_0: "MQTT-3.1.4-3")
+    case .wildcardsSpareDollarTopics: ClauseIDs(v3_1_1: "MQTT-4.7.2-1", v5_0: "MQTT-4.7.2-1")
+    case .grantedQoSIsKept: ClauseIDs(v3_1_1: "MQTT-3.8.4-6", v5_0: "MQTT-3.8.4-8")
+    case .sharedQoSIsKept: ClauseIDs(v5_0: "MQTT-4.8.2-3")
+    case .overlapsGetHighestQoS: ClauseIDs(v3_1_1: "MQTT-3.3.5-1", v5_0: "MQTT-3.3.4-2")
+    case .noLocalIsKept: ClauseIDs(v5_0: "MQTT-3.8.3-3")
+    case .unsubscribedGetsNothing: ClauseIDs(v3_1_1: "MQTT-3.10.4-2", v5_0: "MQTT-3.10.4-2")
+    case .liveIsNotRetained: ClauseIDs(v3_1_1: "MQTT-3.3.1-9", v5_0: "MQTT-3.3.1-12")
+    case .retainIsAsPublished: ClauseIDs(v5_0: "MQTT-3.3.1-13")
+    case .retainedIsMarked: ClauseIDs(v3_1_1: "MQTT-3.3.1-8")
+    case .newSubscriptionGetsRetained: ClauseIDs(v3_1_1: "MQTT-3.3.1-6", v5_0: "MQTT-3.3.1-9")
+    case .handlingSendsOnce: ClauseIDs(v5_0: "MQTT-3.3.1-10")
+    case .handlingSendsNothing: ClauseIDs(v5_0: "MQTT-3.3.1-11")
+    case .formatIsForwarded: ClauseIDs(v5_0: "MQTT-3.3.2-4")
+    case .responseTopicIsForwarded: ClauseIDs(v5_0: "MQTT-3.3.2-15")
+    case .correlationIsForwarded: ClauseIDs(v5_0: "MQTT-3.3.2-16")
+    case .userPropertiesAreForwarded: ClauseIDs(v5_0: "MQTT-3.3.2-17")
+    case .userPropertiesKeepOrder: ClauseIDs(v5_0: "MQTT-3.3.2-18")
+    case .contentTypeIsForwarded: ClauseIDs(v5_0: "MQTT-3.3.2-20")
+    case .expiryIsCountedDown: ClauseIDs(v5_0: "MQTT-3.3.2-6")
+    case .orderIsKept: ClauseIDs(v3_1_1: "MQTT-4.6.0-6", v5_0: "MQTT-4.6.0-5")
+    case .everySubscriberGetsIt: ClauseIDs(v3_1_1: "MQTT-4.5.0-1", v5_0: "MQTT-4.5.0-1")
+    case .repeatIsDeliveredOnce: ClauseIDs(v3_1_1: "MQTT-4.3.3-2", v5_0: "MQTT-4.3.3-10")
     }
   }
 

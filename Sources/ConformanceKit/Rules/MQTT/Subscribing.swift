@@ -12,6 +12,11 @@ struct PendingSubscribe {
   /// The filters in the list of subscriptions, as far as they are kept.
   var filters: [SubscriptionList.Reference?] = []
   var isFaulty: Bool
+
+  /// Whether another one has the same filters with the same QoS, so that it may be this one sent again.
+  func asksForSame(as other: PendingSubscribe) -> Bool {
+    requested == other.requested && filters.map(\.?.index) == other.filters.map(\.?.index)
+  }
 }
 
 /// What is known of SUBSCRIBEs, and of what came of them.
@@ -24,16 +29,21 @@ struct SubscribingState {
 // SUBSCRIBE and SUBACK: sections 3.8 and 3.9.
 extension ConnectionState {
   mutating func clientSubscribes(
-    _ packet: borrowing MQTTPacketView, _ context: EventContext, _ hearing: Hearing,
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
+    let context = event.context
     var request = PendingSubscribe(
       moment: Moment(context), order: requests.add(),
       isFaulty: !packet.faults.isEmpty || packet.missing > 0)
+    let identifier =
+      packet.propertySet.contains(.subscriptionIdentifier)
+      ? UInt32(clamping: packet.properties.integer(.subscriptionIdentifier) ?? 0) : 0
     var filters = packet.filters
     while let filter = filters.next() {
       request.filterCount += 1
-      let reference = subscribing.subscriptions.request(filter.text)
+      let reference = subscribing.subscriptions.request(
+        filter.text, options: filter.options, identifier, at: context.time.nanoseconds)
       guard requests.hasRoom(behind: request.requested.count) else { continue }
       request.requested.append(filter.qos)
       request.filters.append(reference)
@@ -41,6 +51,8 @@ extension ConnectionState {
     // Bytes that are missing may hold filters: what comes for them can't be told from what must not.
     if packet.missing > 0 { client.hasGap = true }
     guard let id = packet.packetID, !takeEarlyAnswer() else { return }
+    let isRepeated = subscribing.open[id].map { $0.asksForSame(as: request) } ?? false
+    judgeIdentifier(id, ofRequest: isRepeated, event, hearing, &tally)
     if subscribing.open[id] != nil { requests.hasReusedIDs = true }
     let old = subscribing.open[id]?.requested.count
     guard subscribing.open.insert(request, for: id) else {
@@ -64,7 +76,7 @@ extension ConnectionState {
     { tally.satisfy(rule, hearing) }
     let codes = [UInt8](copying: packet.reasonCodes)
     for (code, filter) in zip(codes, request.filters) {
-      if let filter { subscribing.subscriptions.settle(filter, isGranted: code < 0x80) }
+      if let filter { subscribing.subscriptions.settle(filter, code: code, at: hearing.moment) }
     }
     if packet.missing > 0 {
       tally.leave(.subackHasCodePerFilter, .incompletePacket, hearing)

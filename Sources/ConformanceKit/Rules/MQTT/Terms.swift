@@ -44,6 +44,12 @@ struct Terms {
   /// The messages above QoS 0 that each side has open.
   var fromClient = OpenMessages()
   var fromServer = OpenMessages()
+  /// What the aliases of each side stand for.
+  var aliasesOfClient = TopicAliases()
+  var aliasesOfServer = TopicAliases()
+  /// The retained messages that came for subscriptions that want them once.
+  var retainedSeen: Set<UInt64> = []
+  static let mostRetained = 1_024
 
   /// Reads a CONNECT that is all there.
   init(_ packet: borrowing MQTTPacketView, _ connect: borrowing MQTTConnectView) {
@@ -133,7 +139,54 @@ struct OpenMessages {
   mutating func lose() { open = PacketIDTable<Bool>(limit: ConnectionState.maximumOpen) }
 }
 
+/// The topics that the aliases of one side stand for (section 3.3.2.3.4).
+struct TopicAliases {
+  private var topics: [UInt16: [UInt8]] = [:]
+  /// The bytes of all of them.
+  private var size = 0
+  private static let mostBytes = 256 << 10
+
+  /// The memory that they take, in bytes.
+  var reserved: Int { size + topics.capacity * 32 }
+
+  /// Takes the topic of an alias; one that there is no room for is not known.
+  mutating func set(_ alias: UInt16, _ topic: RawSpan) {
+    size -= topics[alias]?.count ?? 0
+    topics[alias] = nil
+    guard size + topic.byteCount <= Self.mostBytes else { return }
+    size += topic.byteCount
+    topics[alias] = [UInt8](copying: topic)
+  }
+
+  /// The topic of an alias; nil where it is not known.
+  subscript(alias: UInt16) -> [UInt8]? { topics[alias] }
+
+  /// Forgets all: bytes are missing that may have set them anew.
+  mutating func lose() { self = TopicAliases() }
+}
+
 extension ConnectionState {
+  /// Takes the Topic Alias of a PUBLISH.
+  /// - Returns: The topic that it stands for, where the packet has none; empty where that is not known.
+  mutating func takeAlias(_ packet: borrowing MQTTPacketView, of sender: Peer) -> [UInt8] {
+    guard packet.propertySet.contains(.topicAlias), terms != nil,
+      let alias = packet.properties.integer(.topicAlias).flatMap({ UInt16(exactly: $0) }), alias > 0
+    else { return [] }
+    guard packet.topic.byteCount > 0 else {
+      let known = sender == .client ? terms?.value.aliasesOfClient : terms?.value.aliasesOfServer
+      return known?[alias] ?? []
+    }
+    let topic = [UInt8](copying: packet.topic)
+    change {
+      if sender == .client {
+        $0.aliasesOfClient.set(alias, topic.span.bytes)
+      } else {
+        $0.aliasesOfServer.set(alias, topic.span.bytes)
+      }
+    }
+    return []
+  }
+
   /// Changes the terms, where the CONNECT was seen as a whole.
   @inline(__always)
   mutating func change(_ body: (inout Terms) -> Void) {

@@ -23,9 +23,10 @@ struct UnsubscribingState {
 // UNSUBSCRIBE and UNSUBACK: sections 3.10 and 3.11.
 extension ConnectionState {
   mutating func clientUnsubscribes(
-    _ packet: borrowing MQTTPacketView, _ context: EventContext, _ hearing: Hearing,
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
+    let context = event.context
     var ended: [SubscriptionList.Reference] = []
     var hasEnded = false
     var filterCount = 0
@@ -34,6 +35,7 @@ extension ConnectionState {
       filterCount += 1
       guard let reference = subscribing.subscriptions.reference(to: filter.text) else { continue }
       hasEnded = true
+      subscribing.subscriptions.doubt(reference)
       // One that is not kept stays a subscription.
       if requests.hasRoom(behind: ended.count) { ended.append(reference) }
     }
@@ -52,6 +54,8 @@ extension ConnectionState {
       moment: Moment(context), order: requests.add(), filterCount: filterCount,
       subscriptions: ended,
       isFaulty: !packet.faults.isEmpty || packet.missing > 0, rules: rules)
+    let isRepeated = unsubscribing.open[id]?.filterCount == filterCount
+    judgeIdentifier(id, ofRequest: isRepeated, event, hearing, &tally)
     if unsubscribing.open[id] != nil { requests.hasReusedIDs = true }
     let old = unsubscribing.open[id]?.subscriptions.count
     guard unsubscribing.open.insert(request, for: id) else {
@@ -76,7 +80,20 @@ extension ConnectionState {
     requests.answered.add(.unsuback, id, isMultiple: request.filterCount > 1)
     tally.satisfy(.answersKeepIdentifiers, hearing)
     for rule in request.rules { tally.satisfy(rule, hearing) }
-    for reference in request.subscriptions { subscribing.subscriptions.remove(reference) }
+    removeSubscriptions(of: request, packet, hearing)
+  }
+
+  /// Takes the filters of an UNSUBSCRIBE for removed, where a code of 5.0 does not say otherwise.
+  private mutating func removeSubscriptions(
+    of request: PendingUnsubscribe, _ packet: borrowing MQTTPacketView, _ hearing: Hearing
+  ) {
+    // Which code belongs to which of them is known where all of them were subscriptions.
+    let codes = is5 ? [UInt8](copying: packet.reasonCodes) : []
+    let isSure = !codes.contains { $0 >= 0x80 } && (!is5 || codes.count == request.filterCount)
+    guard isSure else { return }
+    for reference in request.subscriptions {
+      subscribing.subscriptions.remove(reference, at: hearing.moment)
+    }
   }
 
   private mutating func answersAgain(

@@ -1,0 +1,45 @@
+internal import Wire
+
+/// Tells messages from others by their topic and payload, in 64 bits: of all messages that are kept at once two differ
+/// and have the same one less than once in a hundred million captures.
+struct ContentHash: Hashable {
+  let value: UInt64
+
+  init(topic: RawSpan, payload: RawSpan) {
+    var state = Self.fold(Self.seed ^ UInt64(truncatingIfNeeded: topic.byteCount), Self.factor)
+    Self.add(topic, to: &state)
+    state = Self.fold(state ^ UInt64(truncatingIfNeeded: payload.byteCount), Self.factor)
+    Self.add(payload, to: &state)
+    value = state
+  }
+
+  /// The hash of one text, mixed with what it belongs to.
+  static func of(_ bytes: RawSpan, in context: UInt64 = 0) -> UInt64 {
+    var state = fold(seed ^ context, factor ^ UInt64(truncatingIfNeeded: bytes.byteCount))
+    add(bytes, to: &state)
+    return state
+  }
+
+  private static let seed: UInt64 = 0x9E37_79B9_7F4A_7C15
+  private static let factor: UInt64 = 0xD6E8_FEB8_6659_FD93
+
+  private static func fold(_ first: UInt64, _ second: UInt64) -> UInt64 {
+    let product = first.multipliedFullWidth(by: second)
+    return product.high ^ product.low
+  }
+
+  private static func add(_ bytes: RawSpan, to state: inout UInt64) {
+    bytes.withUnsafeBytes { bytes in
+      var index = 0
+      while bytes.count - index >= 8 {
+        let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        state = fold(state ^ word, factor)
+        index += 8
+      }
+      guard index < bytes.count else { return }
+      var word: UInt64 = 0
+      for byte in bytes[index...] { word = word << 8 | UInt64(byte) }
+      state = fold(state ^ word, factor)
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/// The packet identifiers that were used on a connection, one bit each: mostly they count up from 1.
+struct UsedIdentifiers {
+  private var words: [UInt64] = []
+
+  /// The memory that they take, in bytes.
+  var reserved: Int { words.capacity * 8 }
+
+  func contains(_ id: UInt16) -> Bool {
+    let word = Int(id >> 6)
+    return word < words.count && words[word] >> UInt64(id & 63) & 1 == 1
+  }
+
+  mutating func insert(_ id: UInt16) {
+    let word = Int(id >> 6)
+    while words.count <= word { words.append(0) }
+    words[word] |= 1 << UInt64(id & 63)
+  }
+}

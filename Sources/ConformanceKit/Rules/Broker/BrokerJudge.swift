@@ -1,0 +1,211 @@
+internal import RepriseCore
+internal import Wire
+
+/// What connections to one server have to do with each other: messages that one client publishes and others get.
+///
+/// Two things are certain wherever a capture was taken, if one clock timed it. What a client sent was captured before
+/// the server had it, if the client's packet is in front of the server's; and what the server sent in front of a
+/// packet of a client it had sent before it read that. So a subscription whose SUBACK is captured before a PUBLISH was
+/// there when that message came; the other way round nothing is said.
+struct BrokerJudge {
+  var ledger = Ledger()
+  var pending = PendingFindings()
+  /// What is known of each server, by the hash of its address.
+  private var servers: [UInt64: ServerFacts] = [:]
+  var lines = MessageLines()
+  var sessions = ClientSessions()
+  /// The connections whose sessions go on with open messages, and those that were taken over, by their numbers.
+  var resumed: [Int: Resumption] = [:]
+  var takenOver: [Int: Takeover] = [:]
+  /// The latest time so far, and the most that an event was captured too late for its place.
+  private var latest: Timestamp?
+  private var disorder: Int64 = 0
+
+  /// What is known of one server.
+  struct ServerFacts {
+    /// Why what its clients published is not all there; nil where nothing shows that.
+    var doubt: UndecidedReason?
+  }
+
+  private static let mostServers = 4_096
+
+  /// Whether one time is later than another by so much that their order is sure.
+  func isSurely(_ time: Timestamp, after nanoseconds: Int64) -> Bool {
+    time.nanoseconds(since: Timestamp(nanoseconds: nanoseconds)) > 2 * disorder
+  }
+
+  /// The memory that it takes, in bytes.
+  var reserved: Int { ledger.reserved + lines.reserved }
+
+  /// Takes the time of a packet, which tells how far the order of the capture is to be trusted.
+  @inline(__always)
+  mutating func note(_ time: Timestamp) {
+    guard let latest, time < latest else {
+      latest = time
+      return
+    }
+    disorder = max(disorder, min(latest.nanoseconds(since: time), 1_000_000_000))
+  }
+
+  /// Notes that messages to a server may be missing from the capture.
+  mutating func doubt(_ server: UInt64, _ reason: UndecidedReason) {
+    guard servers.count < Self.mostServers || servers[server] != nil else { return }
+    if servers[server]?.doubt == nil { servers[server, default: ServerFacts()].doubt = reason }
+  }
+
+  /// What tells a message to a server.
+  static func key(_ content: ContentHash, at server: UInt64) -> UInt64 {
+    let key = content.value ^ server &* 0x9E37_79B9_7F4A_7C15
+    return key == 0 ? 1 : key
+  }
+
+  // MARK: What clients publish
+
+  /// Takes a message of a client.
+  /// - Parameters:
+  ///   - topic: Its topic, be it behind an alias.
+  ///   - isRepeat: Whether it is one that is open, sent again.
+  mutating func publish(
+    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash, isRepeat: Bool,
+    _ context: EventContext, _ state: borrowing ConnectionState
+  ) {
+    let key = Self.key(content, at: state.identity.endpoint)
+    if ledger[key] != nil {
+      return ledger.change(key) {
+        if isRepeat || packet.dup { $0.wasRepeated = true }
+        if !isRepeat { $0.count += 1 }
+        $0.last = Moment(context)
+      }
+    }
+    var publication = Publication(key, of: state.identity.client, packet, context)
+    let line = MessageLines.key(topic, qos: packet.qos, from: context.connection)
+    (publication.sequence, publication.before) = lines.publish(key, on: line)
+    ledger.add(publication)
+  }
+
+  /// Takes the will of a client, which the server may publish.
+  mutating func connect(
+    _ packet: borrowing MQTTPacketView, _ context: EventContext, _ state: borrowing ConnectionState
+  ) {
+    guard let connect = packet.connect, connect.hasWill, packet.missing == 0 else { return }
+    let content = ContentHash(topic: connect.willTopic, payload: connect.willPayload)
+    let key = Self.key(content, at: state.identity.endpoint)
+    guard ledger[key] == nil else {
+      return ledger.change(key) {
+        $0.count += 1
+        $0.isWill = true
+      }
+    }
+    ledger.add(
+      Publication(
+        willOf: state.identity.client, key, qos: connect.willQoS, retain: connect.willRetain,
+        context))
+  }
+
+  /// Whether a message is one that was open when the connection before ended.
+  func isLeft(_ id: UInt16?, _ content: ContentHash, _ connection: Int) -> Bool {
+    guard let id, let resumption = resumed[connection] else { return false }
+    return resumption.left.fromClient.contains { $0.id == id && $0.content == content }
+  }
+
+  /// Takes note that the server refused a message.
+  mutating func refuse(_ content: ContentHash, _ state: borrowing ConnectionState) {
+    ledger.change(Self.key(content, at: state.identity.endpoint)) { $0.wasRefused = true }
+  }
+
+  // MARK: What the server delivers
+
+  /// A message on its way to a client.
+  struct Delivery {
+    let key: UInt64
+    let server: UInt64
+    let publication: Publication?
+    let matching: Matching
+    /// Whether all subscriptions of the client are known.
+    let isKnown: Bool
+
+    /// What was published, if it was published once and as it should be, and not as a will.
+    var source: Publication? {
+      guard let publication, publication.count == 1, !publication.isWill else { return nil }
+      return publication
+    }
+  }
+
+  /// Takes a message of a server.
+  mutating func deliver(
+    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash,
+    _ event: borrowing EventView, _ state: inout ConnectionState, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    let server = state.identity.endpoint
+    let key = Self.key(content, at: server)
+    pending.pass(on: event.context.connection, key: key)
+    var matching = Matching()
+    state.subscribing.subscriptions.forEachMatch(of: topic) { matching.add($0) }
+    let delivery = Delivery(
+      key: key, server: server, publication: ledger[key], matching: matching,
+      isKnown: state.routesAreKnown)
+    judgeDollar(packet, topic, delivery, event, &state, hearing, &tally)
+    judgeGrant(packet, delivery, event, &state, hearing, &tally)
+    judgeRetainHandling(packet, delivery, event, &state, hearing, &tally)
+    guard let publication = delivery.publication else {
+      return noteUnseen(packet, topic, delivery, event.context)
+    }
+    if state.clocks.differ { doubt(server, .clocksDiffer) }
+    guard event.context.time >= publication.first.time else { return }
+    judgeForwarding(packet, delivery, event, state, hearing, &tally)
+    guard delivery.isKnown else { return }
+    judgeQoS(packet, delivery, event, hearing, &tally)
+    if state.opening.connect?.isBridge != true {
+      judgeRetain(packet, delivery, event, hearing, &tally)
+    }
+    judgeNoLocal(delivery, event, state, hearing, &tally)
+    judgeUnsubscribed(delivery, event, hearing, &tally)
+    judgeOrder(packet, topic, delivery, event, state, hearing, &tally)
+  }
+
+  /// Notes a message that nobody in the capture published, though it is of the time of the capture.
+  private mutating func noteUnseen(
+    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ delivery: Delivery,
+    _ context: EventContext
+  ) {
+    // A retained one, one that is sent again and one of a session that is older may be from before.
+    guard !packet.retain, !packet.dup, delivery.isKnown, delivery.matching.count > 0,
+      topic.byteCount > 0, !topic.extracting(first: 1).equals("$"), !ledger.hasForgotten
+    else { return }
+    doubt(delivery.server, .publishersUnseen)
+  }
+
+  /// Takes the news that bytes of a server are missing, among which copies of messages may be.
+  mutating func loseCopies(on connection: Int, _ tally: inout Tally) {
+    for entry in pending.removeCopies(on: connection) {
+      tally.leave(entry.rule, .serverGap, entry.hearing)
+    }
+  }
+
+  // MARK: The end
+
+  /// Reports what nothing in the file spoke against.
+  mutating func endFile(_ tally: inout Tally) {
+    for entry in pending.removeAll() {
+      if let reason = servers[entry.server]?.doubt {
+        tally.leave(entry.rule, reason, entry.hearing)
+      } else if entry.isTakenBack, !entry.isPassed {
+        tally.leave(entry.rule, .copyMayCome, entry.hearing)
+      } else {
+        tally.beginEvent()
+        entry.event.withView { tally.violate(entry.rule, $0, entry.hearing, entry.text) }
+      }
+    }
+    self = BrokerJudge()
+  }
+}
+
+extension ConnectionState {
+  /// Whether everything is known that the client is subscribed to.
+  var routesAreKnown: Bool {
+    lossReason(of: .client) == nil && opening.connect != nil
+      && (isNewSession == true || isContinued)
+      && !subscribing.subscriptions.isOverfull && !subscribing.subscriptions.hasExtension
+  }
+}

@@ -1,0 +1,119 @@
+internal import RepriseCore
+internal import Wire
+
+/// Who is on a connection: what tells the server, the client with its user name, and the host that it comes from.
+struct ConnectionIdentity {
+  /// The server's address and port.
+  var endpoint: UInt64 = 0
+  /// The client identifier with the user name at that server; 0 where it is not known or assigned.
+  var client: UInt64 = 0
+  /// The client's address without its port.
+  var host: UInt64 = 0
+
+  init() {}
+
+  init(_ opening: ConnectionOpening) {
+    endpoint = Self.hash(opening.server)
+    // The port is of the connection alone.
+    let client = opening.client
+    host = Self.hash(String(client[..<(client.lastIndex(of: ":") ?? client.endIndex)]))
+  }
+
+  /// Takes the names in a CONNECT.
+  mutating func take(_ connect: borrowing MQTTConnectView) {
+    guard connect.clientID.byteCount > 0 else { return }
+    let user = ContentHash.of(connect.username, in: endpoint)
+    client = ContentHash.of(connect.clientID, in: user) | 1
+  }
+
+  private static func hash(_ text: String) -> UInt64 {
+    ContentHash.of(Array(text.utf8).span.bytes)
+  }
+}
+
+/// The sessions of clients, each over all of its connections (section 4.1).
+struct ClientSessions {
+  /// What is known of the last connection of a client.
+  struct Entry {
+    var connection: Int
+    var host: UInt64
+    /// Its CONNACK.
+    var accepted: Moment
+    /// How it ended; nil while it is open.
+    var end: End?
+  }
+
+  /// The end of a connection.
+  struct End {
+    var moment: Moment
+    /// Whether the session ended with it, or goes on so many seconds; nil where that is not known.
+    var lasts: UInt32?
+    /// Whether anything may have happened on it that was not captured.
+    var hasLoss: Bool
+    var left: LeftMessages
+    var subscriptions: SubscriptionList
+    var routesAreKnown: Bool
+  }
+
+  private var entries: [UInt64: Entry] = [:]
+  /// Whether there was no room for a client.
+  private(set) var isFull = false
+  private static let maximum = 65_536
+
+  subscript(client: UInt64) -> Entry? {
+    get { client == 0 ? nil : entries[client] }
+    set {
+      guard client != 0 else { return }
+      guard entries[client] != nil || entries.count < Self.maximum else {
+        isFull = true
+        return
+      }
+      entries[client] = newValue
+    }
+  }
+}
+
+/// The messages above QoS 0 that were open when a connection ended.
+struct LeftMessages {
+  struct Message {
+    let id: UInt16
+    let content: ContentHash?
+    let phase: Exchanges.Phase
+    let order: Int
+    let moment: Moment
+    /// Whether bytes are missing that may have ended it.
+    let isDoubtful: Bool
+    var wasRepeated = false
+  }
+
+  var fromClient: [Message]
+  var fromServer: [Message]
+  /// Whether there were more of them.
+  let isCut: Bool
+  private static let maximum = 256
+
+  init(_ exchanges: borrowing ExchangingState) {
+    let (client, server) = (exchanges.fromClient.entries, exchanges.fromServer.entries)
+    isCut = client.count > Self.maximum || server.count > Self.maximum
+    fromClient = client.prefix(Self.maximum).map(Message.init)
+    fromServer = server.prefix(Self.maximum).map(Message.init)
+  }
+
+  var isEmpty: Bool { fromClient.isEmpty && fromServer.isEmpty }
+
+  subscript(sender: Peer) -> [Message] {
+    get { sender == .client ? fromClient : fromServer }
+    set { if sender == .client { fromClient = newValue } else { fromServer = newValue } }
+  }
+}
+
+extension LeftMessages.Message {
+  fileprivate init(_ entry: (id: UInt16, value: Exchanges.Exchange)) {
+    id = entry.id
+    content = entry.value.content
+    phase = entry.value.phase
+    order = entry.value.order
+    moment = entry.value.moment
+    isDoubtful = entry.value.lost != nil
+  }
+}

@@ -1,0 +1,149 @@
+internal import RepriseCore
+internal import Wire
+
+// What a server passes on unaltered: sections 3.3.2.3.2 to 3.3.2.3.9 of 5.0.
+extension BrokerJudge {
+  private static let rules: [MQTTRule] = [
+    .formatIsForwarded, .responseTopicIsForwarded, .correlationIsForwarded,
+    .userPropertiesAreForwarded,
+    .userPropertiesKeepOrder, .contentTypeIsForwarded, .expiryIsCountedDown,
+  ]
+
+  /// Compares the properties of a message with those that it was published with.
+  mutating func judgeForwarding(
+    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard hearing.version == .v5_0, let publication = delivery.publication else { return }
+    guard let source = delivery.source, let sent = source.forwarded,
+      let got = ForwardedProperties(packet)
+    else {
+      if publication.forwarded.map({ $0.isPlain }) ?? true { return }
+      for rule in Self.rules { tally.leave(rule, .ambiguousMessage, hearing) }
+      return
+    }
+    guard sent != got || !sent.isPlain else { return }
+    compare(
+      .formatIsForwarded, sent.format, got.format, "Payload Format Indicator", source, delivery,
+      event, hearing, &tally)
+    compare(
+      .contentTypeIsForwarded, sent.contentType, got.contentType, "Content Type", source, delivery,
+      event, hearing, &tally)
+    compare(
+      .responseTopicIsForwarded, sent.responseTopic, got.responseTopic, "Response Topic", source,
+      delivery, event, hearing, &tally)
+    compare(
+      .correlationIsForwarded, sent.correlation, got.correlation, "Correlation Data", source,
+      delivery, event, hearing, &tally)
+    judgeUsers(sent.users, got.users, source, delivery, event, hearing, &tally)
+    judgeExpiry(
+      sent.expiry, got.expiry, packet, source, delivery, event, state, hearing, &tally)
+  }
+
+  /// Compares one property; 0 is none.
+  private mutating func compare(
+    _ rule: MQTTRule, _ sent: UInt64, _ got: UInt64, _ name: String, _ source: Publication,
+    _ delivery: Delivery, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard sent != got else {
+      if sent != 0 { tally.satisfy(rule, hearing) }
+      return
+    }
+    let change =
+      sent == 0 ? "has one that was not published" : got == 0 ? "has none" : "has another one"
+    add(
+      rule, delivery, event, hearing, &tally,
+      FindingText(
+        "the server altered the \(name) of the message of frame \(source.first.frame)",
+        expected: "the \(name) as it was published", actual: "the message \(change)",
+        evidence: source.evidence))
+  }
+
+  // MARK: User Properties
+
+  private mutating func judgeUsers(
+    _ sent: [UInt64], _ got: [UInt64], _ source: Publication, _ delivery: Delivery,
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard !sent.isEmpty else { return }
+    var rest: [UInt64: Int] = [:]
+    for user in got { rest[user, default: 0] += 1 }
+    var missing = 0
+    for user in sent {
+      if let count = rest[user], count > 0 { rest[user] = count - 1 } else { missing += 1 }
+    }
+    guard missing == 0 else {
+      return add(
+        .userPropertiesAreForwarded, delivery, event, hearing, &tally,
+        FindingText(
+          "the server did not pass on all User Properties of the message of frame "
+            + "\(source.first.frame)",
+          expected: "\(sent.count) User Properties as they were published",
+          actual: "\(missing) of them missing or altered", evidence: source.evidence))
+    }
+    tally.satisfy(.userPropertiesAreForwarded, hearing)
+    guard sent.count > 1 else { return }
+    // What the server adds of its own may stand between them.
+    var next = 0
+    for user in got where next < sent.count && user == sent[next] { next += 1 }
+    guard next < sent.count else { return tally.satisfy(.userPropertiesKeepOrder, hearing) }
+    add(
+      .userPropertiesKeepOrder, delivery, event, hearing, &tally,
+      FindingText(
+        "the server passed on the User Properties of the message of frame \(source.first.frame) in "
+          + "another order",
+        expected: "the order in which they were published", actual: "another one",
+        evidence: source.evidence))
+  }
+
+  // MARK: Expiry
+
+  /// How much the clocks of server and capture, and what rounds to seconds, may differ.
+  private static let tolerance: Int64 = 2
+  private static let second: Int64 = 1_000_000_000
+
+  private mutating func judgeExpiry(
+    _ sent: UInt32?, _ got: UInt32?, _ packet: borrowing MQTTPacketView, _ source: Publication,
+    _ delivery: Delivery, _ event: borrowing EventView, _ state: borrowing ConnectionState,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let rule = MQTTRule.expiryIsCountedDown
+    guard let sent else { return }
+    guard !packet.dup else { return tally.leave(rule, .repeatedMessage, hearing) }
+    // The directions may have been timed by two clocks: a CONNACK tells by how much at most.
+    guard let connect = state.opening.connect, let connack = state.opening.connack,
+      !state.clocks.differ, connack.moment.time >= connect.moment.time
+    else { return tally.leave(rule, .clocksDiffer, hearing) }
+    let skew = connack.moment.time.nanoseconds(since: connect.moment.time)
+    let waited = event.context.time.nanoseconds(since: source.first.time)
+    let most = Int64(sent)
+    let least = most - waited / Self.second - Self.tolerance
+    let highest = most - max(0, waited - skew) / Self.second + Self.tolerance
+    guard let got, (least...highest).contains(Int64(got)) else {
+      return violateExpiry(
+        most - waited / Self.second, got, source, delivery, event, hearing, &tally)
+    }
+    tally.satisfy(rule, hearing)
+  }
+
+  private mutating func violateExpiry(
+    _ expected: Int64, _ got: UInt32?, _ source: Publication, _ delivery: Delivery,
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    add(
+      .expiryIsCountedDown, delivery, event, hearing, &tally,
+      FindingText(
+        "the server did not count down the Message Expiry Interval of the message of frame "
+          + "\(source.first.frame) by the time that it waited",
+        expected: "about \(max(0, expected)) s",
+        actual: got.map { "\($0) s" } ?? "no Message Expiry Interval", evidence: source.evidence))
+  }
+}
+
+extension ForwardedProperties {
+  /// Whether there is nothing in it.
+  fileprivate var isPlain: Bool {
+    format == 0 && contentType == 0 && responseTopic == 0 && correlation == 0 && users.isEmpty
+      && expiry == nil
+  }
+}

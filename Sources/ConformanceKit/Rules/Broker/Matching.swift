@@ -1,0 +1,60 @@
+internal import RepriseCore
+internal import Wire
+
+/// What the subscriptions of a client have to say of a topic.
+struct Matching {
+  /// How many filters match that stand, or may.
+  var count = 0
+  /// Whether all of them are granted, and nothing is under way that changes them.
+  var isCertain = true
+  /// When the last of them came to stand as it does, and was last asked for.
+  var since = Int64.min
+  var requested = Int64.min
+  /// The highest QoS that one of them has, and that one ever had, be it removed meanwhile.
+  var grantedQoS: UInt8 = 0
+  var highestQoS: UInt8 = 0
+  /// Whether all of them want none of the client's own messages (No Local).
+  var isDeaf = true
+  /// Whether one of them, and all of them, want RETAIN as it was published.
+  var somePublished = false
+  var allPublished = true
+  /// Whether none of them was ever asked for with a Retain Handling of 0, or without 2.
+  var neverSendsAll = true
+  var neverSends = true
+  /// Whether all of them were there already when they were last asked for.
+  var wereThere = true
+  var isShared = false
+  var isPlain = false
+  /// The frames of the SUBACKs.
+  var frames: [Int] = []
+  /// When the last filter that matched was removed; nil where one stands, or was not removed for certain.
+  var removed: (since: Int64, frame: Int)?
+  var hasDoubtfulRemoval = false
+
+  private static let mostFrames = 4
+
+  mutating func add(_ filter: SubscriptionList.Matched) {
+    switch filter.standing {
+    case .refused: return
+    case .removed:
+      highestQoS = max(highestQoS, filter.highestQoS)
+      if filter.changed > removed?.since ?? .min { removed = (filter.changed, filter.frame) }
+      return
+    case .requested, .granted: break
+    }
+    count += 1
+    if filter.standing == .requested || filter.isUnsure { isCertain = false }
+    since = max(since, filter.changed)
+    requested = max(requested, filter.requested)
+    grantedQoS = max(grantedQoS, filter.grantedQoS)
+    highestQoS = max(highestQoS, filter.highestQoS)
+    if filter.options & 0b100 == 0 { isDeaf = false }
+    if filter.options & 0b1000 == 0 { allPublished = false } else { somePublished = true }
+    if filter.handlings & 0b001 != 0 { neverSendsAll = false }
+    if filter.handlings != 0b100 { neverSends = false }
+    if !filter.wasThere { wereThere = false }
+    if filter.wasShared { isShared = true }
+    if filter.wasPlain { isPlain = true }
+    if frames.count < Self.mostFrames, filter.frame > 0 { frames.append(filter.frame) }
+  }
+}

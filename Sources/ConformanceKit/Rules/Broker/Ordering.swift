@@ -1,0 +1,121 @@
+internal import RepriseCore
+internal import Wire
+
+// The order in which messages are delivered, that each is, and that it is once: sections 4.3.3, 4.5 and 4.6.
+extension BrokerJudge {
+  /// Judges the place of a message among those of its publisher.
+  mutating func judgeOrder(
+    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ delivery: Delivery,
+    _ event: borrowing EventView, _ state: borrowing ConnectionState, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    // With one subscription there is one copy; what is retained or sent again is out of the line.
+    guard delivery.matching.count == 1, !packet.retain, !packet.dup, let source = delivery.source,
+      source.sequence > 0, isEstablished(delivery, source), !delivery.matching.isShared
+    else { return }
+    let connection = event.context.connection
+    let line = MessageLines.key(topic, qos: source.qos, from: source.connection)
+    let before = lines.reach(source.sequence, event.context.frame, of: line, by: connection)
+    _ = pending.takeBack(.everySubscriberGetsIt, on: connection, key: delivery.key, hearing)
+    guard let before else {
+      return judgeOnce(packet, false, delivery, source, event, hearing, &tally)
+    }
+    if source.sequence == before.sequence {
+      return judgeOnce(packet, true, delivery, source, event, hearing, &tally)
+    }
+    judgeOnce(packet, false, delivery, source, event, hearing, &tally)
+    if source.sequence > before.sequence {
+      tally.satisfy(.orderIsKept, hearing)
+      return judgeSkipped(before, delivery, source, event, state, hearing, &tally)
+    }
+    guard !source.wasRepeated else { return tally.leave(.orderIsKept, .repeatedMessage, hearing) }
+    add(
+      .orderIsKept, delivery, event, hearing, &tally,
+      FindingText(
+        "the server delivered the message of frame \(source.first.frame) behind one of the same "
+          + "publisher, topic and QoS that was published later, in frame \(before.frame)",
+        expected: "the order of the publisher",
+        actual: "message \(source.sequence) behind message \(before.sequence)",
+        evidence: source.evidence + [
+          Finding.Evidence(
+            frame: before.frame, connection: connection, role: "the later message, delivered first")
+        ]))
+  }
+
+  /// Judges how often a message of QoS 2 comes.
+  private mutating func judgeOnce(
+    _ packet: borrowing MQTTPacketView, _ isSecond: Bool, _ delivery: Delivery,
+    _ source: Publication, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard source.qos == 2, packet.qos == 2, source.wasRepeated else { return }
+    guard isSecond else { return tally.satisfy(.repeatIsDeliveredOnce, hearing) }
+    add(
+      .repeatIsDeliveredOnce, delivery, event, hearing, &tally,
+      FindingText(
+        "the server delivered the message of frame \(source.first.frame) twice, which its publisher "
+          + "had sent again",
+        expected: "one delivery at QoS 2", actual: "another one", evidence: source.evidence))
+  }
+
+  // MARK: Messages that are left out
+
+  /// The most messages that are looked back at.
+  private static let mostSkipped = 16
+
+  /// Judges the messages in front of one that were not delivered.
+  private mutating func judgeSkipped(
+    _ before: MessageLines.Reached, _ delivery: Delivery, _ source: Publication,
+    _ event: borrowing EventView, _ state: borrowing ConnectionState, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    let rule = MQTTRule.everySubscriberGetsIt
+    guard source.qos > 0, delivery.matching.grantedQoS > 0 else { return }
+    guard source.sequence > before.sequence + 1 else { return tally.satisfy(rule, hearing) }
+    var key = source.before
+    for _ in 0..<min(source.sequence - before.sequence - 1, Self.mostSkipped) {
+      guard let skipped = ledger[key], skipped.connection == source.connection else { return }
+      judge(skipped, skippedFor: source, delivery, event, state, hearing, &tally)
+      key = skipped.before
+    }
+  }
+
+  private mutating func judge(
+    _ skipped: Publication, skippedFor source: Publication, _ delivery: Delivery,
+    _ event: borrowing EventView, _ state: borrowing ConnectionState, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    let rule = MQTTRule.everySubscriberGetsIt
+    if let reason = doubt(ofSkipped: skipped, delivery, state) {
+      return tally.leave(rule, reason, hearing, at: skipped.first)
+    }
+    let text = FindingText(
+      "the server left out the message of frame \(skipped.first.frame): one of the same publisher, topic "
+        + "and QoS that was published later came, and it did not",
+      expected: "every message that the server accepted, to every subscription that matches",
+      actual: "the one of frame \(source.first.frame) without that of frame \(skipped.first.frame)",
+      evidence: skipped.evidence + source.evidence
+        + delivery.matching.evidence(event.context.connection))
+    pending.add(
+      rule, event, hearing, key: skipped.key, server: delivery.server, isTakenBack: true, &tally,
+      text)
+  }
+
+  /// Why a message need not have been delivered.
+  private func doubt(
+    ofSkipped skipped: Publication, _ delivery: Delivery, _ state: borrowing ConnectionState
+  ) -> UndecidedReason? {
+    guard skipped.count == 1, !skipped.wasRepeated else { return .ambiguousMessage }
+    guard !skipped.wasRefused else { return .serverPolicy }
+    guard skipped.forwarded?.expiry == nil else { return .messageMayExpire }
+    guard isEstablished(delivery, skipped) else { return .subscriptionMayBeNewer }
+    guard !delivery.matching.isDeaf else { return .serverPolicy }
+    if state.server.hasGap { return .serverGap }
+    // A server may give up messages of a client that does not keep up.
+    guard state.exchanges.fromServer.wasIdle(since: skipped.first.time) else {
+      return .queueMayBeFull
+    }
+    // It may have been too large for the client.
+    if state.terms?.value.client.hasPacketSize == true { return .serverPolicy }
+    return nil
+  }
+}

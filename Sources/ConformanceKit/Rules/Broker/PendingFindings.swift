@@ -1,0 +1,87 @@
+internal import RepriseCore
+
+/// Violations that hold only if nothing else in the file speaks against them: a copy of the message that comes later,
+/// or messages of publishers that are not in the capture.
+struct PendingFindings {
+  struct Entry {
+    var rule: RuleIndex
+    var event: Event
+    var text: FindingText
+    var hearing: Hearing
+    /// The connection and the message that it is about.
+    var connection: Int
+    var key: UInt64
+    /// The server that must have had no other publishers; 0 where that does not matter.
+    var server: UInt64
+    /// Whether a later delivery of the message that is as it should be takes it back.
+    var isTakenBack: Bool
+    /// Whether another message was delivered behind it, before which such a copy would have come.
+    var isPassed = false
+  }
+
+  private(set) var entries: [Entry] = []
+  /// The connections of those that nothing has passed yet.
+  private var waiting: Set<Int> = []
+  static let maximum = 1_024
+  /// The most bytes of a packet that wait with it.
+  private static let mostBytes = 4 << 10
+
+  /// Keeps a violation; beyond a limit it is left undecided.
+  mutating func add(
+    _ rule: MQTTRule, _ event: borrowing EventView, _ hearing: Hearing, key: UInt64,
+    server: UInt64, isTakenBack: Bool = false, _ tally: inout Tally, _ text: FindingText
+  ) {
+    guard entries.count < Self.maximum else { return tally.leave(rule, .tooMany, hearing) }
+    entries.append(
+      Entry(
+        rule: rule.index(in: hearing.version),
+        event: Event(copying: event.start(of: Self.mostBytes)), text: text.shortened,
+        hearing: hearing, connection: event.context.connection, key: key, server: server,
+        isTakenBack: isTakenBack))
+    if isTakenBack { waiting.insert(event.context.connection) }
+  }
+
+  /// Notes that a message was delivered.
+  mutating func pass(on connection: Int, key: UInt64) {
+    guard !waiting.isEmpty, waiting.contains(connection) else { return }
+    var rest = false
+    for index in entries.indices where entries[index].connection == connection {
+      if entries[index].key != key { entries[index].isPassed = true } else { rest = true }
+    }
+    if !rest { waiting.remove(connection) }
+  }
+
+  /// Takes back what a delivery shows to be no violation.
+  /// - Returns: Whether there was any.
+  mutating func takeBack(_ rule: MQTTRule, on connection: Int, key: UInt64, _ hearing: Hearing)
+    -> Bool
+  {
+    guard !entries.isEmpty else { return false }
+    let index = rule.index(in: hearing.version)
+    let before = entries.count
+    entries.removeAll {
+      $0.isTakenBack && $0.rule == index && $0.connection == connection && $0.key == key
+    }
+    return entries.count < before
+  }
+
+  /// Takes out those of a connection that a copy may take back, which may be among what was lost.
+  mutating func removeCopies(on connection: Int) -> [Entry] {
+    guard !entries.isEmpty else { return [] }
+    let lost = entries.filter { $0.isTakenBack && $0.connection == connection }
+    if !lost.isEmpty { entries.removeAll { $0.isTakenBack && $0.connection == connection } }
+    waiting.remove(connection)
+    return lost
+  }
+
+  /// Whether a connection has one of a rule.
+  func contains(_ rule: MQTTRule, on connection: Int, _ hearing: Hearing) -> Bool {
+    let index = rule.index(in: hearing.version)
+    return entries.contains { $0.connection == connection && $0.rule == index }
+  }
+
+  mutating func removeAll() -> [Entry] {
+    defer { self = PendingFindings() }
+    return entries
+  }
+}

@@ -1,0 +1,96 @@
+internal import RepriseCore
+internal import Wire
+
+/// What clients published to a server that has one topic and one payload.
+///
+/// A message that a server delivers names no sender: it is known again by topic and payload alone. Rules that compare
+/// a delivery with what was published look at those that were published once.
+struct Publication {
+  /// What tells server, topic and payload.
+  let key: UInt64
+  /// The connection that it came on first, and the session of its client; 0 where that is not known.
+  let connection: Int
+  let client: UInt64
+  let first: Moment
+  var last: Moment
+  /// How often it was published; messages that were sent again are not counted.
+  var count = 1
+  let qos: UInt8
+  let retain: Bool
+  /// Whether it was sent again, or may have been.
+  var wasRepeated: Bool
+  /// Whether it is the will of a client, which nobody but the server publishes.
+  var isWill = false
+  /// What stands in its properties that the server must pass on; nil where they can't be read.
+  let forwarded: ForwardedProperties?
+  /// Its place among the messages of its connection that have the same topic and QoS, from 1.
+  var sequence = 0
+  /// The key of the message before it among those; 0 where there is none.
+  var before: UInt64 = 0
+  /// Whether the server refused it by a code of 5.0.
+  var wasRefused = false
+
+  init(
+    _ key: UInt64, of client: UInt64, _ packet: borrowing MQTTPacketView, _ context: EventContext
+  ) {
+    self.key = key
+    self.client = client
+    connection = context.connection
+    first = Moment(context)
+    last = first
+    qos = packet.qos
+    retain = packet.retain
+    wasRepeated = packet.dup
+    forwarded = ForwardedProperties(packet)
+  }
+
+  init(willOf client: UInt64, _ key: UInt64, qos: UInt8, retain: Bool, _ context: EventContext) {
+    self.key = key
+    self.client = client
+    connection = context.connection
+    first = Moment(context)
+    last = first
+    self.qos = qos
+    self.retain = retain
+    wasRepeated = false
+    isWill = true
+    forwarded = nil
+  }
+}
+
+/// What a server must pass on unaltered of a PUBLISH of 5.0 (sections 3.3.2.3.2 to 3.3.2.3.9), by hashes.
+struct ForwardedProperties: Equatable {
+  var format: UInt64 = 0
+  var contentType: UInt64 = 0
+  var responseTopic: UInt64 = 0
+  var correlation: UInt64 = 0
+  /// The User Properties in their order.
+  var users: [UInt64] = []
+  /// The Message Expiry Interval, in seconds.
+  var expiry: UInt32?
+
+  /// Reads the properties of a PUBLISH; nil where they can't be read to their end.
+  init?(_ packet: borrowing MQTTPacketView) {
+    guard packet.hasProperties else {
+      // Nothing is to be passed on of one of 3.1.1.
+      guard !packet.version.rules.hasProperties else { return nil }
+      return
+    }
+    guard packet.propertySet.isWhole, packet.faults.isEmpty else { return nil }
+    guard !packet.propertySet.isEmpty else { return }
+    var properties = packet.properties
+    while let property = properties.next() {
+      switch property.id {
+      case .payloadFormatIndicator: format = UInt64(property.integer) + 1
+      case .messageExpiryInterval: expiry = UInt32(clamping: property.integer)
+      case .contentType: contentType = ContentHash.of(property.bytes(in: packet.bytes), in: 1)
+      case .responseTopic: responseTopic = ContentHash.of(property.bytes(in: packet.bytes), in: 2)
+      case .correlationData: correlation = ContentHash.of(property.bytes(in: packet.bytes), in: 3)
+      case .userProperty:
+        let name = ContentHash.of(property.bytes(in: packet.bytes), in: 4)
+        users.append(ContentHash.of(property.secondBytes(in: packet.bytes), in: name))
+      default: break
+      }
+    }
+  }
+}

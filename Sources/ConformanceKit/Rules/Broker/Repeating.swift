@@ -1,0 +1,175 @@
+internal import RepriseCore
+internal import Wire
+
+/// A session that goes on, and what was open in it.
+struct Resumption {
+  /// The CONNACK by which it does.
+  let moment: Moment
+  /// The connection before.
+  let before: Int
+  var left: LeftMessages
+  /// The order of the last message that each side sent again.
+  var lastOfClient = -1
+  var lastOfServer = -1
+  /// Whether each side sent a message that was not open.
+  var clientIsPast = false
+  var serverIsPast = false
+}
+
+// Messages that are sent again when a session is resumed: sections 3.3.1.1, 4.4 and 4.6.
+extension BrokerJudge {
+  /// Looks at a PUBLISH or PUBREL of a session that goes on.
+  mutating func judgeRepeat(
+    _ packet: borrowing MQTTPacketView, _ content: ContentHash?, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let connection = event.context.connection
+    let sender = event.context.sender
+    guard var resumption = resumed[connection], let id = packet.packetID else { return }
+    let place = resumption.left[sender].firstIndex { $0.id == id && !$0.wasRepeated }
+    defer { resumed[connection] = resumption }
+    guard let place else {
+      if packet.type == .publish {
+        if sender == .client {
+          resumption.clientIsPast = true
+        } else {
+          resumption.serverIsPast = true
+        }
+      }
+      return
+    }
+    let message = resumption.left[sender][place]
+    resumption.left[sender][place].wasRepeated = true
+    if packet.type == .pubrel {
+      if message.phase == .pubcomp || message.phase == .pubrel {
+        for rule in [.repeatsComeWithSession, .pubrelStaysOpen, .nothingAgainBehindPubrel]
+          as [MQTTRule]
+        { tally.satisfy(rule, hearing) }
+      }
+      return
+    }
+    judge(packet, content, repeats: message, &resumption, event, hearing, &tally)
+  }
+
+  private func judge(
+    _ packet: borrowing MQTTPacketView, _ content: ContentHash?,
+    repeats message: LeftMessages.Message, _ resumption: inout Resumption,
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let sender = event.context.sender
+    let name = "PUBLISH \(message.id) of frame \(message.moment.frame)"
+    let evidence = [
+      Finding.Evidence(
+        frame: message.moment.frame, connection: resumption.before,
+        role: "\(message.phase == .pubcomp ? "PUBREL" : "message") that was not answered"),
+      Finding.Evidence(
+        frame: resumption.moment.frame, connection: event.context.connection,
+        role: "CONNACK that resumes the session"),
+    ]
+    guard content != nil, content == message.content, !message.isDoubtful else {
+      // Whether it is another message, or the one before was ended, is not known.
+      return tally.leave(.repeatsComeWithSession, .ambiguousMessage, hearing)
+    }
+    if message.phase == .pubcomp {
+      return tally.violate(
+        hearing.version == .v5_0 ? .nothingAgainBehindPubrel : .qos2TakesFreeIdentifier, event,
+        hearing,
+        FindingText(
+          "the \(sender.rawValue) sent PUBLISH \(message.id) again, though it had sent PUBREL",
+          expected: "PUBREL \(message.id)", actual: "PUBLISH \(message.id)", evidence: evidence))
+    }
+    tally.satisfy(.repeatsComeWithSession, hearing)
+    tally.satisfy(message.phase == .puback ? .qos1StaysOpen : .qos2StaysOpen, hearing)
+    if packet.dup {
+      tally.satisfy(.repeatsHaveDup, hearing)
+      if sender == .client { tally.satisfy(.clientRepeatsKeepIdentifier, hearing) }
+    } else {
+      tally.violate(
+        .repeatsHaveDup, event, hearing,
+        FindingText(
+          "the \(sender.rawValue) sent \(name) again in the resumed session without DUP",
+          expected: "DUP 1", actual: "DUP 0", evidence: evidence))
+    }
+    judgeOrder(of: message, &resumption, name, evidence, event, hearing, &tally)
+  }
+
+  private func judgeOrder(
+    of message: LeftMessages.Message, _ resumption: inout Resumption, _ name: String,
+    _ evidence: [Finding.Evidence], _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    let isClient = event.context.sender == .client
+    let last = isClient ? resumption.lastOfClient : resumption.lastOfServer
+    if isClient { resumption.lastOfClient = max(last, message.order) }
+    if !isClient { resumption.lastOfServer = max(last, message.order) }
+    // In 5.0 the clause binds clients.
+    guard last >= 0, isClient || hearing.version == .v3_1_1 else { return }
+    guard message.order < last else { return tally.satisfy(.repeatsKeepOrder, hearing) }
+    tally.violate(
+      .repeatsKeepOrder, event, hearing,
+      FindingText(
+        "the \(event.context.sender.rawValue) sent \(name) again behind one that it had first sent later",
+        expected: "the order in which they were first sent", actual: "another order",
+        evidence: evidence))
+  }
+
+  /// Judges what was not sent again.
+  mutating func closeResumption(
+    _ close: Closing, _ event: borrowing EventView, _ state: borrowing ConnectionState,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard let resumption = resumed.removeValue(forKey: event.context.connection) else { return }
+    for sender in Peer.allCases {
+      for message in resumption.left[sender] where !message.wasRepeated {
+        closeLeft(message, of: sender, resumption, close, event, state, hearing, &tally)
+      }
+    }
+  }
+
+  private func closeLeft(
+    _ message: LeftMessages.Message, of sender: Peer, _ resumption: Resumption, _ close: Closing,
+    _ event: borrowing EventView, _ state: borrowing ConnectionState, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    let rule = MQTTRule.repeatsComeWithSession
+    let doubt: UndecidedReason? =
+      if message.isDoubtful || state[sender].hasGap {
+        .gap(of: sender)
+      } else if close.how == .endOfCapture {
+        .endOfCapture
+      } else if state.is5, sender == .server {
+        .messageMayExpire
+      } else {
+        isPast(sender, resumption, close, state) ? nil : .shortlySeen
+      }
+    if let doubt { return tally.leave(rule, doubt, hearing, at: resumption.moment) }
+    let packet = message.phase == .pubcomp ? "PUBREL" : "PUBLISH"
+    tally.violate(
+      rule, event, hearing,
+      FindingText(
+        "the \(sender.rawValue) never sent \(packet) \(message.id) of frame \(message.moment.frame) again, "
+          + "which was not answered when the connection ended, though the session was resumed",
+        expected: "\(packet) \(message.id) again", actual: "other packets only",
+        evidence: [
+          Finding.Evidence(
+            frame: message.moment.frame, connection: resumption.before,
+            role: "\(packet) that was not answered"),
+          Finding.Evidence(
+            frame: resumption.moment.frame, connection: event.context.connection,
+            role: "CONNACK that resumes the session"),
+        ]))
+  }
+
+  /// Whether a side went on so far that it won't send again what was open.
+  private func isPast(
+    _ sender: Peer, _ resumption: Resumption, _ close: Closing, _ state: borrowing ConnectionState
+  ) -> Bool {
+    if case .violation = state.absence(since: resumption.moment.time, by: sender, at: close) {
+      return true
+    }
+    switch sender {
+    case .server: return resumption.serverIsPast
+    case .client: return resumption.clientIsPast && state.ending.client.disconnect != nil
+    }
+  }
+}

@@ -1,0 +1,169 @@
+internal import RepriseCore
+internal import Wire
+
+// Sessions that outlive their connections: sections 3.1.2.4 (5.0: 3.1.2.4 and 3.1.2.11.2), 3.2.2 and 4.1.
+extension BrokerJudge {
+  /// How long after the end of a connection the next one of a client is taken for the next that there was, in
+  /// nanoseconds: behind a longer pause there may have been one elsewhere.
+  private static let pause: Int64 = 5_000_000_000
+
+  /// Takes the CONNACK that accepts a client.
+  mutating func accept(
+    sessionPresent: Bool, _ event: borrowing EventView, _ state: inout ConnectionState,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard let connect = state.opening.connect, hearing.mode == .judged else { return }
+    let client = state.identity.client
+    let before = sessions[client]
+    if let before, before.end == nil, before.connection != event.context.connection {
+      takenOver[before.connection] = Takeover(
+        moment: Moment(event.context), connection: event.context.connection)
+    }
+    if connect.cleanStart {
+      if !sessionPresent {
+        for rule in [.cleanStartEndsSession, .cleanStartIsCarriedOut] as [MQTTRule] {
+          tally.satisfy(rule, hearing)
+        }
+      }
+    } else {
+      judgePresence(sessionPresent, before, event, &state, hearing, &tally)
+    }
+    sessions[client] = ClientSessions.Entry(
+      connection: event.context.connection, host: state.identity.host,
+      accepted: Moment(event.context))
+  }
+
+  /// Judges whether a session is said to be there.
+  private mutating func judgePresence(
+    _ isPresent: Bool, _ before: ClientSessions.Entry?, _ event: borrowing EventView,
+    _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard let before else {
+      for rule in [.presentSessionIsTold, .absentSessionIsTold] as [MQTTRule] {
+        tally.leave(rule, .earlierSessionNotSeen, hearing)
+      }
+      return
+    }
+    let isNext = isNext(before, event.context, state)
+    guard let end = before.end else {
+      // It is taken over: what becomes of it the CONNACK says.
+      if isPresent { resume(before, isNext: false, event, &state) }
+      return
+    }
+    // When the client sent it, as it is the client that most often ends a connection.
+    let isOver = end.isOver(at: state.opening.connect?.moment.time ?? event.context.time)
+    switch (isPresent, isOver) {
+    case (true, true?):
+      guard isNext, !end.hasLoss else {
+        return tally.leave(.absentSessionIsTold, .connectionsUnseen, hearing)
+      }
+      violatePresence(before, end, event, hearing, &tally)
+    case (true, _):
+      for rule in [.presentSessionIsTold, .sessionGoesOn, .cleanStartIsCarriedOut] as [MQTTRule] {
+        tally.satisfy(rule, hearing)
+      }
+      resume(before, isNext: isNext, event, &state)
+    case (false, true?): tally.satisfy(.absentSessionIsTold, hearing)
+    case (false, _):
+      // It may have expired, or an administrator or a restart may have ended it.
+      for rule in [.presentSessionIsTold, .sessionGoesOn] as [MQTTRule] {
+        tally.leave(rule, .serverPolicy, hearing)
+      }
+    }
+  }
+
+  private mutating func violatePresence(
+    _ before: ClientSessions.Entry, _ end: ClientSessions.End, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let rules: [MQTTRule] =
+      hearing.version == .v3_1_1
+      ? [.absentSessionIsTold, .cleanStartEndsSession] : [.absentSessionIsTold]
+    for rule in rules {
+      tally.violate(
+        rule, event, hearing,
+        FindingText(
+          "the server says that a session is present, though the client's last one ended with "
+            + "connection \(before.connection)",
+          expected: "Session Present 0", actual: "Session Present 1",
+          evidence: [
+            Finding.Evidence(
+              frame: before.accepted.frame, connection: before.connection,
+              role: "CONNACK of the session before"),
+            Finding.Evidence(
+              frame: end.moment.frame, connection: before.connection,
+              role: "end of the connection, and of that session"),
+          ]))
+    }
+  }
+
+  /// Whether nothing can have happened between a connection and the next one of the client.
+  private func isNext(
+    _ before: ClientSessions.Entry, _ context: EventContext, _ state: borrowing ConnectionState
+  ) -> Bool {
+    guard let end = before.end, before.host == state.identity.host,
+      let connect = state.opening.connect
+    else { return false }
+    return connect.moment.time.nanoseconds(since: end.moment.time) <= Self.pause
+  }
+
+  /// Takes over what is known of the session that goes on.
+  private mutating func resume(
+    _ before: ClientSessions.Entry, isNext: Bool, _ event: borrowing EventView,
+    _ state: inout ConnectionState
+  ) {
+    guard isNext, let end = before.end, !end.hasLoss else { return }
+    if end.routesAreKnown, state.lossReason(of: .client) == nil {
+      state.subscribing.subscriptions = end.subscriptions
+      state.isContinued = true
+    }
+    guard !end.left.isEmpty, !end.left.isCut else { return }
+    resumed[event.context.connection] = Resumption(
+      moment: Moment(event.context), before: before.connection, left: end.left)
+  }
+
+  /// Takes the end of a connection.
+  mutating func end(
+    _ close: Closing, _ event: borrowing EventView, _ state: borrowing ConnectionState,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let connection = event.context.connection
+    closeResumption(close, event, state, hearing, &tally)
+    closeTakeover(close, event, state, hearing, &tally)
+    closeUnsubscribed(connection, state, hearing, &tally)
+    guard let entry = sessions[state.identity.client], entry.connection == connection else {
+      return
+    }
+    var ended = entry
+    ended.end = ClientSessions.End(
+      moment: Moment(time: close.time, frame: event.context.frame), lasts: state.sessionLasts,
+      hasLoss: close.how == .endOfCapture || state.hasLoss || state.isOrderUncertain
+        || state.clocks.differ,
+      left: LeftMessages(state.exchanges), subscriptions: state.subscribing.subscriptions,
+      routesAreKnown: state.routesAreKnown)
+    sessions[state.identity.client] = ended
+  }
+}
+
+extension ClientSessions.End {
+  /// Whether the session is over at a time; nil where that is not known.
+  fileprivate func isOver(at time: Timestamp) -> Bool? {
+    guard let lasts else { return nil }
+    guard lasts < .max else { return false }
+    let passed = time.nanoseconds(since: moment.time)
+    if lasts == 0 || passed > (Int64(lasts) + Self.tolerance) * 1_000_000_000 { return true }
+    return passed < (Int64(lasts) - Self.tolerance) * 1_000_000_000 ? false : nil
+  }
+
+  /// How much a server may be late, in seconds.
+  private static let tolerance: Int64 = 2
+}
+
+extension ConnectionState {
+  /// How long the session outlives the connection, in seconds; the most is for ever, and nil is not known.
+  fileprivate var sessionLasts: UInt32? {
+    guard let connect = opening.connect else { return nil }
+    if is5 { return sessionExpiry }
+    return connect.cleanStart ? 0 : .max
+  }
+}

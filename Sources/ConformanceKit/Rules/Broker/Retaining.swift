@@ -1,0 +1,142 @@
+internal import RepriseCore
+internal import Wire
+
+// Retained messages and the RETAIN flag of what is delivered: section 3.3.1.3.
+extension BrokerJudge {
+  /// Judges the RETAIN flag of a message that was published while the client was subscribed.
+  mutating func judgeRetain(
+    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let matching = delivery.matching
+    guard matching.count > 0, let source = delivery.source else { return }
+    guard isEstablished(delivery, source) else {
+      return judgeRetained(packet, source, delivery, event, hearing, &tally)
+    }
+    let rule: MQTTRule
+    let expected: Bool
+    if !matching.somePublished {
+      (rule, expected) = (.liveIsNotRetained, false)
+    } else if matching.allPublished {
+      (rule, expected) = (.retainIsAsPublished, source.retain)
+    } else {
+      return
+    }
+    guard packet.retain != expected else {
+      _ = pending.takeBack(rule, on: event.context.connection, key: delivery.key, hearing)
+      return tally.satisfy(rule, hearing)
+    }
+    // A copy that was retained before may come beside it.
+    add(
+      rule, delivery, event, hearing, isTakenBack: true, &tally,
+      FindingText(
+        "the server delivered the message of frame \(source.first.frame) to a subscription that was "
+          + "there before with RETAIN \(packet.retain ? 1 : 0)",
+        expected: "RETAIN \(expected ? 1 : 0)", actual: "RETAIN \(packet.retain ? 1 : 0)",
+        evidence: source.evidence + matching.evidence(event.context.connection)))
+  }
+
+  /// Judges a message that was published before the client asked for it.
+  private mutating func judgeRetained(
+    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: Delivery,
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let matching = delivery.matching
+    guard matching.count == 1, matching.isCertain, source.retain, !packet.dup,
+      Timestamp(nanoseconds: matching.requested).nanoseconds(since: source.first.time)
+        > Self.settled, !matching.wereThere
+    else { return }
+    if packet.retain {
+      if hearing.version == .v3_1_1 { tally.satisfy(.retainedIsMarked, hearing) }
+      if !matching.neverSendsAll { tally.satisfy(.newSubscriptionGetsRetained, hearing) }
+      return
+    }
+    guard hearing.version == .v3_1_1 else { return }
+    add(
+      .retainedIsMarked, delivery, event, hearing, &tally,
+      FindingText(
+        "the server sent the retained message of frame \(source.first.frame), which was published "
+          + "before the client subscribed, without RETAIN",
+        expected: "RETAIN 1", actual: "RETAIN 0",
+        evidence: source.evidence + matching.evidence(event.context.connection)))
+  }
+
+  /// How long before a SUBSCRIBE a message must have been published to be one of before, in nanoseconds: a server may
+  /// read what one client sent later than what another sent behind it.
+  private static let settled: Int64 = 1_000_000_000
+
+  /// Judges a retained message by the Retain Handling of the subscriptions (5.0 section 3.8.3.1).
+  func judgeRetainHandling(
+    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let matching = delivery.matching
+    guard hearing.version == .v5_0, matching.count > 0 else { return }
+    if matching.neverSends {
+      judgeNever(packet, delivery, event, &state, hearing, &tally)
+    } else if matching.neverSendsAll, packet.retain {
+      judgeAgain(packet, delivery, event, &state, hearing, &tally)
+    }
+  }
+
+  /// Judges a message to subscriptions that want no retained ones.
+  private func judgeNever(
+    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let rule = MQTTRule.handlingSendsNothing
+    guard packet.retain else { return tally.satisfy(rule, hearing) }
+    guard delivery.isKnown else { return tally.leave(rule, state.doubtOfSubscriptions, hearing) }
+    // One that was published meanwhile has the flag for another reason, be it a wrong one.
+    guard delivery.publication == nil || delivery.isOlder, !delivery.matching.somePublished,
+      !packet.dup
+    else { return tally.leave(rule, .mayBePublished, hearing) }
+    state.ownRare.suspicions.add(
+      rule, event, hearing, &tally,
+      FindingText(
+        "the server sent a retained message to a subscription whose Retain Handling is 2",
+        expected: "no retained message", actual: "RETAIN 1",
+        evidence: delivery.matching.evidence(event.context.connection)))
+  }
+
+  /// Judges a retained message to a subscription that wants them when it is new.
+  private func judgeAgain(
+    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let rule = MQTTRule.handlingSendsOnce
+    guard delivery.isKnown else { return tally.leave(rule, state.doubtOfSubscriptions, hearing) }
+    guard delivery.publication == nil || delivery.isOlder, !delivery.matching.somePublished,
+      !packet.dup
+    else { return tally.leave(rule, .mayBePublished, hearing) }
+    let isSecond = state.noteRetained(delivery.key)
+    guard let isSecond else { return tally.leave(rule, .tooMany, hearing) }
+    guard isSecond, delivery.matching.wereThere else { return tally.satisfy(rule, hearing) }
+    state.ownRare.suspicions.add(
+      rule, event, hearing, &tally,
+      FindingText(
+        "the server sent a retained message again when the client subscribed again with Retain "
+          + "Handling 1",
+        expected: "retained messages for a new subscription only", actual: "the same once more",
+        evidence: delivery.matching.evidence(event.context.connection)))
+  }
+}
+
+extension BrokerJudge.Delivery {
+  /// Whether it was published before the subscriptions came to stand as they do, and not since.
+  var isOlder: Bool {
+    publication.map { $0.last.time.nanoseconds < matching.requested } ?? false
+  }
+}
+
+extension ConnectionState {
+  /// Notes that a retained message came.
+  /// - Returns: Whether it came before on the connection; nil where there were too many to tell.
+  mutating func noteRetained(_ key: UInt64) -> Bool? {
+    guard let seen = terms?.value.retainedSeen else { return nil }
+    if seen.contains(key) { return true }
+    guard seen.count < Terms.mostRetained else { return nil }
+    change { $0.retainedSeen.insert(key) }
+    return false
+  }
+}

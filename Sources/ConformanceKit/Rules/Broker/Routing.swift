@@ -1,0 +1,210 @@
+internal import RepriseCore
+internal import Wire
+
+// Who gets a message, and at which QoS: sections 3.3.4 (3.1.1: 3.3.5), 3.8.4, 3.10.4, 4.7.2 and 4.8.2.
+extension BrokerJudge {
+  /// Judges a message whose topic begins with `$`.
+  func judgeDollar(
+    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ delivery: Delivery,
+    _ event: borrowing EventView, _ state: inout ConnectionState, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    let rule = MQTTRule.wildcardsSpareDollarTopics
+    guard topic.byteCount > 0, topic.extracting(first: 1).equals("$") else { return }
+    guard delivery.matching.count == 0, delivery.matching.removed == nil else {
+      return tally.satisfy(rule, hearing)
+    }
+    guard state.subscribing.subscriptions.matchesWildly(topic) else { return }
+    guard delivery.isKnown else {
+      return tally.leave(rule, state.doubtOfSubscriptions, hearing)
+    }
+    let name = String(copying: topic)
+    guard !name.contains(RedactionRules.mark) else { return tally.leave(rule, .hidden, hearing) }
+    state.ownRare.suspicions.add(
+      rule, event, hearing, &tally,
+      FindingText(
+        "the server sent a message whose topic begins with $ for a filter that begins with a wildcard",
+        expected: "no message of that topic for such a filter", actual: "topic \"\(name)\""))
+  }
+
+  /// Judges the QoS of a message by what the client was granted.
+  func judgeGrant(
+    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let matching = delivery.matching
+    guard matching.count > 0 || matching.removed != nil else { return }
+    let isShared = matching.isShared && !matching.isPlain && hearing.version == .v5_0
+    let rules: [MQTTRule] = isShared ? [.grantedQoSIsKept, .sharedQoSIsKept] : [.grantedQoSIsKept]
+    guard packet.qos > matching.highestQoS else {
+      if isShared { tally.satisfy(.sharedQoSIsKept, hearing) }
+      return
+    }
+    guard delivery.isKnown else {
+      for rule in rules { tally.leave(rule, state.doubtOfSubscriptions, hearing) }
+      return
+    }
+    for rule in rules {
+      state.ownRare.suspicions.add(
+        rule, event, hearing, &tally,
+        FindingText(
+          "the server sent a message at a higher QoS than it granted to any filter that matches",
+          expected: "QoS \(matching.highestQoS) at most", actual: "QoS \(packet.qos)",
+          evidence: matching.evidence(event.context.connection)))
+    }
+  }
+
+  /// Judges the QoS of a message by the one that it was published with.
+  mutating func judgeQoS(
+    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let matching = delivery.matching
+    guard matching.count > 0, packet.qos <= matching.highestQoS else { return }
+    let rule: MQTTRule = matching.count > 1 ? .overlapsGetHighestQoS : .grantedQoSIsKept
+    guard let source = delivery.source else {
+      return tally.leave(rule, .ambiguousMessage, hearing)
+    }
+    if packet.qos > source.qos {
+      return add(
+        .grantedQoSIsKept, delivery, event, hearing, &tally,
+        FindingText(
+          "the server delivered a message at a higher QoS than it was published with in frame "
+            + "\(source.first.frame)",
+          expected: "QoS \(source.qos)", actual: "QoS \(packet.qos)",
+          evidence: source.evidence + matching.evidence(event.context.connection)))
+    }
+    let expected = min(source.qos, matching.grantedQoS)
+    guard isEstablished(delivery, source) else {
+      return tally.leave(rule, .subscriptionMayBeNewer, hearing)
+    }
+    if packet.qos == expected {
+      if matching.count > 1 {
+        _ = pending.takeBack(rule, on: event.context.connection, key: delivery.key, hearing)
+      }
+      return tally.satisfy(rule, hearing)
+    }
+    guard !packet.dup else { return tally.leave(rule, .repeatedMessage, hearing) }
+    add(
+      rule, delivery, event, hearing, isTakenBack: matching.count > 1, &tally,
+      FindingText(
+        "the server delivered the message of frame \(source.first.frame) at a lower QoS than it was "
+          + "published with and granted",
+        expected: "QoS \(expected)", actual: "QoS \(packet.qos)",
+        evidence: source.evidence + matching.evidence(event.context.connection)))
+  }
+
+  /// Judges a message that its receiver has published itself.
+  mutating func judgeNoLocal(
+    _ delivery: Delivery, _ event: borrowing EventView, _ state: borrowing ConnectionState,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard hearing.version == .v5_0, delivery.matching.count > 0, delivery.matching.isDeaf else {
+      return
+    }
+    let rule = MQTTRule.noLocalIsKept
+    guard let source = delivery.source else {
+      return tally.leave(rule, .ambiguousMessage, hearing)
+    }
+    guard source.connection == event.context.connection else {
+      return tally.satisfy(rule, hearing)
+    }
+    guard isEstablished(delivery, source) else {
+      return tally.leave(rule, .subscriptionMayBeNewer, hearing)
+    }
+    add(
+      rule, delivery, event, hearing, &tally,
+      FindingText(
+        "the server sent a client the message that it had published in frame "
+          + "\(source.first.frame), though its subscription is No Local",
+        expected: "no message of the client's own", actual: "its own message",
+        evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
+  }
+
+  /// Judges a message that no filter matches any more.
+  mutating func judgeUnsubscribed(
+    _ delivery: Delivery, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard delivery.matching.count == 0, let removed = delivery.matching.removed else { return }
+    let rule = MQTTRule.unsubscribedGetsNothing
+    guard let source = delivery.source else {
+      return tally.leave(rule, .ambiguousMessage, hearing)
+    }
+    guard isSurely(source.first.time, after: removed.since) else {
+      return tally.leave(rule, .onItsWay, hearing)
+    }
+    add(
+      rule, delivery, event, hearing, &tally,
+      FindingText(
+        "the server sent a message that was published in frame \(source.first.frame), after the "
+          + "client had been unsubscribed in frame \(removed.frame)",
+        expected: "no message behind the UNSUBACK that was published behind it",
+        actual: "PUBLISH",
+        evidence: source.evidence + [
+          Finding.Evidence(
+            frame: removed.frame, connection: event.context.connection,
+            role: "UNSUBACK of the filter that matches")
+        ]))
+  }
+
+  /// Counts the filters that were removed and for which nothing came any more.
+  func closeUnsubscribed(
+    _ connection: Int, _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let rule = MQTTRule.unsubscribedGetsNothing
+    guard state.routesAreKnown, let last = state.server.lastTime,
+      !pending.contains(rule, on: connection, hearing)
+    else { return }
+    let removed = state.subscribing.subscriptions.removed
+    if removed.count > 0, last.nanoseconds > removed.since { tally.satisfy(rule, hearing) }
+  }
+
+  // MARK: What the rules have in common
+
+  /// Whether all subscriptions that match were there when the message came, and were not asked for again since.
+  func isEstablished(_ delivery: Delivery, _ source: Publication) -> Bool {
+    delivery.matching.isCertain
+      && isSurely(source.first.time, after: delivery.matching.since)
+      && isSurely(source.first.time, after: delivery.matching.requested)
+  }
+
+  /// Keeps a violation until the file ends: a publisher that is not in it would explain it.
+  mutating func add(
+    _ rule: MQTTRule, _ delivery: Delivery, _ event: borrowing EventView, _ hearing: Hearing,
+    isTakenBack: Bool = false, _ tally: inout Tally, _ text: FindingText
+  ) {
+    pending.add(
+      rule, event, hearing, key: delivery.key, server: delivery.server, isTakenBack: isTakenBack,
+      &tally, text)
+  }
+}
+
+extension Publication {
+  /// The packet that published it.
+  var evidence: [Finding.Evidence] {
+    [
+      Finding.Evidence(
+        frame: first.frame, connection: connection,
+        role: "published with QoS \(qos)" + (retain ? " and RETAIN" : ""))
+    ]
+  }
+}
+
+extension Matching {
+  /// The packets that granted the subscriptions.
+  func evidence(_ connection: Int) -> [Finding.Evidence] {
+    frames.map {
+      Finding.Evidence(frame: $0, connection: connection, role: "SUBACK of a filter that matches")
+    }
+  }
+}
+
+extension ConnectionState {
+  /// Why not all subscriptions of the client are known.
+  var doubtOfSubscriptions: UndecidedReason {
+    if let loss = lossReason(of: .client) { return loss }
+    if opening.connect == nil { return .connectNotSeen }
+    if isNewSession != true, !isContinued { return .sessionResumed }
+    return subscribing.subscriptions.isOverfull ? .tooMany : .extensionFilter
+  }
+}

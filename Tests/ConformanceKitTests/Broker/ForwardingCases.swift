@@ -1,0 +1,117 @@
+import RepriseCore
+import Wire
+
+@testable import ConformanceKit
+
+extension SharedCase {
+  private static let properties: [MQTTProperty] = [
+    .number(.payloadFormatIndicator, 1), .number(.messageExpiryInterval, 60),
+    .text(.contentType, "text"), .text(.responseTopic, "r"),
+    MQTTProperty(.correlationData, .binary([1])), MQTTProperty(.userProperty, .pair("a", "1")),
+    MQTTProperty(.userProperty, .pair("b", "2")),
+  ]
+
+  private static func forward(
+    _ name: String, failed: [MQTTRule] = [], _ counts: Counts, after seconds: Double = 0,
+    _ change: @escaping @Sendable ([MQTTProperty]) -> [MQTTProperty]
+  ) -> SharedCase {
+    SharedCase(name, in: [.v5_0], failed: failed, counts) {
+      $0.meet()
+      $0.on(2) { $0.say(.client, "a", "1", properties) }
+      $0.wait(seconds)
+      $0.say(.server, "a", "1", change(properties))
+      $0.part()
+    }
+  }
+
+  /// Without one property, and with another value of it.
+  private static func altered(
+    _ id: MQTTPropertyID, _ other: MQTTProperty, _ rule: MQTTRule
+  ) -> [SharedCase] {
+    [
+      forward("\(id.name) is missing", failed: [rule], [rule: (1, 0, 0, [10])]) {
+        $0.filter { $0.id != id }
+      },
+      forward("\(id.name) is altered", failed: [rule], [rule: (1, 0, 0, [10])]) {
+        $0.map { $0.id == id ? other : $0 }
+      },
+    ]
+  }
+
+  /// What a server passes on of a message.
+  static let forwarding: [SharedCase] =
+    [
+      forward(
+        "every property as it was published",
+        [
+          .formatIsForwarded: (0, 1, 0, []), .contentTypeIsForwarded: (0, 1, 0, []),
+          .responseTopicIsForwarded: (0, 1, 0, []), .correlationIsForwarded: (0, 1, 0, []),
+          .userPropertiesAreForwarded: (0, 1, 0, []), .userPropertiesKeepOrder: (0, 1, 0, []),
+          .expiryIsCountedDown: (0, 1, 0, []),
+        ]
+      ) { $0 },
+      forward(
+        "another User Property between them",
+        [.userPropertiesAreForwarded: (0, 1, 0, []), .userPropertiesKeepOrder: (0, 1, 0, [])]
+      ) {
+        var properties = $0
+        properties.insert(MQTTProperty(.userProperty, .pair("via", "x")), at: 6)
+        return properties
+      },
+      forward(
+        "User Properties in another order", failed: [.userPropertiesKeepOrder],
+        [.userPropertiesAreForwarded: (0, 1, 0, []), .userPropertiesKeepOrder: (1, 0, 0, [10])]
+      ) { Array($0.dropLast(2)) + $0.suffix(2).reversed() },
+      forward(
+        "one User Property of two", failed: [.userPropertiesAreForwarded],
+        [
+          .userPropertiesAreForwarded: (1, 0, 0, [10]), .userPropertiesKeepOrder: (0, 0, 0, []),
+        ]
+      ) { Array($0.dropLast()) },
+      forward(
+        "an expiry that was counted down", [.expiryIsCountedDown: (0, 1, 0, [])], after: 10
+      ) { $0.map { $0.id == .messageExpiryInterval ? .number(.messageExpiryInterval, 50) : $0 } },
+      forward(
+        "an expiry that was not counted down", failed: [.expiryIsCountedDown],
+        [.expiryIsCountedDown: (1, 0, 0, [10])], after: 10
+      ) { $0 },
+      forward(
+        "an expiry that was counted down by too much", failed: [.expiryIsCountedDown],
+        [.expiryIsCountedDown: (1, 0, 0, [10])], after: 10
+      ) { $0.map { $0.id == .messageExpiryInterval ? .number(.messageExpiryInterval, 47) : $0 } },
+      forward(
+        "an expiry that differs by 2 s", [.expiryIsCountedDown: (0, 1, 0, [])], after: 10
+      ) { $0.map { $0.id == .messageExpiryInterval ? .number(.messageExpiryInterval, 48) : $0 } },
+      SharedCase(
+        "properties of a message that was published twice", in: [.v5_0],
+        [.contentTypeIsForwarded: (0, 0, 1, [11])]
+      ) {
+        $0.meet()
+        $0.on(2) {
+          $0.say(.client, "a", "1", [.text(.contentType, "text")])
+          $0.say(.client, "a", "1", [.text(.contentType, "other")])
+        }
+        $0.say(.server, "a", "1", [.text(.contentType, "other")])
+        $0.part()
+      },
+      SharedCase(
+        "a Content Type that nobody published", in: [.v5_0], failed: [.contentTypeIsForwarded],
+        [.contentTypeIsForwarded: (1, 0, 0, [10]), .formatIsForwarded: (0, 0, 0, [])]
+      ) {
+        $0.meet()
+        $0.on(2) { $0.say(.client, "a", "1") }
+        $0.say(.server, "a", "1", [.text(.contentType, "text")])
+        $0.part()
+      },
+    ]
+    + altered(.payloadFormatIndicator, .number(.payloadFormatIndicator, 0), .formatIsForwarded)
+    + altered(.contentType, .text(.contentType, "txt"), .contentTypeIsForwarded)
+    + altered(.responseTopic, .text(.responseTopic, "s"), .responseTopicIsForwarded)
+    + altered(
+      .correlationData, MQTTProperty(.correlationData, .binary([2])), .correlationIsForwarded)
+    + [
+      forward(
+        "no expiry", failed: [.expiryIsCountedDown], [.expiryIsCountedDown: (1, 0, 0, [10])]
+      ) { $0.filter { $0.id != .messageExpiryInterval } }
+    ]
+}

@@ -1,0 +1,360 @@
+import RepriseCore
+import Wire
+
+@testable import ConformanceKit
+
+extension SharedCase {
+  /// Sessions that outlive their connections, and clients that connect again.
+  static let resuming: [SharedCase] = presence + repeating + takingOver
+
+  private static let presence: [SharedCase] = [
+    SharedCase(
+      "a session that is there again",
+      [
+        .presentSessionIsTold: (0, 1, 1, [3]), .absentSessionIsTold: (0, 0, 1, [3]),
+        .sessionGoesOn: (0, 1, 0, []), .cleanStartIsCarriedOut: (0, 1, 0, []),
+      ]
+    ) {
+      $0.join("c", cleanStart: false)
+      $0.finish()
+      $0.on(2) {
+        $0.join("c", cleanStart: false, isPresent: true)
+        $0.finish()
+      }
+    },
+    SharedCase(
+      "a session that is gone", [.presentSessionIsTold: (0, 0, 2, [3, 8])]
+    ) {
+      $0.join("c", cleanStart: false)
+      $0.finish()
+      $0.on(2) {
+        $0.join("c", cleanStart: false)
+        $0.finish()
+      }
+    },
+    SharedCase(
+      "a session that is there behind one that was clean", in: [.v3_1_1],
+      failed: [.absentSessionIsTold, .cleanStartEndsSession],
+      [.absentSessionIsTold: (1, 0, 0, [8]), .cleanStartEndsSession: (1, 1, 0, [8])]
+    ) { $0.comeBack() },
+    SharedCase(
+      "a session that is there behind one that expired at once", in: [.v5_0],
+      failed: [.absentSessionIsTold], [.absentSessionIsTold: (1, 0, 0, [8])]
+    ) { $0.comeBack() },
+    SharedCase(
+      "a session that is there a while behind one that was clean",
+      [.absentSessionIsTold: (0, 0, 1, [8])]
+    ) { $0.comeBack(after: 6) },
+    SharedCase(
+      "a session of another user that is there behind one that was clean",
+      [.absentSessionIsTold: (0, 0, 1, [8])]
+    ) {
+      $0.join("c", user: "a")
+      $0.finish()
+      $0.on(2) {
+        $0.join("c", cleanStart: false, isPresent: true, user: "b")
+        $0.finish()
+      }
+    },
+    SharedCase(
+      "a clean session behind one that was clean",
+      [.cleanStartEndsSession: (0, 2, 0, []), .cleanStartIsCarriedOut: (0, 2, 0, [])]
+    ) {
+      $0.join("c")
+      $0.finish()
+      $0.on(2) {
+        $0.join("c")
+        $0.finish()
+      }
+    },
+    SharedCase(
+      "no session behind one that was clean", [.absentSessionIsTold: (0, 1, 0, [])]
+    ) {
+      $0.join("c")
+      $0.finish()
+      $0.on(2) {
+        $0.join("c", cleanStart: false)
+        $0.finish()
+      }
+    },
+    SharedCase(
+      "a session that is there behind its expiry", in: [.v5_0], failed: [.absentSessionIsTold],
+      [.absentSessionIsTold: (1, 0, 1, [8])]
+    ) { $0.expire(in: 1, after: 4) },
+    SharedCase(
+      "a session that is there about its expiry", in: [.v5_0],
+      [.absentSessionIsTold: (0, 0, 1, [3]), .presentSessionIsTold: (0, 0, 0, [])]
+    ) { $0.expire(in: 1, after: 2) },
+  ]
+
+  private static let repeating: [SharedCase] = [
+    SharedCase(
+      "messages again in the resumed session",
+      [
+        .repeatsComeWithSession: (0, 2, 0, []), .repeatsHaveDup: (0, 2, 0, []),
+        .repeatsKeepOrder: (0, 1, 0, []), .clientRepeatsKeepIdentifier: (0, 2, 0, []),
+        .qos1StaysOpen: (0, 2, 0, []),
+      ]
+    ) {
+      $0.resume {
+        $0.left()
+      } then: {
+        for id: UInt16 in 1...2 {
+          $0.say(.client, "a", "\(id)", qos: 1, id: id, dup: true)
+          $0.acknowledge(.server, .puback, id)
+        }
+      }
+    },
+    SharedCase(
+      "messages again in the other order", failed: [.repeatsKeepOrder],
+      [.repeatsComeWithSession: (0, 2, 0, []), .repeatsKeepOrder: (1, 0, 0, [12])]
+    ) {
+      $0.resume {
+        $0.left()
+      } then: {
+        for id: UInt16 in [2, 1] {
+          $0.say(.client, "a", "\(id)", qos: 1, id: id, dup: true)
+          $0.acknowledge(.server, .puback, id)
+        }
+      }
+    },
+    SharedCase(
+      "a message again without DUP in the resumed session", failed: [.repeatsHaveDup],
+      [.repeatsComeWithSession: (0, 2, 0, []), .repeatsHaveDup: (1, 1, 0, [12])]
+    ) {
+      $0.resume {
+        $0.left()
+      } then: {
+        $0.say(.client, "a", "1", qos: 1, id: 1, dup: true)
+        $0.acknowledge(.server, .puback, 1)
+        $0.say(.client, "a", "2", qos: 1, id: 2)
+        $0.acknowledge(.server, .puback, 2)
+      }
+    },
+    SharedCase(
+      "a server's message that does not come again", in: [.v3_1_1],
+      failed: [.repeatsComeWithSession], [.repeatsComeWithSession: (1, 0, 0, [14])]
+    ) {
+      $0.resume {
+        $0.ask(1, "a")
+        $0.say(.server, "a", "1", qos: 1, id: 1)
+      } then: {
+        $0.say(.server, "a", "2", qos: 1, id: 2)
+        $0.acknowledge(.client, .puback, 2)
+      }
+    },
+    SharedCase(
+      "a server's message of 5.0 that does not come again and may have expired", in: [.v5_0],
+      [.repeatsComeWithSession: (0, 0, 1, [10])]
+    ) {
+      $0.resume {
+        $0.ask(1, "a")
+        $0.say(.server, "a", "1", qos: 1, id: 1)
+      } then: {
+        $0.say(.server, "a", "2", qos: 1, id: 2)
+        $0.acknowledge(.client, .puback, 2)
+      }
+    },
+    SharedCase(
+      "a server's message again", [.repeatsComeWithSession: (0, 1, 0, [])]
+    ) {
+      $0.resume {
+        $0.ask(1, "a")
+        $0.say(.server, "a", "1", qos: 1, id: 1)
+      } then: {
+        $0.say(.server, "a", "1", qos: 1, id: 1, dup: true)
+        $0.acknowledge(.client, .puback, 1)
+        $0.say(.server, "a", "2", qos: 1, id: 2)
+        $0.acknowledge(.client, .puback, 2)
+      }
+    },
+    SharedCase(
+      "a server's message that does not come again on a short connection",
+      [.repeatsComeWithSession: (0, 0, 1, [10])]
+    ) {
+      $0.resume {
+        $0.ask(1, "a")
+        $0.say(.server, "a", "1", qos: 1, id: 1)
+      } then: {
+        $0.answerPing()
+      }
+    },
+    SharedCase(
+      "a client's message that does not come again, and another one does",
+      failed: [.repeatsComeWithSession], [.repeatsComeWithSession: (2, 0, 0, [13, 13])]
+    ) {
+      $0.resume {
+        $0.left()
+      } then: {
+        $0.say(.client, "a", "3", qos: 1, id: 3)
+        $0.acknowledge(.server, .puback, 3)
+      }
+    },
+    SharedCase(
+      "a message of QoS 2 again",
+      [.repeatsComeWithSession: (0, 1, 0, []), .qos2StaysOpen: (0, 1, 0, [])]
+    ) {
+      $0.resume {
+        $0.say(.client, "a", "1", qos: 2, id: 1)
+      } then: {
+        $0.say(.client, "a", "1", qos: 2, id: 1, dup: true)
+        $0.acknowledge(.server, .pubrec, 1)
+        $0.acknowledge(.client, .pubrel, 1)
+        $0.acknowledge(.server, .pubcomp, 1)
+      }
+    },
+    SharedCase(
+      "a clean session that is there", in: [.v3_1_1],
+      failed: [.cleanSessionIsNew, .cleanStartIsCarriedOut],
+      [.cleanStartIsCarriedOut: (1, 0, 0, [3]), .cleanStartEndsSession: (0, 0, 0, [])]
+    ) {
+      $0.join("c", isPresent: true)
+      $0.finish()
+    },
+    SharedCase(
+      "a clean session of 5.0 that is there", in: [.v5_0],
+      failed: [.cleanSessionIsNew, .cleanStartIsCarriedOut, .cleanStartEndsSession],
+      [.cleanStartIsCarriedOut: (1, 0, 0, [3]), .cleanStartEndsSession: (1, 0, 0, [3])]
+    ) {
+      $0.join("c", isPresent: true)
+      $0.finish()
+    },
+    SharedCase(
+      "a PUBREL again",
+      [
+        .repeatsComeWithSession: (0, 1, 0, []), .pubrelStaysOpen: (0, 1, 0, []),
+        .nothingAgainBehindPubrel: (0, 1, 0, []),
+      ]
+    ) {
+      $0.resume {
+        $0.released()
+      } then: {
+        $0.acknowledge(.client, .pubrel, 1)
+        $0.acknowledge(.server, .pubcomp, 1)
+      }
+    },
+    SharedCase(
+      "a PUBLISH again though its PUBREL was sent", in: [.v5_0],
+      failed: [.nothingAgainBehindPubrel], [.nothingAgainBehindPubrel: (1, 0, 0, [11])]
+    ) {
+      $0.resume {
+        $0.released()
+      } then: {
+        $0.say(.client, "a", "1", qos: 2, id: 1, dup: true)
+        $0.acknowledge(.server, .pubrec, 1)
+        $0.acknowledge(.client, .pubrel, 1)
+        $0.acknowledge(.server, .pubcomp, 1)
+      }
+    },
+  ]
+
+  private static let takingOver: [SharedCase] = [
+    SharedCase(
+      "an older connection that the server ends", [.olderConnectionEnds: (0, 1, 0, [])]
+    ) {
+      $0.join("c")
+      $0.on(2) { $0.join("c") }
+      $0.close(.server)
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
+      "an older connection that goes on", failed: [.olderConnectionEnds],
+      [.olderConnectionEnds: (1, 0, 0, [8])]
+    ) {
+      $0.join("c")
+      $0.on(2) { $0.join("c") }
+      $0.wait(6)
+      $0.answerPing()
+      $0.finish()
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
+      "an older connection that has something on its way", [.olderConnectionEnds: (0, 1, 0, [])]
+    ) {
+      $0.join("c")
+      $0.on(2) { $0.join("c") }
+      $0.wait(4)
+      $0.answerPing()
+      $0.close(.server)
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
+      "an older connection of another user", [.olderConnectionEnds: (0, 0, 0, [])]
+    ) {
+      $0.join("c", user: "a")
+      $0.on(2) { $0.join("c", user: "b") }
+      $0.wait(6)
+      $0.answerPing()
+      $0.finish()
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
+      "an older connection that stays open", failed: [.olderConnectionEnds],
+      [.olderConnectionEnds: (1, 0, 0, [7])]
+    ) {
+      $0.join("c")
+      $0.on(2) { $0.join("c") }
+      $0.wait(31)
+      $0.close(.client)
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
+      "an older connection that its client ends", [.olderConnectionEnds: (0, 0, 1, [7])]
+    ) {
+      $0.join("c")
+      $0.on(2) { $0.join("c") }
+      $0.close(.client)
+      $0.on(2) { $0.finish() }
+    },
+  ]
+}
+
+extension Script {
+  /// A session that ends with its connection, and a client that is told that it is there.
+  fileprivate mutating func comeBack(after seconds: Double = 0) {
+    join("c")
+    finish()
+    wait(seconds)
+    on(2) {
+      $0.join("c", cleanStart: false, isPresent: true)
+      $0.finish()
+    }
+  }
+
+  /// A session that lasts some seconds, and is there behind some.
+  fileprivate mutating func expire(in seconds: Int, after: Double) {
+    join("c", cleanStart: false, expiry: seconds)
+    finish()
+    wait(after)
+    on(2) {
+      $0.join("c", cleanStart: false, isPresent: true, expiry: seconds)
+      $0.finish()
+    }
+  }
+
+  /// A connection that breaks, and one that resumes its session.
+  fileprivate mutating func resume(
+    _ first: (inout Script) -> Void, then second: (inout Script) -> Void
+  ) {
+    join("c", cleanStart: false)
+    first(&self)
+    close(.client)
+    on(2) {
+      $0.join("c", cleanStart: false, isPresent: true)
+      second(&$0)
+      $0.finish()
+    }
+  }
+
+  /// The client sends two messages: two frames.
+  fileprivate mutating func left() {
+    for id: UInt16 in 1...2 { say(.client, "a", "\(id)", qos: 1, id: id) }
+  }
+
+  /// The client sends a message up to its PUBREL: three frames.
+  fileprivate mutating func released() {
+    say(.client, "a", "1", qos: 2, id: 1)
+    acknowledge(.server, .pubrec, 1)
+    acknowledge(.client, .pubrel, 1)
+  }
+}

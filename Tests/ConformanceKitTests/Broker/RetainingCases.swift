@@ -1,0 +1,196 @@
+import RepriseCore
+import Wire
+
+@testable import ConformanceKit
+
+extension SharedCase {
+  /// The RETAIN flag, and retained messages.
+  static let retaining: [SharedCase] = [
+    SharedCase(
+      "a live message without RETAIN", [.liveIsNotRetained: (0, 1, 0, [])]
+    ) {
+      $0.meet()
+      $0.on(2) { $0.say(.client, "a", "1", retain: true) }
+      $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "a live message with RETAIN", failed: [.liveIsNotRetained],
+      [.liveIsNotRetained: (1, 1, 0, [10])]
+    ) {
+      $0.meet()
+      $0.on(2) { $0.say(.client, "a", "1", retain: true) }
+      $0.say(.server, "a", "1", retain: true)
+      $0.on(2) { $0.say(.client, "a", "2") }
+      $0.say(.server, "a", "2")
+      $0.part()
+    },
+    SharedCase(
+      "a live message beside the retained one that is the same",
+      [.liveIsNotRetained: (0, 2, 0, [])]
+    ) {
+      $0.meet()
+      $0.on(2) { $0.say(.client, "a", "1", retain: true) }
+      $0.say(.server, "a", "1", retain: true)
+      $0.say(.server, "a", "1")
+      $0.on(2) { $0.say(.client, "a", "2") }
+      $0.say(.server, "a", "2")
+      $0.part()
+    },
+    SharedCase(
+      "a message with RETAIN that the client asked for meanwhile",
+      [.liveIsNotRetained: (0, 1, 0, []), .newSubscriptionGetsRetained: (0, 0, 0, [])]
+    ) {
+      $0.meet()
+      $0.on(2) { $0.say(.client, "a", "1", retain: true) }
+      $0.ask(2, "a")
+      $0.say(.server, "a", "1", retain: true)
+      $0.on(2) { $0.say(.client, "a", "2") }
+      $0.say(.server, "a", "2")
+      $0.part()
+    },
+    SharedCase(
+      "a bridge gets RETAIN as it was published", in: [.v3_1_1], [.liveIsNotRetained: (0, 0, 0, [])]
+    ) {
+      $0.open()
+      // CONNECT of a bridge: level 0x84, clean session, no keep alive, "s".
+      $0.client(hex: "10 0D 00 04 4D 51 54 54 84 02 00 00 00 01 73")
+      $0.server(.connack(.init()))
+      $0.ask(1, "a")
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", retain: true)
+      }
+      $0.say(.server, "a", "1", retain: true)
+      $0.on(2) { $0.say(.client, "a", "2") }
+      $0.say(.server, "a", "2")
+      $0.part()
+    },
+    SharedCase(
+      "RETAIN as it was published", in: [.v5_0],
+      [.retainIsAsPublished: (0, 2, 0, []), .liveIsNotRetained: (0, 0, 0, [])]
+    ) {
+      $0.meet(options: 0b1000)
+      $0.on(2) { $0.say(.client, "a", "1", retain: true) }
+      $0.say(.server, "a", "1", retain: true)
+      $0.on(2) { $0.say(.client, "a", "2") }
+      $0.say(.server, "a", "2")
+      $0.part()
+    },
+    SharedCase(
+      "RETAIN not as it was published", in: [.v5_0], failed: [.retainIsAsPublished],
+      [.retainIsAsPublished: (1, 1, 0, [10])]
+    ) {
+      $0.meet(options: 0b1000)
+      $0.on(2) { $0.say(.client, "a", "1", retain: true) }
+      $0.say(.server, "a", "1")
+      $0.on(2) { $0.say(.client, "a", "2") }
+      $0.say(.server, "a", "2")
+      $0.part()
+    },
+    SharedCase(
+      "a retained message for a new subscription",
+      [.retainedIsMarked: (0, 1, 0, []), .newSubscriptionGetsRetained: (0, 1, 0, [])]
+    ) {
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", retain: true)
+      }
+      $0.wait(2)
+      $0.join("s")
+      $0.ask(1, "a")
+      $0.say(.server, "a", "1", retain: true)
+      $0.part()
+    },
+    SharedCase(
+      "a retained message for a new subscription without RETAIN", in: [.v3_1_1],
+      failed: [.retainedIsMarked], [.retainedIsMarked: (1, 0, 0, [10])]
+    ) {
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", retain: true)
+      }
+      $0.wait(2)
+      $0.join("s")
+      $0.ask(1, "a")
+      $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "a message that was just published when the client subscribed", in: [.v3_1_1],
+      [.retainedIsMarked: (0, 0, 0, [])]
+    ) {
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", retain: true)
+      }
+      $0.join("s")
+      $0.ask(1, "a")
+      $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "a retained message though Retain Handling is 2", in: [.v5_0],
+      failed: [.handlingSendsNothing], [.handlingSendsNothing: (1, 1, 0, [6])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", options: 0b10_0000)
+      $0.say(.server, "a", "1", retain: true)
+      $0.say(.server, "a", "2")
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "no retained message where Retain Handling is 2", in: [.v5_0],
+      [.handlingSendsNothing: (0, 1, 0, [])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", options: 0b10_0000)
+      $0.say(.server, "a", "2")
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a retained message though Retain Handling is 2, and was 0", in: [.v5_0],
+      [.handlingSendsNothing: (0, 0, 0, [])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a")
+      $0.ask(2, "a", options: 0b10_0000)
+      $0.say(.server, "a", "1", retain: true)
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a retained message again though Retain Handling is 1", in: [.v5_0],
+      failed: [.handlingSendsOnce], [.handlingSendsOnce: (1, 1, 0, [9])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", options: 0b01_0000)
+      $0.say(.server, "a", "1", retain: true)
+      $0.ask(2, "a", options: 0b01_0000)
+      $0.say(.server, "a", "1", retain: true)
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a retained message for the first of two subscriptions with Retain Handling 1", in: [.v5_0],
+      [.handlingSendsOnce: (0, 1, 0, [])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", options: 0b01_0000)
+      $0.ask(2, "a", options: 0b01_0000)
+      $0.say(.server, "a", "1", retain: true)
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "retained messages behind UNSUBSCRIBE with Retain Handling 1", in: [.v5_0],
+      [.handlingSendsOnce: (0, 2, 0, [])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", options: 0b01_0000)
+      $0.say(.server, "a", "1", retain: true)
+      $0.unsubscribe(2, "a")
+      $0.unsuback(2)
+      $0.ask(3, "a", options: 0b01_0000)
+      $0.say(.server, "a", "1", retain: true)
+      $0.part(alone: true)
+    },
+  ]
+}

@@ -1,0 +1,283 @@
+import RepriseCore
+import Wire
+
+@testable import ConformanceKit
+
+extension SharedCase {
+  /// Who gets a message, and at which QoS.
+  static let routing: [SharedCase] = [
+    SharedCase(
+      "a message at the lower of both QoS", [.grantedQoSIsKept: (0, 2, 0, [])]
+    ) {
+      $0.meet(qos: 1)
+      $0.on(2) { $0.say(.client, "a", "1") }
+      $0.say(.server, "a", "1")
+      $0.on(2) {
+        $0.say(.client, "a", "2", qos: 2, id: 1)
+        $0.acknowledge(.server, .pubrec, 1)
+        $0.acknowledge(.client, .pubrel, 1)
+        $0.acknowledge(.server, .pubcomp, 1)
+      }
+      $0.say(.server, "a", "2", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part()
+    },
+    SharedCase(
+      "a message above the QoS that was granted", failed: [.grantedQoSIsKept],
+      [.grantedQoSIsKept: (1, 0, 0, [6])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", qos: 0)
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a message above the QoS of its filter, though another one that is gone had it",
+      [.grantedQoSIsKept: (0, 0, 0, [])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", qos: 0)
+      $0.ask(2, "+", qos: 1)
+      $0.unsubscribe(3, "+")
+      $0.unsuback(3)
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a message above its own QoS", failed: [.grantedQoSIsKept],
+      [.grantedQoSIsKept: (1, 0, 0, [10])]
+    ) {
+      $0.meet()
+      $0.on(2) { $0.say(.client, "a", "1") }
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part()
+    },
+    SharedCase(
+      "a message above its own QoS, which another one may have published",
+      [.grantedQoSIsKept: (0, 0, 1, [10])]
+    ) {
+      $0.meet()
+      $0.on(2) { $0.say(.client, "a", "1") }
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      // Nobody in the capture has published it.
+      $0.say(.server, "a", "2")
+      $0.part()
+    },
+    SharedCase(
+      "a message below both QoS", failed: [.grantedQoSIsKept],
+      [.grantedQoSIsKept: (1, 0, 0, [11])]
+    ) {
+      $0.meet(qos: 1)
+      $0.on(2) {
+        $0.say(.client, "a", "1", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "a message that was published twice", [.grantedQoSIsKept: (0, 0, 1, [12])]
+    ) {
+      $0.meet(qos: 1)
+      $0.on(2) {
+        $0.say(.client, "a", "1", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+        $0.say(.client, "a", "1")
+      }
+      $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "a message that was on its way when the client subscribed",
+      [.grantedQoSIsKept: (0, 0, 1, [10])]
+    ) {
+      $0.join("s")
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", qos: 1, id: 1)
+      }
+      $0.ask(1, "a", qos: 1)
+      $0.say(.server, "a", "1")
+      $0.on(2) { $0.acknowledge(.server, .puback, 1) }
+      $0.part()
+    },
+    SharedCase(
+      "overlapping filters, and one copy at the lower QoS", failed: [.overlapsGetHighestQoS],
+      [.overlapsGetHighestQoS: (1, 0, 0, [13])]
+    ) {
+      $0.overlap()
+      $0.say(.server, "a", "1")
+      $0.next()
+      $0.part()
+    },
+    SharedCase(
+      "overlapping filters, and one copy for each",
+      [.overlapsGetHighestQoS: (0, 1, 0, []), .grantedQoSIsKept: (0, 1, 0, [])]
+    ) {
+      $0.overlap()
+      $0.say(.server, "a", "1")
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.next()
+      $0.part()
+    },
+    SharedCase(
+      "overlapping filters, and an end in front of a second copy",
+      [.overlapsGetHighestQoS: (0, 0, 1, [13])]
+    ) {
+      $0.overlap()
+      $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "a $ topic for a filter that begins with a wildcard",
+      failed: [.wildcardsSpareDollarTopics, .topicMatchesFilter],
+      [.wildcardsSpareDollarTopics: (1, 0, 0, [6])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "#")
+      $0.say(.server, "$SYS/uptime", "1")
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a $ topic for a filter that names it", [.wildcardsSpareDollarTopics: (0, 1, 0, [])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "#")
+      $0.ask(2, "$SYS/#")
+      $0.say(.server, "$SYS/uptime", "1")
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a client's own message though its filter is No Local", in: [.v5_0],
+      failed: [.noLocalIsKept], [.noLocalIsKept: (1, 0, 0, [7])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", options: 0b100)
+      $0.say(.client, "a", "1")
+      $0.say(.server, "a", "1")
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "another client's message for a filter that is No Local", in: [.v5_0],
+      [.noLocalIsKept: (0, 1, 0, [])]
+    ) {
+      $0.meet(options: 0b100)
+      $0.say(.client, "a", "1")
+      $0.on(2) { $0.say(.client, "a", "2") }
+      $0.say(.server, "a", "2")
+      $0.part()
+    },
+    SharedCase(
+      "a client's own message for a filter that is No Local and one that is not", in: [.v5_0],
+      [.noLocalIsKept: (0, 0, 0, [])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", options: 0b100)
+      $0.ask(2, "+")
+      $0.say(.client, "a", "1")
+      $0.say(.server, "a", "1")
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a message that was published behind the UNSUBACK", failed: [.unsubscribedGetsNothing],
+      [.unsubscribedGetsNothing: (1, 0, 0, [12])]
+    ) {
+      $0.meet()
+      $0.unsubscribe(2, "a")
+      $0.unsuback(2)
+      $0.on(2) { $0.say(.client, "a", "1") }
+      $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "a message that was published in front of the UNSUBACK",
+      [.unsubscribedGetsNothing: (0, 1, 1, [12])]
+    ) {
+      $0.meet()
+      $0.unsubscribe(2, "a")
+      $0.on(2) { $0.say(.client, "a", "1") }
+      $0.unsuback(2)
+      $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "nothing behind the UNSUBACK", [.unsubscribedGetsNothing: (0, 1, 0, [])]
+    ) {
+      $0.meet()
+      $0.unsubscribe(2, "a")
+      $0.unsuback(2)
+      $0.on(2) { $0.say(.client, "a", "1") }
+      $0.part()
+    },
+    SharedCase(
+      "a shared message above the QoS that was granted", in: [.v5_0],
+      failed: [.grantedQoSIsKept, .sharedQoSIsKept], [.sharedQoSIsKept: (1, 1, 0, [7])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "$share/g/a", qos: 0)
+      $0.say(.server, "a", "1")
+      $0.say(.server, "a", "2", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a topic behind an alias that no filter matches", in: [.v5_0],
+      failed: [.topicMatchesFilter], [.topicMatchesFilter: (1, 1, 0, [7])]
+    ) {
+      $0.open()
+      $0.client(
+        .connect(
+          .init(clientID: "s", keepAlive: 0, properties: [.number(.topicAliasMaximum, 2)])))
+      $0.server(.connack(.init()))
+      $0.ask(1, "a")
+      $0.say(.server, "a", "1", [.number(.topicAlias, 1)])
+      $0.say(.server, "b", "1", [.number(.topicAlias, 1)])
+      $0.answerPing()
+      $0.finish()
+    },
+    SharedCase(
+      "a topic behind an alias that a filter matches", in: [.v5_0],
+      [.topicMatchesFilter: (0, 2, 0, [])]
+    ) {
+      $0.open()
+      $0.client(
+        .connect(
+          .init(clientID: "s", keepAlive: 0, properties: [.number(.topicAliasMaximum, 2)])))
+      $0.server(.connack(.init()))
+      $0.ask(1, "a")
+      $0.say(.server, "a", "1", [.number(.topicAlias, 1)])
+      $0.say(.server, "", "2", [.number(.topicAlias, 1)])
+      $0.answerPing()
+      $0.finish()
+    },
+  ]
+}
+
+extension Script {
+  /// The client on connection 1 leaves, and there is no other one.
+  mutating func part(alone: Bool) {
+    answerPing()
+    finish()
+  }
+
+  /// A client that has a at QoS 0 and + at QoS 1, and a message with QoS 1 on a: frames 1 to 12.
+  fileprivate mutating func overlap() {
+    meet(qos: 0)
+    ask(2, "+", qos: 1)
+    on(2) {
+      $0.say(.client, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.server, .puback, 1)
+    }
+  }
+
+  /// Another message, for one of the filters.
+  fileprivate mutating func next() {
+    on(2) { $0.say(.client, "b", "2") }
+    say(.server, "b", "2")
+  }
+}
