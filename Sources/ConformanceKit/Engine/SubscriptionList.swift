@@ -51,6 +51,8 @@ struct SubscriptionList {
     var wasPlain: Bool
     /// Whether it was there already when it was last asked for.
     var wasThere = false
+    /// Whether it was asked for with another Subscription Identifier before, or without one.
+    var hasOtherNumber = false
     /// Whether a request of it is open that may change or end it, or was refused where it stood.
     var isUnsure = false
   }
@@ -72,6 +74,10 @@ struct SubscriptionList {
   /// The other filters with wildcards.
   private(set) var tree = TopicTree()
   private var serial = 0
+  /// The Subscription Identifiers that were given.
+  private var numbers: Set<UInt32> = []
+  private(set) var hasForgottenNumbers = false
+  private static let maximumNumbers = 4_096
   /// Messages often come for one filter in a row, so the last match is tried first.
   private var lastMatch = 0
   /// Whether filters were left out because there were too many.
@@ -83,6 +89,7 @@ struct SubscriptionList {
   var reserved: Int {
     // The dictionary takes its key, its value and a bit, and is kept three quarters full.
     text.capacity + entries.capacity * MemoryLayout<Entry>.stride + places.capacity * 22
+      + numbers.capacity * 5
       + tree.reserved
   }
 
@@ -96,6 +103,7 @@ struct SubscriptionList {
     _ filter: RawSpan, options: UInt8 = 0, _ identifier: UInt32 = 0, at time: Int64 = 0
   ) -> Reference? {
     serial += 1
+    note(identifier)
     let inner = MQTTTopicFilter.withoutShare(filter)
     let isShared = inner.byteCount < filter.byteCount
     if let index = find(inner) {
@@ -125,6 +133,15 @@ struct SubscriptionList {
         identifier: identifier, standing: .requested, options: options, highestQoS: options & 0b11,
         handlings: 1 << (options >> 4 & 0b11), wasShared: isShared, wasPlain: !isShared))
     return Reference(index: entries.count - 1, serial: serial)
+  }
+
+  private mutating func note(_ identifier: UInt32) {
+    guard identifier > 0, !numbers.contains(identifier) else { return }
+    if numbers.count < Self.maximumNumbers {
+      numbers.insert(identifier)
+    } else {
+      hasForgottenNumbers = true
+    }
   }
 
   /// Makes the next entry one that is looked for where topics match its wildcards; false when there
@@ -197,6 +214,12 @@ struct SubscriptionList {
     }
   }
 
+  /// Whether a Subscription Identifier was ever given, as far as they are kept.
+  func wasGiven(_ identifier: UInt32) -> Bool { numbers.contains(identifier) }
+
+  /// Whether a filter was ever asked for with another Subscription Identifier than before.
+  var hasChangedNumbers: Bool { entries.contains(where: \.hasOtherNumber) }
+
   /// How many filters were removed that did not come back, the first of them at a time.
   var removed: (count: Int, since: Int64) {
     var (count, since) = (0, Int64.max)
@@ -222,6 +245,7 @@ struct SubscriptionList {
     let wasPlain: Bool
     let wasThere: Bool
     let isUnsure: Bool
+    let hasOtherNumber: Bool
 
     fileprivate init(_ entry: Entry) {
       standing = entry.standing
@@ -237,6 +261,7 @@ struct SubscriptionList {
       wasPlain = entry.wasPlain
       wasThere = entry.wasThere
       isUnsure = entry.isUnsure
+      hasOtherNumber = entry.hasOtherNumber
     }
   }
 
@@ -330,6 +355,7 @@ extension SubscriptionList.Entry {
     requested = time
     handlings |= 1 << (options >> 4 & 0b11)
     if isShared { wasShared = true } else { wasPlain = true }
+    if identifier != self.identifier { hasOtherNumber = true }
     self.identifier = identifier
   }
 

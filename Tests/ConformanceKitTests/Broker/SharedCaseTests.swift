@@ -16,5 +16,5 @@ struct SharedCaseTests {
 }
 
 extension SharedCase {
-  static let all = routing + retaining + forwarding + ordering + identifying + resuming
+  static let all = routing + retaining + forwarding + ordering + identifying + resuming + numbering
 }

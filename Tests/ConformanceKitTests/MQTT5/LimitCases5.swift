@@ -4,9 +4,39 @@ import Wire
 
 extension Case5 {
   /// What an end accepts: sections 3.1.2.11, 3.2.2.3, 3.3.4 and 4.9.
-  static let limits = sizes + aliases + abilities + quotas + reasons
+  static let limits = sizes + fitting + aliases + abilities + quotas + reasons
 
   private static let sizes: [Case5] = [
+    Case5(
+      about: "a CONNACK that its Reason String makes too large",
+      ["MQTT-3.2.2-19": (1, 0, 0, [3]), "MQTT-3.2.2-20": (0, 0, 0, [])]
+    ) {
+      $0.agree([.number(.maximumPacketSize, 30)], [reason])
+      $0.finish()
+    },
+    Case5(
+      about: "a CONNACK that its User Properties make too large",
+      ["MQTT-3.2.2-19": (0, 0, 0, []), "MQTT-3.2.2-20": (1, 0, 0, [3])]
+    ) {
+      $0.agree([.number(.maximumPacketSize, 30)], [user])
+      $0.finish()
+    },
+    Case5(
+      about: "a CONNACK whose properties fit",
+      ["MQTT-3.2.2-19": (0, 1, 0, []), "MQTT-3.2.2-20": (0, 1, 0, [])]
+    ) {
+      $0.agree([.number(.maximumPacketSize, 200)], [reason, user])
+      $0.finish()
+    },
+    Case5(
+      "a PUBACK of a client that may not know the limit yet",
+      ["MQTT-3.4.2-2": (0, 0, 1, [5]), "MQTT-3.2.2-15": (0, 0, 1, [5])]
+    ) {
+      $0.agree([], [.number(.maximumPacketSize, 40)])
+      $0.publish(.server, "a", qos: 1, id: 9)
+      $0.client(.acknowledgement(.puback, packetID: 9, .init(0, properties: [reason])))
+      $0.close(.client)
+    },
     Case5(
       "a server's PUBLISH of 11 bytes to a client that takes 10", failed: ["MQTT-3.1.2-24"],
       ["MQTT-3.1.2-24": (1, 2, 0, [5]), "MQTT-3.2.2-15": (0, 0, 0, [])]
@@ -59,6 +89,74 @@ extension Case5 {
       $0.close(.server)
     },
   ]
+
+  /// A packet of a type in which a property makes it too large, and the clauses on Reason String and User Property.
+  private struct Fit: Sendable {
+    let sender: Peer
+    let reason: String
+    let users: String
+    let content: @Sendable ([MQTTProperty]) -> MQTTPacket.Content
+  }
+
+  private static let fits: [String: Fit] = [
+    "PUBACK": fit(.server, "3.4.2-2", "3.4.2-3", .puback),
+    "PUBREC": fit(.server, "3.5.2-2", "3.5.2-3", .pubrec),
+    "PUBREL": fit(.server, "3.6.2-2", "3.6.2-3", .pubrel),
+    "PUBCOMP": fit(.server, "3.7.2-2", "3.7.2-3", .pubcomp),
+    "SUBACK": Fit(sender: .server, reason: "MQTT-3.9.2-1", users: "MQTT-3.9.2-2") {
+      .suback(packetID: 9, codes: [0, 1], $0)
+    },
+    "UNSUBACK": Fit(sender: .server, reason: "MQTT-3.11.2-1", users: "MQTT-3.11.2-2") {
+      .unsuback(packetID: 9, codes: [0], $0)
+    },
+    "DISCONNECT": Fit(sender: .server, reason: "MQTT-3.14.2-3", users: "MQTT-3.14.2-4") {
+      .disconnect(.init(0x8B, properties: $0))
+    },
+    "AUTH": Fit(sender: .server, reason: "MQTT-3.15.2-2", users: "MQTT-3.15.2-3") {
+      .auth(.init(0x18, properties: $0))
+    },
+  ]
+
+  private static func fit(
+    _ sender: Peer, _ reason: String, _ users: String, _ type: MQTTPacketType
+  ) -> Fit {
+    Fit(sender: sender, reason: "MQTT-" + reason, users: "MQTT-" + users) {
+      .acknowledgement(type, packetID: 9, .init(0, properties: $0))
+    }
+  }
+
+  private static let reason = MQTTProperty.text(
+    .reasonString, String(repeating: "r", count: 40))
+  private static let user = MQTTProperty(
+    .userProperty, .pair("k", String(repeating: "u", count: 40)))
+
+  /// Each type, with a Reason String that is too much, User Properties that are, both, and neither.
+  static let fitting: [Case5] = fits.sorted { $0.key < $1.key }.flatMap { name, fit in
+    [
+      outcome(name, fit, "a Reason String too much", [reason], 40, (1, 0), (0, 0)),
+      outcome(name, fit, "a User Property too much", [user], 40, (0, 0), (1, 0)),
+      outcome(name, fit, "either of both too much", [reason, user], 70, (1, 0), (1, 0)),
+      outcome(name, fit, "both together too much", [reason, user], 30, (1, 0), (1, 0)),
+      outcome(name, fit, "properties that fit", [reason, user], 200, (0, 1), (0, 1)),
+    ]
+  }
+
+  private static func outcome(
+    _ name: String, _ fit: Fit, _ what: String, _ properties: [MQTTProperty], _ most: Int,
+    _ reason: (Int, Int), _ users: (Int, Int)
+  ) -> Case5 {
+    Case5(
+      about: "\(name) with \(what)",
+      [
+        fit.reason: (reason.0, reason.1, 0, reason.0 > 0 ? [4] : []),
+        fit.users: (users.0, users.1, 0, users.0 > 0 ? [4] : []),
+      ]
+    ) {
+      $0.agree([.number(.maximumPacketSize, most)])
+      $0.server(fit.content(properties))
+      $0.finish()
+    }
+  }
 
   private static let aliases: [Case5] = [
     Case5(

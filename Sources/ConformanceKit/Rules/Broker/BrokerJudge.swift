@@ -147,6 +147,7 @@ struct BrokerJudge {
       isKnown: state.routesAreKnown)
     judgeDollar(packet, topic, delivery, event, &state, hearing, &tally)
     judgeGrant(packet, delivery, event, &state, hearing, &tally)
+    judgeNumbers(packet, delivery, event, &state, hearing, &tally)
     judgeRetainHandling(packet, delivery, event, &state, hearing, &tally)
     guard let publication = delivery.publication else {
       return noteUnseen(packet, topic, delivery, event.context)
@@ -159,6 +160,7 @@ struct BrokerJudge {
     if state.opening.connect?.isBridge != true {
       judgeRetain(packet, delivery, event, hearing, &tally)
     }
+    judgeMerged(packet, delivery, event, hearing, &tally)
     judgeNoLocal(delivery, event, state, hearing, &tally)
     judgeUnsubscribed(delivery, event, hearing, &tally)
     judgeOrder(packet, topic, delivery, event, state, hearing, &tally)

@@ -25,6 +25,11 @@ struct Matching {
   var wereThere = true
   var isShared = false
   var isPlain = false
+  /// The Subscription Identifiers that they have, or had when they were removed.
+  var numbers: [UInt32] = []
+  /// Whether all of them have one and had no other before, and whether those that have one had no other.
+  var areNumbered = true
+  var areKept = true
   /// The frames of the SUBACKs.
   var frames: [Int] = []
   /// When the last filter that matched was removed; nil where one stands, or was not removed for certain.
@@ -32,11 +37,16 @@ struct Matching {
   var hasDoubtfulRemoval = false
 
   private static let mostFrames = 4
+  private static let mostNumbers = 64
 
   mutating func add(_ filter: SubscriptionList.Matched) {
+    if filter.standing != .refused, filter.identifier > 0, numbers.count < Self.mostNumbers {
+      numbers.append(filter.identifier)
+    }
     switch filter.standing {
     case .refused: return
     case .removed:
+      areKept = false
       highestQoS = max(highestQoS, filter.highestQoS)
       if filter.changed > removed?.since ?? .min { removed = (filter.changed, filter.frame) }
       return
@@ -53,6 +63,8 @@ struct Matching {
     if filter.handlings & 0b001 != 0 { neverSendsAll = false }
     if filter.handlings != 0b100 { neverSends = false }
     if !filter.wasThere { wereThere = false }
+    if filter.identifier == 0 || filter.hasOtherNumber { areNumbered = false }
+    if filter.hasOtherNumber { areKept = false }
     if filter.wasShared { isShared = true }
     if filter.wasPlain { isPlain = true }
     if frames.count < Self.mostFrames, filter.frame > 0 { frames.append(filter.frame) }

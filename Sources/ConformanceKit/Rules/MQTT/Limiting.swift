@@ -114,6 +114,9 @@ extension ConnectionState {
         "the \(sender.rawValue) sent a \(packet.type.name) that is larger than the "
           + "\(sender.other.rawValue) accepts",
         expected: "at most \(most) bytes", actual: "\(size) bytes"))
+    judgeReasons(
+      packet, within: Int(most), isBound: sender == .server || terms.clientHasConnack, event,
+      hearing, &tally)
   }
 
   // MARK: Topic aliases

@@ -89,6 +89,24 @@ enum MQTTRule: Int, CaseIterable {
   case clientKeepAliveIsEnforced
   case failureCloses
   case failedCheckCloses
+  case reasonFitsConnack
+  case usersFitConnack
+  case reasonFitsPuback
+  case usersFitPuback
+  case reasonFitsPubrec
+  case usersFitPubrec
+  case reasonFitsPubrel
+  case usersFitPubrel
+  case reasonFitsPubcomp
+  case usersFitPubcomp
+  case reasonFitsSuback
+  case usersFitSuback
+  case reasonFitsUnsuback
+  case usersFitUnsuback
+  case reasonFitsDisconnect
+  case usersFitDisconnect
+  case reasonFitsAuth
+  case usersFitAuth
   // Identifiers, and messages that are sent again.
   case clientTakesFreeIdentifier
   case serverTakesFreeIdentifier
@@ -117,6 +135,9 @@ enum MQTTRule: Int, CaseIterable {
   case grantedQoSIsKept
   case sharedQoSIsKept
   case overlapsGetHighestQoS
+  case numbersAreOfSubscriptions
+  case overlapsAreNumbered
+  case mergedCopyHasAllNumbers
   case noLocalIsKept
   case unsubscribedGetsNothing
   case liveIsNotRetained
@@ -222,6 +243,24 @@ enum MQTTRule: Int, CaseIterable {
     case .clientKeepAliveIsEnforced: ClauseIDs(v5_0: "MQTT-3.2.2-22")
     case .failureCloses: ClauseIDs(v5_0: "MQTT-4.13.2-1")
     case .failedCheckCloses: ClauseIDs(v5_0: "MQTT-3.1.4-2")
+    case .reasonFitsConnack: ClauseIDs(v5_0: "MQTT-3.2.2-19")
+    case .usersFitConnack: ClauseIDs(v5_0: "MQTT-3.2.2-20")
+    case .reasonFitsPuback: ClauseIDs(v5_0: "MQTT-3.4.2-2")
+    case .usersFitPuback: ClauseIDs(v5_0: "MQTT-3.4.2-3")
+    case .reasonFitsPubrec: ClauseIDs(v5_0: "MQTT-3.5.2-2")
+    case .usersFitPubrec: ClauseIDs(v5_0: "MQTT-3.5.2-3")
+    case .reasonFitsPubrel: ClauseIDs(v5_0: "MQTT-3.6.2-2")
+    case .usersFitPubrel: ClauseIDs(v5_0: "MQTT-3.6.2-3")
+    case .reasonFitsPubcomp: ClauseIDs(v5_0: "MQTT-3.7.2-2")
+    case .usersFitPubcomp: ClauseIDs(v5_0: "MQTT-3.7.2-3")
+    case .reasonFitsSuback: ClauseIDs(v5_0: "MQTT-3.9.2-1")
+    case .usersFitSuback: ClauseIDs(v5_0: "MQTT-3.9.2-2")
+    case .reasonFitsUnsuback: ClauseIDs(v5_0: "MQTT-3.11.2-1")
+    case .usersFitUnsuback: ClauseIDs(v5_0: "MQTT-3.11.2-2")
+    case .reasonFitsDisconnect: ClauseIDs(v5_0: "MQTT-3.14.2-3")
+    case .usersFitDisconnect: ClauseIDs(v5_0: "MQTT-3.14.2-4")
+    case .reasonFitsAuth: ClauseIDs(v5_0: "MQTT-3.15.2-2")
+    case .usersFitAuth: ClauseIDs(v5_0: "MQTT-3.15.2-3")
     // In 5.0 they are clauses of the identifier 0 as well, which a rule of faults has.
     case .clientTakesFreeIdentifier: ClauseIDs(v3_1_1: "MQTT-2.3.1-2")
     case .serverTakesFreeIdentifier: ClauseIDs(v3_1_1: "MQTT-2.3.1-4")
@@ -248,6 +287,9 @@ enum MQTTRule: Int, CaseIterable {
     case .grantedQoSIsKept: ClauseIDs(v3_1_1: "MQTT-3.8.4-6", v5_0: "MQTT-3.8.4-8")
     case .sharedQoSIsKept: ClauseIDs(v5_0: "MQTT-4.8.2-3")
     case .overlapsGetHighestQoS: ClauseIDs(v3_1_1: "MQTT-3.3.5-1", v5_0: "MQTT-3.3.4-2")
+    case .numbersAreOfSubscriptions: ClauseIDs(v5_0: "U5-3.3.4-1")
+    case .overlapsAreNumbered: ClauseIDs(v5_0: "MQTT-3.3.4-3")
+    case .mergedCopyHasAllNumbers: ClauseIDs(v5_0: "MQTT-3.3.4-4")
     case .noLocalIsKept: ClauseIDs(v5_0: "MQTT-3.8.3-3")
     case .unsubscribedGetsNothing: ClauseIDs(v3_1_1: "MQTT-3.10.4-2", v5_0: "MQTT-3.10.4-2")
     case .liveIsNotRetained: ClauseIDs(v3_1_1: "MQTT-3.3.1-9", v5_0: "MQTT-3.3.1-12")

@@ -1,0 +1,95 @@
+internal import RepriseCore
+internal import Wire
+
+// Subscription Identifiers in what is delivered: section 3.3.4 of 5.0.
+extension BrokerJudge {
+  /// Judges the Subscription Identifiers of a message by those that the client gave.
+  func judgeNumbers(
+    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard hearing.version == .v5_0, packet.propertySet.isWhole || !packet.hasProperties else {
+      return
+    }
+    let numbers = packet.subscriptionIdentifiers
+    judgeStrange(numbers, delivery, event, &state, hearing, &tally)
+    guard delivery.matching.count > 1, delivery.matching.areNumbered, delivery.matching.isCertain
+    else { return }
+    guard numbers.isEmpty else { return tally.satisfy(.overlapsAreNumbered, hearing) }
+    guard delivery.isKnown else {
+      return tally.leave(.overlapsAreNumbered, state.doubtOfSubscriptions, hearing)
+    }
+    state.ownRare.suspicions.add(
+      .overlapsAreNumbered, event, hearing, &tally,
+      FindingText(
+        "the server sent a message without Subscription Identifier, though each filter that matches "
+          + "has one",
+        expected: "one of \(delivery.matching.numbers)", actual: "none",
+        evidence: delivery.matching.evidence(event.context.connection)))
+  }
+
+  /// Looks for numbers that no filter that matches was asked for with.
+  private func judgeStrange(
+    _ numbers: [UInt32], _ delivery: Delivery, _ event: borrowing EventView,
+    _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard !numbers.isEmpty else { return }
+    let rule = MQTTRule.numbersAreOfSubscriptions
+    let list = state.subscribing.subscriptions
+    // What a filter had before may be of a message on its way.
+    let strange = numbers.first { number in
+      !delivery.matching.numbers.contains(number)
+        && (!list.wasGiven(number) || !list.hasChangedNumbers)
+    }
+    guard let strange else { return tally.satisfy(rule, hearing) }
+    guard delivery.isKnown, !list.hasForgottenNumbers else {
+      return tally.leave(
+        rule, delivery.isKnown ? .tooMany : state.doubtOfSubscriptions, hearing)
+    }
+    state.ownRare.suspicions.add(
+      rule, event, hearing, &tally,
+      FindingText(
+        "the server sent a message with Subscription Identifier \(strange), which no filter that "
+          + "matches was subscribed to with",
+        expected: delivery.matching.numbers.isEmpty
+          ? "no Subscription Identifier" : "those of \(delivery.matching.numbers)",
+        actual: "\(strange)", evidence: delivery.matching.evidence(event.context.connection)))
+  }
+
+  /// Judges one copy for several filters, which must have the numbers of all of them.
+  mutating func judgeMerged(
+    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard hearing.version == .v5_0, !packet.retain, packet.propertySet.isWhole else { return }
+    let numbers = packet.subscriptionIdentifiers
+    // One alone may be that of one of several copies.
+    guard numbers.count > 1, let source = delivery.source, isEstablished(delivery, source),
+      !delivery.matching.isShared, delivery.matching.areKept
+    else { return }
+    let missing = delivery.matching.numbers.filter { !numbers.contains($0) }
+    guard !missing.isEmpty else { return tally.satisfy(.mergedCopyHasAllNumbers, hearing) }
+    add(
+      .mergedCopyHasAllNumbers, delivery, event, hearing, &tally,
+      FindingText(
+        "the server sent one copy of the message of frame \(source.first.frame) for several filters "
+          + "without the Subscription Identifiers of all of them",
+        expected: "\(delivery.matching.numbers)", actual: "\(numbers)",
+        evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
+  }
+}
+
+extension MQTTPacketView {
+  /// The Subscription Identifiers of a PUBLISH.
+  fileprivate var subscriptionIdentifiers: [UInt32] {
+    guard propertySet.contains(.subscriptionIdentifier) else { return [] }
+    var numbers: [UInt32] = []
+    var properties = properties
+    while let property = properties.next() {
+      if property.id == .subscriptionIdentifier {
+        numbers.append(UInt32(clamping: property.integer))
+      }
+    }
+    return numbers
+  }
+}

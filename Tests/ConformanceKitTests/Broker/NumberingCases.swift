@@ -1,0 +1,119 @@
+import RepriseCore
+import Wire
+
+@testable import ConformanceKit
+
+extension SharedCase {
+  /// Subscription Identifiers.
+  static let numbering: [SharedCase] = [
+    SharedCase(
+      "the number of the filter that matches", in: [.v5_0],
+      [.numbersAreOfSubscriptions: (0, 1, 0, []), .overlapsAreNumbered: (0, 0, 0, [])]
+    ) {
+      $0.join("s")
+      $0.number(1, "a")
+      $0.say(.server, "a", "1", Self.numbers(1))
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a number that was never given", in: [.v5_0], failed: [.numbersAreOfSubscriptions],
+      [.numbersAreOfSubscriptions: (1, 0, 0, [6])]
+    ) {
+      $0.join("s")
+      $0.number(1, "a")
+      $0.say(.server, "a", "1", Self.numbers(2))
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "the number of a filter that does not match", in: [.v5_0],
+      failed: [.numbersAreOfSubscriptions], [.numbersAreOfSubscriptions: (1, 0, 0, [8])]
+    ) {
+      $0.join("s")
+      $0.number(1, "a")
+      $0.number(2, "b")
+      $0.say(.server, "a", "1", Self.numbers(2))
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "the number that a filter had before", in: [.v5_0],
+      [.numbersAreOfSubscriptions: (0, 1, 0, [])]
+    ) {
+      $0.join("s")
+      $0.number(1, "a")
+      $0.number(2, "a")
+      $0.say(.server, "a", "1", Self.numbers(1))
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "no number though both filters have one", in: [.v5_0], failed: [.overlapsAreNumbered],
+      [.overlapsAreNumbered: (1, 1, 0, [9])]
+    ) {
+      $0.join("s")
+      $0.number(1, "a")
+      $0.number(2, "+")
+      $0.say(.server, "a", "1", Self.numbers(1))
+      $0.say(.server, "a", "2")
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "no number where one of both filters has none", in: [.v5_0],
+      [.overlapsAreNumbered: (0, 0, 0, [])]
+    ) {
+      $0.join("s")
+      $0.number(1, "a")
+      $0.ask(2, "+")
+      $0.say(.server, "a", "1")
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "two numbers though three filters match", in: [.v5_0], failed: [.mergedCopyHasAllNumbers],
+      [.mergedCopyHasAllNumbers: (1, 0, 0, [14])]
+    ) {
+      $0.threeFilters()
+      $0.say(.server, "a", "1", Self.numbers(1, 2))
+      $0.part()
+    },
+    SharedCase(
+      "three numbers for three filters", in: [.v5_0], [.mergedCopyHasAllNumbers: (0, 1, 0, [])]
+    ) {
+      $0.threeFilters()
+      $0.say(.server, "a", "1", Self.numbers(3, 1, 2))
+      $0.part()
+    },
+    SharedCase(
+      "one number for each of three copies", in: [.v5_0],
+      [.mergedCopyHasAllNumbers: (0, 0, 0, []), .overlapsAreNumbered: (0, 3, 0, [])]
+    ) {
+      $0.threeFilters()
+      for number in 1...3 { $0.say(.server, "a", "1", Self.numbers(number)) }
+      $0.part()
+    },
+  ]
+
+  private static func numbers(_ numbers: Int...) -> [MQTTProperty] {
+    numbers.map { .number(.subscriptionIdentifier, $0) }
+  }
+}
+
+extension Script {
+  /// The client subscribes with a number: two frames.
+  fileprivate mutating func number(_ number: Int, _ filter: String) {
+    client(
+      .subscribe(
+        packetID: UInt16(number), [.init(filter, options: 0)],
+        [.number(.subscriptionIdentifier, number)]))
+    suback(UInt16(number), 0)
+  }
+
+  /// A client with three filters that have numbers, and a message for all of them: frames 1 to 13.
+  fileprivate mutating func threeFilters() {
+    join("s")
+    number(1, "a")
+    number(2, "+")
+    number(3, "#")
+    on(2) {
+      $0.join("p")
+      $0.say(.client, "a", "1")
+    }
+  }
+}
