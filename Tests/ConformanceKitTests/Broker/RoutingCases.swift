@@ -80,7 +80,7 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
-      "a message that was published twice", [.grantedQoSIsKept: (0, 0, 1, [12])]
+      "a message that was published twice, at two QoS", [.grantedQoSIsKept: (0, 0, 1, [12])]
     ) {
       $0.meet(qos: 1)
       $0.on(2) {
@@ -89,6 +89,39 @@ extension SharedCase {
         $0.say(.client, "a", "1")
       }
       $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "a message that was published twice at one QoS", failed: [.grantedQoSIsKept],
+      [.grantedQoSIsKept: (1, 1, 0, [13])]
+    ) {
+      $0.meet(qos: 1)
+      for id: UInt16 in 1...2 {
+        $0.on(2) { $0.say(.client, "a", "1", qos: 1, id: id) }
+        $0.say(.server, "a", "1", qos: UInt8(2 - id), id: 2 - id)
+        $0.on(2) { $0.acknowledge(.server, .puback, id) }
+      }
+      $0.acknowledge(.client, .puback, 1)
+      $0.part()
+    },
+    SharedCase(
+      "a message that was published long before as well",
+      [.grantedQoSIsKept: (0, 1, 0, []), .orderIsKept: (0, 0, 0, [])]
+    ) {
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.wait(31)
+      $0.join("s")
+      $0.ask(1, "a", qos: 1)
+      $0.on(2) {
+        $0.say(.client, "a", "1", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
       $0.part()
     },
     SharedCase(

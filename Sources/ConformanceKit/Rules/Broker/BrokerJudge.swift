@@ -70,17 +70,23 @@ struct BrokerJudge {
     _ context: EventContext, _ state: borrowing ConnectionState
   ) {
     let key = Self.key(content, at: state.identity.endpoint)
-    if ledger[key] != nil {
+    if isRepeat, ledger[key] != nil {
       return ledger.change(key) {
-        if isRepeat || packet.dup { $0.wasRepeated = true }
-        if !isRepeat { $0.count += 1 }
+        $0.wasRepeated = true
         $0.last = Moment(context)
       }
     }
     var publication = Publication(key, of: state.identity.client, packet, context)
     let line = MessageLines.key(topic, qos: packet.qos, from: context.connection)
     (publication.sequence, publication.before) = lines.publish(key, on: line)
-    ledger.add(publication)
+    if ledger[key] == nil {
+      ledger.add(publication)
+    } else {
+      ledger.change(key) {
+        if packet.dup { $0.wasRepeated = true }
+        $0.take(publication)
+      }
+    }
   }
 
   /// Takes the will of a client, which the server may publish.
@@ -124,9 +130,16 @@ struct BrokerJudge {
     /// Whether all subscriptions of the client are known.
     let isKnown: Bool
 
-    /// What was published, if it was published once and as it should be, and not as a will.
+    /// What was published, if it was published once and not as a will.
     var source: Publication? {
-      guard let publication, publication.count == 1, !publication.isWill else { return nil }
+      guard let publication, publication.count == 1, !publication.isWill, !publication.wasThere
+      else { return nil }
+      return publication
+    }
+
+    /// What was published, be it several times, if it was the same each time but for the moment, and not a will.
+    var agreed: Publication? {
+      guard let publication, !publication.isMixed, !publication.isWill else { return nil }
       return publication
     }
   }

@@ -15,7 +15,7 @@ extension BrokerJudge {
     _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard hearing.version == .v5_0, let publication = delivery.publication else { return }
-    guard let source = delivery.source, let sent = source.forwarded,
+    guard let source = delivery.agreed, let sent = source.forwarded,
       let got = ForwardedProperties(packet)
     else {
       if publication.forwarded.map({ $0.isPlain }) ?? true { return }
@@ -109,6 +109,7 @@ extension BrokerJudge {
   ) {
     let rule = MQTTRule.expiryIsCountedDown
     guard let sent else { return }
+    guard delivery.source != nil else { return tally.leave(rule, .ambiguousMessage, hearing) }
     guard !packet.dup else { return tally.leave(rule, .repeatedMessage, hearing) }
     // The directions may have been timed by two clocks: a CONNACK tells by how much at most.
     guard let connect = state.opening.connect, let connack = state.opening.connack,

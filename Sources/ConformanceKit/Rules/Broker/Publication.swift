@@ -9,9 +9,9 @@ struct Publication {
   /// What tells server, topic and payload.
   let key: UInt64
   /// The connection that it came on first, and the session of its client; 0 where that is not known.
-  let connection: Int
-  let client: UInt64
-  let first: Moment
+  var connection: Int
+  var client: UInt64
+  var first: Moment
   var last: Moment
   /// How often it was published; messages that were sent again are not counted.
   var count = 1
@@ -29,6 +29,27 @@ struct Publication {
   var before: UInt64 = 0
   /// Whether the server refused it by a code of 5.0.
   var wasRefused = false
+  /// Whether it was published before as well, long ago, and whether ever with another QoS, RETAIN or properties.
+  var wasThere = false
+  var isMixed = false
+
+  /// How long before a message must have been published to be over when it is published again, in nanoseconds.
+  private static let age: Int64 = 30_000_000_000
+
+  /// Takes the same topic and payload once more.
+  mutating func take(_ next: Publication) {
+    let isAgreed =
+      next.qos == qos && next.retain == retain && !isWill
+      && forwarded?.withoutExpiry == next.forwarded?.withoutExpiry
+    if !isAgreed { isMixed = true }
+    guard !isMixed, next.first.time.nanoseconds(since: last.time) > Self.age else {
+      count += 1
+      last = next.first
+      return
+    }
+    self = next
+    wasThere = true
+  }
 
   init(
     _ key: UInt64, of client: UInt64, _ packet: borrowing MQTTPacketView, _ context: EventContext
@@ -92,5 +113,14 @@ struct ForwardedProperties: Equatable {
       default: break
       }
     }
+  }
+}
+
+extension ForwardedProperties {
+  /// The same but for what tells when it was published.
+  fileprivate var withoutExpiry: ForwardedProperties {
+    var rest = self
+    rest.expiry = nil
+    return rest
   }
 }

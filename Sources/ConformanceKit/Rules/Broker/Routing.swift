@@ -62,7 +62,7 @@ extension BrokerJudge {
     let matching = delivery.matching
     guard matching.count > 0, packet.qos <= matching.highestQoS else { return }
     let rule: MQTTRule = matching.count > 1 ? .overlapsGetHighestQoS : .grantedQoSIsKept
-    guard let source = delivery.source else {
+    guard let source = delivery.agreed else {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
     if packet.qos > source.qos {
