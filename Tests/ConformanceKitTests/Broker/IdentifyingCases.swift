@@ -4,8 +4,8 @@ import Wire
 @testable import ConformanceKit
 
 extension SharedCase {
-  /// Identifiers in use, and messages that are sent again on one connection.
-  static let identifying: [SharedCase] = [
+  /// Identifiers in use, messages that are sent again on one connection, and the steps of a delivery.
+  static let identifying: [SharedCase] = steps + [
     SharedCase(
       "an identifier that is free again",
       [
@@ -223,6 +223,82 @@ extension SharedCase {
       $0.join("c")
       $0.say(.client, "a", "1", qos: 1, id: 1, dup: true)
       $0.acknowledge(.server, .puback, 1)
+      $0.finish()
+    },
+  ]
+
+  private static let steps: [SharedCase] = [
+    SharedCase(
+      "each step of a delivery",
+      [
+        .qos1IsAnswered: (0, 1, 0, []), .qos2IsReceived: (0, 1, 0, []),
+        .pubrecIsReleased: (0, 1, 0, []), .pubrelIsCompleted: (0, 1, 0, []),
+      ]
+    ) {
+      $0.join("c")
+      $0.say(.client, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.server, .puback, 1)
+      $0.say(.client, "a", "2", qos: 2, id: 2)
+      $0.complete(.client, 2)
+      $0.finish()
+    },
+    SharedCase(
+      "PUBREC for QoS 1", failed: [.publishIsAnswered, .qos1IsAnswered],
+      [.qos1IsAnswered: (1, 0, 0, [5])]
+    ) {
+      $0.join("c")
+      $0.say(.client, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.server, .pubrec, 1)
+      $0.finish()
+    },
+    SharedCase(
+      "PUBACK for QoS 2", failed: [.publishIsAnswered, .qos2IsReceived],
+      [.qos2IsReceived: (1, 0, 0, [5])]
+    ) {
+      $0.join("c")
+      $0.say(.client, "a", "1", qos: 2, id: 1)
+      $0.acknowledge(.server, .puback, 1)
+      $0.finish()
+    },
+    SharedCase(
+      "a PUBREL that never comes", failed: [.pubrecIsReleased],
+      [.pubrecIsReleased: (1, 0, 0, [14])]
+    ) {
+      $0.join("c")
+      $0.say(.client, "a", "1", qos: 2, id: 1)
+      $0.acknowledge(.server, .pubrec, 1)
+      $0.goOn()
+      $0.close(.client)
+    },
+    SharedCase(
+      "a PUBCOMP that never comes", failed: [.pubrelIsCompleted],
+      [.pubrelIsCompleted: (1, 0, 0, [15])]
+    ) {
+      $0.join("c")
+      $0.say(.client, "a", "1", qos: 2, id: 1)
+      $0.acknowledge(.server, .pubrec, 1)
+      $0.acknowledge(.client, .pubrel, 1)
+      $0.goOn()
+      $0.close(.client)
+    },
+    SharedCase(
+      "a PUBREL that may come in the next connection", [.pubrecIsReleased: (0, 0, 1, [5])]
+    ) {
+      $0.join("c", cleanStart: false)
+      $0.say(.client, "a", "1", qos: 2, id: 1)
+      $0.acknowledge(.server, .pubrec, 1)
+      $0.goOn()
+      $0.close(.client)
+    },
+    SharedCase(
+      "a SUBACK with a code that there is not", in: [.v5_0],
+      failed: [.subackCodesAreDefined], [.subackCodesAreDefined: (1, 1, 0, [5])]
+    ) {
+      $0.join("c")
+      $0.subscribe(1, "a")
+      $0.suback(1, 3)
+      $0.subscribe(2, "b")
+      $0.suback(2, 0x80)
       $0.finish()
     },
   ]

@@ -23,6 +23,30 @@ extension SharedCase {
       }
     },
     SharedCase(
+      "an expiry in DISCONNECT though that of CONNECT was 0", in: [.v5_0],
+      failed: [.expiryStaysZero], [.expiryStaysZero: (1, 0, 0, [4])]
+    ) {
+      $0.join("c")
+      $0.client(.disconnect(.init(0, properties: [.number(.sessionExpiryInterval, 5)])))
+      $0.close(.client)
+    },
+    SharedCase(
+      "an expiry in DISCONNECT that is another one", in: [.v5_0],
+      [.expiryStaysZero: (0, 1, 0, [])]
+    ) {
+      $0.join("c", expiry: 1)
+      $0.client(.disconnect(.init(0, properties: [.number(.sessionExpiryInterval, 5)])))
+      $0.close(.client)
+    },
+    SharedCase(
+      "an expiry in DISCONNECT where the server set one", in: [.v5_0],
+      [.expiryStaysZero: (0, 0, 1, [4])]
+    ) {
+      $0.agree([], [.number(.sessionExpiryInterval, 9)])
+      $0.client(.disconnect(.init(0, properties: [.number(.sessionExpiryInterval, 5)])))
+      $0.close(.client)
+    },
+    SharedCase(
       "a session that is gone", [.presentSessionIsTold: (0, 0, 2, [3, 8])]
     ) {
       $0.join("c", cleanStart: false)

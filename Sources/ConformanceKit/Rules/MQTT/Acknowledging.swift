@@ -32,7 +32,9 @@ extension Exchanges {
       repeated.isRepeated = true
       update(repeated, id)
     case (.pubrel, .pubrel): release(exchange, id, event, hearing, &tally)
-    case (.pubcomp, _): end(id)
+    case (.pubcomp, let phase):
+      if phase == .pubcomp { tally.satisfy(.pubrelIsCompleted, hearing) }
+      end(id)
     default: break
     }
   }
@@ -43,6 +45,7 @@ extension Exchanges {
     _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     tally.satisfy(.publishIsAnswered, hearing)
+    tally.satisfy(exchange.step, hearing)
     guard event.context.sender == .client else { return }
     tally.satisfy(.clientAnswersPublish, hearing)
     judgeOrder(exchange, order, exchange.order, after: &last, isAlone, event, hearing, &tally)
@@ -75,7 +78,9 @@ extension Exchanges {
   ) {
     let sender = event.context.sender
     let rules: [MQTTRule] =
-      sender == .client ? [.publishIsAnswered, .clientAnswersPublish] : [.publishIsAnswered]
+      sender == .client
+      ? [.publishIsAnswered, exchange.step, .clientAnswersPublish]
+      : [.publishIsAnswered, exchange.step]
     let right = exchange.phase == .puback ? "PUBACK" : "PUBREC"
     for rule in rules {
       // In a resumed session it may be the answer to an older message of the same identifier.
@@ -103,6 +108,7 @@ extension Exchanges {
     } else if exchange.outlivesUnsubscribe {
       tally.satisfy(.unsubscribeCompletesDelivery, hearing)
     }
+    tally.satisfy(.pubrecIsReleased, hearing)
     var released = exchange
     released.phase = .pubcomp
     released.moment = Moment(event.context)
@@ -111,6 +117,9 @@ extension Exchanges {
 }
 
 extension Exchanges.Exchange {
+  /// The rule on the answer that a PUBLISH of its QoS gets.
+  fileprivate var step: MQTTRule { qos == 1 ? .qos1IsAnswered : .qos2IsReceived }
+
   /// Why an answer may belong to another message of the same identifier, or nil.
   func doubt(isNewSession: Bool) -> UndecidedReason? {
     if let lost { return .gap(of: lost) }
@@ -151,16 +160,24 @@ extension ConnectionState {
         var absence = absence(since: exchange.moment.time, by: sender.other, at: close)
         if isPassed { absence = .violation }
         let rules: [MQTTRule] =
-          sender == .server ? [.publishIsAnswered, .clientAnswersPublish] : [.publishIsAnswered]
+          sender == .server
+          ? [.publishIsAnswered, exchange.step, .clientAnswersPublish]
+          : [.publishIsAnswered, exchange.step]
         let answer = exchange.phase == .puback ? "PUBACK" : "PUBREC"
         report(
           exchange, id, absence, by: sender.other, answer, rules, close, event, hearing, &tally)
-      case .pubrel where sender == .server && exchange.outlivesUnsubscribe:
-        let absence = absence(since: exchange.moment.time, by: .server, at: close)
+      case .pubrel:
+        let absence = absence(since: exchange.moment.time, by: sender, at: close)
+        let rules: [MQTTRule] =
+          sender == .server && exchange.outlivesUnsubscribe
+          ? [.pubrecIsReleased, .unsubscribeCompletesDelivery] : [.pubrecIsReleased]
         report(
-          exchange, id, absence, by: .server, "PUBREL", [.unsubscribeCompletesDelivery], close,
-          event, hearing, &tally)
-      case .pubrel, .pubcomp: break
+          exchange, id, absence, by: sender, "PUBREL", rules, close, event, hearing, &tally)
+      case .pubcomp:
+        let absence = absence(since: exchange.moment.time, by: sender.other, at: close)
+        report(
+          exchange, id, absence, by: sender.other, "PUBCOMP", [.pubrelIsCompleted], close, event,
+          hearing, &tally)
       }
     }
   }

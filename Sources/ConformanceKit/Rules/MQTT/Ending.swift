@@ -53,6 +53,33 @@ extension ConnectionState {
     if context.sender == .client, is5 { noteExpiry(of: packet) }
   }
 
+  /// Judges the Session Expiry Interval of the client's DISCONNECT (5.0 section 3.14.2.2.2).
+  func judgeExpiry(
+    of disconnect: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    guard is5, ending.client.disconnect == nil,
+      disconnect.propertySet.contains(.sessionExpiryInterval)
+    else { return }
+    let rule = MQTTRule.expiryStaysZero
+    guard let connect = opening.connect else {
+      return tally.leave(rule, .connectNotSeen, hearing)
+    }
+    guard hasPings, let before = connect.sessionExpiry,
+      let after = disconnect.number(.sessionExpiryInterval, orElse: 0)
+    else { return tally.leave(rule, .unreadableProperty, hearing) }
+    // The server may have set another one.
+    guard opening.connack?.sessionExpiry == nil else {
+      return tally.leave(rule, .expiryNotKnown, hearing)
+    }
+    guard before == 0, after > 0 else { return tally.satisfy(rule, hearing) }
+    tally.violate(
+      rule, event, hearing,
+      FindingText(
+        "the client's DISCONNECT sets a Session Expiry Interval, though that of its CONNECT was 0",
+        expected: "0, or none", actual: "\(after) s"))
+  }
+
   /// Looks at a packet that a side sends behind its DISCONNECT.
   mutating func judgeAfterDisconnect(
     _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,

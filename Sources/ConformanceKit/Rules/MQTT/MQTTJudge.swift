@@ -173,7 +173,9 @@ struct MQTTJudge {
       broker.connect(packet, event.context, state)
     case .subscribe: state.clientSubscribes(packet, event, hearing, &tally)
     case .unsubscribe: state.clientUnsubscribes(packet, event, hearing, &tally)
-    case .disconnect: state.disconnects(packet, event.context)
+    case .disconnect:
+      state.judgeExpiry(of: packet, event, hearing, &tally)
+      state.disconnects(packet, event.context)
     case .connack, .suback, .unsuback, .pingresp, .reserved, .auth: break
     }
   }

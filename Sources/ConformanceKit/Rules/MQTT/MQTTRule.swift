@@ -123,6 +123,13 @@ enum MQTTRule: Int, CaseIterable {
   case pubrelStaysOpen
   case nothingAgainBehindPubrel
   case repeatsKeepOrder
+  // The steps of a delivery.
+  case qos1IsAnswered
+  case qos2IsReceived
+  case pubrecIsReleased
+  case pubrelIsCompleted
+  case subackCodesAreDefined
+  case expiryStaysZero
   // What connections have to do with each other: sessions.
   case presentSessionIsTold
   case absentSessionIsTold
@@ -276,6 +283,12 @@ enum MQTTRule: Int, CaseIterable {
     case .qos2StaysOpen: ClauseIDs(v5_0: "MQTT-4.3.3-3")
     case .pubrelStaysOpen: ClauseIDs(v5_0: "MQTT-4.3.3-5")
     case .nothingAgainBehindPubrel: ClauseIDs(v5_0: "MQTT-4.3.3-6")
+    case .qos1IsAnswered: ClauseIDs(v3_1_1: "MQTT-4.3.2-2", v5_0: "MQTT-4.3.2-4")
+    case .qos2IsReceived: ClauseIDs(v5_0: "MQTT-4.3.3-8")
+    case .pubrecIsReleased: ClauseIDs(v5_0: "MQTT-4.3.3-4")
+    case .pubrelIsCompleted: ClauseIDs(v5_0: "MQTT-4.3.3-11")
+    case .subackCodesAreDefined: ClauseIDs(v5_0: "MQTT-3.8.4-7")
+    case .expiryStaysZero: ClauseIDs(v5_0: "U5-3.14.2.2.2-2")
     case .repeatsKeepOrder: ClauseIDs(v3_1_1: "MQTT-4.6.0-1", v5_0: "MQTT-4.6.0-1")
     case .presentSessionIsTold: ClauseIDs(v3_1_1: "MQTT-3.2.2-2")
     case .absentSessionIsTold: ClauseIDs(v3_1_1: "MQTT-3.2.2-3", v5_0: "MQTT-3.2.2-3")

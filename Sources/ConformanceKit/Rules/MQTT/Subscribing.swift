@@ -75,6 +75,7 @@ extension ConnectionState {
       as [MQTTRule]
     { tally.satisfy(rule, hearing) }
     let codes = [UInt8](copying: packet.reasonCodes)
+    if is5 { judgeRange(of: codes, event, hearing, &tally) }
     for (code, filter) in zip(codes, request.filters) {
       if let filter { subscribing.subscriptions.settle(filter, code: code, at: hearing.moment) }
     }
@@ -87,6 +88,21 @@ extension ConnectionState {
     } else {
       judge(codes, request, event, hearing, &tally)
     }
+  }
+
+  /// Judges whether each code grants a QoS or is a failure.
+  private func judgeRange(
+    of codes: [UInt8], _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard !codes.isEmpty else { return }
+    guard let other = codes.first(where: { $0 > 2 && $0 < 0x80 }) else {
+      return tally.satisfy(.subackCodesAreDefined, hearing)
+    }
+    tally.violate(
+      .subackCodesAreDefined, event, hearing,
+      FindingText(
+        "the server's SUBACK has a code that neither grants a QoS nor is a failure",
+        expected: "0x00, 0x01, 0x02, or 0x80 and above", actual: other.hexadecimal))
   }
 
   private func judge(
