@@ -36,9 +36,57 @@ extension GatewayStateMachine {
 
   /// The new connection gets what the old one had, but for what belongs to lines.
   mutating func restore() {
+    if let adopted = adopted.take() { return takeOver(adopted) }
     let own = topics.own
     let filters = own + grants.filters.filter { !own.contains($0) }.sorted()
     perform(.subscribe(filters.map { subscription($0) }), for: .restore(filters))
+  }
+
+  /// Takes over what the first connection has already, as it was open before.
+  /// - Parameters:
+  ///   - filters: What was subscribed to besides what every gateway is, each with the sub-device whose line has it.
+  ///   - online: The sub-devices that are online, and the ways to them.
+  package mutating func adopt(
+    _ filters: [(filter: String, subdevice: Subdevice?)], online: [(ConnectionID, SubdeviceInfo)]
+  ) {
+    adopted = Adopted(filters: filters, online: online)
+  }
+
+  /// Takes over subscriptions that were made before this gateway was there.
+  /// - Parameter filters: The filters, each with the sub-device whose line has it, or asks for it when it comes online.
+  package mutating func resume(_ filters: [(filter: String, subdevice: Subdevice?)]) {
+    for (filter, subdevice) in filters {
+      if let subdevice, lines[subdevice] == nil {
+        wishes.insert(filter, of: .line(subdevice))
+      } else {
+        insertOwned(filter, by: GatewayOwner(subdevice))
+      }
+    }
+  }
+
+  private mutating func takeOver(_ adopted: Adopted) {
+    follow(keeper.noteRestored())
+    for (connection, info) in adopted.online {
+      let subdevice = info.subdevice
+      accesses[connection] = SubdeviceAccess(subdevice: subdevice)
+      lines[subdevice] = Line(
+        connection: connection, info: info, state: .online, wantsOnline: true)
+      guard configuration.subscribesToCommands else { continue }
+      for filter in GatewayTopics.commands(of: subdevice) {
+        grants.insert(filter, of: .line(subdevice))
+      }
+    }
+    resume(adopted.filters)
+    for (_, info) in adopted.online { tellChange(of: info.subdevice, nil) }
+  }
+
+  /// Notes a filter as an owner's, who has wished for it unless it is there for replies or commands.
+  private mutating func insertOwned(_ filter: String, by owner: GatewayOwner) {
+    grants.insert(filter, of: owner)
+    if case .line(let subdevice) = owner, GatewayTopics.commands(of: subdevice).contains(filter) {
+      return
+    }
+    if !filter.hasSuffix("_reply") { wishes.insert(filter, of: owner) }
   }
 
   mutating func noteRestored(_ filters: [String], _ granted: [QoS?]) {

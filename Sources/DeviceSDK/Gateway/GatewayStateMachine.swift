@@ -27,6 +27,13 @@ package struct GatewayStateMachine: CallKeeper, ConnectionOwner {
     case nothing
   }
 
+  /// What a connection had before this gateway took it over.
+  struct Adopted {
+    /// Each with the sub-device whose line has it.
+    let filters: [(filter: String, subdevice: Subdevice?)]
+    let online: [(ConnectionID, SubdeviceInfo)]
+  }
+
   /// What a deadline is for.
   enum Timer: Hashable {
     case call(CallID)
@@ -65,6 +72,8 @@ package struct GatewayStateMachine: CallKeeper, ConnectionOwner {
   /// What the application has subscribed to, for the gateway and for lines.
   var wishes = GatewayFilters()
   var subscribing: [String: ReplySubscription<RequestID>] = [:]
+  /// What the first connection has without this gateway's having asked for it; nil once it has it.
+  var adopted: Adopted?
   var order = SubscriptionOrder<GatewayGrant>()
 
   var lines: [Subdevice: Line] = [:]

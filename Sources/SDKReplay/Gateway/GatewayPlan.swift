@@ -17,7 +17,7 @@ package struct GatewayPlan: ReplayPlan {
 
   /// Makes a plan of a session.
   /// - Parameter dialogue: What the gateway's client and its server said to each other.
-  /// - Throws: `DataClientError` when it is no gateway's session, or begins in the middle of a connection.
+  /// - Throws: `DataClientError` when it is no gateway's session.
   package init(_ dialogue: ReplayDialogue) throws(DataClientError) {
     try self.init(dialogue, isRiding: false)
   }
@@ -26,21 +26,21 @@ package struct GatewayPlan: ReplayPlan {
   /// - Parameters:
   ///   - dialogue: What is of the gateway in it.
   ///   - isRiding: Whether it has no connection of its own, but that of an app's channel.
-  /// - Throws: `DataClientError` when it is no gateway's session, or begins in the middle of a connection.
+  /// - Throws: `DataClientError` when it is no gateway's session, or begins in the middle of an app's connection.
   init(
     _ dialogue: some Sequence<ReplayDialogue.Step>, isRiding: Bool
   ) throws(DataClientError) {
     let recorded = try RecordedGateway(dialogue)
-    guard recorded.session.actions.first?.isImplied != true else {
+    guard !isRiding || recorded.session.actions.first?.isImplied != true else {
       throw DataClientError(
         .unsupported,
-        "the session begins in the middle of the connection of the gateway \(recorded.device), and "
-          + "nobody knows which sub-devices were online; take --from back to its CONNECT, or capture "
-          + "it from there")
+        "the session begins in the middle of a connection that the gateway \(recorded.device) shares "
+          + "with an app, and nobody knows what of it was whose; take --from back to its CONNECT, or "
+          + "capture it from there")
     }
     let guess = try GatewayGuess(recorded, isRiding: isRiding)
     configuration = guess.configuration
-    notes = guess.notes
+    notes = guess.notes + Self.notes(on: recorded.before)
     var roles = ReplayRoles.standard
     // A client that signs in by another name still is the same gateway on its topics.
     let device = recorded.device
@@ -49,6 +49,29 @@ package struct GatewayPlan: ReplayPlan {
     }
     self.roles = roles
     self.recorded = recorded
+  }
+
+  private static func notes(on before: ConnectionBefore) -> [String] {
+    let filters = before.filters.map(\.filter)
+    guard before.wasUp else {
+      guard !filters.isEmpty else { return [] }
+      return [
+        "the gateway comes up with \(filters.count) filters that it was not asked for, and so is taken to have come "
+          + "back after a loss"
+      ]
+    }
+    func list(_ names: [String]) -> String {
+      names.isEmpty ? "nothing" : names.joined(separator: ", ")
+    }
+    let online = before.online.map(\.description)
+    return [
+      "the session begins in the middle of a connection; the gateway is taken to have subscribed to "
+        + "\(list(filters)) before, to have had online \(list(online)), and to have tried nothing in vain"
+    ]
+      + before.comingOnline.map {
+        "the login of \($0) was under way when the session began, and a replay can't go on with it; take --from "
+          + "back to its PUBLISH, or on to where it is over"
+      }
   }
 
   /// Whose session it is.
@@ -60,11 +83,18 @@ package struct GatewayPlan: ReplayPlan {
 
   // MARK: The machine
 
-  /// Makes the gateway, which is disconnected.
+  /// Makes the gateway with what it had before the session began.
   package func makeMachine(_ capabilities: Capabilities) throws -> GatewayStateMachine {
     var configuration = configuration
     configuration.log = DeviceLog(level: .warning, levels: [.call: .debug]) { _ in }
-    return try GatewayStateMachine(configuration)
+    var machine = try GatewayStateMachine(configuration)
+    let before = recorded.before
+    if before.wasUp {
+      machine.adopt(before.filters, online: before.online.compactMap(recorded.line))
+    } else {
+      machine.resume(before.filters)
+    }
+    return machine
   }
 
   /// Stops the gateway.
@@ -90,6 +120,9 @@ package struct GatewayPlan: ReplayPlan {
   /// Returns why no call brings an action about.
   package func reason(against action: ClientAction.Kind?) -> String {
     switch action {
+    case .unsubscribe(let filters) where filters.contains("/ext/error/\(recorded.device)"):
+      "only a gateway that rides on an app's connection takes that back; take --from back to where the app "
+        + "sends something"
     case .subscribe, .unsubscribe:
       "the gateway has no call for several filters in one packet; only what was lost with a connection, "
         + "and what a sub-device that comes online needs, is asked for at once"

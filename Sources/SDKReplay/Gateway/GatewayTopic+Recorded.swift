@@ -21,6 +21,14 @@ extension GatewayTopic {
     }
   }
 
+  /// Whether the cloud wants something of a sub-device by it.
+  var isCommand: Bool { path.hasPrefix("thing/service/") || isForCommands }
+
+  /// Whether a gateway listens to it as long as it is connected.
+  var isOfEveryGateway: Bool {
+    ["", "thing/topo/add/notify", "thing/topo/change"].contains(path)
+  }
+
   /// Whether only gateways have such a topic: of sessions of sub-devices, the topology, registrations.
   var isOfGateway: Bool {
     ["combine/", "thing/topo/", "thing/sub/", "thing/list/"].contains { path.hasPrefix($0) }

@@ -7,6 +7,8 @@ struct RecordedGateway: Sendable {
   let session: RecordedSession
   /// The gateway itself, as a device.
   let device: Subdevice
+  /// What it had before the session began.
+  let before: ConnectionBefore
   /// What each sub-device said of itself, in the order of time.
   private(set) var infos: [Subdevice: [(time: Timestamp, info: SubdeviceInfo)]] = [:]
   /// The numbers of the sub-devices' connections, as the application gives them.
@@ -33,7 +35,10 @@ struct RecordedGateway: Sendable {
 
   init(_ dialogue: some Sequence<ReplayDialogue.Step>) throws(DataClientError) {
     session = RecordedSession(dialogue)
-    device = try Self.device(of: session)
+    let device = try Self.device(of: session)
+    self.device = device
+    before = ConnectionBefore(
+      dialogue, of: device, isOpen: session.actions.first?.isImplied == true)
     takeActions()
     for step in dialogue {
       guard case .event(.message(let message)) = step.content else { continue }
@@ -74,10 +79,12 @@ struct RecordedGateway: Sendable {
   }
 
   private mutating func takeActions() {
+    for subdevice in before.wasUp ? before.online : [] { takeConnection(of: subdevice) }
+    let filters = Set(before.wasUp ? before.filters.map(\.filter) : [])
     var subscribed: Set<String> = []
     for (number, action) in session.actions.enumerated() {
       switch action.kind {
-      case .connect, .disconnect: subscribed = []
+      case .connect, .disconnect: subscribed = action.isImplied ? filters : []
       case .subscribe(let wanted):
         subscribed.formUnion(wanted.map(\.filter))
         takeFilters(wanted.map(\.filter), action.place.time)
@@ -108,11 +115,14 @@ struct RecordedGateway: Sendable {
     asked[key] = request.elements.map(\.subdevice)
     for (subdevice, info) in request.elements {
       traces[subdevice, default: []].append(time)
-      if connections[subdevice] == nil {
-        connections[subdevice] = ConnectionID(rawValue: UInt64(connections.count + 1))
-      }
+      takeConnection(of: subdevice)
       if let info { infos[subdevice, default: []].append((time, info)) }
     }
+  }
+
+  private mutating func takeConnection(of subdevice: Subdevice) {
+    guard connections[subdevice] == nil else { return }
+    connections[subdevice] = ConnectionID(rawValue: UInt64(connections.count + 1))
   }
 
   /// What a message of the gateway itself does with lines.
@@ -129,6 +139,14 @@ struct RecordedGateway: Sendable {
       ?? (try? SubdeviceInfo(
         productKey: subdevice.productKey, deviceName: subdevice.deviceName, clientID: "-",
         sign: "-", signMethod: "-"))
+  }
+
+  /// The way to a sub-device that is online from the start, with what it says of itself.
+  func line(of subdevice: Subdevice) -> (ConnectionID, SubdeviceInfo)? {
+    guard let connection = connections[subdevice],
+      let info = info(of: subdevice, at: Timestamp(nanoseconds: .min))
+    else { return nil }
+    return (connection, info)
   }
 
   /// The answer to a message; nil when there is none.

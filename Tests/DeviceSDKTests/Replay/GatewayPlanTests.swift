@@ -212,16 +212,6 @@ import Testing
     #expect(Set(played.words) == ["start"])
   }
 
-  @Test func aSessionBeginsWithItsConnection() throws {
-    let text = try SDKRecording.text("gateway/line.jsonl")
-    let lines = text.split(separator: "\n").filter {
-      !$0.contains(#""type":"CONN"#) && !$0.contains(#""type":"OPEN"#)
-    }
-    let events = try AppSession.events(Array((lines.joined(separator: "\n") + "\n").utf8))
-    let error = #expect(throws: DataClientError.self) { try SystemReplay<GatewayPlan>(events) }
-    #expect(error?.message.hasPrefix("the session begins in the middle of the connection") == true)
-  }
-
   @Test func whatIsNoGatewayIsNotMeant() async throws {
     let app = try await AppSession.record { try await $0.connect() }
     let events = try AppSession.events(app)

@@ -156,6 +156,21 @@ import Testing
 
   // MARK: Whose session it is
 
+  @Test(arguments: [("riding", 9), ("riding-loss", 15), ("riding-loss", 18)])
+  func aSharedConnectionBeginsWithItsConnect(name: String, frame: Int) throws {
+    let lines = try SDKRecording.text("gateway/\(name).jsonl").split(separator: "\n")
+    let text = ([lines[0]] + lines[(frame - 1)...]).joined(separator: "\n") + "\n"
+    let events = try AppSession.events(Array(text.utf8))
+    #expect(try RecordedSystem(events) == .channelWithGateway)
+    let error = #expect(throws: DataClientError.self) { try SystemReplay<SharedPlan>(events) }
+    #expect(error?.code == .unsupported)
+    #expect(
+      error?.message
+        == "the session begins in the middle of a connection that the gateway a1pk/\(name) shares with an app, and "
+        + "nobody knows what of it was whose; take --from back to its CONNECT, or capture it from "
+        + "there")
+  }
+
   /// A gateway with a connection of its own is none that rides, and an app without one has none.
   @Test func aMemberAloneIsNotShared() async throws {
     #expect(try RecordedSystem(SDKRecording.events("gateway/line.jsonl")) == .gateway)
