@@ -12,9 +12,12 @@ extension Catalogue {
     let width = rows.map(\.id.count).max() ?? 0
     var text = ""
     for clause in rows {
-      text += clause.id.padded(to: width) + "  " + clause.level.rawValue.padded(to: 6) + "  "
-      text += clause.status.rawValue.padded(to: 12) + "  "
-      text += clause.scope.rawValue.padded(to: 10) + "  " + clause.summary + "\n"
+      text.append(clause.id, upTo: width)
+      text.append(clause.level.rawValue, upTo: 6)
+      text.append(clause.status.rawValue, upTo: 12)
+      text.append(clause.scope.rawValue, upTo: 10)
+      text += clause.summary
+      text += "\n"
     }
     let checked = rows.count { $0.status.isChecked }
     return text + "\(checked) of \(rows.count) clauses checked\n"
@@ -90,6 +93,12 @@ extension Clause.Status {
 }
 
 extension String {
+  /// Appends a word in place, with blanks behind it up to a width, and two more.
+  fileprivate mutating func append(_ word: String, upTo width: Int) {
+    self += word
+    self += String(repeating: " ", count: max(0, width - word.count) + 2)
+  }
+
   /// Returns the text with blanks behind it up to a width.
   func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))

@@ -65,18 +65,19 @@ extension ConformanceReport {
     // A table of nothing but clauses that nothing speaks of says less than one line does.
     let reasons = Set(rows.filter { $0.clause.status.isChecked }.map(\.absence))
     if reasons.count == 1, case let reason?? = reasons.first { return text + "  \(reason)\n" }
+    let columns = columns
     text += "\n  " + "section".padded(to: Self.titleWidth)
     for verdict in columns { text += "  " + verdict.rawValue }
     text += "\n"
-    let sections = Set(rows.map { SectionTitle.group(of: $0.clause.section) }).sorted {
-      SectionTitle.numbers(of: $0).lexicographicallyPrecedes(SectionTitle.numbers(of: $1))
+    let groups = Dictionary(grouping: rows) { SectionTitle.group(of: $0.clause.section) }
+    let sections = groups.sorted {
+      SectionTitle.numbers(of: $0.key).lexicographicallyPrecedes(SectionTitle.numbers(of: $1.key))
     }
-    for section in sections {
+    for (section, group) in sections {
       let title = section.padded(to: 6) + SectionTitle.of(section, in: spec)
-      let group = rows.filter { SectionTitle.group(of: $0.clause.section) == section }
-      text += row(title, group, zero: "·", paint)
+      text += Self.row(title, group, columns, zero: "·", paint)
     }
-    return text + row("all", rows, zero: "0", paint)
+    return text + Self.row("all", rows, columns, zero: "0", paint)
   }
 
   private static let titleWidth = 30
@@ -88,10 +89,10 @@ extension ConformanceReport {
     return all.filter { $0 != .notFollowed || count(.notFollowed) > 0 }
   }
 
-  private func row(
-    _ title: String, _ results: [ClauseResult], zero: String, _ paint: Paint
+  private static func row(
+    _ title: String, _ results: [ClauseResult], _ columns: [Verdict], zero: String, _ paint: Paint
   ) -> String {
-    var text = "  " + title.padded(to: Self.titleWidth)
+    var text = "  " + title.padded(to: titleWidth)
     for verdict in columns {
       let count = results.count { $0.verdict == verdict }
       let number = count == 0 ? zero : "\(count)"
