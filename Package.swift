@@ -31,15 +31,14 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(
-      name: "CPcap", pkgConfig: "libpcap",
-      providers: [.apt(["libpcap-dev"]), .brew(["libpcap"])]),
-    .systemLibrary(
       name: "CZlib", pkgConfig: "zlib",
       providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .systemLibrary(
       name: "CCrypto", pkgConfig: "openssl",
       providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
 
+    // The functions of libpcap, which is loaded when a filter is compiled.
+    .target(name: "CPcap"),
     .target(name: "Wire", dependencies: [crypto, "CZlib"], swiftSettings: settings),
     .target(name: "RepriseCore", dependencies: ["Wire"], swiftSettings: settings),
     .target(name: "CloudSimulator", dependencies: ["RepriseCore"], swiftSettings: settings),

@@ -65,25 +65,33 @@ public struct PacketFilter: ~Copyable {
 
 /// The one owner of a program compiled by libpcap.
 private final class FilterProgram {
+  private let library: UnsafePointer<cpcap_functions>
   private var program = bpf_program()
 
   init(_ expression: String, _ linkType: LinkType) throws(CaptureError) {
+    guard let library = cpcap_load() else {
+      throw CaptureError(
+        .invalidFilter, "a filter is compiled by libpcap, which is not there",
+        remedy: "install it (on Debian: libpcap0.8)")
+    }
+    self.library = library
+    let pcap = library.pointee
     // In files raw IP is 101; in memory libpcap calls it what the system's headers do.
     let inMemory = linkType == .raw ? DLT_RAW : Int32(linkType.rawValue)
-    guard let handle = pcap_open_dead(inMemory, Int32(CaptureReader.maximumFrameLength)) else {
+    guard let handle = pcap.open_dead(inMemory, Int32(CaptureReader.maximumFrameLength)) else {
       throw CaptureError(.invalidFilter, "libpcap cannot compile for \(linkType)")
     }
-    defer { pcap_close(handle) }
+    defer { pcap.close(handle) }
     let unknownMask: UInt32 = 0xffff_ffff
-    guard pcap_compile(handle, &program, expression, 1, unknownMask) == 0 else {
-      let reason = pcap_geterr(handle).map { String(cString: $0) } ?? "unknown reason"
+    guard pcap.compile(handle, &program, expression, 1, unknownMask) == 0 else {
+      let reason = pcap.geterr(handle).map { String(cString: $0) } ?? "unknown reason"
       throw CaptureError(
         .invalidFilter, "libpcap refuses the filter for \(linkType): \(reason)",
         remedy: "see man pcap-filter")
     }
   }
 
-  deinit { pcap_freecode(&program) }
+  deinit { library.pointee.freecode(&program) }
 
   func matches(_ bytes: RawSpan, _ wireLength: Int) -> Bool {
     bytes.withUnsafeBytes { buffer in
@@ -91,7 +99,7 @@ private final class FilterProgram {
       header.caplen = UInt32(clamping: buffer.count)
       header.len = UInt32(clamping: wireLength)
       let start = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
-      return pcap_offline_filter(&program, &header, start) != 0
+      return library.pointee.offline_filter(&program, &header, start) != 0
     }
   }
 }
