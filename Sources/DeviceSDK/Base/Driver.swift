@@ -33,6 +33,8 @@ package final class Driver<Machine: StateMachine>: Sendable {
 
   private let state: Mutex<State>
   private let client: any DataClient
+  /// The same client, if it may have events at once.
+  private let promptClient: (any PromptClient)?
   private let log: SystemLog
   private let tell: @Sendable (Machine.Effect) -> Void
 
@@ -48,6 +50,7 @@ package final class Driver<Machine: StateMachine>: Sendable {
   ) {
     state = Mutex(State(machine: machine))
     self.client = client
+    promptClient = client as? any PromptClient
     self.log = log
     self.tell = tell
   }
@@ -164,25 +167,50 @@ package final class Driver<Machine: StateMachine>: Sendable {
   /// How often a caller looks for more in the queue before it leaves the rest to the loop.
   private static var callersPatience: Int { 16 }
 
+  /// What is left of the queue to whoever is at it: from an action on, which takes a suspension.
+  private struct Attendance {
+    let action: ClientAction
+    let behind: ArraySlice<Output>
+    let patience: Int
+  }
+
   /// Empties the queue, unless somebody is at it.
   /// - Parameter patience: How often to look for more: a caller has a call of its own to come back from, however much
   ///   others do meanwhile.
   private func attendQueue(patience: Int = .max) async {
-    guard var outputs = state.withLock({ $0.takeAttendance() }) else { return }
-    var patience = patience
+    if let attendance = beginAttending(patience: patience) { await goOn(attendance) }
+  }
+
+  private func goOn(_ attendance: Attendance) async {
+    var next: Attendance? = attendance
+    while let attendance = next {
+      await perform(attendance.action)
+      next = attend(attendance.behind, patience: attendance.patience)
+    }
+  }
+
+  private func beginAttending(patience: Int = .max) -> Attendance? {
+    guard let outputs = state.withLock({ $0.takeAttendance() }) else { return nil }
+    return attend(outputs[...], patience: patience)
+  }
+
+  /// Takes outputs, and what has come to the queue meanwhile, up to the next action.
+  private func attend(_ outputs: ArraySlice<Output>, patience: Int) -> Attendance? {
+    var (outputs, patience) = (outputs, patience)
     while true {
-      for output in outputs {
+      while let output = outputs.popFirst() {
         switch output {
         case .tell(let effect): tell(effect)
         case .complete(let id, let result): complete(id, result.mapError { $0 })
-        case .perform(let action): await perform(action)
+        case .perform(let action):
+          return Attendance(action: action, behind: outputs, patience: patience)
         }
       }
       patience -= 1
       let (more, heldUp) = state.withLock { $0.takeQueue(goesOn: patience > 0) }
       heldUp?.resume()
-      guard let more else { return }
-      outputs = more
+      guard let more else { return nil }
+      outputs = more[...]
     }
   }
 
@@ -273,7 +301,8 @@ package final class Driver<Machine: StateMachine>: Sendable {
   package func loop(_ goodbye: Machine.Call) async throws {
     do {
       reading: while true {
-        await attendQueue()
+        // Mostly there is no action, and events are there at once: a call that could suspend costs as much as they do.
+        if let attendance = beginAttending() { await goOn(attendance) }
         let deadline: Timestamp?
         switch try state.withLock({ try $0.prepareToWait() }) {
         case .leave: break reading
@@ -282,7 +311,12 @@ package final class Driver<Machine: StateMachine>: Sendable {
           continue
         case .read(let until): deadline = until
         }
-        let event = try await client.next(before: deadline)
+        let event: ClientEvent
+        if let next = try promptClient?.nextAtOnce(before: deadline) {
+          event = next
+        } else {
+          event = try await client.next(before: deadline)
+        }
         log.note(event)
         switch event {
         case .woken: break

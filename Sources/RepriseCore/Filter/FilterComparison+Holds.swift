@@ -30,7 +30,18 @@ extension RawSpan {
   /// Whether two spans hold the same bytes.
   func isEqual(to other: RawSpan) -> Bool {
     guard byteCount == other.byteCount else { return false }
-    for offset in 0..<byteCount where byte(at: offset) != other.byte(at: offset) { return false }
+    var offset = 0
+    while offset &+ 8 <= byteCount {
+      let word = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      guard word == other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self) else {
+        return false
+      }
+      offset &+= 8
+    }
+    while offset < byteCount {
+      guard byte(at: offset) == other.byte(at: offset) else { return false }
+      offset &+= 1
+    }
     return true
   }
 

@@ -221,3 +221,13 @@ public final class ReplayClient: DataClient {
     try Task.checkCancellation()
   }
 }
+
+extension ReplayClient: PromptClient {
+  package func nextAtOnce(before deadline: Timestamp?) throws -> ClientEvent? {
+    try Task.checkCancellation()
+    return state.withLock { state in
+      guard case .event(let event)? = try? state.machine.advance(to: deadline) else { return nil }
+      return event
+    }
+  }
+}

@@ -153,24 +153,13 @@ struct TopicAliases: Sendable {
   /// Returns the topic of a PUBLISH, and notes the alias that it gives.
   mutating func topic(of packet: borrowing MQTTPacketView) -> String {
     let bytes = packet.topic
-    if !bytes.isEmpty, !bytes.isEqual(to: last) { last = String(copying: bytes) }
+    if !bytes.isEmpty, !bytes.isEqual(to: last.utf8.span.bytes) { last = String(copying: bytes) }
     guard packet.hasProperties, let alias = packet.properties.integer(.topicAlias) else {
       return bytes.isEmpty ? "" : last
     }
     if bytes.isEmpty { return topics[alias] ?? "" }
     topics[alias] = last
     return last
-  }
-}
-
-extension RawSpan {
-  fileprivate func isEqual(to text: String) -> Bool {
-    let utf8 = text.utf8
-    guard utf8.count == byteCount else { return false }
-    let isSame: Bool? = utf8.withContiguousStorageIfAvailable { storage in
-      withUnsafeBytes { $0.elementsEqual(storage) }
-    }
-    return isSame ?? false
   }
 }
 

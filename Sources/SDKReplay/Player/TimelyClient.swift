@@ -7,7 +7,7 @@ import Synchronization
 /// each would be earlier than recorded by more than the one before, until something is sent before what it came after
 /// in the session. A deadline that is early by no more than what is known of the session so waits for the next action
 /// that was a timer's work. The delay of a new try differs from try to try: so one that is early waits in any case.
-final class TimelyClient: DataClient {
+final class TimelyClient: PromptClient {
   private let client: ReplayClient
   private let actions: [(time: Timestamp, isConnect: Bool, isOfTimer: Bool)]
   private let slack: Int64
@@ -43,6 +43,10 @@ final class TimelyClient: DataClient {
 
   func next(before deadline: Timestamp?) async throws -> ClientEvent {
     try await client.next(before: deadline.map(timely))
+  }
+
+  func nextAtOnce(before deadline: Timestamp?) throws -> ClientEvent? {
+    try client.nextAtOnce(before: deadline.map(timely))
   }
 
   private func timely(_ deadline: Timestamp) -> Timestamp {
