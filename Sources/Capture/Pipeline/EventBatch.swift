@@ -3,8 +3,8 @@ import Wire
 
 /// Events on their way from one thread to another, with the bytes that they are read in.
 ///
-/// A packet is its bytes and is decoded where it is taken out, so that this work is the other thread's. A batch is
-/// used again and again: once it has its size, nothing is allocated for an event.
+/// A packet is decoded where it is put in: who takes the events has more to do than who reads them. A batch is used again
+/// and again: once it has its size, nothing is allocated for an event.
 struct EventBatch: Sendable {
   private struct Entry {
     var context: EventContext
@@ -12,8 +12,8 @@ struct EventBatch: Sendable {
   }
 
   private enum Content {
-    /// A control packet, and where it stands.
-    case packet(MQTTFixedHeader, start: Int, count: Int)
+    /// The number of a control packet, and where it stands.
+    case packet(Int, start: Int, count: Int)
     /// The number of a frame.
     case frame(Int)
     /// The number of an event of another kind.
@@ -38,6 +38,7 @@ struct EventBatch: Sendable {
 
   private var bytes: [UInt8] = []
   private var entries: [Entry] = []
+  private var packets: [MQTTPacketFields] = []
   private var frames: [Frame] = []
   private var others: [Event] = []
   /// Whether an event is in it that may take much more than its bytes: a handshake with all its fields, or a message of
@@ -56,17 +57,18 @@ struct EventBatch: Sendable {
   // MARK: Writing
 
   /// Adds a control packet.
-  mutating func append(_ context: EventContext, packet: RawSpan, _ header: MQTTFixedHeader) {
-    let start = bytes.count
-    keep(packet)
+  mutating func append(_ context: EventContext, _ packet: borrowing MQTTPacketView) {
+    let (start, count) = (bytes.count, packet.bytes.byteCount)
+    keep(packet.bytes)
     entries.append(
-      Entry(context: context, content: .packet(header, start: start, count: packet.byteCount)))
+      Entry(context: context, content: .packet(packets.count, start: start, count: count)))
+    packets.append(MQTTPacketFields(packet))
   }
 
   /// Adds an event of any kind.
   mutating func append(_ event: borrowing EventView) {
     switch event.body {
-    case .mqtt(let packet): append(event.context, packet: packet.bytes, packet.header)
+    case .mqtt(let packet): append(event.context, packet)
     case .webSocket(let frame): append(event.context, frame)
     case .opened, .closed, .attempted, .gap, .malformed: keep(event)
     case .handshake, .http:
@@ -100,6 +102,7 @@ struct EventBatch: Sendable {
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: bytes.capacity <= Self.mostKept)
     entries.removeAll(keepingCapacity: true)
+    packets.removeAll(keepingCapacity: true)
     frames.removeAll(keepingCapacity: true)
     others.removeAll(keepingCapacity: true)
     isHeavy = false
@@ -112,10 +115,9 @@ struct EventBatch: Sendable {
     let bytes = bytes.span.bytes
     for entry in entries {
       switch entry.content {
-      case .packet(let header, let start, let count):
+      case .packet(let number, let start, let count):
         let packet = MQTTPacketView(
-          bytes.extracting(start..<(start + count)), header: header,
-          version: entry.context.wire.version ?? .v3_1_1)
+          bytes.extracting(start..<(start + count)), packets[number])
         try use(EventView(entry.context, .mqtt(packet)))
       case .frame(let number):
         let frame = frames[number]

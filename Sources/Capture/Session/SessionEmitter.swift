@@ -42,16 +42,16 @@ final class SessionEmitter {
     do { try take(event) } catch { end(error) }
   }
 
-  /// Hands a control packet on, which is decoded by who takes it.
+  /// Hands a control packet on.
   @inline(__always)
   func emit(_ context: EventContext, packet: RawSpan, _ header: MQTTFixedHeader) {
     guard !isOver else { return }
-    guard pipe == nil else {
-      batch.append(context, packet: packet, header)
-      return sendIfFull()
-    }
     let version = context.wire.version ?? .v3_1_1
     let view = MQTTPacketView(packet, header: header, version: version)
+    guard pipe == nil else {
+      batch.append(context, view)
+      return sendIfFull()
+    }
     do { try take(EventView(context, .mqtt(view))) } catch { end(error) }
   }
 

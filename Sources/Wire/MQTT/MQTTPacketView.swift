@@ -30,6 +30,18 @@ public struct MQTTPacketView: ~Escapable {
     self.version = decoder.version
   }
 
+  /// Shows a packet that was decoded before.
+  /// - Parameters:
+  ///   - bytes: The same bytes.
+  ///   - fields: What they were decoded to.
+  @_lifetime(copy bytes)
+  package init(_ bytes: RawSpan, _ fields: MQTTPacketFields) {
+    self.bytes = bytes
+    header = fields.header
+    version = fields.version
+    layout = fields.layout
+  }
+
   /// The packet type.
   public var type: MQTTPacketType { header.type }
 
@@ -111,6 +123,20 @@ public struct MQTTPacketView: ~Escapable {
       guard type == .connect else { return nil }
       return MQTTConnectView(bytes, header: header)
     }
+  }
+}
+
+/// What a packet was decoded to, apart from its bytes: for another thread, which has them elsewhere.
+package struct MQTTPacketFields: Sendable {
+  let header: MQTTFixedHeader
+  let version: MQTTVersion
+  let layout: MQTTPacketLayout
+
+  /// Takes the fields of a packet.
+  package init(_ packet: borrowing MQTTPacketView) {
+    header = packet.header
+    version = packet.version
+    layout = packet.layout
   }
 }
 

@@ -151,8 +151,10 @@ import Wire
           EventContext(
             time: Timestamp(nanoseconds: 0), frame: number, connection: 1, sender: .client,
             wire: .mqtt(.v3_1_1)),
-          packet: [0xC0, 0].span.bytes,
-          MQTTFixedHeader(firstByte: 0xC0, size: 2, remainingLength: 0))
+          MQTTPacketView(
+            [0xC0, 0].span.bytes,
+            header: MQTTFixedHeader(firstByte: 0xC0, size: 2, remainingLength: 0),
+            version: .v3_1_1))
         guard pipe.send(&batch) else { break }
         sent.withLock { $0 += 1 }
       }
