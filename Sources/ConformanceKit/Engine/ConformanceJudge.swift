@@ -100,8 +100,7 @@ public struct ConformanceJudge: EventConsumer {
     let place = table.place(of: event.context.connection)
     let suspicions = tally.suspicions
     note(event)
-    let isOtherVersion = table[place].is5 != (event.context.wire.version == .v5_0)
-    table[place].wire = event.context.wire
+    let isOtherVersion = table[place].takeVersion(of: event.context.wire)
     let wasRare = table[place].rare != nil
     // What carries it is judged beside it.
     if event.context.over != nil { table[place].meetCarrier() }
@@ -161,7 +160,7 @@ public struct ConformanceJudge: EventConsumer {
     case .gap, .malformed: table[place][sender].hasGap = true
     case .mqtt(let packet):
       if sender == .client, table[place].client.lastTime == nil {
-        let hearing = Hearing(event.context, .inferred, table[place])
+        let hearing = Hearing(event.context, .inferred, &table[place])
         table[place].begin(packet, event, hearing, &tally)
       }
       table[place][sender].lastTime = event.context.time
@@ -229,7 +228,7 @@ public struct ConformanceJudge: EventConsumer {
     }
     noteTime(event, at: place)
     if event.context.isOrderUncertain { table[place].isOrderUncertain = true }
-    let hearing = Hearing(event.context, mode, table[place], givingUp: givingUp)
+    let hearing = Hearing(event.context, mode, &table[place], givingUp: givingUp)
     if event.context.isOrderUncertain { doubtOrder(at: place, hearing) }
     return hearing
   }

@@ -70,6 +70,14 @@ struct ConnectionState {
   @inline(__always)
   var is5: Bool { wire.version == .v5_0 }
 
+  /// Takes over what the connection speaks.
+  /// - Returns: Whether its clauses are other ones than before.
+  mutating func takeVersion(of wire: WireProtocol) -> Bool {
+    let was5 = is5
+    self.wire = wire
+    return was5 != is5
+  }
+
   /// Whether a code of CONNACK refuses: those of 5.0 are failures from 0x80 on.
   func isRefusal(_ code: UInt8) -> Bool { is5 ? code >= 0x80 : code != 0 }
 

@@ -42,11 +42,12 @@ struct Hearing {
   /// - Parameters:
   ///   - context: The event's place.
   ///   - mode: Whether the connection is judged.
-  ///   - state: What is known of the connection, its order and its losses up to the event.
+  ///   - state: What is known of the connection, its order and its losses up to the event; not changed, but read where
+  ///     it lies, as a copy out of the table retains all that it holds.
   ///   - givingUp: Why all that is open is given up by the event; nil where it is not.
   @inline(__always)
   init(
-    _ context: EventContext, _ mode: Mode, _ state: borrowing ConnectionState,
+    _ context: EventContext, _ mode: Mode, _ state: inout ConnectionState,
     givingUp: UndecidedReason? = nil
   ) {
     self.mode = mode
