@@ -50,15 +50,27 @@ struct ClientSessions {
     var lasts: UInt32?
     /// Whether anything may have happened on it that was not captured.
     var hasLoss: Bool
+    /// What is kept for the connection that may resume it; nil where that is nothing, or there was no room for it.
+    var rest: Rest?
+  }
+
+  /// What is left of a session that goes on.
+  struct Rest {
     var left: LeftMessages
-    var subscriptions: SubscriptionList
-    var routesAreKnown: Bool
+    /// All its subscriptions; nil where they are not known.
+    var subscriptions: SubscriptionList?
+
+    /// The memory that it takes, in bytes.
+    var reserved: Int { left.reserved + (subscriptions?.reserved ?? 0) }
   }
 
   private var entries: [UInt64: Entry] = [:]
   /// Whether there was no room for a client.
   private(set) var isFull = false
   private static let maximum = 65_536
+  /// The memory that the rests of all sessions take, and may take, in bytes.
+  private var reserved = 0
+  private static let mostReserved = 8 << 20
 
   subscript(client: UInt64) -> Entry? {
     get { client == 0 ? nil : entries[client] }
@@ -68,7 +80,11 @@ struct ClientSessions {
         isFull = true
         return
       }
-      entries[client] = newValue
+      var entry = newValue
+      reserved -= entries[client]?.end?.rest?.reserved ?? 0
+      let more = entry?.end?.rest?.reserved ?? 0
+      if reserved + more > Self.mostReserved { entry?.end?.rest = nil } else { reserved += more }
+      entries[client] = entry
     }
   }
 }
@@ -98,6 +114,9 @@ struct LeftMessages {
     fromClient = client.prefix(Self.maximum).map(Message.init)
     fromServer = server.prefix(Self.maximum).map(Message.init)
   }
+
+  /// The memory that they take, in bytes.
+  var reserved: Int { (fromClient.count + fromServer.count) * MemoryLayout<Message>.stride }
 
   var isEmpty: Bool { fromClient.isEmpty && fromServer.isEmpty }
 

@@ -112,14 +112,14 @@ extension BrokerJudge {
     _ before: ClientSessions.Entry, isNext: Bool, _ event: borrowing EventView,
     _ state: inout ConnectionState
   ) {
-    guard isNext, let end = before.end, !end.hasLoss else { return }
-    if end.routesAreKnown, state.lossReason(of: .client) == nil {
-      state.subscribing.subscriptions = end.subscriptions
+    guard isNext, let end = before.end, !end.hasLoss, let rest = end.rest else { return }
+    if let subscriptions = rest.subscriptions, state.lossReason(of: .client) == nil {
+      state.subscribing.subscriptions = subscriptions
       state.isContinued = true
     }
-    guard !end.left.isEmpty, !end.left.isCut else { return }
+    guard !rest.left.isEmpty, !rest.left.isCut else { return }
     resumed[event.context.connection] = Resumption(
-      moment: Moment(event.context), before: before.connection, left: end.left)
+      moment: Moment(event.context), before: before.connection, left: rest.left)
   }
 
   /// Takes the end of a connection.
@@ -135,12 +135,16 @@ extension BrokerJudge {
       return
     }
     var ended = entry
+    let lasts = state.sessionLasts
     ended.end = ClientSessions.End(
-      moment: Moment(time: close.time, frame: event.context.frame), lasts: state.sessionLasts,
+      moment: Moment(time: close.time, frame: event.context.frame), lasts: lasts,
       hasLoss: close.how == .endOfCapture || state.hasLoss || state.isOrderUncertain
-        || state.clocks.differ,
-      left: LeftMessages(state.exchanges), subscriptions: state.subscribing.subscriptions,
-      routesAreKnown: state.routesAreKnown)
+        || state.clocks.differ)
+    if lasts != 0, close.how != .endOfCapture {
+      ended.end?.rest = ClientSessions.Rest(
+        left: LeftMessages(state.exchanges),
+        subscriptions: state.routesAreKnown ? state.subscribing.subscriptions : nil)
+    }
     sessions[state.identity.client] = ended
   }
 }
