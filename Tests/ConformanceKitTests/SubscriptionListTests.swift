@@ -7,11 +7,14 @@ import Wire
 
 @Suite("Subscriptions")
 struct SubscriptionListTests {
+  /// What is known of a topic.
+  fileprivate enum Match { case subscribed, unsubscribed, none }
+
   /// What a topic is to all filters, each tried by itself.
   private struct Plain {
     var standings: [String: SubscriptionList.Standing] = [:]
 
-    func match(_ topic: String) -> SubscriptionList.Match {
+    fileprivate func match(_ topic: String) -> Match {
       let bytes = Array(topic.utf8)
       let met = standings.filter { filter, standing in
         let filter = Array(filter.utf8)
@@ -31,8 +34,11 @@ struct SubscriptionListTests {
 
   private static func match(
     _ topic: String, _ list: inout SubscriptionList
-  ) -> SubscriptionList.Match {
-    list.match(Array(topic.utf8).span.bytes)
+  ) -> Match {
+    var matching = Matching()
+    list.forEachMatch(of: Array(topic.utf8).span.bytes) { matching.add($0) }
+    if matching.count > 0 { return .subscribed }
+    return matching.removed == nil ? .none : .unsubscribed
   }
 
   private static func text(_ levels: [String], _ random: inout SplitMix64) -> String {
@@ -47,7 +53,7 @@ struct SubscriptionListTests {
     // Misplaced wildcards are filters of clients as well.
     let levels =
       ["a", "b", "", "$SYS", "+", "+", "#", "abc"] + (seed % 4 == 0 ? ["a#", "+b"] : [])
-    var outcomes: [SubscriptionList.Match: Int] = [:]
+    var outcomes: [Match: Int] = [:]
     for _ in 0..<60 {
       let filter = Self.text(levels, &random)
       let reference = try #require(Self.request(filter, &list))
@@ -88,11 +94,7 @@ struct SubscriptionListTests {
     var list = SubscriptionList()
     for index in 0..<others { _ = request("+/other\(index)/#", &list) }
     for filter in filters { _ = request(filter, &list) }
-    // The last match is tried first.
-    for _ in 0..<2 {
-      _ = match("p/other0/q", &list)
-      #expect(match(topic, &list) == (filters.isEmpty ? .none : .subscribed))
-    }
+    #expect(match(topic, &list) == (filters.isEmpty ? .none : .subscribed))
     #expect(!list.isOverfull && !list.tree.isEmpty)
     return list.tree.steps
   }

@@ -20,7 +20,8 @@ extension ConnectionState {
       + (rare?.value.reserved ?? 0)
       + (terms.map {
         MemoryLayout<Terms>.stride + $0.value.fromClient.reserved + $0.value.fromServer.reserved
-          + $0.value.aliasesOfClient.reserved + $0.value.aliasesOfServer.reserved
+          + $0.value.topics.aliasesOfClient.reserved
+          + $0.value.topics.aliasesOfServer.reserved
       } ?? 0)
   }
 

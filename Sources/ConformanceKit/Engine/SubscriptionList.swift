@@ -15,13 +15,6 @@ struct SubscriptionList {
     case removed
   }
 
-  /// What is known of a topic.
-  enum Match {
-    case subscribed
-    case unsubscribed
-    case none
-  }
-
   /// A filter at the moment of a request, so that a later answer does not undo a newer request.
   struct Reference {
     var index: Int
@@ -78,8 +71,6 @@ struct SubscriptionList {
   private var numbers: Set<UInt32> = []
   private(set) var hasForgottenNumbers = false
   private static let maximumNumbers = 4_096
-  /// Messages often come for one filter in a row, so the last match is tried first.
-  private var lastMatch = 0
   /// Whether filters were left out because there were too many.
   private(set) var isOverfull = false
   /// Whether a filter begins with `$` and is neither `$SYS` nor `$share`: a broker's own extension.
@@ -189,16 +180,17 @@ struct SubscriptionList {
   /// - Parameters:
   ///   - topic: The topic.
   ///   - body: What to do with each; it may be called for those that were refused or removed, too.
+  @inline(__always)
   mutating func forEachMatch(of topic: RawSpan, _ body: (Matched) -> Void) {
     let direct = find(topic)
-    if let direct, !Self.hasWildcard(topic) { body(Matched(entries[direct])) }
+    if let direct { body(Matched(entries[direct])) }
     for index in tried where index != direct && matches(index, topic) {
       body(Matched(entries[index]))
     }
     guard !tree.isEmpty else { return }
     let (entries, text) = (entries, text)
     _ = tree.first(matching: topic, in: text.span.bytes) { index in
-      body(Matched(entries[index]))
+      if index != direct { body(Matched(entries[index])) }
       return false
     }
     if tree.isExhausted { isOverfull = true }
@@ -271,49 +263,6 @@ struct SubscriptionList {
     let entry = entries[index]
     guard entry.standing == .requested || entry.standing == .granted else { return nil }
     return Reference(index: index, serial: entry.serial)
-  }
-
-  /// Matches a topic with the filters.
-  mutating func match(_ topic: RawSpan) -> Match {
-    if lastMatch < entries.count, isLive(lastMatch), matches(lastMatch, topic) {
-      return .subscribed
-    }
-    var wasUnsubscribed = false
-    if let index = find(topic), entries[index].standing != .refused {
-      if isLive(index) { return take(index) }
-      wasUnsubscribed = true
-    }
-    for index in tried where entries[index].standing != .refused {
-      guard matches(index, topic) else { continue }
-      if isLive(index) { return take(index) }
-      wasUnsubscribed = true
-    }
-    guard !tree.isEmpty else { return wasUnsubscribed ? .unsubscribed : .none }
-    // Looked at beside the tree, which changes meanwhile.
-    let (entries, text) = (entries, text)
-    let found = tree.first(matching: topic, in: text.span.bytes) { index in
-      switch entries[index].standing {
-      case .requested, .granted: return true
-      case .removed: wasUnsubscribed = true
-      case .refused: break
-      }
-      return false
-    }
-    if let found { return take(found) }
-    if tree.isExhausted { isOverfull = true }
-    return wasUnsubscribed ? .unsubscribed : .none
-  }
-
-  private mutating func take(_ index: Int) -> Match {
-    lastMatch = index
-    return .subscribed
-  }
-
-  private func isLive(_ index: Int) -> Bool {
-    switch entries[index].standing {
-    case .requested, .granted: true
-    case .refused, .removed: false
-    }
   }
 
   private func matches(_ index: Int, _ topic: RawSpan) -> Bool {

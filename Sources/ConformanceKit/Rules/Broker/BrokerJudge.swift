@@ -70,23 +70,22 @@ struct BrokerJudge {
     _ context: EventContext, _ state: borrowing ConnectionState
   ) {
     let key = Self.key(content, at: state.identity.endpoint)
-    if isRepeat, ledger[key] != nil {
-      return ledger.change(key) {
+    if isRepeat {
+      let moment = Moment(context)
+      let isKept = ledger.change(key) {
         $0.wasRepeated = true
-        $0.last = Moment(context)
+        $0.last = moment
       }
+      if isKept { return }
     }
     var publication = Publication(key, of: state.identity.client, packet, context)
     let line = MessageLines.key(topic, qos: packet.qos, from: context.connection)
     (publication.sequence, publication.before) = lines.publish(key, on: line)
-    if ledger[key] == nil {
-      ledger.add(publication)
-    } else {
-      ledger.change(key) {
-        if packet.dup { $0.wasRepeated = true }
-        $0.take(publication)
-      }
+    let isKept = ledger.change(key) {
+      if publication.wasRepeated { $0.wasRepeated = true }
+      $0.take(publication)
     }
+    if !isKept { ledger.add(publication) }
   }
 
   /// Takes the will of a client, which the server may publish.
@@ -96,12 +95,11 @@ struct BrokerJudge {
     guard let connect = packet.connect, connect.hasWill, packet.missing == 0 else { return }
     let content = ContentHash(topic: connect.willTopic, payload: connect.willPayload)
     let key = Self.key(content, at: state.identity.endpoint)
-    guard ledger[key] == nil else {
-      return ledger.change(key) {
-        $0.count += 1
-        $0.isWill = true
-      }
+    let isKept = ledger.change(key) {
+      $0.count += 1
+      $0.isWill = true
     }
+    guard !isKept else { return }
     ledger.add(
       Publication(
         willOf: state.identity.client, key, qos: connect.willQoS, retain: connect.willRetain,
@@ -145,16 +143,15 @@ struct BrokerJudge {
   }
 
   /// Takes a message of a server.
+  /// - Parameter matching: What the client's subscriptions have to say of its topic.
   mutating func deliver(
     _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash,
-    _ event: borrowing EventView, _ state: inout ConnectionState, _ hearing: Hearing,
-    _ tally: inout Tally
+    _ matching: Matching, _ event: borrowing EventView, _ state: inout ConnectionState,
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     let server = state.identity.endpoint
     let key = Self.key(content, at: server)
     pending.pass(on: event.context.connection, key: key)
-    var matching = Matching()
-    state.subscribing.subscriptions.forEachMatch(of: topic) { matching.add($0) }
     let delivery = Delivery(
       key: key, server: server, publication: ledger[key], matching: matching,
       isKnown: state.routesAreKnown)

@@ -21,8 +21,13 @@ struct Ledger {
   }
 
   /// Changes a message that is kept.
-  mutating func change(_ key: UInt64, _ body: (inout Publication) -> Void) {
-    if let place = find(key) { body(&ring[place]) }
+  /// - Returns: Whether there is one of the key.
+  @discardableResult
+  @inline(__always)
+  mutating func change(_ key: UInt64, _ body: (inout Publication) -> Void) -> Bool {
+    guard let place = find(key) else { return false }
+    body(&ring[place])
+    return true
   }
 
   /// Keeps a message of which there is none of its key.

@@ -10,18 +10,18 @@ struct MessageLines {
 
   /// How far a client has got in a line.
   struct Reached {
-    /// The place of the last message that it got, and how often that came.
+    /// The place of the last message that it got, and its frame.
     var sequence: Int
     var frame: Int
   }
 
-  private var lines: [UInt64: Line] = [:]
-  private var reached: [UInt64: Reached] = [:]
+  private var lines = FlatTable(limit: maximum, empty: Line(count: 0, last: 0))
+  private var reached = FlatTable(limit: maximum, empty: Reached(sequence: 0, frame: 0))
   /// The most lines, and the most ways of lines to clients, that are kept.
   private static let maximum = 131_072
 
   /// The memory that they take, in bytes.
-  var reserved: Int { lines.capacity * 26 + reached.capacity * 26 }
+  var reserved: Int { lines.reserved + reached.reserved }
 
   /// What tells a line.
   static func key(_ topic: RawSpan, qos: UInt8, from connection: Int) -> UInt64 {
@@ -31,13 +31,13 @@ struct MessageLines {
   /// Takes another message of a line.
   /// - Returns: Its place from 1 and the message before it; 0 where places are not counted.
   mutating func publish(_ message: UInt64, on line: UInt64) -> (Int, UInt64) {
-    guard let known = lines[line] else {
-      guard lines.count < Self.maximum else { return (0, 0) }
-      lines[line] = Line(count: 1, last: message)
-      return (1, 0)
+    var result = (0, UInt64(0))
+    _ = lines.update(line) { value, _ in
+      value.count += 1
+      result = (value.count, value.last)
+      value.last = message
     }
-    lines[line] = Line(count: known.count + 1, last: message)
-    return (known.count + 1, known.last)
+    return result
   }
 
   /// Takes a message that a client gets.
@@ -46,10 +46,10 @@ struct MessageLines {
     _ sequence: Int, _ frame: Int, of line: UInt64, by connection: Int
   ) -> Reached? {
     let key = line ^ UInt64(truncatingIfNeeded: connection) &* 0xD6E8_FEB8_6659_FD93
-    let before = reached[key]
-    guard before != nil || reached.count < Self.maximum else { return nil }
-    if sequence > before?.sequence ?? 0 {
-      reached[key] = Reached(sequence: sequence, frame: frame)
+    var before: Reached?
+    _ = reached.update(key) { value, isNew in
+      if !isNew { before = value }
+      if sequence > value.sequence { value = Reached(sequence: sequence, frame: frame) }
     }
     return before
   }

@@ -133,10 +133,10 @@ extension ConnectionState {
   /// Notes that a retained message came.
   /// - Returns: Whether it came before on the connection; nil where there were too many to tell.
   mutating func noteRetained(_ key: UInt64) -> Bool? {
-    guard let seen = terms?.value.retainedSeen else { return nil }
-    if seen.contains(key) { return true }
-    guard seen.count < Terms.mostRetained else { return nil }
-    change { $0.retainedSeen.insert(key) }
+    guard let topics = terms?.value.topics else { return nil }
+    if topics.retainedSeen.contains(key) { return true }
+    guard topics.retainedSeen.count < ToldTopics.mostRetained else { return nil }
+    topics.retainedSeen.insert(key)
     return false
   }
 }

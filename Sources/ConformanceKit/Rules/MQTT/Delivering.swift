@@ -24,17 +24,20 @@ extension ConnectionState {
     if packet.missing > 0, self[sender.other].isDeaf { loseAnswer(to: id, of: sender) }
   }
 
-  /// Matches the topic of a message to the client with the filters that the client has.
+  /// Judges the topic of a message to the client by the filters that it matches.
   @inline(__always)
-  mutating func matchTopic(
-    _ topic: RawSpan, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  mutating func judgeTopic(
+    _ topic: RawSpan, _ matching: Matching, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     // Nothing is left of it when the capture cut it off.
     guard topic.byteCount > 0 else { return }
-    switch subscribing.subscriptions.match(topic) {
-    case .subscribed: tally.satisfy(.topicMatchesFilter, hearing)
-    case .unsubscribed: tally.leave(.topicMatchesFilter, .unsubscribed, hearing)
-    case .none: judgeStray(topic, event, hearing, &tally)
+    if matching.count > 0 {
+      tally.satisfy(.topicMatchesFilter, hearing)
+    } else if matching.removed != nil {
+      tally.leave(.topicMatchesFilter, .unsubscribed, hearing)
+    } else {
+      judgeStray(topic, event, hearing, &tally)
     }
   }
 

@@ -48,10 +48,10 @@ extension ConnectionState {
     change {
       if peer == .client {
         $0.fromServer.lose()
-        $0.aliasesOfClient.lose()
+        $0.topics.aliasesOfClient.lose()
       } else {
         $0.fromClient.lose()
-        $0.aliasesOfServer.lose()
+        $0.topics.aliasesOfServer.lose()
       }
     }
   }

@@ -249,9 +249,11 @@ struct MQTTJudge {
     _ event: borrowing EventView, _ state: inout ConnectionState, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
-    state.matchTopic(topic, event, hearing, &tally)
+    var matching = Matching()
+    state.subscribing.subscriptions.forEachMatch(of: topic) { matching.add($0) }
+    state.judgeTopic(topic, matching, event, hearing, &tally)
     guard let content, hearing.mode == .judged else { return }
-    broker.deliver(packet, topic, content, event, &state, hearing, &tally)
+    broker.deliver(packet, topic, content, matching, event, &state, hearing, &tally)
   }
 
   /// Takes the news that bytes of a peer are missing, or can't be read.

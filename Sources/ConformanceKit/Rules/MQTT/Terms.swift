@@ -44,12 +44,8 @@ struct Terms {
   /// The messages above QoS 0 that each side has open.
   var fromClient = OpenMessages()
   var fromServer = OpenMessages()
-  /// What the aliases of each side stand for.
-  var aliasesOfClient = TopicAliases()
-  var aliasesOfServer = TopicAliases()
-  /// The retained messages that came for subscriptions that want them once.
-  var retainedSeen: Set<UInt64> = []
-  static let mostRetained = 1_024
+  /// The topics that were told; behind a reference, as few packets need them.
+  let topics = ToldTopics()
 
   /// Reads a CONNECT that is all there.
   init(_ packet: borrowing MQTTPacketView, _ connect: borrowing MQTTConnectView) {
@@ -139,6 +135,16 @@ struct OpenMessages {
   mutating func lose() { open = PacketIDTable<Bool>(limit: ConnectionState.maximumOpen) }
 }
 
+/// The topics of a connection that are remembered beside its subscriptions.
+final class ToldTopics {
+  /// What the aliases of each side stand for.
+  var aliasesOfClient = TopicAliases()
+  var aliasesOfServer = TopicAliases()
+  /// The retained messages that came for subscriptions that want them once.
+  var retainedSeen: Set<UInt64> = []
+  static let mostRetained = 1_024
+}
+
 /// The topics that the aliases of one side stand for (section 3.3.2.3.4).
 struct TopicAliases {
   private var topics: [UInt16: [UInt8]] = [:]
@@ -173,15 +179,16 @@ extension ConnectionState {
       let alias = packet.properties.integer(.topicAlias).flatMap({ UInt16(exactly: $0) }), alias > 0
     else { return [] }
     guard packet.topic.byteCount > 0 else {
-      let known = sender == .client ? terms?.value.aliasesOfClient : terms?.value.aliasesOfServer
+      let topics = terms?.value.topics
+      let known = sender == .client ? topics?.aliasesOfClient : topics?.aliasesOfServer
       return known?[alias] ?? []
     }
     let topic = [UInt8](copying: packet.topic)
     change {
       if sender == .client {
-        $0.aliasesOfClient.set(alias, topic.span.bytes)
+        $0.topics.aliasesOfClient.set(alias, topic.span.bytes)
       } else {
-        $0.aliasesOfServer.set(alias, topic.span.bytes)
+        $0.topics.aliasesOfServer.set(alias, topic.span.bytes)
       }
     }
     return []

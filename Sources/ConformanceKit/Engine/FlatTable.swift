@@ -1,0 +1,70 @@
+/// Values by keys that are hashes already, in one block: open addressing, at most half full.
+struct FlatTable<Value> {
+  private struct Slot {
+    /// The key; 0 is a free slot.
+    var key: UInt64
+    var value: Value
+  }
+
+  private var slots: [Slot] = []
+  private(set) var count = 0
+  private let limit: Int
+  private let empty: Value
+
+  /// Creates a table.
+  /// - Parameters:
+  ///   - limit: The most entries that it takes.
+  ///   - empty: What stands in free slots.
+  init(limit: Int, empty: Value) {
+    self.limit = limit
+    self.empty = empty
+  }
+
+  /// The memory that it takes, in bytes.
+  var reserved: Int { slots.count * MemoryLayout<Slot>.stride }
+
+  /// The value of a key, made from the one that is there; false where there is no room for another one.
+  @inline(__always)
+  mutating func update(_ key: UInt64, _ body: (inout Value, _ isNew: Bool) -> Void) -> Bool {
+    if slots.count < 2 * (count + 1) {
+      guard count < limit else { return updateKnown(key, body) }
+      grow()
+    }
+    let slot = find(key)
+    let isNew = slots[slot].key == 0
+    if isNew {
+      guard count < limit else { return false }
+      slots[slot].key = Self.stored(key)
+      count += 1
+    }
+    body(&slots[slot].value, isNew)
+    return true
+  }
+
+  private mutating func updateKnown(
+    _ key: UInt64, _ body: (inout Value, _ isNew: Bool) -> Void
+  ) -> Bool {
+    guard !slots.isEmpty else { return false }
+    let slot = find(key)
+    guard slots[slot].key != 0 else { return false }
+    body(&slots[slot].value, false)
+    return true
+  }
+
+  private static func stored(_ key: UInt64) -> UInt64 { key == 0 ? 1 : key }
+
+  @inline(__always)
+  private func find(_ key: UInt64) -> Int {
+    let key = Self.stored(key)
+    let mask = slots.count - 1
+    var slot = Int(truncatingIfNeeded: key ^ key >> 32) & mask
+    while slots[slot].key != 0, slots[slot].key != key { slot = (slot + 1) & mask }
+    return slot
+  }
+
+  private mutating func grow() {
+    let old = slots
+    slots = Array(repeating: Slot(key: 0, value: empty), count: max(64, 2 * old.count))
+    for slot in old where slot.key != 0 { slots[find(slot.key)] = slot }
+  }
+}
