@@ -90,6 +90,7 @@ struct SubscriptionList {
   ///   - options: Its options (5.0 section 3.8.3.1); in 3.1.1 they are the QoS.
   ///   - identifier: The Subscription Identifier of the SUBSCRIBE; 0 is none.
   ///   - time: When it was asked for, in nanoseconds.
+  /// - Returns: The filter at this moment; nil where there is no room for it.
   mutating func request(
     _ filter: RawSpan, options: UInt8 = 0, _ identifier: UInt32 = 0, at time: Int64 = 0
   ) -> Reference? {

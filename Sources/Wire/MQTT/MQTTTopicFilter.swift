@@ -95,7 +95,9 @@ public enum MQTTTopicFilter {
   ) -> Bool {
     var position = 0
     var index = 0
-    if sparingDollar, topic.byteCount > 0, topic.byte(at: 0) == UInt8(ascii: "$"), filter.byteCount > 0 {
+    if sparingDollar, topic.byteCount > 0, topic.byte(at: 0) == UInt8(ascii: "$"),
+      filter.byteCount > 0
+    {
       let first = filter.byte(at: 0)
       if first == plus || first == hash { return false }
     }

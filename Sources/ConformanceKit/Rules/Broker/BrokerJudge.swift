@@ -61,10 +61,7 @@ struct BrokerJudge {
 
   // MARK: What clients publish
 
-  /// Takes a message of a client.
-  /// - Parameters:
-  ///   - topic: Its topic, be it behind an alias.
-  ///   - isRepeat: Whether it is one that is open, sent again.
+  /// Takes a message of a client, whose topic may stand behind an alias; it may be one that is open, sent again.
   mutating func publish(
     _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash, isRepeat: Bool,
     _ context: EventContext, _ state: borrowing ConnectionState
@@ -142,8 +139,7 @@ struct BrokerJudge {
     }
   }
 
-  /// Takes a message of a server.
-  /// - Parameter matching: What the client's subscriptions have to say of its topic.
+  /// Takes a message of a server, with what the client's subscriptions have to say of its topic.
   mutating func deliver(
     _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash,
     _ matching: Matching, _ event: borrowing EventView, _ state: inout ConnectionState,

@@ -4,8 +4,7 @@ internal import Wire
 // Properties that must not make a packet larger than its receiver accepts: the clauses on Reason String and User
 // Property in sections 3.2.2.3, 3.4.2.2 to 3.7.2.2, 3.9.2.1, 3.11.2.1, 3.14.2.2 and 3.15.2.2 of 5.0.
 extension ConnectionState {
-  /// Judges whether what a packet tells of its reasons makes it too large.
-  /// - Parameter most: The largest packet that its receiver accepts, in bytes.
+  /// Judges whether what a packet tells of its reasons makes it larger than its receiver accepts, in bytes.
   func judgeReasons(
     _ packet: borrowing MQTTPacketView, within most: Int, isBound: Bool,
     _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
@@ -47,8 +46,9 @@ extension ConnectionState {
 }
 
 extension MQTTPacketView {
-  /// Whether it would not be too large without its Reason String, and without its User Properties; where it takes both
-  /// of them, both are. Nil where they can't be read.
+  /// Whether it would not be too large without its Reason String, and without its User Properties.
+  ///
+  /// Where it takes both of them, both are causes; nil where they can't be read.
   fileprivate func causesOfSize(above most: Int) -> (reason: Bool?, users: Bool?) {
     guard propertySet.isWhole, missing == 0 else { return (nil, nil) }
     var reason = 0

@@ -6,9 +6,7 @@ internal import Wire
 // An acknowledgement that its receiver had is captured before what it sends behind it, wherever on the way the capture
 // was taken: an identifier that is open where it is used again was open for its sender.
 extension ConnectionState {
-  /// Judges the identifier and the DUP flag of a PUBLISH above QoS 0.
-  /// - Parameters:
-  ///   - content: What tells its topic and payload; nil where they are not known.
+  /// Judges the identifier and the DUP flag of a PUBLISH above QoS 0, whose content is nil where it is not known.
   mutating func judgeIdentifier(
     _ id: UInt16, of packet: borrowing MQTTPacketView, _ content: ContentHash?,
     _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
@@ -163,8 +161,7 @@ extension ConnectionState {
 
   // MARK: Requests
 
-  /// Judges the identifier of a SUBSCRIBE or UNSUBSCRIBE.
-  /// - Parameter isRepeated: Whether the open request of that identifier asks for the same.
+  /// Judges the identifier of a SUBSCRIBE or UNSUBSCRIBE, which may be the open one of that identifier sent again.
   mutating func judgeIdentifier(
     _ id: UInt16, ofRequest isRepeated: Bool, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally

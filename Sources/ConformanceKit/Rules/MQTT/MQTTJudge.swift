@@ -135,7 +135,8 @@ struct MQTTJudge {
   }
 
   /// What tells the topic and the payload of a PUBLISH; nil where they are not known.
-  /// - Parameter held: The topic that an alias stands for, where the packet has none.
+  ///
+  /// The topic that is held is the one that an alias stands for, where the packet has none.
   @inline(__always)
   private static func content(
     of packet: borrowing MQTTPacketView, isFaultless: Bool, _ held: [UInt8], _ context: EventContext
