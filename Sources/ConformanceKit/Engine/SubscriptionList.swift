@@ -34,9 +34,10 @@ struct SubscriptionList {
     var standing: Standing
     /// The options that it was last asked for with.
     var options: UInt8
-    /// The QoS that it has, and the highest that it ever may have had.
+    /// The QoS that it has, the highest that it ever had, and the highest that an open request asks for.
     var grantedQoS: UInt8 = 0
     var highestQoS: UInt8 = 0
+    var openQoS: UInt8
     /// The ways of Retain Handling that it was ever asked for with, one bit each.
     var handlings: UInt8
     /// Whether it was ever asked for as a shared subscription, and as one that is not shared.
@@ -122,7 +123,7 @@ struct SubscriptionList {
     entries.append(
       Entry(
         text: start..<text.count, serial: serial, requested: time, changed: time,
-        identifier: identifier, standing: .requested, options: options, highestQoS: options & 0b11,
+        identifier: identifier, standing: .requested, options: options, openQoS: options & 0b11,
         handlings: 1 << (options >> 4 & 0b11), wasShared: isShared, wasPlain: !isShared))
     return Reference(index: entries.count - 1, serial: serial)
   }
@@ -158,6 +159,7 @@ struct SubscriptionList {
     let isGranted = code < 0x80
     entries[reference.index].raise(to: code)
     guard entries[reference.index].serial == reference.serial else { return }
+    entries[reference.index].openQoS = 0
     // A refusal of a filter that was granted before leaves in doubt whether the old one stands.
     guard isGranted || entries[reference.index].standing != .granted else { return }
     entries[reference.index].stand(isGranted ? .granted : .refused, at: moment)
@@ -216,7 +218,7 @@ struct SubscriptionList {
   /// How many filters were removed that did not come back, the first of them at a time.
   var removed: (count: Int, since: Int64) {
     var (count, since) = (0, Int64.max)
-    for entry in entries where entry.standing == .removed {
+    for entry in entries where entry.standing == .removed && !entry.wasShared {
       count += 1
       since = min(since, entry.changed)
     }
@@ -248,7 +250,8 @@ struct SubscriptionList {
       identifier = entry.identifier
       options = entry.options
       grantedQoS = entry.grantedQoS
-      highestQoS = entry.highestQoS
+      // Messages may come before the SUBACK.
+      highestQoS = max(entry.highestQoS, entry.openQoS)
       handlings = entry.handlings
       wasShared = entry.wasShared
       wasPlain = entry.wasPlain
@@ -300,7 +303,7 @@ extension SubscriptionList.Entry {
     // Until it is answered the old one may stand, or the new one.
     isUnsure = wasThere
     if standing != .granted { standing = .requested }
-    if standing == .requested { highestQoS = max(highestQoS, options & 0b11) }
+    openQoS = max(openQoS, options & 0b11)
     self.options = options
     requested = time
     handlings |= 1 << (options >> 4 & 0b11)

@@ -27,7 +27,7 @@ extension SharedCase {
     },
     SharedCase(
       "the middle one of three comes last", failed: [.orderIsKept],
-      [.orderIsKept: (1, 1, 0, [19]), .everySubscriberGetsIt: (0, 0, 0, [])]
+      [.orderIsKept: (1, 1, 0, [19]), .everySubscriberGetsIt: (0, 0, 1, [11])]
     ) {
       $0.meet()
       for number in 1...3 { $0.publish(number) }
@@ -53,11 +53,13 @@ extension SharedCase {
     },
     SharedCase(
       "a message that is left out", failed: [.everySubscriberGetsIt],
-      [.orderIsKept: (0, 2, 0, []), .everySubscriberGetsIt: (1, 1, 0, [19])]
+      [.orderIsKept: (0, 2, 0, []), .everySubscriberGetsIt: (1, 1, 0, [17])]
     ) {
       $0.meet()
-      for number in 1...4 { $0.publish(number) }
-      for number in [1, 3, 4] { $0.deliver(number) }
+      for number in 1...4 {
+        $0.publish(number)
+        if number != 2 { $0.deliver(number) }
+      }
       $0.part()
     },
     SharedCase(
@@ -65,20 +67,25 @@ extension SharedCase {
       [.everySubscriberGetsIt: (0, 0, 1, [17])]
     ) {
       $0.meet()
-      for number in 1...3 { $0.publish(number) }
-      for number in [1, 3] { $0.deliver(number) }
+      for number in 1...3 {
+        $0.publish(number)
+        if number != 2 { $0.deliver(number) }
+      }
       $0.part()
     },
     SharedCase(
-      "a message that is left out while many are open",
-      [.everySubscriberGetsIt: (0, 5, 1, [19])]
+      "a message that is left out while another one is open",
+      [.everySubscriberGetsIt: (0, 1, 1, [12])]
     ) {
       $0.meet()
-      for number in 1...8 { $0.publish(number) }
-      for number in [1, 2, 3, 4, 5, 7, 8] {
-        $0.say(.server, "a", "\(number)", qos: 1, id: UInt16(number))
+      $0.publish(1)
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.publish(2)
+      $0.acknowledge(.client, .puback, 1)
+      for number in 3...4 {
+        $0.publish(number)
+        $0.deliver(number)
       }
-      for number in [1, 2, 3, 4, 5, 7, 8] { $0.acknowledge(.client, .puback, UInt16(number)) }
       $0.part()
     },
     SharedCase(

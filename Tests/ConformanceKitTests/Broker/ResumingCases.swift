@@ -165,6 +165,19 @@ extension SharedCase {
       } then: {
         $0.say(.server, "a", "2", qos: 1, id: 2)
         $0.acknowledge(.client, .puback, 2)
+        $0.wait(1)
+      }
+    },
+    SharedCase(
+      "a server's message that does not come again in an instant", in: [.v3_1_1],
+      [.repeatsComeWithSession: (0, 0, 1, [10])]
+    ) {
+      $0.resume {
+        $0.ask(1, "a")
+        $0.say(.server, "a", "1", qos: 1, id: 1)
+      } then: {
+        $0.say(.server, "a", "2", qos: 1, id: 2)
+        $0.acknowledge(.client, .puback, 2)
       }
     },
     SharedCase(
@@ -212,6 +225,7 @@ extension SharedCase {
       } then: {
         $0.say(.client, "a", "3", qos: 1, id: 3)
         $0.acknowledge(.server, .puback, 3)
+        $0.wait(1)
       }
     },
     SharedCase(

@@ -33,6 +33,46 @@ extension SharedCase {
       $0.part(alone: true)
     },
     SharedCase(
+      "a message above the QoS that was granted, though more was asked for",
+      failed: [.grantedQoSIsKept], [.grantedQoSIsKept: (1, 0, 0, [6])]
+    ) {
+      $0.join("s")
+      $0.subscribe(1, "a", qos: 2)
+      $0.suback(1, 0)
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a message at the QoS that the client asks for anew, in front of the SUBACK",
+      [.grantedQoSIsKept: (0, 0, 0, [])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", qos: 0)
+      $0.subscribe(2, "a", qos: 1)
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.suback(2, 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a message for a filter that stands beside that of a group", in: [.v5_0],
+      [.unsubscribedGetsNothing: (0, 0, 0, [])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a")
+      $0.ask(2, "$share/g/a")
+      $0.unsubscribe(3, "$share/g/a")
+      $0.unsuback(3)
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1")
+      }
+      $0.say(.server, "a", "1")
+      $0.close(.client)
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
       "a message above the QoS of its filter, though another one that is gone had it",
       [.grantedQoSIsKept: (0, 0, 0, [])]
     ) {

@@ -34,6 +34,7 @@ struct Matching {
   var frames: [Int] = []
   /// When the last filter that matched was removed; nil where one stands, or was not removed for certain.
   var removed: (since: Int64, frame: Int)?
+  /// Whether one that was removed may stand for another client of its group, or beside it.
   var hasDoubtfulRemoval = false
 
   private static let mostFrames = 4
@@ -48,6 +49,8 @@ struct Matching {
     case .removed:
       areKept = false
       highestQoS = max(highestQoS, filter.highestQoS)
+      // Of a group's filter and the same one besides, one may stand.
+      if filter.wasShared { hasDoubtfulRemoval = true }
       if filter.changed > removed?.since ?? .min { removed = (filter.changed, filter.frame) }
       return
     case .requested, .granted: break

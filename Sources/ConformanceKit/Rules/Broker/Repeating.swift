@@ -160,6 +160,9 @@ extension BrokerJudge {
         ]))
   }
 
+  /// How long a side may take at least to send again what was open, in nanoseconds.
+  private static let soon: Int64 = 1_000_000_000
+
   /// Whether a side went on so far that it won't send again what was open.
   private func isPast(
     _ sender: Peer, _ resumption: Resumption, _ close: Closing, _ state: borrowing ConnectionState
@@ -167,6 +170,7 @@ extension BrokerJudge {
     if case .violation = state.absence(since: resumption.moment.time, by: sender, at: close) {
       return true
     }
+    guard close.time.nanoseconds(since: resumption.moment.time) > Self.soon else { return false }
     switch sender {
     case .server: return resumption.serverIsPast
     case .client: return resumption.clientIsPast && state.ending.client.disconnect != nil

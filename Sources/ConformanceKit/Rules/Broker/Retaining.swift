@@ -9,7 +9,7 @@ extension BrokerJudge {
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     let matching = delivery.matching
-    guard matching.count > 0, let source = delivery.source else { return }
+    guard matching.count > 0, !matching.isShared, let source = delivery.source else { return }
     guard isEstablished(delivery, source) else {
       return judgeRetained(packet, source, delivery, event, hearing, &tally)
     }

@@ -75,7 +75,8 @@ extension BrokerJudge {
           evidence: source.evidence + matching.evidence(event.context.connection)))
     }
     let expected = min(source.qos, matching.grantedQoS)
-    guard isEstablished(delivery, source) else {
+    // Filters of several groups, or of none besides, are one in the list.
+    guard isEstablished(delivery, source), !matching.isShared else {
       return tally.leave(rule, .subscriptionMayBeNewer, hearing)
     }
     if packet.qos == expected {
@@ -125,7 +126,9 @@ extension BrokerJudge {
   mutating func judgeUnsubscribed(
     _ delivery: Delivery, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    guard delivery.matching.count == 0, let removed = delivery.matching.removed else { return }
+    guard delivery.matching.count == 0, !delivery.matching.hasDoubtfulRemoval,
+      let removed = delivery.matching.removed
+    else { return }
     let rule = MQTTRule.unsubscribedGetsNothing
     guard let source = delivery.source else {
       return tally.leave(rule, .ambiguousMessage, hearing)

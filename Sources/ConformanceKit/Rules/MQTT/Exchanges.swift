@@ -41,9 +41,8 @@ struct Exchanges {
   /// So many changes of the side are told apart.
   private static let mostLosses = 16
   private var nextOrder = 0
-  /// When the last open message was answered, in nanoseconds, and the most that were open at once.
+  /// When the last open message was answered, in nanoseconds.
   private var idleSince = Int64.min
-  private var mostOpen: UInt16 = 0
   private var nextReceivedOrder = 0
   /// The latest message of QoS 1 that was acknowledged, and of QoS 2 that was received and released.
   var lastPuback = -1
@@ -64,7 +63,6 @@ struct Exchanges {
       phase: qos == 1 ? .puback : .pubrec, qos: qos, content: content, order: nextOrder,
       moment: Moment(context), isRepeated: dup)
     nextOrder += 1
-    mostOpen = max(mostOpen, UInt16(clamping: open.count + 1))
     return open.insert(exchange, for: id)
   }
 
@@ -74,13 +72,10 @@ struct Exchanges {
     if open.count == 0 { idleSince = time.nanoseconds }
   }
 
-  /// Whether nothing was open since a time, or never more than few messages were.
+  /// Whether nothing was open since a time.
   func wasIdle(since time: Timestamp) -> Bool {
-    mostOpen <= Self.fewMessages || open.count == 0 && idleSince <= time.nanoseconds
+    open.count == 0 && idleSince <= time.nanoseconds
   }
-
-  /// So many messages every server keeps for a client.
-  private static let fewMessages = 4
 
   /// Takes the PUBREC of an exchange that awaits it.
   mutating func receive(_ exchange: Exchange, _ id: UInt16, _ context: EventContext) {
