@@ -41,6 +41,12 @@ struct FlatTable<Value> {
     return true
   }
 
+  /// Whether there is a value of a key.
+  func contains(_ key: UInt64) -> Bool { !slots.isEmpty && slots[find(key)].key != 0 }
+
+  /// Whether it takes no further keys.
+  var isFull: Bool { count >= limit }
+
   private mutating func updateKnown(
     _ key: UInt64, _ body: (inout Value, _ isNew: Bool) -> Void
   ) -> Bool {

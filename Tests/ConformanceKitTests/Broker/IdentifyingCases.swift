@@ -309,7 +309,7 @@ extension SharedCase {
 
 extension Script {
   /// The rest of a message of QoS 2: three frames.
-  fileprivate mutating func complete(_ sender: Peer, _ id: UInt16) {
+  mutating func complete(_ sender: Peer, _ id: UInt16) {
     acknowledge(sender.other, .pubrec, id)
     acknowledge(sender, .pubrel, id)
     acknowledge(sender.other, .pubcomp, id)

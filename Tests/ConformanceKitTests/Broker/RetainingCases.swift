@@ -38,6 +38,18 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "a live message in front of the retained one that is the same",
+      [.liveIsNotRetained: (0, 2, 1, [11])]
+    ) {
+      $0.meet()
+      $0.on(2) { $0.say(.client, "a", "1", retain: true) }
+      $0.say(.server, "a", "1")
+      $0.say(.server, "a", "1", retain: true)
+      $0.on(2) { $0.say(.client, "a", "2") }
+      $0.say(.server, "a", "2")
+      $0.part()
+    },
+    SharedCase(
       "a message with RETAIN that the client asked for meanwhile",
       [.liveIsNotRetained: (0, 1, 0, []), .newSubscriptionGetsRetained: (0, 0, 0, [])]
     ) {

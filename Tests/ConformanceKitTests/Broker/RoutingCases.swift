@@ -199,6 +199,35 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "overlapping filters, and the copy at the lower QoS comes last",
+      [.overlapsGetHighestQoS: (0, 1, 1, [15])]
+    ) {
+      $0.overlap()
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.say(.server, "a", "1")
+      $0.next()
+      $0.part()
+    },
+    SharedCase(
+      "overlapping filters, and the copy of one above the QoS of the message",
+      failed: [.grantedQoSIsKept],
+      [.overlapsGetHighestQoS: (0, 0, 0, []), .grantedQoSIsKept: (1, 1, 0, [14])]
+    ) {
+      $0.meet(qos: 0)
+      $0.ask(2, "+", qos: 2)
+      $0.on(2) {
+        $0.say(.client, "a", "1", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.wait(1)
+      $0.say(.server, "a", "1")
+      $0.say(.server, "a", "1", qos: 2, id: 1)
+      $0.complete(.server, 1)
+      $0.next()
+      $0.part()
+    },
+    SharedCase(
       "overlapping filters, and an end in front of a second copy",
       [.overlapsGetHighestQoS: (0, 0, 1, [13])]
     ) {

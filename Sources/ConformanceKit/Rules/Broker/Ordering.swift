@@ -16,7 +16,7 @@ extension BrokerJudge {
     let connection = event.context.connection
     let line = MessageLines.key(topic, qos: source.qos, from: source.connection)
     let before = lines.reach(source.sequence, event.context.frame, of: line, by: connection)
-    _ = pending.takeBack(.everySubscriberGetsIt, on: connection, key: delivery.key, hearing)
+    pending.takeBack(.everySubscriberGetsIt, on: connection, key: delivery.key, hearing)
     guard let before else {
       return judgeOnce(packet, false, delivery, source, event, hearing, &tally)
     }

@@ -22,6 +22,8 @@ struct PendingFindings {
   private(set) var entries: [Entry] = []
   /// The connections of those that nothing has passed yet.
   private var waiting: Set<Int> = []
+  /// The copies that were as they should be.
+  private var settled = FlatTable(limit: 65_536, empty: false)
   static let maximum = 1_024
   /// The most bytes of a packet that wait with it.
   private static let mostBytes = 4 << 10
@@ -51,18 +53,29 @@ struct PendingFindings {
     if !rest { waiting.remove(connection) }
   }
 
+  /// Takes back what a delivery shows to be no violation, now and later: the copy that is as it should be came.
+  mutating func settle(_ rule: MQTTRule, on connection: Int, key: UInt64, _ hearing: Hearing) {
+    _ = settled.update(Self.copy(rule, connection, key)) { value, _ in value = true }
+    takeBack(rule, on: connection, key: key, hearing)
+  }
+
   /// Takes back what a delivery shows to be no violation.
-  /// - Returns: Whether there was any.
-  mutating func takeBack(_ rule: MQTTRule, on connection: Int, key: UInt64, _ hearing: Hearing)
-    -> Bool
-  {
-    guard !entries.isEmpty else { return false }
+  mutating func takeBack(_ rule: MQTTRule, on connection: Int, key: UInt64, _ hearing: Hearing) {
+    guard !entries.isEmpty else { return }
     let index = rule.index(in: hearing.version)
-    let before = entries.count
     entries.removeAll {
       $0.isTakenBack && $0.rule == index && $0.connection == connection && $0.key == key
     }
-    return entries.count < before
+  }
+
+  /// Whether the copy that is as it should be came before, or may have.
+  func isSettled(_ rule: MQTTRule, on connection: Int, key: UInt64) -> Bool {
+    settled.isFull || settled.contains(Self.copy(rule, connection, key))
+  }
+
+  private static func copy(_ rule: MQTTRule, _ connection: Int, _ key: UInt64) -> UInt64 {
+    let place = UInt64(truncatingIfNeeded: connection) << 16 | UInt64(rule.rawValue)
+    return key ^ place &* 0x9E37_79B9_7F4A_7C15
   }
 
   /// Takes out those of a connection that a copy may take back, which may be among what was lost.

@@ -23,10 +23,16 @@ extension BrokerJudge {
       return
     }
     guard packet.retain != expected else {
-      _ = pending.takeBack(rule, on: event.context.connection, key: delivery.key, hearing)
+      // Only of what is retained another copy may come.
+      if source.retain {
+        pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
+      }
       return tally.satisfy(rule, hearing)
     }
     // A copy that was retained before may come beside it.
+    guard !pending.isSettled(rule, on: event.context.connection, key: delivery.key) else {
+      return tally.leave(rule, .ambiguousMessage, hearing)
+    }
     add(
       rule, delivery, event, hearing, isTakenBack: true, &tally,
       FindingText(

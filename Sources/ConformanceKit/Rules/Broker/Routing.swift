@@ -66,6 +66,10 @@ extension BrokerJudge {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
     if packet.qos > source.qos {
+      // However wrong, it is no copy at a lower QoS.
+      if matching.count > 1 {
+        pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
+      }
       return add(
         .grantedQoSIsKept, delivery, event, hearing, &tally,
         FindingText(
@@ -81,11 +85,17 @@ extension BrokerJudge {
     }
     if packet.qos == expected {
       if matching.count > 1 {
-        _ = pending.takeBack(rule, on: event.context.connection, key: delivery.key, hearing)
+        pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
       }
       return tally.satisfy(rule, hearing)
     }
     guard !packet.dup else { return tally.leave(rule, .repeatedMessage, hearing) }
+    // There is a copy for each filter, one of which came at the QoS that it should have.
+    if matching.count > 1,
+      pending.isSettled(rule, on: event.context.connection, key: delivery.key)
+    {
+      return tally.leave(rule, .ambiguousMessage, hearing)
+    }
     add(
       rule, delivery, event, hearing, isTakenBack: matching.count > 1, &tally,
       FindingText(
