@@ -20,9 +20,6 @@ struct FlatTable<Value> {
     self.empty = empty
   }
 
-  /// The memory that it takes, in bytes.
-  var reserved: Int { slots.count * MemoryLayout<Slot>.stride }
-
   /// The value of a key, made from the one that is there; false where there is no room for another one.
   @inline(__always)
   mutating func update(_ key: UInt64, _ body: (inout Value, _ isNew: Bool) -> Void) -> Bool {

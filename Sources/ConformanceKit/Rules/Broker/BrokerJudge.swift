@@ -34,9 +34,6 @@ struct BrokerJudge {
     time.nanoseconds(since: Timestamp(nanoseconds: nanoseconds)) > 2 * disorder
   }
 
-  /// The memory that it takes, in bytes.
-  var reserved: Int { ledger.reserved + lines.reserved }
-
   /// Takes the time of a packet, which tells how far the order of the capture is to be trusted.
   @inline(__always)
   mutating func note(_ time: Timestamp) {

@@ -65,8 +65,6 @@ struct ClientSessions {
   }
 
   private var entries: [UInt64: Entry] = [:]
-  /// Whether there was no room for a client.
-  private(set) var isFull = false
   private static let maximum = 65_536
   /// The memory that the rests of all sessions take, and may take, in bytes.
   private var reserved = 0
@@ -76,10 +74,7 @@ struct ClientSessions {
     get { client == 0 ? nil : entries[client] }
     set {
       guard client != 0 else { return }
-      guard entries[client] != nil || entries.count < Self.maximum else {
-        isFull = true
-        return
-      }
+      guard entries[client] != nil || entries.count < Self.maximum else { return }
       var entry = newValue
       reserved -= entries[client]?.end?.rest?.reserved ?? 0
       let more = entry?.end?.rest?.reserved ?? 0

@@ -12,9 +12,6 @@ struct Ledger {
   /// Whether messages were given up.
   private(set) var hasForgotten = false
 
-  /// The memory that it takes, in bytes.
-  var reserved: Int { ring.capacity * MemoryLayout<Publication>.stride + slots.capacity * 4 }
-
   subscript(key: UInt64) -> Publication? {
     guard let place = find(key) else { return nil }
     return ring[place]

@@ -20,9 +20,6 @@ struct MessageLines {
   /// The most lines, and the most ways of lines to clients, that are kept.
   private static let maximum = 131_072
 
-  /// The memory that they take, in bytes.
-  var reserved: Int { lines.reserved + reached.reserved }
-
   /// What tells a line.
   static func key(_ topic: RawSpan, qos: UInt8, from connection: Int) -> UInt64 {
     ContentHash.of(topic, in: UInt64(truncatingIfNeeded: connection) << 2 | UInt64(qos & 3))
