@@ -176,7 +176,7 @@ struct BrokerJudge {
   ) {
     // A retained one, one that is sent again and one of a session that is older may be from before.
     guard !packet.retain, !packet.dup, delivery.isKnown, delivery.matching.count > 0,
-      topic.byteCount > 0, !topic.extracting(first: 1).equals("$"), !ledger.hasForgotten
+      topic.byteCount > 0, !topic.extracting(first: 1).equals("$")
     else { return }
     doubt(delivery.server, .publishersUnseen)
   }
@@ -193,7 +193,9 @@ struct BrokerJudge {
   /// Reports what nothing in the file spoke against.
   mutating func endFile(_ tally: inout Tally) {
     for entry in pending.removeAll() {
-      if let reason = servers[entry.server]?.doubt {
+      // Of a server that there was no room for nothing is known.
+      let unknown: UndecidedReason? = servers.count < Self.mostServers ? nil : .tooMany
+      if let reason = servers[entry.server]?.doubt ?? unknown {
         tally.leave(entry.rule, reason, entry.hearing)
       } else if entry.isTakenBack, !entry.isPassed {
         tally.leave(entry.rule, .copyMayCome, entry.hearing)

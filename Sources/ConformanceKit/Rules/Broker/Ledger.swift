@@ -1,6 +1,7 @@
 /// The last messages that clients published to servers, found by topic and payload.
 ///
-/// It is a ring: the oldest goes when there is no room. From then on a message that is not found may have been there.
+/// It is a ring: the oldest goes when there is no room. A message that is delivered later is one of a publisher that was
+/// not seen, which leaves open what it would explain.
 struct Ledger {
   /// The most messages that are kept.
   static let capacity = 65_536
@@ -9,8 +10,6 @@ struct Ledger {
   private var next = 0
   /// The places in the ring by the keys: open addressing, -1 where none is; at most half of it is taken.
   private var slots: [Int32] = []
-  /// Whether messages were given up.
-  private(set) var hasForgotten = false
 
   subscript(key: UInt64) -> Publication? {
     guard let place = find(key) else { return nil }
@@ -35,7 +34,6 @@ struct Ledger {
       ring.append(publication)
       return
     }
-    hasForgotten = true
     remove(ring[next].key)
     ring[next] = publication
     place(next, for: publication.key)
