@@ -15,14 +15,9 @@ extension ConnectionState {
   private var reserved: Int {
     MemoryLayout<ConnectionState>.stride
       + subscribing.open.reserved + unsubscribing.open.reserved + requests.reserved
-      + subscribing.subscriptions.reserved + exchanges.fromClient.open.reserved
-      + exchanges.fromServer.open.reserved + exchanges.idsOfServer.reserved
+      + subscribing.subscriptions.reserved + exchanges.reserved
       + (rare?.value.reserved ?? 0)
-      + (terms.map {
-        MemoryLayout<Terms>.stride + $0.value.fromClient.reserved + $0.value.fromServer.reserved
-          + $0.value.topics.aliasesOfClient.reserved
-          + $0.value.topics.aliasesOfServer.reserved
-      } ?? 0)
+      + (terms.map { MemoryLayout<Terms>.stride + $0.value.told.reserved } ?? 0)
   }
 
   /// Takes all that came before for lost: what was known of the connection was given up, and it goes on.
@@ -39,14 +34,24 @@ extension ConnectionState {
   }
 }
 
+extension ExchangingState {
+  /// The memory that the open messages take, in bytes.
+  var reserved: Int { fromClient.open.reserved + fromServer.open.reserved + idsOfServer.reserved }
+}
+
 extension EventView {
-  /// Whether more may be kept of the connection behind it, but for what it is suspected of.
+  /// Whether it may open a message above QoS 0, for which the tables of such messages may grow.
+  @inline(__always)
+  var opensMessage: Bool {
+    if case .mqtt(let packet) = body { packet.type == .publish && packet.qos > 0 } else { false }
+  }
+
+  /// Whether more may be kept of the connection behind it, but for open messages and what it is suspected of.
   @inline(__always)
   var mayGrow: Bool {
     switch body {
     case .mqtt(let packet):
       switch packet.type {
-      case .publish: packet.qos > 0
       case .connect, .subscribe, .unsubscribe, .suback, .unsuback: true
       default: false
       }

@@ -185,6 +185,10 @@ struct SubscriptionList {
   ///   - body: What to do with each; it may be called for those that were refused or removed, too.
   @inline(__always)
   mutating func forEachMatch(of topic: RawSpan, _ body: (Matched) -> Void) {
+    guard entries.count > Self.maximumFirst else {
+      for index in entries.indices where matches(index, topic) { body(Matched(entries[index])) }
+      return
+    }
     let direct = find(topic)
     if let direct { body(Matched(entries[direct])) }
     for index in tried where index != direct && matches(index, topic) {
@@ -274,11 +278,18 @@ struct SubscriptionList {
   }
 
   private func find(_ filter: RawSpan) -> Int? {
-    guard let index = places[Self.hash(filter)] else { return nil }
+    // Of a few it is quicker to look at each than to find the place.
+    guard entries.count > Self.maximumFirst else {
+      return entries.indices.first { isEqual($0, filter) }
+    }
+    guard let index = places[Self.hash(filter)], isEqual(index, filter) else { return nil }
+    return index
+  }
+
+  @inline(__always)
+  private func isEqual(_ index: Int, _ filter: RawSpan) -> Bool {
     let range = entries[index].text
-    guard range.count == filter.byteCount else { return nil }
-    let isEqual = filter.withUnsafeBytes { $0.elementsEqual(text[range]) }
-    return isEqual ? index : nil
+    return range.count == filter.byteCount && text.span.bytes.extracting(range).equals(filter)
   }
 
   private static func hash(_ text: RawSpan) -> UInt64 { TextHash.of(text) }

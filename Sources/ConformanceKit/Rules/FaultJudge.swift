@@ -27,6 +27,8 @@ struct FaultJudge: Sendable {
   /// By rule, the first bytes of the packets that it speaks of.
   private let firstBytes: [[Int]]
   private let ofConnect: RuleSet
+  /// The same rules with the CONNECTs that they speak of.
+  private let connectConditions: [(index: RuleIndex, condition: FaultRule.ConnectCondition)]
   private let ofRefusal: RuleSet
   private let ofProperty: RuleSet
 
@@ -64,6 +66,10 @@ struct FaultJudge: Sendable {
       (0..<256).filter { rule.speaks(of: UInt8($0), in: version) }
     }
     ofConnect = places { $0.connect != nil }
+    connectConditions = rules.enumerated().compactMap { place, rule in
+      guard rule.sender != .server, let condition = rule.connect else { return nil }
+      return (RuleIndex(value: base + place), condition)
+    }
     ofRefusal = places {
       if case .refusals = $0.subject { true } else { false }
     }
@@ -94,6 +100,7 @@ struct FaultJudge: Sendable {
       count(packet.propertySet, of: type, kind, hearing, tally)
     }
     guard !isFaultless || type == .connect || type == .connack else { return RuleSet() }
+    if isFaultless, type == .connect, satisfy(packet, event, hearing, &tally) { return RuleSet() }
     return judge(packet, event, isWhole: isWhole, hearing, &tally)
   }
 
@@ -114,6 +121,24 @@ struct FaultJudge: Sendable {
       }
       properties?.add(cell)
     }
+  }
+
+  /// Counts a CONNECT that is all there and has no fault: it keeps each rule that speaks of it.
+  /// - Returns: Whether it is one.
+  private func satisfy(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) -> Bool {
+    guard event.context.sender == .client, packet.missing == 0, let connect = packet.connect
+    else { return false }
+    if version.rules.hasProperties {
+      guard packet.propertySet.isWhole, connect.willPropertySet.isWhole || !connect.hasWill
+      else { return false }
+    }
+    for (index, condition) in connectConditions where condition.holds(connect, cut: .max, packet) {
+      tally.satisfy(index, hearing)
+    }
+    return true
   }
 
   private static func isWholeButForPayload(_ packet: borrowing MQTTPacketView) -> Bool {

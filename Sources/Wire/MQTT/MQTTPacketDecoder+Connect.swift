@@ -106,4 +106,28 @@ extension RawSpan {
       text.withUTF8Buffer { bytes.elementsEqual($0) }
     }
   }
+
+  /// Tells whether the bytes are those of another span.
+  package func equals(_ other: RawSpan) -> Bool {
+    guard byteCount == other.byteCount else { return false }
+    var offset = 0
+    while byteCount - offset >= 8 {
+      guard
+        unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+          == other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      else { return false }
+      offset += 8
+    }
+    while offset < byteCount {
+      guard byte(at: offset) == other.byte(at: offset) else { return false }
+      offset += 1
+    }
+    return true
+  }
+
+  /// Whether they begin with an ASCII character.
+  @inline(__always)
+  package func begins(with character: Unicode.Scalar) -> Bool {
+    byteCount > 0 && byte(at: 0) == UInt8(ascii: character)
+  }
 }

@@ -93,30 +93,61 @@ public enum MQTTTopicFilter {
   public static func matches(
     _ filter: RawSpan, topic: RawSpan, sparingDollar: Bool = true
   ) -> Bool {
-    var position = 0
-    var index = 0
     if sparingDollar, topic.byteCount > 0, topic.byte(at: 0) == UInt8(ascii: "$"),
       filter.byteCount > 0
     {
       let first = filter.byte(at: 0)
       if first == plus || first == hash { return false }
     }
-    while index < filter.byteCount {
-      let byte = filter.byte(at: index)
+    return filter.withUnsafeBytes { filter in
+      topic.withUnsafeBytes { topic in matches(filter, topic) }
+    }
+  }
+
+  private static func matches(
+    _ filter: UnsafeRawBufferPointer, _ topic: UnsafeRawBufferPointer
+  ) -> Bool {
+    var index = equalStart(filter, topic)
+    var position = index
+    while index < filter.count {
+      let byte = filter[index]
       if byte == hash { return true }
       if byte == plus {
-        while position < topic.byteCount, topic.byte(at: position) != slash { position += 1 }
+        while position < topic.count, topic[position] != slash { position += 1 }
         index += 1
         continue
       }
-      guard position < topic.byteCount, topic.byte(at: position) == byte else {
+      guard position < topic.count, topic[position] == byte else {
         // "a/#" matches "a" too: the number sign stands for the parent level as well.
-        return position == topic.byteCount && byte == slash && index + 2 == filter.byteCount
-          && filter.byte(at: index + 1) == hash
+        return position == topic.count && byte == slash && index + 2 == filter.count
+          && filter[index + 1] == hash
       }
       position += 1
       index += 1
     }
-    return position == topic.byteCount
+    return position == topic.count
+  }
+
+  /// How many bytes from the start are the same in both and no wildcard, counted in steps of eight.
+  @inline(__always)
+  private static func equalStart(
+    _ filter: UnsafeRawBufferPointer, _ topic: UnsafeRawBufferPointer
+  ) -> Int {
+    let end = min(filter.count, topic.count)
+    var index = 0
+    while end - index >= 8 {
+      let word = filter.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      guard word == topic.loadUnaligned(fromByteOffset: index, as: UInt64.self),
+        !hasZero(word ^ 0x2B2B_2B2B_2B2B_2B2B), !hasZero(word ^ 0x2323_2323_2323_2323)
+      else { break }
+      index += 8
+    }
+    return index
+  }
+
+  /// Whether one of eight bytes is 0.
+  @inline(__always)
+  private static func hasZero(_ word: UInt64) -> Bool {
+    (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 != 0
   }
 }

@@ -114,69 +114,60 @@ struct BrokerJudge {
   // MARK: What the server delivers
 
   /// A message on its way to a client.
-  struct Delivery {
+  struct Delivery: ~Copyable {
     let key: UInt64
     let server: UInt64
-    let publication: Publication?
     let matching: Matching
     /// Whether all subscriptions of the client are known.
     let isKnown: Bool
-
-    /// What was published, if it was published once and not as a will.
-    var source: Publication? {
-      guard let publication, publication.count == 1, !publication.isWill, !publication.wasThere
-      else { return nil }
-      return publication
-    }
-
-    /// What was published, be it several times, if it was the same each time but for the moment, and not a will.
-    var agreed: Publication? {
-      guard let publication, !publication.isMixed, !publication.isWill else { return nil }
-      return publication
-    }
+    /// Whether nobody in the capture published it after the subscriptions were asked for.
+    let isOlder: Bool
   }
 
   /// Takes a message of a server, with what the client's subscriptions have to say of its topic.
   mutating func deliver(
     _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash,
-    _ matching: Matching, _ event: borrowing EventView, _ state: inout ConnectionState,
+    _ matching: consuming Matching, _ event: borrowing EventView, _ state: inout ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     let server = state.identity.endpoint
     let key = Self.key(content, at: server)
     pending.pass(on: event.context.connection, key: key)
+    let publication = ledger[key]
+    let isOlder =
+      publication.map { $0.last.time.nanoseconds < matching.requested } ?? true
     let delivery = Delivery(
-      key: key, server: server, publication: ledger[key], matching: matching,
-      isKnown: state.routesAreKnown)
+      key: key, server: server, matching: matching, isKnown: state.routesAreKnown,
+      isOlder: isOlder)
     judgeDollar(packet, topic, delivery, event, &state, hearing, &tally)
     judgeGrant(packet, delivery, event, &state, hearing, &tally)
     judgeNumbers(packet, delivery, event, &state, hearing, &tally)
     judgeRetainHandling(packet, delivery, event, &state, hearing, &tally)
-    guard let publication = delivery.publication else {
+    guard let publication else {
       return noteUnseen(packet, topic, delivery, event.context)
     }
     if state.clocks.differ { doubt(server, .clocksDiffer) }
     guard event.context.time >= publication.first.time else { return }
-    judgeForwarding(packet, delivery, event, state, hearing, &tally)
+    judgeForwarding(packet, publication, delivery, event, state, hearing, &tally)
     guard delivery.isKnown else { return }
-    judgeQoS(packet, delivery, event, hearing, &tally)
+    judgeQoS(packet, publication, delivery, event, hearing, &tally)
     if state.opening.connect?.isBridge != true {
-      judgeRetain(packet, delivery, event, hearing, &tally)
+      judgeRetain(packet, publication, delivery, event, hearing, &tally)
     }
-    judgeMerged(packet, delivery, event, hearing, &tally)
-    judgeNoLocal(delivery, event, state, hearing, &tally)
-    judgeUnsubscribed(delivery, event, hearing, &tally)
-    judgeOrder(packet, topic, delivery, event, state, hearing, &tally)
+    judgeMerged(packet, publication, delivery, event, hearing, &tally)
+    judgeNoLocal(publication, delivery, event, state, hearing, &tally)
+    judgeUnsubscribed(publication, delivery, event, hearing, &tally)
+    judgeOrder(packet, topic, publication, delivery, event, state, hearing, &tally)
   }
 
   /// Notes a message that nobody in the capture published, though it is of the time of the capture.
   private mutating func noteUnseen(
-    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ delivery: Delivery,
+    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ delivery: borrowing Delivery,
     _ context: EventContext
   ) {
     // A retained one, one that is sent again and one of a session that is older may be from before.
     guard !packet.retain, !packet.dup, delivery.isKnown, delivery.matching.count > 0,
-      topic.byteCount > 0, !topic.extracting(first: 1).equals("$")
+      topic.byteCount > 0, !topic.begins(with: "$")
     else { return }
     doubt(delivery.server, .publishersUnseen)
   }

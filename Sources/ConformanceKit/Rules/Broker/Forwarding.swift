@@ -11,18 +11,20 @@ extension BrokerJudge {
 
   /// Compares the properties of a message with those that it was published with.
   mutating func judgeForwarding(
-    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
+    _ event: borrowing EventView,
     _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    guard hearing.version == .v5_0, let publication = delivery.publication else { return }
-    guard let source = delivery.agreed, let sent = source.forwarded,
-      let got = ForwardedProperties(packet)
+    guard hearing.version == .v5_0 else { return }
+    let received = Forwarded(packet)
+    if case .nothing = source.forwarded, case .nothing = received { return }
+    guard source.isAgreed, let sent = source.forwarded.value,
+      let got = received.value
     else {
-      if publication.forwarded.map({ $0.isPlain }) ?? true { return }
+      if !source.forwarded.mayBeSome { return }
       for rule in Self.rules { tally.leave(rule, .ambiguousMessage, hearing) }
       return
     }
-    guard sent != got || !sent.isPlain else { return }
     compare(
       .formatIsForwarded, sent.format, got.format, "Payload Format Indicator", source, delivery,
       event, hearing, &tally)
@@ -43,7 +45,8 @@ extension BrokerJudge {
   /// Compares one property; 0 is none.
   private mutating func compare(
     _ rule: MQTTRule, _ sent: UInt64, _ got: UInt64, _ name: String, _ source: Publication,
-    _ delivery: Delivery, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+    _ delivery: borrowing Delivery, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     // What the server adds of its own alters nothing that was published.
     guard sent != 0 else { return }
@@ -59,7 +62,7 @@ extension BrokerJudge {
   // MARK: User Properties
 
   private mutating func judgeUsers(
-    _ sent: [UInt64], _ got: [UInt64], _ source: Publication, _ delivery: Delivery,
+    _ sent: [UInt64], _ got: [UInt64], _ source: Publication, _ delivery: borrowing Delivery,
     _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard !sent.isEmpty else { return }
@@ -101,12 +104,13 @@ extension BrokerJudge {
 
   private mutating func judgeExpiry(
     _ sent: UInt32?, _ got: UInt32?, _ packet: borrowing MQTTPacketView, _ source: Publication,
-    _ delivery: Delivery, _ event: borrowing EventView, _ state: borrowing ConnectionState,
+    _ delivery: borrowing Delivery, _ event: borrowing EventView,
+    _ state: borrowing ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     let rule = MQTTRule.expiryIsCountedDown
     guard let sent else { return }
-    guard delivery.source != nil else { return tally.leave(rule, .ambiguousMessage, hearing) }
+    guard source.isSingle else { return tally.leave(rule, .ambiguousMessage, hearing) }
     guard !packet.dup else { return tally.leave(rule, .repeatedMessage, hearing) }
     // The directions may have been timed by two clocks: a CONNACK tells by how much at most.
     guard let connect = state.opening.connect, let connack = state.opening.connack,
@@ -125,7 +129,7 @@ extension BrokerJudge {
   }
 
   private mutating func violateExpiry(
-    _ expected: Int64, _ got: UInt32?, _ source: Publication, _ delivery: Delivery,
+    _ expected: Int64, _ got: UInt32?, _ source: Publication, _ delivery: borrowing Delivery,
     _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     add(
@@ -138,10 +142,7 @@ extension BrokerJudge {
   }
 }
 
-extension ForwardedProperties {
-  /// Whether there is nothing in it.
-  fileprivate var isPlain: Bool {
-    format == 0 && contentType == 0 && responseTopic == 0 && correlation == 0 && users.isEmpty
-      && expiry == nil
-  }
+extension Forwarded {
+  /// Whether it has any that can be read.
+  fileprivate var mayBeSome: Bool { if case .properties = self { true } else { false } }
 }

@@ -8,8 +8,27 @@ struct Ledger {
 
   private var ring: [Publication] = []
   private var next = 0
-  /// The places in the ring by the keys: open addressing, -1 where none is; at most half of it is taken.
-  private var slots: [Int32] = []
+  /// The places in the ring by the keys: open addressing, at most half of it is taken.
+  private var slots: [Slot] = []
+
+  /// A place in the ring with the low bits of its key, so that the message is touched only if it is the one.
+  private struct Slot {
+    static let free = Slot(low: 0, place: -1)
+    var low: UInt32
+    var place: Int32
+
+    init(_ key: UInt64, at place: Int) {
+      self.init(
+        low: UInt32(truncatingIfNeeded: key), place: Int32(truncatingIfNeeded: place))
+    }
+
+    private init(low: UInt32, place: Int32) {
+      self.low = low
+      self.place = place
+    }
+
+    var isFree: Bool { place < 0 }
+  }
 
   subscript(key: UInt64) -> Publication? {
     guard let place = find(key) else { return nil }
@@ -34,49 +53,53 @@ struct Ledger {
       ring.append(publication)
       return
     }
-    remove(ring[next].key)
+    removeSlot(of: next)
     ring[next] = publication
     place(next, for: publication.key)
     next = (next + 1) % Self.capacity
   }
 
+  @inline(__always)
   private func find(_ key: UInt64) -> Int? {
     guard !slots.isEmpty else { return nil }
     let mask = slots.count - 1
-    var slot = Int(truncatingIfNeeded: key) & mask
-    while slots[slot] >= 0 {
-      if ring[Int(slots[slot])].key == key { return Int(slots[slot]) }
-      slot = (slot + 1) & mask
+    let low = UInt32(truncatingIfNeeded: key)
+    var index = Int(low) & mask
+    while true {
+      let slot = slots[index]
+      if slot.isFree { return nil }
+      if slot.low == low, ring[Int(slot.place)].key == key { return Int(slot.place) }
+      index = (index + 1) & mask
     }
-    return nil
   }
 
-  private mutating func place(_ index: Int, for key: UInt64) {
+  private mutating func place(_ place: Int, for key: UInt64) {
     let mask = slots.count - 1
-    var slot = Int(truncatingIfNeeded: key) & mask
-    while slots[slot] >= 0 { slot = (slot + 1) & mask }
-    slots[slot] = Int32(truncatingIfNeeded: index)
+    var index = Int(UInt32(truncatingIfNeeded: key)) & mask
+    while !slots[index].isFree { index = (index + 1) & mask }
+    slots[index] = Slot(key, at: place)
   }
 
-  private mutating func remove(_ key: UInt64) {
+  /// Takes the message at a place of the ring out of the slots.
+  private mutating func removeSlot(of place: Int) {
     let mask = slots.count - 1
-    var hole = Int(truncatingIfNeeded: key) & mask
-    while slots[hole] >= 0, ring[Int(slots[hole])].key != key { hole = (hole + 1) & mask }
-    guard slots[hole] >= 0 else { return }
-    var slot = (hole + 1) & mask
-    while slots[slot] >= 0 {
-      let home = Int(truncatingIfNeeded: ring[Int(slots[slot])].key) & mask
-      if (slot - home) & mask >= (slot - hole) & mask {
-        slots[hole] = slots[slot]
-        hole = slot
+    var hole = Int(UInt32(truncatingIfNeeded: ring[place].key)) & mask
+    while !slots[hole].isFree, Int(slots[hole].place) != place { hole = (hole + 1) & mask }
+    guard !slots[hole].isFree else { return }
+    var index = (hole + 1) & mask
+    while !slots[index].isFree {
+      let home = Int(slots[index].low) & mask
+      if (index - home) & mask >= (index - hole) & mask {
+        slots[hole] = slots[index]
+        hole = index
       }
-      slot = (slot + 1) & mask
+      index = (index + 1) & mask
     }
-    slots[hole] = -1
+    slots[hole] = .free
   }
 
   private mutating func grow() {
-    slots = Array(repeating: -1, count: max(64, 2 * slots.count))
+    slots = Array(repeating: .free, count: max(64, 2 * slots.count))
     for index in ring.indices { place(index, for: ring[index].key) }
   }
 }

@@ -2,7 +2,7 @@ internal import RepriseCore
 internal import Wire
 
 /// What the subscriptions of a client have to say of a topic.
-struct Matching {
+struct Matching: ~Copyable {
   /// How many filters match that stand, or may.
   var count = 0
   /// Whether all of them are granted, and nothing is under way that changes them.
@@ -30,14 +30,14 @@ struct Matching {
   /// Whether all of them have one and had no other before, and whether those that have one had no other.
   var areNumbered = true
   var areKept = true
-  /// The frames of the SUBACKs.
-  var frames: [Int] = []
+  /// The frames of the first SUBACKs.
+  private var firstFrames: InlineArray<4, UInt32> = .init(repeating: 0)
+  private var frameCount = 0
   /// When the last filter that matched was removed; nil where one stands, or was not removed for certain.
   var removed: (since: Int64, frame: Int)?
   /// Whether one that was removed may stand for another client of its group, or beside it.
   var hasDoubtfulRemoval = false
 
-  private static let mostFrames = 4
   private static let mostNumbers = 64
 
   mutating func add(_ filter: SubscriptionList.Matched) {
@@ -70,6 +70,12 @@ struct Matching {
     if filter.hasOtherNumber { areKept = false }
     if filter.wasShared { isShared = true }
     if filter.wasPlain { isPlain = true }
-    if frames.count < Self.mostFrames, filter.frame > 0 { frames.append(filter.frame) }
+    if filter.frame > 0, frameCount < firstFrames.count {
+      firstFrames[frameCount] = UInt32(clamping: filter.frame)
+      frameCount += 1
+    }
   }
+
+  /// The frames of the SUBACKs, of the first few.
+  var frames: [Int] { (0..<frameCount).map { Int(firstFrames[$0]) } }
 }

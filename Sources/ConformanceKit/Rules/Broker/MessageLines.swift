@@ -4,15 +4,15 @@ internal import Wire
 /// The order of messages: those of one connection that have one topic and one QoS form a line (section 4.6).
 struct MessageLines {
   private struct Line {
-    var count: Int
+    var count: UInt32
     var last: UInt64
   }
 
   /// How far a client has got in a line.
   struct Reached {
-    /// The place of the last message that it got, and its frame.
-    var sequence: Int
-    var frame: Int
+    /// The place of the last message that it got, and its frame; counted in 32 bits to be many in little room.
+    var sequence: UInt32
+    var frame: UInt32
   }
 
   private var lines = FlatTable(limit: maximum, empty: Line(count: 0, last: 0))
@@ -27,9 +27,10 @@ struct MessageLines {
 
   /// Takes another message of a line.
   /// - Returns: Its place from 1 and the message before it; 0 where places are not counted.
-  mutating func publish(_ message: UInt64, on line: UInt64) -> (Int, UInt64) {
-    var result = (0, UInt64(0))
+  mutating func publish(_ message: UInt64, on line: UInt64) -> (UInt32, UInt64) {
+    var result = (UInt32(0), UInt64(0))
     _ = lines.update(line) { value, _ in
+      guard value.count < .max else { return }
       value.count += 1
       result = (value.count, value.last)
       value.last = message
@@ -40,13 +41,15 @@ struct MessageLines {
   /// Takes a message that a client gets.
   /// - Returns: What it had got of the line before; nil where that is nothing, or is not kept.
   mutating func reach(
-    _ sequence: Int, _ frame: Int, of line: UInt64, by connection: Int
+    _ sequence: UInt32, _ frame: Int, of line: UInt64, by connection: Int
   ) -> Reached? {
     let key = line ^ UInt64(truncatingIfNeeded: connection) &* 0xD6E8_FEB8_6659_FD93
     var before: Reached?
     _ = reached.update(key) { value, isNew in
       if !isNew { before = value }
-      if sequence > value.sequence { value = Reached(sequence: sequence, frame: frame) }
+      if sequence > value.sequence {
+        value = Reached(sequence: sequence, frame: UInt32(clamping: frame))
+      }
     }
     return before
   }

@@ -5,7 +5,8 @@ internal import Wire
 extension BrokerJudge {
   /// Judges the Subscription Identifiers of a message by those that the client gave.
   func judgeNumbers(
-    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, _ delivery: borrowing Delivery,
+    _ event: borrowing EventView,
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard hearing.version == .v5_0, packet.propertySet.isWhole || !packet.hasProperties else {
@@ -30,7 +31,7 @@ extension BrokerJudge {
 
   /// Looks for numbers that no filter that matches was asked for with.
   private func judgeStrange(
-    _ numbers: [UInt32], _ delivery: Delivery, _ event: borrowing EventView,
+    _ numbers: [UInt32], _ delivery: borrowing Delivery, _ event: borrowing EventView,
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard !numbers.isEmpty else { return }
@@ -58,13 +59,14 @@ extension BrokerJudge {
 
   /// Judges one copy for several filters, which must have the numbers of all of them.
   mutating func judgeMerged(
-    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
+    _ event: borrowing EventView,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard hearing.version == .v5_0, !packet.retain, packet.propertySet.isWhole else { return }
     let numbers = packet.subscriptionIdentifiers
     // One alone may be that of one of several copies.
-    guard numbers.count > 1, let source = delivery.source, isEstablished(delivery, source),
+    guard numbers.count > 1, source.isSingle, isEstablished(delivery, source),
       !delivery.matching.isShared, delivery.matching.areKept
     else { return }
     let missing = delivery.matching.numbers.filter { !numbers.contains($0) }

@@ -5,12 +5,12 @@ internal import Wire
 extension BrokerJudge {
   /// Judges the place of a message among those of its publisher.
   mutating func judgeOrder(
-    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ delivery: Delivery,
-    _ event: borrowing EventView, _ state: borrowing ConnectionState, _ hearing: Hearing,
-    _ tally: inout Tally
+    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ source: Publication,
+    _ delivery: borrowing Delivery, _ event: borrowing EventView,
+    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     // With one subscription there is one copy; what is retained or sent again is out of the line.
-    guard delivery.matching.count == 1, !packet.retain, !packet.dup, let source = delivery.source,
+    guard delivery.matching.count == 1, !packet.retain, !packet.dup, source.isSingle,
       source.sequence > 0, isEstablished(delivery, source), !delivery.matching.isShared
     else { return }
     let connection = event.context.connection
@@ -38,13 +38,14 @@ extension BrokerJudge {
         actual: "message \(source.sequence) behind message \(before.sequence)",
         evidence: source.evidence + [
           Finding.Evidence(
-            frame: before.frame, connection: connection, role: "the later message, delivered first")
+            frame: Int(before.frame), connection: connection,
+            role: "the later message, delivered first")
         ]))
   }
 
   /// Judges how often a message of QoS 2 comes.
   private mutating func judgeOnce(
-    _ packet: borrowing MQTTPacketView, _ isSecond: Bool, _ delivery: Delivery,
+    _ packet: borrowing MQTTPacketView, _ isSecond: Bool, _ delivery: borrowing Delivery,
     _ source: Publication, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard source.qos == 2, packet.qos == 2, source.wasRepeated else { return }
@@ -64,7 +65,7 @@ extension BrokerJudge {
 
   /// Judges the messages in front of one that were not delivered.
   private mutating func judgeSkipped(
-    _ before: MessageLines.Reached, _ delivery: Delivery, _ source: Publication,
+    _ before: MessageLines.Reached, _ delivery: borrowing Delivery, _ source: Publication,
     _ event: borrowing EventView, _ state: borrowing ConnectionState, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
@@ -72,7 +73,7 @@ extension BrokerJudge {
     guard source.qos > 0, delivery.matching.grantedQoS > 0 else { return }
     guard source.sequence > before.sequence + 1 else { return tally.satisfy(rule, hearing) }
     var key = source.before
-    for _ in 0..<min(source.sequence - before.sequence - 1, Self.mostSkipped) {
+    for _ in 0..<min(Int(source.sequence - before.sequence) - 1, Self.mostSkipped) {
       guard let skipped = ledger[key], skipped.connection == source.connection else { return }
       judge(skipped, skippedFor: source, delivery, event, state, hearing, &tally)
       key = skipped.before
@@ -80,7 +81,7 @@ extension BrokerJudge {
   }
 
   private mutating func judge(
-    _ skipped: Publication, skippedFor source: Publication, _ delivery: Delivery,
+    _ skipped: Publication, skippedFor source: Publication, _ delivery: borrowing Delivery,
     _ event: borrowing EventView, _ state: borrowing ConnectionState, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
@@ -102,11 +103,12 @@ extension BrokerJudge {
 
   /// Why a message need not have been delivered.
   private func doubt(
-    ofSkipped skipped: Publication, _ delivery: Delivery, _ state: borrowing ConnectionState
+    ofSkipped skipped: Publication, _ delivery: borrowing Delivery,
+    _ state: borrowing ConnectionState
   ) -> UndecidedReason? {
     guard skipped.count == 1, !skipped.wasRepeated else { return .ambiguousMessage }
     guard !skipped.wasRefused else { return .serverPolicy }
-    guard skipped.forwarded?.expiry == nil else { return .messageMayExpire }
+    guard skipped.forwarded.expiry == nil else { return .messageMayExpire }
     guard isEstablished(delivery, skipped) else { return .subscriptionMayBeNewer }
     guard !delivery.matching.isDeaf else { return .serverPolicy }
     if state.server.hasGap { return .serverGap }

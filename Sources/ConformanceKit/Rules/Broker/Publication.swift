@@ -21,10 +21,10 @@ struct Publication {
   var wasRepeated: Bool
   /// Whether it is the will of a client, which nobody but the server publishes.
   var isWill = false
-  /// What stands in its properties that the server must pass on; nil where they can't be read.
-  let forwarded: ForwardedProperties?
+  /// What stands in its properties that the server must pass on, in a place of its own: few messages have any.
+  let forwarded: Forwarded
   /// Its place among the messages of its connection that have the same topic and QoS, from 1.
-  var sequence = 0
+  var sequence: UInt32 = 0
   /// The key of the message before it among those; 0 where there is none.
   var before: UInt64 = 0
   /// Whether the server refused it by a code of 5.0.
@@ -33,6 +33,12 @@ struct Publication {
   var wasThere = false
   var isMixed = false
 
+  /// Whether it was published once, and not as a will.
+  var isSingle: Bool { count == 1 && !isWill && !wasThere }
+
+  /// Whether it is no will and was published alike but for the moment, be it several times.
+  var isAgreed: Bool { !isMixed && !isWill }
+
   /// How long before a message must have been published to be over when it is published again, in nanoseconds.
   private static let age: Int64 = 30_000_000_000
 
@@ -40,7 +46,7 @@ struct Publication {
   mutating func take(_ next: Publication) {
     let isAgreed =
       next.qos == qos && next.retain == retain && !isWill
-      && forwarded?.withoutExpiry == next.forwarded?.withoutExpiry
+      && forwarded.isEqualButForExpiry(to: next.forwarded)
     if !isAgreed { isMixed = true }
     guard !isMixed, next.first.time.nanoseconds(since: last.time) > Self.age else {
       count += 1
@@ -62,7 +68,7 @@ struct Publication {
     qos = packet.qos
     retain = packet.retain
     wasRepeated = packet.dup
-    forwarded = ForwardedProperties(packet)
+    forwarded = Forwarded(packet)
   }
 
   init(willOf client: UInt64, _ key: UInt64, qos: UInt8, retain: Bool, _ context: EventContext) {
@@ -75,7 +81,55 @@ struct Publication {
     self.retain = retain
     wasRepeated = false
     isWill = true
-    forwarded = nil
+    forwarded = .unreadable
+  }
+}
+
+/// What a server must pass on unaltered, as far as it can be read.
+enum Forwarded {
+  case nothing
+  case properties(Boxed<ForwardedProperties>)
+  case unreadable
+
+  /// Reads the properties of a PUBLISH without faults.
+  init(_ packet: borrowing MQTTPacketView) {
+    // Nothing is to be passed on of one of 3.1.1.
+    guard packet.hasProperties else {
+      self = packet.version.rules.hasProperties ? .unreadable : .nothing
+      return
+    }
+    let set = packet.propertySet
+    guard set.isWhole else {
+      self = .unreadable
+      return
+    }
+    self = .nothing
+    let isAny =
+      set.contains(.payloadFormatIndicator) || set.contains(.messageExpiryInterval)
+      || set.contains(.contentType) || set.contains(.responseTopic)
+      || set.contains(.correlationData) || set.contains(.userProperty)
+    guard isAny else { return }
+    let properties = ForwardedProperties(packet)
+    if !properties.isPlain { self = .properties(Boxed(properties)) }
+  }
+
+  /// The properties; nil where they can't be read.
+  var value: ForwardedProperties? {
+    switch self {
+    case .nothing: ForwardedProperties()
+    case .properties(let properties): properties.value
+    case .unreadable: nil
+    }
+  }
+
+  /// The Message Expiry Interval.
+  var expiry: UInt32? {
+    if case .properties(let properties) = self { properties.value.expiry } else { nil }
+  }
+
+  fileprivate func isEqualButForExpiry(to other: Forwarded) -> Bool {
+    if case .nothing = self, case .nothing = other { return true }
+    return value?.withoutExpiry == other.value?.withoutExpiry
   }
 }
 
@@ -90,15 +144,10 @@ struct ForwardedProperties: Equatable {
   /// The Message Expiry Interval, in seconds.
   var expiry: UInt32?
 
-  /// Reads the properties of a PUBLISH; nil where they can't be read to their end.
-  init?(_ packet: borrowing MQTTPacketView) {
-    guard packet.hasProperties else {
-      // Nothing is to be passed on of one of 3.1.1.
-      guard !packet.version.rules.hasProperties else { return nil }
-      return
-    }
-    guard packet.propertySet.isWhole, packet.faults.isEmpty else { return nil }
-    guard !packet.propertySet.isEmpty else { return }
+  init() {}
+
+  /// Reads the properties of a PUBLISH, of which it has some.
+  fileprivate init(_ packet: borrowing MQTTPacketView) {
     var properties = packet.properties
     while let property = properties.next() {
       switch property.id {
@@ -117,6 +166,12 @@ struct ForwardedProperties: Equatable {
 }
 
 extension ForwardedProperties {
+  /// Whether there is nothing in it.
+  fileprivate var isPlain: Bool {
+    format == 0 && contentType == 0 && responseTopic == 0 && correlation == 0 && users.isEmpty
+      && expiry == nil
+  }
+
   /// The same but for what tells when it was published.
   fileprivate var withoutExpiry: ForwardedProperties {
     var rest = self

@@ -5,19 +5,19 @@ internal import Wire
 extension BrokerJudge {
   /// Judges the RETAIN flag of a message that was published while the client was subscribed.
   mutating func judgeRetain(
-    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
+    _ event: borrowing EventView,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
-    let matching = delivery.matching
-    guard matching.count > 0, !matching.isShared, let source = delivery.source else { return }
+    guard delivery.matching.count > 0, !delivery.matching.isShared, source.isSingle else { return }
     guard isEstablished(delivery, source) else {
       return judgeRetained(packet, source, delivery, event, hearing, &tally)
     }
     let rule: MQTTRule
     let expected: Bool
-    if !matching.somePublished {
+    if !delivery.matching.somePublished {
       (rule, expected) = (.liveIsNotRetained, false)
-    } else if matching.allPublished {
+    } else if delivery.matching.allPublished {
       (rule, expected) = (.retainIsAsPublished, source.retain)
     } else {
       return
@@ -39,22 +39,21 @@ extension BrokerJudge {
         "the server delivered the message of frame \(source.first.frame) to a subscription that was "
           + "there before with RETAIN \(packet.retain ? 1 : 0)",
         expected: "RETAIN \(expected ? 1 : 0)", actual: "RETAIN \(packet.retain ? 1 : 0)",
-        evidence: source.evidence + matching.evidence(event.context.connection)))
+        evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
   }
 
   /// Judges a message that was published before the client asked for it.
   private mutating func judgeRetained(
-    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: Delivery,
+    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
     _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    let matching = delivery.matching
-    guard matching.count == 1, matching.isCertain, source.retain, !packet.dup,
-      Timestamp(nanoseconds: matching.requested).nanoseconds(since: source.first.time)
-        > Self.settled, !matching.wereThere
+    guard delivery.matching.count == 1, delivery.matching.isCertain, source.retain, !packet.dup,
+      Timestamp(nanoseconds: delivery.matching.requested).nanoseconds(since: source.first.time)
+        > Self.settled, !delivery.matching.wereThere
     else { return }
     if packet.retain {
       if hearing.version == .v3_1_1 { tally.satisfy(.retainedIsMarked, hearing) }
-      if !matching.neverSendsAll { tally.satisfy(.newSubscriptionGetsRetained, hearing) }
+      if !delivery.matching.neverSendsAll { tally.satisfy(.newSubscriptionGetsRetained, hearing) }
       return
     }
     guard hearing.version == .v3_1_1 else { return }
@@ -64,7 +63,7 @@ extension BrokerJudge {
         "the server sent the retained message of frame \(source.first.frame), which was published "
           + "before the client subscribed, without RETAIN",
         expected: "RETAIN 1", actual: "RETAIN 0",
-        evidence: source.evidence + matching.evidence(event.context.connection)))
+        evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
   }
 
   /// How long before a SUBSCRIBE a message must have been published to be one of before, in nanoseconds: a server may
@@ -73,28 +72,29 @@ extension BrokerJudge {
 
   /// Judges a retained message by the Retain Handling of the subscriptions (5.0 section 3.8.3.1).
   func judgeRetainHandling(
-    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, _ delivery: borrowing Delivery,
+    _ event: borrowing EventView,
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    let matching = delivery.matching
-    guard hearing.version == .v5_0, matching.count > 0 else { return }
-    if matching.neverSends {
+    guard hearing.version == .v5_0, delivery.matching.count > 0 else { return }
+    if delivery.matching.neverSends {
       judgeNever(packet, delivery, event, &state, hearing, &tally)
-    } else if matching.neverSendsAll, packet.retain {
+    } else if delivery.matching.neverSendsAll, packet.retain {
       judgeAgain(packet, delivery, event, &state, hearing, &tally)
     }
   }
 
   /// Judges a message to subscriptions that want no retained ones.
   private func judgeNever(
-    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, _ delivery: borrowing Delivery,
+    _ event: borrowing EventView,
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     let rule = MQTTRule.handlingSendsNothing
     guard packet.retain else { return tally.satisfy(rule, hearing) }
     guard delivery.isKnown else { return tally.leave(rule, state.doubtOfSubscriptions, hearing) }
     // One that was published meanwhile has the flag for another reason, be it a wrong one.
-    guard delivery.publication == nil || delivery.isOlder, !delivery.matching.somePublished,
+    guard delivery.isOlder, !delivery.matching.somePublished,
       !packet.dup
     else { return tally.leave(rule, .mayBePublished, hearing) }
     state.ownRare.suspicions.add(
@@ -107,12 +107,13 @@ extension BrokerJudge {
 
   /// Judges a retained message to a subscription that wants them when it is new.
   private func judgeAgain(
-    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, _ delivery: borrowing Delivery,
+    _ event: borrowing EventView,
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     let rule = MQTTRule.handlingSendsOnce
     guard delivery.isKnown else { return tally.leave(rule, state.doubtOfSubscriptions, hearing) }
-    guard delivery.publication == nil || delivery.isOlder, !delivery.matching.somePublished,
+    guard delivery.isOlder, !delivery.matching.somePublished,
       !packet.dup
     else { return tally.leave(rule, .mayBePublished, hearing) }
     let isSecond = state.noteRetained(delivery.key)
@@ -128,21 +129,14 @@ extension BrokerJudge {
   }
 }
 
-extension BrokerJudge.Delivery {
-  /// Whether it was published before the subscriptions came to stand as they do, and not since.
-  var isOlder: Bool {
-    publication.map { $0.last.time.nanoseconds < matching.requested } ?? false
-  }
-}
-
 extension ConnectionState {
   /// Notes that a retained message came.
   /// - Returns: Whether it came before on the connection; nil where there were too many to tell.
   mutating func noteRetained(_ key: UInt64) -> Bool? {
-    guard let topics = terms?.value.topics else { return nil }
-    if topics.retainedSeen.contains(key) { return true }
-    guard topics.retainedSeen.count < ToldTopics.mostRetained else { return nil }
-    topics.retainedSeen.insert(key)
+    guard let told = terms?.value.told else { return nil }
+    if told.retainedSeen.contains(key) { return true }
+    guard told.retainedSeen.count < ToldMessages.mostRetained else { return nil }
+    told.retainedSeen.insert(key)
     return false
   }
 }

@@ -5,12 +5,12 @@ internal import Wire
 extension BrokerJudge {
   /// Judges a message whose topic begins with `$`.
   func judgeDollar(
-    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ delivery: Delivery,
+    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ delivery: borrowing Delivery,
     _ event: borrowing EventView, _ state: inout ConnectionState, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
     let rule = MQTTRule.wildcardsSpareDollarTopics
-    guard topic.byteCount > 0, topic.extracting(first: 1).equals("$") else { return }
+    guard topic.begins(with: "$") else { return }
     guard delivery.matching.count == 0, delivery.matching.removed == nil else {
       return tally.satisfy(rule, hearing)
     }
@@ -29,17 +29,18 @@ extension BrokerJudge {
 
   /// Judges the QoS of a message by what the client was granted.
   func judgeGrant(
-    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, _ delivery: borrowing Delivery,
+    _ event: borrowing EventView,
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    let matching = delivery.matching
-    guard matching.count > 0 || matching.removed != nil else { return }
-    let isShared = matching.isShared && !matching.isPlain && hearing.version == .v5_0
-    let rules: [MQTTRule] = isShared ? [.grantedQoSIsKept, .sharedQoSIsKept] : [.grantedQoSIsKept]
-    guard packet.qos > matching.highestQoS else {
+    guard delivery.matching.count > 0 || delivery.matching.removed != nil else { return }
+    let isShared =
+      delivery.matching.isShared && !delivery.matching.isPlain && hearing.version == .v5_0
+    guard packet.qos > delivery.matching.highestQoS else {
       if isShared { tally.satisfy(.sharedQoSIsKept, hearing) }
       return
     }
+    let rules: [MQTTRule] = isShared ? [.grantedQoSIsKept, .sharedQoSIsKept] : [.grantedQoSIsKept]
     guard delivery.isKnown else {
       for rule in rules { tally.leave(rule, state.doubtOfSubscriptions, hearing) }
       return
@@ -49,25 +50,25 @@ extension BrokerJudge {
         rule, event, hearing, &tally,
         FindingText(
           "the server sent a message at a higher QoS than it granted to any filter that matches",
-          expected: "QoS \(matching.highestQoS) at most", actual: "QoS \(packet.qos)",
-          evidence: matching.evidence(event.context.connection)))
+          expected: "QoS \(delivery.matching.highestQoS) at most", actual: "QoS \(packet.qos)",
+          evidence: delivery.matching.evidence(event.context.connection)))
     }
   }
 
   /// Judges the QoS of a message by the one that it was published with.
   mutating func judgeQoS(
-    _ packet: borrowing MQTTPacketView, _ delivery: Delivery, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
+    _ event: borrowing EventView,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
-    let matching = delivery.matching
-    guard matching.count > 0, packet.qos <= matching.highestQoS else { return }
-    let rule: MQTTRule = matching.count > 1 ? .overlapsGetHighestQoS : .grantedQoSIsKept
-    guard let source = delivery.agreed else {
+    guard delivery.matching.count > 0, packet.qos <= delivery.matching.highestQoS else { return }
+    let rule: MQTTRule = delivery.matching.count > 1 ? .overlapsGetHighestQoS : .grantedQoSIsKept
+    guard source.isAgreed else {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
     if packet.qos > source.qos {
       // However wrong, it is no copy at a lower QoS.
-      if matching.count > 1 {
+      if delivery.matching.count > 1 {
         pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
       }
       return add(
@@ -76,45 +77,46 @@ extension BrokerJudge {
           "the server delivered a message at a higher QoS than it was published with in frame "
             + "\(source.first.frame)",
           expected: "QoS \(source.qos)", actual: "QoS \(packet.qos)",
-          evidence: source.evidence + matching.evidence(event.context.connection)))
+          evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
     }
-    let expected = min(source.qos, matching.grantedQoS)
+    let expected = min(source.qos, delivery.matching.grantedQoS)
     // Filters of several groups, or of none besides, are one in the list.
-    guard isEstablished(delivery, source), !matching.isShared else {
+    guard isEstablished(delivery, source), !delivery.matching.isShared else {
       return tally.leave(rule, .subscriptionMayBeNewer, hearing)
     }
     if packet.qos == expected {
-      if matching.count > 1 {
+      if delivery.matching.count > 1 {
         pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
       }
       return tally.satisfy(rule, hearing)
     }
     guard !packet.dup else { return tally.leave(rule, .repeatedMessage, hearing) }
     // There is a copy for each filter, one of which came at the QoS that it should have.
-    if matching.count > 1,
+    if delivery.matching.count > 1,
       pending.isSettled(rule, on: event.context.connection, key: delivery.key)
     {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
     add(
-      rule, delivery, event, hearing, isTakenBack: matching.count > 1, &tally,
+      rule, delivery, event, hearing, isTakenBack: delivery.matching.count > 1, &tally,
       FindingText(
         "the server delivered the message of frame \(source.first.frame) at a lower QoS than it was "
           + "published with and granted",
         expected: "QoS \(expected)", actual: "QoS \(packet.qos)",
-        evidence: source.evidence + matching.evidence(event.context.connection)))
+        evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
   }
 
   /// Judges a message that its receiver has published itself.
   mutating func judgeNoLocal(
-    _ delivery: Delivery, _ event: borrowing EventView, _ state: borrowing ConnectionState,
+    _ source: Publication, _ delivery: borrowing Delivery, _ event: borrowing EventView,
+    _ state: borrowing ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard hearing.version == .v5_0, delivery.matching.count > 0, delivery.matching.isDeaf else {
       return
     }
     let rule = MQTTRule.noLocalIsKept
-    guard let source = delivery.source else {
+    guard source.isSingle else {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
     guard source.connection == event.context.connection else {
@@ -134,13 +136,14 @@ extension BrokerJudge {
 
   /// Judges a message that no filter matches any more.
   mutating func judgeUnsubscribed(
-    _ delivery: Delivery, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+    _ source: Publication, _ delivery: borrowing Delivery, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard delivery.matching.count == 0, !delivery.matching.hasDoubtfulRemoval,
       let removed = delivery.matching.removed
     else { return }
     let rule = MQTTRule.unsubscribedGetsNothing
-    guard let source = delivery.source else {
+    guard source.isSingle else {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
     guard isSurely(source.first.time, after: removed.since) else {
@@ -175,7 +178,7 @@ extension BrokerJudge {
   // MARK: What the rules have in common
 
   /// Whether all subscriptions that match were there when the message came, and were not asked for again since.
-  func isEstablished(_ delivery: Delivery, _ source: Publication) -> Bool {
+  func isEstablished(_ delivery: borrowing Delivery, _ source: Publication) -> Bool {
     delivery.matching.isCertain
       && isSurely(source.first.time, after: delivery.matching.since)
       && isSurely(source.first.time, after: delivery.matching.requested)
@@ -183,7 +186,8 @@ extension BrokerJudge {
 
   /// Keeps a violation until the file ends: a publisher that is not in it would explain it.
   mutating func add(
-    _ rule: MQTTRule, _ delivery: Delivery, _ event: borrowing EventView, _ hearing: Hearing,
+    _ rule: MQTTRule, _ delivery: borrowing Delivery, _ event: borrowing EventView,
+    _ hearing: Hearing,
     isTakenBack: Bool = false, _ tally: inout Tally, _ text: FindingText
   ) {
     pending.add(

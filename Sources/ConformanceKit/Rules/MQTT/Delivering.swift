@@ -27,7 +27,8 @@ extension ConnectionState {
   /// Judges the topic of a message to the client by the filters that it matches.
   @inline(__always)
   mutating func judgeTopic(
-    _ topic: RawSpan, _ matching: Matching, _ event: borrowing EventView, _ hearing: Hearing,
+    _ topic: RawSpan, _ matching: borrowing Matching, _ event: borrowing EventView,
+    _ hearing: Hearing,
     _ tally: inout Tally
   ) {
     // Nothing is left of it when the capture cut it off.

@@ -47,8 +47,12 @@ extension ConnectionState {
     let doubt = doubtOfFirst
     let starts: MQTTRule = packet.qos == 1 ? .qos1TakesFreeIdentifier : .qos2TakesFreeIdentifier
     let free = Self.freeIdentifier(of: sender, hearing.version)
-    for rule in [free, starts.index(in: hearing.version)] {
-      if let doubt { tally.leave(rule, doubt, hearing) } else { tally.satisfy(rule, hearing) }
+    if let doubt {
+      tally.leave(free, doubt, hearing)
+      tally.leave(starts, doubt, hearing)
+    } else {
+      tally.satisfy(free, hearing)
+      tally.satisfy(starts, hearing)
     }
     judgeDup(ofFirst: id, packet, doubt, event, hearing, &tally)
     if sender == .server { exchanges.idsOfServer.insert(id) }
@@ -58,13 +62,18 @@ extension ConnectionState {
     ofFirst id: UInt16, _ packet: borrowing MQTTPacketView, _ doubt: UndecidedReason?,
     _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    let rules = Self.firstWithoutDup(packet.qos, of: event.context.sender, hearing.version)
+    let isServer = event.context.sender == .server
     guard packet.dup else {
-      for rule in rules { tally.satisfy(rule, hearing) }
+      if isServer { tally.satisfy(.serverDupIsItsOwn, hearing) }
+      if hearing.version == .v5_0 {
+        tally.satisfy(Self.beginsWithoutDup(packet.qos), hearing)
+      }
       return
     }
+    var rules: [MQTTRule] = isServer ? [.serverDupIsItsOwn] : []
+    if hearing.version == .v5_0 { rules.append(Self.beginsWithoutDup(packet.qos)) }
     // An application may have sent it in a session before, and the server may not have seen the acknowledgement.
-    let isKnown = event.context.sender == .server && !exchanges.idsOfServer.contains(id)
+    let isKnown = isServer && !exchanges.idsOfServer.contains(id)
     for rule in rules {
       if let doubt {
         tally.leave(rule, doubt, hearing)
@@ -211,14 +220,8 @@ extension ConnectionState {
     return sender == .client ? MQTTJudge.identifierOfClient : MQTTJudge.identifierOfServer
   }
 
-  /// The clauses that the first PUBLISH of a message has no DUP.
-  private static func firstWithoutDup(
-    _ qos: UInt8, of sender: Peer, _ version: MQTTVersion
-  ) -> [RuleIndex] {
-    var rules: [MQTTRule] = sender == .server ? [.serverDupIsItsOwn] : []
-    if version == .v5_0 {
-      rules.append(qos == 1 ? .qos1BeginsWithoutDup : .qos2BeginsWithoutDup)
-    }
-    return rules.map { $0.index(in: version) }
+  /// The clause of 5.0 that the first PUBLISH of a message of either QoS has no DUP.
+  private static func beginsWithoutDup(_ qos: UInt8) -> MQTTRule {
+    qos == 1 ? .qos1BeginsWithoutDup : .qos2BeginsWithoutDup
   }
 }

@@ -33,12 +33,18 @@ extension ConnectionState {
     switch packet.type {
     case .publish where packet.qos > 0:
       change {
-        if sender == .client { $0.fromClient.publish(id) } else { $0.fromServer.publish(id) }
+        if sender == .client {
+          $0.told.fromClient.publish(id)
+        } else {
+          $0.told.fromServer.publish(id)
+        }
       }
     // One whose code is not there may be a failure.
     case .pubrec where packet.reasonCode.map({ $0 < 0x80 }) ?? false: break
     case .puback, .pubrec, .pubcomp:
-      change { if sender == .client { $0.fromServer.end(id) } else { $0.fromClient.end(id) } }
+      change {
+        if sender == .client { $0.told.fromServer.end(id) } else { $0.told.fromClient.end(id) }
+      }
     default: break
     }
   }
@@ -47,11 +53,11 @@ extension ConnectionState {
   mutating func loseLimits(of peer: Peer) {
     change {
       if peer == .client {
-        $0.fromServer.lose()
-        $0.topics.aliasesOfClient.lose()
+        $0.told.fromServer.lose()
+        $0.told.aliasesOfClient.lose()
       } else {
-        $0.fromClient.lose()
-        $0.topics.aliasesOfServer.lose()
+        $0.told.fromClient.lose()
+        $0.told.aliasesOfServer.lose()
       }
     }
   }
@@ -135,7 +141,6 @@ extension ConnectionState {
       }
       return
     }
-    let rules = [most > 0 ? keeps : uses, all]
     guard packet.propertySet.contains(.topicAlias) else {
       guard most == 0, packet.hasProperties else { return }
       if packet.propertySet.isWhole { return tally.satisfy(uses, hearing) }
@@ -143,7 +148,7 @@ extension ConnectionState {
     }
     guard let alias = packet.properties.integer(.topicAlias) else { return }
     report(
-      rules, breaks: alias > Int(most), terms, event, hearing, &tally,
+      [most > 0 ? keeps : uses, all], breaks: alias > Int(most), terms, event, hearing, &tally,
       FindingText(
         "the \(event.context.sender.rawValue) uses a Topic Alias that the "
           + "\(event.context.sender.other.rawValue) does not accept",
@@ -181,6 +186,8 @@ extension ConnectionState {
   ) {
     guard packet.qos == 1 || packet.qos == 2, let id = packet.packetID else { return }
     let sender = event.context.sender
+    // There are no more identifiers than that.
+    guard limits.receiveMaximum != 65_535 else { return }
     let rules: [MQTTRule] = [
       sender == .client ? .clientKeepsReceiveMaximum : .serverKeepsReceiveMaximum,
       .quotaIsNoHigher, .nothingIsSentAtQuotaZero,
@@ -189,9 +196,8 @@ extension ConnectionState {
       for rule in rules { tally.leave(rule, .unreadableProperty, hearing) }
       return
     }
-    let messages = sender == .client ? terms.fromClient : terms.fromServer
-    // There are no more identifiers than that.
-    guard most < 65_535, !messages.isKnown(id) else { return }
+    let messages = sender == .client ? terms.told.fromClient : terms.told.fromServer
+    guard !messages.isKnown(id) else { return }
     guard !messages.isFull else {
       for rule in rules { tally.leave(rule, .tooMany, hearing) }
       return

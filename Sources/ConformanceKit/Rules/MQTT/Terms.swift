@@ -41,11 +41,8 @@ struct Terms {
   let retainsWill: Bool
   /// Whether something shows that the client has the CONNACK.
   private(set) var clientHasConnack = false
-  /// The messages above QoS 0 that each side has open.
-  var fromClient = OpenMessages()
-  var fromServer = OpenMessages()
-  /// The topics that were told; behind a reference, as few packets need them.
-  let topics = ToldTopics()
+  /// The messages and the topics that are remembered; behind a reference, so that the rest is copied at no cost.
+  private(set) var told = ToldMessages()
 
   /// Reads a CONNECT that is all there.
   init(_ packet: borrowing MQTTPacketView, _ connect: borrowing MQTTConnectView) {
@@ -65,6 +62,13 @@ struct Terms {
     server = Limits(packet)
     maximumQoS = packet.number(.maximumQoS, orElse: 2)
     retainAvailable = packet.number(.retainAvailable, orElse: 1)
+  }
+
+  /// The same with what is remembered for itself.
+  fileprivate var copy: Terms {
+    var copy = self
+    copy.told = ToldMessages(copying: told)
+    return copy
   }
 
   /// Takes note that the client has the CONNACK: what binds it from its next packet on.
@@ -135,14 +139,33 @@ struct OpenMessages {
   mutating func lose() { open = PacketIDTable<Bool>(limit: ConnectionState.maximumOpen) }
 }
 
-/// The topics of a connection that are remembered beside its subscriptions.
-final class ToldTopics {
+/// What is remembered of the messages of a connection beside its exchanges and subscriptions.
+final class ToldMessages {
+  /// The messages above QoS 0 that each side has open.
+  var fromClient = OpenMessages()
+  var fromServer = OpenMessages()
   /// What the aliases of each side stand for.
   var aliasesOfClient = TopicAliases()
   var aliasesOfServer = TopicAliases()
   /// The retained messages that came for subscriptions that want them once.
   var retainedSeen: Set<UInt64> = []
   static let mostRetained = 1_024
+
+  init() {}
+
+  init(copying other: ToldMessages) {
+    fromClient = other.fromClient
+    fromServer = other.fromServer
+    aliasesOfClient = other.aliasesOfClient
+    aliasesOfServer = other.aliasesOfServer
+    retainedSeen = other.retainedSeen
+  }
+
+  /// The memory that they take, in bytes.
+  var reserved: Int {
+    fromClient.reserved + fromServer.reserved + aliasesOfClient.reserved + aliasesOfServer.reserved
+      + retainedSeen.capacity * 9
+  }
 }
 
 /// The topics that the aliases of one side stand for (section 3.3.2.3.4).
@@ -179,16 +202,16 @@ extension ConnectionState {
       let alias = packet.properties.integer(.topicAlias).flatMap({ UInt16(exactly: $0) }), alias > 0
     else { return [] }
     guard packet.topic.byteCount > 0 else {
-      let topics = terms?.value.topics
-      let known = sender == .client ? topics?.aliasesOfClient : topics?.aliasesOfServer
+      let told = terms?.value.told
+      let known = sender == .client ? told?.aliasesOfClient : told?.aliasesOfServer
       return known?[alias] ?? []
     }
     let topic = [UInt8](copying: packet.topic)
     change {
       if sender == .client {
-        $0.topics.aliasesOfClient.set(alias, topic.span.bytes)
+        $0.told.aliasesOfClient.set(alias, topic.span.bytes)
       } else {
-        $0.topics.aliasesOfServer.set(alias, topic.span.bytes)
+        $0.told.aliasesOfServer.set(alias, topic.span.bytes)
       }
     }
     return []
@@ -198,7 +221,7 @@ extension ConnectionState {
   @inline(__always)
   mutating func change(_ body: (inout Terms) -> Void) {
     guard terms != nil else { return }
-    if !isKnownUniquelyReferenced(&terms), let old = terms { terms = Boxed(old.value) }
+    if !isKnownUniquelyReferenced(&terms), let old = terms { terms = Boxed(old.value.copy) }
     terms?.change(body)
   }
 }
