@@ -38,6 +38,30 @@ import Testing
     #expect(clauses.map { $0["verdict"] as? String } == ["failed"])
   }
 
+  @Test func reportsTheConnectionsOfOneClient() throws {
+    let path = "Recordings/keep-alive-expired/capture.pcap"
+    func judge(_ client: String, _ more: String...) throws -> RepriseProcess.Result {
+      try RepriseProcess.run(
+        ["conform", "trace", "--client", client, "--clause", "3.1.2.10"] + more + [path])
+    }
+    // The other client of the same clauses is left to its own report.
+    let silent = try judge("silent-mqttv311")
+    #expect(silent.status == 1)
+    #expect(silent.output.contains("1× violated") && silent.output.contains("connection 2"))
+    #expect(!silent.output.contains("connection 3") && silent.errors == "")
+    let watching = try judge("watcher")
+    #expect(watching.status == 0 && !watching.output.contains("violated"))
+    let strange = try judge("nobody")
+    #expect(strange.status == 2)
+    #expect(
+      strange.errors
+        == "reprise: nothing was judged: there is no connection of the client \"nobody\"; reprise "
+        + "inspect shows who is there\n")
+    let piped = try RepriseProcess.run(["conform", "trace", "--client", "watcher", "-"])
+    #expect(piped.status == 2)
+    #expect(piped.errors.hasPrefix("reprise: --client reads its files twice, and standard input"))
+  }
+
   @Test func reportsOnTheOtherFilesWhenOneCannotBeRead() throws {
     let result = try RepriseProcess.run(["conform", "trace", "/nowhere", good])
     #expect(result.status == 2)

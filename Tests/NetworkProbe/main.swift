@@ -84,7 +84,9 @@ func code(on client: some DataClient) async throws -> String {
   return error.map { "\($0.kind.rawValue)" } ?? "answered"
 }
 
-/// What is left of a thousand monitors. Even what only each sixth of them leaves is more than a hundred; a few are the
+/// What is left of a thousand monitors.
+///
+/// Even what only each sixth of them leaves is more than a hundred; a few are the
 /// thread that the pool of tasks began meanwhile, or one that has ended and that the system still lists.
 func leak(_ count: Int) -> String { count < 100 ? "few" : "\(count)" }
 

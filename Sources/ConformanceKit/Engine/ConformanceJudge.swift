@@ -56,7 +56,7 @@ public struct ConformanceJudge: EventConsumer {
     endFile()
     files.append(file)
     tally.file = file
-    table.beginFile()
+    table.beginFile(reporting: options.connections.map { $0[file] ?? [] })
     forgottenConnections = 0
     webSocket.beginFile()
   }
@@ -76,7 +76,7 @@ public struct ConformanceJudge: EventConsumer {
     if case .attempted = event.body { return }
     // No clause speaks of HTTP.
     if event.context.wire == .http {
-      if case .opened = event.body { seen.add(.http) }
+      if case .opened = event.body, table.reports(event.context.connection) { seen.add(.http) }
       return
     }
     tally.beginEvent()
@@ -267,12 +267,15 @@ public struct ConformanceJudge: EventConsumer {
 
   /// Notes what a connection speaks: where it opens, and where it turns out to carry MQTT.
   private mutating func note(_ event: borrowing EventView) {
-    if case .opened = event.body { return seen.add(event.context.wire) }
+    if case .opened = event.body {
+      if table.reports(event.context.connection) { seen.add(event.context.wire) }
+      return
+    }
     guard event.context.over != nil else { return }
     let place = table.place(of: event.context.connection)
     guard table[place].wire == .webSocket else { return }
     // What was forgotten was counted before.
-    if table[place].givenUp == nil { seen.add(event.context.wire) }
+    if table[place].givenUp == nil, table[place].isReported { seen.add(event.context.wire) }
     table[place].wire = event.context.wire
   }
 
@@ -327,7 +330,7 @@ public struct ConformanceJudge: EventConsumer {
     let before = table.place(of: number)
     let wasOpened = table[before].isOpened
     let hadPings = table[before].hasPings
-    if !wasOpened { seen.add(event.context.wire) }
+    if !wasOpened, table[before].isReported { seen.add(event.context.wire) }
     leave(number, lastContext ?? event.context, givingUp: .leftOut)
     let place = table.place(of: number)
     table[place].isOpened = true

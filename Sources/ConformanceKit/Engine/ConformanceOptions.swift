@@ -8,6 +8,9 @@ public struct ConformanceOptions: Sendable, Hashable {
   public var clauses: [String]
   /// Whether a violated SHOULD fails the run as a violated MUST does.
   public var isStrict: Bool
+  /// The connections to report, by the names of their files; nil is all. What the others do is taken into account: a
+  /// message that one of them publishes is what a connection that is reported gets.
+  public var connections: [String: Set<Int>]?
   /// The most findings to keep of a clause; the others are counted.
   public var maximumFindings: Int
   /// What findings must not tell.
@@ -20,18 +23,20 @@ public struct ConformanceOptions: Sendable, Hashable {
   ///   - specs: The standards to judge by; nil is all that there are.
   ///   - clauses: Identifiers and sections of the clauses to report; none is all.
   ///   - isStrict: Whether a violated SHOULD fails the run.
+  ///   - connections: The connections to report, by the names of their files; nil is all.
   ///   - maximumFindings: The most findings to keep of a clause.
   ///   - redaction: What findings must not tell.
   ///   - memory: The most memory that is taken for connections that are being judged, in bytes;
   ///     what is known of those that take most is given up beyond it.
   public init(
     specs: Set<String>? = nil, clauses: [String] = [], isStrict: Bool = false,
-    maximumFindings: Int = 100, redaction: RedactionRules = RedactionRules(),
-    memory: Int = 64 << 20
+    connections: [String: Set<Int>]? = nil, maximumFindings: Int = 100,
+    redaction: RedactionRules = RedactionRules(), memory: Int = 64 << 20
   ) {
     self.specs = specs
     self.clauses = clauses
     self.isStrict = isStrict
+    self.connections = connections
     self.maximumFindings = max(0, maximumFindings)
     self.redaction = redaction
     self.memory = max(0, memory)

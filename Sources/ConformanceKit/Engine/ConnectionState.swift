@@ -11,6 +11,8 @@ struct ConnectionState {
   let number: Int
   /// What the connection spoke last.
   var wire = WireProtocol.mqtt(.v3_1_1)
+  /// Whether what becomes of it is reported, and not only known for others.
+  var isReported = true
   /// Whether its opening was seen, or was counted as left out.
   var isOpened = false
   /// Whether the start of the connection is in the capture.

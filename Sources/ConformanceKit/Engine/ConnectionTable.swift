@@ -19,6 +19,8 @@ struct ConnectionTable {
   private(set) var hasForgotten = false
   /// Whether a connection of the file was retold by its client.
   var isRetold = false
+  /// The connections of the file that are reported; nil is all.
+  private var reported: Set<Int>?
 
   init(limit: Int) { self.limit = limit }
 
@@ -38,7 +40,7 @@ struct ConnectionTable {
 
   private mutating func addState(of connection: Int) -> Int {
     let place = free.popLast() ?? states.count
-    var state = ConnectionState(number: connection)
+    var state = fresh(connection)
     if hasForgotten { state.loseAll(.forgotten, isRetold: isRetold) }
     if place < states.count {
       states[place] = state
@@ -89,8 +91,18 @@ struct ConnectionTable {
 
   private mutating func forget(at place: Int, as number: Int) {
     reserved -= states[place].amount
-    states[place] = ConnectionState(number: number)
+    states[place] = fresh(number)
   }
+
+  /// A connection of which nothing is known.
+  private func fresh(_ number: Int) -> ConnectionState {
+    var state = ConnectionState(number: number)
+    state.isReported = reports(number)
+    return state
+  }
+
+  /// Whether what becomes of a connection is reported.
+  func reports(_ number: Int) -> Bool { reported?.contains(number) ?? true }
 
   // MARK: Memory
 
@@ -114,7 +126,9 @@ struct ConnectionTable {
   mutating func noteForgotten() { hasForgotten = true }
 
   /// Starts a file, of which nothing is known.
-  mutating func beginFile() {
+  /// - Parameter reported: The connections of it that are reported; nil is all.
+  mutating func beginFile(reporting reported: Set<Int>?) {
+    self.reported = reported
     hasForgotten = false
     isRetold = false
   }

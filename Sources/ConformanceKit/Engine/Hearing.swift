@@ -25,6 +25,8 @@ struct Hearing {
   }
 
   let mode: Mode
+  /// Whether it is reported.
+  let isReported: Bool
   /// By whose clauses it is judged: those of 3.1.1 where nobody knows.
   let version: MQTTVersion
   /// The number of the connection.
@@ -51,6 +53,7 @@ struct Hearing {
     givingUp: UndecidedReason? = nil
   ) {
     self.mode = mode
+    isReported = state.isReported
     version = state.wire.version == .v5_0 ? .v5_0 : .v3_1_1
     connection = context.connection
     moment = Moment(context)
@@ -61,6 +64,7 @@ struct Hearing {
 
   private init(_ hearing: Hearing, _ mode: Mode) {
     self.mode = mode
+    isReported = hearing.isReported
     version = hearing.version
     connection = hearing.connection
     moment = hearing.moment

@@ -51,6 +51,7 @@ struct Tally {
   @inline(__always)
   mutating func satisfy(_ rule: RuleIndex, _ hearing: Hearing, times count: Int = 1) {
     if let doubt = hearing.mode.doubt { return leave(rule, doubt, hearing, times: count) }
+    guard hearing.isReported else { return }
     add(count, satisfying: rule)
   }
 
@@ -70,7 +71,7 @@ struct Tally {
     _ rule: RuleIndex, _ reason: UndecidedReason, _ hearing: Hearing, times count: Int = 1,
     at moment: Moment? = nil
   ) {
-    guard count > 0 else { return }
+    guard count > 0, hearing.isReported else { return }
     undecided[rule.value * Self.reasons + hearing.reason(for: reason).rawValue] += count
     isLeft[rule.value] = true
     // However many times, it is one place.
@@ -112,6 +113,7 @@ struct Tally {
     isOfAnyVersion: Bool = false, _ text: @autoclosure () -> FindingText
   ) {
     blamed.formUnion(Blame(event))
+    guard hearing.isReported else { return }
     if let doubt = hearing.mode.doubt, !(isOfAnyVersion && hearing.mode == .inferred) {
       return leave(rule, doubt, hearing)
     }

@@ -89,6 +89,18 @@ struct FaultJudge: Sendable {
       return RuleSet()
     }
     let isWhole = packet.missing == 0 || Self.isWholeButForPayload(packet)
+    if hearing.isReported { count(packet, isWhole: isWhole, event, hearing, tally) }
+    guard !isFaultless || type == .connect || type == .connack else { return RuleSet() }
+    if isFaultless, type == .connect, satisfy(packet, event, hearing, &tally) { return RuleSet() }
+    return judge(packet, event, isWhole: isWhole, hearing, &tally)
+  }
+
+  /// Counts a packet for the rules that speak of packets with its first byte and its properties.
+  @inline(__always)
+  private mutating func count(
+    _ packet: borrowing MQTTPacketView, isWhole: Bool, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: Tally
+  ) {
     let kind = Kind(
       isWhole: isWhole, isJudged: hearing.mode == .judged, event.context.sender
     ).index
@@ -97,11 +109,8 @@ struct FaultJudge: Sendable {
     if kind & 3 != 0, cells[cell] < tally.maximumFindings { keepPlace(cell, kind, hearing, tally) }
     cells[cell] += 1
     if properties != nil, !packet.propertySet.isEmpty {
-      count(packet.propertySet, of: type, kind, hearing, tally)
+      count(packet.propertySet, of: packet.type, kind, hearing, tally)
     }
-    guard !isFaultless || type == .connect || type == .connack else { return RuleSet() }
-    if isFaultless, type == .connect, satisfy(packet, event, hearing, &tally) { return RuleSet() }
-    return judge(packet, event, isWhole: isWhole, hearing, &tally)
   }
 
   private mutating func keepPlace(_ cell: Int, _ kind: Int, _ hearing: Hearing, _ tally: Tally) {
@@ -206,13 +215,14 @@ struct FaultJudge: Sendable {
         reactions.insert(index)
       }
       guard isSubject, hearing.mode == .judged else { continue }
-      except(index, isWhole: isWhole)
+      except(index, isWhole: isWhole, hearing)
       tally.violate(rank, event, hearing, .init(rule, packet, fault, sender))
     }
     return reactions
   }
 
-  private mutating func except(_ index: Int, isWhole: Bool) {
+  private mutating func except(_ index: Int, isWhole: Bool, _ hearing: Hearing) {
+    guard hearing.isReported else { return }
     if isWhole { exceptions[index].whole += 1 } else { exceptions[index].incomplete += 1 }
   }
 
@@ -232,7 +242,7 @@ struct FaultJudge: Sendable {
     } else {
       return
     }
-    except(index, isWhole: isWhole)
+    except(index, isWhole: isWhole, hearing)
     tally.leave(RuleIndex(value: base + index), reason, hearing)
   }
 
@@ -244,7 +254,7 @@ struct FaultJudge: Sendable {
     guard hearing.mode == .judged else { return }
     if packet.type != .connect {
       guard isWhole, rule.property.map(packet.propertySet.contains) ?? true else { return }
-      except(index, isWhole: isWhole)
+      except(index, isWhole: isWhole, hearing)
     }
     tally.leave(RuleIndex(value: base + index), .readsOtherwise, hearing)
   }

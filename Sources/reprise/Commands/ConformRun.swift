@@ -7,6 +7,9 @@ enum ConformRun {
   static let clause = OptionSpec(
     name: "clause", value: "ID-OR-SECTION", isList: true,
     help: "Only these clauses: MQTT-3.8.3-3, or a section with its subsections: 3.8.")
+  static let client = OptionSpec(
+    name: "client", value: "ID",
+    help: "Reports only the connections of this client; all are judged.")
   static let strict = OptionSpec(
     name: "strict", help: "Lets a violated SHOULD fail as a violated MUST does.")
   static let allowEmpty = OptionSpec(
@@ -17,7 +20,8 @@ enum ConformRun {
 
   /// The options of a judging command.
   static let options: [OptionSpec] = [
-    .spec, clause, strict, allowEmpty, format, .output, .redact, .bpf, .decode, .memory, .jobs,
+    .spec, clause, client, strict, allowEmpty, format, .output, .redact, .bpf, .decode, .memory,
+    .jobs,
   ]
 
   /// Judges files and writes the report.
@@ -33,14 +37,15 @@ enum ConformRun {
     let specs = arguments.list(.spec)
     // A quarter of what everything may take.
     let memory = (try arguments.size(.memory) ?? InputOptions.defaultMemory) / 4
+    let run = try InputRun(files, arguments, console, output: nil)
     let judging = ConformanceOptions(
       specs: specs.isEmpty ? nil : Set(specs), clauses: arguments.list(clause),
       isStrict: arguments.has(strict),
+      connections: try arguments.value(client).map { try connections(of: $0, run, memory) },
       redaction: try RedactionRules(arguments, hidesSecrets: true), memory: memory)
     var consumer = JudgingConsumer(
       judge: try ConformanceJudge(catalogue: Catalogue.bundled(), options: judging),
       console: console)
-    let run = try InputRun(files, arguments, console, output: nil)
     let output = try OutputFile(arguments.value(.output), inputs: files)
     let unread = try run.read(into: &consumer)
     // A report on nothing would look as if nothing were violated.
@@ -50,11 +55,29 @@ enum ConformRun {
     let status = try write(
       report, isWhole: unread == 0 && !isEmpty, to: output, arguments, console)
     if isEmpty {
+      let isStrange = judging.connections?.isEmpty == true
       console.error(
-        "nothing was judged: no clause that was asked for had anything to judge; look at what there is "
-          + "by reprise inspect, or add --allow-empty")
+        isStrange
+          ? "nothing was judged: there is no connection of the client "
+            + "\"\(arguments.value(client) ?? "")\"; reprise inspect shows who is there"
+          : "nothing was judged: no clause that was asked for had anything to judge; look at what there is "
+            + "by reprise inspect, or add --allow-empty")
     }
     return status
+  }
+
+  /// Finds the connections of a client, by file: what comes before its CONNECT is known only then.
+  private static func connections(
+    of client: String, _ run: InputRun, _ memory: Int
+  ) throws -> [String: Set<Int>] {
+    guard !run.files.contains("-") else {
+      throw UsageError(
+        "--client reads its files twice, and standard input can't be", "name a file")
+    }
+    var finder = ClientFinder(client: client, memory: memory)
+    // What can't be read is told when it is judged.
+    _ = try run.silent.read(into: &finder)
+    return finder.connections
   }
 
   /// Writes a report.
@@ -86,6 +109,34 @@ enum ConformRun {
     }
     return status
   }
+}
+
+/// Collects the connections of a client.
+private struct ClientFinder: SessionConsumer {
+  let client: String
+  let memory: Int
+  private(set) var connections: [String: Set<Int>] = [:]
+  private var file = ""
+  private var choice: ClientChoice
+
+  init(client: String, memory: Int) {
+    self.client = client
+    self.memory = memory
+    choice = ClientChoice(client, memory: memory)
+  }
+
+  mutating func beginFile(_ name: String) {
+    file = name
+    choice = ClientChoice(client, memory: memory)
+  }
+
+  mutating func consume(_ event: borrowing EventView) throws {
+    var number: Int?
+    try choice.consume(event, isSelected: true) { event, _ in number = event.context.connection }
+    if let number { connections[file, default: []].insert(number) }
+  }
+
+  mutating func endFile() {}
 }
 
 /// Hands the events of the files to the judge.

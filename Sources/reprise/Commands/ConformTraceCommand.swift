@@ -12,10 +12,14 @@ enum ConformTraceCommand: Command {
       not-applicable. Only failed fails the run (status 1), and only passed counts as
       passed. Where no clause had anything to judge the status is 2.
 
+      With --client only that client's connections are reported. The others are judged as
+      well, because what they publish is what it gets; the files are read twice for it.
+
       Examples:
         reprise conform trace capture.pcap
         reprise conform trace --clause 3.8,MQTT-4.7.1-2 --strict *.pcapng
         reprise conform trace --spec rfc6455 --strict app.pcap
+        reprise conform trace --client sensor-7 customer.pcap
         reprise conform trace --format json -o report.json capture.pcap
       """)
 

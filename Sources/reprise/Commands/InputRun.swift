@@ -17,7 +17,9 @@ struct InputRun {
   let files: [String]
   private let options: InputOptions
   private let console: Console
-  private let showsProgress: Bool
+  private var showsProgress: Bool
+  /// Whether it tells nothing of the files.
+  private var isSilent = false
 
   /// Prepares a pass.
   /// - Parameters:
@@ -33,6 +35,14 @@ struct InputRun {
     self.console = console
     options = try InputOptions(arguments)
     showsProgress = !console.isQuiet && output?.isTerminal != true
+  }
+
+  /// The same pass, of which nothing is told: another one over the files will.
+  var silent: InputRun {
+    var run = self
+    run.isSilent = true
+    run.showsProgress = false
+    return run
   }
 
   /// Whether a file is a stream that someone may be writing to right now.
@@ -65,13 +75,14 @@ struct InputRun {
     do {
       let summary = try SessionInput.read(file, options: options, into: &watched)
       watched.progress.clear()
-      for note in summary.notes { console.note(file, note) }
+      if !isSilent { for note in summary.notes { console.note(file, note) } }
       return true
     } catch {
       watched.progress.clear()
       if error is OutputError || error is Interrupted { throw error }
       // A signal can end a read with an error of the system.
       try Interruption.check()
+      if isSilent { return false }
       let reason = (error as? CaptureError)?.reason ?? (error as? RecordingError)?.reason
       console.error("\(file): \(reason ?? "\(error)")")
       return false
