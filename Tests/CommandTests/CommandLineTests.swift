@@ -102,7 +102,10 @@ import Testing
   @Test(arguments: [
     ("conform explain MQTT-3.8.3-", "MQTT-3.8.3-1"), ("conform list RFC6455-5.1-", "RFC6455-5.1-1"),
     ("conform sdk gate", "gateway"), ("conform sdk answers-cr", "answers-crossing"),
-    ("conform ex", "explain"),
+    ("conform ex", "explain"), ("conform explain SDK-gateway-", "SDK-gateway-30"),
+    ("conform trace --clause RFC6455-5.1-", "RFC6455-5.1-1"),
+    ("conform sdk --clause SDK-link-", "SDK-link-3"), ("help conform ex", "explain"),
+    ("-", "-V"),
   ])
   func completesWhatACommandKnows(typed: String, word: String) throws {
     let count = typed.split(separator: " ").count
@@ -112,6 +115,6 @@ import Testing
     let words = completed.output.split(separator: "\n").map(String.init)
     #expect(words.contains(word), "\(words)")
     let start = typed.split(separator: " ").last ?? ""
-    #expect(words.allSatisfy { $0.hasPrefix(start) })
+    #expect(words.allSatisfy { $0.hasPrefix(start) } && Set(words).count == words.count)
   }
 }

@@ -3,16 +3,20 @@ extension Catalogue {
   /// - Parameters:
   ///   - specs: The standards; nil is all of them.
   ///   - section: A section, with or without its standard; nil is all of them.
-  /// - Returns: One line a clause, and a line of totals; empty when nothing fits.
+  /// - Returns: One line a clause, with its standard where its identifier alone says too little, and a line of totals;
+  ///   empty when nothing fits.
   public func listing(specs: Set<String>? = nil, section: String? = nil) -> String {
     let known = specs.map { $0.intersection(self.specs) }
     // What does not exist is an empty table here; running clauses that do not exist is an error.
     let rows = (try? select(specs: known, section.map { [$0] } ?? [])) ?? []
     guard !rows.isEmpty else { return "" }
-    let width = rows.map(\.id.count).max() ?? 0
+    // Two versions may have one identifier for different clauses.
+    let counts = Dictionary(rows.map { ($0.id, 1) }, uniquingKeysWith: +)
+    let names = rows.map { counts[$0.id] == 1 ? $0.id : "\($0.spec)/\($0.id)" }
+    let width = names.map(\.count).max() ?? 0
     var text = ""
-    for clause in rows {
-      text.append(clause.id, upTo: width)
+    for (clause, name) in zip(rows, names) {
+      text.append(name, upTo: width)
       text.append(clause.level.rawValue, upTo: 6)
       text.append(clause.status.rawValue, upTo: 12)
       text.append(clause.scope.rawValue, upTo: 10)

@@ -8,8 +8,10 @@ public struct ConformanceOptions: Sendable, Hashable {
   public var clauses: [String]
   /// Whether a violated SHOULD fails the run as a violated MUST does.
   public var isStrict: Bool
-  /// The connections to report, by the names of their files; nil is all. What the others do is taken into account: a
-  /// message that one of them publishes is what a connection that is reported gets.
+  /// The connections to report, by the names of their files; nil is all.
+  ///
+  /// What the others do is taken into account: a message that one of them publishes is what a connection that is
+  /// reported gets.
   public var connections: [String: Set<Int>]?
   /// The most findings to keep of a clause; the others are counted.
   public var maximumFindings: Int

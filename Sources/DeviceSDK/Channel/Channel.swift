@@ -141,6 +141,7 @@ public struct Channel: Sendable {
   /// - Returns: The reply, whose code is 200.
   /// - Throws: ``ChannelError``: `business` with the cloud's code when that is another; and
   ///   `CancellationError`.
+  @_disfavoredOverload
   public func invoke(
     _ topic: String, _ params: KeyValuePairs<String, any JSONRepresentable>, opts: JSONValue? = nil,
     timeout: Duration? = nil
@@ -158,6 +159,19 @@ public struct Channel: Sendable {
     _ topic: String, _ params: JSONValue = [:], retain: Bool = false
   ) async throws {
     _ = try await call(.publish(try ChannelTopic(topic), params, isRetained: retain))
+  }
+
+  /// Sends parameters that are values of Swift, `["level": level]`, and returns when the receiver has them.
+  /// - Parameters:
+  ///   - topic: The topic, without wildcards.
+  ///   - params: The parameters, in their order.
+  ///   - retain: Whether the cloud keeps the message for later subscribers.
+  /// - Throws: ``ChannelError``, `client` when the cloud retains nothing; and `CancellationError`.
+  @_disfavoredOverload
+  public func publish(
+    _ topic: String, _ params: KeyValuePairs<String, any JSONRepresentable>, retain: Bool = false
+  ) async throws {
+    try await publish(topic, JSONValue(params), retain: retain)
   }
 
   /// Sends bytes as they are, without an envelope; returns when the receiver has them.

@@ -33,6 +33,37 @@ extension Gateway {
       .publish(try Self.full(topic), method: method, params, isRetained: retain))
   }
 
+  /// Sends a request whose parameters are values of Swift, and returns its reply.
+  /// - Parameters:
+  ///   - topic: The full topic; the reply comes on the same with `_reply`.
+  ///   - method: The method; nil takes the one that belongs to the topic.
+  ///   - params: The parameters, in their order.
+  ///   - timeout: How long to wait; nil takes the configuration's time.
+  /// - Returns: The reply, whose code is 200.
+  /// - Throws: ``GatewayError`` and `CancellationError`.
+  @_disfavoredOverload
+  public func invoke(
+    _ topic: String, method: String? = nil,
+    _ params: KeyValuePairs<String, any JSONRepresentable>, timeout: Duration? = nil
+  ) async throws -> GatewayReply {
+    try await invoke(topic, method: method, JSONValue(params), timeout: timeout)
+  }
+
+  /// Sends parameters that are values of Swift in an envelope, and returns when the receiver has them.
+  /// - Parameters:
+  ///   - topic: The full topic.
+  ///   - method: The method; nil takes the one that belongs to the topic.
+  ///   - params: The parameters, in their order.
+  ///   - retain: Whether the cloud keeps the message for later subscribers.
+  /// - Throws: ``GatewayError``, `client` when the cloud retains nothing; and `CancellationError`.
+  @_disfavoredOverload
+  public func publish(
+    _ topic: String, method: String? = nil,
+    _ params: KeyValuePairs<String, any JSONRepresentable>, retain: Bool = false
+  ) async throws {
+    try await publish(topic, method: method, JSONValue(params), retain: retain)
+  }
+
   /// Sends bytes as they are, and returns when the receiver has them; at QoS 0 when they are written.
   /// - Parameters:
   ///   - bytes: The payload.

@@ -145,6 +145,21 @@ public struct GatewayLine: Sendable {
         .init(try Gateway.full(topic), params: params, for: subdevice, timeout: timeout)))
   }
 
+  /// Sends a request of the sub-device whose parameters are values of Swift, and returns its reply.
+  /// - Parameters:
+  ///   - topic: The full topic; the reply comes on the same with `_reply`.
+  ///   - params: The parameters, in their order.
+  ///   - timeout: How long to wait; nil takes the configuration's time.
+  /// - Returns: The reply, whose code is 200.
+  /// - Throws: ``GatewayError`` and `CancellationError`.
+  @_disfavoredOverload
+  public func invoke(
+    _ topic: String, _ params: KeyValuePairs<String, any JSONRepresentable>,
+    timeout: Duration? = nil
+  ) async throws -> GatewayReply {
+    try await invoke(topic, JSONValue(params), timeout: timeout)
+  }
+
   /// Sends bytes as they are, without a reply; returns when the receiver has them.
   ///
   /// They are sent also when the sub-device is offline here, as the cloud is the truth. When the cloud refuses

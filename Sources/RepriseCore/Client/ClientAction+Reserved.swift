@@ -5,6 +5,9 @@ extension ClientAction.ID {
   /// What a client of MQTT has one of frames carry, whose outcomes it does not tell apart.
   package static let carried = ClientAction.ID(rawValue: 0)
 
+  /// What a fault injector cuts a connection by, below those that are awaited.
+  package static let cut = ClientAction.ID(rawValue: .max - 1 - (1 << 30))
+
   /// A request that ``DataClient/send(_:timeout:)`` awaits.
   /// - Parameter number: How many were awaited before; any.
   /// - Returns: The identifier, one of the 2³⁰ below ``goodbye``.

@@ -93,7 +93,7 @@ public final class FaultInjector<Client: DataClient>: DataClient {
 
   private func cut() async throws {
     do {
-      try await client.perform(ClientAction(.init(rawValue: .max - 1), .disconnect))
+      try await client.perform(ClientAction(.cut, .disconnect))
     } catch let error as DataClientError where error.code == .notConnected {
       // The end of the connection is on its way, and will be told.
     } catch {

@@ -30,16 +30,33 @@ enum CompletionScript {
   private static func operandChoices(_ spec: CommandSpec) -> String? {
     switch spec.name {
     case "completion": "bash zsh fish"
-    case "help": (names + HelpCommand.topics.keys.sorted()).joined(separator: " ")
+    case "help":
+      (names + names.flatMap(subcommands) + HelpCommand.topics.keys.sorted())
+        .joined(separator: " ")
     case "conform", "record", "replay": subcommands(of: spec.name).joined(separator: " ")
-    case "conform explain", "conform list":
-      ((try? Catalogue.listed())?.clauses.map(\.id) ?? []).joined(separator: " ")
+    case "conform explain", "conform list": clauses { _ in true }
     case "conform sdk":
       ((try? ScenarioSuite.bundled()).map { suite in
         Scenario.System.allCases.map(\.rawValue) + suite.scenarios.map(\.name)
       } ?? []).joined(separator: " ")
     default: spec.operands.hasPrefix("FILE") ? nil : ""
     }
+  }
+
+  /// The identifiers of clauses, each once.
+  private static func clauses(where isWanted: (Clause) -> Bool) -> String {
+    var seen: Set<String> = []
+    let wanted = (try? Catalogue.listed())?.clauses.filter(isWanted) ?? []
+    return wanted.map(\.id).filter { seen.insert($0).inserted }.joined(separator: " ")
+  }
+
+  /// The values that an option of a command has, where they are known.
+  private static func valueChoices(_ option: OptionSpec, of spec: CommandSpec) -> String {
+    guard option.name == ConformRun.clause.name else {
+      return option.choices.joined(separator: " ")
+    }
+    let isOfSDK = spec.name == ConformSDKCommand.spec.name
+    return clauses { $0.id.hasPrefix("SDK-") == isOfSDK }
   }
 
   // MARK: bash
@@ -55,7 +72,7 @@ enum CompletionScript {
     for spec in specs {
       for option in spec.allOptions where option.value != nil {
         values +=
-          "    '\(spec.name):--\(option.name)') COMPREPLY=(\(bashValues(option))); return ;;\n"
+          "    '\(spec.name):--\(option.name)') COMPREPLY=(\(bashValues(option, of: spec))); return ;;\n"
       }
     }
     var nested = ""
@@ -70,7 +87,7 @@ enum CompletionScript {
         local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
         local command=${COMP_WORDS[1]} options= operands= files=
         if [[ $COMP_CWORD -eq 1 ]]; then
-          COMPREPLY=($(compgen -W '\(names.joined(separator: " ")) --help --version' -- "$word"))
+          COMPREPLY=($(compgen -W '\(names.joined(separator: " ")) --help --version -V' -- "$word"))
           return
         fi
       \(nested)  case $command:$before in
@@ -91,10 +108,10 @@ enum CompletionScript {
   }
 
   /// What makes the candidates for the value of an option.
-  private static func bashValues(_ option: OptionSpec) -> String {
+  private static func bashValues(_ option: OptionSpec, of spec: CommandSpec) -> String {
     if option.isFile { return "$(compgen -f -- \"$word\")" }
-    if option.choices.isEmpty { return "" }
-    return "$(compgen -W '\(option.choices.joined(separator: " "))' -- \"$word\")"
+    let choices = valueChoices(option, of: spec)
+    return choices.isEmpty ? "" : "$(compgen -W '\(choices)' -- \"$word\")"
   }
 
   // MARK: zsh
@@ -108,7 +125,9 @@ enum CompletionScript {
     var cases = ""
     for spec in specs {
       cases += "    '\(spec.name)') _arguments -s \\\n"
-      for option in spec.allOptions { cases += "      \(zshArgument(option)) \\\n" }
+      for option in spec.allOptions {
+        cases += "      \(zshArgument(option, of: spec)) \\\n"
+      }
       let operands =
         operandChoices(spec).map { $0.isEmpty ? "" : "'*: :(\($0))'" } ?? "'*:file:_files'"
       cases += "      \(operands.isEmpty ? "'*: :'" : operands) ;;\n"
@@ -138,13 +157,14 @@ enum CompletionScript {
       """
   }
 
-  private static func zshArgument(_ option: OptionSpec) -> String {
+  private static func zshArgument(_ option: OptionSpec, of spec: CommandSpec) -> String {
     var text = "'--\(option.name)"
     if option.value != nil { text += "=" }
     text += "[\(quoted(option.help))]"
     if let value = option.value {
       text += ":\(quoted(value)):"
-      if !option.choices.isEmpty { text += "(\(option.choices.joined(separator: " ")))" }
+      let choices = valueChoices(option, of: spec)
+      if !choices.isEmpty { text += "(\(choices))" }
       if option.isFile { text += "_files" }
     }
     return text + "'"
@@ -178,7 +198,8 @@ enum CompletionScript {
         text += "complete -c reprise -n '\(condition)' -l \(option.name)"
         if let letter = option.letter { text += " -s \(letter)" }
         if option.value != nil { text += option.isFile ? " -r -F" : " -x" }
-        if !option.choices.isEmpty { text += " -a '\(option.choices.joined(separator: " "))'" }
+        let choices = valueChoices(option, of: spec)
+        if !choices.isEmpty { text += " -a '\(choices)'" }
         text += " -d \(fishQuoted(option.help))\n"
       }
       if let choices = operandChoices(spec) {

@@ -63,11 +63,12 @@ import Testing
   /// What is wrong with how listeners are asked, and how long they are held.
   @Test(arguments: WrongListening.Defect.allCases)
   func wrongListeningIsCaught(_ defect: WrongListening.Defect) async throws {
-    let scenario = try #require(ScenarioTests.all.first { $0.name == "listeners" })
-    let outcome = try await ScenarioRunner(scenario) { scenario, pen in
-      WrongListening(right: try ChannelSubject(scenario, pen: pen), defect: defect)
-    }.run(in: ScriptedWorld())
-    #expect(!outcome.hasPassed)
+    let number = defect == .nobodyIsAsked ? 6 : 5
+    try await RecordedScenarios.expectBlamed(defect, by: ["listeners": number]) { scenario, world in
+      try await ScenarioRunner(scenario) { scenario, pen in
+        WrongListening(right: try ChannelSubject(scenario, pen: pen), defect: defect)
+      }.run(in: world)
+    }
   }
 }
 

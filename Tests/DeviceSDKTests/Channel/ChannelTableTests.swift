@@ -18,6 +18,32 @@ import Testing
     #expect(Set(ChannelTable.transitions.map(\.trigger)) == Set(ChannelTrigger.allCases))
   }
 
+  /// The arrows, written down once more: one that is added, or leads elsewhere, is meant.
+  @Test func hasTheseArrows() {
+    let arrows = ChannelTable.transitions.map { "\($0.from) \($0.trigger) \($0.to)" }
+    #expect(
+      Set(arrows) == [
+        "idle started connecting", "idle startedUnknown identifying", "idle worldEnded ended",
+        "identifying identified connecting", "identifying stopped idle",
+        "identifying worldEnded ended",
+        "connecting accepted connected", "connecting acceptedAgain restoring",
+        "connecting closed backingOff", "connecting failed backingOff",
+        "connecting timedOut breakingOff", "connecting refused idle", "connecting stopped closing",
+        "connecting worldEnded ended",
+        "restoring restored connected", "restoring closed backingOff", "restoring kicked idle",
+        "restoring timedOut breakingOff", "restoring failed breakingOff",
+        "restoring stopped closing", "restoring worldEnded ended",
+        "connected closed backingOff", "connected kicked idle", "connected stopped closing",
+        "connected worldEnded ended",
+        "backingOff retryDue connecting", "backingOff stopped idle", "backingOff worldEnded ended",
+        "breakingOff closed backingOff", "breakingOff timedOut backingOff",
+        "breakingOff failed backingOff", "breakingOff stopped closing",
+        "breakingOff worldEnded ended",
+        "closing closed idle", "closing timedOut idle", "closing failed idle",
+        "closing worldEnded ended",
+      ])
+  }
+
   @Test(arguments: ChannelTable.transitions)
   func takesTheStepOfEachRow(row: ChannelTransition) throws {
     var bench = try Self.bench(before: row)

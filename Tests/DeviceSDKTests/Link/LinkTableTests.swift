@@ -72,11 +72,40 @@ import Testing
     Row(.failed, .idle, .leave, .leave),
   ]
 
-  @Test func holdsEveryPairOfTheDescription() {
+  private typealias Rows = (LinkState, LinkState, LinkOperation, [LinkReason])
+
+  /// What the table of the message service has besides, where the description leaves it open.
+  private static let added: [Rows] = [
+    (.connected, .failed, .serverReject, [.invalidToken]),
+    (.connecting, .failed, .serverReject, [.invalidUserID, .kickedOutByServer, .sameUIDLogin]),
+    (.disconnected, .connecting, .login, [.login, .relogin]),
+    (.disconnected, .failed, .login, [.loginTimeout]),
+    (.disconnected, .failed, .serverReject, [.tokenExpired]),
+    (.suspended, .failed, .login, [.loginTimeout]),
+    (.suspended, .failed, .serverReject, [.tokenExpired]),
+  ]
+
+  /// What the table of stream channels has besides.
+  private static let addedToStreams: [Rows] = [
+    (
+      .connected, .failed, .serverReject,
+      [.invalidToken, .kickedOutByServer, .sameUIDLogin, .serviceNotConnected, .tokenExpired]
+    ),
+    (.connecting, .failed, .serverReject, [.serviceNotConnected]),
+    (.failed, .connecting, .join, [.join]),
+  ]
+
+  private static func rows(_ added: [Rows]) -> Set<Row> {
+    Set(added.flatMap { rows in rows.3.map { Row(rows.0, rows.1, rows.2, $0) } })
+  }
+
+  @Test func holdsWhatTheDescriptionSaysAndNoMore() {
     let message = Self.rows(.message)
     for row in Self.described { #expect(message.contains(row), "\(row)") }
     let stream = Self.rows(.stream)
     for row in Self.describedStreams { #expect(stream.contains(row), "\(row)") }
+    #expect(message.subtracting(Self.described) == Self.rows(Self.added))
+    #expect(stream.subtracting(Self.describedStreams) == Self.rows(Self.addedToStreams))
   }
 
   @Test(arguments: [LinkTable.message, .stream])
