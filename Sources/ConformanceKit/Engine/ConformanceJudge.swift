@@ -133,6 +133,7 @@ public struct ConformanceJudge: EventConsumer {
   /// Takes an event of a connection of a version that there are no clauses of.
   private mutating func consumeOther(_ event: borrowing EventView) {
     note(event)
+    mqtt.meetOther()
     // What was kept of it while its version was not known.
     if case .closed = event.body, event.context.over == nil {
       forget(at: table.place(of: event.context.connection))

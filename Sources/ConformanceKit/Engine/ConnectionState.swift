@@ -42,6 +42,8 @@ struct ConnectionState {
   var ending = EndingState()
   /// The Session Expiry Interval of the client's DISCONNECT, in seconds (5.0); nil where it has none.
   var lastExpiry: UInt32?
+  /// When the client last sent a message at QoS 0, to which nothing answers.
+  var lastPlain = Int64.min
   /// What both ends agreed on (5.0); nil where the CONNECT was not seen as a whole.
   var terms: Boxed<Terms>?
   /// What few connections need, see ``ownRare``; nil where there is nothing of it.

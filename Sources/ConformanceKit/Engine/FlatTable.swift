@@ -38,6 +38,13 @@ struct FlatTable<Value> {
     return true
   }
 
+  /// The value of a key; nil where there is none.
+  subscript(key: UInt64) -> Value? {
+    guard !slots.isEmpty else { return nil }
+    let slot = find(key)
+    return slots[slot].key == 0 ? nil : slots[slot].value
+  }
+
   /// Whether there is a value of a key.
   func contains(_ key: UInt64) -> Bool { !slots.isEmpty && slots[find(key)].key != 0 }
 

@@ -87,6 +87,7 @@ enum UndecidedReason: Int, CaseIterable {
   case queueMayBeFull
   case earlierSessionNotSeen
   case connectionsUnseen
+  case willNotSeen
 
   /// What is said of it in a report.
   var text: String {
@@ -193,6 +194,8 @@ enum UndecidedReason: Int, CaseIterable {
     case .earlierSessionNotSeen: "no earlier connection of the client is in the capture"
     case .connectionsUnseen:
       "the client may have had a connection in between that is not in the capture"
+    case .willNotSeen:
+      "no client got the will, and of none it is known that it should have"
     case .hidden: "a secret was hidden where it would be decided"
     }
   }

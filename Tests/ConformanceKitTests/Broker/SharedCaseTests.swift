@@ -16,5 +16,7 @@ struct SharedCaseTests {
 }
 
 extension SharedCase {
-  static let all = routing + retaining + forwarding + ordering + identifying + resuming + numbering
+  static let all =
+    routing + retaining + forwarding + ordering + identifying + resuming + numbering + willing
+    + keeping
 }

@@ -10,6 +10,10 @@ internal import Wire
 struct BrokerJudge {
   var ledger = Ledger()
   var pending = PendingFindings()
+  /// Those that a will explains which is not known.
+  var pendingOfWills = PendingFindings()
+  var wills = Wills()
+  var retained = RetainedTopics()
   /// What is known of each server, by the hash of its address.
   private var servers: [UInt64: ServerFacts] = [:]
   var lines = MessageLines()
@@ -25,6 +29,8 @@ struct BrokerJudge {
   struct ServerFacts {
     /// Why what its clients published is not all there; nil where nothing shows that.
     var doubt: UndecidedReason?
+    /// Whether a message of another client was delivered that is in the capture.
+    var isTraced = false
   }
 
   private static let mostServers = 4_096
@@ -52,7 +58,15 @@ struct BrokerJudge {
 
   /// What tells a message to a server.
   static func key(_ content: ContentHash, at server: UInt64) -> UInt64 {
-    let key = content.value ^ server &* 0x9E37_79B9_7F4A_7C15
+    key(content.value, at: server)
+  }
+
+  /// Whether the capture shows what clients of a server publish and others get.
+  func isTraced(_ server: UInt64) -> Bool { servers[server]?.isTraced ?? false }
+
+  /// What tells a message to a server.
+  static func key(_ content: UInt64, at server: UInt64) -> UInt64 {
+    let key = content ^ server &* 0x9E37_79B9_7F4A_7C15
     return key == 0 ? 1 : key
   }
 
@@ -64,6 +78,7 @@ struct BrokerJudge {
     _ context: EventContext, _ state: borrowing ConnectionState
   ) {
     let key = Self.key(content, at: state.identity.endpoint)
+    if packet.retain { keep(packet, topic, key, isRepeat: isRepeat, context, state) }
     if isRepeat {
       let moment = Moment(context)
       let isKept = ledger.change(key) {
@@ -80,24 +95,6 @@ struct BrokerJudge {
       $0.take(publication)
     }
     if !isKept { ledger.add(publication) }
-  }
-
-  /// Takes the will of a client, which the server may publish.
-  mutating func connect(
-    _ packet: borrowing MQTTPacketView, _ context: EventContext, _ state: borrowing ConnectionState
-  ) {
-    guard let connect = packet.connect, connect.hasWill, packet.missing == 0 else { return }
-    let content = ContentHash(topic: connect.willTopic, payload: connect.willPayload)
-    let key = Self.key(content, at: state.identity.endpoint)
-    let isKept = ledger.change(key) {
-      $0.count += 1
-      $0.isWill = true
-    }
-    guard !isKept else { return }
-    ledger.add(
-      Publication(
-        willOf: state.identity.client, key, qos: connect.willQoS, retain: connect.willRetain,
-        context))
   }
 
   /// Whether a message is one that was open when the connection before ended.
@@ -117,11 +114,16 @@ struct BrokerJudge {
   struct Delivery: ~Copyable {
     let key: UInt64
     let server: UInt64
+    /// What was published; rules that judge each message are handed it besides, as a copy is large.
+    let publication: Publication?
     let matching: Matching
     /// Whether all subscriptions of the client are known.
     let isKnown: Bool
     /// Whether nobody in the capture published it after the subscriptions were asked for.
     let isOlder: Bool
+
+    /// What was published, if it was published once and not as a will that is not due.
+    var source: Publication? { publication.flatMap { $0.isSingle ? $0 : nil } }
   }
 
   /// Takes a message of a server, with what the client's subscriptions have to say of its topic.
@@ -133,21 +135,32 @@ struct BrokerJudge {
     let server = state.identity.endpoint
     let key = Self.key(content, at: server)
     pending.pass(on: event.context.connection, key: key)
+    pendingOfWills.pass(on: event.context.connection, key: key)
     let publication = ledger[key]
+    // When a will was published is not known.
     let isOlder =
-      publication.map { $0.last.time.nanoseconds < matching.requested } ?? true
+      publication.map { !$0.isWill && $0.last.time.nanoseconds < matching.requested } ?? true
     let delivery = Delivery(
-      key: key, server: server, matching: matching, isKnown: state.routesAreKnown,
-      isOlder: isOlder)
+      key: key, server: server, publication: publication, matching: matching,
+      isKnown: state.routesAreKnown, isOlder: isOlder)
     judgeDollar(packet, topic, delivery, event, &state, hearing, &tally)
     judgeGrant(packet, delivery, event, &state, hearing, &tally)
     judgeNumbers(packet, delivery, event, &state, hearing, &tally)
     judgeRetainHandling(packet, delivery, event, &state, hearing, &tally)
     guard let publication else {
+      lookAt(packet, topic, content, delivery, event, state, hearing, &tally)
       return noteUnseen(packet, topic, delivery, event.context)
     }
     if state.clocks.differ { doubt(server, .clocksDiffer) }
     guard event.context.time >= publication.first.time else { return }
+    if publication.isWill {
+      judgeWill(packet, content, delivery, event, state, hearing, &tally)
+    } else if !wills.topics.isEmpty, publication.connection != event.context.connection,
+      servers.count < Self.mostServers
+    {
+      servers[server, default: ServerFacts()].isTraced = true
+    }
+    lookAt(packet, topic, content, delivery, event, state, hearing, &tally)
     judgeForwarding(packet, publication, delivery, event, state, hearing, &tally)
     guard delivery.isKnown else { return }
     judgeQoS(packet, publication, delivery, event, hearing, &tally)
@@ -158,6 +171,21 @@ struct BrokerJudge {
     judgeNoLocal(publication, delivery, event, state, hearing, &tally)
     judgeUnsubscribed(publication, delivery, event, hearing, &tally)
     judgeOrder(packet, topic, publication, delivery, event, state, hearing, &tally)
+  }
+
+  /// Looks at a message by what wills and retained messages its topic has.
+  @inline(__always)
+  private mutating func lookAt(
+    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash,
+    _ delivery: borrowing Delivery, _ event: borrowing EventView,
+    _ state: borrowing ConnectionState,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let hasWill = wills.topics.mayContain(topic)
+    guard hasWill || retained.marks.mayContain(topic) else { return }
+    let key = ContentHash.of(topic, in: delivery.server)
+    if hasWill { judgeAbsentWill(packet, key, delivery, event, state, &tally) }
+    judgeKept(packet, topic, key, content, delivery, event, state, hearing, &tally)
   }
 
   /// Notes a message that nobody in the capture published, though it is of the time of the capture.
@@ -174,7 +202,10 @@ struct BrokerJudge {
 
   /// Takes the news that bytes of a server are missing, among which copies of messages may be.
   mutating func loseCopies(on connection: Int, _ tally: inout Tally) {
-    for entry in pending.removeCopies(on: connection) {
+    retained.leave(connection)
+    let lost =
+      pending.removeCopies(on: connection) + pendingOfWills.removeCopies(on: connection)
+    for entry in lost {
       tally.leave(entry.rule, .serverGap, entry.hearing)
     }
   }
@@ -183,19 +214,26 @@ struct BrokerJudge {
 
   /// Reports what nothing in the file spoke against.
   mutating func endFile(_ tally: inout Tally) {
-    for entry in pending.removeAll() {
-      // Of a server that there was no room for nothing is known.
-      let unknown: UndecidedReason? = servers.count < Self.mostServers ? nil : .tooMany
-      if let reason = servers[entry.server]?.doubt ?? unknown {
-        tally.leave(entry.rule, reason, entry.hearing)
-      } else if entry.isTakenBack, !entry.isPassed {
-        tally.leave(entry.rule, .copyMayCome, entry.hearing)
-      } else {
-        tally.beginEvent()
-        entry.event.withView { tally.violate(entry.rule, $0, entry.hearing, entry.text) }
-      }
-    }
+    for entry in pending.removeAll() { report(entry, nil, &tally) }
+    endWills(&tally)
     self = BrokerJudge()
+  }
+
+  /// Reports what nothing in the file spoke against.
+  func report(
+    _ entry: PendingFindings.Entry, _ doubt: UndecidedReason?, _ tally: inout Tally
+  ) {
+    // Of a server that there was no room for nothing is known.
+    let unknown: UndecidedReason? = servers.count < Self.mostServers ? nil : .tooMany
+    let moment = Moment(entry.event.context)
+    if let reason = servers[entry.server]?.doubt ?? unknown ?? doubt {
+      tally.leave(entry.rule, reason, entry.hearing, at: moment)
+    } else if entry.isTakenBack, !entry.isPassed {
+      tally.leave(entry.rule, .copyMayCome, entry.hearing, at: moment)
+    } else {
+      tally.beginEvent()
+      entry.event.withView { tally.violate(entry.rule, $0, entry.hearing, entry.text) }
+    }
   }
 }
 

@@ -7,6 +7,8 @@ struct ConnectionIdentity {
   var endpoint: UInt64 = 0
   /// The client identifier with the user name at that server; 0 where it is not known or assigned.
   var client: UInt64 = 0
+  /// The user name at that server: those of two users may be topics of two worlds.
+  var user: UInt64 = 0
   /// The client's address without its port.
   var host: UInt64 = 0
 
@@ -21,8 +23,8 @@ struct ConnectionIdentity {
 
   /// Takes the names in a CONNECT.
   mutating func take(_ connect: borrowing MQTTConnectView) {
+    user = ContentHash.of(connect.username, in: endpoint)
     guard connect.clientID.byteCount > 0 else { return }
-    let user = ContentHash.of(connect.username, in: endpoint)
     client = ContentHash.of(connect.clientID, in: user) | 1
   }
 

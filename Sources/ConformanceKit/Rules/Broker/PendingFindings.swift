@@ -29,18 +29,22 @@ struct PendingFindings {
   private static let mostBytes = 4 << 10
 
   /// Keeps a violation; beyond a limit it is left undecided.
+  ///
+  /// The copy that takes it back may be one on another connection.
   mutating func add(
     _ rule: MQTTRule, _ event: borrowing EventView, _ hearing: Hearing, key: UInt64,
-    server: UInt64, isTakenBack: Bool = false, _ tally: inout Tally, _ text: FindingText
+    server: UInt64, isTakenBack: Bool = false, on other: Int? = nil, _ tally: inout Tally,
+    _ text: FindingText
   ) {
     guard entries.count < Self.maximum else { return tally.leave(rule, .tooMany, hearing) }
+    let connection = other ?? event.context.connection
     entries.append(
       Entry(
         rule: rule.index(in: hearing.version),
         event: Event(copying: event.start(of: Self.mostBytes)), text: text.shortened,
-        hearing: hearing, connection: event.context.connection, key: key, server: server,
+        hearing: hearing, connection: connection, key: key, server: server,
         isTakenBack: isTakenBack))
-    if isTakenBack { waiting.insert(event.context.connection) }
+    if isTakenBack { waiting.insert(connection) }
   }
 
   /// Notes that a message was delivered.

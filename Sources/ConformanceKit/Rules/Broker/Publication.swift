@@ -21,6 +21,8 @@ struct Publication {
   var wasRepeated: Bool
   /// Whether it is the will of a client, which nobody but the server publishes.
   var isWill = false
+  /// Whether the connection of the will ended so that the server is to publish it: then it is a message like others.
+  var isDue = false
   /// What stands in its properties that the server must pass on, in a place of its own: few messages have any.
   let forwarded: Forwarded
   /// Its place among the messages of its connection that have the same topic and QoS, from 1.
@@ -33,11 +35,11 @@ struct Publication {
   var wasThere = false
   var isMixed = false
 
-  /// Whether it was published once, and not as a will.
-  var isSingle: Bool { count == 1 && !isWill && !wasThere }
+  /// Whether it was published once, and not as a will that is not due.
+  var isSingle: Bool { count == 1 && (!isWill || isDue) && !wasThere }
 
-  /// Whether it is no will and was published alike but for the moment, be it several times.
-  var isAgreed: Bool { !isMixed && !isWill }
+  /// Whether it was published alike but for the moment, be it several times, and not as a will that is not due.
+  var isAgreed: Bool { !isMixed && (!isWill || isDue) }
 
   /// How long before a message must have been published to be over when it is published again, in nanoseconds.
   private static let age: Int64 = 30_000_000_000
@@ -130,6 +132,22 @@ enum Forwarded {
   fileprivate func isEqualButForExpiry(to other: Forwarded) -> Bool {
     if case .nothing = self, case .nothing = other { return true }
     return value?.withoutExpiry == other.value?.withoutExpiry
+  }
+}
+
+extension Publication {
+  /// Takes a will whose connection ended.
+  init(willOf client: UInt64, _ key: UInt64, _ will: Wills.Will, _ due: Wills.Due) {
+    self.key = key
+    self.client = client
+    connection = will.connection
+    first = Moment(time: Timestamp(nanoseconds: due.alive), frame: due.moment.frame)
+    last = first
+    qos = will.qos
+    retain = will.isRetained
+    wasRepeated = false
+    isWill = true
+    forwarded = .unreadable
   }
 }
 

@@ -19,6 +19,10 @@ extension BrokerJudge {
       takenOver[before.connection] = Takeover(
         moment: Moment(event.context), connection: event.context.connection)
     }
+    if sessionPresent, let before {
+      let isNext = isNext(before, event.context, state)
+      noteReturn(isNext: isNext, from: before.connection, event, state, hearing, &tally)
+    }
     if connect.cleanStart {
       if !sessionPresent {
         for rule in [.cleanStartEndsSession, .cleanStartIsCarriedOut] as [MQTTRule] {
@@ -128,6 +132,8 @@ extension BrokerJudge {
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     let connection = event.context.connection
+    endWill(close, event, state, hearing, &tally)
+    retained.leave(connection)
     closeResumption(close, event, state, hearing, &tally)
     closeTakeover(close, event, state, hearing, &tally)
     closeUnsubscribed(connection, state, hearing, &tally)

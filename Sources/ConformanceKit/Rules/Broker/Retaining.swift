@@ -22,7 +22,12 @@ extension BrokerJudge {
     } else {
       return
     }
+    // Of a will another clause says the same.
+    let ofWill: MQTTRule? =
+      !source.isWill || !delivery.matching.allPublished
+      ? nil : source.retain ? .retainedWillIsRetained : .plainWillStaysPlain
     guard packet.retain != expected else {
+      if let ofWill { tally.satisfy(ofWill, hearing) }
       // Only of what is retained another copy may come.
       if source.retain {
         pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
@@ -33,13 +38,15 @@ extension BrokerJudge {
     guard !pending.isSettled(rule, on: event.context.connection, key: delivery.key) else {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
-    add(
-      rule, delivery, event, hearing, isTakenBack: true, &tally,
-      FindingText(
-        "the server delivered the message of frame \(source.first.frame) to a subscription that was "
-          + "there before with RETAIN \(packet.retain ? 1 : 0)",
-        expected: "RETAIN \(expected ? 1 : 0)", actual: "RETAIN \(packet.retain ? 1 : 0)",
-        evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
+    for rule in [rule, ofWill].compactMap({ $0 }) {
+      add(
+        rule, delivery, event, hearing, isTakenBack: true, &tally,
+        FindingText(
+          "the server delivered the message of frame \(source.first.frame) to a subscription that was "
+            + "there before with RETAIN \(packet.retain ? 1 : 0)",
+          expected: "RETAIN \(expected ? 1 : 0)", actual: "RETAIN \(packet.retain ? 1 : 0)",
+          evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
+    }
   }
 
   /// Judges a message that was published before the client asked for it.
@@ -47,7 +54,9 @@ extension BrokerJudge {
     _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
     _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    guard delivery.matching.count == 1, delivery.matching.isCertain, source.retain, !packet.dup,
+    // When a will was published at the latest is not known.
+    guard delivery.matching.count == 1, delivery.matching.isCertain, source.retain, !source.isWill,
+      !packet.dup,
       Timestamp(nanoseconds: delivery.matching.requested).nanoseconds(since: source.first.time)
         > Self.settled, !delivery.matching.wereThere
     else { return }

@@ -202,7 +202,8 @@ extension Publication {
     [
       Finding.Evidence(
         frame: first.frame, connection: connection,
-        role: "published with QoS \(qos)" + (retain ? " and RETAIN" : ""))
+        role: (isWill ? "will with QoS \(qos)" : "published with QoS \(qos)")
+          + (retain ? " and RETAIN" : ""))
     ]
   }
 }

@@ -158,6 +158,7 @@ struct MQTTJudge {
   ) {
     switch packet.type {
     case .publish:
+      if packet.qos == 0 { state.lastPlain = event.context.time.nanoseconds }
       if let content { publish(packet, held, content, event, state) }
       broker.judgeRepeat(packet, content, event, hearing, &tally)
       state.publishes(packet, content, event, hearing, &tally)
@@ -172,9 +173,14 @@ struct MQTTJudge {
     case .connect:
       state.clientConnects(packet, event.context)
       broker.connect(packet, event.context, state)
-    case .subscribe: state.clientSubscribes(packet, event, hearing, &tally)
-    case .unsubscribe: state.clientUnsubscribes(packet, event, hearing, &tally)
+    case .subscribe:
+      broker.retained.leave(event.context.connection)
+      state.clientSubscribes(packet, event, hearing, &tally)
+    case .unsubscribe:
+      broker.retained.leave(event.context.connection)
+      state.clientUnsubscribes(packet, event, hearing, &tally)
     case .disconnect:
+      broker.disconnect(packet, event.context, state)
       state.judgeExpiry(of: packet, event, hearing, &tally)
       state.disconnects(packet, event.context)
     case .connack, .suback, .unsuback, .pingresp, .reserved, .auth: break
@@ -315,6 +321,9 @@ struct MQTTJudge {
     state.closeUnaligned(close, event, hearing, &tally)
     state.closeTerms(hearing, &tally)
   }
+
+  /// Notes a client of a version that there are no clauses of.
+  mutating func meetOther() { broker.wills.meetOther() }
 
   /// Judges what had to wait for the end of a file.
   mutating func endFile(_ tally: inout Tally) { broker.endFile(&tally) }

@@ -163,6 +163,22 @@ enum MQTTRule: Int, CaseIterable {
   case orderIsKept
   case everySubscriberGetsIt
   case repeatIsDeliveredOnce
+  // Wills.
+  case willIsPublished
+  case willIsStored
+  case willIsRemoved
+  case disconnectDropsWill
+  case noFlagNoWill
+  case returnDropsWill
+  case plainWillStaysPlain
+  case retainedWillIsRetained
+  // What is retained in the end.
+  case retainedIsStored
+  case qos0ReplacesRetained
+  case emptyClearsRetained
+  case emptyIsNotStored
+  case plainIsNotStored
+  case retainedOutlivesSession
 
   /// The clauses that it judges.
   var clauses: ClauseIDs {
@@ -321,6 +337,20 @@ enum MQTTRule: Int, CaseIterable {
     case .orderIsKept: ClauseIDs(v3_1_1: "MQTT-4.6.0-6", v5_0: "MQTT-4.6.0-5")
     case .everySubscriberGetsIt: ClauseIDs(v3_1_1: "MQTT-4.5.0-1", v5_0: "MQTT-4.5.0-1")
     case .repeatIsDeliveredOnce: ClauseIDs(v3_1_1: "MQTT-4.3.3-2", v5_0: "MQTT-4.3.3-10")
+    case .willIsPublished: ClauseIDs(v3_1_1: "MQTT-3.1.2-8", v5_0: "MQTT-3.1.2-8")
+    case .willIsStored: ClauseIDs(v5_0: "MQTT-3.1.2-7")
+    case .willIsRemoved: ClauseIDs(v3_1_1: "MQTT-3.1.2-10", v5_0: "MQTT-3.1.2-10")
+    case .disconnectDropsWill: ClauseIDs(v3_1_1: "MQTT-3.14.4-3", v5_0: "MQTT-3.14.4-3")
+    case .noFlagNoWill: ClauseIDs(v3_1_1: "MQTT-3.1.2-12")
+    case .returnDropsWill: ClauseIDs(v5_0: "MQTT-3.1.3-9")
+    case .plainWillStaysPlain: ClauseIDs(v3_1_1: "MQTT-3.1.2-16", v5_0: "MQTT-3.1.2-14")
+    case .retainedWillIsRetained: ClauseIDs(v3_1_1: "MQTT-3.1.2-17", v5_0: "MQTT-3.1.2-15")
+    case .retainedIsStored: ClauseIDs(v3_1_1: "MQTT-3.3.1-5", v5_0: "MQTT-3.3.1-5")
+    case .qos0ReplacesRetained: ClauseIDs(v3_1_1: "MQTT-3.3.1-7")
+    case .emptyClearsRetained: ClauseIDs(v3_1_1: "MQTT-3.3.1-10", v5_0: "MQTT-3.3.1-6")
+    case .emptyIsNotStored: ClauseIDs(v3_1_1: "MQTT-3.3.1-11", v5_0: "MQTT-3.3.1-7")
+    case .plainIsNotStored: ClauseIDs(v3_1_1: "MQTT-3.3.1-12", v5_0: "MQTT-3.3.1-8")
+    case .retainedOutlivesSession: ClauseIDs(v3_1_1: "MQTT-3.1.2-7")
     }
   }
 
