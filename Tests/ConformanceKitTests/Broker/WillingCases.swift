@@ -199,10 +199,31 @@ extension SharedCase {
       })
     },
     SharedCase(
-      "a will behind DISCONNECT of a client whose connection the server ended",
+      "a will behind DISCONNECT upon which the server ended the connection",
+      failed: [.disconnectDropsWill, .willIsRemoved],
+      [.disconnectDropsWill: (1, 0, 0, [16]), .willIsRemoved: (1, 0, 0, [16])]
+    ) {
+      $0.comeAfterAll(leaving: {
+        $0.client(.disconnect(.init()))
+        $0.close(.server)
+      })
+    },
+    SharedCase(
+      "a will behind DISCONNECT that the end of the server may have crossed",
       [.disconnectDropsWill: (0, 0, 0, []), .willIsRemoved: (0, 0, 0, [])]
     ) {
       $0.comeAfterAll(leaving: {
+        $0.client(.disconnect(.init()))
+        $0.wait(-0.000_5)
+        $0.close(.server)
+      })
+    },
+    SharedCase(
+      "a will behind DISCONNECT of a client whose connection the server had ended", in: [.v5_0],
+      [.disconnectDropsWill: (0, 0, 0, []), .willIsRemoved: (0, 0, 0, [])]
+    ) {
+      $0.comeAfterAll(leaving: {
+        $0.server(.disconnect(.init(0x89)))
         $0.client(.disconnect(.init()))
         $0.close(.server)
       })

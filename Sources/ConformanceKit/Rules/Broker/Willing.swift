@@ -9,6 +9,8 @@ extension BrokerJudge {
   /// How long a server may take for what a client sent, and to publish a will.
   private static let settled: Int64 = 1_000_000_000
   private static let patience: Int64 = 60_000_000_000
+  /// How near a server is to the capture whose end does not cross anything, in nanoseconds.
+  private static let near: Int64 = 1_000_000
   /// How much the clocks of server and capture may differ over a delay.
   private static let tolerance: Int64 = 2_000_000_000
 
@@ -86,8 +88,12 @@ extension BrokerJudge {
     else { return }
     let isContested = held.isContested || takenOver[connection] != nil
     if let farewell = held.farewell {
-      // Bytes that a reset overtook the server may never have read.
-      guard !isContested, close.how == .fin, close.first == .client, close.isAnswered,
+      // Bytes that a reset overtook the server may never have read, nor those that crossed its own end.
+      let way = state.wayToServer(until: connack.moment.time)
+      let isReply =
+        close.first == .client || way < Self.near
+        || close.time.nanoseconds(since: farewell.time) >= way
+      guard !isContested, close.how == .fin, isReply, close.isAnswered,
         state.ending.server.disconnect == nil, state.rare?.value.offence == nil
       else { return }
       return wills.change(held.content) {
@@ -437,6 +443,13 @@ extension BrokerJudge {
     delivery.isKnown && delivery.matching.count > 0 && delivery.matching.isCertain
       && isSurely(time, after: delivery.matching.since)
       && isSurely(time, after: delivery.matching.requested)
+  }
+}
+
+extension ConnectionState {
+  /// How long the way to the server and back takes at the most, by its CONNACK, in nanoseconds.
+  fileprivate func wayToServer(until connack: Timestamp) -> Int64 {
+    opening.connect.map { connack.nanoseconds(since: $0.moment.time) } ?? .max
   }
 }
 
