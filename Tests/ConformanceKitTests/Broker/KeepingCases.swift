@@ -66,6 +66,20 @@ extension SharedCase {
       $0.subscribeLater(tells: false) { $0.say(.server, "a", "1", retain: true) }
     },
     SharedCase(
+      "an older retained message where the watcher had unsubscribed and gets something else",
+      in: [.v5_0], [.retainedIsStored: (0, 0, 1, [22])]
+    ) {
+      $0.replace()
+      $0.ask(2, "b")
+      $0.unsubscribe(3, "a")
+      $0.unsuback(3)
+      $0.subscribeLater(tells: false) {
+        $0.say(.server, "a", "1", retain: true)
+        $0.on(2) { $0.say(.client, "b", "9") }
+        $0.on(1) { $0.say(.server, "b", "9") }
+      }
+    },
+    SharedCase(
       "an older retained message where the last one was not seen to come", in: [.v5_0],
       [.retainedIsStored: (0, 0, 1, [18])]
     ) {

@@ -26,6 +26,17 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "a message that comes once more behind a later one",
+      [.orderIsKept: (0, 1, 1, [17]), .everySubscriberGetsIt: (0, 1, 0, [])]
+    ) {
+      $0.meet()
+      for number in 1...2 { $0.publish(number) }
+      $0.deliver(1)
+      $0.deliver(2)
+      $0.deliver(1)
+      $0.part()
+    },
+    SharedCase(
       "the middle one of three comes last", failed: [.orderIsKept],
       [.orderIsKept: (1, 1, 0, [19]), .everySubscriberGetsIt: (0, 0, 1, [11])]
     ) {

@@ -263,6 +263,19 @@ extension SharedCase {
       })
     },
     SharedCase(
+      "a will behind DISCONNECT of a client that was about to connect again",
+      [.disconnectDropsWill: (0, 0, 0, []), .willIsRemoved: (0, 0, 0, [])]
+    ) {
+      $0.comeAfterAll(leaving: {
+        $0.on(4) {
+          $0.open()
+          $0.client(.connect(.init(clientID: "c", keepAlive: 0)))
+        }
+        $0.finish()
+      })
+      $0.on(4) { $0.close(.client, .reset) }
+    },
+    SharedCase(
       "a will behind DISCONNECT where the wills of others are not known", .left(18)
     ) {
       $0.on(5) {

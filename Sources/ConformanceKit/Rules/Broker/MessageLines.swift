@@ -13,6 +13,25 @@ struct MessageLines {
     /// The place of the last message that it got, and its frame; counted in 32 bits to be many in little room.
     var sequence: UInt32
     var frame: UInt32
+    /// Which of the 64 places up to it were filled, that one in the lowest bit.
+    var seen: UInt64 = 1
+
+    /// Whether the message of a place came already; nil where it is too far back to tell.
+    func hasSeen(_ place: UInt32) -> Bool? {
+      guard place <= sequence, sequence - place < 64 else { return nil }
+      return seen >> UInt64(sequence - place) & 1 == 1
+    }
+
+    fileprivate mutating func take(_ place: UInt32, _ frame: Int) {
+      if place > sequence {
+        let steps = place - sequence
+        seen = (steps < 64 ? seen << UInt64(steps) : 0) | 1
+        sequence = place
+        self.frame = UInt32(clamping: frame)
+      } else if sequence - place < 64 {
+        seen |= 1 << UInt64(sequence - place)
+      }
+    }
   }
 
   private var lines = FlatTable(limit: maximum, empty: Line(count: 0, last: 0))
@@ -46,9 +65,11 @@ struct MessageLines {
     let key = line ^ UInt64(truncatingIfNeeded: connection) &* 0xD6E8_FEB8_6659_FD93
     var before: Reached?
     _ = reached.update(key) { value, isNew in
-      if !isNew { before = value }
-      if sequence > value.sequence {
+      if isNew {
         value = Reached(sequence: sequence, frame: UInt32(clamping: frame))
+      } else {
+        before = value
+        value.take(sequence, frame)
       }
     }
     return before

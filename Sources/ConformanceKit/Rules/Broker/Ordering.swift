@@ -29,6 +29,10 @@ extension BrokerJudge {
       return judgeSkipped(before, delivery, source, event, state, hearing, &tally)
     }
     guard !source.wasRepeated else { return tally.leave(.orderIsKept, .repeatedMessage, hearing) }
+    // A second copy is out of the line: a publisher that is not in the capture may have said the same.
+    guard before.hasSeen(source.sequence) == false else {
+      return tally.leave(.orderIsKept, .ambiguousMessage, hearing)
+    }
     add(
       .orderIsKept, delivery, event, hearing, &tally,
       FindingText(
