@@ -5,6 +5,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 echo "== Captures, beside tshark and tcpdump"
 ./captures.sh "$@"
+echo "== Large brokers"
+./fleet.sh
 echo "== WebSocket, beside tshark and memcpy"
 ./websocket.sh "$@"
 echo "== The SDK in virtual time"

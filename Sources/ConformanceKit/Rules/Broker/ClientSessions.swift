@@ -52,8 +52,9 @@ struct ClientSessions {
     var lasts: UInt32?
     /// Whether anything may have happened on it that was not captured.
     var hasLoss: Bool
-    /// What is kept for the connection that may resume it; nil where that is nothing, or there was no room for it.
-    var rest: Rest?
+    /// What is kept for the connection that may resume it, apart, as most sessions leave nothing; nil where that is so,
+    /// or there was no room for it.
+    var rest: Boxed<Rest>?
   }
 
   /// What is left of a session that goes on.
@@ -78,8 +79,8 @@ struct ClientSessions {
       guard client != 0 else { return }
       guard entries[client] != nil || entries.count < Self.maximum else { return }
       var entry = newValue
-      reserved -= entries[client]?.end?.rest?.reserved ?? 0
-      let more = entry?.end?.rest?.reserved ?? 0
+      reserved -= entries[client]?.end?.rest?.value.reserved ?? 0
+      let more = entry?.end?.rest?.value.reserved ?? 0
       if reserved + more > Self.mostReserved { entry?.end?.rest = nil } else { reserved += more }
       entries[client] = entry
     }

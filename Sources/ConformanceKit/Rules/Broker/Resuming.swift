@@ -116,7 +116,7 @@ extension BrokerJudge {
     _ before: ClientSessions.Entry, isNext: Bool, _ event: borrowing EventView,
     _ state: inout ConnectionState
   ) {
-    guard isNext, let end = before.end, !end.hasLoss, let rest = end.rest else { return }
+    guard isNext, let end = before.end, !end.hasLoss, let rest = end.rest?.value else { return }
     if let subscriptions = rest.subscriptions, state.lossReason(of: .client) == nil {
       state.subscribing.subscriptions = subscriptions
       state.isContinued = true
@@ -147,9 +147,10 @@ extension BrokerJudge {
       hasLoss: close.how == .endOfCapture || state.hasLoss || state.isOrderUncertain
         || state.clocks.differ)
     if lasts != 0, close.how != .endOfCapture {
-      ended.end?.rest = ClientSessions.Rest(
-        left: LeftMessages(state.exchanges),
-        subscriptions: state.routesAreKnown ? state.subscribing.subscriptions : nil)
+      ended.end?.rest = Boxed(
+        ClientSessions.Rest(
+          left: LeftMessages(state.exchanges),
+          subscriptions: state.routesAreKnown ? state.subscribing.subscriptions : nil))
     }
     sessions[state.identity.client] = ended
   }
