@@ -31,7 +31,7 @@ TARGETS = ["CPcap", "CZlib", "CCrypto", "Wire", "RepriseCore", "Capture", "Devic
 # What knows every session notices most of what there is to notice; what it does not is tried by the rest. The tests
 # of damaged captures, of bytes of any kind and of the SDK take minutes, and are not asked.
 FIRST = "ConformanceKitTests\\.(SessionTallyTests/tallies|FormatTests)"
-THEN = ("ConformanceKitTests\\.(SessionTallyTests/blame|TallyTests|SubscriptionListTests|PacketIDTableTests|HearingTests|SeenValueTests|RuleSetTests"
+THEN = ("ConformanceKitTests\\.(SessionTallyTests/blame|TallyTests|SubscriptionListTests|PacketIDTableTests|HearingTests|SeenValueTests|RuleSetTests|Case5Tests|SharedCaseTests"
         "|ReceiverTests|FindingTests|LimitTests|CatalogueGuards|ConnectionClocksTests)")
 LAST = "ConformanceKitTests\\.(LossTests|SessionTwinTests|ReportTests|AttemptTests|RedactedSessionTests)"
 

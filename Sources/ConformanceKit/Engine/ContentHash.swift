@@ -1,5 +1,14 @@
 internal import Wire
 
+extension Int64 {
+  /// The sum, or the end of the range that it lies beyond: times of a capture may be any.
+  @inline(__always)
+  func addingSaturating(_ other: Int64) -> Int64 {
+    let (sum, isBeyond) = addingReportingOverflow(other)
+    return isBeyond ? (other < 0 ? .min : .max) : sum
+  }
+}
+
 /// Tells messages from others by their topic and payload, in 64 bits: of all messages that are kept at once two differ
 /// and have the same one less than once in a hundred million captures.
 struct ContentHash: Hashable {

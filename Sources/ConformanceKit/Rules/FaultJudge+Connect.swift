@@ -127,14 +127,19 @@ private struct ExtraFields {
 }
 
 extension MQTTPacketView {
+  /// The two bytes of a length at a place that the caller has checked.
+  private func length(at position: Int) -> Int {
+    let high = Int(bytes.unsafeLoad(fromByteOffset: position, as: UInt8.self))
+    let low = Int(bytes.unsafeLoad(fromByteOffset: position + 1, as: UInt8.self))
+    return high << 8 | low
+  }
+
   /// How many length-prefixed fields stand from a byte on and end exactly with the packet; nil if none do.
   fileprivate func prefixedFields(from offset: Int) -> Int? {
     var position = offset
     var count = 0
     while position + 2 <= bytes.byteCount, position >= 0 {
-      position +=
-        2 + Int(bytes.unsafeLoad(fromByteOffset: position, as: UInt8.self)) << 8
-        + Int(bytes.unsafeLoad(fromByteOffset: position + 1, as: UInt8.self))
+      position += 2 + length(at: position)
       count += 1
     }
     return position == bytes.byteCount && count > 0 ? count : nil
@@ -170,9 +175,7 @@ extension MQTTPacketView {
   private func areFiltersWithOptions(from offset: Int) -> Bool {
     var position = offset
     while position + 2 <= bytes.byteCount {
-      let length =
-        Int(bytes.unsafeLoad(fromByteOffset: position, as: UInt8.self)) << 8
-        + Int(bytes.unsafeLoad(fromByteOffset: position + 1, as: UInt8.self))
+      let length = length(at: position)
       guard length > 0 else { return false }
       position += 3 + length
     }

@@ -252,6 +252,15 @@ extension SharedCase {
       $0.subscribeLater { $0.say(.server, "a", "2", retain: true) }
     },
     SharedCase(
+      "a message without RETAIN that is retained and that the watcher got again behind another",
+      in: [.v5_0], [.plainIsNotStored: (0, 0, 1, [29])]
+    ) {
+      $0.replacePlainly()
+      $0.tellPlainly("4")
+      $0.say(.server, "a", "2")
+      $0.subscribeLater(on: 4) { $0.say(.server, "a", "2", retain: true) }
+    },
+    SharedCase(
       "a message without RETAIN that is retained and that the watcher got twice", in: [.v5_0],
       [.plainIsNotStored: (0, 0, 1, [27]), .retainedIsStored: (0, 1, 0, [])]
     ) {

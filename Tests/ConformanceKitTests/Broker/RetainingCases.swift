@@ -101,6 +101,30 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "a message without RETAIN beside the same one that was retained before the capture",
+      [.liveIsNotRetained: (0, 2, 1, [11])]
+    ) {
+      $0.meet()
+      $0.on(2) { $0.say(.client, "a", "1") }
+      $0.say(.server, "a", "1")
+      $0.say(.server, "a", "1", retain: true)
+      $0.on(2) { $0.say(.client, "a", "2") }
+      $0.say(.server, "a", "2")
+      $0.part()
+    },
+    SharedCase(
+      "a message without RETAIN behind the same one that was retained before the capture",
+      [.liveIsNotRetained: (0, 2, 0, [])]
+    ) {
+      $0.meet()
+      $0.on(2) { $0.say(.client, "a", "1") }
+      $0.say(.server, "a", "1", retain: true)
+      $0.say(.server, "a", "1")
+      $0.on(2) { $0.say(.client, "a", "2") }
+      $0.say(.server, "a", "2")
+      $0.part()
+    },
+    SharedCase(
       "a retained message for a new subscription",
       [.retainedIsMarked: (0, 1, 0, []), .newSubscriptionGetsRetained: (0, 1, 0, [])]
     ) {
@@ -122,7 +146,7 @@ extension SharedCase {
         $0.join("p")
         $0.say(.client, "a", "1", retain: true)
       }
-      $0.wait(2)
+      $0.wait(62)
       $0.join("s")
       $0.ask(1, "a")
       $0.say(.server, "a", "1")

@@ -78,6 +78,7 @@ struct BrokerJudge {
     _ context: EventContext, _ state: borrowing ConnectionState
   ) {
     let key = Self.key(content, at: state.identity.endpoint)
+    if !wills.topics.isEmpty { wills.change(content.value) { $0.isSaid = true } }
     if packet.retain { keep(packet, topic, key, isRepeat: isRepeat, context, state) }
     if isRepeat {
       let moment = Moment(context)

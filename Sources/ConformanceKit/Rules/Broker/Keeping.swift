@@ -27,6 +27,8 @@ struct RetainedTopics {
     /// The last message without RETAIN that the watcher got behind it; 0 where there is none.
     var plain: UInt64 = 0
     var plainTime = Timestamp(nanoseconds: 0)
+    /// Whether there were others before it.
+    var hasSeveralPlain = false
     var plainIsWill = false
     /// Whether something waits that a later message to the watcher takes back.
     var isAccused = false
@@ -89,6 +91,8 @@ extension BrokerJudge {
     _ context: EventContext, _ state: borrowing ConnectionState
   ) {
     let topic = ContentHash.of(name, in: state.identity.endpoint)
+    // Behind another message nobody looks any more for the copy that would take it back.
+    if let old = retained[topic], old.isAccused { takeBack(old.watcher, nil) }
     let isAgain = isRepeat || packet.dup
     let (qos, isEmpty, client) = (packet.qos, packet.payload.byteCount == 0, state.identity.client)
     retained.keep(name, topic) { kept, isNew in
@@ -125,7 +129,7 @@ extension BrokerJudge {
       return
     }
     let isWatcher = kept.watcher == event.context.connection
-    if kept.isAccused, isWatcher { takeBack(delivery, event, hearing) }
+    if kept.isAccused, isWatcher { takeBack(event.context.connection, delivery.key) }
     if packet.retain {
       if isWatcher, delivery.key != kept.key {
         retained.change(topic) { $0.isDoubtful = true }
@@ -141,12 +145,12 @@ extension BrokerJudge {
     }
   }
 
-  /// Takes back what waited where somebody said meanwhile what a new subscription got.
-  private mutating func takeBack(
-    _ delivery: borrowing Delivery, _ event: borrowing EventView, _ hearing: Hearing
-  ) {
-    for rule in Self.rules where rule.clauses[hearing.version] != nil {
-      pending.takeBack(rule, on: event.context.connection, key: delivery.key, hearing)
+  /// Takes back what waited where somebody said meanwhile what a new subscription got, whatever version that speaks.
+  private mutating func takeBack(_ watcher: Int, _ key: UInt64?) {
+    for version in MQTTJudge.versions {
+      for rule in Self.rules where rule.clauses[version] != nil {
+        pending.takeBack(rule.index(in: version), on: watcher, key: key)
+      }
     }
   }
 
@@ -188,6 +192,7 @@ extension BrokerJudge {
         $0.isDoubtful = true
         return
       }
+      if $0.plain != 0 { $0.hasSeveralPlain = true }
       $0.plain = delivery.key
       $0.plainTime = event.context.time
       $0.plainIsWill = isWill
@@ -221,8 +226,9 @@ extension BrokerJudge {
       next.isEmpty = packet.payload.byteCount == 0
       next.replaces = !isNew && !kept.isEmpty
       // Of two at once the server alone knows which one came first.
+      let isOlder = kept.sent.time >= (will.due?.moment.time ?? kept.sent.time)
       next.isDoubtful =
-        !isNew && next.sent.time.nanoseconds(since: kept.sent.time) < Self.settled
+        !isNew && (isOlder || next.sent.time.nanoseconds(since: kept.sent.time) < Self.settled)
       if canWatch {
         next.watcher = connection
         next.watcherUser = user
@@ -276,7 +282,10 @@ extension BrokerJudge {
       return
     }
     // One that was there before may be what came back, be it said again meanwhile.
-    guard !isPlain || kept.isServed && isSettled(kept.plainTime, before: delivery) else {
+    guard
+      !isPlain
+        || kept.isServed && !kept.hasSeveralPlain && isSettled(kept.plainTime, before: delivery)
+    else {
       for rule in rules { tally.leave(rule, .ambiguousMessage, hearing) }
       return
     }
@@ -326,7 +335,8 @@ extension BrokerJudge {
   /// Whether something was over before the subscription that a message answers was asked for.
   private func isSettled(_ time: Timestamp, before delivery: borrowing Delivery) -> Bool {
     isSurely(
-      Timestamp(nanoseconds: delivery.matching.requested), after: time.nanoseconds + Self.settled)
+      Timestamp(nanoseconds: delivery.matching.requested),
+      after: time.nanoseconds.addingSaturating(Self.settled))
   }
 }
 

@@ -65,12 +65,12 @@ struct Ledger {
     let mask = slots.count - 1
     let low = UInt32(truncatingIfNeeded: key)
     var index = Int(low) & mask
-    while true {
+    while !slots[index].isFree {
       let slot = slots[index]
-      if slot.isFree { return nil }
       if slot.low == low, ring[Int(slot.place)].key == key { return Int(slot.place) }
       index = (index + 1) & mask
     }
+    return nil
   }
 
   private mutating func place(_ place: Int, for key: UInt64) {

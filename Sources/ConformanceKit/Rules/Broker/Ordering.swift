@@ -10,7 +10,8 @@ extension BrokerJudge {
     _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     // With one subscription there is one copy; what is retained or sent again is out of the line.
-    guard delivery.matching.count == 1, !packet.retain, !packet.dup, source.isSingle,
+    guard delivery.matching.count == 1, delivery.matching.removed == nil, !packet.retain,
+      !packet.dup, source.isSingle,
       source.sequence > 0, isEstablished(delivery, source), !delivery.matching.isShared
     else { return }
     let connection = event.context.connection

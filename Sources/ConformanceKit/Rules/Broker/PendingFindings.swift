@@ -65,10 +65,15 @@ struct PendingFindings {
 
   /// Takes back what a delivery shows to be no violation.
   mutating func takeBack(_ rule: MQTTRule, on connection: Int, key: UInt64, _ hearing: Hearing) {
+    takeBack(rule.index(in: hearing.version), on: connection, key: key)
+  }
+
+  /// Takes back what a delivery of one message, or of any where the key is nil, shows to be no violation.
+  mutating func takeBack(_ rule: RuleIndex, on connection: Int, key: UInt64?) {
     guard !entries.isEmpty else { return }
-    let index = rule.index(in: hearing.version)
     entries.removeAll {
-      $0.isTakenBack && $0.rule == index && $0.connection == connection && $0.key == key
+      $0.isTakenBack && $0.rule == rule && $0.connection == connection
+        && (key == nil || $0.key == key)
     }
   }
 

@@ -27,11 +27,12 @@ extension BrokerJudge {
       !source.isWill || !delivery.matching.allPublished
       ? nil : source.retain ? .retainedWillIsRetained : .plainWillStaysPlain
     guard packet.retain != expected else {
-      if let ofWill { tally.satisfy(ofWill, hearing) }
-      // Only of what is retained another copy may come.
-      if source.retain {
-        pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
+      if let ofWill {
+        tally.satisfy(ofWill, hearing)
+        pending.settle(ofWill, on: event.context.connection, key: delivery.key, hearing)
       }
+      // One that was retained before, be it before the capture, may come beside it.
+      pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
       return tally.satisfy(rule, hearing)
     }
     // A copy that was retained before may come beside it.
@@ -65,7 +66,11 @@ extension BrokerJudge {
       if !delivery.matching.neverSendsAll { tally.satisfy(.newSubscriptionGetsRetained, hearing) }
       return
     }
-    guard hearing.version == .v3_1_1 else { return }
+    // It may have been lost on its way to the server, which got it later, when the client was subscribed.
+    guard hearing.version == .v3_1_1,
+      Timestamp(nanoseconds: delivery.matching.requested).nanoseconds(since: source.first.time)
+        > Self.longAgo
+    else { return }
     add(
       .retainedIsMarked, delivery, event, hearing, &tally,
       FindingText(
@@ -78,6 +83,8 @@ extension BrokerJudge {
   /// How long before a SUBSCRIBE a message must have been published to be one of before, in nanoseconds: a server may
   /// read what one client sent later than what another sent behind it.
   private static let settled: Int64 = 1_000_000_000
+  /// How long before it must have been published to have come to the server before, be it sent again by TCP.
+  private static let longAgo: Int64 = 60_000_000_000
 
   /// Judges a retained message by the Retain Handling of the subscriptions (5.0 section 3.8.3.1).
   func judgeRetainHandling(

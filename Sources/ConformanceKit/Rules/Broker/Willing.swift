@@ -64,7 +64,7 @@ extension BrokerJudge {
     // What the client sent before may have made the server close.
     guard state.exchanges.fromClient.open.count == 0, state.subscribing.open.count == 0,
       state.unsubscribing.open.count == 0,
-      state.lastPlain < context.time.nanoseconds - Self.settled
+      state.lastPlain < context.time.nanoseconds.addingSaturating(-Self.settled)
     else { return }
     let keepAlive =
       state.opening.connack?.serverKeepAlive ?? state.opening.connect?.keepAlive ?? 0
@@ -90,9 +90,8 @@ extension BrokerJudge {
     if let farewell = held.farewell {
       // Bytes that a reset overtook the server may never have read, nor those that crossed its own end.
       let way = state.wayToServer(until: connack.moment.time)
-      let isReply =
-        close.first == .client || way < Self.near
-        || close.time.nanoseconds(since: farewell.time) >= way
+      let end = close.first == .client ? event.context.time : close.time
+      let isReply = way < Self.near || end.nanoseconds(since: farewell.time) >= way
       guard !isContested, close.how == .fin, isReply, close.isAnswered,
         state.ending.server.disconnect == nil, state.rare?.value.offence == nil
       else { return }
@@ -106,7 +105,8 @@ extension BrokerJudge {
     let alive = (state.server.lastTime ?? connack.moment.time).nanoseconds
     let due = Wills.Due(
       moment: Moment(time: close.time, frame: event.context.frame), accepted: connack.moment,
-      hearing: hearing, alive: alive, isOfClient: close.first == .client && !isContested)
+      hearing: hearing, alive: alive,
+      isOfClient: close.first == .client && close.how == .fin && close.isAnswered && !isContested)
     makeDue(held, due, hearing, &tally)
   }
 
@@ -155,7 +155,7 @@ extension BrokerJudge {
     guard let publication = delivery.publication, let will = wills[content.value], !packet.dup
     else { return }
     // An application may say the same as the will.
-    let isAlone = publication.count == will.holders
+    let isAlone = publication.count == will.holders && !will.isSaid
     if packet.retain {
       if isAlone, will.isRetained, delivery.isNew, !delivery.matching.somePublished {
         tally.satisfy(.retainedWillIsRetained, hearing)
@@ -188,7 +188,8 @@ extension BrokerJudge {
     if let back = will.back { return judgeBack(back, will, due, delivery, event, &tally) }
     let isEarly =
       will.delay > 0
-      && event.context.time.nanoseconds < due.time(delay: will.delay) - Self.tolerance
+      && event.context.time.nanoseconds
+        < due.time(delay: will.delay).addingSaturating(-Self.tolerance)
     wills.unheard[content.value] = nil
     if isEarly {
       // That the session went on shows when it is resumed.
@@ -334,7 +335,7 @@ extension BrokerJudge {
       let will = wills[content], will.connection == before, will.holders == 1, will.delay > 0,
       let due = will.due, !will.isHeard, due.hearing.version == .v5_0,
       due.moment.time.nanoseconds(since: due.accepted.time) >= Self.pause,
-      event.context.time.nanoseconds < due.time(delay: will.delay) - Self.tolerance
+      event.context.time.nanoseconds < due.time(delay: will.delay).addingSaturating(-Self.tolerance)
     else { return }
     wills.unheard[content] = nil
     guard let early = will.early, early.moment.time.nanoseconds > due.alive else {
@@ -386,7 +387,8 @@ extension BrokerJudge {
     else { return }
     if will.back != nil {
       let isOver =
-        event.context.time.nanoseconds > due.time(delay: will.delay) + Self.tolerance
+        event.context.time.nanoseconds
+        > due.time(delay: will.delay).addingSaturating(Self.tolerance)
       guard isOver else { return }
       wills.change(content) { $0.absenceIsShown = true }
       return tally.satisfy(.returnDropsWill, due.hearing)
@@ -408,7 +410,8 @@ extension BrokerJudge {
       source.first.time.nanoseconds(since: due.moment.time) > Self.patience
     else { return }
     // A server may give up messages of a client that does not keep up, or for which they are too large.
-    guard !state.server.hasGap,
+    // On the connection before the will may have come.
+    guard !state.server.hasGap, !state.isContinued,
       state.exchanges.fromServer.wasIdle(since: Timestamp(nanoseconds: due.alive)),
       state.terms?.value.client.hasPacketSize != true
     else { return }

@@ -17,6 +17,8 @@ struct Wills {
     var delay: UInt32 = 0
     var isRetained = false
     var mayExpire = false
+    /// Whether an application said the same, be it to another server.
+    var isSaid = false
     /// The last DISCONNECT that dropped it.
     var drop: Drop?
     /// The last end of a connection behind which it is to be published.
@@ -59,7 +61,9 @@ struct Wills {
     var isOfClient: Bool
 
     /// When the server may publish it at the earliest.
-    func time(delay: UInt32) -> Int64 { alive + Int64(delay) * 1_000_000_000 }
+    func time(delay: UInt32) -> Int64 {
+      alive.addingSaturating(Int64(delay) * 1_000_000_000)
+    }
   }
 
   /// A connection that has a will.

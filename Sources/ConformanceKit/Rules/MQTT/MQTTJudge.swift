@@ -159,7 +159,11 @@ struct MQTTJudge {
     switch packet.type {
     case .publish:
       if packet.qos == 0 { state.lastPlain = event.context.time.nanoseconds }
-      if let content { publish(packet, held, content, event, state) }
+      if let content {
+        publish(packet, held, content, event, state)
+      } else {
+        broker.doubt(state.identity.endpoint, .publishersUnseen)
+      }
       broker.judgeRepeat(packet, content, event, hearing, &tally)
       state.publishes(packet, content, event, hearing, &tally)
     case .puback, .pubrec, .pubcomp:
@@ -259,7 +263,9 @@ struct MQTTJudge {
     var matching = Matching()
     state.subscribing.subscriptions.forEachMatch(of: topic) { matching.add($0) }
     state.judgeTopic(topic, matching, event, hearing, &tally)
-    guard let content, hearing.mode == .judged else { return }
+    guard let content, hearing.mode == .judged else {
+      return broker.loseCopies(on: event.context.connection, &tally)
+    }
     broker.deliver(packet, topic, content, matching, event, &state, hearing, &tally)
   }
 
