@@ -99,7 +99,7 @@ import Testing
     Set(added.flatMap { rows in rows.3.map { Row(rows.0, rows.1, rows.2, $0) } })
   }
 
-  @Test func holdsWhatTheDescriptionSaysAndNoMore() {
+  @Test func holdsEveryPairOfTheDescription() {
     let message = Self.rows(.message)
     for row in Self.described { #expect(message.contains(row), "\(row)") }
     let stream = Self.rows(.stream)
