@@ -194,7 +194,7 @@ public struct Channel: Sendable {
   /// Clears what the cloud retains on all topics that a filter matches, topic by topic.
   ///
   /// What is retained has to be read first, so it takes the right to subscribe to the filter.
-  /// - Parameter filter: A filter for topics that were published to; `/status/#` is for what ``publish(_:_:retain:)``
+  /// - Parameter filter: A filter for topics that were published to; `/status/#` is for what `publish(_:_:retain:)`
   ///   sends to `/status/…`, and one that starts with `/sys/` is for full topics.
   /// - Returns: The full topics that were cleared, in order.
   /// - Throws: ``ChannelError``: `client` when it is no filter, `gateway` when the cloud refuses it or goes on keeping
