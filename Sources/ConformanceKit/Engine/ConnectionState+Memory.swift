@@ -36,7 +36,7 @@ extension ConnectionState {
 
 extension ExchangingState {
   /// The memory that the open messages take, in bytes.
-  var reserved: Int { fromClient.open.reserved + fromServer.open.reserved + idsOfServer.reserved }
+  var reserved: Int { fromClient.reserved + fromServer.reserved }
 }
 
 extension EventView {

@@ -273,6 +273,19 @@ struct SubscriptionList {
     return Reference(index: index, serial: entry.serial)
   }
 
+  /// How the client stands to a filter that it unsubscribes from.
+  ///
+  /// Shared subscriptions are kept without the name of their share, so nothing is said of them.
+  func standing(of filter: RawSpan) -> FilterStanding {
+    let inner = MQTTTopicFilter.withoutShare(filter)
+    guard inner.byteCount == filter.byteCount,
+      !String(copying: filter).contains(RedactionRules.mark)
+    else { return .unknown }
+    guard let index = find(inner) else { return isOverfull || hasExtension ? .unknown : .strange }
+    let entry = entries[index]
+    return entry.standing == .granted && !entry.isUnsure && !entry.wasShared ? .granted : .unknown
+  }
+
   private func matches(_ index: Int, _ topic: RawSpan) -> Bool {
     MQTTTopicFilter.matches(text.span.bytes.extracting(entries[index].text), topic: topic)
   }

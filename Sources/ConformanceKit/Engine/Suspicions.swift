@@ -118,7 +118,23 @@ extension ConnectionState {
           rare?.value.suspicions.await($0) == true
         } ?? false
       ownRare.suspicions.drop(.capturedLate, hearing, &tally)
+    case .publish where packet.packetID.map(ownRare.suspicions.await) == true:
+      ownRare.suspicions.drop(.capturedLate, hearing, &tally)
     default: ownRare.suspicions.confirm(hearing, &tally)
+    }
+  }
+
+  /// Takes the server's next packet, behind which nothing of it can be missing any more.
+  mutating func confirmSuspicionsOfServer(
+    by packet: borrowing MQTTPacketView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    defer { ownRare.suspicionsOfServer.forgetAnswers() }
+    if packet.type == .publish,
+      packet.packetID.map(ownRare.suspicionsOfServer.await) == true
+    {
+      ownRare.suspicionsOfServer.drop(.capturedLate, hearing, &tally)
+    } else {
+      ownRare.suspicionsOfServer.confirm(hearing, &tally)
     }
   }
 

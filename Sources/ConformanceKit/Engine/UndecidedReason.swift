@@ -24,6 +24,8 @@ enum UndecidedReason: Int, CaseIterable {
   case leftOut
   case repeatedMessage
   case sameRequest
+  case sameCodes
+  case answersEarlierConnection
   case loweredQoS
   case noOrderFits
   case keepAliveMargin
@@ -118,6 +120,8 @@ enum UndecidedReason: Int, CaseIterable {
     case .leftOut: "events of the connection were left out of the recording"
     case .repeatedMessage: "a message was repeated, so it is not known which time counts"
     case .sameRequest: "all filters of the SUBSCRIBE ask for the same QoS"
+    case .sameCodes: "all codes are the same, so their order does not show"
+    case .answersEarlierConnection: "it may answer a message of an earlier connection"
     case .loweredQoS: "the server lowered a QoS, so the order of the codes does not show"
     case .noOrderFits: "no order of the codes fits the request"
     case .keepAliveMargin:

@@ -17,6 +17,7 @@ struct SharedCaseTests {
 
 extension SharedCase {
   static let all =
-    routing + retaining + forwarding + ordering + identifying + resuming + numbering + willing
+    routing + retaining + forwarding + ordering + identifying + acknowledging + resuming + numbering
+    + willing
     + keeping
 }

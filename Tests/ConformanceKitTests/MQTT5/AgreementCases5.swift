@@ -125,13 +125,66 @@ extension Case5 {
     },
     Case5(
       "AUTH without a method, and one of the method's hash alone",
-      failed: ["U5-3.15-1", "U5-3.15.2.2.2-1", "MQTT-4.12.0-5"],
+      failed: ["U5-3.15-1", "U5-3.15.2.2.2-1", "MQTT-4.12.0-5", "MQTT-4.12.1-1"],
       ["MQTT-4.12.0-5": (2, 1, 0, [4, 5]), "U5-3.15.2.2.2-1": (1, 1, 0, [4])]
     ) {
       $0.agree([plain], [plain])
       $0.client(.auth(.init(0x19, properties: [])))
       $0.server(.auth(.init(0x18, properties: [.text(.authenticationMethod, "plain")])))
       $0.close(.server)
+    },
+    Case5(
+      "a client that authenticates again by its method, and by another one",
+      failed: ["U5-3.15-1", "MQTT-4.12.0-5", "MQTT-4.12.1-1"],
+      ["MQTT-4.12.1-1": (1, 1, 0, [6])]
+    ) {
+      $0.agree([plain], [plain])
+      $0.client(.auth(.init(0x19, properties: [plain])))
+      $0.server(.auth(.init(0x00, properties: [plain])))
+      $0.client(.auth(.init(0x19, properties: [.text(.authenticationMethod, "PLAIN2")])))
+      $0.close(.server)
+    },
+    Case5(
+      "a client that authenticates again before it is accepted", failed: ["MQTT-4.12.1-1"],
+      ["MQTT-4.12.1-1": (1, 0, 0, [3])]
+    ) {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c", keepAlive: 0, properties: [plain])))
+      $0.client(.auth(.init(0x19, properties: [plain])))
+      $0.server(.connack(.init(properties: [plain])))
+      $0.finish()
+    },
+    Case5(
+      "a client that goes on with its authentication", ["MQTT-4.12.1-1": (0, 0, 0, [])]
+    ) {
+      $0.agree([plain], [plain])
+      $0.client(.auth(.init(0x18, properties: [plain])))
+      $0.finish()
+    },
+    Case5(
+      "an authentication that is refused, and ends",
+      ["MQTT-4.12.0-4": (0, 1, 0, []), "MQTT-3.2.2-7": (0, 1, 0, [])]
+    ) {
+      $0.refuse([plain])
+      $0.close(.server)
+    },
+    Case5(
+      "an authentication that is refused, and goes on",
+      failed: ["MQTT-3.1.4-2", "MQTT-3.2.2-7", "MQTT-4.12.0-4", "MQTT-4.13.2-1"],
+      ["MQTT-4.12.0-4": (1, 0, 0, [4])]
+    ) {
+      $0.refuse([plain])
+      $0.wait(60)
+      $0.close(.client)
+    },
+    Case5(
+      "a client without an authentication that is refused, and goes on",
+      failed: ["MQTT-3.1.4-2", "MQTT-3.2.2-7", "MQTT-4.13.2-1"],
+      ["MQTT-4.12.0-4": (0, 0, 0, []), "MQTT-3.2.2-7": (1, 0, 0, [4])]
+    ) {
+      $0.refuse([])
+      $0.wait(60)
+      $0.close(.client)
     },
     Case5(
       "AUTH of Remaining Length 0",
@@ -280,4 +333,13 @@ extension Case5 {
       $0.finish()
     },
   ]
+}
+
+extension Script {
+  /// A client is refused as not authorized: three frames.
+  fileprivate mutating func refuse(_ properties: [MQTTProperty]) {
+    open()
+    client(.connect(.init(clientID: "c", keepAlive: 0, properties: properties)))
+    server(.connack(.init(code: 0x87)))
+  }
 }

@@ -4,12 +4,14 @@ internal import Wire
 // PUBACK, PUBREC, PUBREL and PUBCOMP: sections 3.3.4, 3.10.4, 4.5 and 4.6.
 extension Exchanges {
   /// Takes an acknowledgement of one of these messages.
+  /// - Returns: Whether it has the identifier of one.
   @inline(__always)
   mutating func acknowledge(
     _ packet: borrowing MQTTPacketView, isNewSession: Bool, _ event: borrowing EventView,
     _ hearing: Hearing, _ tally: inout Tally
-  ) {
-    guard let id = packet.packetID, let exchange = self[id] else { return }
+  ) -> Bool {
+    guard let id = packet.packetID, let exchange = self[id] else { return false }
+    if packet.mustKeepIdentifier { tally.satisfy(.acknowledgementsKeepIdentifiers, hearing) }
     switch (packet.type, exchange.phase) {
     case (.puback, .puback):
       let isAlone = open.count == 1
@@ -21,9 +23,10 @@ extension Exchanges {
       Self.answer(exchange, .pubrecsInOrder, after: &lastPubrec, isAlone, event, hearing, &tally)
       // A failure ends it in 5.0, and one whose code is not there may be one.
       if packet.version.rules.hasProperties, packet.reasonCode.map({ $0 >= 0x80 }) ?? true {
-        return end(id)
+        end(id)
+      } else {
+        receive(exchange, id, event.context)
       }
-      receive(exchange, id, event.context)
     case (.puback, .pubrec), (.pubrec, .puback):
       answerWrongly(exchange, id, isNewSession: isNewSession, packet, event, hearing, &tally)
       end(id)
@@ -37,6 +40,7 @@ extension Exchanges {
       end(id)
     default: break
     }
+    return true
   }
 
   /// Reports the first answer to a message, and whether a client kept the order.
@@ -134,11 +138,63 @@ struct ExchangingState {
   var fromClient = Exchanges()
   /// Those that the server sent.
   var fromServer = Exchanges()
-  /// The identifiers of messages that the server has sent.
-  var idsOfServer = UsedIdentifiers()
 }
 
 extension ConnectionState {
+  /// Judges an acknowledgement of which no message is open (section 2.2.1; 3.1.1: 2.3.1).
+  ///
+  /// It is held against its sender only while another message waits for an acknowledgement, whose identifier it
+  /// then should have: alone it may be a late one, of a message of an earlier connection.
+  mutating func judgeStray(
+    acknowledgement packet: borrowing MQTTPacketView, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let rule = MQTTRule.acknowledgementsKeepIdentifiers
+    guard packet.mustKeepIdentifier, let id = packet.packetID else { return }
+    let sender = event.context.sender
+    let publisher = packet.type == .pubrel ? sender : sender.other
+    defer { if packet.type == .pubrel { noteRelease(id, by: sender) } }
+    if let doubt = doubtOfStray(packet, id, from: publisher) {
+      return tally.leave(rule, doubt, hearing)
+    }
+    let text = FindingText(
+      "the \(sender.rawValue)'s \(packet.type.name) has identifier \(id), which no message of the "
+        + "\(publisher.rawValue) has had",
+      expected: "the identifier of a message of the \(publisher.rawValue)",
+      actual: "identifier \(id)")
+    if sender == .server {
+      ownRare.suspicions.add(rule, event, hearing, &tally, id: id, text)
+    } else {
+      ownRare.suspicionsOfServer.add(rule, event, hearing, &tally, id: id, text)
+    }
+  }
+
+  /// Notes a PUBREL, to which a PUBCOMP may come whether there was a message or not.
+  private mutating func noteRelease(_ id: UInt16, by sender: Peer) {
+    if sender == .client {
+      exchanges.fromClient.note(use: id)
+    } else {
+      exchanges.fromServer.note(use: id)
+    }
+  }
+
+  /// Why an acknowledgement may belong to a message that is not open; nil when there can be none.
+  private func doubtOfStray(
+    _ packet: borrowing MQTTPacketView, _ id: UInt16, from publisher: Peer
+  ) -> UndecidedReason? {
+    if let loss = lossReason(of: publisher) { return loss }
+    guard packet.faults.isEmpty, packet.missing == 0 else { return .incompletePacket }
+    guard let connect = opening.connect else { return .connectNotSeen }
+    // A client that kept its session may go on with it though the server has none.
+    guard isNewSession == true, connect.cleanStart || packet.type != .pubrel else {
+      return .sessionResumed
+    }
+    let messages = publisher == .client ? exchanges.fromClient : exchanges.fromServer
+    if messages.used.contains(id) { return .answeredBefore }
+    if messages.hasUnreadID { return .unreadableProperty }
+    return messages.open.count > 0 ? nil : .answersEarlierConnection
+  }
+
   /// Judges the messages that were never answered.
   func closeExchanges(
     _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
@@ -209,4 +265,10 @@ extension ConnectionState {
       }
     }
   }
+}
+
+extension MQTTPacketView {
+  /// Whether the clause that acknowledgements repeat the identifier of their PUBLISH speaks of it: of PUBCOMP it does
+  /// in 5.0 only.
+  fileprivate var mustKeepIdentifier: Bool { type != .pubcomp || version.rules.hasProperties }
 }

@@ -162,6 +162,9 @@ extension ConnectionState {
             expected: "no AUTH", actual: packet.seen))
       }
     case .named:
+      if sender == .client, packet.reasonCode == 0x19 {
+        judgeReauthentication(packet, terms, event, hearing, &tally)
+      }
       // Section 3.15.2.1 lets a plain success leave it out.
       guard packet.hasProperties || (packet.reasonCode ?? 0) != 0 else {
         for rule in [MQTTRule.methodStays, .authGoesWithConnect] {
@@ -173,6 +176,29 @@ extension ConnectionState {
         AuthenticationMethod(packet), terms, [.methodStays, .authGoesWithConnect], packet, event,
         hearing, &tally)
     }
+  }
+
+  /// Judges an AUTH by which the client authenticates again (section 4.12.1).
+  private func judgeReauthentication(
+    _ packet: borrowing MQTTPacketView, _ terms: Terms, _ event: borrowing EventView,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let rule = MQTTRule.reauthenticationKeepsMethod
+    guard opening.connack == nil else {
+      return judgeSameMethod(
+        AuthenticationMethod(packet), terms, [rule], packet, event, hearing, &tally)
+    }
+    if let reason = lossReason(of: .server) ?? lossReason(of: .client) {
+      return tally.leave(rule, reason, hearing)
+    }
+    guard !event.context.isOrderUncertain, !isOrderUncertain else {
+      return tally.leave(rule, .orderUncertain, hearing)
+    }
+    tally.violate(
+      rule, event, hearing,
+      FindingText(
+        "the client authenticates again before the server has accepted it",
+        expected: "AUTH with code 0x19 behind the CONNACK", actual: packet.seen))
   }
 
   private func judgeSameMethod(

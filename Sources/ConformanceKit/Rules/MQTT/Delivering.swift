@@ -9,7 +9,15 @@ extension ConnectionState {
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     let sender = event.context.sender
-    guard packet.qos == 1 || packet.qos == 2, let id = packet.packetID else { return }
+    guard packet.qos > 0 else { return }
+    guard packet.qos < 3, let id = packet.packetID else {
+      if sender == .client {
+        exchanges.fromClient.hasUnreadID = true
+      } else {
+        exchanges.fromServer.hasUnreadID = true
+      }
+      return
+    }
     judgeIdentifier(id, of: packet, content, event, hearing, &tally)
     let isKept =
       sender == .client

@@ -32,6 +32,10 @@ struct Exchanges {
   }
 
   private(set) var open = PacketIDTable<Exchange>(limit: ConnectionState.maximumOpen)
+  /// The identifiers that their sender has used.
+  private(set) var used = UsedIdentifiers()
+  /// Whether a message came whose identifier could not be read.
+  var hasUnreadID = false
   /// Whether an identifier was ever used again while it was open.
   private(set) var hasRepeats = false
   /// Messages before this one were open when the client last unsubscribed.
@@ -49,11 +53,18 @@ struct Exchanges {
   var lastPubrec = -1
   var lastPubrel = -1
 
+  /// The memory that they take, in bytes.
+  var reserved: Int { open.reserved + used.reserved }
+
+  /// Notes that their sender has used an identifier.
+  mutating func note(use id: UInt16) { used.insert(id) }
+
   /// Takes a PUBLISH above QoS 0; false when there are too many to keep it.
   @inline(__always)
   mutating func publish(
     _ id: UInt16, qos: UInt8, dup: Bool, _ content: ContentHash?, _ context: EventContext
   ) -> Bool {
+    used.insert(id)
     if open[id] != nil { hasRepeats = true }
     if var exchange = self[id], exchange.lost == nil {
       exchange.isRepeated = true

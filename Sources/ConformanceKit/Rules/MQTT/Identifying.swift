@@ -55,7 +55,6 @@ extension ConnectionState {
       tally.satisfy(starts, hearing)
     }
     judgeDup(ofFirst: id, packet, doubt, event, hearing, &tally)
-    if sender == .server { exchanges.idsOfServer.insert(id) }
   }
 
   private func judgeDup(
@@ -73,7 +72,7 @@ extension ConnectionState {
     var rules: [MQTTRule] = isServer ? [.serverDupIsItsOwn] : []
     if hearing.version == .v5_0 { rules.append(Self.beginsWithoutDup(packet.qos)) }
     // An application may have sent it in a session before, and the server may not have seen the acknowledgement.
-    let isKnown = isServer && !exchanges.idsOfServer.contains(id)
+    let isKnown = isServer && !exchanges.fromServer.used.contains(id)
     for rule in rules {
       if let doubt {
         tally.leave(rule, doubt, hearing)

@@ -101,7 +101,7 @@ struct MQTTJudge {
       state.client.isDeaf = false
     } else {
       if state.rare?.value.suspicionsOfServer.isEmpty == false {
-        state.ownRare.suspicionsOfServer.confirm(hearing, &tally)
+        state.confirmSuspicionsOfServer(by: packet, hearing, &tally)
       }
       if state.server.lastTime == nil { state.begin(packet, event, hearing, &tally) }
       if state.ending.server.disconnect != nil {
@@ -168,11 +168,19 @@ struct MQTTJudge {
       state.publishes(packet, content, event, hearing, &tally)
     case .puback, .pubrec, .pubcomp:
       let isNew = state.isFromStart && state.isNewSession == true
-      state.exchanges.fromServer.acknowledge(packet, isNewSession: isNew, event, hearing, &tally)
+      if !state.exchanges.fromServer.acknowledge(
+        packet, isNewSession: isNew, event, hearing, &tally)
+      {
+        state.judgeStray(acknowledgement: packet, event, hearing, &tally)
+      }
       state.exchanges.fromServer.noteIdle(at: event.context.time)
     case .pubrel:
       broker.judgeRepeat(packet, nil, event, hearing, &tally)
-      state.exchanges.fromClient.acknowledge(packet, isNewSession: true, event, hearing, &tally)
+      if !state.exchanges.fromClient.acknowledge(
+        packet, isNewSession: true, event, hearing, &tally)
+      {
+        state.judgeStray(acknowledgement: packet, event, hearing, &tally)
+      }
     case .pingreq: state.clientPings(event.context, hearing, &tally)
     case .connect:
       state.clientConnects(packet, event.context)
@@ -216,10 +224,18 @@ struct MQTTJudge {
         broker.refuse(content, state)
       }
       let isNew = state.isFromStart && state.isNewSession == true
-      state.exchanges.fromClient.acknowledge(packet, isNewSession: isNew, event, hearing, &tally)
+      if !state.exchanges.fromClient.acknowledge(
+        packet, isNewSession: isNew, event, hearing, &tally)
+      {
+        state.judgeStray(acknowledgement: packet, event, hearing, &tally)
+      }
     case .pubrel:
       broker.judgeRepeat(packet, nil, event, hearing, &tally)
-      state.exchanges.fromServer.acknowledge(packet, isNewSession: true, event, hearing, &tally)
+      if !state.exchanges.fromServer.acknowledge(
+        packet, isNewSession: true, event, hearing, &tally)
+      {
+        state.judgeStray(acknowledgement: packet, event, hearing, &tally)
+      }
     case .pingresp: state.serverPongs(event.context, hearing, &tally)
     case .connack:
       let isFirst = state.opening.connack == nil

@@ -4,6 +4,7 @@ internal import Wire
 /// The rules of MQTT that take the state of a connection; each is a fold over its events.
 enum MQTTRule: Int, CaseIterable {
   case answersKeepIdentifiers
+  case acknowledgementsKeepIdentifiers
   case firstIsConnect
   case keepAlive
   case refusedIdentifierCloses
@@ -21,6 +22,7 @@ enum MQTTRule: Int, CaseIterable {
   case unsubscribeIsAnswered
   case emptyUnsubscribeIsAnswered
   case unsubscribeIsAnsweredOnce
+  case unsubackKeepsOrder
   case pingIsAnswered
   case closesAfterDisconnect
   case nothingAfterDisconnect
@@ -83,6 +85,8 @@ enum MQTTRule: Int, CaseIterable {
   case methodStays
   case authGoesWithConnect
   case authenticationComesFirst
+  case refusedAuthenticationCloses
+  case reauthenticationKeepsMethod
   case disconnectComesLater
   case serverKeepAliveIsKept
   case connackKeepAliveIsKept
@@ -184,6 +188,8 @@ enum MQTTRule: Int, CaseIterable {
   var clauses: ClauseIDs {
     switch self {
     case .answersKeepIdentifiers: ClauseIDs(v3_1_1: "MQTT-2.3.1-7", v5_0: "MQTT-2.2.1-6")
+    case .acknowledgementsKeepIdentifiers:
+      ClauseIDs(v3_1_1: "MQTT-2.3.1-6", v5_0: "MQTT-2.2.1-5")
     case .firstIsConnect: ClauseIDs(v3_1_1: "MQTT-3.1.0-1", v5_0: "MQTT-3.1.0-1")
     case .keepAlive: ClauseIDs(v3_1_1: "MQTT-3.1.2-23", v5_0: "MQTT-3.1.2-20")
     case .refusedIdentifierCloses: ClauseIDs(v3_1_1: "MQTT-3.1.3-9", v5_0: "MQTT-3.1.3-8")
@@ -201,6 +207,7 @@ enum MQTTRule: Int, CaseIterable {
     case .unsubscribeIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.10.4-4", v5_0: "MQTT-3.10.4-4")
     case .emptyUnsubscribeIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.10.4-5", v5_0: "MQTT-3.10.4-5")
     case .unsubscribeIsAnsweredOnce: ClauseIDs(v3_1_1: "MQTT-3.10.4-6", v5_0: "MQTT-3.10.4-6")
+    case .unsubackKeepsOrder: ClauseIDs(v5_0: "MQTT-3.11.3-1")
     case .pingIsAnswered: ClauseIDs(v3_1_1: "MQTT-3.12.4-1", v5_0: "MQTT-3.12.4-1")
     case .closesAfterDisconnect: ClauseIDs(v3_1_1: "MQTT-3.14.4-1", v5_0: "MQTT-3.14.4-2")
     case .nothingAfterDisconnect: ClauseIDs(v3_1_1: "MQTT-3.14.4-2", v5_0: "MQTT-3.14.4-1")
@@ -260,6 +267,8 @@ enum MQTTRule: Int, CaseIterable {
     case .methodStays: ClauseIDs(v5_0: "MQTT-4.12.0-5")
     case .authGoesWithConnect: ClauseIDs(v5_0: "U5-3.15-1")
     case .authenticationComesFirst: ClauseIDs(v5_0: "MQTT-3.1.2-30")
+    case .refusedAuthenticationCloses: ClauseIDs(v5_0: "MQTT-4.12.0-4")
+    case .reauthenticationKeepsMethod: ClauseIDs(v5_0: "MQTT-4.12.1-1")
     case .disconnectComesLater: ClauseIDs(v5_0: "MQTT-3.14.0-1")
     case .serverKeepAliveIsKept: ClauseIDs(v5_0: "MQTT-3.1.2-21")
     case .connackKeepAliveIsKept: ClauseIDs(v5_0: "MQTT-3.2.2-21")

@@ -203,7 +203,8 @@ extension ConnectionState {
   /// The clauses that ask for the close after a code.
   func refusalRules(_ code: UInt8) -> [MQTTRule] {
     guard !is5 else {
-      let always: [MQTTRule] = [.refusalCloses, .failedCheckCloses, .failureCloses]
+      var always: [MQTTRule] = [.refusalCloses, .failedCheckCloses, .failureCloses]
+      if opening.connect?.hasMethod == true { always.append(.refusedAuthenticationCloses) }
       switch code {
       case 0x84: return always + [.refusedLevelCloses]
       case 0x85: return always + [.refusedIdentifierCloses]

@@ -12,6 +12,17 @@ struct PendingUnsubscribe {
   var isFaulty: Bool
   /// The rules that ask for its answer.
   var rules: [MQTTRule]
+  /// What is known of each of its filters, in their order; empty where their codes would tell no order.
+  var standings: [FilterStanding] = []
+}
+
+/// What a client that unsubscribes from a filter has to do with it.
+enum FilterStanding {
+  /// The server granted it, and nothing that may have ended it came since.
+  case granted
+  /// The client never asked for it.
+  case strange
+  case unknown
 }
 
 /// What is known of UNSUBSCRIBEs.
@@ -30,9 +41,14 @@ extension ConnectionState {
     var ended: [SubscriptionList.Reference] = []
     var hasEnded = false
     var filterCount = 0
+    var standings: [FilterStanding] = []
     var filters = packet.filters
     while let filter = filters.next() {
       filterCount += 1
+      // Asked before the request itself puts it in doubt.
+      if is5, filterCount <= Self.mostStandings {
+        standings.append(subscribing.subscriptions.standing(of: filter.text))
+      }
       guard let reference = subscribing.subscriptions.reference(to: filter.text) else { continue }
       hasEnded = true
       subscribing.subscriptions.doubt(reference)
@@ -53,7 +69,8 @@ extension ConnectionState {
     let request = PendingUnsubscribe(
       moment: Moment(context), order: requests.add(), filterCount: filterCount,
       subscriptions: ended,
-      isFaulty: !packet.faults.isEmpty || packet.missing > 0, rules: rules)
+      isFaulty: !packet.faults.isEmpty || packet.missing > 0, rules: rules,
+      standings: filterCount > 1 && filterCount == standings.count ? standings : [])
     let isRepeated = unsubscribing.open[id]?.filterCount == filterCount
     judgeIdentifier(id, ofRequest: isRepeated, event, hearing, &tally)
     if unsubscribing.open[id] != nil { requests.hasReusedIDs = true }
@@ -80,7 +97,46 @@ extension ConnectionState {
     requests.answered.add(.unsuback, id, isMultiple: request.filterCount > 1)
     tally.satisfy(.answersKeepIdentifiers, hearing)
     for rule in request.rules { tally.satisfy(rule, hearing) }
+    if !request.standings.isEmpty { judgeOrder(of: packet, request, event, hearing, &tally) }
     removeSubscriptions(of: request, packet, hearing)
+  }
+
+  /// So many filters of one UNSUBSCRIBE are held against the codes of its answer.
+  private static let mostStandings = 64
+
+  /// Judges whether the codes of an UNSUBACK stand in the order of the filters (section 3.11.3).
+  private func judgeOrder(
+    of packet: borrowing MQTTPacketView, _ request: PendingUnsubscribe,
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let rule = MQTTRule.unsubackKeepsOrder
+    let codes = [UInt8](copying: packet.reasonCodes)
+    if let reason = lossReason(of: .client) { return tally.leave(rule, reason, hearing) }
+    guard !request.isFaulty, packet.missing == 0, packet.faults.isEmpty,
+      codes.count == request.standings.count
+    else { return tally.leave(rule, .incompletePacket, hearing) }
+    guard subscriptionsAreKnown, !request.standings.contains(.unknown) else {
+      return tally.leave(rule, .unknownSubscriptions, hearing)
+    }
+    guard Set(codes).count > 1 else { return tally.leave(rule, .sameCodes, hearing) }
+    let fitting = request.standings.map { $0 == .granted ? 0x00 : 0x11 as UInt8 }
+    if codes == fitting { return tally.satisfy(rule, hearing) }
+    // A server that ended a subscription itself, or made one, gives codes that fit in no order.
+    guard codes.sorted() == fitting.sorted() else {
+      return tally.leave(rule, .noOrderFits, hearing)
+    }
+    tally.violate(
+      rule, event, hearing,
+      FindingText(
+        "the server's UNSUBACK says of a filter that was granted that there was no subscription, and of "
+          + "one that was never subscribed to that it is removed",
+        expected: fitting.map(\.hexadecimal).joined(separator: " "),
+        actual: codes.map(\.hexadecimal).joined(separator: " "),
+        evidence: [
+          Finding.Evidence(
+            frame: request.moment.frame, connection: event.context.connection,
+            role: "UNSUBSCRIBE that is answered")
+        ]))
   }
 
   /// Takes the filters of an UNSUBSCRIBE for removed, where a code of 5.0 does not say otherwise.
