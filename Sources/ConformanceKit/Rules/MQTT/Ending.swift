@@ -33,6 +33,8 @@ struct Farewell {
 struct Offence {
   /// The rules that ask for it.
   var rules: [RuleIndex]
+  /// The rules about errors that the receiver need not look for: they are kept by its close, and never violated.
+  var lenient: [RuleIndex]
   var moment: Moment
   var sender: Peer
   var type: MQTTPacketType
@@ -150,14 +152,16 @@ extension ConnectionState {
   ///   - packet: The packet.
   ///   - context: Its place.
   ///   - rules: The rules that ask for the close.
+  ///   - lenient: Those about errors that the receiver need not look for.
   ///   - awaitsConnack: Whether the next CONNACK answers an earlier CONNECT.
   ///   - answer: The answer that is due to it.
   mutating func offend(
     _ packet: borrowing MQTTPacketView, _ context: EventContext, rules: [RuleIndex],
-    awaitsConnack: Bool, answer: AwaitedAnswer?
+    lenient: [RuleIndex], awaitsConnack: Bool, answer: AwaitedAnswer?
   ) {
     var offence = Offence(
-      rules: rules, moment: Moment(context), sender: context.sender, type: packet.type,
+      rules: rules, lenient: lenient, moment: Moment(context), sender: context.sender,
+      type: packet.type,
       awaitsConnack: awaitsConnack)
     offence.answers.add(answer)
     ownRare.offence = offence
@@ -181,6 +185,9 @@ extension ConnectionState {
       return
     }
     ownRare.offence = nil
+    for rule in offence.lenient {
+      tally.leave(rule, .needNotCheck, hearing, at: offence.moment)
+    }
     let receiver = offence.sender.other.rawValue
     let wait = event.context.time.seconds(since: offence.moment.time)
     for rule in offence.rules {
@@ -199,7 +206,7 @@ extension ConnectionState {
     guard let offence = rare?.value.offence else { return }
     ownRare.offence = nil
     let doubt = close.doubt(afterFaultOf: offence.sender, isLate: offence.isLivedThrough)
-    for rule in offence.rules {
+    for rule in offence.rules + offence.lenient {
       if let doubt {
         tally.leave(rule, doubt, hearing, at: offence.moment)
       } else {

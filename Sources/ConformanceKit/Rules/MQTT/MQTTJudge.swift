@@ -72,7 +72,8 @@ struct MQTTJudge {
     }
     let isSecondConnect =
       sender == .client && packet.type == .connect && state.opening.connect != nil
-    let isProvocation = !isFaultless || isSecondConnect || isInText
+    let errors = is5 ? state.errors(in: packet, event.context) : []
+    let isProvocation = !isFaultless || isSecondConnect || isInText || !errors.isEmpty
     // Asked before the packet is one of those that are open.
     let answer =
       isProvocation && packet.type != .pingreq
@@ -120,17 +121,25 @@ struct MQTTJudge {
       state.server.lastTime = event.context.time
       state.server.isDeaf = false
     }
-    // Of several bad packets the first one counts.
-    guard isProvocation, state.rare?.value.offence == nil else { return }
+    // Of several bad packets the first one counts that its receiver has to notice, or else the first one.
+    guard isProvocation, state.rare?.value.offence?.rules.isEmpty != false else { return }
     let folds = state.provocations(
       by: packet, from: sender, isSecondConnect: isSecondConnect, isForbidden: !rules.isEmpty)
-    guard !rules.isEmpty || isInText || !folds.isEmpty else { return }
+    let isStrict = !rules.isEmpty || isInText || !folds.isEmpty
+    if let earlier = state.rare?.value.offence {
+      guard isStrict else { return }
+      for rule in earlier.lenient {
+        tally.leave(rule, .needNotCheck, hearing, at: earlier.moment)
+      }
+    }
+    guard isStrict || !errors.isEmpty else { return }
     state.offend(
       packet, event.context,
       rules: (is5 ? faultsOf5 : faults).indices(of: rules)
         + (folds + (isInText ? [.packetsInBinaryFrames] : [])).map {
           $0.index(in: hearing.version)
         },
+      lenient: errors.map { $0.index(in: .v5_0) },
       awaitsConnack: isSecondConnect && !hasConnack, answer: answer)
   }
 
@@ -297,7 +306,9 @@ struct MQTTJudge {
       state.ownRare.enforcement.overdue = nil
     }
     if let offence = state.rare?.value.offence, offence.sender != peer {
-      for rule in offence.rules { tally.leave(rule, .gap(of: peer), hearing) }
+      for rule in offence.rules + offence.lenient {
+        tally.leave(rule, .gap(of: peer), hearing)
+      }
       state.ownRare.offence = nil
     }
     state.loseExchanges(of: peer)

@@ -48,6 +48,23 @@ enum MQTTRule: Int, CaseIterable {
   case badOptionsClose
   case disconnectFlagsClose
   case violationCloses
+  // Errors of 5.0 that a receiver need not look for: its close shows that it did.
+  case badTextIsRejected
+  case badPairIsRejected
+  case wrongFlagsAreRejected
+  case clientRejectsLargePacket
+  case clientRejectsReasons
+  case serverRejectsQoS
+  case serverRejectsRetain
+  case serverRejectsLargePacket
+  case serverRejectsWildcard
+  case serverRejectsIdentifier
+  case serverRejectsShared
+  case bothQoSBitsAreRejected
+  case badAliasIsRejected
+  case unknownAliasIsRejected
+  case emptySubscribeIsRejected
+  case emptyUnsubscribeIsRejected
   // What a packet of 5.0 holds by who sends it.
   case noSubscriptionIdentifierFromClient
   case payloadIsText
@@ -232,6 +249,22 @@ enum MQTTRule: Int, CaseIterable {
     case .badOptionsClose: ClauseIDs(v3_1_1: "MQTT-3.8.3-4", v5_0: "MQTT-3.8.3-5")
     case .disconnectFlagsClose: ClauseIDs(v3_1_1: "MQTT-3.14.1-1", v5_0: "MQTT-3.14.1-1")
     case .violationCloses: ClauseIDs(v3_1_1: "MQTT-4.8.0-1", v5_0: "MQTT-4.13.1-1")
+    case .badTextIsRejected: ClauseIDs(v5_0: "U5-1.5.4-1")
+    case .badPairIsRejected: ClauseIDs(v5_0: "U5-1.5.7-1")
+    case .wrongFlagsAreRejected: ClauseIDs(v5_0: "U5-2.1.3-1")
+    case .clientRejectsLargePacket: ClauseIDs(v5_0: "U5-3.1.2.11.4-2")
+    case .clientRejectsReasons: ClauseIDs(v5_0: "U5-3.1.2.11.7-2")
+    case .serverRejectsQoS: ClauseIDs(v5_0: "U5-3.2.2.3.4-2")
+    case .serverRejectsRetain: ClauseIDs(v5_0: "U5-3.2.2.3.5-2")
+    case .serverRejectsLargePacket: ClauseIDs(v5_0: "U5-3.2.2.3.6-2")
+    case .serverRejectsWildcard: ClauseIDs(v5_0: "U5-3.2.2.3.11-2")
+    case .serverRejectsIdentifier: ClauseIDs(v5_0: "U5-3.2.2.3.12-2")
+    case .serverRejectsShared: ClauseIDs(v5_0: "U5-3.2.2.3.13-2")
+    case .bothQoSBitsAreRejected: ClauseIDs(v5_0: "U5-3.3.1.2-1")
+    case .badAliasIsRejected: ClauseIDs(v5_0: "U5-3.3.4-2")
+    case .unknownAliasIsRejected: ClauseIDs(v5_0: "U5-3.3.4-3")
+    case .emptySubscribeIsRejected: ClauseIDs(v5_0: "U5-3.8.3-1")
+    case .emptyUnsubscribeIsRejected: ClauseIDs(v5_0: "U5-3.10.3-1")
     case .noSubscriptionIdentifierFromClient: ClauseIDs(v5_0: "MQTT-3.3.4-6")
     case .payloadIsText: ClauseIDs(v5_0: "U5-3.3.2.3.2-1")
     case .willIsText: ClauseIDs(v5_0: "U5-3.1.3.2.3-1")

@@ -32,6 +32,10 @@ struct Terms {
   /// The highest QoS that the server takes, and whether it keeps retained messages.
   var maximumQoS: UInt32? = 2
   var retainAvailable: UInt32? = 1
+  /// Whether the server takes filters with wildcards, Subscription Identifiers, and shared subscriptions.
+  private(set) var wildcardsAvailable: UInt32? = 1
+  private(set) var identifiersAvailable: UInt32? = 1
+  private(set) var sharedAvailable: UInt32? = 1
   /// Whether the client wants reasons with failures, and to be told where answers go.
   let wantsProblemInformation: UInt32?
   let wantsResponseInformation: UInt32?
@@ -62,6 +66,9 @@ struct Terms {
     server = Limits(packet)
     maximumQoS = packet.number(.maximumQoS, orElse: 2)
     retainAvailable = packet.number(.retainAvailable, orElse: 1)
+    wildcardsAvailable = packet.number(.wildcardSubscriptionAvailable, orElse: 1)
+    identifiersAvailable = packet.number(.subscriptionIdentifierAvailable, orElse: 1)
+    sharedAvailable = packet.number(.sharedSubscriptionAvailable, orElse: 1)
   }
 
   /// The same with what is remembered for itself.
@@ -173,6 +180,8 @@ struct TopicAliases {
   private var topics: [UInt16: [UInt8]] = [:]
   /// The bytes of all of them.
   private var size = 0
+  /// Whether there was no room for a topic.
+  private(set) var hasForgotten = false
   private static let mostBytes = 256 << 10
 
   /// The memory that they take, in bytes.
@@ -182,7 +191,10 @@ struct TopicAliases {
   mutating func set(_ alias: UInt16, _ topic: RawSpan) {
     size -= topics[alias]?.count ?? 0
     topics[alias] = nil
-    guard size + topic.byteCount <= Self.mostBytes else { return }
+    guard size + topic.byteCount <= Self.mostBytes else {
+      hasForgotten = true
+      return
+    }
     size += topic.byteCount
     topics[alias] = [UInt8](copying: topic)
   }
