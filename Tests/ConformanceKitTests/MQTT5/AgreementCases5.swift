@@ -187,6 +187,71 @@ extension Case5 {
       $0.close(.client)
     },
     Case5(
+      "a method that the server does not know, and it goes on",
+      failed: [
+        "MQTT-3.1.4-2", "MQTT-3.2.2-7", "MQTT-4.12.0-1", "MQTT-4.12.0-4", "MQTT-4.13.2-1",
+      ],
+      ["MQTT-4.12.0-1": (1, 0, 0, [4])]
+    ) {
+      $0.refuse([plain], 0x8C)
+      $0.wait(60)
+      $0.close(.client)
+    },
+    Case5(
+      "a method that the server does not know, and it ends", ["MQTT-4.12.0-1": (0, 1, 0, [])]
+    ) {
+      $0.refuse([plain], 0x8C)
+      $0.close(.server)
+    },
+    Case5(
+      "another refusal of an authentication", ["MQTT-4.12.0-1": (0, 0, 0, [])]
+    ) {
+      $0.refuse([plain])
+      $0.close(.server)
+    },
+    Case5(
+      "an authentication again that fails, and the connection goes on",
+      failed: ["MQTT-3.14.4-2", "MQTT-4.12.1-2", "MQTT-4.13.2-1"],
+      ["MQTT-4.12.1-2": (1, 0, 0, [6])]
+    ) {
+      $0.authenticateAgain()
+      $0.server(.disconnect(.init(0x87)))
+      $0.wait(60)
+      $0.close(.client)
+    },
+    Case5(
+      "an authentication again that fails, and the connection ends",
+      ["MQTT-4.12.1-2": (0, 1, 0, [])]
+    ) {
+      $0.authenticateAgain()
+      $0.server(.disconnect(.init(0x87)))
+      $0.close(.server)
+    },
+    Case5(
+      "an authentication again that the client gives up", ["MQTT-4.12.1-2": (0, 1, 0, [])]
+    ) {
+      $0.authenticateAgain()
+      $0.client(.disconnect(.init(0x80)))
+      $0.close(.client)
+    },
+    Case5(
+      "an authentication again that succeeds before the end",
+      ["MQTT-4.12.1-2": (0, 0, 0, []), "MQTT-4.13.2-1": (0, 1, 0, [])]
+    ) {
+      $0.authenticateAgain()
+      $0.server(.auth(.init(0x00, properties: [plain])))
+      $0.server(.disconnect(.init(0x8B)))
+      $0.close(.server)
+    },
+    Case5(
+      "an authentication again that a gap may have ended", ["MQTT-4.12.1-2": (0, 0, 0, [])]
+    ) {
+      $0.authenticateAgain()
+      $0.gap(.server)
+      $0.server(.disconnect(.init(0x8B)))
+      $0.close(.server)
+    },
+    Case5(
       "AUTH of Remaining Length 0",
       ["MQTT-4.12.0-5": (0, 1, 1, [4]), "U5-3.15.2.2.2-1": (0, 0, 1, [4])]
     ) {
@@ -336,10 +401,16 @@ extension Case5 {
 }
 
 extension Script {
-  /// A client is refused as not authorized: three frames.
-  fileprivate mutating func refuse(_ properties: [MQTTProperty]) {
+  /// A client is refused: three frames.
+  fileprivate mutating func refuse(_ properties: [MQTTProperty], _ code: UInt8 = 0x87) {
     open()
     client(.connect(.init(clientID: "c", keepAlive: 0, properties: properties)))
-    server(.connack(.init(code: 0x87)))
+    server(.connack(.init(code: code)))
+  }
+  /// A client that is accepted by its method begins to authenticate again: four frames.
+  fileprivate mutating func authenticateAgain() {
+    let method = MQTTProperty.text(.authenticationMethod, "PLAIN")
+    agree([method], [method])
+    client(.auth(.init(0x19, properties: [method])))
   }
 }

@@ -141,8 +141,8 @@ extension ConnectionState {
     }
   }
 
-  /// Judges an AUTH by the method of the CONNECT.
-  func judgeMethod(
+  /// Judges an AUTH by the method of the CONNECT, and notes whether it begins or ends an authentication.
+  mutating func judgeMethod(
     ofAuth packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
@@ -162,7 +162,9 @@ extension ConnectionState {
             expected: "no AUTH", actual: packet.seen))
       }
     case .named:
+      if sender == .server, packet.reasonCode == 0 { ending.isReauthenticating = false }
       if sender == .client, packet.reasonCode == 0x19 {
+        ending.isReauthenticating = true
         judgeReauthentication(packet, terms, event, hearing, &tally)
       }
       // Section 3.15.2.1 lets a plain success leave it out.

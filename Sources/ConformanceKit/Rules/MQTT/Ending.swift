@@ -6,6 +6,8 @@ struct EndingState {
   var client = Farewell()
   /// Only a server of 5.0 says one.
   var server = Farewell()
+  /// Whether the client began to authenticate again, and no AUTH of the server has ended that (5.0).
+  var isReauthenticating = false
 
   subscript(peer: Peer) -> Farewell {
     get { peer == .client ? client : server }
@@ -22,10 +24,14 @@ struct Farewell {
   var code: UInt8 = 0
   /// Whether a packet of the side came behind it.
   var hasGoneOn = false
+  /// Whether it came while the client authenticated again.
+  var endsReauthentication = false
 
   /// The clauses that ask for the close behind it.
   var rules: [MQTTRule] {
-    code >= 0x80 ? [.closesAfterDisconnect, .failureCloses] : [.closesAfterDisconnect]
+    guard code >= 0x80 else { return [.closesAfterDisconnect] }
+    return [.closesAfterDisconnect, .failureCloses]
+      + (endsReauthentication ? [.failedReauthenticationCloses] : [])
   }
 }
 
@@ -52,6 +58,7 @@ extension ConnectionState {
     guard ending[context.sender].disconnect == nil else { return }
     ending[context.sender].disconnect = Moment(context)
     ending[context.sender].code = packet.reasonCode ?? 0
+    ending[context.sender].endsReauthentication = ending.isReauthenticating
     if context.sender == .client, is5 { noteExpiry(of: packet) }
   }
 

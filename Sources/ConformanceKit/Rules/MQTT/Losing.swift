@@ -31,6 +31,7 @@ extension ConnectionState {
   /// Notes that requests may have been answered unseen.
   mutating func loseAnswers(_ hearing: Hearing, _ tally: inout Tally) {
     requests.lost = requests.count
+    ending.isReauthenticating = false
     for _ in life.pings.open { tally.leave(.pingIsAnswered, .serverGap, hearing) }
     life.pings.lose()
     guard let refusal = opening.connack, refusal.isRefusalOpen else { return }

@@ -104,6 +104,8 @@ enum MQTTRule: Int, CaseIterable {
   case authenticationComesFirst
   case refusedAuthenticationCloses
   case reauthenticationKeepsMethod
+  case unknownMethodCloses
+  case failedReauthenticationCloses
   case disconnectComesLater
   case serverKeepAliveIsKept
   case connackKeepAliveIsKept
@@ -302,6 +304,8 @@ enum MQTTRule: Int, CaseIterable {
     case .authenticationComesFirst: ClauseIDs(v5_0: "MQTT-3.1.2-30")
     case .refusedAuthenticationCloses: ClauseIDs(v5_0: "MQTT-4.12.0-4")
     case .reauthenticationKeepsMethod: ClauseIDs(v5_0: "MQTT-4.12.1-1")
+    case .unknownMethodCloses: ClauseIDs(v5_0: "MQTT-4.12.0-1")
+    case .failedReauthenticationCloses: ClauseIDs(v5_0: "MQTT-4.12.1-2")
     case .disconnectComesLater: ClauseIDs(v5_0: "MQTT-3.14.0-1")
     case .serverKeepAliveIsKept: ClauseIDs(v5_0: "MQTT-3.1.2-21")
     case .connackKeepAliveIsKept: ClauseIDs(v5_0: "MQTT-3.2.2-21")

@@ -205,6 +205,7 @@ extension ConnectionState {
     guard !is5 else {
       var always: [MQTTRule] = [.refusalCloses, .failedCheckCloses, .failureCloses]
       if opening.connect?.hasMethod == true { always.append(.refusedAuthenticationCloses) }
+      if opening.connect?.hasMethod == true, code == 0x8C { always.append(.unknownMethodCloses) }
       switch code {
       case 0x84: return always + [.refusedLevelCloses]
       case 0x85: return always + [.refusedIdentifierCloses]
