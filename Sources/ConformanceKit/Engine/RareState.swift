@@ -12,11 +12,13 @@ struct RareState {
   var suspicions = Suspicions()
   /// What holds only if no packet of the server was lost before.
   var suspicionsOfServer = Suspicions()
+  /// The messages that were acknowledged with an error (5.0).
+  var refused: [RefusedMessage] = []
 
   /// The memory that it takes, in bytes.
   var reserved: Int {
     MemoryLayout<RareState>.stride + suspicions.reserved + suspicionsOfServer.reserved
-      + webSocket.reserved
+      + webSocket.reserved + refused.capacity * MemoryLayout<RefusedMessage>.stride
   }
 }
 

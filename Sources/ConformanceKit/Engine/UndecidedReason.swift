@@ -78,6 +78,7 @@ enum UndecidedReason: Int, CaseIterable {
   case expiryNotKnown
   case authenticating
   case mayBeRepeat
+  case crossedAnswer
   case publishersUnseen
   case ambiguousMessage
   case subscriptionMayBeNewer
@@ -187,6 +188,8 @@ enum UndecidedReason: Int, CaseIterable {
       "the message can't be told from another: it was published more than once, or is a will"
     case .subscriptionMayBeNewer:
       "the message may be older than a subscription that matches, or than a change of it"
+    case .crossedAnswer:
+      "nothing shows that the sender had the answer when it sent the message again"
     case .onItsWay: "the message may have been on its way before the UNSUBACK"
     case .mayBePublished: "the message may have been published while the client was subscribed"
     case .copyMayCome:

@@ -7,7 +7,7 @@ import Wire
 @Suite("Sessions of MQTT 5.0 and all that comes of them")
 struct Case5Tests {
   private static let all =
-    Case5.limits + Case5.agreements + Case5.packets + Case5.rejecting
+    Case5.limits + Case5.agreements + Case5.packets + Case5.rejecting + Case5.refusing
     + [Case5.everything]
 
   @Test("Each session gets its whole verdict", arguments: all)

@@ -79,6 +79,12 @@ struct MQTTJudge {
       isProvocation && packet.type != .pingreq
       ? state.awaitedAnswer(to: packet, from: sender) : nil
     let hasConnack = state.opening.connack != nil
+    if is5, state.rare?.value.refused.isEmpty == false {
+      state.followRefusals(packet, content, event, hearing, &tally)
+    }
+    if is5, packet.type == .puback || packet.type == .pubrec {
+      state.noteRefusal(by: packet, event, hearing, &tally)
+    }
     if is5 {
       state.judgeLimits(packet, event, hearing, &tally)
       if packet.type == .auth { state.judgeMethod(ofAuth: packet, event, hearing, &tally) }
@@ -349,6 +355,7 @@ struct MQTTJudge {
     state.closeSubscribes(close, event, hearing, &tally)
     state.closeUnsubscribes(close, event, hearing, &tally)
     state.closeExchanges(close, event, hearing, &tally)
+    state.closeRefusals(hearing, &tally)
     state.closeLife(close, event, hearing, &tally)
     state.closeDisconnect(close, event, hearing, &tally)
     state.closeUnaligned(close, event, hearing, &tally)

@@ -137,6 +137,7 @@ enum MQTTRule: Int, CaseIterable {
   case repeatsHaveDup
   case serverDupIsItsOwn
   case repeatsComeWithSession
+  case refusedIsNotRepeated
   case qos1TakesFreeIdentifier
   case qos1BeginsWithoutDup
   case qos1StaysOpen
@@ -337,6 +338,7 @@ enum MQTTRule: Int, CaseIterable {
     case .repeatsHaveDup: ClauseIDs(v3_1_1: "MQTT-3.3.1-1", v5_0: "MQTT-3.3.1-1")
     case .serverDupIsItsOwn: ClauseIDs(v3_1_1: "MQTT-3.3.1-3", v5_0: "MQTT-3.3.1-3")
     case .repeatsComeWithSession: ClauseIDs(v3_1_1: "MQTT-4.4.0-1", v5_0: "MQTT-4.4.0-1")
+    case .refusedIsNotRepeated: ClauseIDs(v5_0: "MQTT-4.4.0-2")
     case .qos1TakesFreeIdentifier: ClauseIDs(v3_1_1: "MQTT-4.3.2-1", v5_0: "MQTT-4.3.2-1")
     case .qos1BeginsWithoutDup: ClauseIDs(v5_0: "MQTT-4.3.2-2")
     case .qos1StaysOpen: ClauseIDs(v5_0: "MQTT-4.3.2-3")
