@@ -161,6 +161,10 @@ extension Case5 {
       answered: [.number(.topicAliasMaximum, 2)], bad: "30 07 0000 03 23 0001 31",
       right: "30 08 0001 61 03 23 0001 31"),
     Error(
+      clause: "MQTT-3.3.2-7", name: "an alias of another connection",
+      answered: [.number(.topicAliasMaximum, 2)], bad: "30 07 0000 03 23 0001 31",
+      right: "30 08 0001 61 03 23 0001 31"),
+    Error(
       clause: "U5-3.8.3-1", name: "a SUBSCRIBE without filter", bad: "82 03 0001 00",
       right: request),
     Error(

@@ -63,6 +63,7 @@ enum MQTTRule: Int, CaseIterable {
   case bothQoSBitsAreRejected
   case badAliasIsRejected
   case unknownAliasIsRejected
+  case aliasEndsWithConnection
   case emptySubscribeIsRejected
   case emptyUnsubscribeIsRejected
   // What a packet of 5.0 holds by who sends it.
@@ -266,6 +267,7 @@ enum MQTTRule: Int, CaseIterable {
     case .bothQoSBitsAreRejected: ClauseIDs(v5_0: "U5-3.3.1.2-1")
     case .badAliasIsRejected: ClauseIDs(v5_0: "U5-3.3.4-2")
     case .unknownAliasIsRejected: ClauseIDs(v5_0: "U5-3.3.4-3")
+    case .aliasEndsWithConnection: ClauseIDs(v5_0: "MQTT-3.3.2-7")
     case .emptySubscribeIsRejected: ClauseIDs(v5_0: "U5-3.8.3-1")
     case .emptyUnsubscribeIsRejected: ClauseIDs(v5_0: "U5-3.10.3-1")
     case .noSubscriptionIdentifierFromClient: ClauseIDs(v5_0: "MQTT-3.3.4-6")

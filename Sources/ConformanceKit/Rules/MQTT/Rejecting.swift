@@ -100,7 +100,7 @@ extension ConnectionState {
     if packet.topic.byteCount == 0, known[alias] == nil, !known.hasForgotten,
       lossReason(of: sender) == nil
     {
-      rules.append(.unknownAliasIsRejected)
+      rules += [.unknownAliasIsRejected, .aliasEndsWithConnection]
     }
   }
 
