@@ -20,7 +20,7 @@ struct CatalogueGuards {
 
   @Test(
     "There are the standards' own clauses, each once",
-    arguments: [("mqtt-3.1.1", 141, 120), ("mqtt-5.0", 328, 290), ("rfc6455", 99, 73)])
+    arguments: [("mqtt-3.1.1", 141, 120), ("mqtt-5.0", 328, 291), ("rfc6455", 99, 73)])
   func total(spec: String, count: Int, checkedCount: Int) {
     let clauses = catalogue.clauses.filter { $0.spec == spec }
     #expect(clauses.count == count)
@@ -40,7 +40,8 @@ struct CatalogueGuards {
   static let neverFailedIn5: Set<String> = [
     "MQTT-3.1.2-5", "MQTT-3.1.2-7", "MQTT-3.3.1-9",
     // Errors that a receiver need not notice.
-    "MQTT-3.3.2-7", "U5-1.5.4-1", "U5-1.5.7-1", "U5-2.1.3-1", "U5-3.1.2.11.4-2", "U5-3.1.2.11.7-2",
+    "MQTT-3.3.2-7", "MQTT-3.3.4-5", "U5-1.5.4-1", "U5-1.5.7-1", "U5-2.1.3-1", "U5-3.1.2.11.4-2",
+    "U5-3.1.2.11.7-2",
     "U5-3.2.2.3.4-2", "U5-3.2.2.3.5-2", "U5-3.2.2.3.6-2", "U5-3.2.2.3.11-2", "U5-3.2.2.3.12-2",
     "U5-3.2.2.3.13-2", "U5-3.3.1.2-1", "U5-3.3.4-2", "U5-3.3.4-3", "U5-3.8.3-1", "U5-3.10.3-1",
   ]

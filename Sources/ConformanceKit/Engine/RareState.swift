@@ -14,6 +14,8 @@ struct RareState {
   var suspicionsOfServer = Suspicions()
   /// The messages that were acknowledged with an error (5.0).
   var refused: [RefusedMessage] = []
+  /// The last message to the client, if it is one of several copies (5.0).
+  var lastCopy: NumberedCopy?
 
   /// The memory that it takes, in bytes.
   var reserved: Int {

@@ -56,6 +56,18 @@ extension SharedCase {
       $0.part(alone: true)
     },
     SharedCase(
+      "one number for two copies, and another for another message", in: [.v5_0],
+      [.copiesHaveOwnNumbers: (0, 0, 0, []), .overlapsAreNumbered: (0, 3, 0, [])]
+    ) {
+      $0.join("s")
+      $0.number(1, "a")
+      $0.number(2, "+")
+      $0.say(.server, "a", "1", Self.numbers(1))
+      $0.say(.server, "a", "1", Self.numbers(1))
+      $0.say(.server, "a", "2", Self.numbers(2))
+      $0.part(alone: true)
+    },
+    SharedCase(
       "no number where one of both filters has none", in: [.v5_0],
       [.overlapsAreNumbered: (0, 0, 0, [])]
     ) {
@@ -82,7 +94,10 @@ extension SharedCase {
     },
     SharedCase(
       "one number for each of three copies", in: [.v5_0],
-      [.mergedCopyHasAllNumbers: (0, 0, 0, []), .overlapsAreNumbered: (0, 3, 0, [])]
+      [
+        .mergedCopyHasAllNumbers: (0, 0, 0, []), .overlapsAreNumbered: (0, 3, 0, []),
+        .copiesHaveOwnNumbers: (0, 2, 0, []),
+      ]
     ) {
       $0.threeFilters()
       for number in 1...3 { $0.say(.server, "a", "1", Self.numbers(number)) }

@@ -1,6 +1,13 @@
 internal import RepriseCore
 internal import Wire
 
+/// A copy of a message that several filters match, with the number of one.
+struct NumberedCopy {
+  /// What tells the message.
+  var key: UInt64
+  var number: UInt32
+}
+
 // Subscription Identifiers in what is delivered: section 3.3.4 of 5.0.
 extension BrokerJudge {
   /// Judges the Subscription Identifiers of a message by those that the client gave.
@@ -14,6 +21,7 @@ extension BrokerJudge {
     }
     let numbers = packet.subscriptionIdentifiers
     judgeStrange(numbers, delivery, event, &state, hearing, &tally)
+    judgeCopy(numbers, delivery, &state, hearing, &tally)
     guard delivery.matching.count > 1, delivery.matching.areNumbered, delivery.matching.isCertain
     else { return }
     guard numbers.isEmpty else { return tally.satisfy(.overlapsAreNumbered, hearing) }
@@ -27,6 +35,26 @@ extension BrokerJudge {
           + "has one",
         expected: "one of \(delivery.matching.numbers)", actual: "none",
         evidence: delivery.matching.evidence(event.context.connection)))
+  }
+
+  /// Looks for copies of one message that come one behind the other, each with the number of another filter.
+  ///
+  /// Nobody is accused of two copies with one number, as they may be two messages.
+  private func judgeCopy(
+    _ numbers: [UInt32], _ delivery: borrowing Delivery, _ state: inout ConnectionState,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let last = state.rare?.value.lastCopy
+    guard numbers.count == 1, let number = numbers.first, delivery.matching.count > 1,
+      delivery.matching.areNumbered, delivery.matching.numbers.contains(number)
+    else {
+      if last != nil { state.ownRare.lastCopy = nil }
+      return
+    }
+    if let last, last.key == delivery.key, last.number != number {
+      tally.satisfy(.copiesHaveOwnNumbers, hearing)
+    }
+    state.ownRare.lastCopy = NumberedCopy(key: delivery.key, number: number)
   }
 
   /// Looks for numbers that no filter that matches was asked for with.

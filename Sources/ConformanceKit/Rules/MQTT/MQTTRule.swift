@@ -170,6 +170,7 @@ enum MQTTRule: Int, CaseIterable {
   case numbersAreOfSubscriptions
   case overlapsAreNumbered
   case mergedCopyHasAllNumbers
+  case copiesHaveOwnNumbers
   case noLocalIsKept
   case unsubscribedGetsNothing
   case liveIsNotRetained
@@ -369,6 +370,7 @@ enum MQTTRule: Int, CaseIterable {
     case .numbersAreOfSubscriptions: ClauseIDs(v5_0: "U5-3.3.4-1")
     case .overlapsAreNumbered: ClauseIDs(v5_0: "MQTT-3.3.4-3")
     case .mergedCopyHasAllNumbers: ClauseIDs(v5_0: "MQTT-3.3.4-4")
+    case .copiesHaveOwnNumbers: ClauseIDs(v5_0: "MQTT-3.3.4-5")
     case .noLocalIsKept: ClauseIDs(v5_0: "MQTT-3.8.3-3")
     case .unsubscribedGetsNothing: ClauseIDs(v3_1_1: "MQTT-3.10.4-2", v5_0: "MQTT-3.10.4-2")
     case .liveIsNotRetained: ClauseIDs(v3_1_1: "MQTT-3.3.1-9", v5_0: "MQTT-3.3.1-12")
