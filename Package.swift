@@ -43,7 +43,7 @@ let package = Package(
     .target(name: "RepriseCore", dependencies: ["Wire"], swiftSettings: settings),
     .target(name: "CloudSimulator", dependencies: ["RepriseCore"], swiftSettings: settings),
     .target(
-      name: "Capture", dependencies: ["RepriseCore", "Wire", "CPcap", "CZlib"],
+      name: "Capture", dependencies: ["RepriseCore", "Wire", crypto, "CPcap", "CZlib"],
       swiftSettings: settings),
     .target(
       name: "DeviceSDK", dependencies: ["RepriseCore", crypto], swiftSettings: settings),

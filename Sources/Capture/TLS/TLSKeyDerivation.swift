@@ -1,0 +1,63 @@
+#if !canImport(CryptoKit)
+  internal import CCrypto
+
+  /// How secrets become keys, with the hash that a cipher suite names.
+  enum TLSKeyDerivation {
+    case sha256
+    case sha384
+
+    private var hash: OpaquePointer? { self == .sha256 ? EVP_sha256() : EVP_sha384() }
+    /// The size of a hash, and of a secret of 1.3, in bytes.
+    var size: Int { self == .sha256 ? 32 : 48 }
+
+    /// Returns what the pseudorandom function of 1.2 makes of a secret (RFC 5246 section 5).
+    /// - Returns: As many bytes as asked for; nil if the system can't compute them.
+    func prf(_ secret: [UInt8], _ label: String, seed: [UInt8], count: Int) -> [UInt8]? {
+      let seed = Array(label.utf8) + seed
+      var result: [UInt8] = []
+      var chain = seed
+      while result.count < count {
+        guard let next = hmac(secret, chain), let block = hmac(secret, next + seed) else {
+          return nil
+        }
+        chain = next
+        result += block
+      }
+      return Array(result.prefix(count))
+    }
+
+    /// Returns HKDF-Expand-Label of a secret with no context (RFC 8446 section 7.1).
+    /// - Returns: As many bytes as asked for; nil if they are more than 255 or the system can't
+    ///   compute them.
+    func expand(_ secret: [UInt8], _ label: String, count: Int) -> [UInt8]? {
+      let name = Array("tls13 \(label)".utf8)
+      guard let size = UInt8(exactly: count), let nameSize = UInt8(exactly: name.count) else {
+        return nil
+      }
+      let info = [0, size, nameSize] + name + [0]
+      var result: [UInt8] = []
+      var block: [UInt8] = []
+      var turn: UInt8 = 1
+      while result.count < count {
+        guard let next = hmac(secret, block + info + [turn]) else { return nil }
+        block = next
+        result += block
+        turn += 1
+      }
+      return Array(result.prefix(count))
+    }
+
+    /// Returns the secret that follows a key update (RFC 8446 section 7.2).
+    func updated(_ secret: [UInt8]) -> [UInt8]? { expand(secret, "traffic upd", count: size) }
+
+    private func hmac(_ key: [UInt8], _ bytes: [UInt8]) -> [UInt8]? {
+      guard let keyCount = Int32(exactly: key.count) else { return nil }
+      var result = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+      var count: UInt32 = 0
+      guard HMAC(hash, key, keyCount, bytes, bytes.count, &result, &count) != nil else {
+        return nil
+      }
+      return Array(result.prefix(Int(count)))
+    }
+  }
+#endif
