@@ -14,7 +14,19 @@ extension Driver.State {
     guard !isAttended, !queue.isEmpty else { return nil }
     isAttended = true
     defer { queue = [] }
+    inHand = queue
     return queue
+  }
+
+  /// The calls that the machine has not completed.
+  ///
+  /// One that it has is in the queue, or in the hands of who is at it, as long as that one has not come to it.
+  var unsettled: [CallID] {
+    let settled = Set(
+      (isAttended ? inHand + queue : []).compactMap { output in
+        if case .complete(let id, _) = output { id } else { nil }
+      })
+    return waiters.keys.filter { !settled.contains($0) }.sorted()
   }
 
   /// Takes what is in the queue, with the loop if it waits for room; nil, and the queue unattended, when there is
@@ -25,9 +37,11 @@ extension Driver.State {
     let loop = heldUp.take()
     guard goesOn || failure != nil, !queue.isEmpty else {
       isAttended = false
+      inHand = []
       return (nil, loop)
     }
     defer { queue = [] }
+    inHand = queue
     return (queue, loop)
   }
 

@@ -24,6 +24,8 @@ package final class Driver<Machine: StateMachine>: Sendable {
     var lastCall: UInt64 = 0
     var queue: [Output] = []
     var isAttended = false
+    /// What whoever is at the queue took from it last.
+    var inHand: [Output] = []
     /// The loop, when it waits for room in the queue.
     var heldUp: CheckedContinuation<Void, Never>?
     var awaitedDeadline: Timestamp?
@@ -350,7 +352,7 @@ package final class Driver<Machine: StateMachine>: Sendable {
     // From here on nothing is left to the loop: whoever is at the queue empties it.
     state.withLock { $0.failure = $0.failure ?? error }
     await attendQueue()
-    let open = state.withLock { $0.waiters.keys.sorted() }
+    let open = state.withLock { $0.unsettled }
     for id in open { complete(id, .failure(error)) }
   }
 }
