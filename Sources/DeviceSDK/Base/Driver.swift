@@ -63,6 +63,9 @@ package final class Driver<Machine: StateMachine>: Sendable {
   /// Whether the loop waits for room in the queue.
   var isHeldUp: Bool { state.withLock { $0.heldUp != nil } }
 
+  /// Whether the client's world has ended, or is broken.
+  var isOver: Bool { state.withLock { $0.failure != nil } }
+
   /// Returns something of the machine as it is.
   package func read<Value: Sendable>(_ property: (Machine) -> Value) -> Value {
     state.withLock { property($0.machine) }

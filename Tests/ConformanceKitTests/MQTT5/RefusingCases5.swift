@@ -4,7 +4,8 @@ import Wire
 @testable import ConformanceKit
 
 extension Case5 {
-  /// Messages that were acknowledged with an error, and come again: section 4.4.
+  /// Messages that were acknowledged with an error and come again (section 4.4), and an acknowledgement of which nobody
+  /// knows the message.
   static let refusing: [Case5] = [
     Case5(
       about: "a refused message that its sender sends again, having had the PUBACK",
@@ -73,6 +74,17 @@ extension Case5 {
       $0.refuse(qos: 1, 0x10)
       $0.showConnack()
       $0.repeatRefused(qos: 1)
+      $0.finish()
+    },
+    Case5(
+      about: "a PUBACK that may be of a message whose identifier can't be read",
+      ["MQTT-2.2.1-5": (0, 1, 1, [6])]
+    ) {
+      $0.agree()
+      $0.publish(.client, "a", [], qos: 1, id: 5)
+      $0.client(hex: "36 07 0001 61 0006 00 31")
+      $0.acknowledge(.server, .puback, 6)
+      $0.acknowledge(.server, .puback, 5)
       $0.finish()
     },
     Case5(

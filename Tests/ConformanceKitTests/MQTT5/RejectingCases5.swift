@@ -52,6 +52,19 @@ extension Case5 {
         $0.close(.server)
       },
       Case5(
+        about: "an alias whose topic is not kept, as there are too many long ones",
+        ["U5-3.3.4-3": (0, 0, 0, [])]
+      ) {
+        $0.agree([], [.number(.topicAliasMaximum, 9)])
+        $0.showConnack()
+        for alias in 1...5 {
+          let topic = String(repeating: "a", count: 60_000 + alias)
+          $0.publish(.client, topic, [.number(.topicAlias, alias)])
+        }
+        $0.client(hex: "30 07 0000 03 23 0005 31")
+        $0.close(.server)
+      },
+      Case5(
         about: "a QoS that a client without the CONNACK does not know to be too high",
         ["U5-3.2.2.3.4-2": (0, 0, 0, [])]
       ) {

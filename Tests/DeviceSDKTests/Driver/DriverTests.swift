@@ -97,6 +97,35 @@ extension DriverTests {
     }
   }
 
+  /// The answer came in time, though whoever performed the request still was at it when the world ended.
+  @Test(.timeLimit(.minutes(1))) func completesWhatCameBeforeTheEnd() async throws {
+    let gate = Gate()
+    let base = ScriptedClient(responder: SampleChannel.cloud)
+    let pauses = Counter()
+    let client = Self.slow(base) {
+      pauses.count()
+      await gate.pass()
+    }
+    try await withChannel(on: client, configuration: SampleChannel.configuration()) { channel in
+      gate.open()
+      try await channel.start()
+      await base.settle()
+      gate.close()
+      let before = pauses.value
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await channel.publish("/a") }
+        while pauses.value == before { await Task.yield() }
+        await base.settle()
+        base.feed(.ended)
+        while !channel.driver.isOver { await Task.yield() }
+        // Time for the loop to fail what it takes for open.
+        for _ in 0..<1_000 { await Task.yield() }
+        gate.open()
+        try await group.waitForAll()
+      }
+    }
+  }
+
   /// Messages wait in the client, which knows what to do, and not without bound in the channel.
   @Test func readsNoFurtherThanItTells() async throws {
     let gate = Gate()
