@@ -14,15 +14,31 @@ struct CaptureSession: ~Copyable {
   ///   - reader: The capture.
   ///   - options: What the user says about the traffic.
   ///   - emitter: What takes the events; when nobody wants more of them, reading is over.
-  /// - Throws: ``CaptureError`` for a filter that makes no sense.
+  ///   - path: The file, if it can be read twice: for secrets that stand behind what they decrypt.
+  /// - Throws: ``CaptureError`` for a filter that makes no sense, and a key log that can't be read.
   init(
-    _ reader: consuming CaptureReader, _ options: InputOptions, _ emitter: SessionEmitter
+    _ reader: consuming CaptureReader, _ options: InputOptions, _ emitter: SessionEmitter,
+    rereading path: String?
   ) throws(CaptureError) {
+    let embedded = reader.embeddedSecrets
+    let isRead = reader.format == .pcapng ? path : nil
     self.reader = reader
     if let bpf = options.bpf { filter = try PacketFilter(bpf) } else { filter = nil }
+    let secrets = try Self.secrets(options.keyLog, embedded, rereading: isRead)
     self.emitter = emitter
     reassembler = TCPReassembler(
-      SessionTraffic(decode: options.decode, memory: options.memory, emitter: emitter))
+      SessionTraffic(
+        decode: options.decode, memory: options.memory, secrets: secrets, emitter: emitter))
+  }
+
+  private static func secrets(
+    _ keyLog: String?, _ embedded: EmbeddedSecrets, rereading path: String?
+  ) throws(CaptureError) -> TLSSecrets {
+    var file: TLSKeyLogFile?
+    if let keyLog { file = try TLSKeyLogFile(keyLog) }
+    return TLSSecrets(
+      keyLog: file, embedded: embedded,
+      lookAhead: path.map { path in { EmbeddedSecrets.all(in: path) } })
   }
 
   /// Reads the next frames.

@@ -33,7 +33,7 @@ public struct SessionFile: SessionSource {
         case .recording:
           try options.checkRecording()
           return RecordingReading(source, take)
-        case .pcap, .pcapng: return try CaptureReading(CaptureReader(source), options, take)
+        case .pcap, .pcapng: return try CaptureReading(CaptureReader(source), options, path, take)
         }
       })
   }
@@ -60,10 +60,11 @@ private final class CaptureReading: SessionReading {
   private var session: CaptureSession
 
   init(
-    _ reader: consuming CaptureReader, _ options: InputOptions,
+    _ reader: consuming CaptureReader, _ options: InputOptions, _ path: String,
     _ take: @escaping (borrowing EventView) -> Void
   ) throws(CaptureError) {
-    session = try CaptureSession(reader, options, SessionEmitter { take($0) })
+    session = try CaptureSession(
+      reader, options, SessionEmitter { take($0) }, rereading: path)
   }
 
   func advance() throws -> Bool {

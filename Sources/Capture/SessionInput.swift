@@ -9,6 +9,10 @@ public struct InputOptions: Sendable {
   public var bpf: String?
   /// What to take the traffic of a port for, against what its bytes look like.
   public var decode: [UInt16: DecodeRule]
+  /// A key log in the format of NSS (SSLKEYLOGFILE), which may still grow, to decrypt TLS by; nil for none.
+  ///
+  /// Secrets that a pcapng file carries itself are found without it.
+  public var keyLog: String?
   /// The memory, in bytes, that everything that is unfinished may take together.
   ///
   /// When it is met, what has waited longest is given up: an event or a note tells what.
@@ -25,11 +29,12 @@ public struct InputOptions: Sendable {
 
   /// Creates options.
   public init(
-    bpf: String? = nil, decode: [UInt16: DecodeRule] = [:], memory: Int = defaultMemory,
-    jobs: Int = 1
+    bpf: String? = nil, decode: [UInt16: DecodeRule] = [:], keyLog: String? = nil,
+    memory: Int = defaultMemory, jobs: Int = 1
   ) {
     self.bpf = bpf
     self.decode = decode
+    self.keyLog = keyLog
     self.memory = memory
     self.jobs = jobs
   }
@@ -108,12 +113,13 @@ public enum SessionInput {
       if options.jobs > 1, source.regularSize ?? 0 >= smallestForThreads {
         return try readApart(path, options, into: &consumer)
       }
+      let again = source.regularSize == nil ? nil : path
       var reader: CaptureReader? = try CaptureReader(source)
       // Everything behind this closure is specialised code; the consumer's type may be anybody's.
       return try withUnsafeMutablePointer(to: &consumer) { consumer in
         guard let reader = reader.take() else { return InputSummary() }
         let emitter = SessionEmitter { event in try consumer.pointee.consume(event) }
-        var session = try CaptureSession(reader, options, emitter)
+        var session = try CaptureSession(reader, options, emitter, rereading: again)
         while try session.read(.max) {}
         return try session.finish()
       }
@@ -137,7 +143,8 @@ public enum SessionInput {
     _ path: String, _ options: InputOptions, _ pipe: EventPipe
   ) throws -> InputSummary {
     var session = try CaptureSession(
-      CaptureReader(ByteSource(path: path)), options, SessionEmitter(pipe))
+      CaptureReader(ByteSource(path: path)), options, SessionEmitter(pipe),
+      rereading: path)
     while try session.read(.max) {}
     return try session.finish()
   }

@@ -19,9 +19,12 @@ public struct CaptureReader: ~Copyable {
   /// How many frames have been read.
   public private(set) var framesRead = 0
   /// The secrets found so far; at most 8 MiB are kept.
-  public var secrets: [SecretsBlock] { pcapng.secrets }
+  public var secrets: [SecretsBlock] { pcapng.secrets.blocks }
   /// How many secrets blocks were not kept, because there were too many or they were damaged.
-  public var secretsDropped: Int { pcapng.secretsDropped }
+  public var secretsDropped: Int { pcapng.secrets.dropped }
+
+  /// The same secrets, also those that are still to be found.
+  var embeddedSecrets: EmbeddedSecrets { pcapng.secrets }
 
   private var source: ByteSource
   private let pcap: PcapReader?

@@ -1,4 +1,5 @@
 import RepriseCore
+import Wire
 
 /// Reads pcapng files (draft-ietf-opsawg-pcapng), section by section.
 ///
@@ -9,9 +10,6 @@ struct PcapngReader {
   static let sectionHeader: UInt32 = 0x0a0d_0d0a
   /// The most interfaces of a section.
   static let maximumInterfaces = 1 << 16
-  /// The most bytes of secrets that are kept.
-  static let maximumSecrets = 8 << 20
-
   private static let interfaceDescription: UInt32 = 1
   private static let packet: UInt32 = 2
   private static let simplePacket: UInt32 = 3
@@ -20,10 +18,8 @@ struct PcapngReader {
 
   private var order = ByteOrder.little
   private var interfaces: [PcapngInterface] = []
-  private(set) var secrets: [SecretsBlock] = []
-  private var secretsSize = 0
-  /// How many secrets blocks were too large to be kept.
-  private(set) var secretsDropped = 0
+  /// The secrets found so far.
+  let secrets = EmbeddedSecrets()
 
   /// Looks at the next block with a frame.
   ///
@@ -59,7 +55,7 @@ struct PcapngReader {
         try checkWhole(&source, length)
         try addInterface(source.loaded(length), at: source.offset)
         source.consume(length)
-      case Self.decryptionSecrets where length <= Self.maximumSecrets:
+      case Self.decryptionSecrets where length <= EmbeddedSecrets.mostBytes:
         try checkWhole(&source, length)
         keepSecrets(source.loaded(length), framesRead)
         source.consume(length)
@@ -69,7 +65,7 @@ struct PcapngReader {
         try checkVersion(source.loaded(16), at: source.offset)
         try stepOver(&source, length)
       default:
-        if head.type == Self.decryptionSecrets { secretsDropped += 1 }
+        if head.type == Self.decryptionSecrets { secrets.dropped += 1 }
         try stepOver(&source, length)
       }
     }
@@ -167,19 +163,13 @@ extension PcapngReader {
     interfaces.append(try PcapngInterface(block, order, at: place))
   }
 
-  private mutating func keepSecrets(_ block: RawSpan, _ framesRead: Int) {
+  private func keepSecrets(_ block: RawSpan, _ framesRead: Int) {
     guard let type = block.uint32(at: 8, order), let length = block.uint32(at: 12, order) else {
-      secretsDropped += 1
+      secrets.dropped += 1
       return
     }
     let data = block.clamped(16, Swift.min(16 + Int(length), block.byteCount - 4))
-    guard secretsSize + data.byteCount <= Self.maximumSecrets else {
-      secretsDropped += 1
-      return
-    }
-    secretsSize += data.byteCount
-    let bytes = data.withUnsafeBytes { Array($0) }
-    secrets.append(SecretsBlock(type: type, bytes: bytes, frame: framesRead))
+    secrets.add(SecretsBlock(type: type, bytes: Array(copying: data), frame: framesRead))
   }
 
   /// Sections 4.3 and, for the obsolete block, A.1: they differ in the width of the interface.

@@ -51,6 +51,14 @@ extension HTTPStreams {
     tellGap(gap, reason, direction)
   }
 
+  /// Takes into account that nobody knows how many bytes a loss that was told has.
+  func outOfStep(_ direction: Direction, _ state: HTTPConnection) {
+    if case .body(let open) = state[direction.side].phase {
+      finish(open, direction, state)
+    }
+    state[direction.side].phase = .outOfStep
+  }
+
   private func tellGap(
     _ count: Int, _ reason: Gap.Reason, _ direction: Direction
   ) {

@@ -8,7 +8,8 @@ struct HeldPieces {
   enum Content {
     /// Where the bytes lie among those of their side.
     case bytes(Range<Int>)
-    case lost(Int, Gap.Reason)
+    /// So many, though that may not be certain.
+    case lost(Int, Gap.Reason, isCounted: Bool)
   }
 
   struct Piece {
@@ -48,11 +49,16 @@ struct HeldPieces {
   }
 
   /// Notes a loss.
-  mutating func lose(_ count: Int, _ reason: Gap.Reason, from side: Side, _ arrival: Arrival) {
+  mutating func lose(
+    _ count: Int, isCounted: Bool = true, _ reason: Gap.Reason, from side: Side,
+    _ arrival: Arrival
+  ) {
     if side == .first { first.lose(count, reason) } else { second.lose(count, reason) }
     losses += 1
     pieces.append(
-      Piece(side: side, arrival: arrival, content: .lost(count, reason), start: .no))
+      Piece(
+        side: side, arrival: arrival, content: .lost(count, reason, isCounted: isCounted),
+        start: .no))
   }
 
   /// Takes out the last piece, whose bytes stay where they are.

@@ -6,7 +6,7 @@ final class LeftConnections {
   /// What is said of connections.
   enum Kind: Hashable {
     /// They speak TLS of a version, with a server of a name.
-    case tls(version: UInt16?, isChosen: Bool, serverName: String?)
+    case tls(version: UInt16?, isChosen: Bool, serverName: String?, TLSObstacle)
     /// They hold nothing of what the user said.
     case not(DecodeRule)
     /// What they begin with is not whole, so that it is not known what they ask for.
@@ -36,13 +36,12 @@ final class LeftConnections {
     }
   }
 
-  /// Counts a connection by its handshake.
-  func add(_ handshake: TLSHandshake, port: UInt16, frame: Int) {
-    let server = handshake.hellos.first { !$0.isFromClient }
-    let client = handshake.hellos.first { $0.isFromClient }
+  /// Counts a connection that is not decrypted, or not to its end.
+  func add(_ session: TLSSession, _ obstacle: TLSObstacle, port: UInt16, frame: Int) {
+    let (server, client) = (session.serverHello, session.clientHello)
     let kind = Kind.tls(
       version: (server ?? client)?.version, isChosen: server != nil,
-      serverName: client?.serverName)
+      serverName: client?.serverName, obstacle)
     add(kind, port: port, frame: frame)
   }
 
@@ -61,11 +60,12 @@ final class LeftConnections {
   private static func note(_ key: Key, _ count: Int, _ frame: Int) -> String {
     let connections = count == 1 ? "1 connection" : "\(count) connections"
     switch key.kind {
-    case .tls(let version, let isChosen, let serverName):
+    case .tls(let version, let isChosen, let serverName, let obstacle):
       let name = version.map { (isChosen ? "" : "up to ") + Self.name($0) } ?? "TLS"
       let server = serverName.map { " with \($0)" } ?? ""
-      return "\(connections) of port \(key.port) spoke \(name)\(server), which can't be read "
-        + "(first in frame \(frame))"
+      let remedy = obstacle.remedy.map { "; \($0)" } ?? ""
+      return "\(connections) of port \(key.port) spoke \(name)\(server) and \(obstacle.text) "
+        + "(first in frame \(frame))\(remedy)"
     case .not(let rule):
       let name =
         switch rule {

@@ -21,6 +21,10 @@ final class SessionConnection {
   private(set) var webSocket: WebSocketConnection?
   /// What HTTP keeps, if the connection speaks it and the user wants to see it.
   private(set) var http: HTTPConnection?
+  /// What TLS keeps, if the connection speaks it; what is decrypted is a connection of its own.
+  private(set) var tls: TLSConnection?
+  /// Whether this is what was decrypted of a connection that speaks TLS.
+  let isDecrypted: Bool
   /// What the packets weigh for 5.0 and against it: what an inferred version stands on.
   private var lean = 0
   let rule: DecodeRule?
@@ -31,7 +35,6 @@ final class SessionConnection {
   /// What is kept of a connection for its recognition alone.
   private final class Beginning {
     var held = HeldPieces()
-    var handshake = TLSHandshake()
   }
 
   /// What is known of a connection; asked for with every segment, and so no more than a byte.
@@ -45,8 +48,11 @@ final class SessionConnection {
     var over: Carrier?
   }
 
-  init(_ opening: FlowOpening, rule: DecodeRule?, _ budget: MemoryBudget) {
+  init(
+    _ opening: FlowOpening, rule: DecodeRule?, isDecrypted: Bool = false, _ budget: MemoryBudget
+  ) {
     self.opening = opening
+    self.isDecrypted = isDecrypted
     self.rule = rule
     self.budget = budget
     budget.note(inherent: Self.inherent)
@@ -55,7 +61,8 @@ final class SessionConnection {
   deinit {
     let webSocket = webSocket == nil ? 0 : WebSocketConnection.inherent
     budget.note(
-      inherent: -Self.inherent - webSocket - (http == nil ? 0 : HTTPConnection.inherent))
+      inherent: -Self.inherent - webSocket - (http == nil ? 0 : HTTPConnection.inherent)
+        - (tls == nil ? 0 : TLSConnection.inherent))
   }
 
   subscript(side: Side) -> MQTTDirection {
@@ -77,8 +84,10 @@ final class SessionConnection {
   }
 
   /// Takes the connection for TLS.
-  func beginTLS() {
+  func begin(_ state: TLSConnection) {
+    budget.note(inherent: TLSConnection.inherent)
     stage = .tls
+    tls = state
     clearHeld()
   }
 
@@ -117,9 +126,6 @@ final class SessionConnection {
   /// What came before the connection was recognised.
   var held: HeldPieces { beginning?.held ?? HeldPieces() }
 
-  /// The hellos, if the connection speaks TLS.
-  var handshake: TLSHandshake { beginning?.handshake ?? TLSHandshake() }
-
   private var ownBeginning: Beginning {
     if let beginning { return beginning }
     let made = Beginning()
@@ -133,16 +139,13 @@ final class SessionConnection {
   }
 
   /// Notes a loss until it is known what the connection speaks.
-  func hold(lossOf count: Int, _ reason: Gap.Reason, from side: Side, _ arrival: Arrival) {
-    ownBeginning.held.lose(count, reason, from: side, arrival)
+  func hold(
+    lossOf count: Int, isCounted: Bool, _ reason: Gap.Reason, from side: Side, _ arrival: Arrival
+  ) {
+    ownBeginning.held.lose(count, isCounted: isCounted, reason, from: side, arrival)
   }
 
   private func clearHeld() { beginning = nil }
-
-  /// Changes what is kept of the hellos of TLS.
-  func changeHandshake(_ change: (inout TLSHandshake) -> Void) {
-    change(&ownBeginning.handshake)
-  }
 
   /// Drops what is held, but for how much it was; false when it is too much to go on.
   func forget(_ arrival: Arrival) -> Bool {
@@ -169,7 +172,7 @@ final class SessionConnection {
   var reserved: Int {
     switch stage {
     case .held: held.reserved
-    case .tls: handshake.reserved
+    case .tls: tls?.session.reserved ?? 0
     case .mqtt: self[.first].reserved + self[.second].reserved
     case .http: http?.reserved ?? 0
     case .webSocket:

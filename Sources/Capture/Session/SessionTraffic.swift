@@ -13,14 +13,18 @@ struct SessionTraffic: TCPConsumer {
   private let http: HTTPStreams
   /// What the unfinished things of all connections take.
   let budget: MemoryBudget
-  private let left = LeftConnections()
+  let left = LeftConnections()
+  /// The secrets by which connections are decrypted that speak TLS.
+  let secrets: TLSSecrets
+  private let plainBuffer = TLSPlainBuffer()
   private let servers = MQTTServers()
 
   init(
     decode: [UInt16: DecodeRule], memory: Int = InputOptions.defaultMemory,
-    emitter: SessionEmitter
+    secrets: TLSSecrets = TLSSecrets(), emitter: SessionEmitter
   ) {
     self.decode = decode
+    self.secrets = secrets
     budget = MemoryBudget(limit: memory)
     self.emitter = emitter
     mqtt = MQTTStreams(emitter: emitter)
@@ -32,7 +36,7 @@ struct SessionTraffic: TCPConsumer {
   var messagesKept: Int { webSocket.store.refused }
 
   /// What connections are that give no events, in sentences.
-  var notes: [String] { left.notes }
+  var notes: [String] { secrets.finish() + left.notes }
 
   mutating func opened(_ opening: FlowOpening) -> SessionConnection {
     let rule = decode.isEmpty ? nil : decode[opening.second.port] ?? decode[opening.first.port]
@@ -40,6 +44,12 @@ struct SessionTraffic: TCPConsumer {
   }
 
   mutating func received(_ bytes: RawSpan, _ direction: Direction) -> Bool {
+    takeReceived(bytes, direction)
+  }
+
+  /// Takes the next bytes of a side, off the wire or decrypted.
+  @inline(__always)
+  func takeReceived(_ bytes: RawSpan, _ direction: Direction) -> Bool {
     let isWanted = receive(bytes, direction)
     let connection = direction.connection
     // Most packets lie whole in one segment: then nothing is kept, neither before nor behind it.
@@ -69,16 +79,29 @@ struct SessionTraffic: TCPConsumer {
   }
 
   mutating func lost(_ count: Int, _ reason: Gap.Reason, _ direction: Direction) -> Bool {
+    takeLoss(of: count, reason, direction)
+  }
+
+  /// Takes the loss of bytes of a side, of which it may not be certain how many they are (`isCounted`).
+  func takeLoss(
+    of count: Int, isCounted: Bool = true, _ reason: Gap.Reason, _ direction: Direction
+  ) -> Bool {
     let (connection, arrival) = (direction.connection, direction.arrival)
     guard connection.stage != .held else {
-      connection.hold(lossOf: count, reason, from: direction.side, arrival)
+      connection.hold(
+        lossOf: count, isCounted: isCounted, reason, from: direction.side, arrival)
       return account(for: connection, isWanted: judgeHeld(connection, arrival), arrival)
     }
-    lose(count, reason, direction)
+    lose(count, isCounted: isCounted, reason, direction)
     return account(for: connection, isWanted: true, arrival)
   }
 
   mutating func closed(_ closing: FlowClosing, on connection: SessionConnection) {
+    takeEnd(closing, of: connection)
+  }
+
+  /// Takes the end of a connection.
+  func takeEnd(_ closing: FlowClosing, of connection: SessionConnection) {
     defer { budget.reserve(0, for: connection, hasMovedOn: true) }
     if connection.stage == .held {
       let held = connection.held
@@ -87,7 +110,7 @@ struct SessionTraffic: TCPConsumer {
       guard settle(verdict, connection, closing.arrival) else { return }
       guard replay(held, connection) else { return }
     }
-    if connection.stage == .tls { return note(connection) }
+    if let state = connection.tls { return endTLS(closing, connection, state) }
     if let state = connection.http {
       http.flush(closing, connection, state)
     } else if let state = connection.webSocket {
@@ -144,10 +167,9 @@ struct SessionTraffic: TCPConsumer {
     guard connection.stage != .held else {
       return connection.held.byteCount > 0 && connection.forget(arrival)
     }
-    if connection.stage == .tls {
-      // Only the name and the version in the note are lacking then, which is no loss of the session.
-      for side in [Side.first, .second] { connection.changeHandshake { $0.lose(side) } }
-      return false
+    if let state = connection.tls {
+      let joint = TLSJoint(traffic: self, connection: connection, state: state)
+      return state.session.giveUp(arrival, joint)
     }
     if let state = connection.http { return http.giveUp(arrival, connection, state) }
     var hasLost = false
@@ -169,17 +191,11 @@ struct SessionTraffic: TCPConsumer {
   }
 
   /// The port that the user speaks of, or that of the server.
-  private func port(_ connection: SessionConnection) -> UInt16 {
+  func port(_ connection: SessionConnection) -> UInt16 {
     let opening = connection.opening
     if decode[opening.second.port] != nil { return opening.second.port }
     if decode[opening.first.port] != nil { return opening.first.port }
     return (connection.client == .first ? opening.second : opening.first).port
-  }
-
-  /// Counts a connection that speaks TLS.
-  private func note(_ connection: SessionConnection) {
-    left.add(
-      connection.handshake, port: port(connection), frame: connection.opening.arrival.frame)
   }
 
   /// Counts a connection whose first packet or request is not whole.
@@ -217,8 +233,10 @@ struct SessionTraffic: TCPConsumer {
       if wire.isCertain { servers.add(connection) }
       emitter.open(connection, arrival, evidence: evidence)
     case .tls(let client):
+      // What is encrypted twice is not read.
+      guard !connection.isDecrypted else { return false }
       connection.client = client
-      connection.beginTLS()
+      connection.begin(TLSConnection(TLSSession(client: client, secrets, plainBuffer)))
     case .http(let client):
       connection.client = client
       if connection.rule == .http {
@@ -249,8 +267,8 @@ struct SessionTraffic: TCPConsumer {
         guard
           take(side.bytes.span.bytes.extracting(range), direction)
         else { return false }
-      case .lost(let count, let reason):
-        lose(count, reason, direction)
+      case .lost(let count, let reason, let isCounted):
+        lose(count, isCounted: isCounted, reason, direction)
       }
     }
     return true
@@ -268,33 +286,31 @@ struct SessionTraffic: TCPConsumer {
     if direction.connection.stage == .http, let state = direction.connection.http {
       return http.take(bytes, direction, state)
     }
-    if direction.connection.stage == .tls { return takeTLS(bytes, direction) }
+    if direction.connection.stage == .tls, let state = direction.connection.tls {
+      return takeTLS(bytes, direction, state)
+    }
     mqtt.take(bytes, direction)
     return true
   }
 
-  /// Takes bytes of a connection that speaks TLS; false when its hellos are read.
-  private func takeTLS(_ bytes: RawSpan, _ direction: Direction) -> Bool {
-    let connection = direction.connection
-    connection.changeHandshake { $0.take(bytes, direction.side) }
-    guard connection.handshake.isOver else { return true }
-    note(connection)
-    return false
-  }
-
   private func lose(
-    _ count: Int, _ reason: Gap.Reason, _ direction: Direction
+    _ count: Int, isCounted: Bool, _ reason: Gap.Reason, _ direction: Direction
   ) {
     let connection = direction.connection
-    if connection.stage == .tls {
-      return connection.changeHandshake { $0.lose(direction.side) }
-    }
-    if let state = connection.http {
+    if let state = connection.tls {
+      let joint = TLSJoint(traffic: self, connection: connection, state: state)
+      state.session.lose(count, reason, direction.side, direction.arrival, joint)
+    } else if let state = connection.http {
       http.lose(count, reason, direction, state)
+      if !isCounted { http.outOfStep(direction, state) }
     } else if let state = connection.webSocket {
       webSocket.lose(count, reason, direction, state)
+      if !isCounted, state.isOpen {
+        webSocket.outOfStep(at: state[direction.side].offset, direction, state)
+      }
     } else {
       mqtt.lose(count, reason, direction)
+      if !isCounted { mqtt.interrupt(direction) }
     }
   }
 }

@@ -1,10 +1,35 @@
-/// What a ClientHello or ServerHello says in the clear (RFC 8446 section 4.1).
+/// What a ClientHello or ServerHello says in the clear (RFC 5246 section 7.4.1, RFC 8446 section 4.1).
 struct TLSHello: Equatable {
+  /// What the random of a HelloRetryRequest is, which else looks like a ServerHello (RFC 8446 section 4.1.3).
+  private static let retry: [UInt8] = [
+    0xCF, 0x21, 0xAD, 0x74, 0xE5, 0x9A, 0x61, 0x11, 0xBE, 0x1D, 0x8C, 0x02, 0x1E, 0x65, 0xB8, 0x91,
+    0xC2, 0xA2, 0x11, 0x16, 0x7A, 0xBB, 0x8C, 0x5E, 0x07, 0x9E, 0x09, 0xE2, 0xC8, 0xA8, 0x33, 0x9C,
+  ]
+
   let isFromClient: Bool
   /// The highest version that the client offers, or the one that the server chose.
-  let version: UInt16
+  private(set) var version: UInt16
+  let random: [UInt8]
+  let sessionID: [UInt8]
+  /// What the server chose; nil in a ClientHello.
+  private(set) var suite: TLSCipherSuite?
+  /// Whether the server chose to compress (RFC 5246 section 7.4.1.3).
+  private(set) var isCompressed = false
   /// The server that the client asks for (RFC 6066 section 3), if that is a host name.
-  let serverName: String?
+  private(set) var serverName: String?
+  /// The protocols that the client offers, or the one that the server chose (RFC 7301).
+  private(set) var protocols: [String] = []
+  /// The ticket of 1.2 by which the client resumes a session (RFC 5077).
+  private(set) var ticket: [UInt8] = []
+  /// Whether the master secret depends on the whole handshake (RFC 7627).
+  private(set) var hasExtendedMasterSecret = false
+  /// Whether the HMAC is of what is encrypted (RFC 7366).
+  private(set) var encryptsThenMACs = false
+  /// Whether the client sends early data (RFC 8446 section 4.2.10).
+  private(set) var hasEarlyData = false
+
+  /// Whether this is a HelloRetryRequest.
+  var isRetry: Bool { !isFromClient && random == Self.retry }
 
   /// Reads a hello from the body of its handshake message; nil if its fields do not fill it.
   ///
@@ -12,38 +37,53 @@ struct TLSHello: Equatable {
   ///   - body: The message behind its type and length.
   ///   - isFromClient: Which of the two it is.
   init?(_ body: ArraySlice<UInt8>, isFromClient: Bool) {
-    var fields = Fields(rest: body)
-    guard var version = fields.number(2), fields.bytes(32) != nil, fields.prefixed(1) != nil,
-      isFromClient
-        ? fields.prefixed(2) != nil && fields.prefixed(1) != nil : fields.bytes(3) != nil
+    var fields = TLSFields(rest: body)
+    guard let version = fields.number(2), let random = fields.bytes(32),
+      let sessionID = fields.prefixed(1), TLSRecord.versions.contains(version)
     else { return nil }
-    var serverName: String?
-    // Before TLS 1.3 there may be no extensions.
-    if !fields.rest.isEmpty {
-      guard let block = fields.prefixed(2) else { return nil }
-      var extensions = Fields(rest: block)
-      while !extensions.rest.isEmpty {
-        guard let type = extensions.number(2), let content = extensions.prefixed(2) else {
-          return nil
-        }
-        switch type {
-        case 0: serverName = Self.serverName(content)
-        case 43: version = Self.version(content, isFromClient: isFromClient) ?? version
-        default: continue
-        }
-      }
-    }
-    guard TLSRecord.versions.contains(version) else { return nil }
     self.isFromClient = isFromClient
     self.version = UInt16(version)
-    self.serverName = serverName
+    self.random = Array(random)
+    self.sessionID = Array(sessionID)
+    if isFromClient {
+      guard fields.prefixed(2) != nil, fields.prefixed(1) != nil else { return nil }
+    } else {
+      guard let suite = fields.number(2), let compression = fields.number(1) else { return nil }
+      self.suite = TLSCipherSuite(value: UInt16(suite))
+      isCompressed = compression != 0
+    }
+    // Before TLS 1.3 there may be no extensions.
+    if !fields.rest.isEmpty {
+      guard let block = fields.prefixed(2), readExtensions(block) else { return nil }
+    }
+    guard TLSRecord.versions.contains(Int(self.version)) else { return nil }
+  }
+
+  private mutating func readExtensions(_ block: ArraySlice<UInt8>) -> Bool {
+    var extensions = TLSFields(rest: block)
+    while !extensions.rest.isEmpty {
+      guard let type = extensions.number(2), let content = extensions.prefixed(2) else {
+        return false
+      }
+      switch type {
+      case 0: serverName = Self.serverName(content)
+      case 16: protocols = Self.protocols(content)
+      case 22: encryptsThenMACs = true
+      case 23: hasExtendedMasterSecret = true
+      case 35: ticket = Array(content)
+      case 42: hasEarlyData = true
+      case 43: version = readVersion(content).map(UInt16.init) ?? version
+      default: continue
+      }
+    }
+    return true
   }
 
   /// Section 4.2.1: a list of the client, whose made-up values are left out (RFC 8701), or one choice.
-  private static func version(_ content: ArraySlice<UInt8>, isFromClient: Bool) -> Int? {
-    var fields = Fields(rest: content)
+  private func readVersion(_ content: ArraySlice<UInt8>) -> Int? {
+    var fields = TLSFields(rest: content)
     guard isFromClient else { return fields.number(2) }
-    guard var list = fields.prefixed(1).map(Fields.init) else { return nil }
+    guard var list = fields.prefixed(1).map(TLSFields.init) else { return nil }
     var highest: Int?
     while let offered = list.number(2) {
       if TLSRecord.versions.contains(offered) { highest = max(highest ?? 0, offered) }
@@ -53,8 +93,8 @@ struct TLSHello: Equatable {
 
   /// The first host name, if it consists of what host names do.
   private static func serverName(_ content: ArraySlice<UInt8>) -> String? {
-    var fields = Fields(rest: content)
-    guard var list = fields.prefixed(2).map(Fields.init), list.number(1) == 0,
+    var fields = TLSFields(rest: content)
+    guard var list = fields.prefixed(2).map(TLSFields.init), list.number(1) == 0,
       let name = list.prefixed(2), (1...255).contains(name.count)
     else { return nil }
     let isHostName = name.allSatisfy { byte in
@@ -69,28 +109,15 @@ struct TLSHello: Equatable {
     return isHostName ? String(decoding: name, as: UTF8.self) : nil
   }
 
-  /// Fields one behind the other, none of which reaches beyond the end.
-  private struct Fields {
-    var rest: ArraySlice<UInt8>
-
-    mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
-      guard rest.count >= count else { return nil }
-      defer { rest = rest.dropFirst(count) }
-      return rest.prefix(count)
+  /// The names that can be shown; made-up ones can't be (RFC 8701).
+  private static func protocols(_ content: ArraySlice<UInt8>) -> [String] {
+    var fields = TLSFields(rest: content)
+    guard var list = fields.prefixed(2).map(TLSFields.init) else { return [] }
+    var names: [String] = []
+    while let name = list.prefixed(1) {
+      guard !name.isEmpty, name.allSatisfy({ (0x21...0x7E).contains($0) }) else { continue }
+      names.append(String(decoding: name, as: UTF8.self))
     }
-
-    mutating func number(_ width: Int) -> Int? {
-      bytes(width)?.reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    /// Bytes behind their count.
-    mutating func prefixed(_ width: Int) -> ArraySlice<UInt8>? {
-      let before = rest
-      guard let count = number(width), let content = bytes(count) else {
-        rest = before
-        return nil
-      }
-      return content
-    }
+    return names
   }
 }

@@ -1,14 +1,9 @@
 #if !canImport(CryptoKit)
   internal import CCrypto
 
-  /// How secrets become keys, with the hash that a cipher suite names.
-  enum TLSKeyDerivation {
-    case sha256
-    case sha384
-
-    private var hash: OpaquePointer? { self == .sha256 ? EVP_sha256() : EVP_sha384() }
-    /// The size of a hash, and of a secret of 1.3, in bytes.
-    var size: Int { self == .sha256 ? 32 : 48 }
+  // How secrets become keys.
+  extension TLSHash {
+    private var function: OpaquePointer? { self == .sha256 ? EVP_sha256() : EVP_sha384() }
 
     /// Returns what the pseudorandom function of 1.2 makes of a secret (RFC 5246 section 5).
     /// - Returns: As many bytes as asked for; nil if the system can't compute them.
@@ -54,7 +49,7 @@
       guard let keyCount = Int32(exactly: key.count) else { return nil }
       var result = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
       var count: UInt32 = 0
-      guard HMAC(hash, key, keyCount, bytes, bytes.count, &result, &count) != nil else {
+      guard HMAC(function, key, keyCount, bytes, bytes.count, &result, &count) != nil else {
         return nil
       }
       return Array(result.prefix(Int(count)))

@@ -60,30 +60,53 @@ struct TLSKeyLog {
     if !rest.isEmpty { endLine(of: file) }
   }
 
-  private mutating func endLine(of file: String) {
-    line += 1
-    defer {
-      rest.removeAll(keepingCapacity: true)
-      isSkipping = false
-    }
-    if rest.last == UInt8(ascii: "\r") { rest.removeLast() }
-    // Labels of other lines, as of exporters and of QUIC, are none of a record's business.
-    let words = rest.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: true)
+  /// Begins with another file, or another block of a capture.
+  mutating func beginFile() {
+    rest.removeAll()
+    isSkipping = false
+    line = 0
+  }
+
+  /// Takes the last line for whole if it can be, though its end may still be to come.
+  mutating func tryLastLine() {
+    if case .secret(let key, let secret) = content { secrets[key] = secret }
+  }
+
+  /// What a line holds.
+  private enum Content {
+    /// A comment, or what is none of a record's business, as labels of exporters and of QUIC.
+    case other
+    case secret(Key, [UInt8])
+    case wrong(Label)
+  }
+
+  private var content: Content {
+    let text = rest.last == UInt8(ascii: "\r") ? rest.dropLast() : rest[...]
+    let words = text.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: true)
     guard let first = words.first,
       let label = Label(rawValue: String(decoding: first, as: UTF8.self))
-    else { return }
+    else { return .other }
     guard !isSkipping, words.count == 3, let random = Self.bytes(words[1]), random.count == 32,
       let secret = Self.bytes(words[2]), label.allows(secret.count)
-    else {
+    else { return .wrong(label) }
+    return .secret(Key(label: label, random: random), secret)
+  }
+
+  private mutating func endLine(of file: String) {
+    line += 1
+    switch content {
+    case .other: break
+    case .secret(let key, let secret): secrets[key] = secret
+    case .wrong(let label):
       wrongLines += 1
       if notes.count < Self.mostNotes {
         notes.append(
           "\(file), line \(line): \(label.rawValue) needs a random of 64 hexadecimal digits and "
             + "a secret of \(label == .master ? "96" : "64 or 96"); write the key log anew")
       }
-      return
     }
-    secrets[Key(label: label, random: random)] = secret
+    rest.removeAll(keepingCapacity: true)
+    isSkipping = false
   }
 
   private static func bytes(_ digits: ArraySlice<UInt8>) -> [UInt8]? {

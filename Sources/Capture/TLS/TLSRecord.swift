@@ -5,12 +5,23 @@ struct TLSRecord {
   static let versions = 0x0300...0x0304
   /// A fragment of 2^14 bytes, and what old ciphers add to it (RFC 5246 section 6.2.3).
   private static let longest = 16_384 + 2_048
+  /// What a record of 1.3 may hold at most (RFC 8446 section 5.2).
+  static let longest13 = 16_384 + 256
+  /// The most bytes of a record, its header included.
+  static let mostBytes = headerSize + longest
 
+  static let changeCipherSpec: UInt8 = 20
+  static let alert: UInt8 = 21
   /// Handshake messages, of which the hellos are the first.
   static let handshake: UInt8 = 22
+  static let applicationData: UInt8 = 23
 
   let type: UInt8
+  /// The bytes behind the header.
   let length: Int
+
+  /// All bytes of it, the header included.
+  var size: Int { Self.headerSize + length }
 
   /// Reads a header; nil if it is cut or can't be one.
   init?(_ bytes: RawSpan, at offset: Int = 0) {

@@ -168,7 +168,7 @@ public struct ConnectionClosing: Sendable, Hashable {
   }
 }
 
-/// Bytes that were on the wire but are not in the capture.
+/// Bytes that were on the wire but are not in the capture, or can't be read from it.
 public struct Gap: Sendable, Hashable {
   /// How many bytes are missing.
   public var bytes: Int
@@ -191,6 +191,8 @@ public struct Gap: Sendable, Hashable {
     case unfilled
     /// A limit of the reader was reached, or that of a line in a recording.
     case limit
+    /// They are there, but could not be decrypted.
+    case encrypted
     /// A selection left events out; how many bytes they had is not told, and 0 stands for it.
     case leftOut = "left-out"
   }

@@ -63,6 +63,9 @@ extension OptionSpec {
     help:
       "Takes the traffic of a port for WHAT: mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket, http or none."
   )
+  static let keyLog = OptionSpec(
+    name: "keylog", value: "FILE",
+    help: "Decrypts TLS 1.2 and 1.3 by the keys in FILE, as SSLKEYLOGFILE lets programs write it.")
   static let memory = OptionSpec(
     name: "memory", value: "SIZE",
     help: "The memory for what is unfinished, such as packets: 64M; 256M (default).")

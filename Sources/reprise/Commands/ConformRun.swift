@@ -20,7 +20,8 @@ enum ConformRun {
 
   /// The options of a judging command.
   static let options: [OptionSpec] = [
-    .spec, clause, client, strict, allowEmpty, format, .output, .redact, .bpf, .decode, .memory,
+    .spec, clause, client, strict, allowEmpty, format, .output, .redact, .bpf, .decode, .keyLog,
+    .memory,
     .jobs,
   ]
 

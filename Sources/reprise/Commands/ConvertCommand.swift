@@ -18,7 +18,8 @@ enum ConvertCommand: Command {
     name: "convert", summary: "Writes a capture as a recording (.jsonl).",
     operands: "FILE", operandCount: 1...1,
     options: [
-      output, force, .filter, .connection, .client, .from, .to, redact, .bpf, .decode, .memory,
+      output, force, .filter, .connection, .client, .from, .to, redact, .bpf, .decode, .keyLog,
+      .memory,
       .jobs,
     ],
     details: """

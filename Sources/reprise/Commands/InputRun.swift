@@ -24,7 +24,7 @@ struct InputRun {
   /// Prepares a pass.
   /// - Parameters:
   ///   - files: The files, as they were typed.
-  ///   - arguments: Where `--bpf`, `--decode`, `--memory` and `--jobs` stand.
+  ///   - arguments: Where `--bpf`, `--decode`, `--keylog`, `--memory` and `--jobs` stand.
   ///   - console: How to tell the user about errors and notes.
   ///   - output: Where results go; to a terminal they are their own progress.
   /// - Throws: ``UsageError`` for an option that can't be understood.
@@ -104,10 +104,11 @@ private struct WatchedConsumer<Base: SessionConsumer>: EventConsumer {
 }
 
 extension InputOptions {
-  /// Reads `--bpf`, `--decode`, `--memory` and `--jobs`.
+  /// Reads `--bpf`, `--decode`, `--keylog`, `--memory` and `--jobs`.
   init(_ arguments: Arguments) throws(UsageError) {
     self.init(
-      bpf: arguments.value(.bpf), memory: try arguments.size(.memory) ?? Self.defaultMemory,
+      bpf: arguments.value(.bpf), keyLog: arguments.value(.keyLog),
+      memory: try arguments.size(.memory) ?? Self.defaultMemory,
       jobs: try arguments.count(.jobs) ?? sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     for text in arguments.list(.decode) {
       let (port, rule) = try Self.decodeRule(text)

@@ -14,7 +14,8 @@ enum InspectCommand: Command {
     name: "inspect", summary: "Shows the events in captures and recordings, one a line.",
     operands: "FILE...", operandCount: 1...Int.max,
     options: [
-      format, .filter, payloadWidth, .output, .showSecrets, .redact, .bpf, .decode, .memory, .jobs,
+      format, .filter, payloadWidth, .output, .showSecrets, .redact, .bpf, .decode, .keyLog,
+      .memory, .jobs,
     ],
     details: """
       FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl);

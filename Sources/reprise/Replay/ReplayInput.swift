@@ -90,6 +90,7 @@ struct ReplayInput {
     var words = [file]
     if let bpf = arguments.value(.bpf) { words += ["--bpf", bpf] }
     for rule in arguments.list(.decode) { words += ["--decode", rule] }
+    if let keyLog = arguments.value(.keyLog) { words += ["--keylog", keyLog] }
     return words.map(ShellWord.quoted).joined(separator: " ")
   }
 }

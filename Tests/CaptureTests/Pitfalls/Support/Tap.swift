@@ -16,18 +16,22 @@ struct Tap {
   /// Whether any connection was still watched at the end, because something of it waits.
   var isWatching = false
 
+  /// What is said of the connections that give no events.
+  var notes: [String] = []
+
   private final class Box {
     var events: [Event] = []
   }
 
   init(
     _ segments: [Segment], decode: [UInt16: DecodeRule] = [:], limits: TCPLimits = TCPLimits(),
-    memory: Int = InputOptions.defaultMemory, time: (Int) -> Int = { $0 }
+    memory: Int = InputOptions.defaultMemory, secrets: TLSSecrets = TLSSecrets(),
+    time: (Int) -> Int = { $0 }
   ) {
     let box = Box()
     var reassembler = TCPReassembler(
       SessionTraffic(
-        decode: decode, memory: memory,
+        decode: decode, memory: memory, secrets: secrets,
         emitter: SessionEmitter { box.events.append(Event(copying: $0)) }),
       limits: limits)
     for (index, segment) in segments.enumerated() {
@@ -51,6 +55,7 @@ struct Tap {
     surrenders = reassembler.consumer.budget.surrenders
     reserved = reassembler.consumer.budget.reserved
     events = box.events
+    notes = reassembler.consumer.notes
   }
 
   init(_ dialogue: Dialogue, decode: [UInt16: DecodeRule] = [:]) {

@@ -1,0 +1,49 @@
+/// Why a connection that speaks TLS is not decrypted, or not any further.
+enum TLSObstacle: Hashable {
+  /// There are no secrets at all.
+  case noSecrets
+  /// There are secrets, but none of this connection.
+  case notAmongSecrets
+  /// There are secrets of this connection by name, but they do not decrypt it.
+  case wrongSecrets
+  /// The cipher suite is none that is decrypted here.
+  case suite(TLSCipherSuite)
+  /// The version is none that is decrypted here.
+  case version
+  case compression
+  /// The hellos are not in the capture, or not whole.
+  case noHandshake
+  /// The connection ended, or the capture did, before its handshake did.
+  case unfinished
+  /// After a loss no record was found that could be decrypted.
+  case lostTrack
+  /// What follows is no record of TLS.
+  case notTLS
+
+  /// What is said of connections, behind what they spoke.
+  var text: String {
+    switch self {
+    case .noSecrets: "can't be read without keys"
+    case .notAmongSecrets: "can't be read: no key that is given belongs to it"
+    case .wrongSecrets: "can't be read: what is given as its keys does not decrypt it"
+    case .suite(let suite): "can't be read: \(suite.name) is not decrypted"
+    case .version: "can't be read: only TLS 1.2 and 1.3 are decrypted"
+    case .compression: "can't be read: compression is not undone"
+    case .noHandshake: "can't be read: the handshake is not whole in the capture"
+    case .unfinished: "ended within the handshake"
+    case .lostTrack: "can't be read to the end: too much is missing from the capture"
+    case .notTLS: "can't be read to the end: what follows is no record of TLS"
+    }
+  }
+
+  /// What the user can do about it, as an imperative phrase; nil where nothing helps.
+  var remedy: String? {
+    switch self {
+    case .noSecrets:
+      "give the key log that the client or the server wrote (SSLKEYLOGFILE) by --keylog FILE"
+    case .notAmongSecrets, .wrongSecrets: "give the key log of that very session"
+    case .noHandshake: "start the capture before the connection, and take it with -s 0"
+    case .suite, .version, .compression, .unfinished, .lostTrack, .notTLS: nil
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import RepriseCore
+
+/// The secrets that are at hand to decrypt the connections of a capture: those that the user names, and those that
+/// the capture carries.
+///
+/// Nothing is read before a connection asks for it.
+final class TLSSecrets {
+  /// So many sessions are kept to be resumed; they need secrets only where a key log has none for the resumed one.
+  private static let mostSessions = 4_096
+
+  private let file: TLSKeyLogFile?
+  private var fileLog = TLSKeyLog()
+  private var embeddedLog = TLSKeyLog()
+  private let embedded: EmbeddedSecrets
+  /// How many of the embedded blocks are in the log.
+  private var blocksRead = 0
+  /// Reads the secrets of the whole capture, be they behind its frames; nil once that is done, and for a pipe.
+  private var lookAhead: (() -> [SecretsBlock])?
+  private var hasReadAhead = false
+  private var sessions: [[UInt8]: [UInt8]] = [:]
+
+  /// Prepares to look for secrets.
+  /// - Parameters:
+  ///   - keyLog: The key log that the user names.
+  ///   - embedded: What the reader of the capture finds.
+  ///   - lookAhead: What reads the secrets of the whole capture; nil where it can't be read twice.
+  init(
+    keyLog: TLSKeyLogFile? = nil, embedded: EmbeddedSecrets = EmbeddedSecrets(),
+    lookAhead: (() -> [SecretsBlock])? = nil
+  ) {
+    file = keyLog
+    self.embedded = embedded
+    self.lookAhead = lookAhead
+  }
+
+  /// Whether there are no secrets at all.
+  var isEmpty: Bool {
+    guard file == nil, embeddedLog.count == 0 else { return false }
+    readEmbedded()
+    readAhead()
+    return embeddedLog.count == 0
+  }
+
+  /// What is wrong with the secrets, in sentences without any of them.
+  func finish() -> [String] {
+    if let file {
+      readFile()
+      fileLog.finish(file.path)
+    }
+    return fileLog.notes + embeddedLog.notes
+  }
+
+  /// Returns the secret of a connection; nil if there is none.
+  func secret(_ label: TLSKeyLog.Label, of clientRandom: [UInt8]) -> [UInt8]? {
+    var known: [UInt8]? {
+      fileLog.secret(label, of: clientRandom) ?? embeddedLog.secret(label, of: clientRandom)
+    }
+    if let known { return known }
+    readEmbedded()
+    readFile()
+    if let known { return known }
+    readAhead()
+    return known
+  }
+
+  // MARK: Resumption
+
+  /// Keeps the master secret of a session of 1.2 by what resumes it, a session's id or a ticket.
+  func keep(_ master: [UInt8], for identity: [UInt8]) {
+    guard !identity.isEmpty, sessions.count < Self.mostSessions else { return }
+    sessions[identity] = master
+  }
+
+  /// Returns the master secret of a session of 1.2 that was seen before.
+  func master(for identity: [UInt8]) -> [UInt8]? {
+    identity.isEmpty ? nil : sessions[identity]
+  }
+
+  // MARK: Reading
+
+  private func readEmbedded() {
+    guard !hasReadAhead else { return }
+    for block in embedded.blocks.dropFirst(blocksRead) { read(block) }
+    blocksRead = embedded.blocks.count
+  }
+
+  private func readAhead() {
+    guard let all = lookAhead else { return }
+    lookAhead = nil
+    hasReadAhead = true
+    for block in all().dropFirst(blocksRead) { read(block) }
+  }
+
+  private func read(_ block: SecretsBlock) {
+    guard block.type == SecretsBlock.tlsKeyLog else { return }
+    let place = "the secrets behind frame \(block.frame)"
+    embeddedLog.beginFile()
+    embeddedLog.read(block.bytes, from: place)
+    embeddedLog.finish(place)
+  }
+
+  private func readFile() {
+    guard let file else { return }
+    let more = file.read()
+    guard !more.isEmpty else { return }
+    fileLog.read(more, from: file.path)
+    fileLog.tryLastLine()
+  }
+}

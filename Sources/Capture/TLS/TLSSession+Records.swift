@@ -1,0 +1,168 @@
+import RepriseCore
+import Wire
+
+// The records of a connection, and what is in them.
+extension TLSSession {
+  /// Takes the next bytes of a side.
+  func take(
+    _ bytes: RawSpan, _ side: Side, _ arrival: Arrival, _ receiver: some TLSReceiver
+  ) {
+    let direction = self[side]
+    var rest = bytes
+    while obstacle == nil, !rest.isEmpty {
+      let taken: Int
+      if direction.hole != nil {
+        taken = search(rest, side, arrival, receiver)
+      } else if direction.damage != nil {
+        taken = passDamage(rest, side, arrival, receiver)
+      } else if direction.pending.isEmpty {
+        taken = takeInPlace(rest, side, arrival, receiver)
+      } else {
+        taken = complete(rest, side, arrival, receiver)
+      }
+      rest = rest.extracting(droppingFirst: taken)
+    }
+  }
+
+  /// Takes a record where it lies, or keeps its beginning.
+  private func takeInPlace(
+    _ bytes: RawSpan, _ side: Side, _ arrival: Arrival, _ receiver: some TLSReceiver
+  ) -> Int {
+    guard bytes.byteCount >= TLSRecord.headerSize else {
+      self[side].pending += Array(copying: bytes)
+      return bytes.byteCount
+    }
+    guard let header = TLSRecord(bytes) else {
+      giveUpOnRecords()
+      return bytes.byteCount
+    }
+    guard bytes.byteCount >= header.size else {
+      self[side].pending.reserveCapacity(header.size)
+      self[side].pending += Array(copying: bytes)
+      return bytes.byteCount
+    }
+    take(record: bytes.extracting(first: header.size), header, side, arrival, receiver)
+    return header.size
+  }
+
+  /// Adds to a record that is begun.
+  private func complete(
+    _ bytes: RawSpan, _ side: Side, _ arrival: Arrival, _ receiver: some TLSReceiver
+  ) -> Int {
+    let direction = self[side]
+    var size = TLSRecord.headerSize
+    if direction.pending.count >= TLSRecord.headerSize {
+      guard let header = direction.pendingHeader else {
+        giveUpOnRecords()
+        return bytes.byteCount
+      }
+      size = header.size
+    }
+    let count = min(size - direction.pending.count, bytes.byteCount)
+    bytes.extracting(first: count).withUnsafeBytes { direction.pending.append(contentsOf: $0) }
+    guard direction.pending.count == size, size > TLSRecord.headerSize else { return count }
+    var record: [UInt8] = []
+    swap(&record, &direction.pending)
+    if let header = TLSRecord(record.span.bytes) {
+      take(record: record.span.bytes, header, side, arrival, receiver)
+    }
+    // The next one needs as much room again.
+    if direction.pending.isEmpty {
+      record.removeAll(keepingCapacity: true)
+      direction.pending = record
+    }
+    return count
+  }
+
+  /// Takes a whole record.
+  func take(
+    record: RawSpan, _ header: TLSRecord, _ side: Side, _ arrival: Arrival,
+    _ receiver: some TLSReceiver
+  ) {
+    let direction = self[side]
+    guard let epoch = direction.current,
+      // What 1.3 does not protect says so by its type.
+      epoch.kind == .tls12 || header.type == TLSRecord.applicationData
+    else { return takeClear(record, header, side, arrival, receiver) }
+    guard epoch.kind == .tls12 || header.length <= TLSRecord.longest13 else {
+      giveUpOnRecords()
+      return
+    }
+    var plain = buffer.take()
+    defer { buffer.give(plain) }
+    guard let count = epoch.cipher.open(record, sequence: direction.sequence, into: &plain)
+    else { return fail(record, header, side, arrival, receiver) }
+    direction.sequence &+= 1
+    direction.hasOpened = true
+    direction.failures = 0
+    deliver(
+      plain.span.bytes.extracting(first: count), header.type, epoch.kind, side, arrival, receiver)
+  }
+
+  /// Takes the content of a record that was decrypted.
+  func deliver(
+    _ plain: RawSpan, _ type: UInt8, _ kind: TLSEpoch.Kind, _ side: Side, _ arrival: Arrival,
+    _ receiver: some TLSReceiver
+  ) {
+    var (content, type) = (plain, type)
+    if kind != .tls12 {
+      // The type stands behind the content and before the padding (RFC 8446 section 5.4).
+      var end = plain.byteCount
+      while end > 0, plain.uint8(at: end - 1) == 0 { end -= 1 }
+      guard end > 0, let inner = plain.uint8(at: end - 1) else { return }
+      type = inner
+      content = plain.extracting(first: end - 1)
+    }
+    switch type {
+    case TLSRecord.handshake: takeHandshake(content, side, arrival, receiver)
+    case TLSRecord.changeCipherSpec where kind == .tls12: changeCipherSpec(side)
+    case TLSRecord.applicationData where kind == .early:
+      takeEarly(content, arrival, receiver)
+    case TLSRecord.applicationData where !content.isEmpty:
+      self[side].hasData = true
+      receiver.receive(content, side, arrival)
+    default: break
+    }
+  }
+
+  private func takeEarly(_ content: RawSpan, _ arrival: Arrival, _ receiver: some TLSReceiver) {
+    switch early.isAccepted {
+    case true?: receiver.receive(content, client, arrival)
+    case false?: break
+    case nil: early.append(Array(copying: content), arrival)
+    }
+  }
+
+  /// Takes a record that is not protected.
+  private func takeClear(
+    _ record: RawSpan, _ header: TLSRecord, _ side: Side, _ arrival: Arrival,
+    _ receiver: some TLSReceiver
+  ) {
+    let content = record.extracting(droppingFirst: TLSRecord.headerSize)
+    switch header.type {
+    case TLSRecord.handshake: takeHandshake(content, side, arrival, receiver)
+    case TLSRecord.changeCipherSpec:
+      // In 1.3 it is there for middleboxes only (RFC 8446 appendix D.4); early data may follow it.
+      let is12 = serverHello.map { $0.version != 0x0304 } ?? false
+      if is12 { changeCipherSpec(side) }
+    case TLSRecord.applicationData where mayBeEarly(side):
+      prepareEarly(record)
+      guard self[client].current == nil else {
+        return take(record: record, header, side, arrival, receiver)
+      }
+      early.lost += header.length
+    case TLSRecord.applicationData: giveUpOnRecords()
+    default: break
+    }
+  }
+
+  /// Ends where no record is that can be: inside of one, if the beginning was not captured.
+  private func giveUpOnRecords() {
+    obstacle = hasHello(of: .first) && hasHello(of: .second) ? .notTLS : .noHandshake
+  }
+
+  /// Whether a protected record of the client may come before the answer of the server.
+  private func mayBeEarly(_ side: Side) -> Bool {
+    side == client && clientHello?.hasEarlyData == true && serverHello == nil
+  }
+}

@@ -1,0 +1,295 @@
+import RepriseCore
+import Wire
+
+/// What takes the plain bytes of a connection that speaks TLS.
+protocol TLSReceiver {
+  /// The next bytes of a side.
+  func receive(_ bytes: RawSpan, _ side: Side, _ arrival: Arrival)
+  /// Bytes of a side that are missing.
+  /// - Parameters:
+  ///   - count: How many; of what is encrypted, if nobody knows how much was in it.
+  ///   - isCounted: Whether that is certain.
+  ///   - reason: Why they are missing.
+  ///   - side: Who sent them.
+  ///   - arrival: What made the loss known.
+  func lose(
+    _ count: Int, isCounted: Bool, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival)
+}
+
+/// A buffer for the content of a record, of which there is one for all connections.
+final class TLSPlainBuffer {
+  private var bytes: [UInt8] = []
+
+  /// Takes the buffer out; what is decrypted while it is out has another one.
+  func take() -> [UInt8] {
+    var taken: [UInt8] = []
+    swap(&taken, &bytes)
+    return taken.isEmpty ? [UInt8](repeating: 0, count: TLSRecord.mostBytes + 64) : taken
+  }
+
+  /// Gives it back.
+  func give(_ taken: consuming [UInt8]) { bytes = taken }
+}
+
+/// A connection that speaks TLS 1.2 or 1.3: follows its handshakes, and decrypts its records.
+///
+/// Records are cut and decrypted in `TLSSession+Records.swift`, losses are bridged in `TLSSession+Losses.swift`; here
+/// is what the handshake says.
+final class TLSSession {
+  let client: Side
+  let secrets: TLSSecrets
+  let buffer: TLSPlainBuffer
+  private let first = TLSDirection()
+  private let second = TLSDirection()
+  @exclusivity(unchecked) private(set) var clientHello: TLSHello?
+  @exclusivity(unchecked) private(set) var serverHello: TLSHello?
+  /// Why it can't be decrypted any further.
+  @exclusivity(unchecked) var obstacle: TLSObstacle?
+  @exclusivity(unchecked) var early = TLSEarlyData()
+  /// The master secret of 1.2 since its last handshake.
+  private var master: [UInt8]?
+
+  /// Begins with the first byte of a connection, or in its midst.
+  init(client: Side, _ secrets: TLSSecrets, _ buffer: TLSPlainBuffer) {
+    self.client = client
+    self.secrets = secrets
+    self.buffer = buffer
+  }
+
+  subscript(side: Side) -> TLSDirection { side == .first ? first : second }
+
+  /// The memory that everything unfinished takes, in bytes.
+  var reserved: Int { first.reserved + second.reserved + early.reserved }
+
+  /// Whether the hello of a side was seen.
+  func hasHello(of side: Side) -> Bool {
+    side == client ? clientHello != nil : serverHello != nil
+  }
+
+  /// Why nothing of it was decrypted, or not all, once it is over; nil if all of it could be.
+  var finalObstacle: TLSObstacle? {
+    if let obstacle { return obstacle }
+    return first.current == nil && second.current == nil ? .unfinished : nil
+  }
+
+  // MARK: Handshakes
+
+  /// Takes the content of a record with handshake messages.
+  func takeHandshake(
+    _ content: RawSpan, _ side: Side, _ arrival: Arrival, _ receiver: some TLSReceiver
+  ) {
+    let direction = self[side]
+    direction.messages.append(content)
+    while obstacle == nil, let message = direction.messages.next() {
+      if side == client {
+        takeClient(message, arrival, receiver)
+      } else {
+        takeServer(message, arrival, receiver)
+      }
+    }
+  }
+
+  private func takeClient(
+    _ message: TLSHandshakeMessages.Message, _ arrival: Arrival, _ receiver: some TLSReceiver
+  ) {
+    switch message.kind {
+    case .clientHello:
+      clientHello = TLSHello(message.body, isFromClient: true)
+      if clientHello == nil { obstacle = .notTLS }
+      beginHandshake()
+    case .endOfEarlyData where self[client].current?.kind == .early:
+      if early.isAccepted == nil { accept(true, arrival, receiver) }
+      self[client].advance()
+    default: take(message, of: client)
+    }
+  }
+
+  private func takeServer(
+    _ message: TLSHandshakeMessages.Message, _ arrival: Arrival, _ receiver: some TLSReceiver
+  ) {
+    switch message.kind {
+    case .serverHello: takeServerHello(message.body)
+    case .encryptedExtensions where clientHello?.hasEarlyData == true:
+      accept(Self.hasEarlyData(message.body), arrival, receiver)
+    case .newSessionTicket where serverHello?.version == 0x0303:
+      var fields = TLSFields(rest: message.body)
+      if let master, fields.number(4) != nil, let ticket = fields.prefixed(2) {
+        secrets.keep(master, for: Array(ticket))
+      }
+    default: take(message, of: client.other)
+    }
+  }
+
+  /// Takes what both sides send in 1.3 to change their keys.
+  private func take(_ message: TLSHandshakeMessages.Message, of side: Side) {
+    let direction = self[side]
+    guard let epoch = direction.current, epoch.kind != .tls12 else { return }
+    switch message.kind {
+    case .finished where epoch.kind == .handshake: direction.advance()
+    case .keyUpdate where epoch.kind == .traffic: direction.use(updated(epoch))
+    default: break
+    }
+  }
+
+  /// The keys that follow an update; nil where there are none.
+  func updated(_ epoch: TLSEpoch) -> TLSEpoch? {
+    guard epoch.kind == .traffic, let suite = serverHello?.suite,
+      let secret = TLSKeys.updated(epoch.secret, suite),
+      let cipher = TLSKeys.cipher(secret: secret, suite)
+    else { return nil }
+    return TLSEpoch(kind: .traffic, cipher: cipher, secret: secret)
+  }
+
+  /// Forgets what an earlier handshake of the connection led to, but for the keys in use.
+  private func beginHandshake() {
+    master = nil
+    first.upcoming = []
+    second.upcoming = []
+  }
+
+  private func takeServerHello(_ body: ArraySlice<UInt8>) {
+    guard let hello = TLSHello(body, isFromClient: false) else {
+      obstacle = .notTLS
+      return
+    }
+    // The client will say hello once more; what it sent early is not taken.
+    guard !hello.isRetry else {
+      early = TLSEarlyData()
+      early.isAccepted = false
+      self[client].use(nil)
+      return
+    }
+    serverHello = hello
+    guard let clientHello else {
+      obstacle = .noHandshake
+      return
+    }
+    guard let suite = hello.suite, suite.protection != nil else {
+      obstacle = hello.suite.map(TLSObstacle.suite) ?? .notTLS
+      return
+    }
+    switch hello.version {
+    case _ where secrets.isEmpty: obstacle = .noSecrets
+    case _ where hello.isCompressed: obstacle = .compression
+    case 0x0304: begin13(clientHello, suite)
+    case 0x0303: break
+    default: obstacle = .version
+    }
+  }
+
+  // MARK: Keys
+
+  /// Prepares the keys of 1.3, all of which a key log has by then.
+  private func begin13(_ hello: TLSHello, _ suite: TLSCipherSuite) {
+    func epoch(_ label: TLSKeyLog.Label, _ kind: TLSEpoch.Kind) -> TLSEpoch? {
+      guard let secret = secrets.secret(label, of: hello.random),
+        let cipher = TLSKeys.cipher(secret: secret, suite)
+      else { return nil }
+      return TLSEpoch(kind: kind, cipher: cipher, secret: secret)
+    }
+    guard let clientTraffic = epoch(.clientTraffic, .traffic),
+      let serverTraffic = epoch(.serverTraffic, .traffic)
+    else {
+      obstacle = .notAmongSecrets
+      return
+    }
+    let server = self[client.other]
+    let client = self[client]
+    for (direction, handshake, traffic) in [
+      (client, epoch(.clientHandshake, .handshake), clientTraffic),
+      (server, epoch(.serverHandshake, .handshake), serverTraffic),
+    ] {
+      direction.upcoming = (handshake.map { [$0] } ?? []) + [traffic]
+      // The records of a handshake without its keys are passed over.
+      direction.mayFail = handshake == nil ? Self.mostUnread : 0
+      if direction.current?.kind != .early { direction.advance() }
+    }
+  }
+
+  /// The most records of a handshake of 1.3 that are passed over without their keys.
+  private static let mostUnread = 64
+
+  /// Prepares the keys of 1.2 of both sides.
+  func prepare12() {
+    guard let clientHello, let serverHello else {
+      obstacle = .noHandshake
+      return
+    }
+    guard
+      let master = secrets.secret(.master, of: clientHello.random)
+        ?? resumed(clientHello, serverHello)
+    else {
+      obstacle = .notAmongSecrets
+      return
+    }
+    guard
+      let ciphers = TLSKeys.ciphers(master: master, client: clientHello, server: serverHello)
+    else {
+      obstacle = serverHello.suite.map(TLSObstacle.suite)
+      return
+    }
+    self.master = master
+    secrets.keep(master, for: serverHello.sessionID)
+    self[client].upcoming = [TLSEpoch(kind: .tls12, cipher: ciphers.client)]
+    self[client.other].upcoming = [TLSEpoch(kind: .tls12, cipher: ciphers.server)]
+  }
+
+  /// The master secret of the session that both ends resume, by its id or by a ticket.
+  private func resumed(_ client: TLSHello, _ server: TLSHello) -> [UInt8]? {
+    if client.sessionID == server.sessionID, let master = secrets.master(for: client.sessionID) {
+      return master
+    }
+    return secrets.master(for: client.ticket)
+  }
+
+  /// Takes a change of keys of 1.2.
+  func changeCipherSpec(_ side: Side) {
+    if self[side].upcoming.isEmpty { prepare12() }
+    if obstacle == nil { self[side].advance() }
+  }
+
+  // MARK: Early data
+
+  private static func hasEarlyData(_ body: ArraySlice<UInt8>) -> Bool {
+    var fields = TLSFields(rest: body)
+    guard var extensions = fields.prefixed(2).map(TLSFields.init) else { return false }
+    while let type = extensions.number(2), extensions.prefixed(2) != nil {
+      if type == 42 { return true }
+    }
+    return false
+  }
+
+  /// Prepares the keys of early data, whose cipher suite is not told: it is that which its first record is authentic by.
+  func prepareEarly(_ record: RawSpan) {
+    guard let hello = clientHello, let secret = secrets.secret(.clientEarly, of: hello.random)
+    else { return }
+    var plain = buffer.take()
+    defer { buffer.give(plain) }
+    for value: UInt16 in 0x1301...0x1305 {
+      let suite = TLSCipherSuite(value: value)
+      guard let cipher = TLSKeys.cipher(secret: secret, suite),
+        cipher.open(record, sequence: 0, into: &plain) != nil
+      else { continue }
+      self[client].use(TLSEpoch(kind: .early, cipher: cipher, secret: secret))
+      return
+    }
+  }
+
+  private func accept(_ isAccepted: Bool, _ arrival: Arrival, _ receiver: some TLSReceiver) {
+    early.isAccepted = isAccepted
+    let pieces = early.takeAll()
+    guard isAccepted else {
+      if self[client].current?.kind == .early { self[client].advance() }
+      return
+    }
+    for piece in pieces { receiver.receive(piece.bytes.span.bytes, client, piece.arrival) }
+    loseEarly(arrival, receiver)
+  }
+
+  /// Tells what of the early data could not be decrypted or kept, once it is known that the server takes it.
+  func loseEarly(_ arrival: Arrival, _ receiver: some TLSReceiver) {
+    guard early.isAccepted == true, early.lost > 0 else { return }
+    receiver.lose(early.lost, isCounted: false, .encrypted, client, arrival)
+    early.lost = 0
+  }
+}

@@ -1,0 +1,86 @@
+#if !canImport(CryptoKit)
+  import RepriseCore
+  import Testing
+  import TestSupport
+
+  @testable import Capture
+
+  /// Sessions of openssl of which segments are missing.
+  @Suite struct TLSLossTests {
+    /// A session without some of its segments, which the other side acknowledged all the same.
+    private static func tap(
+      _ session: TLSSessions.Recorded, without missing: Range<Int>, pieces: Int = 1_460
+    ) -> Tap {
+      var segments = session.dialogue(pieces: pieces).segments
+      segments.removeSubrange(missing.clamped(to: 3..<segments.count))
+      return Tap(segments, secrets: session.secrets())
+    }
+
+    /// The segments with bytes.
+    private static func full(_ session: TLSSessions.Recorded) -> [Int] {
+      let segments = session.dialogue().segments
+      return segments.indices.filter { !segments[$0].payload.isEmpty }
+    }
+
+    /// Whether some things are others of which any may be missing.
+    private static func isPart(_ some: [[UInt8]], of all: [[UInt8]]) -> Bool {
+      var rest = all[...]
+      for thing in some {
+        guard let place = rest.firstIndex(of: thing) else { return false }
+        rest = rest[(place + 1)...]
+      }
+      return true
+    }
+
+    @Test(arguments: TLSSessions.names.map(\.0))
+    func `a lost segment hides what it held, and nothing is made up`(_ name: String) throws {
+      let session = try TLSSessions.named(name)
+      for place in Self.full(session) {
+        let tap = Self.tap(session, without: place..<(place + 1))
+        let about = "segment \(place)"
+        // A message of which bytes are missing says so itself.
+        let whole: (Peer) -> [[UInt8]] = { peer in
+          tap.packets(peer).filter { $0.size == $0.bytes.count }.map(\.bytes)
+        }
+        #expect(Self.isPart(whole(.client), of: TLSSessions.fromClient), "\(about)")
+        #expect(Self.isPart(whole(.server), of: TLSSessions.fromServer), "\(about)")
+        #expect(
+          tap.faults.isEmpty && tap.malformations.allSatisfy { $0.code == "not-mqtt" }, "\(about)")
+        #expect(tap.reserved == 0, "\(about)")
+      }
+    }
+
+    @Test(arguments: TLSSessions.names.map(\.0))
+    func `behind a loss within data the session goes on`(_ name: String) throws {
+      let session = try TLSSessions.named(name)
+      let segments = session.dialogue().segments
+      // The last full segment of the client's message: the records before and behind it are there.
+      let places = segments.indices.filter { segments[$0].payload.count == 1_460 }
+      let place = try #require(places.last { segments[$0].sender == .client })
+      let tap = Self.tap(session, without: place..<(place + 1))
+      #expect(tap.packets(.client).last?.bytes == [0xe0, 0])
+      #expect(tap.packets(.server).map(\.bytes) == TLSSessions.fromServer)
+      #expect(tap.gaps.isEmpty == false && tap.gaps.allSatisfy { $0.reason == .acknowledged })
+      #expect(tap.notes == [] && tap.closings == [.fin])
+    }
+
+    @Test(arguments: TLSSessions.names.map(\.0))
+    func `whatever is missing, nothing is made up`(_ name: String) throws {
+      let session = try TLSSessions.named(name)
+      var random = SplitMix64(seed: 8_446)
+      let count = session.dialogue().segments.count
+      for _ in 0..<60 {
+        let start = random.int(3...(count - 1))
+        let missing = start..<min(count, start + random.int(1...12))
+        let tap = Self.tap(session, without: missing)
+        let packets = Peer.allCases.flatMap { tap.packets($0) }.filter { $0.size == $0.bytes.count }
+        let all = TLSSessions.fromClient + TLSSessions.fromServer
+        #expect(packets.allSatisfy { all.contains($0.bytes) }, "\(missing)")
+        #expect(
+          tap.faults.isEmpty && tap.malformations.allSatisfy { $0.code == "not-mqtt" }, "\(missing)"
+        )
+        #expect(tap.reserved == 0, "\(missing)")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,135 @@
+#if !canImport(CryptoKit)
+  import Foundation
+  import RepriseCore
+  import TestSupport
+  import Testing
+
+  @testable import Capture
+
+  /// Where the secrets of a capture come from.
+  @Suite struct TLSSecretsTests {
+    private static let name = "TLS_AES_128_GCM_SHA256"
+    private static let packets = TLSSessions.fromClient.count + TLSSessions.fromServer.count
+
+    /// A file of a name of its own that is gone behind the test.
+    private static func withFile<Value>(
+      _ content: [UInt8], _ body: (String) throws -> Value
+    ) throws -> Value {
+      let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+      try Data(content).write(to: path)
+      defer { try? FileManager.default.removeItem(at: path) }
+      return try body(path.path)
+    }
+
+    /// The session as pcapng, with its key log behind a number of frames.
+    private static func pcapng(
+      _ session: TLSSessions.Recorded, secretsBehind place: Int?, _ keys: String? = nil
+    ) -> [UInt8] {
+      var file = PcapngBuilder()
+      file.section()
+      file.interface(linkType: 101)
+      let segments = session.dialogue().segments
+      for index in 0...segments.count {
+        if index == min(place ?? .max, segments.count), place != nil {
+          file.secrets(type: SecretsBlock.tlsKeyLog, Array((keys ?? session.keys).utf8))
+        }
+        if index < segments.count { file.enhancedPacket(Readout.packet(segments[index])) }
+      }
+      return file.bytes
+    }
+
+    private static func controlPackets(_ events: [Event]) -> Int {
+      events.count { if case .mqtt = $0.body { true } else { false } }
+    }
+
+    @Test(arguments: [0, 1, 5, 9, 40, .max])
+    func `a block of secrets is found wherever it stands`(_ place: Int) throws {
+      let session = try TLSSessions.named(Self.name)
+      let readout = try Readout(file: Self.pcapng(session, secretsBehind: place))
+      #expect(Self.controlPackets(readout.events) == Self.packets)
+      #expect(readout.notes == [])
+      for jobs in [1, 2] {
+        let more = try Readout(
+          file: Self.pcapng(session, secretsBehind: place), options: InputOptions(jobs: jobs))
+        #expect(more.events == readout.events)
+      }
+    }
+
+    @Test func `of what can be read once, only blocks before the handshake count`() throws {
+      let session = try TLSSessions.named(Self.name)
+      for (place, isRead) in [(0, true), (4, true), (40, false)] {
+        var list = EventList()
+        let bytes = Self.pcapng(session, secretsBehind: place)
+        let emitter = SessionEmitter { list.consume($0) }
+        var capture = try CaptureSession(
+          CaptureReader(ByteSource(bytes: bytes)), InputOptions(), emitter, rereading: nil)
+        while try capture.read(.max) {}
+        let summary = try capture.finish()
+        #expect(Self.controlPackets(list.events) == (isRead ? Self.packets : 0), "\(place)")
+        #expect(summary.notes.isEmpty == isRead)
+      }
+    }
+
+    @Test func `a wrong line of a block is told by its place`() throws {
+      let session = try TLSSessions.named(Self.name)
+      let keys = "CLIENT_TRAFFIC_SECRET_0 ab\n" + session.keys
+      let readout = try Readout(file: Self.pcapng(session, secretsBehind: 2, keys))
+      #expect(Self.controlPackets(readout.events) == Self.packets)
+      #expect(
+        readout.notes == [
+          "the secrets behind frame 2, line 1: CLIENT_TRAFFIC_SECRET_0 needs a random of 64 "
+            + "hexadecimal digits and a secret of 64 or 96; write the key log anew"
+        ])
+    }
+
+    @Test(arguments: [true, false])
+    func `a key log is taken from its file, though its last line has no end`(
+      _ isEnded: Bool
+    ) throws {
+      let session = try TLSSessions.named("AES128-SHA")
+      let keys = Array(session.keys.utf8)
+      let text = isEnded ? keys : Array(keys.dropLast())
+      try Self.withFile(text) { path in
+        let readout = try Readout(
+          file: Self.pcapng(session, secretsBehind: nil), options: InputOptions(keyLog: path))
+        #expect(Self.controlPackets(readout.events) == Self.packets)
+        #expect(readout.notes == [])
+      }
+    }
+
+    @Test func `a key log that grows is read on`() throws {
+      let session = try TLSSessions.named(Self.name)
+      let keys = Array(session.keys.utf8)
+      try Self.withFile(Array(keys.prefix(keys.count / 2))) { path in
+        let secrets = TLSSecrets(keyLog: try TLSKeyLogFile(path))
+        #expect(secrets.secret(.clientTraffic, of: [UInt8](repeating: 0, count: 32)) == nil)
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data(keys.dropFirst(keys.count / 2)))
+        let tap = Tap(session.dialogue().segments, secrets: secrets)
+        #expect(Self.controlPackets(tap.events) == Self.packets)
+      }
+    }
+
+    @Test func `a key log that is not there is an error that names it`() throws {
+      let session = try TLSSessions.named(Self.name)
+      let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+      let error = #expect(throws: CaptureError.self) {
+        try Readout(
+          file: Self.pcapng(session, secretsBehind: nil), options: InputOptions(keyLog: path))
+      }
+      #expect(error?.code == .notFound && error?.file == path)
+    }
+
+    @Test func `no secret is in any note`() throws {
+      let session = try TLSSessions.named(Self.name)
+      let wrong = session.keys.replacing(" ", with: "  ").replacing("\n", with: "0\n")
+      let tap = Tap(session.dialogue().segments, secrets: session.secrets(wrong))
+      #expect(tap.events.isEmpty && tap.notes.count > 3)
+      for line in session.keys.split(separator: "\n") where !line.hasPrefix("#") {
+        let secret = line.split(separator: " ").last.map(String.init) ?? ""
+        #expect(!tap.notes.contains { $0.contains(secret.prefix(8)) })
+      }
+    }
+  }
+#endif

@@ -1,0 +1,249 @@
+"""Sessions of MQTT over TLS between openssl's client and server, as a relay between them sees them.
+
+    python3 sessions.py FOLDER
+
+makes a file per session: lines "> HEX" of the client and "< HEX" of the server in the order in which they came, and
+keys.log with the secrets of all of them.
+"""
+
+import os
+import queue
+import select
+import socket
+import subprocess
+import sys
+import threading
+
+CONNECT = bytes.fromhex("100c00044d5154540402003c0000")
+CONNACK = bytes.fromhex("20020000")
+PINGREQ, PINGRESP, DISCONNECT = b"\xc0\x00", b"\xd0\x00", b"\xe0\x00"
+PATIENCE = 20
+
+
+def publish(letter, count):
+    body = b"\x00\x03a/b" + letter * (count - 3) + b"end"
+    head, size = b"\x30", len(body)
+    while True:
+        size, low = divmod(size, 128)
+        head += bytes([low | (0x80 if size else 0)])
+        if not size:
+            return head + body
+
+
+class End:
+    """A process, what it reads, and what it has printed."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen(
+            ["openssl", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, bufsize=0)
+        self.printed = b""
+        self.pieces = queue.Queue()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        while piece := self.process.stdout.read(65536):
+            self.pieces.put(piece)
+        self.pieces.put(b"")
+
+    def write(self, text):
+        self.process.stdin.write(text)
+
+    def wait(self, text):
+        """Waits until it has printed something, and forgets it with all before."""
+        while text not in self.printed:
+            piece = self.pieces.get(timeout=PATIENCE)
+            if not piece:
+                raise SystemExit(f"openssl ended before {text[:20]!r}: {self.printed[-400:]!r}")
+            self.printed += piece
+        self.printed = self.printed.split(text, 1)[1]
+
+
+class Relay:
+    """Stands between a client and its server, and writes down what each of them sends."""
+
+    def __init__(self, server_port):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.server_port = server_port
+        self.lines = []
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        client, _ = self.listener.accept()
+        server = socket.create_connection(("127.0.0.1", self.server_port))
+        ways = {client: (server, "> "), server: (client, "< ")}
+        while ways:
+            for end in select.select(list(ways), [], [])[0]:
+                to, mark = ways[end]
+                try:
+                    piece = end.recv(65536)
+                    if piece:
+                        self.lines.append(mark + piece.hex())
+                        to.sendall(piece)
+                    else:
+                        to.shutdown(socket.SHUT_WR)
+                except OSError:
+                    piece = b""
+                if not piece:
+                    del ways[end]
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class Sessions:
+    def __init__(self, folder):
+        self.folder = folder
+        os.chdir(folder)
+        subprocess.run(
+            "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2"
+            " -subj /CN=broker.example -addext subjectAltName=DNS:broker.example",
+            shell=True, check=True, stderr=subprocess.DEVNULL)
+
+    def play(self, name, server_options, clients):
+        """Plays the sessions of clients with one server: (suffix, options, steps)."""
+        port = free_port()
+        quiet = [] if "-early_data" in server_options else ["-quiet"]
+        server = End(
+            "s_server", "-accept", f"127.0.0.1:{port}", "-cert", "cert.pem", "-key", "key.pem",
+            "-keylogfile", f"{name}.server", *quiet, *server_options)
+        wait_for(port, server)
+        for suffix, options, steps in clients:
+            relay = Relay(port)
+            client = End(
+                "s_client", "-connect", f"127.0.0.1:{relay.port}", "-servername",
+                "broker.example", "-keylogfile", f"{name}{suffix}.keys", *options)
+            steps(client, server)
+            client.process.stdin.close()
+            client.process.wait(timeout=PATIENCE)
+            relay.thread.join(timeout=PATIENCE)
+            with open(f"{name}{suffix}.txt", "w") as file:
+                file.write("\n".join(relay.lines) + "\n")
+        server.process.kill()
+        server.process.wait()
+
+
+def wait_for(port, server):
+    """Waits until the server listens; a connection to ask would be its first client."""
+    inode = f"0100007F:{port:04X}"
+    while server.process.poll() is None:
+        with open("/proc/net/tcp") as table:
+            if any(line.split()[1] == inode and line.split()[3] == "0A" for line in table):
+                return
+    raise SystemExit(f"openssl s_server does not start: {server.process.stdout.read()!r}")
+
+
+def session(client, server, command=None):
+    connect(client, server)
+    if command:
+        letter, answer = command
+        client.write(letter)
+        client.wait(answer)
+    go_on(client, server)
+
+
+def connect(client, server):
+    client.write(CONNECT)
+    server.wait(CONNECT)
+    server.write(CONNACK)
+    client.wait(CONNACK)
+
+
+def go_on(client, server):
+    message = publish(b"x", 20_000)
+    client.write(message)
+    server.wait(message[-9:])
+    message = publish(b"y", 30_000)
+    server.write(message)
+    client.wait(message[-9:])
+    client.write(PINGREQ)
+    server.wait(PINGREQ)
+    server.write(PINGRESP)
+    client.wait(PINGRESP)
+    client.write(DISCONNECT)
+    server.wait(DISCONNECT)
+
+
+def commanded(*command):
+    return lambda client, server: session(client, server, command)
+
+
+def early(client, server):
+    server.wait(CONNECT)
+    server.write(CONNACK)
+    client.wait(CONNACK)
+    go_on(client, server)
+
+
+SUITES_13 = [
+    "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
+    "TLS_AES_128_CCM_SHA256", "TLS_AES_128_CCM_8_SHA256",
+]
+SUITES_12 = [
+    "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-RSA-CHACHA20-POLY1305",
+    "DHE-RSA-AES128-CCM", "DHE-RSA-AES256-CCM8", "AES128-CCM8", "AES256-CCM", "AES128-SHA",
+    "AES128-SHA256", "ECDHE-RSA-AES256-SHA384", "NULL-SHA", "NULL-SHA256",
+]
+
+
+def main(folder):
+    sessions = Sessions(folder)
+    tls12, tls13 = ["-tls1_2"], ["-tls1_3"]
+    jobs = []
+
+    def add(name, server_options, *clients):
+        jobs.append((name, server_options, clients))
+
+    def cipher(suite):
+        return ["-cipher", f"{suite}:@SECLEVEL=0"]
+
+    for suite in SUITES_13:
+        add(suite, tls13 + ["-ciphersuites", suite], ("", ["-ciphersuites", suite], session))
+    for suite in SUITES_12:
+        add(suite, tls12 + cipher(suite), ("", cipher(suite), session))
+    for suite in ["AES128-SHA", "ECDHE-RSA-AES256-SHA384"]:
+        add(f"{suite}-mac-first", tls12 + cipher(suite), ("", cipher(suite) + ["-no_etm"], session))
+    for suite in ["PSK-AES128-GCM-SHA256", "PSK-AES128-CCM8", "PSK-AES256-CBC-SHA"]:
+        psk = ["-psk", "00112233445566778899aabbccddeeff", "-nocert"]
+        add(suite, tls12 + cipher(suite) + psk, ("", cipher(suite) + psk[:2], session))
+    add("padded", tls13 + ["-record_padding", "512"], ("", ["-record_padding", "300"], session))
+    add("retry", tls13 + ["-groups", "P-384"], ("", ["-groups", "X25519:P-384"], session))
+    add("update", tls13, ("-both", [], commanded(b"K\n", b"KEYUPDATE")), ("-one", [], commanded(b"k\n", b"KEYUPDATE")))
+    add("renegotiated", tls12 + ["-client_renegotiation"],
+        ("", ["-legacy_renegotiation"], commanded(b"R\n", b"RENEGOTIATING")))
+    for name, options in [
+        ("ticket", tls12), ("id", tls12 + ["-no_ticket"]), ("psk", tls13),
+    ]:
+        add(f"resumed-{name}", options,
+            ("-1", ["-sess_out", f"{name}.session"], session),
+            ("-2", ["-sess_in", f"{name}.session"], session))
+    with open("early.bin", "wb") as file:
+        file.write(CONNECT)
+    add("early", tls13 + ["-early_data"],
+        ("-1", ["-sess_out", "early.session"], session),
+        ("-2", ["-sess_in", "early.session", "-early_data", "early.bin"], early))
+
+    failed = []
+
+    def work():
+        while jobs:
+            job = jobs.pop()
+            try:
+                sessions.play(*job)
+            except (Exception, SystemExit) as error:
+                failed.append(f"{job[0]}: {error!r}")
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failed:
+        raise SystemExit("\n".join(failed))
+
+
+main(sys.argv[1])
