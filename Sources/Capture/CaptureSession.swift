@@ -15,7 +15,7 @@ struct CaptureSession: ~Copyable {
   ///   - options: What the user says about the traffic.
   ///   - emitter: What takes the events; when nobody wants more of them, reading is over.
   ///   - path: The file, if it can be read twice: for secrets that stand behind what they decrypt.
-  /// - Throws: ``CaptureError`` for a filter that makes no sense, and a key log that can't be read.
+  /// - Throws: ``CaptureError`` for a filter that makes no sense, and for keys that can't be read.
   init(
     _ reader: consuming CaptureReader, _ options: InputOptions, _ emitter: SessionEmitter,
     rereading path: String?
@@ -24,7 +24,7 @@ struct CaptureSession: ~Copyable {
     let isRead = reader.format == .pcapng ? path : nil
     self.reader = reader
     if let bpf = options.bpf { filter = try PacketFilter(bpf) } else { filter = nil }
-    let secrets = try Self.secrets(options.keyLog, embedded, rereading: isRead)
+    let secrets = try Self.secrets(options, embedded, rereading: isRead)
     self.emitter = emitter
     reassembler = TCPReassembler(
       SessionTraffic(
@@ -32,12 +32,14 @@ struct CaptureSession: ~Copyable {
   }
 
   private static func secrets(
-    _ keyLog: String?, _ embedded: EmbeddedSecrets, rereading path: String?
+    _ options: InputOptions, _ embedded: EmbeddedSecrets, rereading path: String?
   ) throws(CaptureError) -> TLSSecrets {
     var file: TLSKeyLogFile?
-    if let keyLog { file = try TLSKeyLogFile(keyLog) }
+    if let keyLog = options.keyLog { file = try TLSKeyLogFile(keyLog) }
+    var serverKey: TLSServerKey?
+    if let path = options.serverKey { serverKey = try TLSServerKey(path) }
     return TLSSecrets(
-      keyLog: file, embedded: embedded,
+      keyLog: file, serverKey: serverKey, preSharedKey: options.preSharedKey, embedded: embedded,
       lookAhead: path.map { path in { EmbeddedSecrets.all(in: path) } })
   }
 
@@ -85,7 +87,7 @@ struct CaptureSession: ~Copyable {
     if let failure = emitter.failure { throw failure }
     var summary = InputSummary()
     summary.frames = reader.framesRead
-    summary.connections = emitter.connections
+    summary.connections = emitter.recognised
     summary.notes = CaptureNotes.all(
       cut: cut, dissector.statistics, reassembler.statistics, connections: summary.connections,
       gaps: emitter.gaps, left: reassembler.consumer.notes,

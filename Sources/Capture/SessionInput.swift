@@ -13,6 +13,10 @@ public struct InputOptions: Sendable {
   ///
   /// Secrets that a pcapng file carries itself are found without it.
   public var keyLog: String?
+  /// The private RSA key of servers in PEM format, for cipher suites in which clients encrypt by it; nil for none.
+  public var serverKey: String?
+  /// The key that both ends have, for cipher suites in which nothing else makes the secret; nil for none.
+  public var preSharedKey: [UInt8]?
   /// The memory, in bytes, that everything that is unfinished may take together.
   ///
   /// When it is met, what has waited longest is given up: an event or a note tells what.
@@ -30,11 +34,14 @@ public struct InputOptions: Sendable {
   /// Creates options.
   public init(
     bpf: String? = nil, decode: [UInt16: DecodeRule] = [:], keyLog: String? = nil,
-    memory: Int = defaultMemory, jobs: Int = 1
+    serverKey: String? = nil, preSharedKey: [UInt8]? = nil, memory: Int = defaultMemory,
+    jobs: Int = 1
   ) {
     self.bpf = bpf
     self.decode = decode
     self.keyLog = keyLog
+    self.serverKey = serverKey
+    self.preSharedKey = preSharedKey
     self.memory = memory
     self.jobs = jobs
   }
@@ -57,6 +64,8 @@ public enum DecodeRule: Sendable, Hashable {
   case webSocket
   /// Requests and answers of HTTP/1.1, which nothing else asks for; and WebSocket where that is asked for first.
   case http
+  /// TLS, and in it whatever its bytes look like.
+  case tls
   /// Nothing that is decoded.
   case none
 }

@@ -39,9 +39,17 @@ import Testing
       "--decode can't be '1883'; type a port and what it carries: --decode 1884=mqtt"
     ),
     (
-      ["inspect", "--decode", "1883=tls", "x"],
-      "--decode 1883=tls: this version can't read tls yet; "
-        + "it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket, http or none"
+      ["inspect", "--decode", "1883=quic", "x"],
+      "--decode can't be '1883=quic'; behind the port it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, "
+        + "websocket, http, tls or none"
+    ),
+    (
+      ["inspect", "--psk", "0g", "x"],
+      "--psk can't be that; type the key as hexadecimal digits, two for each of 1 to 256 bytes"
+    ),
+    (
+      ["inspect", "--psk", "123", "x"],
+      "--psk can't be that; type the key as hexadecimal digits, two for each of 1 to 256 bytes"
     ),
     (["convert", "x"], "convert needs a file to write; add -o FILE.jsonl"),
     (

@@ -80,6 +80,7 @@ struct SelectionTests {
     case .mqtt(let packet): "packet \((packet.bytes.first ?? 0) >> 4)"
     case .handshake: "handshake"
     case .http(let part): "\(part.name)"
+    case .tls(let part): "\(part.name)"
     case .webSocket(let frame): "frame \(frame.header.opcode.name)"
     }
   }

@@ -79,7 +79,7 @@ struct WebSocketRobustnessTests {
         case .webSocket(let frame):
           let read = carrier.read(frame.encoded(), from: event.context.sender)
           if let read { event.body = .webSocket(read) }
-        case .opened, .closed, .attempted, .gap, .malformed, .mqtt, .http: break
+        case .opened, .closed, .attempted, .gap, .malformed, .mqtt, .http, .tls: break
         }
         return event
       }

@@ -44,6 +44,7 @@ import Wire
       case .closed(let closing): "CLOSE \(closing.how.rawValue)"
       case .handshake(let handshake): "\(handshake.name)"
       case .http(let part): "\(part.name)"
+      case .tls(let part): "\(part.name)"
       case .webSocket(let frame): "\(frame.opcode.name)"
       case .mqtt(let packet): "\(packet.type.name)"
       case .gap, .malformed: "lost"

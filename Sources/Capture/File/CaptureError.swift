@@ -9,7 +9,7 @@ public struct CaptureError: Error, Sendable, Equatable {
     private enum Value: Hashable, Sendable {
       case notFound, isDirectory, permissionDenied, readFailed, empty, unknownFormat
       case unsupportedVersion, truncated, malformedRecord, recordTooLarge
-      case damagedCompression, invalidFilter, unsupportedLinkType
+      case damagedCompression, invalidFilter, invalidKey, unsupportedLinkType
     }
 
     private let value: Value
@@ -38,6 +38,8 @@ public struct CaptureError: Error, Sendable, Equatable {
     public static let damagedCompression = Code(value: .damagedCompression)
     /// libpcap refused the filter expression.
     public static let invalidFilter = Code(value: .invalidFilter)
+    /// A key to decrypt by is none that can be used.
+    public static let invalidKey = Code(value: .invalidKey)
     /// The frames are of kinds of link that can't be read.
     public static let unsupportedLinkType = Code(value: .unsupportedLinkType)
   }

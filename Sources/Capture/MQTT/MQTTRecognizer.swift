@@ -31,7 +31,7 @@ struct MQTTRecognizer {
   /// - Returns: What the connection is taken for.
   func judge(_ pieces: HeldPieces, isFinal: Bool) -> Verdict {
     switch rule {
-    case .some(.none), .webSocket, .http: return .notMQTT
+    case .some(.none), .webSocket, .http, .tls: return .notMQTT
     case .mqtt, nil: break
     }
     let isOver = Self.isOver(pieces)

@@ -71,7 +71,7 @@ struct EventBatch: Sendable {
     case .mqtt(let packet): append(event.context, packet)
     case .webSocket(let frame): append(event.context, frame)
     case .opened, .closed, .attempted, .gap, .malformed: keep(event)
-    case .handshake, .http:
+    case .handshake, .http, .tls:
       keep(event)
       isHeavy = true
     }

@@ -41,7 +41,7 @@ final class LeftConnections {
     let (server, client) = (session.serverHello, session.clientHello)
     let kind = Kind.tls(
       version: (server ?? client)?.version, isChosen: server != nil,
-      serverName: client?.serverName, obstacle)
+      serverName: client?.extensions.serverName, obstacle)
     add(kind, port: port, frame: frame)
   }
 
@@ -61,7 +61,7 @@ final class LeftConnections {
     let connections = count == 1 ? "1 connection" : "\(count) connections"
     switch key.kind {
     case .tls(let version, let isChosen, let serverName, let obstacle):
-      let name = version.map { (isChosen ? "" : "up to ") + Self.name($0) } ?? "TLS"
+      let name = version.map { (isChosen ? "" : "up to ") + TLSHello.name(ofVersion: $0) } ?? "TLS"
       let server = serverName.map { " with \($0)" } ?? ""
       let remedy = obstacle.remedy.map { "; \($0)" } ?? ""
       return "\(connections) of port \(key.port) spoke \(name)\(server) and \(obstacle.text) "
@@ -71,6 +71,7 @@ final class LeftConnections {
         switch rule {
         case .webSocket: "WebSocket"
         case .http: "HTTP"
+        case .tls: "TLS"
         case .mqtt, .none: "MQTT"
         }
       return "--decode \(key.port)=\(Self.name(rule)): nothing in \(connections) of that port "
@@ -91,17 +92,8 @@ final class LeftConnections {
     case .mqtt(let version?): "\(WireProtocol.mqtt(version).name)"
     case .webSocket: "websocket"
     case .http: "http"
+    case .tls: "tls"
     case .none: "none"
-    }
-  }
-
-  private static func name(_ version: UInt16) -> String {
-    switch version {
-    case 0x0300: "SSL 3.0"
-    case 0x0301: "TLS 1.0"
-    case 0x0302: "TLS 1.1"
-    case 0x0303: "TLS 1.2"
-    default: "TLS 1.3"
     }
   }
 }

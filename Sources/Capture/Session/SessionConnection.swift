@@ -23,6 +23,8 @@ final class SessionConnection {
   private(set) var http: HTTPConnection?
   /// What TLS keeps, if the connection speaks it; what is decrypted is a connection of its own.
   private(set) var tls: TLSConnection?
+  /// What of TLS is told once it is known that the plain bytes are something that is decoded.
+  var preface: [Event] = []
   /// Whether this is what was decrypted of a connection that speaks TLS.
   let isDecrypted: Bool
   /// What the packets weigh for 5.0 and against it: what an inferred version stands on.

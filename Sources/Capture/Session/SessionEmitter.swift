@@ -16,8 +16,10 @@ final class SessionEmitter {
   @exclusivity(unchecked) private(set) var isOver = false
   /// The bytes in all GAPs that were handed on: what connections of no interest lack, nobody sees.
   private(set) var gaps = GapTotals()
-  /// The number of connections recognised so far.
-  private(set) var connections = 0
+  /// The number of connections that have a number so far.
+  private var connections = 0
+  /// How many of them are something that is decoded.
+  private(set) var recognised = 0
 
   /// Creates what hands events to a closure.
   init(_ take: @escaping Take) {
@@ -78,8 +80,8 @@ final class SessionEmitter {
 
   /// Numbers a connection and tells that it was recognised.
   func open(_ connection: SessionConnection, _ arrival: Arrival, evidence: String?) {
-    connections += 1
-    connection.number = connections
+    recognised += 1
+    number(connection)
     let opening = connection.opening
     let isFirstClient = connection.client == .first
     let body = ConnectionOpening(
@@ -89,6 +91,20 @@ final class SessionEmitter {
       firstTime: opening.arrival.time, evidence: evidence)
     let direction = Direction(connection, connection.client, arrival)
     emit(EventView(direction.carrierContext, .opened(body)))
+    guard !connection.preface.isEmpty else { return }
+    for var event in connection.preface {
+      event.context.connection = connection.number
+      event.withView { emit($0) }
+    }
+    connection.preface = []
+  }
+
+  /// Gives a connection the next number.
+  @discardableResult
+  func number(_ connection: SessionConnection) -> Int {
+    connections += 1
+    connection.number = connections
+    return connections
   }
 
   /// Numbers a connection that has no number yet, and tells that it was recognised.

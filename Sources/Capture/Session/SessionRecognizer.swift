@@ -31,6 +31,7 @@ struct SessionRecognizer {
     if case .none? = rule { return .foreign }
     let tls = TLSRecognizer(opening: opening)
     if let client = tls.client(firstBytes: bytes, of: side) { return .tls(client: client) }
+    if rule == .tls { return nil }
     if rule != .webSocket, rule != .http {
       let mqtt = MQTTRecognizer(opening: opening, rule: rule)
       if let verdict = mqtt.judge(firstBytes: bytes, of: side) { return Self.verdict(verdict) }
@@ -48,6 +49,7 @@ struct SessionRecognizer {
     let tls = TLSRecognizer(opening: opening)
     if let client = tls.client(pieces, isFinal: isFinal) { return .tls(client: client) }
     if !isFinal, tls.mayBegin(pieces) { return .undecided }
+    if rule == .tls { return Self.isOver(pieces, isFinal: isFinal) ? .foreign : .undecided }
     let http = mayBeHTTP ? http(pieces, isFinal: isFinal) : nil
     if let http { return http }
     if rule == .webSocket { return forced(pieces, isFinal: isFinal) }

@@ -7,7 +7,7 @@ import Wire
 /// handed on as they lie in the capture.
 struct SessionTraffic: TCPConsumer {
   let decode: [UInt16: DecodeRule]
-  private let emitter: SessionEmitter
+  let emitter: SessionEmitter
   private let mqtt: MQTTStreams
   private let webSocket: WebSocketStreams
   private let http: HTTPStreams

@@ -9,6 +9,8 @@ final class TLSConnection {
   let session: TLSSession
   /// The connection that its plain bytes are, once there are any.
   var plain: SessionConnection?
+  /// The alerts that came before it was known what to tell of the connection.
+  var alerts: [Event] = []
   /// Whether the plain bytes are something that is decoded, or may be.
   var isWanted = true
 
@@ -24,8 +26,61 @@ struct TLSJoint: TLSReceiver {
   private var plain: SessionConnection {
     if let plain = state.plain { return plain }
     let made = traffic.makePlain(connection)
+    made.client = connection.client
+    made.preface = [Event(context(state.session.greeting), .tls(.handshake(hellos())))]
+    made.preface += state.alerts
     state.plain = made
     return made
+  }
+
+  /// What both ends have said in the clear.
+  func hellos(_ obstacle: TLSObstacle? = nil) -> TLSHellos {
+    let (session, opening) = (state.session, connection.opening)
+    let isFirstClient = connection.client == .first
+    let version = session.serverHello?.version ?? session.clientHello?.version
+    return TLSHellos(
+      client: (isFirstClient ? opening.first : opening.second).description,
+      server: (isFirstClient ? opening.second : opening.first).description,
+      version: version.map(TLSHello.name), cipherSuite: session.serverHello?.suite?.name,
+      serverName: session.clientHello?.extensions.serverName,
+      protocols: session.clientHello?.extensions.protocols ?? [],
+      chosenProtocol: session.chosenProtocol, obstacle: obstacle?.text, remedy: obstacle?.remedy)
+  }
+
+  private func context(_ place: (side: Side, arrival: Arrival)?) -> EventContext {
+    let arrival = place?.arrival ?? connection.opening.arrival
+    return EventContext(
+      time: arrival.time, frame: arrival.frame, connection: state.plain?.number ?? 0,
+      sender: connection.peer(place?.side ?? connection.client), wire: .tls,
+      isOrderUncertain: arrival.isOrderUncertain)
+  }
+
+  func take(_ alert: TLSAlert, _ side: Side, _ arrival: Arrival) {
+    let event = Event(context((side, arrival)), .tls(.alert(alert)))
+    if let plain = state.plain, plain.number > 0 {
+      if state.isWanted { event.withView { traffic.emitter.emit($0) } }
+    } else if let plain = state.plain {
+      plain.preface.append(event)
+    } else if state.alerts.count < Self.mostAlerts {
+      state.alerts.append(event)
+    }
+  }
+
+  private static let mostAlerts = 8
+
+  /// Tells why the connection is not decrypted, or not any further: the only event that there is then, but for alerts.
+  func tell(_ obstacle: TLSObstacle) {
+    var event = Event(context(state.session.greeting), .tls(.handshake(hellos(obstacle))))
+    if let plain = state.plain {
+      guard plain.number > 0, state.isWanted else { return }
+      return event.withView { traffic.emitter.emit($0) }
+    }
+    let number = traffic.emitter.number(connection)
+    for alert in [event] + state.alerts {
+      event = alert
+      event.context.connection = number
+      event.withView { traffic.emitter.emit($0) }
+    }
   }
 
   func receive(_ bytes: RawSpan, _ side: Side, _ arrival: Arrival) {
@@ -47,7 +102,8 @@ extension SessionTraffic {
   /// Makes the connection that the plain bytes of another one are.
   func makePlain(_ connection: SessionConnection) -> SessionConnection {
     SessionConnection(
-      connection.opening, rule: connection.rule, isDecrypted: true, budget)
+      connection.opening, rule: connection.rule == .tls ? nil : connection.rule, isDecrypted: true,
+      budget)
   }
 
   /// Takes bytes of a connection that speaks TLS; false when nothing can come of it any more.
@@ -77,6 +133,7 @@ extension SessionTraffic {
   private func note(
     _ obstacle: TLSObstacle, _ connection: SessionConnection, _ state: TLSConnection
   ) {
+    TLSJoint(traffic: self, connection: connection, state: state).tell(obstacle)
     left.add(
       state.session, obstacle, port: port(connection), frame: connection.opening.arrival.frame)
   }

@@ -9,6 +9,16 @@ struct TLSCipherSuite: Hashable {
     case null(TLSDigest)
   }
 
+  /// How both ends agree on a secret, as far as a key can undo it.
+  enum KeyExchange {
+    /// The client encrypts it by the server's RSA key (RFC 5246 section 7.4.7.1).
+    case rsa
+    /// It is a key that both have (RFC 4279 section 2).
+    case psk
+    /// In another way, as by Diffie-Hellman, which no key undoes.
+    case other
+  }
+
   /// The value in IANA's registry.
   let value: UInt16
 
@@ -37,6 +47,12 @@ struct TLSCipherSuite: Hashable {
     case "AES_256_CBC": return .block(keySize: 32, digest)
     default: return cipher.first == "NULL" ? .null(digest) : nil
     }
+  }
+
+  /// How both ends agree on a secret.
+  var keyExchange: KeyExchange {
+    guard let name = Self.names[value] else { return .other }
+    return name.hasPrefix("RSA_WITH_") ? .rsa : name.hasPrefix("PSK_WITH_") ? .psk : .other
   }
 
   /// The hash that its secrets are made with (RFC 5246 section 5, RFC 8446 section 7.1).

@@ -30,6 +30,9 @@ struct TLSHandshakeMessages {
   /// Whether something is missing, so that nobody knows where the next message begins.
   private var isBroken = false
 
+  /// How many bytes came behind the last message that was returned.
+  var countBehind: Int { bytes.count }
+
   /// The memory that an unfinished message takes, in bytes.
   var reserved: Int { bytes.count }
 

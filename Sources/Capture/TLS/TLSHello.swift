@@ -15,18 +15,8 @@ struct TLSHello: Equatable {
   private(set) var suite: TLSCipherSuite?
   /// Whether the server chose to compress (RFC 5246 section 7.4.1.3).
   private(set) var isCompressed = false
-  /// The server that the client asks for (RFC 6066 section 3), if that is a host name.
-  private(set) var serverName: String?
-  /// The protocols that the client offers, or the one that the server chose (RFC 7301).
-  private(set) var protocols: [String] = []
-  /// The ticket of 1.2 by which the client resumes a session (RFC 5077).
-  private(set) var ticket: [UInt8] = []
-  /// Whether the master secret depends on the whole handshake (RFC 7627).
-  private(set) var hasExtendedMasterSecret = false
-  /// Whether the HMAC is of what is encrypted (RFC 7366).
-  private(set) var encryptsThenMACs = false
-  /// Whether the client sends early data (RFC 8446 section 4.2.10).
-  private(set) var hasEarlyData = false
+  /// What extends it.
+  private(set) var extensions = Extensions()
 
   /// Whether this is a HelloRetryRequest.
   var isRetry: Bool { !isFromClient && random == Self.retry }
@@ -54,33 +44,19 @@ struct TLSHello: Equatable {
     }
     // Before TLS 1.3 there may be no extensions.
     if !fields.rest.isEmpty {
-      guard let block = fields.prefixed(2), readExtensions(block) else { return nil }
+      extensions = Extensions(fields.rest)
+      guard extensions.areWhole else { return nil }
+      if let field = extensions.versions {
+        self.version =
+          Self.version(field, isFromClient: isFromClient).map(UInt16.init)
+          ?? self.version
+      }
     }
     guard TLSRecord.versions.contains(Int(self.version)) else { return nil }
   }
 
-  private mutating func readExtensions(_ block: ArraySlice<UInt8>) -> Bool {
-    var extensions = TLSFields(rest: block)
-    while !extensions.rest.isEmpty {
-      guard let type = extensions.number(2), let content = extensions.prefixed(2) else {
-        return false
-      }
-      switch type {
-      case 0: serverName = Self.serverName(content)
-      case 16: protocols = Self.protocols(content)
-      case 22: encryptsThenMACs = true
-      case 23: hasExtendedMasterSecret = true
-      case 35: ticket = Array(content)
-      case 42: hasEarlyData = true
-      case 43: version = readVersion(content).map(UInt16.init) ?? version
-      default: continue
-      }
-    }
-    return true
-  }
-
   /// Section 4.2.1: a list of the client, whose made-up values are left out (RFC 8701), or one choice.
-  private func readVersion(_ content: ArraySlice<UInt8>) -> Int? {
+  private static func version(_ content: ArraySlice<UInt8>, isFromClient: Bool) -> Int? {
     var fields = TLSFields(rest: content)
     guard isFromClient else { return fields.number(2) }
     guard var list = fields.prefixed(1).map(TLSFields.init) else { return nil }
@@ -91,33 +67,98 @@ struct TLSHello: Equatable {
     return highest
   }
 
-  /// The first host name, if it consists of what host names do.
-  private static func serverName(_ content: ArraySlice<UInt8>) -> String? {
-    var fields = TLSFields(rest: content)
-    guard var list = fields.prefixed(2).map(TLSFields.init), list.number(1) == 0,
-      let name = list.prefixed(2), (1...255).contains(name.count)
-    else { return nil }
-    let isHostName = name.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"):
-        true
-      default: false
+  /// The name of a version.
+  static func name(ofVersion version: UInt16) -> String {
+    switch version {
+    case 0x0300: "SSL 3.0"
+    case 0x0301: "TLS 1.0"
+    case 0x0302: "TLS 1.1"
+    case 0x0303: "TLS 1.2"
+    default: "TLS 1.3"
+    }
+  }
+}
+
+extension TLSHello {
+  /// What extensions of a hello say, or the Encrypted Extensions (RFC 8446 section 4.2).
+  struct Extensions: Equatable {
+    /// The server that the client asks for (RFC 6066 section 3), if that is a host name.
+    private(set) var serverName: String?
+    /// The protocols that the client offers, or the one that the server chose (RFC 7301).
+    private(set) var protocols: [String] = []
+    /// The ticket of 1.2 by which the client resumes a session (RFC 5077).
+    private(set) var ticket: [UInt8] = []
+    /// Whether the master secret depends on the whole handshake (RFC 7627).
+    private(set) var hasExtendedMasterSecret = false
+    /// Whether the HMAC is of what is encrypted (RFC 7366).
+    private(set) var encryptsThenMACs = false
+    /// Whether there is, or may be, early data (RFC 8446 section 4.2.10).
+    private(set) var hasEarlyData = false
+    /// What the field of versions holds.
+    private(set) var versions: ArraySlice<UInt8>?
+    /// Whether no extension reaches beyond its end.
+    private(set) var areWhole = true
+
+    /// There are none.
+    init() {}
+
+    /// Reads extensions behind the count of their bytes.
+    init(_ bytes: ArraySlice<UInt8>) {
+      var fields = TLSFields(rest: bytes)
+      guard var list = fields.prefixed(2).map(TLSFields.init) else {
+        areWhole = false
+        return
+      }
+      while !list.rest.isEmpty {
+        guard let type = list.number(2), let content = list.prefixed(2) else {
+          areWhole = false
+          return
+        }
+        take(type, content)
       }
     }
-    return isHostName ? String(decoding: name, as: UTF8.self) : nil
-  }
 
-  /// The names that can be shown; made-up ones can't be (RFC 8701).
-  private static func protocols(_ content: ArraySlice<UInt8>) -> [String] {
-    var fields = TLSFields(rest: content)
-    guard var list = fields.prefixed(2).map(TLSFields.init) else { return [] }
-    var names: [String] = []
-    while let name = list.prefixed(1) {
-      guard !name.isEmpty, name.allSatisfy({ (0x21...0x7E).contains($0) }) else { continue }
-      names.append(String(decoding: name, as: UTF8.self))
+    private mutating func take(_ type: Int, _ content: ArraySlice<UInt8>) {
+      switch type {
+      case 0: serverName = Self.serverName(content)
+      case 16: protocols = Self.protocols(content)
+      case 22: encryptsThenMACs = true
+      case 23: hasExtendedMasterSecret = true
+      case 35: ticket = Array(content)
+      case 42: hasEarlyData = true
+      case 43: versions = content
+      default: break
+      }
     }
-    return names
+
+    /// The first host name, if it consists of what host names do.
+    private static func serverName(_ content: ArraySlice<UInt8>) -> String? {
+      var fields = TLSFields(rest: content)
+      guard var list = fields.prefixed(2).map(TLSFields.init), list.number(1) == 0,
+        let name = list.prefixed(2), (1...255).contains(name.count)
+      else { return nil }
+      let isHostName = name.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+          UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
+      return isHostName ? String(decoding: name, as: UTF8.self) : nil
+    }
+
+    /// The names that can be shown; made-up ones can't be (RFC 8701).
+    private static func protocols(_ content: ArraySlice<UInt8>) -> [String] {
+      var fields = TLSFields(rest: content)
+      guard var list = fields.prefixed(2).map(TLSFields.init) else { return [] }
+      var names: [String] = []
+      while let name = list.prefixed(1) {
+        guard !name.isEmpty, name.allSatisfy({ (0x21...0x7E).contains($0) }) else { continue }
+        names.append(String(decoding: name, as: UTF8.self))
+      }
+      return names
+    }
   }
 }

@@ -5,6 +5,14 @@
   extension TLSHash {
     private var function: OpaquePointer? { self == .sha256 ? EVP_sha256() : EVP_sha384() }
 
+    /// Returns the hash of bytes; nil if the system can't compute it.
+    func digest(_ bytes: [UInt8]) -> [UInt8]? {
+      var result = [UInt8](repeating: 0, count: size)
+      var count: UInt32 = 0
+      guard EVP_Digest(bytes, bytes.count, &result, &count, function, nil) == 1 else { return nil }
+      return result
+    }
+
     /// Returns what the pseudorandom function of 1.2 makes of a secret (RFC 5246 section 5).
     /// - Returns: As many bytes as asked for; nil if the system can't compute them.
     func prf(_ secret: [UInt8], _ label: String, seed: [UInt8], count: Int) -> [UInt8]? {

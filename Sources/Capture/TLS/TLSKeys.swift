@@ -50,7 +50,7 @@ enum TLSKeys {
         case .authenticated(let aead): TLSAEADCipher(aead, key: key, iv: iv, isTLS13: false)
         case .block(_, let digest), .null(let digest):
           TLSBlockCipher(
-            key: key, digest, macKey: mac, encryptsThenMACs: server.encryptsThenMACs)
+            key: key, digest, macKey: mac, encryptsThenMACs: server.extensions.encryptsThenMACs)
         }
       }
       guard let first = cipher(macs.0, keys.0, ivs.0), let second = cipher(macs.1, keys.1, ivs.1)

@@ -6,6 +6,8 @@ enum TLSObstacle: Hashable {
   case notAmongSecrets
   /// There are secrets of this connection by name, but they do not decrypt it.
   case wrongSecrets
+  /// There is a key of a server or a pre-shared one, but no key tells the secrets of the cipher suite.
+  case ephemeral(TLSCipherSuite)
   /// The cipher suite is none that is decrypted here.
   case suite(TLSCipherSuite)
   /// The version is none that is decrypted here.
@@ -26,6 +28,8 @@ enum TLSObstacle: Hashable {
     case .noSecrets: "can't be read without keys"
     case .notAmongSecrets: "can't be read: no key that is given belongs to it"
     case .wrongSecrets: "can't be read: what is given as its keys does not decrypt it"
+    case .ephemeral(let suite):
+      "can't be read by the key that is given: no such key tells the secrets of \(suite.name)"
     case .suite(let suite): "can't be read: \(suite.name) is not decrypted"
     case .version: "can't be read: only TLS 1.2 and 1.3 are decrypted"
     case .compression: "can't be read: compression is not undone"
@@ -41,6 +45,7 @@ enum TLSObstacle: Hashable {
     switch self {
     case .noSecrets:
       "give the key log that the client or the server wrote (SSLKEYLOGFILE) by --keylog FILE"
+    case .ephemeral: "give a key log by --keylog FILE"
     case .notAmongSecrets, .wrongSecrets: "give the key log of that very session"
     case .noHandshake: "start the capture before the connection, and take it with -s 0"
     case .suite, .version, .compression, .unfinished, .lostTrack, .notTLS: nil

@@ -8,6 +8,10 @@ final class TLSSecrets {
   /// So many sessions are kept to be resumed; they need secrets only where a key log has none for the resumed one.
   private static let mostSessions = 4_096
 
+  /// The private key of the servers, for suites in which clients encrypt by it.
+  let serverKey: TLSServerKey?
+  /// The key that both ends have, for suites in which nothing else makes the secret.
+  let preSharedKey: [UInt8]?
   private let file: TLSKeyLogFile?
   private var fileLog = TLSKeyLog()
   private var embeddedLog = TLSKeyLog()
@@ -22,24 +26,32 @@ final class TLSSecrets {
   /// Prepares to look for secrets.
   /// - Parameters:
   ///   - keyLog: The key log that the user names.
+  ///   - serverKey: The private key of the servers.
+  ///   - preSharedKey: The key that both ends have.
   ///   - embedded: What the reader of the capture finds.
   ///   - lookAhead: What reads the secrets of the whole capture; nil where it can't be read twice.
   init(
-    keyLog: TLSKeyLogFile? = nil, embedded: EmbeddedSecrets = EmbeddedSecrets(),
+    keyLog: TLSKeyLogFile? = nil, serverKey: TLSServerKey? = nil, preSharedKey: [UInt8]? = nil,
+    embedded: EmbeddedSecrets = EmbeddedSecrets(),
     lookAhead: (() -> [SecretsBlock])? = nil
   ) {
     file = keyLog
+    self.serverKey = serverKey
+    self.preSharedKey = preSharedKey
     self.embedded = embedded
     self.lookAhead = lookAhead
   }
 
   /// Whether there are no secrets at all.
   var isEmpty: Bool {
-    guard file == nil, embeddedLog.count == 0 else { return false }
+    guard file == nil, !hasKeys, embeddedLog.count == 0 else { return false }
     readEmbedded()
     readAhead()
     return embeddedLog.count == 0
   }
+
+  /// Whether there is a key of a server, or a pre-shared one.
+  var hasKeys: Bool { serverKey != nil || preSharedKey != nil }
 
   /// What is wrong with the secrets, in sentences without any of them.
   func finish() -> [String] {

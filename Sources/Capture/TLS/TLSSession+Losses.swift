@@ -141,7 +141,7 @@ extension TLSSession {
     let direction = self[side]
     guard let epoch = direction.current else { return }
     // A client that sends early data goes on with it until it hears that the server does not take it.
-    if side == client, epoch.kind == .handshake, clientHello?.hasEarlyData == true,
+    if side == client, epoch.kind == .handshake, clientHello?.extensions.hasEarlyData == true,
       !direction.hasOpened, early.lost <= 1 << 20
     {
       early.lost += header.length

@@ -116,6 +116,7 @@ extension TLSSession {
     switch type {
     case TLSRecord.handshake: takeHandshake(content, side, arrival, receiver)
     case TLSRecord.changeCipherSpec where kind == .tls12: changeCipherSpec(side)
+    case TLSRecord.alert: takeAlert(content, side, arrival, receiver)
     case TLSRecord.applicationData where kind == .early:
       takeEarly(content, arrival, receiver)
     case TLSRecord.applicationData where !content.isEmpty:
@@ -123,6 +124,16 @@ extension TLSSession {
       receiver.receive(content, side, arrival)
     default: break
     }
+  }
+
+  private func takeAlert(
+    _ content: RawSpan, _ side: Side, _ arrival: Arrival, _ receiver: some TLSReceiver
+  ) {
+    // One that is encrypted, by keys whose first use was missed, is longer.
+    guard content.byteCount == 2, let level = content.uint8(at: 0), (1...2).contains(level),
+      let code = content.uint8(at: 1)
+    else { return }
+    receiver.take(TLSAlert(isFatal: level == 2, code: code), side, arrival)
   }
 
   private func takeEarly(_ content: RawSpan, _ arrival: Arrival, _ receiver: some TLSReceiver) {
@@ -141,6 +152,7 @@ extension TLSSession {
     let content = record.extracting(droppingFirst: TLSRecord.headerSize)
     switch header.type {
     case TLSRecord.handshake: takeHandshake(content, side, arrival, receiver)
+    case TLSRecord.alert: takeAlert(content, side, arrival, receiver)
     case TLSRecord.changeCipherSpec:
       // In 1.3 it is there for middleboxes only (RFC 8446 appendix D.4); early data may follow it.
       let is12 = serverHello.map { $0.version != 0x0304 } ?? false
@@ -158,11 +170,12 @@ extension TLSSession {
 
   /// Ends where no record is that can be: inside of one, if the beginning was not captured.
   private func giveUpOnRecords() {
-    obstacle = hasHello(of: .first) && hasHello(of: .second) ? .notTLS : .noHandshake
+    guard hasHello(of: .first), hasHello(of: .second) else { return obstacle = .noHandshake }
+    obstacle = secrets.isEmpty ? .noSecrets : .notTLS
   }
 
   /// Whether a protected record of the client may come before the answer of the server.
   private func mayBeEarly(_ side: Side) -> Bool {
-    side == client && clientHello?.hasEarlyData == true && serverHello == nil
+    side == client && clientHello?.extensions.hasEarlyData == true && serverHello == nil
   }
 }

@@ -5,6 +5,8 @@ import Wire
 protocol TLSReceiver {
   /// The next bytes of a side.
   func receive(_ bytes: RawSpan, _ side: Side, _ arrival: Arrival)
+  /// An alert of a side.
+  func take(_ alert: TLSAlert, _ side: Side, _ arrival: Arrival)
   /// Bytes of a side that are missing.
   /// - Parameters:
   ///   - count: How many; of what is encrypted, if nobody knows how much was in it.
@@ -43,9 +45,14 @@ final class TLSSession {
   private let second = TLSDirection()
   @exclusivity(unchecked) private(set) var clientHello: TLSHello?
   @exclusivity(unchecked) private(set) var serverHello: TLSHello?
+  /// The protocol that the server chose (RFC 7301).
+  @exclusivity(unchecked) private(set) var chosenProtocol: String?
+  /// What brought the last hello, and who sent it.
+  @exclusivity(unchecked) private(set) var greeting: (side: Side, arrival: Arrival)?
   /// Why it can't be decrypted any further.
   @exclusivity(unchecked) var obstacle: TLSObstacle?
   @exclusivity(unchecked) var early = TLSEarlyData()
+  private var exchange = TLSKeyExchange()
   /// The master secret of 1.2 since its last handshake.
   private var master: [UInt8]?
 
@@ -80,7 +87,11 @@ final class TLSSession {
   ) {
     let direction = self[side]
     direction.messages.append(content)
+    if secrets.hasKeys { exchange.append(Array(copying: content)) }
     while obstacle == nil, let message = direction.messages.next() {
+      if message.kind == .clientHello || message.kind == .serverHello {
+        greeting = (side, arrival)
+      }
       if side == client {
         takeClient(message, arrival, receiver)
       } else {
@@ -96,7 +107,10 @@ final class TLSSession {
     case .clientHello:
       clientHello = TLSHello(message.body, isFromClient: true)
       if clientHello == nil { obstacle = .notTLS }
+      exchange.begin(message.body)
       beginHandshake()
+    case .clientKeyExchange:
+      exchange.end(message.body, beyond: self[client].messages.countBehind)
     case .endOfEarlyData where self[client].current?.kind == .early:
       if early.isAccepted == nil { accept(true, arrival, receiver) }
       self[client].advance()
@@ -109,8 +123,12 @@ final class TLSSession {
   ) {
     switch message.kind {
     case .serverHello: takeServerHello(message.body)
-    case .encryptedExtensions where clientHello?.hasEarlyData == true:
-      accept(Self.hasEarlyData(message.body), arrival, receiver)
+    case .encryptedExtensions:
+      let extensions = TLSHello.Extensions(message.body)
+      chosenProtocol = extensions.protocols.first
+      if clientHello?.extensions.hasEarlyData == true {
+        accept(extensions.hasEarlyData, arrival, receiver)
+      }
     case .newSessionTicket where serverHello?.version == 0x0303:
       var fields = TLSFields(rest: message.body)
       if let master, fields.number(4) != nil, let ticket = fields.prefixed(2) {
@@ -160,20 +178,16 @@ final class TLSSession {
       return
     }
     serverHello = hello
+    chosenProtocol = hello.extensions.protocols.first
     guard let clientHello else {
       obstacle = .noHandshake
       return
     }
-    guard let suite = hello.suite, suite.protection != nil else {
-      obstacle = hello.suite.map(TLSObstacle.suite) ?? .notTLS
-      return
-    }
-    switch hello.version {
-    case _ where secrets.isEmpty: obstacle = .noSecrets
-    case _ where hello.isCompressed: obstacle = .compression
-    case 0x0304: begin13(clientHello, suite)
-    case 0x0303: break
-    default: obstacle = .version
+    switch (hello.version, hello.suite) {
+    case (0x0304, let suite?) where suite.protection == nil: obstacle = .suite(suite)
+    case (0x0304, let suite?): begin13(clientHello, suite)
+    // What goes wrong before keys are in use is told in the clear.
+    default: break
     }
   }
 
@@ -190,7 +204,8 @@ final class TLSSession {
     guard let clientTraffic = epoch(.clientTraffic, .traffic),
       let serverTraffic = epoch(.serverTraffic, .traffic)
     else {
-      obstacle = .notAmongSecrets
+      obstacle =
+        secrets.isEmpty ? .noSecrets : secrets.hasKeys ? .ephemeral(suite) : .notAmongSecrets
       return
     }
     let server = self[client.other]
@@ -215,11 +230,20 @@ final class TLSSession {
       obstacle = .noHandshake
       return
     }
+    obstacle = Self.obstacle(serverHello)
+    guard obstacle == nil else { return }
     guard
       let master = secrets.secret(.master, of: clientHello.random)
         ?? resumed(clientHello, serverHello)
+        ?? exchange.master(clientHello, serverHello, secrets)
     else {
-      obstacle = .notAmongSecrets
+      if secrets.isEmpty {
+        obstacle = .noSecrets
+        return
+      }
+      let isEphemeral = secrets.hasKeys && serverHello.suite?.keyExchange == .other
+      obstacle =
+        serverHello.suite.flatMap { isEphemeral ? .ephemeral($0) : nil } ?? .notAmongSecrets
       return
     }
     guard
@@ -234,12 +258,20 @@ final class TLSSession {
     self[client.other].upcoming = [TLSEpoch(kind: .tls12, cipher: ciphers.server)]
   }
 
+  /// What stands in the way of decrypting what a server of 1.2 or before has chosen.
+  private static func obstacle(_ hello: TLSHello) -> TLSObstacle? {
+    guard hello.version == 0x0303 else { return .version }
+    guard let suite = hello.suite else { return .notTLS }
+    guard suite.protection != nil else { return .suite(suite) }
+    return hello.isCompressed ? .compression : nil
+  }
+
   /// The master secret of the session that both ends resume, by its id or by a ticket.
   private func resumed(_ client: TLSHello, _ server: TLSHello) -> [UInt8]? {
     if client.sessionID == server.sessionID, let master = secrets.master(for: client.sessionID) {
       return master
     }
-    return secrets.master(for: client.ticket)
+    return secrets.master(for: client.extensions.ticket)
   }
 
   /// Takes a change of keys of 1.2.
@@ -249,15 +281,6 @@ final class TLSSession {
   }
 
   // MARK: Early data
-
-  private static func hasEarlyData(_ body: ArraySlice<UInt8>) -> Bool {
-    var fields = TLSFields(rest: body)
-    guard var extensions = fields.prefixed(2).map(TLSFields.init) else { return false }
-    while let type = extensions.number(2), extensions.prefixed(2) != nil {
-      if type == 42 { return true }
-    }
-    return false
-  }
 
   /// Prepares the keys of early data, whose cipher suite is not told: it is that which its first record is authentic by.
   func prepareEarly(_ record: RawSpan) {

@@ -74,6 +74,7 @@ public struct ConformanceJudge: EventConsumer {
   private mutating func take(_ event: borrowing EventView, givingUp: UndecidedReason? = nil) {
     // There was no connection, and so nothing that a clause speaks of.
     if case .attempted = event.body { return }
+    if event.context.wire == .tls { return }
     // No clause speaks of HTTP.
     if event.context.wire == .http {
       if case .opened = event.body, table.reports(event.context.connection) { seen.add(.http) }
@@ -88,7 +89,7 @@ public struct ConformanceJudge: EventConsumer {
     case .mqtt: consumeOther(event)
     case .mqttInferred: consumeUnnamed(event)
     case .webSocket: consumeCarrier(event, givingUp)
-    case .http: break
+    case .http, .tls: break
     }
   }
 
@@ -118,7 +119,7 @@ public struct ConformanceJudge: EventConsumer {
       lastContext = event.context
       // Nothing is kept at its place, and nothing of that counted.
       return table.remove(at: place)
-    case .attempted, .handshake, .webSocket, .http: break
+    case .attempted, .handshake, .webSocket, .http, .tls: break
     }
     // Of its frames a rule of what carries it wants to know.
     if event.context.over != nil { table[place].ownRare.webSocket.note(tally.blamed) }
@@ -170,7 +171,7 @@ public struct ConformanceJudge: EventConsumer {
       }
       table[place][sender].lastTime = event.context.time
     case .closed: forget(at: place)
-    case .attempted, .handshake, .webSocket, .http: break
+    case .attempted, .handshake, .webSocket, .http, .tls: break
     }
     lastContext = event.context
   }
@@ -212,7 +213,7 @@ public struct ConformanceJudge: EventConsumer {
         mqtt.lose(from: event.context.sender, &table[place], hearing, &tally)
       }
       table[place].carries(frame, event, hearing, &tally)
-    case .attempted, .gap, .malformed, .mqtt, .handshake, .http: break
+    case .attempted, .gap, .malformed, .mqtt, .handshake, .http, .tls: break
     }
     table[place].ownRare.webSocket.note(tally.blamed)
     if event.mayGrow || !wasRare { table.account(at: place) }
@@ -229,7 +230,7 @@ public struct ConformanceJudge: EventConsumer {
   ) -> Hearing {
     switch event.body {
     case .gap, .malformed: table[place].hasLoss = true
-    case .opened, .closed, .attempted, .mqtt, .handshake, .webSocket, .http: break
+    case .opened, .closed, .attempted, .mqtt, .handshake, .webSocket, .http, .tls: break
     }
     noteTime(event, at: place)
     if event.context.isOrderUncertain { table[place].isOrderUncertain = true }
@@ -251,7 +252,7 @@ public struct ConformanceJudge: EventConsumer {
         table[place].clocks.take(event.context.time, of: event.context.sender.other)
       }
     // A loss has the time of what shows it.
-    case .closed, .attempted, .gap, .malformed, .opened, .http: return
+    case .closed, .attempted, .gap, .malformed, .opened, .http, .tls: return
     }
     if table[place].clocks.differ, table[place].rare != nil {
       table[place].ownRare.webSocket.clocksDiffer = true

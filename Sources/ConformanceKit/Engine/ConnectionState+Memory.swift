@@ -57,7 +57,7 @@ extension EventView {
       }
     case .webSocket(let frame): frame.opcode.isControl
     case .handshake: true
-    case .opened, .closed, .attempted, .gap, .malformed, .http: false
+    case .opened, .closed, .attempted, .gap, .malformed, .http, .tls: false
     }
   }
 }

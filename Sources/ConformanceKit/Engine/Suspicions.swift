@@ -98,7 +98,7 @@ extension EventView {
     switch body {
     case .mqtt(let packet): min(most, packet.bytes.byteCount)
     case .webSocket(let frame): 2 * min(most, max(frame.data.byteCount, frame.payload.byteCount))
-    case .opened, .closed, .attempted, .gap, .malformed, .handshake, .http: 0
+    case .opened, .closed, .attempted, .gap, .malformed, .handshake, .http, .tls: 0
     }
   }
 }

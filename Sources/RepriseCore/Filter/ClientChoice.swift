@@ -81,7 +81,7 @@ extension EventView {
   fileprivate var isEnd: Bool {
     switch body {
     case .closed, .attempted: true
-    case .opened, .gap, .malformed, .mqtt, .handshake, .webSocket, .http: false
+    case .opened, .gap, .malformed, .mqtt, .handshake, .webSocket, .http, .tls: false
     }
   }
 
@@ -98,7 +98,7 @@ extension EventView {
     case .webSocket(let frame): 256 + frame.payload.byteCount + frame.data.byteCount
     case .handshake: 4_096
     case .http(let part): part.size
-    case .opened, .closed, .attempted, .gap, .malformed: 256
+    case .opened, .closed, .attempted, .gap, .malformed, .tls: 256
     }
   }
 }

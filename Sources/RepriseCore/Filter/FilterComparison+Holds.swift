@@ -85,6 +85,7 @@ extension EventView {
       if field == .length { return Int(clamping: frame.header.payloadLength) }
       return field == .code ? frame.closeCode.map(Int.init) : nil
     case .handshake(.response(let response)): return field == .code ? response.status : nil
+    case .tls(.alert(let alert)): return field == .code ? Int(alert.code) : nil
     case .http(let part):
       switch field {
       case .length: return part.message?.length
@@ -108,6 +109,8 @@ extension EventView {
   var hasFault: Bool {
     switch body {
     case .opened, .closed, .attempted: false
+    case .tls(.handshake(let hellos)): hellos.obstacle != nil
+    case .tls(.alert(let alert)): alert.isFatal
     case .gap, .malformed: true
     case .mqtt(let packet): !packet.faults.isEmpty || packet.missing > 0
     case .webSocket(let frame): !frame.faults.isEmpty || frame.missing > 0

@@ -12,7 +12,8 @@ enum FilterField: String, Sendable, Equatable, CaseIterable {
     switch self {
     case .type: .name(FilterEventType.names)
     case .from: .name(Peer.allCases.map(\.rawValue))
-    case .version: .name(["mqtt", "mqtt-3.1", "mqtt-3.1.1", "mqtt-5.0", "websocket", "http"])
+    case .version:
+      .name(["mqtt", "mqtt-3.1", "mqtt-3.1.1", "mqtt-5.0", "websocket", "http", "tls"])
     case .over: .name(Carrier.allCases.map(\.rawValue))
     case .topic, .filter, .client, .username, .address, .payload, .method, .target: .text
     case .time: .time
@@ -53,16 +54,19 @@ enum FilterEventType: Sendable, Equatable {
   case handshake(String)
   /// A step of an exchange over HTTP.
   case http(String)
+  /// What is said of TLS.
+  case tls(String)
   /// A packet or frame of a type that has no meaning.
   case reserved
 
   private static let handshakes = ["UPGRADE", "UPGRADED", "REFUSED"]
   private static let steps = ["REQUEST", "RESPONSE", "UNANSWERED"]
+  private static let secured = ["TLS", "ALERT"]
 
   static let names: [String] =
     MQTTPacketType.allCases.map { String(describing: $0.name) }
     + WebSocketOpcode.named.filter { $0 != .close }.map { String(describing: $0.name) }
-    + handshakes + steps + ["OPEN", "CLOSE", "ATTEMPT", "GAP", "MALFORMED"]
+    + handshakes + steps + secured + ["OPEN", "CLOSE", "ATTEMPT", "GAP", "MALFORMED"]
 
   init?(name: String) {
     switch name {
@@ -81,6 +85,8 @@ enum FilterEventType: Sendable, Equatable {
         self = .handshake(name)
       } else if Self.steps.contains(name) {
         self = .http(name)
+      } else if Self.secured.contains(name) {
+        self = .tls(name)
       } else {
         return nil
       }
@@ -98,6 +104,8 @@ enum FilterEventType: Sendable, Equatable {
     case .webSocket(let frame): isType(of: frame.opcode)
     case .handshake(let handshake):
       if case .handshake(let name) = self { name == "\(handshake.name)" } else { false }
+    case .tls(let part):
+      if case .tls(let name) = self { name == "\(part.name)" } else { false }
     case .http(let part):
       if case .http(let name) = self { name == "\(part.name)" } else { false }
     }
@@ -120,6 +128,7 @@ enum FilterValue: Sendable, Equatable {
   case version(MQTTVersion?)
   case webSocket
   case http
+  case tls
   case carrier(Carrier)
   case text([UInt8])
   case number(Int)

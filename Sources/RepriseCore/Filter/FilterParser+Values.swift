@@ -157,6 +157,7 @@ extension FilterParser {
         return field == .over ? .carrier(carrier) : .webSocket
       }
       if name == "\(WireProtocol.http.name)" { return .http }
+      if name == "\(WireProtocol.tls.name)" { return .tls }
       return .version(MQTTVersion(name: name))
     }
     let nearest = NearestName.find(text, in: names).map { "did you mean \($0)? " } ?? ""

@@ -42,6 +42,8 @@ public struct SelectionCounter: Sendable {
     switch event.body {
     // Nothing comes behind it that could lack it.
     case .closed, .attempted: counts[number] = nil
+    // No clause speaks of it, and nothing that others say depends on it.
+    case .tls: break
     case .opened, .gap, .malformed, .mqtt, .handshake, .webSocket, .http:
       if counts.count >= Self.maximumConnections, counts[number] == nil {
         // Of those that are forgotten it is known only that there was something.

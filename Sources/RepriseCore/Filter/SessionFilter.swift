@@ -116,7 +116,10 @@ public struct SessionFilter: Sendable {
         learn(connect: packet, connection)
       }
     case .mqtt(let packet): learn(packet, event.context)
-    case .opened, .closed, .gap, .malformed, .handshake, .webSocket, .http: return
+    case .tls(.handshake(let hellos)) where usesAddress:
+      let ends = [hellos.client, hellos.server].map(FilterAddress.init)
+      memory.setAddresses(ends, of: connection)
+    case .opened, .closed, .gap, .malformed, .handshake, .webSocket, .http, .tls: return
     }
   }
 
@@ -193,6 +196,7 @@ public struct SessionFilter: Sendable {
       return isEqual == (comparison == .equal)
     case .webSocket: return (event.context.wire == .webSocket) == (comparison == .equal)
     case .http: return (event.context.wire == .http) == (comparison == .equal)
+    case .tls: return (event.context.wire == .tls) == (comparison == .equal)
     case .carrier(let carrier):
       return event.context.over.map { ($0 == carrier) == (comparison == .equal) } ?? false
     case .text(let text): return holds(field, comparison, text, event)

@@ -18,6 +18,9 @@ extension Event {
         throw Self.unknownType(fields)
       }
       body = event
+    case _ where context.wire == .tls:
+      guard let part = try TLSPart(fields, type: type) else { throw Self.unknownType(fields) }
+      body = .tls(part)
     case _ where context.wire == .http:
       guard let part = try HTTPPart(fields, type: type) else { throw Self.unknownType(fields) }
       body = .http(part)
@@ -84,6 +87,10 @@ extension WireProtocol {
     }
     if name == "http" {
       self = .http
+      return
+    }
+    if name == "tls" {
+      self = .tls
       return
     }
     guard name == "mqtt" else {

@@ -17,7 +17,7 @@ extension EventJSONWriter {
     case .webSocket(let frame):
       max(0, frame.data.byteCount - largestPacket, frame.payload.byteCount - largestPacket)
     case .http(let part): max(0, (part.message?.body.count ?? 0) - largestPacket)
-    case .opened, .closed, .attempted, .gap, .malformed, .handshake: 0
+    case .opened, .closed, .attempted, .gap, .malformed, .handshake, .tls: 0
     }
   }
 }

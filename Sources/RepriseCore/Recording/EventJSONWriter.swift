@@ -85,6 +85,7 @@ public struct EventJSONWriter: Sendable {
       append(frame.startInLines, to: &buffer)
     case .handshake(let handshake): append(handshake, to: &buffer)
     case .http(let part): append(part.start(of: Self.largestPacket), to: &buffer)
+    case .tls(let part): append(part, to: &buffer)
     case .opened(let opening): append(opening, to: &buffer)
     case .closed(let closing):
       buffer.append("CLOSE\",\"how\":\"")

@@ -103,6 +103,9 @@ public struct EventTextWriter: Sendable {
       append(type: handshake.name, handshake.isRefusal ? .fault : .request, to: &buffer)
       appendFields(handshake, to: &buffer)
       append(handshake.faults, missing: 0, to: &buffer)
+    case .tls(let part):
+      append(type: part.name, Style(part), to: &buffer)
+      appendFields(part, to: &buffer)
     case .http(let part):
       append(type: part.name, Style(part), to: &buffer)
       appendFields(part, to: &buffer)
@@ -255,6 +258,13 @@ public struct EventTextWriter: Sendable {
       case .ping, .pong: self = .quiet
       case .close: self = .request
       default: self = .fault
+      }
+    }
+
+    init(_ part: TLSPart) {
+      switch part {
+      case .handshake(let hellos): self = hellos.obstacle == nil ? .quiet : .fault
+      case .alert(let alert): self = alert.isFatal ? .fault : .quiet
       }
     }
 

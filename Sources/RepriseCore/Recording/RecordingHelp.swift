@@ -52,6 +52,10 @@ public enum RecordingHelp {
       GAP          bytes (a number: how many were lost), reason; with the reason left-out
                    bytes is 0, as nobody counted them
       MALFORMED    error {code, offset, message}: bytes that are no packet
+      TLS          client, server, version, cipherSuite, serverName (SNI), offers and chosen
+                   (ALPN); obstacle and remedy where it was not decrypted, then it is the
+                   only event of its connection but for its alerts
+      ALERT        level (fatal, warning), code, name, meaning: an alert of TLS
 
     Packets of MQTT, all with length (the remaining length) and properties, if any, by
     their names of MQTT 5.0 in lowerCamelCase; userProperty is a list of pairs:

@@ -63,6 +63,7 @@ struct RecordingParts: Sendable {
     last = event.context
     switch event.body {
     case .closed, .attempted: open[number] = nil
+    case .tls: break
     case .opened, .gap, .malformed, .mqtt, .handshake, .webSocket, .http:
       let wasSelected = open[number]?.isSelected
       guard wasSelected != nil || open.count < Self.maximumConnections else { return }

@@ -149,6 +149,8 @@ public struct RecordingReader: Sendable {
     "opcode", "fin", "masked", "maskingKey", "rsv", "compressed", "notInflated", "carries",
     "concealed", "closeCode", "closeReason", "method", "target", "http", "status", "headers",
     "subprotocol", "subprotocols", "extensions", "leftOut", "exchange", "decoded", "cause",
+    "version", "cipherSuite", "serverName", "offers", "chosen", "obstacle", "remedy", "level",
+    "code", "name", "meaning",
   ]
 }
 

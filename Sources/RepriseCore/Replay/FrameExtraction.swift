@@ -123,7 +123,7 @@ struct FrameExtraction: Sendable {
   /// Whether an event is one of a connection that could be chosen.
   private static func isOfFrames(_ event: borrowing EventView) -> Bool {
     switch event.body {
-    case .opened, .closed, .gap, .malformed, .mqtt, .http: return false
+    case .opened, .closed, .gap, .malformed, .mqtt, .http, .tls: return false
     case .attempted: return true
     case .webSocket(let frame):
       guard case .unknown = frame.cargo else { return false }
@@ -151,7 +151,7 @@ struct FrameExtraction: Sendable {
     case .handshake(.response):
       connection.hasResponse = true
       return Event(copying: event)
-    case .mqtt, .http: return nil
+    case .mqtt, .http, .tls: return nil
     case .webSocket(let frame):
       guard case .unknown = frame.cargo else { return nil }
       return keep(frame, event.context, &connection)

@@ -18,7 +18,7 @@ final class ReplayEntry: Sendable {
     case .attempted(let attempt):
       size = Self.ownSize + (attempt.connect?.bytes.count ?? 0)
     case .http(let part): size = Self.ownSize + part.size
-    case .opened, .closed, .gap, .malformed, .handshake: size = Self.ownSize
+    case .opened, .closed, .gap, .malformed, .handshake, .tls: size = Self.ownSize
     }
   }
 
@@ -76,6 +76,7 @@ extension Event {
     case .http(let part): return part.replayRole
     case .closed, .attempted: return .closing
     case .gap, .malformed: return .hole
+    case .tls: return .nothing
     }
   }
 
@@ -97,7 +98,7 @@ extension Event {
     switch body {
     case .closed(let closing): closing.how != .endOfCapture
     case .attempted(let attempt): attempt.how == .failed
-    case .opened, .gap, .malformed, .mqtt, .handshake, .webSocket, .http: false
+    case .opened, .gap, .malformed, .mqtt, .handshake, .webSocket, .http, .tls: false
     }
   }
 

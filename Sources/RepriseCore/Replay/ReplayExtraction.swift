@@ -44,7 +44,7 @@ struct ReplayExtraction: Sendable {
     }
     switch event.body {
     // What carries packets is not replayed, and a connection without packets may have much of it.
-    case .handshake, .webSocket, .http: return
+    case .handshake, .webSocket, .http, .tls: return
     case .attempted where event.context.wire == .webSocket: return
     case .opened, .closed, .attempted, .gap, .malformed, .mqtt:
       guard let isInside = admit(event.context) else { return }
@@ -55,7 +55,7 @@ struct ReplayExtraction: Sendable {
   /// Takes the next event of the session, and adds what follows from it to a life.
   mutating func take(_ event: Event, into entries: inout [ReplayEntry]) {
     switch event.body {
-    case .handshake, .webSocket, .http: return
+    case .handshake, .webSocket, .http, .tls: return
     case .attempted where event.context.wire == .webSocket: return
     case .opened, .closed, .attempted, .gap, .malformed, .mqtt:
       guard let isInside = admit(event.context) else { return }

@@ -172,7 +172,7 @@ struct ReplayLife: Sendable {
       if version == .v5_0 { totals.isVersion5 = true }
     case .mqttUndetermined: break
     case .webSocket: if event.isOfFrames { totals.content = .frames }
-    case .http: break
+    case .http, .tls: break
     }
     if let beginning = event.beginningOfAttempt {
       totals.actions += 1
@@ -234,7 +234,7 @@ extension Event {
   fileprivate var isClosing: Bool {
     switch body {
     case .closed, .attempted: true
-    case .opened, .gap, .malformed, .mqtt, .handshake, .webSocket, .http: false
+    case .opened, .gap, .malformed, .mqtt, .handshake, .webSocket, .http, .tls: false
     }
   }
 }

@@ -66,7 +66,7 @@ extension Event {
   var isOpenedAnyhow: Bool {
     switch body {
     case .opened, .attempted, .handshake(.request): true
-    case .closed, .gap, .malformed, .mqtt, .handshake(.response), .webSocket, .http: false
+    case .closed, .gap, .malformed, .mqtt, .handshake(.response), .webSocket, .http, .tls: false
     }
   }
 
@@ -80,7 +80,7 @@ extension Event {
     switch body {
     case .handshake, .webSocket: true
     case .attempted: context.wire == .webSocket
-    case .opened, .closed, .gap, .malformed, .mqtt, .http: false
+    case .opened, .closed, .gap, .malformed, .mqtt, .http, .tls: false
     }
   }
 

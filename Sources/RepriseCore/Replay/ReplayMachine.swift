@@ -225,7 +225,7 @@ struct ReplayMachine {
       case .mqtt(let packet): take(packet)
       case .handshake(let handshake): take(handshake)
       case .webSocket(let frame): take(frame)
-      case .opened, .closed, .attempted, .gap, .malformed, .http: nil
+      case .opened, .closed, .attempted, .gap, .malformed, .http, .tls: nil
       }
     }
   }
@@ -244,7 +244,7 @@ struct ReplayMachine {
       throw fail(incomplete(event, "\(packet.size - packet.bytes.count) bytes of a packet"))
     case .http(let part):
       throw fail(incomplete(event, "\(part.message?.missing ?? 0) bytes of a body"))
-    case .opened, .closed, .attempted, .handshake, .webSocket: pass(event)
+    case .opened, .closed, .attempted, .handshake, .webSocket, .tls: pass(event)
     }
   }
 

@@ -22,7 +22,7 @@ public struct ReplayWindow: Sendable {
       case .moment(let moment): time.nanoseconds(since: moment)
       case .sinceStart(let nanoseconds): time.nanoseconds(since: start) &- nanoseconds
       case .timeOfDay(let nanoseconds): time.nanosecondsOfDay &- nanoseconds
-      case .type, .peer, .version, .webSocket, .http, .carrier, .text, .number, .reason: 0
+      case .type, .peer, .version, .webSocket, .http, .tls, .carrier, .text, .number, .reason: 0
       }
     }
   }

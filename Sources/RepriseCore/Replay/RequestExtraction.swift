@@ -74,7 +74,7 @@ struct RequestExtraction: Sendable {
       if isInside { take(part, context, into: &entries) }
     case .gap, .malformed:
       if isInside { add(Event(copying: event), .hole, into: &entries) }
-    case .attempted, .mqtt, .handshake, .webSocket: return
+    case .attempted, .mqtt, .handshake, .webSocket, .tls: return
     }
   }
 

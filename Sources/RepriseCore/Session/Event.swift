@@ -27,6 +27,7 @@ public struct Event: Sendable, Hashable {
     case .handshake(let handshake): body = .handshake(handshake)
     case .webSocket(let frame): body = .webSocket(WebSocketFrame(copying: frame))
     case .http(let part): body = .http(part)
+    case .tls(let part): body = .tls(part)
     }
   }
 
@@ -50,6 +51,8 @@ public struct Event: Sendable, Hashable {
     case webSocket(WebSocketFrame)
     /// The sender sent a message of HTTP, or did not answer one.
     case http(HTTPPart)
+    /// The sender said something of TLS.
+    case tls(TLSPart)
   }
 
   /// Calls a closure with the event as everything that judges or shows takes it.
@@ -77,6 +80,7 @@ public struct Event: Sendable, Hashable {
         try use(EventView(context, .webSocket(copy view)))
       }
     case .http(let part): return try use(EventView(context, .http(part)))
+    case .tls(let part): return try use(EventView(context, .tls(part)))
     }
   }
 

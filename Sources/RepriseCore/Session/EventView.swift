@@ -37,6 +37,8 @@ public struct EventView: ~Escapable {
     case webSocket(WebSocketFrameView)
     /// The sender sent a message of HTTP, or did not answer one.
     case http(HTTPPart)
+    /// The sender said something of TLS, under all that is above.
+    case tls(TLSPart)
   }
 }
 

@@ -12,6 +12,8 @@ public enum WireProtocol: Sendable, Hashable {
   case webSocket
   /// HTTP/1.1: requests and their answers.
   case http
+  /// TLS itself, whatever it carries.
+  case tls
 
   /// The name in `inspect` and in recordings; without a CONNECT it names no version.
   public var name: StaticString {
@@ -22,6 +24,7 @@ public enum WireProtocol: Sendable, Hashable {
     case .mqttInferred, .mqttUndetermined: "mqtt"
     case .webSocket: "websocket"
     case .http: "http"
+    case .tls: "tls"
     }
   }
 
@@ -30,14 +33,14 @@ public enum WireProtocol: Sendable, Hashable {
     switch self {
     case .mqtt(let version), .mqttInferred(let version): version
     case .mqttUndetermined: .v3_1_1
-    case .webSocket, .http: nil
+    case .webSocket, .http, .tls: nil
     }
   }
 
   /// Whether the version is known from a CONNECT or by the user's word, if there is one.
   public var isCertain: Bool {
     switch self {
-    case .mqtt, .webSocket, .http: true
+    case .mqtt, .webSocket, .http, .tls: true
     case .mqttInferred, .mqttUndetermined: false
     }
   }

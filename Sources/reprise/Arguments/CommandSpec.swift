@@ -61,11 +61,17 @@ extension OptionSpec {
   static let decode = OptionSpec(
     name: "decode", value: "PORT=WHAT", isList: true,
     help:
-      "Takes the traffic of a port for WHAT: mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket, http or none."
+      "Takes the traffic of a port for WHAT: mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket, http, tls or none."
   )
   static let keyLog = OptionSpec(
     name: "keylog", value: "FILE",
     help: "Decrypts TLS 1.2 and 1.3 by the keys in FILE, as SSLKEYLOGFILE lets programs write it.")
+  static let serverKey = OptionSpec(
+    name: "server-key", value: "PEM",
+    help: "Decrypts TLS 1.2 by the server's private key, where its RSA key exchange was used.")
+  static let preSharedKey = OptionSpec(
+    name: "psk", value: "HEX",
+    help: "Decrypts TLS 1.2 by the key that both ends share, where nothing but it was used.")
   static let memory = OptionSpec(
     name: "memory", value: "SIZE",
     help: "The memory for what is unfinished, such as packets: 64M; 256M (default).")

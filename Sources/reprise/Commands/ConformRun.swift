@@ -21,6 +21,7 @@ enum ConformRun {
   /// The options of a judging command.
   static let options: [OptionSpec] = [
     .spec, clause, client, strict, allowEmpty, format, .output, .redact, .bpf, .decode, .keyLog,
+    .serverKey, .preSharedKey,
     .memory,
     .jobs,
   ]

@@ -19,6 +19,7 @@ enum ConvertCommand: Command {
     operands: "FILE", operandCount: 1...1,
     options: [
       output, force, .filter, .connection, .client, .from, .to, redact, .bpf, .decode, .keyLog,
+      .serverKey, .preSharedKey,
       .memory,
       .jobs,
     ],

@@ -24,7 +24,7 @@ struct InputRun {
   /// Prepares a pass.
   /// - Parameters:
   ///   - files: The files, as they were typed.
-  ///   - arguments: Where `--bpf`, `--decode`, `--keylog`, `--memory` and `--jobs` stand.
+  ///   - arguments: Where `--bpf`, `--decode`, the keys of TLS, `--memory` and `--jobs` stand.
   ///   - console: How to tell the user about errors and notes.
   ///   - output: Where results go; to a terminal they are their own progress.
   /// - Throws: ``UsageError`` for an option that can't be understood.
@@ -104,15 +104,31 @@ private struct WatchedConsumer<Base: SessionConsumer>: EventConsumer {
 }
 
 extension InputOptions {
-  /// Reads `--bpf`, `--decode`, `--keylog`, `--memory` and `--jobs`.
+  /// Reads `--bpf`, `--decode`, the keys of TLS, `--memory` and `--jobs`.
   init(_ arguments: Arguments) throws(UsageError) {
     self.init(
       bpf: arguments.value(.bpf), keyLog: arguments.value(.keyLog),
+      serverKey: arguments.value(.serverKey), preSharedKey: try Self.preSharedKey(arguments),
       memory: try arguments.size(.memory) ?? Self.defaultMemory,
       jobs: try arguments.count(.jobs) ?? sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     for text in arguments.list(.decode) {
       let (port, rule) = try Self.decodeRule(text)
       decode[port] = rule
+    }
+  }
+
+  /// Reads `--psk`; what was typed is a secret, and not told.
+  private static func preSharedKey(_ arguments: Arguments) throws(UsageError) -> [UInt8]? {
+    guard let text = arguments.value(.preSharedKey) else { return nil }
+    let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2),
+      (1...256).contains(digits.count / 2)
+    else {
+      throw UsageError(
+        "--psk can't be that", "type the key as hexadecimal digits, two for each of 1 to 256 bytes")
+    }
+    return stride(from: 0, to: digits.count, by: 2).map {
+      UInt8(truncatingIfNeeded: digits[$0] << 4 | digits[$0 + 1])
     }
   }
 
@@ -130,14 +146,12 @@ extension InputOptions {
     case "websocket": return (port, .webSocket)
     case "http": return (port, .http)
     case "none": return (port, .none)
-    case "tls":
-      throw UsageError(
-        "--decode \(text): this version can't read \(parts[1]) yet",
-        "it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket, http or none")
+    case "tls": return (port, .tls)
     default:
       throw UsageError(
         "--decode can't be '\(text)'",
-        "behind the port it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket, http or none")
+        "behind the port it takes mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket, http, tls or none"
+      )
     }
   }
 }

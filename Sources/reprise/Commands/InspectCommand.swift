@@ -15,6 +15,7 @@ enum InspectCommand: Command {
     operands: "FILE...", operandCount: 1...Int.max,
     options: [
       format, .filter, payloadWidth, .output, .showSecrets, .redact, .bpf, .decode, .keyLog,
+      .serverKey, .preSharedKey,
       .memory, .jobs,
     ],
     details: """

@@ -35,7 +35,7 @@ enum ReplaySDKCommand: Command {
   static let options: [OptionSpec] = [
     format, connection, clientID, from, to, speed, match, order, .output, .showSecrets, .redact,
     .bpf,
-    .decode, .keyLog, .memory,
+    .decode, .keyLog, .serverKey, .preSharedKey, .memory,
   ]
 
   static let spec = CommandSpec(

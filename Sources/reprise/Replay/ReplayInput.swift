@@ -91,7 +91,10 @@ struct ReplayInput {
     if let bpf = arguments.value(.bpf) { words += ["--bpf", bpf] }
     for rule in arguments.list(.decode) { words += ["--decode", rule] }
     if let keyLog = arguments.value(.keyLog) { words += ["--keylog", keyLog] }
-    return words.map(ShellWord.quoted).joined(separator: " ")
+    if let key = arguments.value(.serverKey) { words += ["--server-key", key] }
+    // A secret is for its owner to type.
+    let psk = arguments.value(.preSharedKey) == nil ? "" : " --psk HEX"
+    return words.map(ShellWord.quoted).joined(separator: " ") + psk
   }
 }
 

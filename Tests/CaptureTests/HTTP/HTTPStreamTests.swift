@@ -34,7 +34,7 @@ import Wire
         let body = message.body.count < 40 ? String(decoding: message.body, as: UTF8.self) : "…"
         let missing = message.missing > 0 ? " -\(message.missing)" : ""
         return "\(sender) \(part.exchange) \(start) [\(body)]\(missing)"
-      case .mqtt, .webSocket, .handshake, .attempted: return "other"
+      case .mqtt, .webSocket, .handshake, .attempted, .tls: return "other"
       }
     }
   }

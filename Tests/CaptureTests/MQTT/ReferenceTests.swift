@@ -60,7 +60,7 @@ import Wire
       switch event.body {
       case .mqtt, .malformed: true
       case .gap(let gap): gap.reason == .acknowledged
-      case .opened, .closed, .attempted, .handshake, .webSocket, .http: false
+      case .opened, .closed, .attempted, .handshake, .webSocket, .http, .tls: false
       }
     }
     // Of a direction that was not captured it tells nothing; the acknowledgements of the other one

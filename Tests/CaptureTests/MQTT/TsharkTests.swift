@@ -23,7 +23,7 @@ import Wire
       case .mqtt where event.context.over == nil: ours.append(try Packet(event))
       case .gap, .malformed, .attempted:
         Issue.record("\(name): a recording of ours has no \(event.body)")
-      case .closed, .mqtt, .handshake, .webSocket, .http: break
+      case .closed, .mqtt, .handshake, .webSocket, .http, .tls: break
       }
     }
     let theirs = try Self.tshark(path, ports: ports)

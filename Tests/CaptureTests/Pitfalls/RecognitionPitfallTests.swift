@@ -70,8 +70,10 @@ import Wire
     }
   }
 
-  @Test("28: TLS gives no event, from its start or from its middle", arguments: [UInt64](1...40))
-  func tls(_ seed: UInt64) {
+  @Test(
+    "28: TLS gives one event, that says why it is not read, from its start or from its middle",
+    arguments: [UInt64](1...40))
+  func tls(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     func record(_ type: UInt8, _ count: Int) -> [UInt8] {
       [type, 3, 3, UInt8(count >> 8), UInt8(count & 0xFF)] + random.bytes(count)
@@ -89,7 +91,10 @@ import Wire
       }
       // A capture from the middle starts inside a record.
       if !isFromStart { dialogue.segments.removeFirst(random.int(0...4)) }
-      #expect(Tap(dialogue).events.isEmpty, "seed \(seed) from start: \(isFromStart)")
+      let types = try Tap(dialogue).events.map { try InspectLine($0).type }
+      // Inside of long records there may be too few that begin with a segment.
+      let isKnown = types == ["TLS"] || !isFromStart && types.isEmpty
+      #expect(isKnown, "seed \(seed) from start: \(isFromStart)")
     }
   }
 

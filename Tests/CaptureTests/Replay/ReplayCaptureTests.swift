@@ -37,7 +37,7 @@ private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {
         whole.insert(event.context.connection)
         if packet.size > packet.bytes.count { broken.insert(event.context.connection) }
       case .gap, .malformed: broken.insert(event.context.connection)
-      case .opened, .closed, .attempted, .handshake, .webSocket, .http: continue
+      case .opened, .closed, .attempted, .handshake, .webSocket, .http, .tls: continue
       }
     }
     return (whole.subtracting(broken), whole.intersection(broken))

@@ -13,6 +13,8 @@ enum TLSSessions {
     let turns: [(sender: Peer, bytes: [UInt8])]
     /// The key log that the client wrote.
     let keys: String
+    /// The private key of the server, in PEM format.
+    let serverKey: String
 
     /// The TCP connection, as a capture has it, with segments of so many bytes at most.
     func dialogue(pieces: Int = 1_460) -> Dialogue {
@@ -38,16 +40,20 @@ enum TLSSessions {
     [
       "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
       "TLS_AES_128_CCM_SHA256", "TLS_AES_128_CCM_8_SHA256", "padded", "retry", "update-both",
-      "update-one", "resumed-psk-1", "resumed-psk-2", "early-1", "early-2",
+      "update-one", "resumed-psk-1", "resumed-psk-2", "early-1", "early-2", "application",
     ].map { ($0, "TLS 1.3") }
     + [
       "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-RSA-CHACHA20-POLY1305",
       "DHE-RSA-AES128-CCM", "DHE-RSA-AES256-CCM8", "AES128-CCM8", "AES256-CCM", "AES128-SHA",
       "AES128-SHA256", "ECDHE-RSA-AES256-SHA384", "NULL-SHA", "NULL-SHA256",
       "AES128-SHA-mac-first", "ECDHE-RSA-AES256-SHA384-mac-first", "PSK-AES128-GCM-SHA256",
-      "PSK-AES128-CCM8", "PSK-AES256-CBC-SHA", "renegotiated", "resumed-ticket-1",
+      "AES128-SHA-plain-master", "PSK-AES128-CCM8", "PSK-AES256-CBC-SHA", "renegotiated",
+      "resumed-ticket-1",
       "resumed-ticket-2", "resumed-id-1", "resumed-id-2",
     ].map { ($0, "TLS 1.2") }
+
+  /// The key that both ends have, where the names of sessions begin with PSK.
+  static let preSharedKey: [UInt8] = (0...15).map { $0 * 0x11 }
 
   /// What is said in each of them.
   static func publish(_ letter: Character, _ count: Int) -> [UInt8] {
@@ -99,7 +105,8 @@ enum TLSSessions {
     }
     return Recorded(
       name: name, turns: turns,
-      keys: try String(contentsOf: folder.appending(path: "\(name).keys"), encoding: .utf8))
+      keys: try String(contentsOf: folder.appending(path: "\(name).keys"), encoding: .utf8),
+      serverKey: try String(contentsOf: folder.appending(path: "key.pem"), encoding: .utf8))
   }
 
   private static func bytes(_ digits: Substring) -> [UInt8]? {

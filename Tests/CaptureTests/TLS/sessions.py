@@ -33,10 +33,11 @@ def publish(letter, count):
 class End:
     """A process, what it reads, and what it has printed."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, config=None):
         self.process = subprocess.Popen(
             ["openssl", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, bufsize=0)
+            stderr=subprocess.STDOUT, bufsize=0,
+            env=os.environ | ({"OPENSSL_CONF": config} if config else {}))
         self.printed = b""
         self.pieces = queue.Queue()
         threading.Thread(target=self.read, daemon=True).start()
@@ -104,13 +105,14 @@ class Sessions:
             " -subj /CN=broker.example -addext subjectAltName=DNS:broker.example",
             shell=True, check=True, stderr=subprocess.DEVNULL)
 
-    def play(self, name, server_options, clients):
+    def play(self, name, server_options, clients, config=None):
         """Plays the sessions of clients with one server: (suffix, options, steps)."""
         port = free_port()
         quiet = [] if "-early_data" in server_options else ["-quiet"]
         server = End(
             "s_server", "-accept", f"127.0.0.1:{port}", "-cert", "cert.pem", "-key", "key.pem",
-            "-keylogfile", f"{name}.server", *quiet, *server_options)
+            "-keylogfile", f"{name}.server", *quiet, *server_options,
+            config=config)
         wait_for(port, server)
         for suffix, options, steps in clients:
             relay = Relay(port)
@@ -190,13 +192,23 @@ SUITES_12 = [
 ]
 
 
+PLAIN_MASTER_SECRET = """openssl_conf = all
+[all]
+ssl_conf = ssl
+[ssl]
+system_default = defaults
+[defaults]
+Options = -ExtendedMasterSecret
+"""
+
+
 def main(folder):
     sessions = Sessions(folder)
     tls12, tls13 = ["-tls1_2"], ["-tls1_3"]
     jobs = []
 
-    def add(name, server_options, *clients):
-        jobs.append((name, server_options, clients))
+    def add(name, server_options, *clients, config=None):
+        jobs.append((name, server_options, clients, config))
 
     def cipher(suite):
         return ["-cipher", f"{suite}:@SECLEVEL=0"]
@@ -207,10 +219,15 @@ def main(folder):
         add(suite, tls12 + cipher(suite), ("", cipher(suite), session))
     for suite in ["AES128-SHA", "ECDHE-RSA-AES256-SHA384"]:
         add(f"{suite}-mac-first", tls12 + cipher(suite), ("", cipher(suite) + ["-no_etm"], session))
+    with open("plain.cnf", "w") as file:
+        file.write(PLAIN_MASTER_SECRET)
+    add("AES128-SHA-plain-master", tls12 + cipher("AES128-SHA"),
+        ("", cipher("AES128-SHA"), session), config="plain.cnf")
     for suite in ["PSK-AES128-GCM-SHA256", "PSK-AES128-CCM8", "PSK-AES256-CBC-SHA"]:
         psk = ["-psk", "00112233445566778899aabbccddeeff", "-nocert"]
         add(suite, tls12 + cipher(suite) + psk, ("", cipher(suite) + psk[:2], session))
     add("padded", tls13 + ["-record_padding", "512"], ("", ["-record_padding", "300"], session))
+    add("application", tls13 + ["-alpn", "mqtt"], ("", ["-alpn", "x-amzn-mqtt-ca,mqtt"], session))
     add("retry", tls13 + ["-groups", "P-384"], ("", ["-groups", "X25519:P-384"], session))
     add("update", tls13, ("-both", [], commanded(b"K\n", b"KEYUPDATE")), ("-one", [], commanded(b"k\n", b"KEYUPDATE")))
     add("renegotiated", tls12 + ["-client_renegotiation"],

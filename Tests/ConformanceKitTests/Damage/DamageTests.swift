@@ -40,7 +40,7 @@ struct DamageTests {
       guard let whole = try? CapturedFrames(path: path) else { return false }
       return whole.events.contains { event in
         switch event.body {
-        case .mqtt, .handshake, .webSocket, .http: true
+        case .mqtt, .handshake, .webSocket, .http, .tls: true
         case .opened, .closed, .attempted, .gap, .malformed: false
         }
       }
@@ -86,7 +86,7 @@ struct DamageTests {
       switch event.body {
       case .opened(let opening): names[event.context.connection] = opening.client
       case .closed, .attempted: continue
-      case .mqtt, .handshake, .webSocket, .http, .gap, .malformed:
+      case .mqtt, .handshake, .webSocket, .http, .tls, .gap, .malformed:
         let name = names[event.context.connection] ?? "none"
         streams["\(event.context.sender) of \(name)", default: []].append(event.body)
       }

@@ -104,6 +104,7 @@ struct Recorded {
         case .attempted(let attempt): "ATTEMPT \(attempt.how.rawValue)"
         case .handshake(let handshake): "\(handshake.name)"
         case .http(let part): "\(part.name)"
+        case .tls(let part): "\(part.name)"
         case .webSocket(let frame): "\(frame.opcode.name)"
         case .gap: "GAP"
         case .malformed: "MALFORMED"

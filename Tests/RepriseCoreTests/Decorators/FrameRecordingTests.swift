@@ -167,6 +167,7 @@ extension Event {
       case .attempted(let attempt): "\(sender) ATTEMPT \(attempt.how.rawValue)"
       case .handshake(let handshake): "\(sender) \(handshake.name)"
       case .http(let part): "\(sender) \(part.name)"
+      case .tls(let part): "\(sender) \(part.name)"
       case .webSocket(let frame): "\(sender) \(frame.opcode.name)"
       case .mqtt(let packet): "\(sender) \(packet.type.name)"
       case .gap: "\(sender) GAP"

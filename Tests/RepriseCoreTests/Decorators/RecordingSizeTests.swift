@@ -159,6 +159,7 @@ extension Event {
     case .attempted: "ATTEMPT"
     case .handshake(let handshake): "\(handshake.name)"
     case .http(let part): "\(part.name)"
+    case .tls(let part): "\(part.name)"
     case .webSocket(let frame): "\(frame.header.opcode.name)"
     case .gap: "GAP"
     case .malformed: "MALFORMED"

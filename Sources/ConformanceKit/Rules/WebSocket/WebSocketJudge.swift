@@ -44,7 +44,7 @@ struct WebSocketJudge {
         keys.answer(event.context.connection)
       }
       state.close(Closing(closing, event), event, hearing, &tally)
-    case .opened, .attempted, .mqtt, .http: break
+    case .opened, .attempted, .mqtt, .http, .tls: break
     }
   }
 }

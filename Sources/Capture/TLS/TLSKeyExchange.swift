@@ -1,0 +1,69 @@
+/// What a handshake of 1.2 says from its ClientHello to its ClientKeyExchange, of which a key of the server or a
+/// pre-shared one makes the master secret.
+struct TLSKeyExchange {
+  /// No handshake is longer; chains of certificates are the most of it.
+  private static let most = 1 << 18
+
+  /// All messages so far, as they came.
+  private var messages: [UInt8] = []
+  /// What the ClientKeyExchange holds.
+  private var exchanged: [UInt8]?
+
+  /// Begins with a ClientHello.
+  mutating func begin(_ hello: ArraySlice<UInt8>) {
+    messages = [1] + (0..<3).map { UInt8(truncatingIfNeeded: hello.count >> (16 - 8 * $0)) }
+    messages += hello
+    exchanged = nil
+  }
+
+  /// Takes the content of a record with messages.
+  mutating func append(_ content: [UInt8]) {
+    guard exchanged == nil, messages.count + content.count <= Self.most else { return }
+    messages += content
+  }
+
+  /// Ends with the ClientKeyExchange.
+  /// - Parameters:
+  ///   - body: What it holds.
+  ///   - beyond: How many bytes of what was appended follow it.
+  mutating func end(_ body: ArraySlice<UInt8>, beyond: Int) {
+    guard exchanged == nil else { return }
+    exchanged = Array(body)
+    messages.removeLast(min(beyond, messages.count))
+  }
+
+  /// Returns the master secret (RFC 5246 section 8.1, RFC 7627 section 4); nil where the keys do not tell it.
+  func master(
+    _ client: TLSHello, _ server: TLSHello, _ secrets: TLSSecrets
+  ) -> [UInt8]? {
+    #if canImport(CryptoKit)
+      return nil
+    #else
+      guard let suite = server.suite, let premaster = premaster(suite, secrets) else { return nil }
+      guard server.extensions.hasExtendedMasterSecret else {
+        let seed = client.random + server.random
+        return suite.hash.prf(premaster, "master secret", seed: seed, count: 48)
+      }
+      guard let seed = suite.hash.digest(messages) else { return nil }
+      return suite.hash.prf(premaster, "extended master secret", seed: seed, count: 48)
+    #endif
+  }
+
+  private func premaster(_ suite: TLSCipherSuite, _ secrets: TLSSecrets) -> [UInt8]? {
+    guard let exchanged else { return nil }
+    switch suite.keyExchange {
+    case .rsa:
+      var fields = TLSFields(rest: exchanged[...])
+      return fields.prefixed(2).flatMap { secrets.serverKey?.premaster(Array($0)) }
+    case .psk:
+      // RFC 4279 section 2: as many zeros as the key has bytes, and the key, each behind its length.
+      return secrets.preSharedKey.map { key in
+        let size = [
+          UInt8(truncatingIfNeeded: key.count >> 8), UInt8(truncatingIfNeeded: key.count),
+        ]
+        return size + [UInt8](repeating: 0, count: key.count) + size + key
+      }
+    case .other: return nil
+    }
+  }
+}

@@ -1,0 +1,95 @@
+#if !canImport(CryptoKit)
+  import Foundation
+  import RepriseCore
+  import TestSupport
+  import Testing
+
+  @testable import Capture
+
+  /// Sessions that a key of the server or a pre-shared one decrypts, without a key log.
+  @Suite struct TLSLongTermKeyTests {
+    private static let rsa = [
+      "AES128-SHA", "AES128-SHA256", "AES128-CCM8", "AES256-CCM", "NULL-SHA", "NULL-SHA256",
+      "AES128-SHA-mac-first", "AES128-SHA-plain-master",
+    ]
+    private static let shared = [
+      "PSK-AES128-GCM-SHA256", "PSK-AES128-CCM8", "PSK-AES256-CBC-SHA",
+    ]
+
+    private static func withKey<Value>(
+      _ text: String, _ body: (String) throws -> Value
+    ) throws -> Value {
+      let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+      try Data(text.utf8).write(to: path)
+      defer { try? FileManager.default.removeItem(at: path) }
+      return try body(path.path)
+    }
+
+    private static func isWhole(_ tap: Tap) -> Bool {
+      tap.packets(.client).map(\.bytes) == TLSSessions.fromClient
+        && tap.packets(.server).map(\.bytes) == TLSSessions.fromServer && tap.notes == []
+    }
+
+    @Test(arguments: TLSSessions.names.map(\.0))
+    func `the server's key decrypts what was encrypted by it`(_ name: String) throws {
+      let session = try TLSSessions.named(name)
+      let key = try Self.withKey(session.serverKey) { try TLSServerKey($0) }
+      let tap = Tap(session.dialogue().segments, secrets: TLSSecrets(serverKey: key))
+      #expect(Self.isWhole(tap) == Self.rsa.contains(name))
+      guard !Self.rsa.contains(name) else { return }
+      #expect(tap.events.count == 1)
+      let isOfPSK = Self.shared.contains(name)
+      #expect(
+        tap.notes.first?.contains(
+          isOfPSK
+            ? "no key that is given belongs to it" : "no such key tells the secrets of TLS_")
+          == true, "\(tap.notes)")
+    }
+
+    @Test(arguments: shared)
+    func `a key that both ends have decrypts what only it protects`(_ name: String) throws {
+      let session = try TLSSessions.named(name)
+      let key = TLSSessions.preSharedKey
+      let secrets = TLSSecrets(preSharedKey: key)
+      #expect(Self.isWhole(Tap(session.dialogue().segments, secrets: secrets)))
+      let wrong = Tap(
+        session.dialogue().segments, secrets: TLSSecrets(preSharedKey: key.reversed()))
+      #expect(wrong.events.count == 1)
+      #expect(wrong.notes.first?.contains("what is given as its keys does not decrypt it") == true)
+    }
+
+    @Test func `the key of another server decrypts nothing`() throws {
+      let session = try TLSSessions.named("AES128-SHA")
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/env")
+      process.arguments = ["openssl", "genrsa", "2048"]
+      let pipe = Pipe()
+      process.standardOutput = pipe
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      let key = try Self.withKey(text) { try TLSServerKey($0) }
+      let tap = Tap(session.dialogue().segments, secrets: TLSSecrets(serverKey: key))
+      #expect(tap.events.count == 1 && tap.notes.count == 1)
+    }
+
+    @Test(arguments: [
+      "", "no key", "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n",
+      """
+      -----BEGIN PRIVATE KEY-----
+      MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC
+      -----END PRIVATE KEY-----
+      """,
+    ])
+    func `what is no RSA key is an error that names the file`(_ text: String) throws {
+      try Self.withKey(text) { path in
+        let capture = PcapBuilder(linkType: 101).bytes
+        let error = #expect(throws: CaptureError.self) {
+          try Readout(file: capture, options: InputOptions(serverKey: path))
+        }
+        #expect(error?.code == .invalidKey && error?.file == path)
+      }
+    }
+  }
+#endif
