@@ -194,19 +194,6 @@ import Wire
   }
 }
 
-/// A capture in a file that goes with it.
-private final class TemporaryCapture {
-  let path: String
-
-  init(_ bytes: [UInt8]) throws {
-    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pcap")
-    try Data(bytes).write(to: file)
-    path = file.path
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-}
-
 extension MQTTPacket {
   fileprivate static func connect(clientID: String) -> [UInt8] {
     let id = Array(clientID.utf8)

@@ -1,0 +1,162 @@
+package import RepriseCore
+
+/// Makes the blocks of a pcapng file (draft-ietf-opsawg-pcapng), little-endian and with nanoseconds.
+///
+/// Blocks gather in ``bytes`` until somebody takes them, so that one call of the system writes many packets; whatever
+/// is taken ends at the end of a block.
+package struct PcapngWriter {
+  /// The blocks that nobody has taken yet.
+  package private(set) var bytes: [UInt8] = []
+  private var interfaces: UInt32 = 0
+
+  /// The largest text of an option, in bytes: its length has 16 bits.
+  package static let longestText = Int(UInt16.max)
+  /// How much memory is kept for the next blocks.
+  private static let spare = 1 << 20
+
+  /// Begins a file with its section header.
+  /// - Parameters:
+  ///   - application: What writes the file, with its version.
+  ///   - comments: What is said of the whole file, at most 65,535 bytes each; the rest is left out.
+  package init(application: String, comments: [String] = []) {
+    block(PcapngReader.sectionHeader) { bytes in
+      Self.put(UInt32(0x1A2B_3C4D), &bytes)
+      Self.put(UInt16(1), &bytes)
+      Self.put(UInt16(0), &bytes)
+      // How long the section is, is not known.
+      Self.put(UInt64.max, &bytes)
+      Self.putComments(comments, &bytes)
+      Self.putOption(4, Array(application.utf8), &bytes)
+      Self.endOptions(&bytes)
+    }
+  }
+
+  /// Adds an interface, which packets are then said to have come through.
+  /// - Parameters:
+  ///   - linkType: What its packets begin with.
+  ///   - name: What it is called.
+  ///   - description: What it is.
+  /// - Returns: Its number, from 0.
+  package mutating func addInterface(
+    _ linkType: LinkType, name: String, description: String
+  ) -> UInt32 {
+    block(1) { bytes in
+      Self.put(linkType.rawValue, &bytes)
+      Self.put(UInt16(0), &bytes)
+      // No limit to a packet's length.
+      Self.put(UInt32(0), &bytes)
+      Self.putOption(2, Array(name.utf8), &bytes)
+      Self.putOption(3, Array(description.utf8), &bytes)
+      // Ticks are nanoseconds.
+      Self.putOption(9, [9], &bytes)
+      Self.endOptions(&bytes)
+    }
+    defer { interfaces &+= 1 }
+    return interfaces
+  }
+
+  /// Adds a packet.
+  /// - Parameters:
+  ///   - interface: The interface's number.
+  ///   - time: When it was seen; before 1970 is taken for 1970.
+  ///   - comments: What is said of it, at most 65,535 bytes each; the rest is left out.
+  ///   - header: Its first bytes.
+  ///   - payload: Its other bytes; with the first ones at most `UInt32.max`.
+  package mutating func addPacket(
+    on interface: UInt32, at time: Timestamp, comments: [String] = [], _ header: RawSpan,
+    _ payload: RawSpan
+  ) {
+    let length = UInt32(clamping: header.byteCount + payload.byteCount)
+    block(6) { bytes in
+      Self.put(interface, &bytes)
+      Self.putTime(time, &bytes)
+      Self.put(length, &bytes)
+      Self.put(length, &bytes)
+      header.withUnsafeBytes { bytes.append(contentsOf: $0) }
+      payload.withUnsafeBytes { bytes.append(contentsOf: $0) }
+      Self.pad(Int(length), &bytes)
+      guard !comments.isEmpty else { return }
+      Self.putComments(comments, &bytes)
+      Self.endOptions(&bytes)
+    }
+  }
+
+  /// Says at the end of a file how many packets an interface had.
+  /// - Parameters:
+  ///   - interface: The interface's number.
+  ///   - start: When the file was begun.
+  ///   - end: When it was ended.
+  ///   - count: How many packets there were.
+  package mutating func addStatistics(
+    of interface: UInt32, from start: Timestamp, to end: Timestamp, packets count: UInt64
+  ) {
+    block(5) { bytes in
+      Self.put(interface, &bytes)
+      Self.putTime(end, &bytes)
+      for (code, time) in [(UInt16(2), start), (3, end)] {
+        var value: [UInt8] = []
+        Self.putTime(time, &value)
+        Self.putOption(code, value, &bytes)
+      }
+      var value: [UInt8] = []
+      Self.put(count, &value)
+      Self.putOption(4, value, &bytes)
+      Self.endOptions(&bytes)
+    }
+  }
+
+  /// Forgets the blocks that were taken: all that there are.
+  package mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: bytes.capacity <= Self.spare)
+  }
+
+  // MARK: Parts of blocks
+
+  /// Writes a block's type, its body, and its length on both sides of that.
+  private mutating func block(_ type: UInt32, _ body: (inout [UInt8]) -> Void) {
+    let start = bytes.count
+    Self.put(type, &bytes)
+    Self.put(UInt32(0), &bytes)
+    body(&bytes)
+    let length = UInt32(truncatingIfNeeded: bytes.count - start + 4)
+    Self.put(length, &bytes)
+    withUnsafeBytes(of: length.littleEndian) {
+      bytes.replaceSubrange(start + 4..<start + 8, with: $0)
+    }
+  }
+
+  private static func putComments(_ comments: [String], _ bytes: inout [UInt8]) {
+    for comment in comments { putOption(1, Array(comment.utf8), &bytes) }
+  }
+
+  private static func putOption(_ code: UInt16, _ value: [UInt8], _ bytes: inout [UInt8]) {
+    var value = value[...]
+    if value.count > longestText {
+      value = value.prefix(longestText)
+      // A text is not cut in the middle of a character.
+      while value.last.map({ $0 & 0xC0 == 0x80 }) == true { value.removeLast() }
+      value.removeLast()
+    }
+    put(code, &bytes)
+    put(UInt16(truncatingIfNeeded: value.count), &bytes)
+    bytes.append(contentsOf: value)
+    pad(value.count, &bytes)
+  }
+
+  private static func endOptions(_ bytes: inout [UInt8]) { put(UInt32(0), &bytes) }
+
+  private static func pad(_ count: Int, _ bytes: inout [UInt8]) {
+    for _ in 0..<(-count & 3) { bytes.append(0) }
+  }
+
+  /// A moment in two halves, the higher one first.
+  private static func putTime(_ time: Timestamp, _ bytes: inout [UInt8]) {
+    let ticks = UInt64(clamping: time.nanoseconds)
+    put(UInt32(truncatingIfNeeded: ticks >> 32), &bytes)
+    put(UInt32(truncatingIfNeeded: ticks), &bytes)
+  }
+
+  private static func put(_ value: some FixedWidthInteger, _ bytes: inout [UInt8]) {
+    withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+}

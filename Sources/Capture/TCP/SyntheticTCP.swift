@@ -1,0 +1,170 @@
+package import RepriseCore
+
+/// Writes a connection of TCP as the packets that a capture would have of it, from what its ends said.
+///
+/// The packets are raw IP (``LinkType/raw``) of the version of the addresses: a handshake, segments with right numbers
+/// and checksums, acknowledgements of what is on its way for too long, and the ends.
+package struct SyntheticTCP {
+  /// Takes a packet in two pieces, its headers and its payload, which are valid during the call only.
+  package typealias Taker = (_ header: RawSpan, _ payload: RawSpan) -> Void
+
+  private struct End {
+    let endpoint: Endpoint
+    /// The sequence number of the next byte.
+    var next: UInt32
+    /// The number up to which the other end has acknowledged.
+    var acknowledged: UInt32
+    var hasFinished = false
+
+    init(_ endpoint: Endpoint, _ start: UInt32) {
+      self.endpoint = endpoint
+      next = start
+      acknowledged = start
+    }
+
+    var unacknowledged: UInt32 { next &- acknowledged }
+  }
+
+  private var client: End
+  private var server: End
+  private var isOver = false
+  private let isIPv4: Bool
+
+  /// The most bytes of a segment: what one IP packet holds, whose length has 16 bits.
+  private let largestSegment: Int
+  /// How many bytes may be on their way before they are acknowledged without an answer to do that with.
+  private static let delay: UInt32 = 1 << 15
+  /// Windows are 65,535 times 2 to the power of this.
+  private static let windowScale: UInt8 = 7
+
+  /// Prepares a connection.
+  /// - Parameters:
+  ///   - client: The end that opens it.
+  ///   - server: The other end; where one of both has an address of IPv6, the packets are of IPv6.
+  ///   - clientStart: The client's initial sequence number.
+  ///   - serverStart: The server's.
+  package init(
+    client: Endpoint, server: Endpoint, clientStart: UInt32, serverStart: UInt32
+  ) {
+    self.client = End(client, clientStart)
+    self.server = End(server, serverStart)
+    isIPv4 = client.address.isIPv4 && server.address.isIPv4
+    largestSegment = 65_535 - (isIPv4 ? 40 : 60)
+  }
+
+  /// Writes the handshake.
+  package mutating func open(_ take: Taker) {
+    packet(from: .client, .syn, take: take)
+    packet(from: .server, [.syn, .acknowledgment], take: take)
+    packet(from: .client, .acknowledgment, take: take)
+  }
+
+  /// Writes bytes that an end sends, in as many segments as they need; none behind its end.
+  /// - Parameters:
+  ///   - sender: The end.
+  ///   - bytes: The bytes.
+  ///   - take: Takes the packets.
+  package mutating func send(from sender: Peer, _ bytes: RawSpan, _ take: Taker) {
+    guard !isOver, !self[sender].hasFinished else { return }
+    var offset = 0
+    while offset < bytes.byteCount {
+      let end = min(bytes.byteCount, offset + largestSegment)
+      let isLast = end == bytes.byteCount
+      packet(
+        from: sender, isLast ? [.acknowledgment, .push] : .acknowledgment,
+        bytes.extracting(offset..<end), take: take)
+      if self[sender].unacknowledged >= Self.delay { acknowledge(sender.other, take) }
+      offset = end
+    }
+  }
+
+  /// Writes that an end sends nothing more.
+  /// - Parameters:
+  ///   - sender: The end.
+  ///   - take: Takes the packets.
+  package mutating func finish(from sender: Peer, _ take: Taker) {
+    guard !isOver, !self[sender].hasFinished else { return }
+    packet(from: sender, [.fin, .acknowledgment], take: take)
+    self[sender].hasFinished = true
+    acknowledge(sender.other, take)
+  }
+
+  /// Writes that an end breaks the connection off.
+  /// - Parameters:
+  ///   - sender: The end.
+  ///   - take: Takes the packet.
+  package mutating func reset(from sender: Peer, _ take: Taker) {
+    guard !isOver else { return }
+    packet(from: sender, [.reset, .acknowledgment], take: take)
+    isOver = true
+  }
+
+  private mutating func acknowledge(_ sender: Peer, _ take: Taker) {
+    packet(from: sender, .acknowledgment, take: take)
+  }
+
+  private subscript(peer: Peer) -> End {
+    get { peer == .client ? client : server }
+    set { if peer == .client { client = newValue } else { server = newValue } }
+  }
+
+  // MARK: Packets
+
+  private mutating func packet(
+    from sender: Peer, _ flags: TCPFlags, _ payload: RawSpan = RawSpan(), take: Taker
+  ) {
+    let header = header(from: sender, flags, payload)
+    take(header.span.bytes, payload)
+    let numbers = UInt32(truncatingIfNeeded: payload.byteCount)
+    self[sender].next &+= numbers &+ (flags.isDisjoint(with: [.syn, .fin]) ? 0 : 1)
+    if flags.contains(.acknowledgment) { self[sender.other].acknowledged = self[sender.other].next }
+  }
+
+  private func header(from sender: Peer, _ flags: TCPFlags, _ payload: RawSpan) -> [UInt8] {
+    let (source, destination) = (self[sender], self[sender.other])
+    // RFC 9293 section 3.2 and RFC 7323 section 2: the maximum segment size, and the scale of windows.
+    let options: [UInt8] =
+      flags.contains(.syn)
+      ? [2, 4] + Self.big(UInt16(truncatingIfNeeded: largestSegment)) + [1, 3, 3, Self.windowScale]
+      : []
+    var tcp = Self.big(source.endpoint.port) + Self.big(destination.endpoint.port)
+    tcp += Self.big(source.next)
+    tcp += Self.big(flags.contains(.acknowledgment) ? destination.next : 0)
+    tcp += [UInt8(truncatingIfNeeded: (20 + options.count) << 2), flags.rawValue]
+    tcp += Self.big(UInt16.max) + [0, 0, 0, 0] + options
+    let addresses =
+      Self.bytes(source.endpoint.address, isIPv4) + Self.bytes(destination.endpoint.address, isIPv4)
+    let length = tcp.count + payload.byteCount
+    var checksum = InternetChecksum()
+    // RFC 9293 section 3.1 and RFC 8200 section 8.1: the pseudo-header.
+    let pseudoHeader = addresses + Self.big(UInt32(truncatingIfNeeded: length)) + [0, 0, 0, 6]
+    for part in [pseudoHeader, tcp] { checksum.add(part.span.bytes) }
+    checksum.add(payload)
+    tcp.replaceSubrange(16..<18, with: checksum.bytes)
+    return (isIPv4 ? Self.ipv4(addresses, length) : Self.ipv6(addresses, length)) + tcp
+  }
+
+  /// RFC 791 section 3.1; never fragmented, so it needs no identification (RFC 6864).
+  private static func ipv4(_ addresses: [UInt8], _ length: Int) -> [UInt8] {
+    var header: [UInt8] = [0x45, 0] + big(UInt16(truncatingIfNeeded: 20 + length))
+    header += [0, 0, 0x40, 0, 64, 6, 0, 0] + addresses
+    var checksum = InternetChecksum()
+    checksum.add(header.span.bytes)
+    header.replaceSubrange(10..<12, with: checksum.bytes)
+    return header
+  }
+
+  /// RFC 8200 section 3.
+  private static func ipv6(_ addresses: [UInt8], _ length: Int) -> [UInt8] {
+    [0x60, 0, 0, 0] + big(UInt16(truncatingIfNeeded: length)) + [6, 64] + addresses
+  }
+
+  private static func bytes(_ address: IPAddress, _ isIPv4: Bool) -> [UInt8] {
+    guard !isIPv4 else { return big(UInt32(truncatingIfNeeded: address.low)) }
+    return big(address.high) + big(address.low)
+  }
+
+  private static func big(_ value: some FixedWidthInteger) -> [UInt8] {
+    withUnsafeBytes(of: value.bigEndian) { Array($0) }
+  }
+}
