@@ -116,11 +116,15 @@ let package = Package(
     // Doors between a client and its server, which hold answers back until they are told: for live scenarios.
     .target(
       name: "Gates", dependencies: ["RepriseCore", "LiveClient", "Wire"], swiftSettings: settings),
+    // Stands between any client and any server, and shows what passes: for `record proxy`.
+    .target(
+      name: "Proxy", dependencies: ["Capture", "LiveClient", "RepriseCore"],
+      swiftSettings: settings),
     .executableTarget(
       name: "reprise",
       dependencies: [
         "CCrypto", "Capture", "CloudSimulator", "ConformanceKit", "RepriseCore", "DeviceSDK",
-        "Gates", "LiveClient", "SDKReplay", "Wire",
+        "Gates", "LiveClient", "Proxy", "SDKReplay", "Wire",
       ],
       swiftSettings: settings),
 
@@ -149,7 +153,8 @@ let package = Package(
       name: "LiveClientTests",
       dependencies: [
         "LiveClient", "Capture", "CloudSimulator", "ConformanceKit", "RepriseCore", "DeviceSDK",
-        "Gates", "LiveHTTP", "TestSupport", "Wire", "live-publisher", "network-probe", "reprise",
+        "Gates", "LiveHTTP", "Proxy", "TestSupport", "Wire", "live-publisher", "network-probe",
+        "reprise",
       ],
       exclude: ["README.md", "WebSocket/server.py", "WebSocket/Server/client.py"],
       swiftSettings: settings),

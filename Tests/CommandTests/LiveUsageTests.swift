@@ -108,7 +108,49 @@ import Testing
     (["record"], "record needs what is to be recorded; type reprise record client URL"),
     (["record", "clinet", "x"], "unknown command 'record clinet'; did you mean reprise record cl"),
     (["record", "interface", "eth0", "--filter", "x"], "this version can't do 'record interface'"),
-    (["record", "proxy", ":1", ":2", "-o", "x"], "this version can't do 'record proxy' yet; "),
+    (
+      ["record", "proxy", "1"], "record proxy needs LISTEN UPSTREAM; type reprise help record proxy"
+    ),
+    (["record", "proxy", "1", "h:2"], "record proxy needs a file to write; add -o FILE.pcapng"),
+    (
+      ["record", "proxy", "1", "h:2", "-o", "a.jsonl"],
+      "a proxy writes pcapng, so there is nothing to write to a .jsonl file; name a capture: -o"
+    ),
+    (
+      ["record", "-t", "a", "proxy", "1", "h:2"], "record proxy has no option --topic; type reprise"
+    ),
+    (
+      ["record", "proxy", "1", "h:2", "-o", "-", "--rotate", "--max-size", "1M"],
+      "standard output can't be rotated; name a file: -o FILE.pcapng"
+    ),
+    (["record", "proxy", "1", "h:2", "-o", "/no/x"], "/no/x: can't be written: no such file or"),
+    (
+      ["record", "proxy", "x", "127.0.0.1:2", "-o", "-"], "'x' is no place to listen on; type HOST"
+    ),
+    (["record", "proxy", "h:1/x", "127.0.0.1:2", "-o", "-"], "'h:1/x' is no place to listen on; "),
+    (
+      ["record", "proxy", "0", "127.0.0.1:2", "-o", "-"], "'0' is no place to listen on; type HOST"
+    ),
+    (
+      ["record", "proxy", "192.0.2.1:9", "127.0.0.1:2", "-o", "-"],
+      "192.0.2.1:9 can't be listened on: it is no address of this computer; type one that is"
+    ),
+    (["record", "proxy", "1", "127.0.0.1", "-o", "-"], "'127.0.0.1' has no port; type HOST:PORT"),
+    (["record", "proxy", "1", "tls://[::1]", "-o", "-"], "'tls://[::1]' has no port; type HOST:"),
+    (
+      ["record", "proxy", "1", "ftp://h", "-o", "-"], "'ftp://h' has an unknown scheme; it takes mq"
+    ),
+    (
+      ["record", "proxy", "1", "tcp://", "-o", "-"], "'tcp://' names no host and port; type HOST:P"
+    ),
+    (
+      ["record", "proxy", "1", "mqtt://u:hush@h", "-o", "-"],
+      "'mqtt://h' has a user; leave it out: the client says who it is"
+    ),
+    (
+      ["record", "proxy", "1", "ws://h/a", "-o", "-"], "'ws://h/a' has a path; leave it out: the cl"
+    ),
+    (["record", "proxy", "1", "no.invalid:1", "-o", "-"], "the host no.invalid is not found: "),
     (["simulate"], "simulate needs URL; type reprise help simulate"),
     (["simulate", "mqtt://h", "--script", "/no"], "--script /no: no such file or directory; "),
     (["simulate", "localhost"], "the broker's URL has no scheme, such as mqtt://; type mqtt://"),

@@ -43,6 +43,37 @@ package struct TCPAddress: Sendable, Hashable {
     return found
   }
 
+  /// Asks the system for an address of a socket.
+  /// - Parameter ask: A function such as `getsockname`.
+  init?(_ ask: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let code = withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { ask($0, &length) }
+    }
+    guard code == 0 else { return nil }
+    family = Int32(storage.ss_family)
+    bytes = withUnsafeBytes(of: &storage) { Array($0.prefix(Int(length))) }
+  }
+
+  private init(family: Int32, bytes: [UInt8]) {
+    self.family = family
+    self.bytes = bytes
+  }
+
+  /// The address, of 4 or 16 bytes, and the port; nil when it is none of the internet.
+  package var parts: (bytes: [UInt8], port: UInt16)? {
+    // RFC 3493 section 3: behind the family and the port, in IPv6 with the flow between.
+    let place: Range<Int>
+    switch family {
+    case AF_INET: place = 4..<8
+    case AF_INET6: place = 8..<24
+    default: return nil
+    }
+    guard bytes.count >= place.upperBound else { return nil }
+    return (Array(bytes[place]), UInt16(bytes[2]) << 8 | UInt16(bytes[3]))
+  }
+
   /// The address without its port, in numbers; nil when the system can't write it.
   var numericHost: String? {
     var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))

@@ -61,15 +61,50 @@ package final class TCPSocket: Sendable {
     return (listener, UInt16(bigEndian: address.sin_port))
   }
 
+  /// Opens a socket that listens on an address.
+  /// - Parameters:
+  ///   - address: The address with its port.
+  ///   - sharesFamilies: Whether one of IPv6 takes connections of IPv4 as well.
+  /// - Returns: The socket; nil when this computer has no such address, as where IPv6 is switched off.
+  /// - Throws: ``DataClientError`` when somebody else has the address, or the user may not have it.
+  package static func listening(
+    at address: TCPAddress, sharesFamilies: Bool = false
+  ) throws(DataClientError) -> TCPSocket? {
+    guard let listener = try? TCPSocket(family: address.family) else { return nil }
+    listener.reuseAddress()
+    if address.family == AF_INET6 {
+      var isSingle: Int32 = sharesFamilies ? 0 : 1
+      _ = setsockopt(
+        listener.number, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &isSingle,
+        socklen_t(MemoryLayout<Int32>.size))
+    }
+    guard address.withPointer({ bind(listener.number, $0, $1) }) == 0,
+      listen(listener.number, SOMAXCONN) == 0
+    else {
+      guard errno != EADDRNOTAVAIL else { return nil }
+      throw DataClientError(.transport, systemText(errno).lowercased())
+    }
+    return listener
+  }
+
+  /// The address at this end; nil when there is none.
+  package var localAddress: TCPAddress? { TCPAddress { getsockname(number, $0, $1) } }
+
+  /// The address at the other end; nil when there is none any more.
+  package var remoteAddress: TCPAddress? { TCPAddress { getpeername(number, $0, $1) } }
+
+  /// As servers do: connections of the one before, which still linger, are no obstacle.
+  private func reuseAddress() {
+    var isOn: Int32 = 1
+    _ = setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))
+  }
+
   /// Returns why a server can't have an address, for people; nil when it can.
   /// - Parameter address: The address with its port.
   /// - Returns: The reason.
   static func problem(ofBindingTo address: TCPAddress) -> String? {
     guard let listener = try? TCPSocket(family: address.family) else { return nil }
-    // As servers do: connections of the one before, which still linger, are no obstacle.
-    var isOn: Int32 = 1
-    _ = setsockopt(
-      listener.number, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))
+    listener.reuseAddress()
     let code = address.withPointer { bind(listener.number, $0, $1) }
     return code == 0 ? nil : systemText(errno)
   }

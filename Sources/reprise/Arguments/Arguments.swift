@@ -61,6 +61,14 @@ struct Arguments: Sendable, Equatable {
       spec.helpHint)
   }
 
+  /// Checks that there are no options but those of a command, where more were taken before it was named.
+  /// - Throws: ``UsageError`` for another one.
+  func checkOptions(_ spec: CommandSpec) throws(UsageError) {
+    let names = Set(spec.allOptions.map(\.name))
+    guard let name = values.keys.filter({ !names.contains($0) }).min() else { return }
+    throw UsageError("\(spec.name) has no option --\(name)", spec.helpHint)
+  }
+
   // MARK: Options
 
   private mutating func take(

@@ -8,19 +8,19 @@ struct RecordSettings {
   private static let qos = OptionSpec(
     name: "qos", value: "QOS", choices: ["0", "1", "2"],
     help: "The highest QoS to ask for; 1 if nothing is said, 2 gets all as it was sent.")
-  private static let output = OptionSpec(
+  static let output = OptionSpec(
     name: "output", letter: "o", value: "FILE", isFile: true,
     help: "The recording to write; - is standard output. Needed.")
-  private static let duration = OptionSpec(
+  static let duration = OptionSpec(
     name: "duration", value: "TIME", help: "Ends after a time: 90s, 10m, 1h30m, 2d.")
   private static let count = OptionSpec(
     name: "count", value: "N", help: "Ends after N messages.")
-  private static let maximumSize = OptionSpec(
+  static let maximumSize = OptionSpec(
     name: "max-size", value: "SIZE",
     help: "Ends before FILE is larger: 4096 bytes or more, 64K, 50M, 2G (of 1,024).")
-  private static let rotation = OptionSpec(
+  static let rotation = OptionSpec(
     name: "rotate", help: "Goes on in another file instead, at --max-size or every --interval.")
-  private static let interval = OptionSpec(
+  static let interval = OptionSpec(
     name: "interval", value: "TIME", help: "With --rotate, how often another file is begun.")
   private static let redact = OptionSpec(
     name: "redact", value: "RULE", repeats: true,
@@ -29,7 +29,7 @@ struct RecordSettings {
     name: "show-secrets", help: "Records passwords, tokens and signatures instead of ***.")
   private static let noReconnect = OptionSpec(
     name: "no-reconnect", help: "Ends when the connection is lost, with status 2.")
-  private static let force = OptionSpec(
+  static let force = OptionSpec(
     name: "force", help: "Replaces FILE if it exists.")
 
   /// The options, in the order of the help.
@@ -84,7 +84,7 @@ struct RecordSettings {
     interval = try arguments.duration(Self.interval)
     limit = try Self.limit(arguments)
     redaction = try RedactionRules(arguments, hidesSecrets: !arguments.has(Self.secrets))
-    try checkRotation()
+    try Self.checkRotation(arguments, ending: ".jsonl")
     try checkFrames(arguments)
   }
 
@@ -117,17 +117,24 @@ struct RecordSettings {
     "reprise-" + String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
   }
 
-  private func checkRotation() throws(UsageError) {
-    guard rotates else {
-      if interval != nil { throw UsageError("--interval is for --rotate", "add --rotate") }
+  /// Checks that files can be rotated as is asked for.
+  /// - Parameters:
+  ///   - arguments: What was typed.
+  ///   - ending: What the name of a file ends with.
+  /// - Throws: ``UsageError``.
+  static func checkRotation(_ arguments: Arguments, ending: String) throws(UsageError) {
+    guard arguments.has(rotation) else {
+      guard !arguments.has(interval) else {
+        throw UsageError("--interval is for --rotate", "add --rotate")
+      }
       return
     }
-    guard limit != nil || interval != nil else {
+    guard arguments.has(maximumSize) || arguments.has(interval) else {
       throw UsageError(
         "--rotate needs to know when", "add --max-size SIZE or --interval TIME")
     }
-    guard path != "-" else {
-      throw UsageError("standard output can't be rotated", "name a file: -o FILE.jsonl")
+    guard arguments.value(output) != "-" else {
+      throw UsageError("standard output can't be rotated", "name a file: -o FILE\(ending)")
     }
   }
 
@@ -156,7 +163,9 @@ struct RecordSettings {
       "+ stands for a whole level, # for all levels at the end: plant/+/alarm, plant/#")
   }
 
-  private static func limit(_ arguments: Arguments) throws(UsageError) -> Int? {
+  /// Reads how large a file may be.
+  /// - Throws: ``UsageError``.
+  static func limit(_ arguments: Arguments) throws(UsageError) -> Int? {
     guard let size = try arguments.size(maximumSize) else { return nil }
     guard size >= leastSize else {
       throw UsageError(

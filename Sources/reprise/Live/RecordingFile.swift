@@ -74,12 +74,13 @@ final class RecordingFile: ByteSink, Sendable {
   /// Writes lines, or keeps them until ``open()``.
   /// - Throws: ``OutputError``; the file is complete to the line before.
   func write(_ bytes: RawSpan) throws {
-    let copy = bytes.withUnsafeBytes { [UInt8]($0) }
-    try change { state in
-      if state.waiting != nil {
-        state.waiting? += copy
-      } else {
-        try Self.write(copy, &state)
+    try bytes.withUnsafeBytes { bytes in
+      try change { state in
+        if state.waiting != nil {
+          state.waiting? += bytes
+        } else {
+          try Self.write(bytes.bytes, &state)
+        }
       }
     }
   }
@@ -127,7 +128,7 @@ final class RecordingFile: ByteSink, Sendable {
     guard let waiting = state.waiting else { return }
     try openNext(&state, replaces: replaces)
     state.waiting = nil
-    try write(waiting, &state)
+    try write(waiting.span.bytes, &state)
   }
 
   private static func openNext(_ state: inout State, replaces: Bool) throws {
@@ -146,9 +147,9 @@ final class RecordingFile: ByteSink, Sendable {
     }
   }
 
-  private static func write(_ bytes: [UInt8], _ state: inout State) throws {
+  private static func write(_ bytes: RawSpan, _ state: inout State) throws {
     guard let output = state.output else { return }
-    try output.write(bytes.span.bytes)
-    state.total += bytes.count
+    try output.write(bytes)
+    state.total += bytes.byteCount
   }
 }

@@ -1,23 +1,16 @@
 import Glibc
 import LiveClient
 import RepriseCore
-import Synchronization
 
 /// Tells the user on standard error how a recording goes.
 final class RecordingStatus: Sendable {
-  private struct State {
-    var isDrawn = false
-  }
-
   private let broker: BrokerOptions
   private let file: RecordingFile
   private let name: String
   private let console: Console
   private let duration: Duration?
   private let start = Monotonic.seconds
-  private let state = Mutex(State())
-  /// Whether somebody looks at a line that changes.
-  let isShown: Bool
+  private let line: StatusLine
 
   /// Prepares to tell.
   /// - Parameters:
@@ -35,8 +28,11 @@ final class RecordingStatus: Sendable {
     self.name = name == "-" ? "standard output" : name
     self.duration = duration
     self.console = console
-    isShown = !console.isQuiet && isatty(STDERR_FILENO) == 1
+    line = StatusLine(console)
   }
+
+  /// Whether somebody looks at a line that changes.
+  var isShown: Bool { line.isShown }
 
   /// Tells what a recorder says; the file begins with the first connection.
   /// - Throws: ``OutputError`` when the file can't be created.
@@ -67,7 +63,7 @@ final class RecordingStatus: Sendable {
     let place = files.count == 1 ? last : "\(files.count) files up to \(last)"
     note(
       place,
-      "\(Self.count(messages, "message")), \(Self.size(file.bytes)), "
+      "\(StatusLine.count(messages, "message")), \(StatusLine.size(file.bytes)), "
         + "\(Int(Monotonic.seconds - start)) s")
   }
 
@@ -79,9 +75,9 @@ final class RecordingStatus: Sendable {
   // MARK: The line that changes
 
   private func draw(_ messages: Int) {
-    guard isShown else { return }
+    guard line.isShown else { return }
     let seconds = Monotonic.seconds - start
-    var text = "\(name): \(Self.count(messages, "message")), \(Self.size(file.bytes)), "
+    var text = "\(name): \(StatusLine.count(messages, "message")), \(StatusLine.size(file.bytes)), "
     text += "\(Int(Double(messages) / max(seconds, 1))) a second"
     if let duration {
       let left = Double(duration.components.seconds) - seconds
@@ -89,37 +85,11 @@ final class RecordingStatus: Sendable {
     } else {
       text += ", \(Int(seconds)) s"
     }
-    var line = Array("\r\u{1B}[K".utf8)
-    let shown = Array(text.utf8)
-    TerminalText.append(shown.span.bytes, to: &line)
-    state.withLock { $0.isDrawn = true }
-    Console.write(line)
+    line.draw(text)
   }
 
   /// Takes the line away, before anything else is shown.
-  func clear() {
-    let isDrawn = state.withLock { state in
-      defer { state.isDrawn = false }
-      return state.isDrawn
-    }
-    if isDrawn { Console.write(Array("\r\u{1B}[K".utf8)) }
-  }
-
-  private static func count(_ number: Int, _ noun: String) -> String {
-    "\(number) \(noun)\(number == 1 ? "" : "s")"
-  }
-
-  private static func size(_ bytes: Int) -> String {
-    var value = Double(bytes)
-    for unit in ["bytes", "KiB", "MiB", "GiB"] {
-      guard value >= 1_024, unit != "GiB" else {
-        let rounded = unit == "bytes" ? "\(bytes)" : "\((value * 10).rounded() / 10)"
-        return "\(rounded) \(unit)"
-      }
-      value /= 1_024
-    }
-    return "\(bytes) bytes"
-  }
+  func clear() { line.clear() }
 }
 
 /// The clock that nobody sets.

@@ -1,0 +1,66 @@
+import LiveClient
+package import RepriseCore
+import Synchronization
+
+/// Stands between any client and any server, passes all bytes on and shows them to a tap.
+///
+/// One thread does everything, without waiting for anyone: hundreds of connections at once, halves that end apart,
+/// connections that are broken off. What one side does not take is not read from the other one.
+package final class Proxy: Sendable {
+  /// When a proxy ends of itself.
+  package struct Limits: Sendable {
+    /// How long it runs.
+    package var duration: Duration?
+    /// How many connections it takes; it ends when the last one of them is over.
+    package var connections: Int?
+    /// The most bytes that are read at once, 512 to 131,072.
+    package var pieceSize = 131_072
+
+    /// Creates limits that let it run until it is stopped.
+    package init() {}
+  }
+
+  private let loop: Mutex<ProxyLoop?>
+  private let waker: Waker
+  private let isStopped: Atomic<Bool>
+
+  /// Prepares a proxy.
+  /// - Parameters:
+  ///   - place: Where it listens.
+  ///   - upstream: The server.
+  ///   - limits: When it ends of itself.
+  /// - Throws: ``DataClientError`` when the system is out of file descriptors.
+  package init(
+    _ place: ProxyPlace, to upstream: ProxyUpstream, limits: Limits = Limits()
+  ) throws(DataClientError) {
+    waker = try Waker()
+    isStopped = Atomic(false)
+    loop = Mutex(ProxyLoop(place.listeners, upstream, limits, waker))
+  }
+
+  /// Passes on until a limit is met, the tap is full or the task is cancelled; once.
+  /// - Parameter makeTap: Makes the tap, on the proxy's thread.
+  /// - Throws: What the tap throws, `CancellationError` when the task was cancelled, and ``DataClientError`` when the
+  ///   system gives no thread, or connections can't be taken any more.
+  package func run(_ makeTap: @escaping @Sendable () throws -> any ProxyTap) async throws {
+    let loop = loop.withLock { $0.take() }
+    guard let loop else { return }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation {
+        (continuation: CheckedContinuation<Void, any Error>) in
+        do {
+          try WorkerThread { [self] in
+            continuation.resume(
+              with: Result { try loop.run(makeTap()) { isStopped.load(ordering: .acquiring) } })
+          }.detach()
+        } catch {
+          continuation.resume(throwing: error)
+        }
+      }
+      try Task.checkCancellation()
+    } onCancel: {
+      isStopped.store(true, ordering: .releasing)
+      waker.wake()
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package import Capture
+import LiveClient
+package import RepriseCore
+
+/// Where a proxy listens: `localhost:1884`, `1884` for the same, or `:1884` for all addresses of the computer.
+package struct ProxyPlace: Sendable {
+  /// The sockets, at least one.
+  let listeners: [TCPSocket]
+  /// The addresses that are listened on.
+  package let addresses: [Endpoint]
+
+  /// Opens the sockets; a host's name is looked up, which blocks until a name server has answered.
+  /// - Parameter text: What was typed.
+  /// - Throws: ``DataClientError`` that says what is wrong with it.
+  package init(_ text: String) throws(DataClientError) {
+    let (host, port) = try Self.parts(text)
+    var listeners: [TCPSocket] = []
+    // All addresses are those of IPv6, which has those of IPv4 in it unless the system is told otherwise.
+    for host in host.isEmpty ? ["::", "0.0.0.0"] : [host] where listeners.isEmpty {
+      for address in try TCPAddress.resolve(host, port: port) {
+        do throws(DataClientError) {
+          // A name can have an address of a family that is switched off here.
+          guard let listener = try TCPSocket.listening(at: address, sharesFamilies: host == "::")
+          else { continue }
+          listeners.append(listener)
+        } catch {
+          throw DataClientError(
+            .transport,
+            "\(text) can't be listened on: \(error.message); type another port, or end what has this one"
+          )
+        }
+      }
+    }
+    guard !listeners.isEmpty else {
+      throw DataClientError(
+        .transport,
+        "\(text) can't be listened on: it is no address of this computer; type one that is")
+    }
+    self.listeners = listeners
+    addresses = listeners.compactMap { $0.localAddress.flatMap { Endpoint($0) } }
+  }
+
+  private static func parts(_ text: String) throws(DataClientError) -> (String, UInt16) {
+    let digits = text.first == ":" ? text.dropFirst() : Substring(text)
+    if let port = UInt16(digits), digits.first != "+", port > 0 {
+      return (text.first == ":" ? "" : "localhost", port)
+    }
+    guard text.contains(":"), !text.contains("/"), !text.contains("@"),
+      let url = try? BrokerURL("mqtt://\(text)"), url.port != 1_883 || text.hasSuffix(":1883")
+    else {
+      throw DataClientError(
+        .invalidAction, "'\(text)' is no place to listen on; type HOST:PORT, or a port alone")
+    }
+    return (url.host, url.port)
+  }
+}

@@ -1,0 +1,78 @@
+import LiveClient
+package import RepriseCore
+
+/// The server behind a proxy: `broker:1883`, `mqtt://broker`, `mqtts://broker:8883`.
+package struct ProxyUpstream: Sendable {
+  /// How it was written.
+  package let name: String
+  /// The host, a name or an address.
+  package let host: String
+  /// The port.
+  package let port: UInt16
+  /// Whether TLS is spoken with it.
+  package let isSecure: Bool
+  /// The port that decoders know what is said by, where the server's own tells them nothing or that it is encrypted.
+  package let shownPort: UInt16?
+  /// The addresses, in the order in which they are tried.
+  let addresses: [TCPAddress]
+
+  /// What may stand in front of the host.
+  private static let schemes: [String: (isSecure: Bool, base: String, shownPort: UInt16?)] = [
+    "tcp": (false, "mqtt", nil), "tls": (true, "mqtts", nil),
+    "mqtt": (false, "mqtt", 1_883), "mqtts": (true, "mqtts", 1_883),
+    "ws": (false, "ws", 80), "wss": (true, "wss", 80),
+  ]
+
+  /// Reads where a server is and looks its host up, which blocks until a name server has answered.
+  /// - Parameter text: A URL without a path, or host and port.
+  /// - Throws: ``DataClientError`` that says what is wrong with it.
+  package init(_ text: String) throws(DataClientError) {
+    let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+    let word = parts.count == 2 ? parts[0].lowercased() : "tcp"
+    guard let scheme = Self.schemes[word], let rest = parts.last else {
+      throw Self.error(text, "has an unknown scheme", "it takes mqtt, mqtts, ws, wss, tcp or tls")
+    }
+    let url: BrokerURL
+    do throws(DataClientError) { url = try BrokerURL("\(scheme.base)://\(rest)") } catch {
+      throw Self.error(
+        Self.hidingUser(text), "names no host and port", "type HOST:PORT, or mqtts://HOST:PORT")
+    }
+    guard url.username == nil, url.password == nil else {
+      throw Self.error(
+        Self.hidingUser(text), "has a user", "leave it out: the client says who it is")
+    }
+    guard url.path == nil || url.path == "/" else {
+      throw Self.error(text, "has a path", "leave it out: the client says what it wants")
+    }
+    let hasPort = rest.drop { $0 != "]" && rest.first == "[" }.contains(":")
+    guard hasPort || !["tcp", "tls"].contains(word) else {
+      throw Self.error(text, "has no port", "type HOST:PORT")
+    }
+    name = text
+    host = url.host
+    port = url.port
+    guard !scheme.isSecure else {
+      throw Self.error(text, "asks for TLS, which this version can't do", "type mqtt:// or ws://")
+    }
+    isSecure = scheme.isSecure
+    let known: [UInt16: UInt16] = [8_883: 1_883, 443: 80]
+    shownPort = scheme.shownPort ?? known[url.port] ?? (url.port == 0 ? nil : url.port)
+    addresses = try TCPAddress.resolve(url.host, port: url.port)
+  }
+
+  /// Says why the server is not reached, and what to do about it.
+  func advice(_ trouble: String) -> String {
+    let remedy =
+      trouble.lowercased().contains("refused")
+      ? "check host and port, and whether a server runs there" : "check host, port and network"
+    return "\(name) can't be reached: \(trouble.lowercased()); \(remedy)"
+  }
+
+  private static func hidingUser(_ text: String) -> String {
+    text.replacing(BrokerURL.user(in: text), with: "", maxReplacements: 1)
+  }
+
+  private static func error(_ text: String, _ what: String, _ remedy: String) -> DataClientError {
+    DataClientError(.invalidAction, "'\(text)' \(what); \(remedy)")
+  }
+}

@@ -1,0 +1,88 @@
+import Capture
+import LiveClient
+import Proxy
+import RepriseCore
+
+/// `reprise record proxy`: records what passes between clients and a server.
+enum RecordProxyCommand: Command {
+  static let spec = CommandSpec(
+    name: "record proxy", summary: "Stands between clients and a server, and records all bytes.",
+    operands: "LISTEN UPSTREAM", operandCount: 2...2, options: ProxySettings.options,
+    details: """
+      LISTEN is HOST:PORT, or a port alone for localhost, or :PORT for all addresses of this
+      computer. UPSTREAM is the server: HOST:PORT, or mqtt://HOST, ws://HOST or tcp://HOST:PORT.
+      Its name is looked up when the command begins.
+
+      All bytes pass as they come, whatever they are, and so do ends and resets. A client of a
+      server that is not reached is reset. No privilege is needed.
+
+      The capture has each connection as its client had it, with the times of this computer: a
+      handshake, segments, ends. The addresses are the real ones; the server's port is the
+      upstream's, 1883 behind mqtt:// and 80 behind ws://, by which others know what they see.
+      What the real ports are, and where a connection goes on to, stands in comments.
+      Whatever happens, what was seen is in the file a moment later. The file is created when
+      all is ready, and only you may read it. Passwords that pass are in it.
+
+      With --rotate -o day.pcapng the files are called day-0001.pcapng, day-0002.pcapng and
+      so on; numbers that exist are passed over, or replaced with --force. Each file can be
+      read alone; of connections that began in an earlier one it has the rest.
+
+      Status: 0 when --duration, --count or --max-size ended it, 2 when LISTEN or UPSTREAM can't
+      be or nothing more could be written, 130 interrupted, 143 terminated.
+
+      Examples:
+        reprise record proxy localhost:1884 localhost:1883 -o session.pcapng
+        reprise record proxy :9002 ws://broker:9001 --duration 10m -o session.pcapng
+        reprise record proxy 1884 broker:1883 -o - | reprise inspect -
+      """)
+
+  static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
+    let settings = try ProxySettings(arguments)
+    let words = arguments.operands
+    guard let listen = words.first, let server = words.last else { return .unable }
+    let file = try RecordingFile(
+      settings.path, isNumbered: settings.rotates, replaces: settings.replaces)
+    let (upstream, place): (ProxyUpstream, ProxyPlace)
+    do throws(DataClientError) {
+      upstream = try ProxyUpstream(server)
+      place = try ProxyPlace(listen)
+    } catch {
+      throw PlaceError(description: error.message)
+    }
+    let proxy = try Proxy(place, to: upstream, limits: settings.limits)
+    try file.open()
+    let listeners = place.addresses.map(\.description).joined(separator: " and ")
+    console.note(listeners, "listening for \(upstream.name), recording to \(settings.shownPath)")
+    do {
+      try await Interruption.cancel {
+        try await proxy.run { try taps(settings, upstream, file, console) }
+      }
+    } catch {
+      // What it threw last does not hide why it ended.
+      try? file.close()
+      throw error
+    }
+    try file.close()
+    return .done
+  }
+
+  private static func taps(
+    _ settings: ProxySettings, _ upstream: ProxyUpstream, _ file: RecordingFile, _ console: Console
+  ) throws -> any ProxyTap {
+    var rotation = ProxyRecorder.Rotation()
+    rotation.limit = settings.limit
+    rotation.interval = settings.interval
+    if settings.rotates { rotation.startNext = { try file.startNext() } }
+    let recorder = try ProxyRecorder(
+      to: file, by: "Reprise \(Reprise.version)", of: upstream, rotation: rotation,
+      at: LiveClock().now)
+    let status = ProxyStatus(
+      file, named: settings.shownPath, duration: settings.limits.duration, console)
+    return ProxyTaps([recorder, status])
+  }
+}
+
+/// Why a place can't be listened on, or led to.
+private struct PlaceError: Error, CustomStringConvertible {
+  let description: String
+}

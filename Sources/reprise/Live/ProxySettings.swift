@@ -1,0 +1,56 @@
+import Proxy
+import RepriseCore
+
+/// What `reprise record proxy` is asked for, apart from its two places.
+struct ProxySettings {
+  private static let output = OptionSpec(
+    name: "output", letter: "o", value: "FILE", isFile: true,
+    help: "The capture to write, pcapng; - is standard output. Needed.")
+  private static let count = OptionSpec(
+    name: "count", value: "N", help: "Ends when N connections have come and are over.")
+
+  /// The options, in the order of the help.
+  static let options = [
+    output, RecordSettings.duration, count, RecordSettings.maximumSize, RecordSettings.rotation,
+    RecordSettings.interval, RecordSettings.force,
+  ]
+
+  /// Where the capture goes.
+  let path: String
+  /// The same for people.
+  var shownPath: String { path == "-" ? "standard output" : path }
+  /// Whether a file that exists is replaced.
+  let replaces: Bool
+  /// Whether there is one file after the other.
+  let rotates: Bool
+  /// How large a file may be.
+  let limit: Int?
+  /// How often another file is begun.
+  let interval: Duration?
+  /// When the proxy ends of itself.
+  private(set) var limits = Proxy.Limits()
+
+  /// Reads the options.
+  /// - Parameter arguments: What was typed.
+  /// - Throws: ``UsageError``.
+  init(_ arguments: Arguments) throws(UsageError) {
+    guard let path = arguments.value(Self.output) else {
+      throw UsageError("record proxy needs a file to write", "add -o FILE.pcapng")
+    }
+    for ending in [".jsonl", ".pcap"] where path.hasSuffix(ending) {
+      throw UsageError(
+        "a proxy writes pcapng, so there is nothing to write to a \(ending) file",
+        "name a capture: -o FILE.pcapng")
+    }
+    self.path = path
+    replaces = arguments.has(RecordSettings.force)
+    rotates = arguments.has(RecordSettings.rotation)
+    limit = try RecordSettings.limit(arguments)
+    interval = try arguments.duration(RecordSettings.interval)
+    try RecordSettings.checkRotation(arguments, ending: ".pcapng")
+    limits.duration = try arguments.duration(RecordSettings.duration)
+    limits.connections = try arguments.count(Self.count)
+    // Small files take small pieces.
+    if let limit { limits.pieceSize = min(limits.pieceSize, limit / 8) }
+  }
+}
