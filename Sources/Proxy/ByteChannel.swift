@@ -13,8 +13,11 @@ protocol ByteChannel: AnyObject {
   /// Whether there is something to read that was taken off the socket already.
   var hasMore: Bool { get }
   /// Says behind all that was written that nothing more will be.
-  /// - Returns: Whether the connection was there to say it on.
-  func shutdownWriting() -> Bool
+  /// - Returns: Whether the connection was there to say it on; nil when it must be said again once something can be
+  ///   written.
+  func shutdownWriting() -> Bool?
+  /// How the bytes are protected, for people; nil when they are not.
+  var protection: String? { get }
   /// Makes its closing break the connection off.
   func breakOffWhenClosed()
 }
@@ -33,5 +36,7 @@ enum ChannelBeginning {
 
 extension TCPSocket: ByteChannel {
   func begin() -> ChannelBeginning { .done }
-  package var hasMore: Bool { false }
+  var hasMore: Bool { false }
+  var protection: String? { nil }
+  func shutdownWriting() -> Bool? { shutdownWriting() as Bool }
 }

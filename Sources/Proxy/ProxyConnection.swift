@@ -14,6 +14,9 @@ final class ProxyConnection {
   private var client: ProxySide
   private var server: ProxySide?
   private var socket: TCPSocket?
+  /// Whether the socket leads to a server, whatever that says.
+  private var isConnected = false
+  private let tls: TLSClientContext?
   private var untried: ArraySlice<TCPAddress>
   /// Why the server is not there yet, for people.
   private var trouble = ""
@@ -30,13 +33,14 @@ final class ProxyConnection {
 
   /// Takes a client's connection and begins to connect to the server.
   init(
-    _ number: Int, client: any ByteChannel, _ upstream: ProxyUpstream, _ tap: any ProxyTap,
-    _ clock: LiveClock
+    _ number: Int, client: any ByteChannel, _ upstream: ProxyUpstream, _ tls: TLSClientContext?,
+    _ tap: any ProxyTap, _ clock: LiveClock
   ) {
     self.number = number
     self.client = ProxySide(client)
     self.client.hasBegun = true
     self.upstream = upstream
+    self.tls = tls
     self.tap = tap
     self.clock = clock
     untried = upstream.addresses[...]
@@ -55,7 +59,8 @@ final class ProxyConnection {
       do throws(DataClientError) {
         let socket = try TCPSocket.connecting(to: address)
         self.socket = socket
-        var side = ProxySide(socket)
+        isConnected = false
+        var side = ProxySide(try tls?.channel(on: socket) ?? socket)
         side.beginning = POLLOUT
         server = side
         return
@@ -74,11 +79,23 @@ final class ProxyConnection {
   }
 
   private func goOnConnecting() {
-    guard let socket else { return }
-    if let problem = socket.connectionProblem() {
+    guard let socket, let side = server else { return }
+    if !isConnected, let problem = socket.connectionProblem() {
       trouble = problem
       return connect()
     }
+    isConnected = true
+    switch side.channel.begin() {
+    case .wantsReading: server?.beginning = POLLIN
+    case .wantsWriting: server?.beginning = POLLOUT
+    case .failed(let why):
+      trouble = why
+      giveUp()
+    case .done: noteConnected(socket, side.channel.protection)
+    }
+  }
+
+  private func noteConnected(_ socket: TCPSocket, _ protection: String?) {
     server?.hasBegun = true
     deadline = nil
     guard let ends = socket.ends else {
@@ -86,7 +103,8 @@ final class ProxyConnection {
       trouble = "the connection was lost"
       return giveUp()
     }
-    tap.reached(number, .connected(from: ends.local, to: ends.remote), at: clock.now)
+    tap.reached(
+      number, .connected(from: ends.local, to: ends.remote, by: protection), at: clock.now)
   }
 
   /// Gives up what has been waited for too long.
@@ -97,7 +115,9 @@ final class ProxyConnection {
       finishBreakingOff()
       return
     }
-    trouble = "no answer in \(Self.patience / 1_000_000_000) s"
+    trouble =
+      (isConnected ? "no end of the TLS handshake" : "no answer")
+      + " in \(Self.patience / 1_000_000_000) s"
     connect()
   }
 
@@ -189,8 +209,11 @@ final class ProxyConnection {
     guard breaker == nil, self[peer]?.waiting.isEmpty == true, !side.isFinished,
       self[peer.other]?.hasEnded == true
     else { return }
+    let isSaid = side.channel.shutdownWriting()
+    self[peer]?.isFinishing = isSaid == nil
+    guard let isSaid else { return }
     self[peer]?.isFinished = true
-    guard side.channel.shutdownWriting() else { return noteDeaf(peer) }
+    guard isSaid else { return noteDeaf(peer) }
     if peer == .client { tap.ended(number, by: .server, .finished, at: clock.now) }
   }
 

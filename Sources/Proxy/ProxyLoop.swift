@@ -26,7 +26,7 @@ struct ProxyLoop: Sendable {
   /// - Throws: What the tap throws, and ``DataClientError`` when connections can't be taken any more.
   func run(_ tap: any ProxyTap, until isStopped: () -> Bool) throws {
     Self.raiseFileLimit()
-    var turn = ProxyTurn(listeners, upstream, limits, tap, clock)
+    var turn = try ProxyTurn(listeners, upstream, limits, tap, clock)
     let end = limits.duration.map { Self.time(clock.now, plus: $0) }
     var wishes: Timestamp?
     while !isStopped(), !tap.isFull, !turn.isOver {
@@ -61,6 +61,7 @@ struct ProxyTurn {
   private let listeners: [TCPSocket]
   private let upstream: ProxyUpstream
   private let limits: Proxy.Limits
+  private let tls: TLSClientContext?
   private let tap: any ProxyTap
   private let clock: LiveClock
   private var connections: [ProxyConnection] = []
@@ -73,9 +74,10 @@ struct ProxyTurn {
   init(
     _ listeners: [TCPSocket], _ upstream: ProxyUpstream, _ limits: Proxy.Limits,
     _ tap: any ProxyTap, _ clock: LiveClock
-  ) {
+  ) throws(DataClientError) {
     self.listeners = listeners
     self.upstream = upstream
+    tls = try upstream.makeTLS()
     self.limits = limits
     self.tap = tap
     self.clock = clock
@@ -148,7 +150,7 @@ struct ProxyTurn {
       count += 1
       tap.opened(
         ProxyClient(connection: count, address: ends.remote, listener: ends.local), at: clock.now)
-      let connection = ProxyConnection(count, client: socket, upstream, tap, clock)
+      let connection = ProxyConnection(count, client: socket, upstream, tls, tap, clock)
       connections.append(connection)
     }
   }

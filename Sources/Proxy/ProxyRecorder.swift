@@ -160,8 +160,9 @@ package final class ProxyRecorder: ProxyTap {
 
   package func reached(_ connection: Int, _ outcome: ProxyOutcome, at time: Timestamp) {
     switch outcome {
-    case .connected(let local, let remote):
-      connections[connection]?.comments.append("goes on from \(local) to \(remote)")
+    case .connected(let local, let remote, let protection):
+      let way = protection.map { " by \($0)" } ?? ""
+      connections[connection]?.comments.append("goes on from \(local) to \(remote)\(way)")
     case .failed(let why): connections[connection]?.comments.append(why)
     }
   }

@@ -14,6 +14,8 @@ struct ProxySide {
   var hasEnded = false
   /// Whether it was told that it is sent nothing more.
   var isFinished = false
+  /// Whether its end waits until something can be written.
+  var isFinishing = false
   /// Whether it takes nothing more, as it has broken the connection off.
   var isDeaf = false
 
@@ -34,7 +36,7 @@ struct ProxySide {
     // Of a side that is told and has told its end there is nothing to hear but just that, without end.
     if hasEnded, isFinished { return poll(nil) }
     guard let other, other.hasBegun else { return poll(0) }
-    if !waiting.isEmpty { events |= POLLOUT }
+    if !waiting.isEmpty || isFinishing { events |= POLLOUT }
     if !hasEnded, other.hasRoom { events |= POLLIN }
     // Nor is one read to its end that the other side has no room for.
     return poll(events == 0 && !hasEnded ? nil : events)

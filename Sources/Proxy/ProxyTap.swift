@@ -37,8 +37,8 @@ package struct ProxyClient: Sendable, Hashable {
 
 /// What became of the way to the server.
 package enum ProxyOutcome: Sendable, Hashable {
-  /// It is there: the proxy's address and the server's.
-  case connected(from: Endpoint, to: Endpoint)
+  /// It is there: the proxy's address and the server's, and by which TLS, if by any.
+  case connected(from: Endpoint, to: Endpoint, by: String?)
   /// It is not; the text is for people, and says what to do.
   case failed(String)
 }

@@ -1,4 +1,4 @@
-import LiveClient
+package import LiveClient
 package import RepriseCore
 
 /// The server behind a proxy: `broker:1883`, `mqtt://broker`, `mqtts://broker:8883`.
@@ -11,6 +11,8 @@ package struct ProxyUpstream: Sendable {
   package let port: UInt16
   /// Whether TLS is spoken with it.
   package let isSecure: Bool
+  /// Whom is trusted, and what is shown, where TLS is spoken.
+  private let tls: TLSOptions
   /// The port that decoders know what is said by, where the server's own tells them nothing or that it is encrypted.
   package let shownPort: UInt16?
   /// The addresses, in the order in which they are tried.
@@ -24,9 +26,11 @@ package struct ProxyUpstream: Sendable {
   ]
 
   /// Reads where a server is and looks its host up, which blocks until a name server has answered.
-  /// - Parameter text: A URL without a path, or host and port.
-  /// - Throws: ``DataClientError`` that says what is wrong with it.
-  package init(_ text: String) throws(DataClientError) {
+  /// - Parameters:
+  ///   - text: A URL without a path, or host and port.
+  ///   - tls: Whom is trusted, and what is shown, where TLS is spoken.
+  /// - Throws: ``DataClientError`` that says what is wrong with it, or with the files of `tls`.
+  package init(_ text: String, tls: TLSOptions = TLSOptions()) throws(DataClientError) {
     let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
     let word = parts.count == 2 ? parts[0].lowercased() : "tcp"
     guard let scheme = Self.schemes[word], let rest = parts.last else {
@@ -51,17 +55,32 @@ package struct ProxyUpstream: Sendable {
     name = text
     host = url.host
     port = url.port
-    guard !scheme.isSecure else {
-      throw Self.error(text, "asks for TLS, which this version can't do", "type mqtt:// or ws://")
-    }
     isSecure = scheme.isSecure
+    self.tls = tls
     let known: [UInt16: UInt16] = [8_883: 1_883, 443: 80]
     shownPort = scheme.shownPort ?? known[url.port] ?? (url.port == 0 ? nil : url.port)
     addresses = try TCPAddress.resolve(url.host, port: url.port)
+    // Nobody is to find out by the first client that a file is not what it should be.
+    _ = try makeTLS()
+  }
+
+  /// Whether a text names a server that TLS is spoken with.
+  /// - Parameter text: A URL, or host and port.
+  /// - Returns: Whether it does; also where the rest of it can't be understood.
+  package static func isSecure(_ text: String) -> Bool {
+    let word = text.firstRange(of: "://").map { text[..<$0.lowerBound].lowercased() }
+    return word.flatMap { schemes[$0] }?.isSecure ?? false
+  }
+
+  /// Makes what connections by TLS have in common, for one thread; nil where TLS is not spoken.
+  func makeTLS() throws(DataClientError) -> TLSClientContext? {
+    isSecure ? try TLSClientContext(host: host, tls) : nil
   }
 
   /// Says why the server is not reached, and what to do about it.
   func advice(_ trouble: String) -> String {
+    // A handshake says itself what is to be done.
+    guard !trouble.contains("; ") else { return "\(name) can't be reached: \(trouble)" }
     let remedy =
       trouble.lowercased().contains("refused")
       ? "check host and port, and whether a server runs there" : "check host, port and network"

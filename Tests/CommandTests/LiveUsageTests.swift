@@ -150,6 +150,13 @@ import Testing
     (
       ["record", "proxy", "1", "ws://h/a", "-o", "-"], "'ws://h/a' has a path; leave it out: the cl"
     ),
+    (
+      ["record", "proxy", "1", "h:1", "-o", "-", "--insecure"],
+      "--insecure is for TLS, which mqtt:/"
+    ),
+    (
+      ["record", "proxy", "1", "tls://h:1", "-o", "-", "--cert", "x"], "a certificate needs its key"
+    ),
     (["record", "proxy", "1", "no.invalid:1", "-o", "-"], "the host no.invalid is not found: "),
     (["simulate"], "simulate needs URL; type reprise help simulate"),
     (["simulate", "mqtt://h", "--script", "/no"], "--script /no: no such file or directory; "),

@@ -10,15 +10,18 @@ enum RecordProxyCommand: Command {
     operands: "LISTEN UPSTREAM", operandCount: 2...2, options: ProxySettings.options,
     details: """
       LISTEN is HOST:PORT, or a port alone for localhost, or :PORT for all addresses of this
-      computer. UPSTREAM is the server: HOST:PORT, or mqtt://HOST, ws://HOST or tcp://HOST:PORT.
-      Its name is looked up when the command begins.
+      computer. UPSTREAM is the server: HOST:PORT, or mqtt://HOST, ws://HOST or tcp://HOST:PORT;
+      with TLS mqtts://HOST, wss://HOST or tls://HOST:PORT: then clients speak without TLS, and
+      the proxy has the server's certificate verified. Its name is looked up when the command
+      begins.
 
       All bytes pass as they come, whatever they are, and so do ends and resets. A client of a
       server that is not reached is reset. No privilege is needed.
 
       The capture has each connection as its client had it, with the times of this computer: a
       handshake, segments, ends. The addresses are the real ones; the server's port is the
-      upstream's, 1883 behind mqtt:// and 80 behind ws://, by which others know what they see.
+      upstream's, 1883 behind mqtt:// and mqtts://, and 80 behind ws:// and wss://, by which
+      others know what they see.
       What the real ports are, and where a connection goes on to, stands in comments.
       Whatever happens, what was seen is in the file a moment later. The file is created when
       all is ready, and only you may read it. Passwords that pass are in it.
@@ -33,18 +36,19 @@ enum RecordProxyCommand: Command {
       Examples:
         reprise record proxy localhost:1884 localhost:1883 -o session.pcapng
         reprise record proxy :9002 ws://broker:9001 --duration 10m -o session.pcapng
-        reprise record proxy 1884 broker:1883 -o - | reprise inspect -
+        reprise record proxy 1884 mqtts://broker --ca-file ca.pem -o - | reprise inspect -
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
     let settings = try ProxySettings(arguments)
     let words = arguments.operands
     guard let listen = words.first, let server = words.last else { return .unable }
+    let tls = try BrokerOptions.tls(arguments, isSecure: ProxyUpstream.isSecure(server))
     let file = try RecordingFile(
       settings.path, isNumbered: settings.rotates, replaces: settings.replaces)
     let (upstream, place): (ProxyUpstream, ProxyPlace)
     do throws(DataClientError) {
-      upstream = try ProxyUpstream(server)
+      upstream = try ProxyUpstream(server, tls: tls)
       place = try ProxyPlace(listen)
     } catch {
       throw PlaceError(description: error.message)

@@ -125,7 +125,13 @@ struct BrokerOptions {
     }
   }
 
-  private static func tls(
+  /// Reads the options for TLS.
+  /// - Parameters:
+  ///   - arguments: What was typed.
+  ///   - isSecure: Whether there is TLS to have options for.
+  /// - Returns: What they say.
+  /// - Throws: ``UsageError``.
+  static func tls(
     _ arguments: Arguments, isSecure: Bool
   ) throws(UsageError) -> TLSOptions {
     for option in [authority, certificate, key, insecure] where arguments.has(option) {

@@ -8,11 +8,11 @@ struct ProxySettings {
     help: "The capture to write, pcapng; - is standard output. Needed.")
   private static let count = OptionSpec(
     name: "count", value: "N", help: "Ends when N connections have come and are over.")
-
   /// The options, in the order of the help.
   static let options = [
     output, RecordSettings.duration, count, RecordSettings.maximumSize, RecordSettings.rotation,
-    RecordSettings.interval, RecordSettings.force,
+    RecordSettings.interval, RecordSettings.force, BrokerOptions.authority,
+    BrokerOptions.certificate, BrokerOptions.key, BrokerOptions.insecure,
   ]
 
   /// Where the capture goes.

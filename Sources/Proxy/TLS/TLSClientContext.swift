@@ -1,0 +1,88 @@
+import CTLS
+import Glibc
+import LiveClient
+import RepriseCore
+
+/// What connections by TLS to a server have in common: whom is trusted, and what is shown.
+///
+/// It belongs to one thread.
+final class TLSClientContext {
+  private let context: OpaquePointer
+  private let host: String
+  private let isVerified: Bool
+  private let verifiesHost: Bool
+
+  /// Reads the files.
+  /// - Parameters:
+  ///   - host: The server, a name or an address.
+  ///   - options: Whom is trusted, and what is shown.
+  /// - Throws: ``DataClientError`` when a file is not what it should be.
+  init(host: String, _ options: TLSOptions) throws(DataClientError) {
+    TLSError.clear()
+    guard let context = SSL_CTX_new(TLS_client_method()) else {
+      throw Self.error("TLS can't be begun", TLSError.text())
+    }
+    self.context = context
+    self.host = host
+    isVerified = options.verifiesCertificate
+    verifiesHost = options.verifiesHostName
+    ctls_prepare(context)
+    try trust(options.authorityFile)
+    try show(options.certificateFile, options.keyFile)
+    SSL_CTX_set_verify(context, isVerified ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)
+  }
+
+  deinit { SSL_CTX_free(context) }
+
+  private static func error(_ what: String, _ why: String?) -> DataClientError {
+    DataClientError(.unreadable, what + (why.map { ": \($0)" } ?? ""))
+  }
+
+  private func trust(_ file: String?) throws(DataClientError) {
+    guard let file else {
+      SSL_CTX_set_default_verify_paths(context)
+      return
+    }
+    guard SSL_CTX_load_verify_file(context, file) == 1 else {
+      throw Self.error("\(file): no certificates of authorities", TLSError.text())
+    }
+  }
+
+  private func show(_ certificate: String?, _ key: String?) throws(DataClientError) {
+    guard let certificate, let key else { return }
+    guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
+      throw Self.error("\(certificate): no certificate", TLSError.text())
+    }
+    guard SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1 else {
+      throw Self.error("\(key): not the key of \(certificate)", TLSError.text())
+    }
+  }
+
+  /// Makes a channel that speaks TLS as a client.
+  /// - Parameter socket: What it speaks on.
+  /// - Returns: The channel.
+  /// - Throws: ``DataClientError`` when there is no memory for it.
+  func channel(on socket: TCPSocket) throws(DataClientError) -> TLSChannel {
+    guard let session = SSL_new(context) else { throw Self.error("no TLS", TLSError.text()) }
+    // From here on the channel frees it.
+    let channel = TLSChannel(session, on: socket, peer: host)
+    guard SSL_set_fd(session, socket.number) == 1 else {
+      throw Self.error("no TLS", TLSError.text())
+    }
+    SSL_set_connect_state(session)
+    var bytes = in6_addr()
+    let isAddress =
+      inet_pton(AF_INET, host, &bytes) == 1 || inet_pton(AF_INET6, host, &bytes) == 1
+    // RFC 6066 section 3: no address is named.
+    if !isAddress { ctls_ask_for(session, host) }
+    if isVerified, verifiesHost {
+      let parameters = SSL_get0_param(session)
+      let isSet =
+        isAddress
+        ? X509_VERIFY_PARAM_set1_ip_asc(parameters, host)
+        : X509_VERIFY_PARAM_set1_host(parameters, host, 0)
+      guard isSet == 1 else { throw Self.error("\(host) can't be verified", TLSError.text()) }
+    }
+    return channel
+  }
+}
