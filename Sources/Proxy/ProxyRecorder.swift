@@ -33,7 +33,15 @@ package final class ProxyRecorder: ProxyTap {
     var comments: [String] = []
   }
 
+  /// Sees each packet, with its number from 1 on and its time; its two parts are valid during the call only.
+  package typealias Watch = (
+    _ number: Int, _ time: Timestamp, _ header: RawSpan, _ payload: RawSpan
+  ) -> Void
+
   private var sink: any ByteSink
+  private let watch: Watch?
+  /// How many packets were written, in all files.
+  private var total = 0
   private let application: String
   private let upstream: ProxyUpstream
   private let rotation: Rotation
@@ -56,12 +64,14 @@ package final class ProxyRecorder: ProxyTap {
   ///   - upstream: The server.
   ///   - rotation: When a file is full.
   ///   - time: The time.
+  ///   - watch: Sees each packet.
   /// - Throws: What the sink throws.
   package init(
     to sink: any ByteSink, by application: String, of upstream: ProxyUpstream,
-    rotation: Rotation = Rotation(), at time: Timestamp
+    rotation: Rotation = Rotation(), at time: Timestamp, watch: Watch? = nil
   ) throws {
     self.sink = sink
+    self.watch = watch
     self.application = application
     self.upstream = upstream
     self.rotation = rotation
@@ -202,6 +212,8 @@ package final class ProxyRecorder: ProxyTap {
     write(&connection.tcp) { header, payload in
       writer.addPacket(on: interface, at: time, comments: comments, header, payload)
       packets &+= 1
+      total &+= 1
+      watch?(total, time, header, payload)
       comments = []
     }
     connection.comments = comments

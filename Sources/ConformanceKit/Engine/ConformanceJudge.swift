@@ -340,6 +340,16 @@ public struct ConformanceJudge: EventConsumer {
     table[place].loseAll(.leftOut, isRetold: !wasOpened || !hadPings)
   }
 
+  /// Takes the findings of clauses that are reported, of which none was told yet, in the order in which they were made.
+  ///
+  /// Before the first call none are kept for it. Of each clause there are as many as the options say.
+  /// - Returns: The findings with their clauses.
+  package mutating func takeNews() -> [(clause: Clause, finding: Finding)] {
+    tally.takeNews().compactMap { rule, finding in
+      clauses.first { Self.ranks[$0.key] == rule }.map { ($0, finding) }
+    }
+  }
+
   /// Tells the verdicts over everything that was consumed.
   /// - Parameter toolVersion: The version that the report names.
   /// - Returns: The report.

@@ -19,6 +19,8 @@ struct Tally {
   /// Where rules were undecided, up to the limit.
   private(set) var places: [[UndecidedPlace]]
   private var causes = Causes()
+  /// The findings that nobody was told yet; nil where nobody waits for them.
+  private var news: [(rule: RuleIndex, finding: Finding)]?
   /// How many violations wait to be confirmed, on all connections.
   private(set) var suspicions = 0
   /// The bytes of the packets that findings have.
@@ -134,6 +136,13 @@ struct Tally {
     finding.evidence = text.evidence
     finding.cause = causes.number(of: text.cause, frame: context.frame)
     findings[rule.value].append(finding)
+    news?.append((rule, finding))
+  }
+
+  /// Takes the findings that were made since the last call; from the first one on they are kept for it.
+  mutating func takeNews() -> [(rule: RuleIndex, finding: Finding)] {
+    defer { news = [] }
+    return news ?? []
   }
 
   /// Takes note of a violation that will wait; false when too many do.

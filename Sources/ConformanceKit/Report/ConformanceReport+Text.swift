@@ -162,6 +162,19 @@ extension ConformanceReport {
         ? "                and \(finding.evidence.count - mostEvidence) more\n" : "")
   }
 
+  /// A finding as the report has it, with its clause, for whoever sees it come.
+  /// - Parameters:
+  ///   - finding: The finding.
+  ///   - clause: What it violates.
+  ///   - color: Whether to colour the clause by ANSI escapes.
+  /// - Returns: Some lines.
+  package static func text(of finding: Finding, _ clause: Clause, color: Bool) -> String {
+    let verdict: Verdict = clause.level == .must ? .failed : .notFollowed
+    let name = Paint(isOn: color).verdict(verdict, true, clause.id)
+    return "  \(name)  section \(clause.section), \(clause.level.rawValue)\n"
+      + clause.summary.wrapped(indent: 4) + "\n" + text(of: finding)
+  }
+
   /// The most packets that are printed of those that a finding rests on.
   private static let mostEvidence = 8
 

@@ -30,8 +30,12 @@ enum RecordProxyCommand: Command {
       so on; numbers that exist are passed over, or replaced with --force. Each file can be
       read alone; of connections that began in an earlier one it has the rest.
 
+      With --conform violations of MQTT and WebSocket are printed as they come, as those of
+      conform trace on the capture, and its report behind them. Frames count over all files.
+
       Status: 0 when --duration, --count or --max-size ended it, 2 when LISTEN or UPSTREAM can't
-      be or nothing more could be written, 130 interrupted, 143 terminated.
+      be or nothing more could be written, 130 interrupted, 143 terminated. With --conform 1
+      where a clause is violated, and 2 where none had anything to judge.
 
       Examples:
         reprise record proxy localhost:1884 localhost:1883 -o session.pcapng
@@ -57,9 +61,10 @@ enum RecordProxyCommand: Command {
     try file.open()
     let listeners = place.addresses.map(\.description).joined(separator: " and ")
     console.note(listeners, "listening for \(upstream.name), recording to \(settings.shownPath)")
+    let verdict = ProxyVerdict()
     do {
       try await Interruption.cancel {
-        try await proxy.run { try taps(settings, upstream, file, console) }
+        try await proxy.run { try taps(settings, upstream, file, verdict, console) }
       }
     } catch {
       // What it threw last does not hide why it ended.
@@ -67,22 +72,25 @@ enum RecordProxyCommand: Command {
       throw error
     }
     try file.close()
-    return .done
+    return verdict.status
   }
 
   private static func taps(
-    _ settings: ProxySettings, _ upstream: ProxyUpstream, _ file: RecordingFile, _ console: Console
+    _ settings: ProxySettings, _ upstream: ProxyUpstream, _ file: RecordingFile,
+    _ verdict: ProxyVerdict, _ console: Console
   ) throws -> any ProxyTap {
     var rotation = ProxyRecorder.Rotation()
     rotation.limit = settings.limit
     rotation.interval = settings.interval
     if settings.rotates { rotation.startNext = { try file.startNext() } }
+    let judge = settings.judges ? try ProxyJudge(settings.path, verdict, console) : nil
     let recorder = try ProxyRecorder(
       to: file, by: "Reprise \(Reprise.version)", of: upstream, rotation: rotation,
-      at: LiveClock().now)
+      at: LiveClock().now, watch: judge.map { judge in { judge.take($0, $1, $2, $3) } })
     let status = ProxyStatus(
       file, named: settings.shownPath, duration: settings.limits.duration, console)
-    return ProxyTaps([recorder, status])
+    // The status line is gone before a report begins.
+    return ProxyTaps([recorder, status] + (judge.map { [$0] } ?? []))
   }
 }
 

@@ -8,11 +8,15 @@ struct ProxySettings {
     help: "The capture to write, pcapng; - is standard output. Needed.")
   private static let count = OptionSpec(
     name: "count", value: "N", help: "Ends when N connections have come and are over.")
+  private static let conform = OptionSpec(
+    name: "conform",
+    help: "Judges what passes by the clauses of MQTT and WebSocket, see below.")
+
   /// The options, in the order of the help.
   static let options = [
     output, RecordSettings.duration, count, RecordSettings.maximumSize, RecordSettings.rotation,
     RecordSettings.interval, RecordSettings.force, BrokerOptions.authority,
-    BrokerOptions.certificate, BrokerOptions.key, BrokerOptions.insecure,
+    BrokerOptions.certificate, BrokerOptions.key, BrokerOptions.insecure, conform,
   ]
 
   /// Where the capture goes.
@@ -27,6 +31,8 @@ struct ProxySettings {
   let limit: Int?
   /// How often another file is begun.
   let interval: Duration?
+  /// Whether it is judged.
+  let judges: Bool
   /// When the proxy ends of itself.
   private(set) var limits = Proxy.Limits()
 
@@ -43,6 +49,12 @@ struct ProxySettings {
         "name a capture: -o FILE.pcapng")
     }
     self.path = path
+    judges = arguments.has(Self.conform)
+    guard !judges || path != "-" else {
+      throw UsageError(
+        "standard output can't have both the capture and what is found",
+        "name a file: -o FILE.pcapng")
+    }
     replaces = arguments.has(RecordSettings.force)
     rotates = arguments.has(RecordSettings.rotation)
     limit = try RecordSettings.limit(arguments)
