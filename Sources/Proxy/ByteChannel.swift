@@ -30,6 +30,8 @@ enum ChannelBeginning {
   case wantsReading
   /// It waits until something can be written.
   case wantsWriting
+  /// It waits until it is known what to answer a client.
+  case wantsAnswer
   /// There will be none; the text is for people.
   case failed(String)
 }

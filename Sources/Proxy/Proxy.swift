@@ -28,14 +28,17 @@ package final class Proxy: Sendable {
   /// - Parameters:
   ///   - place: Where it listens.
   ///   - upstream: The server.
+  ///   - authorityFolder: The folder of the certificate authority that vouches for it to clients; nil where they speak
+  ///     without TLS.
   ///   - limits: When it ends of itself.
   /// - Throws: ``DataClientError`` when the system is out of file descriptors.
   package init(
-    _ place: ProxyPlace, to upstream: ProxyUpstream, limits: Limits = Limits()
+    _ place: ProxyPlace, to upstream: ProxyUpstream, authorityFolder: String? = nil,
+    limits: Limits = Limits()
   ) throws(DataClientError) {
     waker = try Waker()
     isStopped = Atomic(false)
-    loop = Mutex(ProxyLoop(place.listeners, upstream, limits, waker))
+    loop = Mutex(ProxyLoop(place.listeners, upstream, authorityFolder, limits, waker))
   }
 
   /// Passes on until a limit is met, the tap is full or the task is cancelled; once.

@@ -16,7 +16,10 @@ final class ProxyConnection {
   private var socket: TCPSocket?
   /// Whether the socket leads to a server, whatever that says.
   private var isConnected = false
-  private let tls: TLSClientContext?
+  private let tls: ProxyTLS
+  /// The client's side, where that speaks TLS.
+  private let greeting: TLSChannel?
+  private let ends: ProxyClient
   private var untried: ArraySlice<TCPAddress>
   /// Why the server is not there yet, for people.
   private var trouble = ""
@@ -33,18 +36,29 @@ final class ProxyConnection {
 
   /// Takes a client's connection and begins to connect to the server.
   init(
-    _ number: Int, client: any ByteChannel, _ upstream: ProxyUpstream, _ tls: TLSClientContext?,
+    _ ends: ProxyClient, _ client: TCPSocket, _ upstream: ProxyUpstream, _ tls: ProxyTLS,
     _ tap: any ProxyTap, _ clock: LiveClock
   ) {
-    self.number = number
-    self.client = ProxySide(client)
-    self.client.hasBegun = true
+    number = ends.connection
+    self.ends = ends
+    greeting = try? tls.server?.channel(on: client)
+    self.client = ProxySide(greeting ?? client)
     self.upstream = upstream
     self.tls = tls
     self.tap = tap
     self.clock = clock
     untried = upstream.addresses[...]
-    connect()
+    guard tls.server != nil else {
+      self.client.hasBegun = true
+      connect()
+      return
+    }
+    guard greeting != nil else {
+      refuse("there is no memory for TLS; end other programs")
+      return
+    }
+    self.client.beginning = POLLIN
+    waitAWhile()
   }
 
   private func waitAWhile() {
@@ -60,7 +74,9 @@ final class ProxyConnection {
         let socket = try TCPSocket.connecting(to: address)
         self.socket = socket
         isConnected = false
-        var side = ProxySide(try tls?.channel(on: socket) ?? socket)
+        var side = ProxySide(
+          try tls.client?.channel(on: socket, offering: greeting?.offeredApplications ?? [])
+            ?? socket)
         side.beginning = POLLOUT
         server = side
         return
@@ -88,6 +104,7 @@ final class ProxyConnection {
     switch side.channel.begin() {
     case .wantsReading: server?.beginning = POLLIN
     case .wantsWriting: server?.beginning = POLLOUT
+    case .wantsAnswer: server?.beginning = 0
     case .failed(let why):
       trouble = why
       giveUp()
@@ -105,6 +122,7 @@ final class ProxyConnection {
     }
     tap.reached(
       number, .connected(from: ends.local, to: ends.remote, by: protection), at: clock.now)
+    answer()
   }
 
   /// Gives up what has been waited for too long.
@@ -115,10 +133,63 @@ final class ProxyConnection {
       finishBreakingOff()
       return
     }
+    guard isConnecting else { return refuse("no end of the TLS handshake in \(Self.seconds) s") }
     trouble =
       (isConnected ? "no end of the TLS handshake" : "no answer")
-      + " in \(Self.patience / 1_000_000_000) s"
+      + " in \(Self.seconds) s"
     connect()
+  }
+
+  private static var seconds: Int64 { patience / 1_000_000_000 }
+
+  /// Whether the server is being waited for.
+  private var isConnecting: Bool { server.map { !$0.hasBegun } ?? false }
+
+  // MARK: The client's TLS
+
+  private func goOnGreeting() {
+    guard !client.hasBegun, !isConnecting else { return }
+    switch client.channel.begin() {
+    case .wantsReading: client.beginning = POLLIN
+    case .wantsWriting: client.beginning = POLLOUT
+    case .wantsAnswer:
+      // What the server chooses is what the client is to get.
+      client.beginning = 0
+      connect()
+    case .failed(let why): refuse(why)
+    case .done:
+      client.hasBegun = true
+      deadline = nil
+      tap.reached(number, .greeted(greetingText), at: clock.now)
+    }
+  }
+
+  /// Answers the client's hello, now that it is known what the server chooses.
+  private func answer() {
+    guard let greeting else { return }
+    let application = (server?.channel as? TLSChannel)?.application ?? []
+    guard tls.server?.answer(greeting, at: ends.listener, application) == true else {
+      return refuse(
+        "there is no certificate for the name \(greeting.askedName); ask for another one")
+    }
+    waitAWhile()
+    goOnGreeting()
+  }
+
+  private var greetingText: String {
+    guard let greeting else { return "" }
+    var text = "the client speaks \(greeting.protection ?? "TLS")"
+    if !greeting.askedName.isEmpty { text += ", asks for \(greeting.askedName)" }
+    let application = String(decoding: greeting.application, as: UTF8.self)
+    if !application.isEmpty { text += ", gets \(application)" }
+    guard let subject = greeting.shownSubject else { return text }
+    return text + ", and shows the certificate of \(subject), which the server does not see"
+  }
+
+  /// Gives a client up that there is no TLS with.
+  private func refuse(_ why: String) {
+    tap.reached(number, .failed("the client \(ends.address): \(why)"), at: clock.now)
+    breakOff(by: .server)
   }
 
   // MARK: Sockets
@@ -140,7 +211,8 @@ final class ProxyConnection {
   func service(client: Int16, server: Int16, _ buffer: inout [UInt8]) {
     guard !isOver else { return }
     let readable = POLLIN | POLLHUP | POLLERR
-    if Int32(server) != 0, self.server?.hasBegun == false { goOnConnecting() }
+    if Int32(server) != 0, isConnecting { goOnConnecting() }
+    if Int32(client) != 0, !self.client.hasBegun { greet(Int32(client)) }
     if Int32(server) & readable != 0 { receive(from: .server, &buffer) }
     if Int32(client) & readable != 0 { receive(from: .client, &buffer) }
     repeat {
@@ -152,6 +224,13 @@ final class ProxyConnection {
     {
       isOver = true
     }
+  }
+
+  private func greet(_ happened: Int32) {
+    guard breaker == nil else { return }
+    // While the server is waited for, nothing but the end of the client is news.
+    if client.beginning == 0 { return breakOff(by: .client) }
+    if happened != 0 { goOnGreeting() }
   }
 
   /// Reads on where there is more than the sockets tell of.
@@ -169,7 +248,7 @@ final class ProxyConnection {
   }
 
   private func receive(from peer: Peer, _ buffer: inout [UInt8]) {
-    guard breaker == nil, let side = self[peer] else { return }
+    guard breaker == nil, let side = self[peer], side.hasBegun else { return }
     switch side.channel.read(into: &buffer) {
     case .later: return
     case .bytes(let count):

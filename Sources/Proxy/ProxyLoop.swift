@@ -6,13 +6,16 @@ import RepriseCore
 struct ProxyLoop: Sendable {
   private let listeners: [TCPSocket]
   private let upstream: ProxyUpstream
+  private let authorityFolder: String?
   private let limits: Proxy.Limits
   private let waker: Waker
   private let clock = LiveClock()
 
   init(
-    _ listeners: [TCPSocket], _ upstream: ProxyUpstream, _ limits: Proxy.Limits, _ waker: Waker
+    _ listeners: [TCPSocket], _ upstream: ProxyUpstream, _ authorityFolder: String?,
+    _ limits: Proxy.Limits, _ waker: Waker
   ) {
+    self.authorityFolder = authorityFolder
     self.listeners = listeners
     self.upstream = upstream
     self.limits = limits
@@ -26,7 +29,7 @@ struct ProxyLoop: Sendable {
   /// - Throws: What the tap throws, and ``DataClientError`` when connections can't be taken any more.
   func run(_ tap: any ProxyTap, until isStopped: () -> Bool) throws {
     Self.raiseFileLimit()
-    var turn = try ProxyTurn(listeners, upstream, limits, tap, clock)
+    var turn = try ProxyTurn(listeners, upstream, authorityFolder, limits, tap, clock)
     let end = limits.duration.map { Self.time(clock.now, plus: $0) }
     var wishes: Timestamp?
     while !isStopped(), !tap.isFull, !turn.isOver {
@@ -56,12 +59,18 @@ struct ProxyLoop: Sendable {
   }
 }
 
+/// What speaks TLS for a proxy, on either side where it is spoken.
+struct ProxyTLS {
+  let client: TLSClientContext?
+  let server: TLSServerContext?
+}
+
 /// The connections of a proxy, turn by turn.
 struct ProxyTurn {
   private let listeners: [TCPSocket]
   private let upstream: ProxyUpstream
   private let limits: Proxy.Limits
-  private let tls: TLSClientContext?
+  private let tls: ProxyTLS
   private let tap: any ProxyTap
   private let clock: LiveClock
   private var connections: [ProxyConnection] = []
@@ -72,12 +81,16 @@ struct ProxyTurn {
   private var isExhausted = false
 
   init(
-    _ listeners: [TCPSocket], _ upstream: ProxyUpstream, _ limits: Proxy.Limits,
-    _ tap: any ProxyTap, _ clock: LiveClock
+    _ listeners: [TCPSocket], _ upstream: ProxyUpstream, _ authorityFolder: String?,
+    _ limits: Proxy.Limits, _ tap: any ProxyTap, _ clock: LiveClock
   ) throws(DataClientError) {
     self.listeners = listeners
     self.upstream = upstream
-    tls = try upstream.makeTLS()
+    tls = ProxyTLS(
+      client: try upstream.makeTLS(),
+      server: try authorityFolder.map { (folder) throws(DataClientError) in
+        try TLSServerContext(CertificateAuthority(in: folder))
+      })
     self.limits = limits
     self.tap = tap
     self.clock = clock
@@ -148,10 +161,10 @@ struct ProxyTurn {
       // A client that has gone again was never there.
       guard let ends = socket.ends else { continue }
       count += 1
-      tap.opened(
-        ProxyClient(connection: count, address: ends.remote, listener: ends.local), at: clock.now)
-      let connection = ProxyConnection(count, client: socket, upstream, tls, tap, clock)
-      connections.append(connection)
+      let client = ProxyClient(
+        connection: count, address: ends.remote, listener: ends.local)
+      tap.opened(client, at: clock.now)
+      connections.append(ProxyConnection(client, socket, upstream, tls, tap, clock))
     }
   }
 }

@@ -173,6 +173,7 @@ package final class ProxyRecorder: ProxyTap {
     case .connected(let local, let remote, let protection):
       let way = protection.map { " by \($0)" } ?? ""
       connections[connection]?.comments.append("goes on from \(local) to \(remote)\(way)")
+    case .greeted(let how): connections[connection]?.comments.append(how)
     case .failed(let why): connections[connection]?.comments.append(why)
     }
   }

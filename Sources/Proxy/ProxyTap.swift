@@ -5,7 +5,7 @@ package import RepriseCore
 package protocol ProxyTap: AnyObject {
   /// A client has connected.
   func opened(_ client: ProxyClient, at time: Timestamp)
-  /// A client's connection goes on to a server: it has connected, or it can't be reached.
+  /// There is news of how a connection begins.
   func reached(_ connection: Int, _ outcome: ProxyOutcome, at time: Timestamp)
   /// A client has sent bytes, or has been sent some by the server; they are valid during the call only.
   func passed(_ connection: Int, from sender: Peer, _ bytes: RawSpan, at time: Timestamp)
@@ -35,11 +35,13 @@ package struct ProxyClient: Sendable, Hashable {
   package let listener: Endpoint
 }
 
-/// What became of the way to the server.
+/// What became of the way to the server, or of the client's TLS.
 package enum ProxyOutcome: Sendable, Hashable {
-  /// It is there: the proxy's address and the server's, and by which TLS, if by any.
+  /// The server is there: the proxy's address and the server's, and by which TLS, if by any.
   case connected(from: Endpoint, to: Endpoint, by: String?)
-  /// It is not; the text is for people, and says what to do.
+  /// The client's TLS is there: the text says for people what it is.
+  case greeted(String)
+  /// One of both is not; the text is for people, and says what to do.
   case failed(String)
 }
 

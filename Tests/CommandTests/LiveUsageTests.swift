@@ -161,6 +161,14 @@ import Testing
       ["record", "proxy", "1", "h:1", "-o", "-", "--conform"],
       "standard output can't have both the capture and what is found; name a file: -o FILE.pcapng"
     ),
+    (
+      ["record", "proxy", "1", "h:1", "-o", "-", "--ca-folder", "x"],
+      "--ca-folder is for --tls; add"
+    ),
+    (
+      ["ca", "--ca-folder", "/dev/null/x"],
+      "/dev/null/x can't be made: not a directory; name another"
+    ),
     (["record", "proxy", "1", "no.invalid:1", "-o", "-"], "the host no.invalid is not found: "),
     (["simulate"], "simulate needs URL; type reprise help simulate"),
     (["simulate", "mqtt://h", "--script", "/no"], "--script /no: no such file or directory; "),

@@ -7,24 +7,24 @@ import LiveClient
 final class TLSChannel: ByteChannel {
   private let session: OpaquePointer
   private let socket: TCPSocket
-  /// Who is at the other end, for people.
-  private let peer: String
-  /// Whom the other end's certificate is for, if that is not accepted; C has its address.
-  private let names = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CTLS_NAMES_SIZE))
+  /// The server at the other end, for people; nil for a client.
+  private let peer: String?
+  /// What is noted of the handshake; C has its address.
+  private let notes = UnsafeMutablePointer<ctls_notes>.allocate(capacity: 1)
   /// Whether reading ended for another reason than that nothing was there.
   private var isDue = false
 
   /// Takes a session over, which it frees.
-  init(_ session: OpaquePointer, on socket: TCPSocket, peer: String) {
+  init(_ session: OpaquePointer, on socket: TCPSocket, peer: String?) {
     self.session = session
     self.socket = socket
     self.peer = peer
-    ctls_note_names(session, names)
+    ctls_take_notes(session, notes)
   }
 
   deinit {
     SSL_free(session)
-    names.deallocate()
+    notes.deallocate()
   }
 
   var number: Int32 { socket.number }
@@ -49,8 +49,60 @@ final class TLSChannel: ByteChannel {
     switch SSL_get_error(session, code) {
     case SSL_ERROR_WANT_READ: return .wantsReading
     case SSL_ERROR_WANT_WRITE: return .wantsWriting
-    default: return .failed(TLSFailure.text(session, peer, String(cString: names)))
+    case SSL_ERROR_WANT_CLIENT_HELLO_CB: return .wantsAnswer
+    default:
+      guard let peer else { return .failed(TLSFailure.ofClient()) }
+      return .failed(TLSFailure.text(session, peer, Self.text(notes.pointee.certified)))
     }
+  }
+
+  // MARK: What is said in the handshake
+
+  /// A text in an array of C, up to its NUL.
+  private static func text(_ bytes: some Any) -> String {
+    withUnsafeBytes(of: bytes) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+
+  /// The name that a client asks for; nothing when it asks for none.
+  var askedName: String { Self.text(notes.pointee.asked) }
+
+  /// The protocols that a client offers, as ALPN has them.
+  var offeredApplications: [UInt8] {
+    withUnsafeBytes(of: notes.pointee.offered) { Array($0.prefix(Int(notes.pointee.offered_size))) }
+  }
+
+  /// The protocol that both ends have agreed on, as ALPN has it without its length; nothing when they have not.
+  var application: [UInt8] {
+    var bytes: UnsafePointer<UInt8>?
+    var count: UInt32 = 0
+    SSL_get0_alpn_selected(session, &bytes, &count)
+    return bytes.map { Array(UnsafeBufferPointer(start: $0, count: Int(count))) } ?? []
+  }
+
+  /// Whom the other end's certificate names, for people; nil when it shows none.
+  var shownSubject: String? {
+    guard let certificate = SSL_get0_peer_certificate(session),
+      let text = X509_NAME_oneline(X509_get_subject_name(certificate), nil, 0)
+    else { return nil }
+    defer { CRYPTO_free(text, "", 0) }
+    return String(cString: text)
+  }
+
+  /// Lets the handshake of a client go on that waits for an answer.
+  /// - Parameters:
+  ///   - certificate: The certificate to show.
+  ///   - key: Its key.
+  ///   - application: The protocol that is chosen, as ALPN has it without its length; nothing for none.
+  /// - Returns: Whether the certificate is taken.
+  func goOn(_ certificate: OpaquePointer, _ key: OpaquePointer, _ application: [UInt8]) -> Bool {
+    let count = UInt8(clamping: application.count)
+    withUnsafeMutableBytes(of: &notes.pointee.chosen) {
+      $0.copyBytes(from: application.prefix(Int(count)))
+    }
+    notes.pointee.chosen_size = count
+    notes.pointee.goes_on = 1
+    TLSError.clear()
+    return SSL_use_certificate(session, certificate) == 1 && SSL_use_PrivateKey(session, key) == 1
   }
 
   func read(into buffer: inout [UInt8]) -> TCPSocket.Reading {

@@ -1,5 +1,4 @@
 import CTLS
-import Glibc
 import LiveClient
 import RepriseCore
 
@@ -20,7 +19,7 @@ final class TLSClientContext {
   init(host: String, _ options: TLSOptions) throws(DataClientError) {
     TLSError.clear()
     guard let context = SSL_CTX_new(TLS_client_method()) else {
-      throw Self.error("TLS can't be begun", TLSError.text())
+      throw TLSError.failure("TLS can't be begun")
     }
     self.context = context
     self.host = host
@@ -34,45 +33,48 @@ final class TLSClientContext {
 
   deinit { SSL_CTX_free(context) }
 
-  private static func error(_ what: String, _ why: String?) -> DataClientError {
-    DataClientError(.unreadable, what + (why.map { ": \($0)" } ?? ""))
-  }
-
   private func trust(_ file: String?) throws(DataClientError) {
     guard let file else {
       SSL_CTX_set_default_verify_paths(context)
       return
     }
     guard SSL_CTX_load_verify_file(context, file) == 1 else {
-      throw Self.error("\(file): no certificates of authorities", TLSError.text())
+      throw TLSError.failure("\(file): no certificates of authorities")
     }
   }
 
   private func show(_ certificate: String?, _ key: String?) throws(DataClientError) {
     guard let certificate, let key else { return }
     guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
-      throw Self.error("\(certificate): no certificate", TLSError.text())
+      throw TLSError.failure("\(certificate): no certificate")
     }
     guard SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1 else {
-      throw Self.error("\(key): not the key of \(certificate)", TLSError.text())
+      throw TLSError.failure("\(key): not the key of \(certificate)")
     }
   }
 
   /// Makes a channel that speaks TLS as a client.
-  /// - Parameter socket: What it speaks on.
+  /// - Parameters:
+  ///   - socket: What it speaks on.
+  ///   - applications: The protocols to offer, as ALPN has them; nothing for none.
   /// - Returns: The channel.
   /// - Throws: ``DataClientError`` when there is no memory for it.
-  func channel(on socket: TCPSocket) throws(DataClientError) -> TLSChannel {
-    guard let session = SSL_new(context) else { throw Self.error("no TLS", TLSError.text()) }
+  func channel(
+    on socket: TCPSocket, offering applications: [UInt8]
+  ) throws(DataClientError) -> TLSChannel {
+    guard let session = SSL_new(context) else { throw TLSError.failure("no TLS") }
     // From here on the channel frees it.
     let channel = TLSChannel(session, on: socket, peer: host)
     guard SSL_set_fd(session, socket.number) == 1 else {
-      throw Self.error("no TLS", TLSError.text())
+      throw TLSError.failure("no TLS")
     }
     SSL_set_connect_state(session)
-    var bytes = in6_addr()
-    let isAddress =
-      inet_pton(AF_INET, host, &bytes) == 1 || inet_pton(AF_INET6, host, &bytes) == 1
+    if !applications.isEmpty {
+      // Unlike others, this function returns 0 when it is done.
+      let code = SSL_set_alpn_protos(session, applications, UInt32(clamping: applications.count))
+      guard code == 0 else { throw TLSError.failure("no ALPN") }
+    }
+    let isAddress = IPText.isAddress(host)
     // RFC 6066 section 3: no address is named.
     if !isAddress { ctls_ask_for(session, host) }
     if isVerified, verifiesHost {
@@ -81,7 +83,7 @@ final class TLSClientContext {
         isAddress
         ? X509_VERIFY_PARAM_set1_ip_asc(parameters, host)
         : X509_VERIFY_PARAM_set1_host(parameters, host, 0)
-      guard isSet == 1 else { throw Self.error("\(host) can't be verified", TLSError.text()) }
+      guard isSet == 1 else { throw TLSError.failure("\(host) can't be verified") }
     }
     return channel
   }

@@ -1,4 +1,5 @@
 import CTLS
+import RepriseCore
 
 /// What OpenSSL says that went wrong.
 enum TLSError {
@@ -11,5 +12,12 @@ enum TLSError {
     guard code != 0 else { return nil }
     guard let reason = ERR_reason_error_string(code) else { return "error \(code)" }
     return String(cString: reason)
+  }
+
+  /// What was said last, as an error.
+  /// - Parameter what: What can't be done.
+  /// - Returns: The error.
+  static func failure(_ what: String) -> DataClientError {
+    DataClientError(.unreadable, what + (text().map { ": \($0)" } ?? ""))
   }
 }

@@ -22,6 +22,25 @@ enum TLSFailure {
     }
   }
 
+  /// Says it of a handshake with a client.
+  static func ofClient() -> String {
+    guard let text = TLSError.text() else {
+      return "it ended the connection in the TLS handshake; it may not trust the certificate: "
+        + "have it trust that of reprise ca"
+    }
+    if text.contains("unknown ca") || text.contains("certificate unknown")
+      || text.contains("bad certificate")
+    {
+      return "it does not trust the certificate (\(text)); have it trust that of reprise ca"
+    }
+    if text.contains("http request") || text.contains("wrong version number")
+      || text.contains("packet length too long")
+    {
+      return "it speaks without TLS; have it use TLS, or leave --tls out"
+    }
+    return "the TLS handshake fails: \(text); look what the client says"
+  }
+
   private static func handshake() -> String {
     guard let text = TLSError.text() else {
       return "it ended the connection in the TLS handshake; check the port: there may be no TLS"

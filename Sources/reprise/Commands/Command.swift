@@ -25,7 +25,8 @@ enum Commands {
   static let all: [any Command.Type] = [
     InspectCommand.self, ConformCommand.self, ConformTraceCommand.self, ConformSDKCommand.self,
     ConformListCommand.self, ConformExplainCommand.self, RecordCommand.self,
-    RecordClientCommand.self, RecordProxyCommand.self, ReplayCommand.self, ReplaySDKCommand.self,
+    RecordClientCommand.self, RecordProxyCommand.self, CertificateCommand.self, ReplayCommand.self,
+    ReplaySDKCommand.self,
     SimulateCommand.self,
     ConvertCommand.self, CompletionCommand.self, HelpCommand.self,
   ]

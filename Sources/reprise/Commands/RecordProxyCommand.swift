@@ -11,9 +11,14 @@ enum RecordProxyCommand: Command {
     details: """
       LISTEN is HOST:PORT, or a port alone for localhost, or :PORT for all addresses of this
       computer. UPSTREAM is the server: HOST:PORT, or mqtt://HOST, ws://HOST or tcp://HOST:PORT;
-      with TLS mqtts://HOST, wss://HOST or tls://HOST:PORT: then clients speak without TLS, and
-      the proxy has the server's certificate verified. Its name is looked up when the command
-      begins.
+      with TLS mqtts://HOST, wss://HOST or tls://HOST:PORT, whose certificate is verified. Its
+      name is looked up when the command begins.
+
+      Clients speak without TLS, whatever the server does, and with --tls by TLS. Then each gets
+      a certificate for the name that it asks for, by a certificate authority of your own that
+      it must trust: see reprise help ca. What a client offers by ALPN is offered to the server,
+      and what that chooses is what it gets. A client's own certificate can't be passed on:
+      comments tell of it, and the server gets that of --cert.
 
       All bytes pass as they come, whatever they are, and so do ends and resets. A client of a
       server that is not reached is reset. No privilege is needed.
@@ -40,6 +45,7 @@ enum RecordProxyCommand: Command {
       Examples:
         reprise record proxy localhost:1884 localhost:1883 -o session.pcapng
         reprise record proxy :9002 ws://broker:9001 --duration 10m -o session.pcapng
+        reprise record proxy 8884 mqtts://broker --tls -o session.pcapng
         reprise record proxy 1884 mqtts://broker --ca-file ca.pem -o - | reprise inspect -
       """)
 
@@ -53,11 +59,13 @@ enum RecordProxyCommand: Command {
     let (upstream, place): (ProxyUpstream, ProxyPlace)
     do throws(DataClientError) {
       upstream = try ProxyUpstream(server, tls: tls)
+      if let folder = settings.authority { try CertificateCommand.open(folder, console) }
       place = try ProxyPlace(listen)
     } catch {
-      throw PlaceError(description: error.message)
+      throw ToldError(description: error.message)
     }
-    let proxy = try Proxy(place, to: upstream, limits: settings.limits)
+    let proxy = try Proxy(
+      place, to: upstream, authorityFolder: settings.authority, limits: settings.limits)
     try file.open()
     let listeners = place.addresses.map(\.description).joined(separator: " and ")
     console.note(listeners, "listening for \(upstream.name), recording to \(settings.shownPath)")
@@ -92,9 +100,4 @@ enum RecordProxyCommand: Command {
     // The status line is gone before a report begins.
     return ProxyTaps([recorder, status] + (judge.map { [$0] } ?? []))
   }
-}
-
-/// Why a place can't be listened on, or led to.
-private struct PlaceError: Error, CustomStringConvertible {
-  let description: String
 }

@@ -1,3 +1,4 @@
+import Glibc
 import Proxy
 import RepriseCore
 
@@ -8,6 +9,12 @@ struct ProxySettings {
     help: "The capture to write, pcapng; - is standard output. Needed.")
   private static let count = OptionSpec(
     name: "count", value: "N", help: "Ends when N connections have come and are over.")
+  private static let tls = OptionSpec(
+    name: "tls", help: "Speaks TLS with clients, by the certificate authority of reprise ca.")
+  /// Where the authority is.
+  static let authorityFolder = OptionSpec(
+    name: "ca-folder", value: "FOLDER", isFile: true,
+    help: "The certificate authority's folder; as it is ~/.local/share/reprise/ca.")
   private static let conform = OptionSpec(
     name: "conform",
     help: "Judges what passes by the clauses of MQTT and WebSocket, see below.")
@@ -16,7 +23,8 @@ struct ProxySettings {
   static let options = [
     output, RecordSettings.duration, count, RecordSettings.maximumSize, RecordSettings.rotation,
     RecordSettings.interval, RecordSettings.force, BrokerOptions.authority,
-    BrokerOptions.certificate, BrokerOptions.key, BrokerOptions.insecure, conform,
+    BrokerOptions.certificate, BrokerOptions.key, BrokerOptions.insecure, tls, authorityFolder,
+    conform,
   ]
 
   /// Where the capture goes.
@@ -31,6 +39,8 @@ struct ProxySettings {
   let limit: Int?
   /// How often another file is begun.
   let interval: Duration?
+  /// The folder of the certificate authority; nil where clients speak without TLS.
+  let authority: String?
   /// Whether it is judged.
   let judges: Bool
   /// When the proxy ends of itself.
@@ -49,6 +59,10 @@ struct ProxySettings {
         "name a capture: -o FILE.pcapng")
     }
     self.path = path
+    guard arguments.has(Self.tls) || !arguments.has(Self.authorityFolder) else {
+      throw UsageError("--ca-folder is for --tls", "add --tls")
+    }
+    authority = arguments.has(Self.tls) ? try Self.folder(arguments) : nil
     judges = arguments.has(Self.conform)
     guard !judges || path != "-" else {
       throw UsageError(
@@ -64,5 +78,19 @@ struct ProxySettings {
     limits.connections = try arguments.count(Self.count)
     // Small files take small pieces.
     if let limit { limits.pieceSize = min(limits.pieceSize, limit / 8) }
+  }
+
+  /// Where the certificate authority is.
+  /// - Parameter arguments: What was typed.
+  /// - Returns: The folder.
+  /// - Throws: ``UsageError`` where there is no usual one.
+  static func folder(_ arguments: Arguments) throws(UsageError) -> String {
+    let usual = CertificateAuthority.usualFolder { name in getenv(name).map { String(cString: $0) }
+    }
+    guard let folder = arguments.value(authorityFolder) ?? usual else {
+      throw UsageError(
+        "there is no home to keep a certificate authority in", "add --ca-folder FOLDER")
+    }
+    return folder
   }
 }

@@ -39,7 +39,7 @@ final class ProxyStatus: ProxyTap {
 
   func reached(_ connection: Int, _ outcome: ProxyOutcome, at time: Timestamp) {
     guard case .failed(let why) = outcome else {
-      trouble = nil
+      if case .connected = outcome { trouble = nil }
       return
     }
     // Clients try again and again; the user is told once.
