@@ -156,7 +156,7 @@ let package = Package(
       name: "LiveClientTests",
       dependencies: [
         "LiveClient", "Capture", "CloudSimulator", "ConformanceKit", "RepriseCore", "DeviceSDK",
-        "Gates", "LiveHTTP", "Proxy", "TestSupport", "Wire", "live-publisher", "network-probe",
+        "Gates", "LiveHTTP", "TestSupport", "Wire", "live-publisher", "network-probe",
         "reprise",
       ],
       exclude: [

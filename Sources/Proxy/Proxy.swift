@@ -7,16 +7,20 @@ import Synchronization
 /// One thread does everything, without waiting for anyone: hundreds of connections at once, halves that end apart,
 /// connections that are broken off. What one side does not take is not read from the other one.
 package final class Proxy: Sendable {
-  /// When a proxy ends of itself.
-  package struct Limits: Sendable {
+  /// What a proxy does besides passing on, and when it ends of itself.
+  package struct Options: Sendable {
     /// How long it runs.
     package var duration: Duration?
     /// How many connections it takes; it ends when the last one of them is over.
     package var connections: Int?
     /// The most bytes that are read at once, 512 to 131,072.
     package var pieceSize = 131_072
+    /// The folder of the certificate authority that vouches for it to clients; nil where they speak without TLS.
+    package var authorityFolder: String?
+    /// What it does on purpose to what passes.
+    package var faults = ProxyFaults()
 
-    /// Creates limits that let it run until it is stopped.
+    /// Creates options with which it runs until it is stopped.
     package init() {}
   }
 
@@ -28,17 +32,15 @@ package final class Proxy: Sendable {
   /// - Parameters:
   ///   - place: Where it listens.
   ///   - upstream: The server.
-  ///   - authorityFolder: The folder of the certificate authority that vouches for it to clients; nil where they speak
-  ///     without TLS.
-  ///   - limits: When it ends of itself.
+  ///   - options: What it does besides.
   /// - Throws: ``DataClientError`` when the system is out of file descriptors.
   package init(
-    _ place: ProxyPlace, to upstream: ProxyUpstream, authorityFolder: String? = nil,
-    limits: Limits = Limits()
+    _ place: ProxyPlace, to upstream: ProxyUpstream,
+    options: Options = Options()
   ) throws(DataClientError) {
     waker = try Waker()
     isStopped = Atomic(false)
-    loop = Mutex(ProxyLoop(place.listeners, upstream, authorityFolder, limits, waker))
+    loop = Mutex(ProxyLoop(place.listeners, upstream, options, waker))
   }
 
   /// Passes on until a limit is met, the tap is full or the task is cancelled; once.

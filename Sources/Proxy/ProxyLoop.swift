@@ -6,19 +6,16 @@ import RepriseCore
 struct ProxyLoop: Sendable {
   private let listeners: [TCPSocket]
   private let upstream: ProxyUpstream
-  private let authorityFolder: String?
-  private let limits: Proxy.Limits
+  private let options: Proxy.Options
   private let waker: Waker
   private let clock = LiveClock()
 
   init(
-    _ listeners: [TCPSocket], _ upstream: ProxyUpstream, _ authorityFolder: String?,
-    _ limits: Proxy.Limits, _ waker: Waker
+    _ listeners: [TCPSocket], _ upstream: ProxyUpstream, _ options: Proxy.Options, _ waker: Waker
   ) {
-    self.authorityFolder = authorityFolder
     self.listeners = listeners
     self.upstream = upstream
-    self.limits = limits
+    self.options = options
     self.waker = waker
   }
 
@@ -29,8 +26,8 @@ struct ProxyLoop: Sendable {
   /// - Throws: What the tap throws, and ``DataClientError`` when connections can't be taken any more.
   func run(_ tap: any ProxyTap, until isStopped: () -> Bool) throws {
     Self.raiseFileLimit()
-    var turn = try ProxyTurn(listeners, upstream, authorityFolder, limits, tap, clock)
-    let end = limits.duration.map { Self.time(clock.now, plus: $0) }
+    var turn = try ProxyTurn(listeners, upstream, options, tap, clock)
+    let end = options.duration.map { Self.time(clock.now, plus: $0) }
     var wishes: Timestamp?
     while !isStopped(), !tap.isFull, !turn.isOver {
       if let end, end <= clock.now { break }
@@ -69,7 +66,7 @@ struct ProxyTLS {
 struct ProxyTurn {
   private let listeners: [TCPSocket]
   private let upstream: ProxyUpstream
-  private let limits: Proxy.Limits
+  private let options: Proxy.Options
   private let tls: ProxyTLS
   private let tap: any ProxyTap
   private let clock: LiveClock
@@ -81,29 +78,29 @@ struct ProxyTurn {
   private var isExhausted = false
 
   init(
-    _ listeners: [TCPSocket], _ upstream: ProxyUpstream, _ authorityFolder: String?,
-    _ limits: Proxy.Limits, _ tap: any ProxyTap, _ clock: LiveClock
+    _ listeners: [TCPSocket], _ upstream: ProxyUpstream, _ options: Proxy.Options,
+    _ tap: any ProxyTap, _ clock: LiveClock
   ) throws(DataClientError) {
     self.listeners = listeners
     self.upstream = upstream
     tls = ProxyTLS(
       client: try upstream.makeTLS(),
-      server: try authorityFolder.map { (folder) throws(DataClientError) in
+      server: try options.authorityFolder.map { (folder) throws(DataClientError) in
         try TLSServerContext(CertificateAuthority(in: folder))
       })
-    self.limits = limits
+    self.options = options
     self.tap = tap
     self.clock = clock
-    buffer = [UInt8](repeating: 0, count: max(512, min(limits.pieceSize, 131_072)))
+    buffer = [UInt8](repeating: 0, count: max(512, min(options.pieceSize, 131_072)))
   }
 
-  private var takesMore: Bool { limits.connections.map { count < $0 } ?? true }
+  private var takesMore: Bool { options.connections.map { count < $0 } ?? true }
 
   /// Whether all connections that are to be taken are over.
   var isOver: Bool { !takesMore && connections.isEmpty }
 
   /// When the next connection gives up what it waits for.
-  var deadline: Timestamp? { connections.lazy.compactMap(\.deadline).min() }
+  var deadline: Timestamp? { connections.lazy.compactMap(\.wakeTime).min() }
 
   /// Waits until something can be done, and does it.
   /// - Parameters:
@@ -133,7 +130,10 @@ struct ProxyTurn {
     for (index, connection) in connections.enumerated() {
       let place = listeners.count + 2 * index
       let (client, server) = (files[place].revents, files[place + 1].revents)
-      if client != 0 || server != 0 { connection.service(client: client, server: server, &buffer) }
+      let isDue = connection.wakeTime.map { $0 <= now } ?? false
+      if client != 0 || server != 0 || isDue {
+        connection.service(client: client, server: server, &buffer)
+      }
       connection.expire(now)
     }
   }
@@ -164,7 +164,7 @@ struct ProxyTurn {
       let client = ProxyClient(
         connection: count, address: ends.remote, listener: ends.local)
       tap.opened(client, at: clock.now)
-      connections.append(ProxyConnection(client, socket, upstream, tls, tap, clock))
+      connections.append(ProxyConnection(client, socket, upstream, tls, options.faults, tap, clock))
     }
   }
 }

@@ -6,6 +6,8 @@ struct ProxySide {
   let channel: any ByteChannel
   /// What it was sent and has not taken yet.
   var waiting = OutputBuffer()
+  /// What is to be sent to it later.
+  var held = HeldBytes()
   /// Whether bytes can pass.
   var hasBegun = false
   /// What it waits for until they can.
@@ -25,7 +27,7 @@ struct ProxySide {
   init(_ channel: any ByteChannel) { self.channel = channel }
 
   /// Whether it takes more.
-  var hasRoom: Bool { waiting.count < Self.limit }
+  var hasRoom: Bool { waiting.count + held.count < Self.limit }
 
   /// What to wait for.
   /// - Parameter other: The other side; nil as long as there is none.

@@ -169,6 +169,21 @@ import Testing
       ["ca", "--ca-folder", "/dev/null/x"],
       "/dev/null/x can't be made: not a directory; name another"
     ),
+    (
+      ["record", "proxy", "1", "h:1", "-o", "x", "--fault", "x"],
+      "--fault can't be 'x'; it takes de"
+    ),
+    (
+      ["record", "proxy", "1", "h:1", "-o", "x", "--fault", "chop:0"], "--fault can't be 'chop:0'; "
+    ),
+    (
+      ["record", "proxy", "1", "h:1", "-o", "x", "--fault", "both.drop:1"],
+      "--fault can't be 'both.drop:1'; it takes delay:TIME (1ms to 1h), drop:N, chop:N and corrupt:N"
+    ),
+    (
+      ["record", "proxy", "1", "h:1", "-o", "x", "--fault", "client.delay:2h"],
+      "--fault can't be 'client.delay:2h'; "
+    ),
     (["record", "proxy", "1", "no.invalid:1", "-o", "-"], "the host no.invalid is not found: "),
     (["simulate"], "simulate needs URL; type reprise help simulate"),
     (["simulate", "mqtt://h", "--script", "/no"], "--script /no: no such file or directory; "),

@@ -45,7 +45,8 @@ extension Arguments {
     return number
   }
 
-  private static func milliseconds(_ text: String) -> Int? {
+  /// The milliseconds of a time as it is typed; nil for anything else.
+  static func milliseconds(_ text: String) -> Int? {
     let units: [Substring: Int] = [
       "ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000,
     ]

@@ -38,6 +38,14 @@ enum RecordProxyCommand: Command {
       With --conform violations of MQTT and WebSocket are printed as they come, as those of
       conform trace on the capture, and its report behind them. Frames count over all files.
 
+      Rules of --fault, for each connection and for both directions, or with client. or server.
+      in front for what one of them sends:
+        delay:TIME     passes bytes on so much later, 1ms to 1h
+        chop:N         writes at most N bytes at once
+        corrupt:N      turns the bits of byte N over, from 1
+        drop:N         breaks the connection off behind N bytes
+      The capture has what clients sent and what they got.
+
       Status: 0 when --duration, --count or --max-size ended it, 2 when LISTEN or UPSTREAM can't
       be or nothing more could be written, 130 interrupted, 143 terminated. With --conform 1
       where a clause is violated, and 2 where none had anything to judge.
@@ -45,6 +53,8 @@ enum RecordProxyCommand: Command {
       Examples:
         reprise record proxy localhost:1884 localhost:1883 -o session.pcapng
         reprise record proxy :9002 ws://broker:9001 --duration 10m -o session.pcapng
+        reprise record proxy 1884 broker:1883 --fault server.chop:1 --fault client.delay:50ms \\
+          -o session.pcapng
         reprise record proxy 8884 mqtts://broker --tls -o session.pcapng
         reprise record proxy 1884 mqtts://broker --ca-file ca.pem -o - | reprise inspect -
       """)
@@ -59,13 +69,15 @@ enum RecordProxyCommand: Command {
     let (upstream, place): (ProxyUpstream, ProxyPlace)
     do throws(DataClientError) {
       upstream = try ProxyUpstream(server, tls: tls)
-      if let folder = settings.authority { try CertificateCommand.open(folder, console) }
+      if let folder = settings.proxy.authorityFolder {
+        try CertificateCommand.open(folder, console)
+      }
       place = try ProxyPlace(listen)
     } catch {
       throw ToldError(description: error.message)
     }
     let proxy = try Proxy(
-      place, to: upstream, authorityFolder: settings.authority, limits: settings.limits)
+      place, to: upstream, options: settings.proxy)
     try file.open()
     let listeners = place.addresses.map(\.description).joined(separator: " and ")
     console.note(listeners, "listening for \(upstream.name), recording to \(settings.shownPath)")
@@ -96,7 +108,7 @@ enum RecordProxyCommand: Command {
       to: file, by: "Reprise \(Reprise.version)", of: upstream, rotation: rotation,
       at: LiveClock().now, watch: judge.map { judge in { judge.take($0, $1, $2, $3) } })
     let status = ProxyStatus(
-      file, named: settings.shownPath, duration: settings.limits.duration, console)
+      file, named: settings.shownPath, duration: settings.proxy.duration, console)
     // The status line is gone before a report begins.
     return ProxyTaps([recorder, status] + (judge.map { [$0] } ?? []))
   }

@@ -15,6 +15,9 @@ struct ProxySettings {
   static let authorityFolder = OptionSpec(
     name: "ca-folder", value: "FOLDER", isFile: true,
     help: "The certificate authority's folder; as it is ~/.local/share/reprise/ca.")
+  private static let fault = OptionSpec(
+    name: "fault", value: "RULE", repeats: true,
+    help: "Spoils what passes, see below; may be repeated.")
   private static let conform = OptionSpec(
     name: "conform",
     help: "Judges what passes by the clauses of MQTT and WebSocket, see below.")
@@ -24,7 +27,7 @@ struct ProxySettings {
     output, RecordSettings.duration, count, RecordSettings.maximumSize, RecordSettings.rotation,
     RecordSettings.interval, RecordSettings.force, BrokerOptions.authority,
     BrokerOptions.certificate, BrokerOptions.key, BrokerOptions.insecure, tls, authorityFolder,
-    conform,
+    conform, fault,
   ]
 
   /// Where the capture goes.
@@ -39,12 +42,10 @@ struct ProxySettings {
   let limit: Int?
   /// How often another file is begun.
   let interval: Duration?
-  /// The folder of the certificate authority; nil where clients speak without TLS.
-  let authority: String?
   /// Whether it is judged.
   let judges: Bool
-  /// When the proxy ends of itself.
-  private(set) var limits = Proxy.Limits()
+  /// What the proxy is to do besides.
+  private(set) var proxy = Proxy.Options()
 
   /// Reads the options.
   /// - Parameter arguments: What was typed.
@@ -62,7 +63,8 @@ struct ProxySettings {
     guard arguments.has(Self.tls) || !arguments.has(Self.authorityFolder) else {
       throw UsageError("--ca-folder is for --tls", "add --tls")
     }
-    authority = arguments.has(Self.tls) ? try Self.folder(arguments) : nil
+    proxy.authorityFolder = arguments.has(Self.tls) ? try Self.folder(arguments) : nil
+    proxy.faults = try ProxyFaults(rules: arguments.list(Self.fault))
     judges = arguments.has(Self.conform)
     guard !judges || path != "-" else {
       throw UsageError(
@@ -74,10 +76,10 @@ struct ProxySettings {
     limit = try RecordSettings.limit(arguments)
     interval = try arguments.duration(RecordSettings.interval)
     try RecordSettings.checkRotation(arguments, ending: ".pcapng")
-    limits.duration = try arguments.duration(RecordSettings.duration)
-    limits.connections = try arguments.count(Self.count)
+    proxy.duration = try arguments.duration(RecordSettings.duration)
+    proxy.connections = try arguments.count(Self.count)
     // Small files take small pieces.
-    if let limit { limits.pieceSize = min(limits.pieceSize, limit / 8) }
+    if let limit { proxy.pieceSize = min(proxy.pieceSize, limit / 8) }
   }
 
   /// Where the certificate authority is.
