@@ -78,12 +78,18 @@ import Wire
     func record(_ type: UInt8, _ count: Int) -> [UInt8] {
       [type, 3, 3, UInt8(count >> 8), UInt8(count & 0xFF)] + random.bytes(count)
     }
+    /// A hello that makes no sense.
+    func hello(_ message: UInt8) -> [UInt8] {
+      var bytes = record(0x16, 240)
+      bytes[5] = message
+      return bytes
+    }
     for isFromStart in [true, false] {
       var dialogue = Dialogue(serverPort: 8_883)
       if isFromStart {
         dialogue.open()
-        dialogue.send(.client, record(0x16, 240))
-        dialogue.send(.server, record(0x16, 90) + record(0x14, 1))
+        dialogue.send(.client, hello(1))
+        dialogue.send(.server, hello(2) + record(0x14, 1))
       }
       for _ in 0..<12 {
         dialogue.send(.client, record(0x17, random.int(20...3_000)))
