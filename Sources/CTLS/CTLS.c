@@ -1,7 +1,9 @@
 #include "CTLS.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 void ctls_prepare(SSL_CTX *context) {
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
@@ -119,6 +121,23 @@ void ctls_prepare_server(SSL_CTX *context) {
   SSL_CTX_set_client_hello_cb(context, meet, NULL);
   SSL_CTX_set_alpn_select_cb(context, choose, NULL);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, note_certificate);
+}
+
+// Secrets
+
+static int key_log = -1;
+
+static void log_key(const SSL *session, const char *line) {
+  (void)session;
+  char text[512];
+  const int count = snprintf(text, sizeof text, "%s\n", line);
+  // By one call, so that lines of several processes don't mix. Who logs keys can't be told that it fails.
+  if (count > 0 && (size_t)count < sizeof text && write(key_log, text, (size_t)count) < 0) return;
+}
+
+void ctls_log_keys(SSL_CTX *context, int file) {
+  key_log = file;
+  SSL_CTX_set_keylog_callback(context, log_key);
 }
 
 // Certificates of our own

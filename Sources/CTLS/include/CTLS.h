@@ -39,6 +39,9 @@ int ctls_ask_for(SSL *_Nonnull session, const char *_Nonnull name);
 /// Has notes taken of a session, as long as which they must live.
 void ctls_take_notes(SSL *_Nonnull session, struct ctls_notes *_Nonnull notes);
 
+/// Has the secrets of sessions written to a file, a line each, as NSS's key logs have them. There is one file a process.
+void ctls_log_keys(SSL_CTX *_Nonnull context, int file);
+
 /// Makes a key (P-256); NULL when that fails.
 EVP_PKEY *_Nullable ctls_make_key(void);
 

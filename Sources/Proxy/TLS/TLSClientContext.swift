@@ -26,6 +26,7 @@ final class TLSClientContext {
     isVerified = options.verifiesCertificate
     verifiesHost = options.verifiesHostName
     ctls_prepare(context)
+    try KeyLog.attach(context)
     try trust(options.authorityFile)
     try show(options.certificateFile, options.keyFile)
     SSL_CTX_set_verify(context, isVerified ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)

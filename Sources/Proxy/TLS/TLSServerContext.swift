@@ -32,6 +32,7 @@ final class TLSServerContext {
     self.key = key
     self.authority = authority
     ctls_prepare_server(context)
+    try KeyLog.attach(context)
   }
 
   deinit {

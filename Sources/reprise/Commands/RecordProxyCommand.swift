@@ -18,7 +18,8 @@ enum RecordProxyCommand: Command {
       a certificate for the name that it asks for, by a certificate authority of your own that
       it must trust: see reprise help ca. What a client offers by ALPN is offered to the server,
       and what that chooses is what it gets. A client's own certificate can't be passed on:
-      comments tell of it, and the server gets that of --cert.
+      comments tell of it, and the server gets that of --cert. The secrets of TLS go to the file
+      that SSLKEYLOGFILE names, if it does.
 
       All bytes pass as they come, whatever they are, and so do ends and resets. A client of a
       server that is not reached is reset. No privilege is needed.

@@ -129,6 +129,38 @@ import Testing
     withExtendedLifetime(server) {}
   }
 
+  /// Others decrypt what is between the proxy and the server by what it logs.
+  @Test func logsKeysWhereItIsToldTo() async throws {
+    let broker = try await broker("server")
+    let port = try Socket.freePort()
+    let log = directory.file("keys")
+    let words = ["env", "SSLKEYLOGFILE=\(log)", RunningCommand.path, "record", "proxy", "\(port)"]
+    let proxy = try Child(
+      words + ["mqtts://localhost:\(broker.port)", "--count=1", "-o", directory.file("a.pcapng")]
+        + trust)
+    try await proxy.wait(for: "a proxy") { $0.text.contains("listening") }
+    try await Child.run(["mosquitto_pub", "-h", "localhost", "-p", "\(port)", "-t", "a", "-m", "b"])
+    #expect(await proxy.wait() == 0)
+    let labels = Child.text(of: log).split(separator: "\n").map { $0.prefix { $0 != " " } }
+    #expect(
+      Set(labels).isSuperset(of: [
+        "CLIENT_HANDSHAKE_TRAFFIC_SECRET", "SERVER_HANDSHAKE_TRAFFIC_SECRET",
+        "CLIENT_TRAFFIC_SECRET_0", "SERVER_TRAFFIC_SECRET_0",
+      ]))
+    var status = stat()
+    #expect(stat(log, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    // What can't be written is told at once.
+    let refused = try Child(
+      ["env", "SSLKEYLOGFILE=/no/keys", RunningCommand.path, "record", "proxy", "\(port)"]
+        + ["tls://localhost:1", "-o", directory.file("b.pcapng")])
+    #expect(await refused.wait() == 2)
+    #expect(
+      refused.text
+        == "reprise: SSLKEYLOGFILE /no/keys can't be written: no such file or directory; unset it or "
+        + "name another file\n")
+    #expect(access(directory.file("b.pcapng"), F_OK) != 0)
+  }
+
   /// Bytes and ends go through TLS as they do without.
   @Test func passesBytesAndEnds() async throws {
     let script = URL(filePath: #filePath).deletingLastPathComponent()
