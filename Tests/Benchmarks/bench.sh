@@ -9,6 +9,8 @@ echo "== Large brokers"
 ./fleet.sh
 echo "== WebSocket, beside tshark and memcpy"
 ./websocket.sh "$@"
+echo "== TLS, beside tshark"
+./tls.sh
 echo "== The SDK in virtual time"
 ./sdk.sh "$@"
 echo "== Live reception, beside a bare loop of libmosquitto"
