@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @Suite struct CommandLineTests {
@@ -76,6 +77,17 @@ import Testing
     #expect(result.status == 2)
     #expect(result.output == "")
     #expect(result.errors == "reprise: \(message)\n")
+  }
+
+  @Test(arguments: ["--keylog", "--server-key"])
+  func namesTheKeyThatCannotBeRead(option: String) throws {
+    let scratch = try Scratch()
+    let bytes = try CaptureFile.bytes(of: Array(SampleRecording.text.utf8))
+    let capture = try scratch.write(bytes, to: "a.pcap").path
+    let result = try RepriseProcess.run(["inspect", capture, option, "/no/such/key"])
+    #expect(result.status == 2)
+    #expect(result.output == "")
+    #expect(result.errors == "reprise: /no/such/key: no such file; check the path\n")
   }
 
   @Test func pointsAtTheMistakeInAFilter() throws {

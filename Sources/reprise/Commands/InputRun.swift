@@ -84,7 +84,11 @@ struct InputRun {
       try Interruption.check()
       if isSilent { return false }
       let reason = (error as? CaptureError)?.reason ?? (error as? RecordingError)?.reason
-      console.error("\(file): \(reason ?? "\(error)")")
+      // What can't be read may be a key, and not the file.
+      let keys = [options.keyLog, options.serverKey]
+      let named = (error as? CaptureError)?.file
+      let place = named.flatMap { keys.contains($0) ? $0 : nil } ?? file
+      console.error("\(place): \(reason ?? "\(error)")")
       return false
     }
   }
