@@ -13,17 +13,9 @@ import struct
 import subprocess
 import tempfile
 
+import wire
+
 SEGMENT = 1_448
-
-
-def publish(count):
-    body = b"\x00\x03a/b" + b"x" * count
-    head, size = b"\x30", len(body)
-    while True:
-        size, low = divmod(size, 128)
-        head += bytes([low | (0x80 if size else 0)])
-        if not size:
-            return head + body
 
 
 class Capture:
@@ -108,7 +100,8 @@ def main():
     flush(0)
     ends[1].write(bytes.fromhex("20020000"))
     flush(1)
-    message, written = publish(options.payload), 0
+    message = wire.publish(False, b"a/b", b"x" * options.payload, qos=0)
+    written = 0
     while written < options.size << 20:
         for _ in range(max(1, 65_536 // len(message))):
             ends[0].write(message)
