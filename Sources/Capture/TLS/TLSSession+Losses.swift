@@ -187,6 +187,11 @@ extension TLSSession {
         direction.upcoming.removeFirst(way.changes)
         direction.use(way.epoch, sequence: sequence &+ 1)
         direction.hasOpened = true
+        // Records that are missing although nothing said so may have held anything.
+        let isUntold = direction.hole == nil && (sequence != way.first || way.changes > 0)
+        if isUntold, way.epoch.mayHoldData {
+          receiver.lose(1, isCounted: false, .encrypted, side, arrival)
+        }
         endHole(side, arrival, receiver)
         deliver(
           plain.span.bytes.extracting(first: count), header.type, way.epoch.kind, side, arrival,
