@@ -11,6 +11,7 @@
     private static let rsa = [
       "AES128-SHA", "AES128-SHA256", "AES128-CCM8", "AES256-CCM", "NULL-SHA", "NULL-SHA256",
       "AES128-SHA-mac-first", "AES128-SHA-plain-master",
+      "resumed-rsa-ticket-1", "resumed-rsa-id-1",
     ]
     private static let shared = [
       "PSK-AES128-GCM-SHA256", "PSK-AES128-CCM8", "PSK-AES256-CBC-SHA",
@@ -27,7 +28,8 @@
 
     private static func isWhole(_ tap: Tap) -> Bool {
       tap.packets(.client).map(\.bytes) == TLSSessions.fromClient
-        && tap.packets(.server).map(\.bytes) == TLSSessions.fromServer && tap.notes == []
+        && tap.packets(.server).map(\.bytes) == TLSSessions.fromServer
+        && tap.closings == [.fin]
     }
 
     @Test(arguments: TLSSessions.names.map(\.0))
@@ -38,12 +40,25 @@
       #expect(Self.isWhole(tap) == Self.rsa.contains(name))
       guard !Self.rsa.contains(name) else { return }
       #expect(tap.events.count == 1)
-      let isOfPSK = Self.shared.contains(name)
+      // What is resumed has no exchange of its own.
+      let isOfPSK = Self.shared.contains(name) || name.hasPrefix("resumed-rsa")
       #expect(
         tap.notes.first?.contains(
           isOfPSK
             ? "no key that is given belongs to it" : "no such key tells the secrets of TLS_")
           == true, "\(tap.notes)")
+    }
+
+    @Test(arguments: ["resumed-rsa-ticket", "resumed-rsa-id"])
+    func `a session that is resumed is decrypted by the one before it`(_ name: String) throws {
+      let (first, second) = (
+        try TLSSessions.named("\(name)-1"), try TLSSessions.named("\(name)-2")
+      )
+      let secrets = TLSSecrets(
+        serverKey: try Self.withKey(first.serverKey) { try TLSServerKey($0) })
+      #expect(Tap(second.dialogue().segments, secrets: secrets).events.count == 1)
+      #expect(Self.isWhole(Tap(first.dialogue().segments, secrets: secrets)))
+      #expect(Self.isWhole(Tap(second.dialogue().segments, secrets: secrets)))
     }
 
     @Test(arguments: shared)

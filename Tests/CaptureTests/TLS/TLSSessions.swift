@@ -41,6 +41,7 @@ enum TLSSessions {
       "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
       "TLS_AES_128_CCM_SHA256", "TLS_AES_128_CCM_8_SHA256", "padded", "retry", "update-both",
       "update-one", "resumed-psk-1", "resumed-psk-2", "early-1", "early-2", "application",
+      "unheard-1", "unheard-2", "unheard-retry-1", "unheard-retry-2",
     ].map { ($0, "TLS 1.3") }
     + [
       "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-RSA-CHACHA20-POLY1305",
@@ -49,7 +50,8 @@ enum TLSSessions {
       "AES128-SHA-mac-first", "ECDHE-RSA-AES256-SHA384-mac-first", "PSK-AES128-GCM-SHA256",
       "AES128-SHA-plain-master", "PSK-AES128-CCM8", "PSK-AES256-CBC-SHA", "renegotiated",
       "resumed-ticket-1",
-      "resumed-ticket-2", "resumed-id-1", "resumed-id-2",
+      "resumed-ticket-2", "resumed-id-1", "resumed-id-2", "resumed-rsa-ticket-1",
+      "resumed-rsa-ticket-2", "resumed-rsa-id-1", "resumed-rsa-id-2",
     ].map { ($0, "TLS 1.2") }
 
   /// The key that both ends have, where the names of sessions begin with PSK.

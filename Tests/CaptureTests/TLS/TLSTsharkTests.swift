@@ -8,7 +8,10 @@
 
   /// What tshark makes of the same sessions with the same key log.
   @Suite struct TLSTsharkTests {
-    @Test(arguments: TLSSessions.names.map(\.0))
+    /// Early data that a server refuses is not delivered (RFC 8446 section 4.2.10), but shown by tshark all the same.
+    private static let names = TLSSessions.names.map(\.0).filter { !$0.hasPrefix("unheard") }
+
+    @Test(arguments: names)
     func `tshark sees the same control packets in the same frames`(_ name: String) throws {
       let session = try TLSSessions.named(name)
       let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

@@ -234,15 +234,27 @@ def main(folder):
         ("", ["-legacy_renegotiation"], commanded(b"R\n", b"RENEGOTIATING")))
     for name, options in [
         ("ticket", tls12), ("id", tls12 + ["-no_ticket"]), ("psk", tls13),
+        ("rsa-ticket", tls12 + cipher("AES128-SHA")),
+        ("rsa-id", tls12 + ["-no_ticket"] + cipher("AES128-SHA")),
     ]:
+        suites = cipher("AES128-SHA") if "rsa" in name else []
         add(f"resumed-{name}", options,
-            ("-1", ["-sess_out", f"{name}.session"], session),
-            ("-2", ["-sess_in", f"{name}.session"], session))
+            ("-1", suites + ["-sess_out", f"{name}.session"], session),
+            ("-2", suites + ["-sess_in", f"{name}.session"], session))
     with open("early.bin", "wb") as file:
         file.write(CONNECT)
     add("early", tls13 + ["-early_data"],
         ("-1", ["-sess_out", "early.session"], session),
         ("-2", ["-sess_in", "early.session", "-early_data", "early.bin"], early))
+
+    # Early data that the server does not take: for another protocol than before, and because it asks for another hello.
+    early_data = ["-early_data", "early.bin"]
+    add("unheard", tls13 + ["-early_data", "-alpn", "other,mqtt"],
+        ("-1", ["-alpn", "mqtt", "-sess_out", "unheard.session"], session),
+        ("-2", ["-alpn", "other,mqtt", "-sess_in", "unheard.session"] + early_data, session))
+    add("unheard-retry", tls13 + ["-early_data", "-groups", "P-384"],
+        ("-1", ["-groups", "P-384", "-sess_out", "retry.session"], session),
+        ("-2", ["-groups", "X25519:P-384", "-sess_in", "retry.session"] + early_data, session))
 
     failed = []
 
