@@ -165,6 +165,30 @@ extension TLSSession {
   private static let mostMissed: UInt64 = 16
   private static let mostFailures = 16
 
+  /// Keys by which a record may be authentic, and the numbers that it may have.
+  private struct Way {
+    let epoch: TLSEpoch
+    var first: UInt64 = 0
+    let last: UInt64
+    /// How many of the keys that are known to come are in use then.
+    var changes = 0
+    var isOfNewKeys = true
+  }
+
+  /// The ways in which a record may be authentic behind so many that are missing.
+  private func ways(_ direction: TLSDirection, atMost missed: UInt64) -> [Way] {
+    let few = min(missed, Self.mostMissed)
+    let current = direction.current.map {
+      let last = direction.sequence &+ missed
+      return Way(epoch: $0, first: direction.sequence, last: last, isOfNewKeys: false)
+    }
+    let upcoming = direction.upcoming.enumerated().map {
+      Way(epoch: $0.element, last: few, changes: $0.offset + 1)
+    }
+    let updated = direction.current.flatMap(updated).map { Way(epoch: $0, last: few) }
+    return [current].compactMap(\.self) + upcoming + [updated].compactMap(\.self)
+  }
+
   /// Decrypts a record whose number or keys are not those that were expected, and goes on behind it.
   private func resume(
     _ record: RawSpan, _ header: TLSRecord, atMost missed: UInt64, _ side: Side,
@@ -173,12 +197,8 @@ extension TLSSession {
     let direction = self[side]
     var plain = buffer.take()
     defer { buffer.give(plain) }
-    let ways: [(epoch: TLSEpoch, first: UInt64, last: UInt64, changes: Int)] =
-      (direction.current.map { [($0, direction.sequence, direction.sequence &+ missed, 0)] } ?? [])
-      + direction.upcoming.enumerated().map { ($1, 0, min(missed, Self.mostMissed), $0 + 1) }
-      + (direction.current.flatMap(updated).map { [($0, 0, min(missed, Self.mostMissed), 0)] }
-        ?? [])
-    for way in ways where header.type == TLSRecord.applicationData || way.epoch.kind == .tls12 {
+    for way in ways(direction, atMost: missed)
+    where header.type == TLSRecord.applicationData || way.epoch.kind == .tls12 {
       for sequence in way.first...max(way.first, way.last) {
         direction.hole?.patience -= header.size
         guard let count = way.epoch.cipher.open(record, sequence: sequence, into: &plain) else {
@@ -188,7 +208,7 @@ extension TLSSession {
         direction.use(way.epoch, sequence: sequence &+ 1)
         direction.hasOpened = true
         // Records that are missing although nothing said so may have held anything.
-        let isUntold = direction.hole == nil && (sequence != way.first || way.changes > 0)
+        let isUntold = direction.hole == nil && (sequence != way.first || way.isOfNewKeys)
         if isUntold, way.epoch.mayHoldData {
           receiver.lose(1, isCounted: false, .encrypted, side, arrival)
         }
