@@ -3,15 +3,17 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help demo build test mutate sanitize fuzz lint bench docs diagrams recordings setup clean
+.PHONY: help demo build install deb test mutate sanitize fuzz lint bench docs diagrams recordings setup clean
 
 reprise := .build/release/reprise
 silent := Recordings/keep-alive-expired/capture.pcap
-scripts := $(wildcard .ci/*) Recordings/record-lib.sh $(wildcard Recordings/*/record.sh Tests/Benchmarks/*.sh)
+scripts := $(wildcard .ci/*) Packaging/install Packaging/deb Recordings/record-lib.sh $(wildcard Recordings/*/record.sh Tests/Benchmarks/*.sh)
 
 help:
 	@echo "make demo        judge every recording of this repository"
 	@echo "make build       the command, for release"
+	@echo "make install     what make build made, with man pages and completions, below PREFIX (/usr/local)"
+	@echo "make deb         a package of Debian in .build/deb, for machines without Swift"
 	@echo "make test        arrows between the targets, tests, lint"
 	@echo "make mutate      which of COUNT small mistakes in the rules of conformance the tests notice;"
 	@echo "                 SEED chooses others, FILE those of some files (Tests/Mutation/mutate.py)"
@@ -35,6 +37,14 @@ static := $(if $(wildcard $(dir $(realpath $(shell command -v swift)))../lib/swi
 build: setup
 	@echo "== The command, for release"
 	swift build -c release --product reprise $(static) -Xlinker -s
+
+# Builds nothing, so that root need not: run make build first. DESTDIR stands in front of all paths.
+PREFIX ?= /usr/local
+install:
+	@Packaging/install $(reprise) "$(DESTDIR)" "$(PREFIX)"
+
+deb: build
+	@Packaging/deb $(reprise) .build/deb
 
 demo: build
 	@echo "== Every recording against the clauses of MQTT"

@@ -52,8 +52,16 @@ let package = Package(
       name: "SDKReplay", dependencies: ["RepriseCore", "DeviceSDK"], swiftSettings: settings),
     // The files of the folder Conformance as bytes, so that the command is one file and needs no other.
     .target(name: "CConformance"),
+    // The page of a session, its style and its script, for the same reason.
+    .target(name: "CPages", exclude: ["Session"]),
     .target(
       name: "ConformanceKit", dependencies: ["CConformance", "RepriseCore", "DeviceSDK", "Wire"],
+      swiftSettings: settings),
+    // Counts what sessions hold and tells what happened to a client: for `stats` and `story`.
+    .target(name: "Statistics", dependencies: ["RepriseCore", "Wire"], swiftSettings: settings),
+    // A session as it is looked at, without a terminal: for `view`.
+    .target(
+      name: "SessionView", dependencies: ["ConformanceKit", "RepriseCore", "Statistics", "Wire"],
       swiftSettings: settings),
     // Sessions that the tests of several targets replay.
     .target(
@@ -86,6 +94,13 @@ let package = Package(
       ],
       exclude: ["Sessions/Tallies.txt"], swiftSettings: settings),
     .testTarget(
+      name: "StatisticsTests", dependencies: ["RepriseCore", "Statistics", "TestSupport", "Wire"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "SessionViewTests",
+      dependencies: ["RepriseCore", "SessionView"],
+      swiftSettings: settings),
+    .testTarget(
       name: "CloudSimulatorTests", dependencies: ["CloudSimulator", "RepriseCore", "TestSupport"],
       swiftSettings: settings),
   ],
@@ -108,7 +123,8 @@ let package = Package(
       name: "CWebSockets", pkgConfig: "libwebsockets",
       providers: [.apt(["libwebsockets-dev"]), .brew(["libwebsockets"])]),
     .target(
-      name: "LiveClient", dependencies: ["RepriseCore", "Wire", "CMosquitto", "CWebSockets"],
+      name: "LiveClient",
+      dependencies: ["RepriseCore", "Wire", "CMosquitto", "CTLS", "CWebSockets"],
       swiftSettings: settings),
     // On its own, because URLSession brings all of Foundation with it, which a program of MQTT can do without.
     .target(
@@ -126,8 +142,9 @@ let package = Package(
     .executableTarget(
       name: "reprise",
       dependencies: [
-        "CCrypto", "Capture", "CloudSimulator", "ConformanceKit", "RepriseCore", "DeviceSDK",
-        "Gates", "LiveClient", "Proxy", "SDKReplay", "Wire",
+        "CCrypto", "CMosquitto", "CPages", "CPcap", "CWebSockets", "CZlib", "Capture",
+        "CloudSimulator", "ConformanceKit", "RepriseCore", "DeviceSDK", "Gates", "LiveClient",
+        "Proxy", "SDKReplay", "SessionView", "Statistics", "Wire",
       ],
       swiftSettings: settings),
 
@@ -166,8 +183,9 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "reprise", "AppSessions", "CloudSimulator", "RepriseCore", "DeviceSDK", "Wire",
+        "reprise", "AppSessions", "CloudSimulator", "RepriseCore", "DeviceSDK", "TestSupport",
+        "Wire",
       ],
-      exclude: ["Golden"], swiftSettings: settings),
+      exclude: ["Golden", "Page/browser.py", "Page/observe.py", "Recipes"], swiftSettings: settings),
   ]
 #endif

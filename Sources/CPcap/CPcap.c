@@ -33,12 +33,40 @@ static void load(void) {
   for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++) {
     library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
   }
-  is_loaded = library != NULL && find(library, "pcap_open_dead", &functions.open_dead) &&
-              find(library, "pcap_close", &functions.close) &&
-              find(library, "pcap_compile", &functions.compile) &&
-              find(library, "pcap_geterr", &functions.geterr) &&
-              find(library, "pcap_freecode", &functions.freecode) &&
-              find(library, "pcap_offline_filter", &functions.offline_filter);
+  const struct {
+    const char *name;
+    void *place;
+  } wanted[] = {
+      {"pcap_open_dead", &functions.open_dead},
+      {"pcap_close", &functions.close},
+      {"pcap_compile", &functions.compile},
+      {"pcap_geterr", &functions.geterr},
+      {"pcap_freecode", &functions.freecode},
+      {"pcap_offline_filter", &functions.offline_filter},
+      {"pcap_findalldevs", &functions.findalldevs},
+      {"pcap_freealldevs", &functions.freealldevs},
+      {"pcap_create", &functions.create},
+      {"pcap_set_snaplen", &functions.set_snaplen},
+      {"pcap_set_promisc", &functions.set_promisc},
+      {"pcap_set_timeout", &functions.set_timeout},
+      {"pcap_set_buffer_size", &functions.set_buffer_size},
+      {"pcap_set_tstamp_precision", &functions.set_tstamp_precision},
+      {"pcap_get_tstamp_precision", &functions.get_tstamp_precision},
+      {"pcap_activate", &functions.activate},
+      {"pcap_statustostr", &functions.statustostr},
+      {"pcap_datalink", &functions.datalink},
+      {"pcap_snapshot", &functions.snapshot},
+      {"pcap_setnonblock", &functions.setnonblock},
+      {"pcap_setfilter", &functions.setfilter},
+      {"pcap_get_selectable_fd", &functions.get_selectable_fd},
+      {"pcap_dispatch", &functions.dispatch},
+      {"pcap_stats", &functions.stats},
+      {"pcap_lib_version", &functions.lib_version},
+  };
+  is_loaded = library != NULL;
+  for (size_t i = 0; is_loaded && i < sizeof wanted / sizeof *wanted; i++) {
+    is_loaded = find(library, wanted[i].name, wanted[i].place);
+  }
 }
 
 const struct cpcap_functions *cpcap_load(void) {

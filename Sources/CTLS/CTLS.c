@@ -135,10 +135,28 @@ static void log_key(const SSL *session, const char *line) {
   if (count > 0 && (size_t)count < sizeof text && write(key_log, text, (size_t)count) < 0) return;
 }
 
-void ctls_log_keys(SSL_CTX *context, int file) {
-  key_log = file;
-  SSL_CTX_set_keylog_callback(context, log_key);
+void ctls_open_key_log(int file) { key_log = file; }
+
+void ctls_log_keys(SSL_CTX *context) { SSL_CTX_set_keylog_callback(context, log_key); }
+
+static _Thread_local int logs_new_contexts = 0;
+
+static void meet_context(void *context, void *value, CRYPTO_EX_DATA *data, int index, long number,
+                         void *argument) {
+  (void)value;
+  (void)data;
+  (void)index;
+  (void)number;
+  (void)argument;
+  if (logs_new_contexts) ctls_log_keys(context);
 }
+
+int ctls_watch_contexts(void) {
+  // OpenSSL tells of each context that it makes who has a place among its data; nothing is kept in this one.
+  return SSL_CTX_get_ex_new_index(0, NULL, meet_context, NULL, NULL) >= 0;
+}
+
+void ctls_log_keys_of_new_contexts(int is_on) { logs_new_contexts = is_on; }
 
 // Certificates of our own
 

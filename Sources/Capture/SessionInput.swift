@@ -28,6 +28,9 @@ public struct InputOptions: Sendable {
   /// that lie there whole: of what comes through a pipe nobody knows when more of it comes.
   public var jobs: Int
 
+  /// What counts the bytes that are read, for whoever wants to know how far it is; nil where nobody does.
+  public var count: ReadCount?
+
   /// The memory that is used where nothing else is said: 256 MiB.
   public static let defaultMemory = 256 << 20
 
@@ -78,6 +81,9 @@ public struct InputSummary: Sendable {
   public var connections = 0
   /// What was lost or left out, one sentence each, to be shown to the user.
   public var notes: [String] = []
+  /// Whether something that was unfinished was given up, because all of it was more than
+  /// ``InputOptions/memory`` allows: with more memory the events may be others.
+  public var lacksMemory = false
 
   /// Creates an empty summary.
   public init() {}
@@ -113,13 +119,14 @@ public enum SessionInput {
   private static func readUnnamed<Consumer: EventConsumer>(
     _ path: String, _ options: InputOptions, into consumer: inout Consumer
   ) throws -> InputSummary {
-    var source = try ByteSource(path: path)
+    var source = try ByteSource(path: path, counting: options.count)
     switch try CaptureFormat.detect(in: &source) {
     case .recording:
       try options.checkRecording()
       return try RecordingSession.read(&source, into: &consumer)
     case .pcap, .pcapng:
       if options.jobs > 1, source.regularSize ?? 0 >= smallestForThreads {
+        source.countNothing()
         return try readApart(path, options, into: &consumer)
       }
       let again = source.regularSize == nil ? nil : path
@@ -152,7 +159,7 @@ public enum SessionInput {
     _ path: String, _ options: InputOptions, _ pipe: EventPipe
   ) throws -> InputSummary {
     var session = try CaptureSession(
-      CaptureReader(ByteSource(path: path)), options, SessionEmitter(pipe),
+      CaptureReader(ByteSource(path: path, counting: options.count)), options, SessionEmitter(pipe),
       rereading: path)
     while try session.read(.max) {}
     return try session.finish()

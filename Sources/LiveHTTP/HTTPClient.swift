@@ -17,6 +17,9 @@ import Synchronization
 ///
 /// An answer whose body is longer than the client takes is told as a failure, and is read no further.
 ///
+/// The secrets of TLS go to the file that `SSLKEYLOGFILE` names, if it does: libcurl appends them, below URLSession, where
+/// it is built with OpenSSL, as Debian's is. Only the user may read the file when it is created here.
+///
 /// There is no connection to open: `connect`, like everything but `send`, is not supported.
 ///
 /// At most ``maximumOpenRequests`` requests may be unanswered or have their answer waiting for
@@ -54,6 +57,8 @@ public final class HTTPClient: DataClient {
     guard timeout > 0 else {
       throw DataClientError(.invalidAction, "no request is answered within \(timeout) seconds")
     }
+    // libcurl, which writes it, would create it for others to read.
+    if scheme == "https" { KeyLog.create() }
     self.base = base
     let configuration = URLSessionConfiguration.ephemeral
     // Foundation on Linux cuts a part of a second off, and can't count to what is no Int.

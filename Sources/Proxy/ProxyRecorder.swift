@@ -1,29 +1,8 @@
-import Capture
+package import Capture
 package import RepriseCore
 
 /// Writes down what passes a proxy as a pcapng file: in plain, as a capture beside the client would have it.
-///
-/// What it has seen is in the file after ``delay`` at the latest, whatever happens to the process.
 package final class ProxyRecorder: ProxyTap {
-  /// When a file is full, and what comes then.
-  package struct Rotation {
-    /// The most bytes of a file; nil without a limit.
-    package var limit: Int?
-    /// How long a file is written to; nil without a limit.
-    package var interval: Duration?
-    /// Begins another file; nil ends the recording.
-    package var startNext: (() throws -> Void)?
-
-    /// Creates a rotation without limits.
-    package init() {}
-  }
-
-  /// How long packets may wait for others to be written together with, in nanoseconds.
-  private static let delay: Int64 = 100_000_000
-  /// How many bytes may wait.
-  private static let largestWrite = 1 << 18
-  /// What is kept free in a file for what it ends with.
-  private static let reserve = 128
   /// The most bytes that a segment takes besides its payload, with an acknowledgement of its own.
   private static let overhead = 256
 
@@ -38,24 +17,12 @@ package final class ProxyRecorder: ProxyTap {
     _ number: Int, _ time: Timestamp, _ header: RawSpan, _ payload: RawSpan
   ) -> Void
 
-  private var sink: any ByteSink
+  private var files: PcapngFiles
   private let watch: Watch?
   /// How many packets were written, in all files.
   private var total = 0
-  private let application: String
   private let upstream: ProxyUpstream
-  private let rotation: Rotation
-  private var writer: PcapngWriter
-  private var interface: UInt32 = 0
   private var connections: [Int: Connection] = [:]
-  private var start: Timestamp
-  /// When the packet that has waited longest was added.
-  private var waitingSince: Timestamp?
-  private var fileSize = 0
-  private var packets: UInt64 = 0
-  private var failure: (any Error)?
-  /// Whether the last file has no room for more.
-  package private(set) var isFull = false
 
   /// Begins a file.
   /// - Parameters:
@@ -68,91 +35,27 @@ package final class ProxyRecorder: ProxyTap {
   /// - Throws: What the sink throws.
   package init(
     to sink: any ByteSink, by application: String, of upstream: ProxyUpstream,
-    rotation: Rotation = Rotation(), at time: Timestamp, watch: Watch? = nil
+    rotation: PcapngFiles.Rotation = PcapngFiles.Rotation(), at time: Timestamp,
+    watch: Watch? = nil
   ) throws {
-    self.sink = sink
     self.watch = watch
-    self.application = application
     self.upstream = upstream
-    self.rotation = rotation
-    start = time
-    writer = PcapngWriter(application: application)
-    begin(time)
-    try flush()
-  }
-
-  // MARK: Files
-
-  private func begin(_ time: Timestamp) {
-    writer = PcapngWriter(
+    let name = upstream.name
+    let beginning = PcapngFiles.Beginning(
       application: application,
-      comments: ["what passed a proxy to \(upstream.name), in plain, as its clients had it"])
-    interface = writer.addInterface(
-      .raw, name: "proxy", description: "reprise record proxy to \(upstream.name)")
-    start = time
-    fileSize = 0
-    packets = 0
-  }
-
-  private func flush() throws {
-    waitingSince = nil
-    guard !writer.bytes.isEmpty else { return }
-    let bytes = writer.bytes
-    try sink.write(bytes.span.bytes)
-    fileSize += bytes.count
-    writer.removeAll()
-  }
-
-  /// Makes room for so many bytes, in this file or in another one.
-  /// - Returns: Whether there is room.
-  private func reserve(_ count: Int, _ time: Timestamp) -> Bool {
-    guard failure == nil, !isFull else { return false }
-    let isLate = rotation.interval.map { Self.hasPassed($0, since: start, time) } ?? false
-    let size = fileSize + writer.bytes.count + count + Self.reserve
-    guard isLate || rotation.limit.map({ size > $0 }) ?? false else { return true }
-    guard let startNext = rotation.startNext else {
-      isFull = true
-      return false
+      comments: ["what passed a proxy to \(name), in plain, as its clients had it"]
+    ) { writer in
+      writer.addInterface(.raw, name: "proxy", description: "reprise record proxy to \(name)")
     }
-    // A file that has no packet yet would not have more room as the next one.
-    guard packets > 0 else { return true }
-    do {
-      try end(time)
-      try startNext()
-      begin(time)
-    } catch {
-      failure = error
-      return false
-    }
-    return true
+    files = try PcapngFiles(to: sink, beginning, rotation: rotation, at: time)
   }
 
-  private static func hasPassed(
-    _ interval: Duration, since start: Timestamp, _ time: Timestamp
-  ) -> Bool {
-    Duration.nanoseconds(time.nanoseconds(since: start)) >= interval
-  }
+  /// Whether the last file has no room for more.
+  package var isFull: Bool { files.isFull }
 
-  private func end(_ time: Timestamp) throws {
-    writer.addStatistics(of: interface, from: start, to: time, packets: packets)
-    try flush()
-  }
+  package func settle(_ time: Timestamp) throws -> Timestamp? { try files.settle(time) }
 
-  package func settle(_ time: Timestamp) throws -> Timestamp? {
-    if let failure { throw failure }
-    guard let waitingSince else { return nil }
-    let isDue = time.nanoseconds(since: waitingSince) >= Self.delay
-    if isDue || writer.bytes.count >= Self.largestWrite {
-      try flush()
-      return nil
-    }
-    return Timestamp(nanoseconds: waitingSince.nanoseconds &+ Self.delay)
-  }
-
-  package func finish(_ time: Timestamp) throws {
-    if let failure { throw failure }
-    try end(time)
-  }
+  package func finish(_ time: Timestamp) throws { try files.finish(time) }
 
   // MARK: Packets
 
@@ -209,16 +112,14 @@ package final class ProxyRecorder: ProxyTap {
     var comments = connection.comments
     let text = comments.reduce(0) { $0 + $1.utf8.count + 8 }
     let size = count + (count / 65_000 + 2) * Self.overhead + text
-    guard reserve(size, time) else { return }
+    guard files.makeRoom(for: size, at: time, { nil }) else { return }
     write(&connection.tcp) { header, payload in
-      writer.addPacket(on: interface, at: time, comments: comments, header, payload)
-      packets &+= 1
+      files.add(at: time, comments: comments, header, payload)
       total &+= 1
       watch?(total, time, header, payload)
       comments = []
     }
     connection.comments = comments
     connections[number] = connection
-    if waitingSince == nil { waitingSince = time }
   }
 }

@@ -66,13 +66,13 @@ import Testing
 
   @Test func needsItsOperands() throws {
     let error = #expect(throws: UsageError.self) {
-      try Arguments(["--quiet"], for: InspectCommand.spec)
+      try Arguments(["--quiet"], for: RecordClientCommand.spec)
     }
-    #expect(error?.description == "inspect needs FILE...; type reprise help inspect")
+    #expect(error?.description == "record client needs URL; type reprise help record client")
   }
 
   @Test func needsNoOperandsToHelp() throws {
-    #expect(try Arguments(["--help"], for: InspectCommand.spec).has(.help))
+    #expect(try Arguments(["--help"], for: RecordClientCommand.spec).has(.help))
     #expect(try Arguments(["-h"], for: InspectCommand.spec).has(.help))
   }
 }

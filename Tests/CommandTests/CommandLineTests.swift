@@ -6,7 +6,7 @@ import Testing
     (["--version"], "reprise 0.1.0\n"), (["-V"], "reprise 0.1.0\n"),
     (["inspect", "--help"], "Shows the events"),
     (["-h"], "Reads network captures"), (["help"], "Reads network captures"),
-    (["help", "filter"], "Chooses events"), (["--quiet", "help", "convert"], "Writes a capture"),
+    (["help", "filter"], "Chooses events"), (["--quiet", "help", "convert"], "Writes captures"),
     (["help", "--color", "never"], "Reads network captures"),
     (["completion", "bash"], "# bash completion"), (["completion", "zsh"], "#compdef reprise"),
     (["completion", "fish"], "# fish completion"),
@@ -18,6 +18,35 @@ import Testing
     #expect(result.errors == "")
   }
 
+  @Test func tellsTheVersionsOfItsLibraries() throws {
+    for words in [["--version", "--verbose"], ["--verbose", "-V"]] {
+      let result = try RepriseProcess.run(words)
+      #expect(result.status == 0 && result.errors == "")
+      let lines = result.output.split(separator: "\n")
+      #expect(lines.first == "reprise 0.1.0")
+      let names = ["libmosquitto", "libwebsockets", "OpenSSL", "zlib", "libpcap", "glibc"]
+      #expect(lines.dropFirst().map { $0.prefix { $0 != " " } } == names.map { $0[...] })
+      #expect(lines.dropFirst().allSatisfy { $0.contains(/\ \d+\.\d+/) }, "\(lines)")
+      #expect(lines.last?.contains(", Linux ") == true)
+    }
+  }
+
+  /// Of two that contradict each other the one that was typed counts, and then the one against colours.
+  @Test(arguments: [
+    ([:], [], false), (["CLICOLOR_FORCE": "1"], [], true), (["CLICOLOR_FORCE": "0"], [], false),
+    (["CLICOLOR_FORCE": ""], [], false), (["CLICOLOR_FORCE": "1", "TERM": "dumb"], [], true),
+    (["CLICOLOR_FORCE": "1", "NO_COLOR": "1"], [], false),
+    (["CLICOLOR_FORCE": "1", "NO_COLOR": ""], [], true),
+    (["CLICOLOR_FORCE": "1"], ["--color", "never"], false),
+    (["NO_COLOR": "1"], ["--color", "always"], true), (["CLICOLOR": "1"], [], false),
+  ])
+  func usesColours(environment: [String: String], words: [String], isColoured: Bool) throws {
+    let result = try RepriseProcess.run(
+      ["inspect", "-"] + words, input: Array(SampleRecording.text.utf8), environment: environment)
+    #expect(result.status == 0)
+    #expect(result.output.contains("\u{1B}[") == isColoured)
+  }
+
   @Test(arguments: [
     ([], "a command is missing; type reprise help to see them all"),
     (
@@ -25,15 +54,16 @@ import Testing
       "unknown command 'insepct'; did you mean reprise inspect? "
         + "type reprise help to see them all"
     ),
+    (["--verbose"], "--verbose is for --version; type reprise --version --verbose"),
     (["--versoin"], "unknown option --versoin; did you mean --version? type reprise help"),
-    (["inspect"], "inspect needs FILE...; type reprise help inspect"),
+    (["inspect"], "inspect needs FILE... or --interface NAME; type reprise help inspect"),
     (
       ["inspect", "--fromat", "x", "y"],
       "unknown option --fromat; did you mean --format? type reprise help inspect"
     ),
     (
       ["inspect", "--format=xml", "x"],
-      "--format can't be 'xml'; it takes one of: text, jsonl"
+      "--format can't be 'xml'; it takes one of: text, jsonl, html"
     ),
     (
       ["inspect", "--decode", "1883", "x"],
@@ -52,11 +82,39 @@ import Testing
       ["inspect", "--psk", "123", "x"],
       "--psk can't be that; type the key as hexadecimal digits, two for each of 1 to 256 bytes"
     ),
-    (["convert", "x"], "convert needs a file to write; add -o FILE.jsonl"),
     (
-      ["convert", "x", "-o", "y.pcap"],
-      "this version can't write .pcap files yet; name a recording: -o FILE.jsonl"
+      ["convert", "x"],
+      "convert needs a file to write; add -o FILE.jsonl, -o FILE.pcapng or -o FILE.pcap"
     ),
+    (
+      ["convert", "x", "-o", "y", "--format", "csv"],
+      "--format can't be 'csv'; type jsonl, pcapng or pcap"
+    ),
+    (
+      ["convert", "x", "-o", "y.pcapng.gz"],
+      "convert writes no compressed files; write to standard output and pipe it to gzip: -o -"
+    ),
+    (
+      ["convert", "x", "-o", "y.jsonl", "--plain"],
+      "--plain is for captures that are written; name one: -o FILE.pcapng"
+    ),
+    (
+      ["convert", "x", "-o", "y.pcapng", "--redact", "secrets"],
+      "--redact is for recordings that are written; hide secrets in a capture by reprise redact"
+    ),
+    (
+      ["convert", "x", "-o", "y.pcapng", "--embed-secrets"],
+      "--embed-secrets needs a key log; add --keylog FILE"
+    ),
+    (
+      ["convert", "x", "-o", "y.pcap", "--embed-secrets", "--keylog", "k"],
+      "a file of pcap has no place for secrets; name a file of pcapng: -o FILE.pcapng"
+    ),
+    (
+      ["convert", "x", "-o", "y.pcap", "--plain", "--keylog", "k"],
+      "a file of pcap has no place for packets of two kinds; name a file of pcapng: -o FILE.pcapng"
+    ),
+    (["redact", "x"], "redact needs a file to write; add -o FILE"),
     (
       ["completion", "tcsh"],
       "there is no completion for the shell 'tcsh'; type bash, zsh or fish"
@@ -66,7 +124,7 @@ import Testing
       "there is no help about 'filtre'; did you mean reprise help filter? type reprise help"
     ),
     (["inspect", "/no/such/file"], "/no/such/file: no such file; check the path"),
-    (["inspect", "/tmp"], "/tmp: this is a directory; name a file in it"),
+    (["convert", "/tmp", "-o", "-"], "/tmp: this is a directory; name a file in it"),
     (
       ["inspect", "/dev/null"],
       "/dev/null: the file is empty; name a capture or a recording"
@@ -105,36 +163,5 @@ import Testing
   @Test func shapesTheTerminalBySafeTextOnly() throws {
     let result = try RepriseProcess.run(["inspect", "\u{1B}[31m\nfile"])
     #expect(result.errors == "reprise: \\u{1b}[31m\\nfile: no such file; check the path\n")
-  }
-
-  @Test(arguments: ["bash"])
-  func writesCompletionThatTheShellTakes(shell: String) throws {
-    let result = try RepriseProcess.shell("$reprise completion \(shell) | \(shell) -n")
-    #expect(result.status == 0)
-    #expect(result.errors == "")
-    let completed = try RepriseProcess.shell(
-      "source <($reprise completion bash); COMP_WORDS=(reprise ins); COMP_CWORD=1; _reprise; "
-        + "echo ${COMPREPLY[@]}; COMP_WORDS=(reprise inspect --format j); COMP_CWORD=3; _reprise; "
-        + "echo ${COMPREPLY[@]}")
-    #expect(completed.output == "inspect\njsonl\n")
-  }
-
-  @Test(arguments: [
-    ("conform explain MQTT-3.8.3-", "MQTT-3.8.3-1"), ("conform list RFC6455-5.1-", "RFC6455-5.1-1"),
-    ("conform sdk gate", "gateway"), ("conform sdk answers-cr", "answers-crossing"),
-    ("conform ex", "explain"), ("conform explain SDK-gateway-", "SDK-gateway-30"),
-    ("conform trace --clause RFC6455-5.1-", "RFC6455-5.1-1"),
-    ("conform sdk --clause SDK-link-", "SDK-link-3"), ("help conform ex", "explain"),
-    ("-", "-V"),
-  ])
-  func completesWhatACommandKnows(typed: String, word: String) throws {
-    let count = typed.split(separator: " ").count
-    let completed = try RepriseProcess.shell(
-      "source <($reprise completion bash); COMP_WORDS=(reprise \(typed)); COMP_CWORD=\(count); "
-        + "_reprise; printf '%s\\n' ${COMPREPLY[@]}")
-    let words = completed.output.split(separator: "\n").map(String.init)
-    #expect(words.contains(word), "\(words)")
-    let start = typed.split(separator: " ").last ?? ""
-    #expect(words.allSatisfy { $0.hasPrefix(start) } && Set(words).count == words.count)
   }
 }

@@ -93,7 +93,9 @@ import Testing
     #expect(nothing.errors.hasPrefix("reprise: there is no directory Recordings here; "))
     try scratch.write("notes", to: "Recordings/b/README.md")
     let empty = try RepriseProcess.run(["conform"], directory: scratch.directory)
-    #expect(empty.errors.hasPrefix("reprise: there is no recording in Recordings/; "))
+    #expect(
+      empty.errors.hasPrefix(
+        "reprise: Recordings: no capture and no recording is in this folder; "))
     try scratch.write(SampleRecording.text, to: "Recordings/b/capture.jsonl")
     try scratch.write(SampleRecording.text + Self.wildcard, to: "Recordings/a.jsonl")
     let result = try RepriseProcess.run(
@@ -131,7 +133,7 @@ import Testing
     (["trace", "--clause", "9.9", "file"], "no clause or section is called 9.9; "),
     (["trcae", "x"], "unknown command 'conform trcae'; did you mean reprise conform trace? "),
     (["broker", "mqtt://x"], "this version can't do 'conform broker' yet; "),
-    (["--strict", "trace"], "conform trace needs FILE...; "),
+    (["--strict", "trace"], "conform trace needs FILE... or --interface NAME; "),
   ])
   func saysInOneLineWhatIsWrong(words: [String], start: String) throws {
     let result = try RepriseProcess.run(["conform"] + words)

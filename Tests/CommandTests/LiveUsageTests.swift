@@ -15,6 +15,13 @@ import Testing
     ([url, "-t", "a#", "-o", "x"], "--topic: 'a#' is no topic filter; + stands for"),
     ([url, "-t", "", "-o", "x"], "--topic: '' is no topic filter; "),
     ([url, "-t", "a", "-o", "x.pcap"], "a client sees no frames, so "),
+    ([url, "-t", "a", "-o", "x", "--share", "a/b"], "--share can't be 'a/b'; type a name"),
+    ([url, "-t", "a", "-o", "x", "--share", ""], "--share can't be ''; type a name"),
+    (
+      [url, "-t", "$share/g/a", "-o", "x", "--share", "h"],
+      "--topic '$share/g/a' names a group by itself; leave its $share away"
+    ),
+    (["ws://h", "-o", "x", "--share", "g"], "--share is for topics, and there is none; add"),
     ([url, "-t", "a", "-o", "x", "--qos", "3"], "--qos can't be '3'; it takes one of: 0, 1, 2"),
     ([url, "-t", "a", "-o", "x", "--duration", "10"], "--duration can't be '10'; type numbers"),
     ([url, "-t", "a", "-o", "x", "--duration", "0s"], "--duration can't be '0s'; type a time"),
@@ -107,7 +114,62 @@ import Testing
   @Test(arguments: [
     (["record"], "record needs what is to be recorded; type reprise record client URL"),
     (["record", "clinet", "x"], "unknown command 'record clinet'; did you mean reprise record cl"),
-    (["record", "interface", "eth0", "--filter", "x"], "this version can't do 'record interface'"),
+    (
+      ["record", "interfcae", "eth0"],
+      "unknown command 'record interfcae'; did you mean reprise rec"
+    ),
+    (["record", "interface"], "record interface needs NAME; type reprise help record interface"),
+    (
+      ["record", "interface", "lo", "10m", "-o", "a"],
+      "record interface takes no further word, but there is '10m'; type reprise help record inte"
+    ),
+    (["record", "interface", "lo"], "record interface needs a file to write; add -o FILE.pcapng"),
+    (
+      ["record", "interface", "lo", "-o", "a.pcap"],
+      "this command writes pcapng, so there is nothing to write to a .pcap file; name a capture: -o"
+    ),
+    (
+      ["record", "interface", "lo", "-o", "-", "--rotate", "--interval", "1m"],
+      "standard output can't be rotated; name a file: -o FILE.pcapng"
+    ),
+    (
+      ["record", "interface", "lo", "-o", "-", "--bpf", "udp", "--filter", "tcp"],
+      "--bpf and --filter say the same here; leave one of them out"
+    ),
+    (
+      ["record", "interface", "lo", "-o", "-", "--conform"],
+      "standard output can't have both the capture and what is found; name a file: -o FILE.pcapng"
+    ),
+    (
+      ["record", "interface", "lo", "-o", "-", "--snaplen", "63"],
+      "--snaplen is not in 64 to 262144"
+    ),
+    (
+      ["record", "interface", "lo", "-o", "-", "--buffer", "1K"],
+      "--buffer is not in 1M to 1G; type"
+    ),
+    (
+      ["record", "interface", "lo", "-o", "/no/x"],
+      "/no/x: can't be written: no such file or direct"
+    ),
+    (["inspect"], "inspect needs FILE... or --interface NAME; type reprise help inspect"),
+    (
+      ["conform", "trace"],
+      "conform trace needs FILE... or --interface NAME; type reprise help conform trace"
+    ),
+    (
+      ["inspect", "--interface", "lo", "a.pcap"],
+      "--interface can't go together with a file, but there is 'a.pcap'; leave one of them out"
+    ),
+    (["inspect", "a.pcap", "--count", "1"], "--count is for --interface; add --interface NAME"),
+    (
+      ["conform", "trace", "a.pcap", "--promiscuous"],
+      "--promiscuous is for --interface; add --interface NAME"
+    ),
+    (
+      ["conform", "trace", "--interface", "lo", "--client", "a"],
+      "--client reads its files twice, and an interface can't be; name a file"
+    ),
     (
       ["record", "proxy", "1"], "record proxy needs LISTEN UPSTREAM; type reprise help record proxy"
     ),

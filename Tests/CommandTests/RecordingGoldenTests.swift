@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What `inspect` and `conform trace` say of every recording, whole and line by line.
+/// What `inspect`, `conform trace`, `stats` and `story` say of every recording, whole and line by line.
 ///
 /// A change that is meant is put in place by `WRITE_GOLDEN=1 swift test --filter RecordingGoldenTests`,
 /// and reviewed as the change of its files.
@@ -25,6 +25,9 @@ import Testing
     ("inspect.jsonl", ["inspect", "--format", "jsonl", "capture.pcap"]),
     ("inspect.txt", ["inspect", "capture.pcap"]),
     ("conform.txt", ["conform", "trace", "capture.pcap", "--strict"]),
+    ("stats.txt", ["stats", "capture.pcap"]),
+    ("stats.csv", ["stats", "capture.pcap", "--format", "csv"]),
+    ("story.txt", ["story", "capture.pcap", "--connection", "1"]),
   ]
 
   @Test(arguments: names) func saysWhatWasReviewed(_ name: String) throws {

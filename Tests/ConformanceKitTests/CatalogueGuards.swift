@@ -20,7 +20,7 @@ struct CatalogueGuards {
 
   @Test(
     "There are the standards' own clauses, each once",
-    arguments: [("mqtt-3.1.1", 141, 120), ("mqtt-5.0", 328, 291), ("rfc6455", 99, 73)])
+    arguments: [("mqtt-3.1.1", 141, 120), ("mqtt-5.0", 328, 291), ("rfc6455", 99, 74)])
   func total(spec: String, count: Int, checkedCount: Int) {
     let clauses = catalogue.clauses.filter { $0.spec == spec }
     #expect(clauses.count == count)
@@ -103,13 +103,13 @@ struct CatalogueGuards {
   }
 
   @Test(
-    "Clauses of one connection that traffic shows are all checked, but for one of TLS and those of 5.0"
+    "Clauses of one connection that traffic shows are all checked, but for those of 5.0"
   )
   func coverage() {
     let missing = catalogue.clauses.filter {
       $0.spec != "mqtt-5.0" && $0.observable == .trace && [.frame, .connection].contains($0.scope)
         && !$0.status.hasRule
     }
-    #expect(missing.map(\.id) == ["RFC6455-4.1-5"])
+    #expect(missing.map(\.id) == [])
   }
 }

@@ -25,8 +25,12 @@ import Wire
     return try EventList(recording: writer.sink.bytes).events
   }
 
-  private func check(_ write: (inout Script) -> Void) throws -> (whole: Int, events: [Event]) {
-    var script = Script()
+  private func check(
+    in version: MQTTVersion = .v3_1_1, hasSecretNames: Bool = false,
+    _ write: (inout Script) -> Void
+  ) throws -> (whole: Int, events: [Event]) {
+    var script = Script(version: version)
+    script.hasSecretNames = hasSecretNames
     write(&script)
     let whole = failed(try judge(script.events))
     var read: [Event] = []
@@ -41,6 +45,20 @@ import Wire
 
   @Test(arguments: SessionCase.all)
   func accusesNobody(of row: SessionCase) throws { _ = try check(row.script) }
+
+  @Test(arguments: SharedCase.all)
+  func accusesNobodyOfSeveral(in session: SharedCase) throws {
+    for version in session.versions { _ = try check(in: version, session.script) }
+  }
+
+  /// Clients and topics that differ in what is hidden only look the same then.
+  @Test(arguments: SharedCase.all)
+  func tellsNobodyForAnother(in session: SharedCase) throws {
+    for version in session.versions {
+      let (_, events) = try check(in: version, hasSecretNames: true, session.script)
+      #expect(events.contains { $0.holds("token=***") })
+    }
+  }
 
   /// Sessions that have secrets where rules look.
   @Test(arguments: [
@@ -81,5 +99,13 @@ import Wire
     let read = try recorded(script.events, hiding: RedactionRules())
     #expect(failed(try judge(read)).contains("RFC6455-7.4.1-1"))
     #expect(failed(try judge(read)) == failed(try judge(script.events)))
+  }
+}
+
+extension Event {
+  /// Whether it is a packet that has a text in it.
+  fileprivate func holds(_ text: String) -> Bool {
+    guard case .mqtt(let packet) = body else { return false }
+    return String(decoding: packet.bytes, as: UTF8.self).contains(text)
   }
 }

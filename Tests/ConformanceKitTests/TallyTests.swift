@@ -252,7 +252,7 @@ struct TallyTests {
     #expect(text.ranges(of: "\n      the same cause as that of MQTT-2.2.2-1\n").count == 2)
     #expect(text.ranges(of: "\n      expected: ").count == 3)
     let json = String(decoding: report.json(), as: UTF8.self)
-    #expect(json.ranges(of: #","sameCauseAs":"MQTT-2.2.2-1"}"#).count == 2)
+    #expect(json.ranges(of: #","sameCauseAs":"MQTT-2.2.2-1","#).count == 2)
   }
 
   @Test("A cause is named by a clause that is in the report")

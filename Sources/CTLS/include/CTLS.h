@@ -39,8 +39,17 @@ int ctls_ask_for(SSL *_Nonnull session, const char *_Nonnull name);
 /// Has notes taken of a session, as long as which they must live.
 void ctls_take_notes(SSL *_Nonnull session, struct ctls_notes *_Nonnull notes);
 
-/// Has the secrets of sessions written to a file, a line each, as NSS's key logs have them. There is one file a process.
-void ctls_log_keys(SSL_CTX *_Nonnull context, int file);
+/// Says to which file secrets are written. There is one a process, named before any is.
+void ctls_open_key_log(int file);
+
+/// Has the secrets of a context's sessions written to that file, a line each, as NSS's key logs have them.
+void ctls_log_keys(SSL_CTX *_Nonnull context);
+
+/// Makes contexts seen that libraries make by themselves, from now on and once a process; returns 1 if that is done.
+int ctls_watch_contexts(void);
+
+/// Says whether the contexts that this thread makes from now on are logged.
+void ctls_log_keys_of_new_contexts(int is_on);
 
 /// Makes a key (P-256); NULL when that fails.
 EVP_PKEY *_Nullable ctls_make_key(void);

@@ -48,11 +48,13 @@ public struct ByteSource: ~Copyable {
 
   /// Opens a file, or standard input for `-`, and reads its first bytes to see if it is gzip.
   ///
-  /// - Parameter path: The path of the file, or `-`.
+  /// - Parameters:
+  ///   - path: The path of the file, or `-`.
+  ///   - count: What counts the bytes that are read.
   /// - Throws: `CaptureError` if the file is missing, a directory, or may not be read.
-  public init(path: String) throws(CaptureError) {
+  public init(path: String, counting count: ReadCount? = nil) throws(CaptureError) {
     do throws(CaptureError) {
-      let file = try InputFile(path: path)
+      let file = try InputFile(path: path, counting: count)
       regularSize = file.regularSize
       self.file = consume file
     } catch { throw error.inFile(path) }
@@ -148,6 +150,12 @@ extension ByteSource {
     return try buffer.append { (room) throws(CaptureError) -> Int in
       try file?.read(into: room, offset: place) ?? 0
     }
+  }
+
+  /// Takes what was read off the count again: someone else is going to read the file from its beginning.
+  func countNothing() {
+    let bytes = isCompressed ? compressedOffset : offset + buffer.count
+    file?.uncount(bytes)
   }
 
   private mutating func inflateMore() throws(CaptureError) -> Int {

@@ -10,15 +10,16 @@ public struct CaptureError: Error, Sendable, Equatable {
       case notFound, isDirectory, permissionDenied, readFailed, empty, unknownFormat
       case unsupportedVersion, truncated, malformedRecord, recordTooLarge
       case damagedCompression, invalidFilter, invalidKey, unsupportedLinkType
+      case captureFailed
     }
 
     private let value: Value
 
-    /// There is no file of that name.
+    /// There is no file, or no interface, of that name.
     public static let notFound = Code(value: .notFound)
     /// The path names a directory.
     public static let isDirectory = Code(value: .isDirectory)
-    /// The file exists, but this user may not read it.
+    /// The file or the interface exists, but this user may not read it.
     public static let permissionDenied = Code(value: .permissionDenied)
     /// The operating system failed to open or to read the file.
     public static let readFailed = Code(value: .readFailed)
@@ -42,6 +43,8 @@ public struct CaptureError: Error, Sendable, Equatable {
     public static let invalidKey = Code(value: .invalidKey)
     /// The frames are of kinds of link that can't be read.
     public static let unsupportedLinkType = Code(value: .unsupportedLinkType)
+    /// An interface can't be captured, or not any more.
+    public static let captureFailed = Code(value: .captureFailed)
   }
 
   /// The kind of failure.
@@ -54,7 +57,7 @@ public struct CaptureError: Error, Sendable, Equatable {
   public let frame: Int?
   /// What the user can do about it, as an imperative phrase; nil if nothing is known to help.
   public let remedy: String?
-  /// The file, as whoever opened it named it; nil for bytes that were given in memory.
+  /// The file or the interface, as whoever opened it named it; nil for bytes that were given in memory.
   public private(set) var file: String?
 
   /// Creates an error.

@@ -36,11 +36,13 @@ public struct CaptureReader: ~Copyable {
 
   /// Opens a capture.
   ///
-  /// - Parameter path: The path of the file, or `-` for standard input.
+  /// - Parameters:
+  ///   - path: The path of the file, or `-` for standard input.
+  ///   - count: What counts the bytes that are read.
   /// - Throws: `CaptureError` if nothing can be read from it.
-  public init(path: String) throws(CaptureError) {
+  public init(path: String, counting count: ReadCount? = nil) throws(CaptureError) {
     do throws(CaptureError) {
-      try self.init(ByteSource(path: path))
+      try self.init(ByteSource(path: path, counting: count))
     } catch { throw error.inFile(path) }
     self.path = path
   }
@@ -77,6 +79,31 @@ public struct CaptureReader: ~Copyable {
     return Frame(
       number: framesRead, time: record.time, linkType: record.linkType,
       interfaceID: record.interfaceID, bytes: bytes, wireLength: record.wireLength)
+  }
+
+  /// What the header of a file of pcap says; nil of pcapng.
+  var pcapHeader: PcapReader.FileHeader? { pcap?.header }
+
+  /// Hands on the blocks of a pcapng file that carry no frame, each as it stands there, with its type and its order.
+  mutating func keepBlocks(_ take: @escaping (RawSpan, UInt32, ByteOrder) -> Void) {
+    pcapng.keep = take
+  }
+
+  /// Reads the next frame together with what surrounds it in the file: its record of pcap, or its block of pcapng.
+  /// - Parameter body: Takes both.
+  /// - Returns: Whether there was one.
+  /// - Throws: `CaptureError`, as ``next()`` does.
+  mutating func nextRecord(
+    _ body: (borrowing Frame, RawSpan) -> Void
+  ) throws(CaptureError) -> Bool {
+    guard let record = try nextRecord() else { return false }
+    let whole = source.peek(record.length)
+    let bytes = whole.clamped(record.dataOffset, record.dataOffset &+ record.capturedLength)
+    let frame = Frame(
+      number: framesRead, time: record.time, linkType: record.linkType,
+      interfaceID: record.interfaceID, bytes: bytes, wireLength: record.wireLength)
+    body(frame, whole)
+    return true
   }
 
   private mutating func nextRecord() throws(CaptureError) -> FrameRecord? {

@@ -11,12 +11,16 @@ import RepriseCore
 /// The one owner of a file descriptor opened for reading; standard input is borrowed, not closed.
 struct InputFile: ~Copyable {
   private let descriptor: Int32
+  private let count: ReadCount?
 
   /// Opens a file, or standard input for `-`.
   ///
-  /// - Parameter path: The path, or `-`.
+  /// - Parameters:
+  ///   - path: The path, or `-`.
+  ///   - count: What counts the bytes that are read; nil is nothing.
   /// - Throws: `CaptureError` if the file is missing, a directory, or may not be read.
-  init(path: String) throws(CaptureError) {
+  init(path: String, counting count: ReadCount? = nil) throws(CaptureError) {
+    self.count = count
     guard path != "-" else {
       descriptor = STDIN_FILENO
       return
@@ -61,13 +65,19 @@ struct InputFile: ~Copyable {
       #elseif canImport(Darwin)
         let count = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
       #endif
-      if count >= 0 { return count }
+      if count >= 0 {
+        self.count?.add(count)
+        return count
+      }
       let number = errno
       if number == EINTR { continue }
       throw CaptureError(
         .readFailed, "the file cannot be read: \(systemText(number))", offset: offset)
     }
   }
+
+  /// Takes bytes off the count again.
+  func uncount(_ bytes: Int) { count?.add(-bytes) }
 
   private static func openingError(_ number: Int32) -> CaptureError {
     switch number {

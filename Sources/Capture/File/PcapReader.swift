@@ -1,4 +1,5 @@
 import RepriseCore
+import Wire
 
 /// Reads pcap files (draft-ietf-opsawg-pcap), with the variants that tools have really written.
 ///
@@ -12,7 +13,7 @@ struct PcapReader {
   private static let patched: UInt32 = 0xa1b2_cd34
   static let fileHeaderLength = 24
 
-  private let header: FileHeader
+  let header: FileHeader
   private let recordHeaderLength: Int
 
   /// Returns whether four bytes, in network byte order, begin a pcap file.
@@ -93,6 +94,10 @@ extension PcapReader {
     let major: UInt16
     let minor: UInt16
     let linkType: LinkType
+    /// The most bytes captured of a frame; 0 if there is no limit.
+    let snapshotLength: UInt32
+    /// The header as it stands in the file.
+    let bytes: [UInt8]
 
     /// Reads the header; nil if there are too few bytes.
     init?(_ bytes: RawSpan) {
@@ -100,8 +105,11 @@ extension PcapReader {
         let magic = bytes.uint32(at: 0),
         case let order = PcapReader.isBigEndian(magic) ? ByteOrder.big : .little,
         let base = bytes.uint32(at: 0, order), let major = bytes.uint16(at: 4, order),
-        let minor = bytes.uint16(at: 6, order), let link = bytes.uint32(at: 20, order)
+        let minor = bytes.uint16(at: 6, order), let snapshot = bytes.uint32(at: 16, order),
+        let link = bytes.uint32(at: 20, order)
       else { return nil }
+      self.bytes = Array(copying: bytes.extracting(first: PcapReader.fileHeaderLength))
+      snapshotLength = snapshot
       self.order = order
       isPatched = base == PcapReader.patched
       countsNanoseconds = base == PcapReader.nanoseconds

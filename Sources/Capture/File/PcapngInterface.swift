@@ -51,6 +51,9 @@ struct PcapngInterface {
     nanosecondsPerTick = shift == 0 ? clock.nanosecondsPerTick : 0
   }
 
+  /// Whether its clock may count parts of microseconds.
+  var isFinerThanMicroseconds: Bool { clock.isFinerThanMicroseconds }
+
   private static func signed(_ block: RawSpan, _ position: Int, _ order: ByteOrder) -> Int64 {
     guard let value = block.uint64(at: position) else { return 0 }
     return Int64(bitPattern: order == .big ? value : value.byteSwapped)
@@ -100,6 +103,13 @@ extension PcapngInterface {
       switch self {
       case .tenths(let exponent) where exponent <= 9: Self.tenTo(9 - exponent)
       case .tenths, .halves: 0
+      }
+    }
+
+    var isFinerThanMicroseconds: Bool {
+      switch self {
+      case .tenths(let exponent): exponent > 6
+      case .halves(let exponent): exponent > 0
       }
     }
 

@@ -20,6 +20,9 @@ struct PcapngReader {
   private var interfaces: [PcapngInterface] = []
   /// The secrets found so far.
   let secrets = EmbeddedSecrets()
+  /// Takes the blocks that carry no frame, each as it stands in the file, with its type and its order; longer ones
+  /// than a frame may be are left out.
+  var keep: ((RawSpan, UInt32, ByteOrder) -> Void)?
 
   /// Looks at the next block with a frame.
   ///
@@ -40,6 +43,7 @@ struct PcapngReader {
       if head.type == Self.sectionHeader {
         try beginSection(head.mark, at: source.offset)
       }
+      if keep != nil { try keepBlock(&source, head) }
       let length = Int(order == head.order ? head.length : head.length.byteSwapped)
       guard length >= 12, length % 4 == 0 else {
         throw Self.malformed("a block claims the length \(length)", source.offset + 4)
@@ -69,6 +73,19 @@ struct PcapngReader {
         try stepOver(&source, length)
       }
     }
+  }
+
+  /// Hands on a block without a frame.
+  @inline(never)
+  private func keepBlock(_ source: inout ByteSource, _ head: BlockHead) throws(CaptureError) {
+    let length = Int(order == head.order ? head.length : head.length.byteSwapped)
+    switch head.type {
+    case Self.enhancedPacket, Self.packet, Self.simplePacket: return
+    default: break
+    }
+    guard length >= 12, length % 4 == 0, length <= CaptureReader.maximumFrameLength else { return }
+    try checkWhole(&source, length)
+    keep?(source.loaded(length), head.type, order)
   }
 
   /// The first bytes of any block.

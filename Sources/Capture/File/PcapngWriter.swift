@@ -36,19 +36,23 @@ package struct PcapngWriter {
   ///   - linkType: What its packets begin with.
   ///   - name: What it is called.
   ///   - description: What it is.
+  ///   - snapLength: The most bytes of a packet that are captured; 0 is no limit.
+  ///   - filter: What was captured of it, in libpcap's language; nil where that is everything.
   /// - Returns: Its number, from 0.
   package mutating func addInterface(
-    _ linkType: LinkType, name: String, description: String
+    _ linkType: LinkType, name: String, description: String, snapLength: Int = 0,
+    filter: String? = nil
   ) -> UInt32 {
     block(1) { bytes in
       Self.put(linkType.rawValue, &bytes)
       Self.put(UInt16(0), &bytes)
-      // No limit to a packet's length.
-      Self.put(UInt32(0), &bytes)
+      Self.put(UInt32(clamping: snapLength), &bytes)
       Self.putOption(2, Array(name.utf8), &bytes)
       Self.putOption(3, Array(description.utf8), &bytes)
       // Ticks are nanoseconds.
       Self.putOption(9, [9], &bytes)
+      // The first byte tells the language.
+      if let filter { Self.putOption(11, [0] + Array(filter.utf8), &bytes) }
       Self.endOptions(&bytes)
     }
     defer { interfaces &+= 1 }
@@ -62,16 +66,17 @@ package struct PcapngWriter {
   ///   - comments: What is said of it, at most 65,535 bytes each; the rest is left out.
   ///   - header: Its first bytes.
   ///   - payload: Its other bytes; with the first ones at most `UInt32.max`.
+  ///   - wireLength: How many bytes it had on the wire; nil where that is all of these.
   package mutating func addPacket(
     on interface: UInt32, at time: Timestamp, comments: [String] = [], _ header: RawSpan,
-    _ payload: RawSpan
+    _ payload: RawSpan, wireLength: Int? = nil
   ) {
     let length = UInt32(clamping: header.byteCount + payload.byteCount)
     block(6) { bytes in
       Self.put(interface, &bytes)
       Self.putTime(time, &bytes)
       Self.put(length, &bytes)
-      Self.put(length, &bytes)
+      Self.put(wireLength.map { UInt32(clamping: $0) } ?? length, &bytes)
       header.withUnsafeBytes { bytes.append(contentsOf: $0) }
       payload.withUnsafeBytes { bytes.append(contentsOf: $0) }
       Self.pad(Int(length), &bytes)
@@ -81,14 +86,14 @@ package struct PcapngWriter {
     }
   }
 
-  /// Says at the end of a file how many packets an interface had.
+  /// Says at the end of a file what became of an interface's packets.
   /// - Parameters:
   ///   - interface: The interface's number.
   ///   - start: When the file was begun.
   ///   - end: When it was ended.
-  ///   - count: How many packets there were.
+  ///   - counts: How many packets there were.
   package mutating func addStatistics(
-    of interface: UInt32, from start: Timestamp, to end: Timestamp, packets count: UInt64
+    of interface: UInt32, from start: Timestamp, to end: Timestamp, _ counts: InterfaceCounts
   ) {
     block(5) { bytes in
       Self.put(interface, &bytes)
@@ -98,9 +103,16 @@ package struct PcapngWriter {
         Self.putTime(time, &value)
         Self.putOption(code, value, &bytes)
       }
-      var value: [UInt8] = []
-      Self.put(count, &value)
-      Self.putOption(4, value, &bytes)
+      let numbers: [(code: UInt16, count: UInt64?)] = [
+        (4, counts.received), (5, counts.droppedByInterface), (7, counts.droppedBySystem),
+        (8, counts.delivered),
+      ]
+      for (code, count) in numbers {
+        guard let count else { continue }
+        var value: [UInt8] = []
+        Self.put(count, &value)
+        Self.putOption(code, value, &bytes)
+      }
       Self.endOptions(&bytes)
     }
   }
@@ -159,4 +171,30 @@ package struct PcapngWriter {
   private static func put(_ value: some FixedWidthInteger, _ bytes: inout [UInt8]) {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
+}
+
+/// What became of an interface's packets.
+package struct InterfaceCounts: Sendable, Hashable {
+  /// How many came that were to be captured.
+  package var received: UInt64
+  /// How many of them the interface or its driver dropped; nil where nobody tells.
+  package var droppedByInterface: UInt64?
+  /// How many of them the system dropped, because nobody took them in time; nil where nobody tells.
+  package var droppedBySystem: UInt64?
+  /// How many are in the file; nil where that is all of them.
+  package var delivered: UInt64?
+
+  /// Creates counts.
+  package init(
+    received: UInt64, droppedByInterface: UInt64? = nil, droppedBySystem: UInt64? = nil,
+    delivered: UInt64? = nil
+  ) {
+    self.received = received
+    self.droppedByInterface = droppedByInterface
+    self.droppedBySystem = droppedBySystem
+    self.delivered = delivered
+  }
+
+  /// How many are missing.
+  package var dropped: UInt64 { (droppedByInterface ?? 0) &+ (droppedBySystem ?? 0) }
 }

@@ -18,6 +18,9 @@ public struct FrameDissector {
   private var counts = CaptureStatistics()
   private var reassembler = FragmentReassembler()
 
+  /// The hosts of the last fragment that did not complete its packet; who asks for it sets it to nil before.
+  var openFragment: (source: IPAddress, destination: IPAddress)?
+
   /// Creates a dissector that has seen nothing.
   public init() {}
 
@@ -126,7 +129,10 @@ public struct FrameDissector {
     counts.fragments &+= 1
     let completed = reassembler.add(
       header, fragment, payload, wireLength: length, network: network, time: frame.time)
-    guard let completed else { return }
+    guard let completed else {
+      openFragment = (header.source, header.destination)
+      return
+    }
     counts.reassembledDatagrams &+= 1
     let bytes = completed.bytes.span.bytes
     var chain = ExtensionChain(
@@ -192,7 +198,8 @@ public struct FrameDissector {
       sequenceNumber: sequence, acknowledgmentNumber: acknowledgment,
       flags: TCPFlags(rawValue: UInt8(truncatingIfNeeded: layout)), window: window,
       payload: bytes.clamped(headerLength, bytes.byteCount),
-      payloadWireLength: wireLength &- headerLength, network: network)
+      payloadWireLength: wireLength &- headerLength, network: network,
+      headerLength: headerLength)
     try body(segment)
   }
 

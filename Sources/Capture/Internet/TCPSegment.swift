@@ -52,6 +52,8 @@ public struct TCPSegment: ~Escapable {
   public let payloadWireLength: Int
   /// The number of the network that it was tunnelled through, such as VXLAN's; 0 where there is none.
   public let network: UInt32
+  /// The length of the header, with its options, in bytes.
+  public let headerLength: Int
 
   /// Creates a segment.
   ///
@@ -67,13 +69,15 @@ public struct TCPSegment: ~Escapable {
   ///   - payload: The captured part of the payload.
   ///   - payloadWireLength: The length of the payload on the wire.
   ///   - network: The number of the network that it was tunnelled through; 0 where there is none.
+  ///   - headerLength: The length of the header.
   @inline(__always)
   @_lifetime(copy payload)
   public init(
     frame: Int, time: Timestamp?, source: Endpoint, destination: Endpoint, sequenceNumber: UInt32,
     acknowledgmentNumber: UInt32, flags: TCPFlags, window: UInt16, payload: RawSpan,
-    payloadWireLength: Int, network: UInt32 = 0
+    payloadWireLength: Int, network: UInt32 = 0, headerLength: Int = 20
   ) {
+    self.headerLength = headerLength
     self.frame = frame
     self.time = time
     self.source = source

@@ -37,8 +37,8 @@ struct MQTTStreams {
     var lost = direction.mqtt.lostInPacket
     defer { direction.mqtt.lostInPacket = lost }
     do throws(MQTTFramingError) {
-      direction.mqtt.mayKeep = try direction.mqtt.framer.consume(bytes) { packet, header, _ in
-        emitPacket(packet, header, direction, lost: lost)
+      direction.mqtt.mayKeep = try direction.mqtt.framer.consume(bytes) { packet, header, offset in
+        emitPacket(packet, header, at: offset, direction, lost: lost)
         lost = 0
       }
     } catch {
@@ -51,7 +51,7 @@ struct MQTTStreams {
   }
 
   private func emitPacket(
-    _ bytes: RawSpan, _ header: MQTTFixedHeader, _ direction: Direction, lost: Int
+    _ bytes: RawSpan, _ header: MQTTFixedHeader, at offset: Int, _ direction: Direction, lost: Int
   ) {
     let missing = header.packetSize - bytes.byteCount
     if header.type == .connect {
@@ -61,6 +61,7 @@ struct MQTTStreams {
     } else if !direction.connection.wire.isCertain, missing == 0 {
       correctVersion(bytes, header, direction.connection)
     }
+    emitter.secrets?.take(packet: bytes, header, at: offset, direction)
     if missing > 0, lost == 0 {
       // Bytes that were there, but more than are kept of one packet.
       emitGap(missing, .limit, direction)
@@ -109,8 +110,8 @@ struct MQTTStreams {
     // What is missing from a frame, the frame says itself.
     let isCarried = direction.connection.stage == .webSocket
     if reason != .snaplen, !isCarried { emitGap(count, reason, direction) }
-    let loss = direction.mqtt.framer.lose(count) { packet, header, _ in
-      emitPacket(packet, header, direction, lost: count)
+    let loss = direction.mqtt.framer.lose(count) { packet, header, offset in
+      emitPacket(packet, header, at: offset, direction, lost: count)
     }
     if case .outOfStep(let past) = loss {
       // A packet that a snaplen cut says itself how much of it is missing, but not what follows it.
@@ -128,8 +129,8 @@ struct MQTTStreams {
       resynchronize(direction, isFinal: true)
     }
     // No packet is so long that anything of it could follow.
-    _ = direction.mqtt.framer.lose(1 << 32) { packet, header, _ in
-      emitPacket(packet, header, direction, lost: 1)
+    _ = direction.mqtt.framer.lose(1 << 32) { packet, header, offset in
+      emitPacket(packet, header, at: offset, direction, lost: 1)
     }
     let offset = direction.mqtt.offset
     direction.mqtt.framer.restart(at: offset)

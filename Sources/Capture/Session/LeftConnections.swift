@@ -62,7 +62,7 @@ final class LeftConnections {
     switch key.kind {
     case .tls(let version, let isChosen, let serverName, let obstacle):
       let name = version.map { (isChosen ? "" : "up to ") + TLSHello.name(ofVersion: $0) } ?? "TLS"
-      let server = serverName.map { " with \($0)" } ?? ""
+      let server = serverName.map { $0.isEmpty ? "" : " with \($0)" } ?? ""
       let remedy = obstacle.remedy.map { "; \($0)" } ?? ""
       return "\(connections) of port \(key.port) spoke \(name)\(server) and \(obstacle.text) "
         + "(first in frame \(frame))\(remedy)"

@@ -29,6 +29,8 @@ final class SessionConnection {
   let isDecrypted: Bool
   /// What the packets weigh for 5.0 and against it: what an inferred version stands on.
   private var lean = 0
+  /// Where secrets stand in its streams, if that is noted.
+  var record: StreamRecord?
   let rule: DecodeRule?
   let opening: FlowOpening
   /// What its recognition asks for; nil where nothing is kept for that, as of most connections all the time.
@@ -76,6 +78,16 @@ final class SessionConnection {
   var wire: WireProtocol {
     get { layer.wire }
     set { layer.wire = newValue }
+  }
+
+  /// Notes what its streams have, if that is noted.
+  func noteKind() {
+    switch stage {
+    case .mqtt, .webSocket: record?.kind = .decoded
+    case .tls: record?.kind = .encrypted
+    // Of HTTP nothing is kept that would tell one byte from another.
+    case .held, .http: break
+    }
   }
 
   /// Takes the connection for MQTT.

@@ -9,6 +9,8 @@ final class SessionEmitter {
 
   private let take: Take
   private let pipe: EventPipe?
+  /// Notes where secrets stand, where that is wanted.
+  @exclusivity(unchecked) var secrets: StreamSecrets?
   @exclusivity(unchecked) private var batch = EventBatch()
   /// What the closure threw; kept, because it is called from places that can't throw.
   @exclusivity(unchecked) private(set) var failure: (any Error)?
@@ -104,6 +106,7 @@ final class SessionEmitter {
   func number(_ connection: SessionConnection) -> Int {
     connections += 1
     connection.number = connections
+    connection.noteKind()
     return connections
   }
 

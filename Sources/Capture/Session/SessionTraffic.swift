@@ -16,13 +16,18 @@ struct SessionTraffic: TCPConsumer {
   let left = LeftConnections()
   /// The secrets by which connections are decrypted that speak TLS.
   let secrets: TLSSecrets
+  /// Writes what was decrypted, where that is wanted.
+  let plain: PlainStreams?
   private let plainBuffer = TLSPlainBuffer()
+  /// The connections that wait for secrets.
+  let awaiting = TLSAwaiting()
   private let servers = MQTTServers()
 
   init(
     decode: [UInt16: DecodeRule], memory: Int = InputOptions.defaultMemory,
-    secrets: TLSSecrets = TLSSecrets(), emitter: SessionEmitter
+    secrets: TLSSecrets = TLSSecrets(), plain: PlainStreams? = nil, emitter: SessionEmitter
   ) {
+    self.plain = plain
     self.decode = decode
     self.secrets = secrets
     budget = MemoryBudget(limit: memory)
@@ -40,11 +45,17 @@ struct SessionTraffic: TCPConsumer {
 
   mutating func opened(_ opening: FlowOpening) -> SessionConnection {
     let rule = decode.isEmpty ? nil : decode[opening.second.port] ?? decode[opening.first.port]
-    return SessionConnection(opening, rule: rule, budget)
+    let connection = SessionConnection(opening, rule: rule, budget)
+    emitter.secrets?.open(connection)
+    return connection
   }
 
   mutating func received(_ bytes: RawSpan, _ direction: Direction) -> Bool {
-    takeReceived(bytes, direction)
+    guard let record = direction.connection.record else { return takeReceived(bytes, direction) }
+    record.look(through: bytes, direction.side, emitter.secrets?.rules)
+    // What is of no interest may hold secrets all the same.
+    if record.isDecodable { record.isDecodable = takeReceived(bytes, direction) }
+    return true
   }
 
   /// Takes the next bytes of a side, off the wire or decrypted.
@@ -79,7 +90,12 @@ struct SessionTraffic: TCPConsumer {
   }
 
   mutating func lost(_ count: Int, _ reason: Gap.Reason, _ direction: Direction) -> Bool {
-    takeLoss(of: count, reason, direction)
+    guard let record = direction.connection.record else {
+      return takeLoss(of: count, reason, direction)
+    }
+    record.lose(count, direction.side)
+    if record.isDecodable { record.isDecodable = takeLoss(of: count, reason, direction) }
+    return true
   }
 
   /// Takes the loss of bytes of a side, of which it may not be certain how many they are (`isCounted`).
@@ -97,6 +113,7 @@ struct SessionTraffic: TCPConsumer {
   }
 
   mutating func closed(_ closing: FlowClosing, on connection: SessionConnection) {
+    guard connection.record?.isDecodable ?? true else { return }
     takeEnd(closing, of: connection)
   }
 
@@ -140,7 +157,7 @@ struct SessionTraffic: TCPConsumer {
   /// those that have waited longest give something up.
   /// - Returns: Whether the connection is wanted, as was said.
   @inline(__always)
-  private func account(
+  func account(
     for connection: SessionConnection, isWanted: Bool, _ arrival: Arrival
   ) -> Bool {
     let progress = connection.progress

@@ -34,6 +34,9 @@ package struct SyntheticTCP {
   private let largestSegment: Int
   /// How many bytes may be on their way before they are acknowledged without an answer to do that with.
   private static let delay: UInt32 = 1 << 15
+  /// The most bytes that are left out in one step, and in all.
+  private static let skip = 1 << 20
+  private static let mostSkipped = 1 << 28
   /// Windows are 65,535 times 2 to the power of this.
   private static let windowScale: UInt8 = 7
 
@@ -78,6 +81,23 @@ package struct SyntheticTCP {
     }
   }
 
+  /// Writes that bytes of an end came, and were not captured: the other end acknowledges them.
+  /// - Parameters:
+  ///   - count: How many bytes.
+  ///   - sender: The end that sent them.
+  ///   - take: Takes the packet.
+  package mutating func skip(_ count: Int, from sender: Peer, _ take: Taker) {
+    guard !isOver, !self[sender].hasFinished, count > 0 else { return }
+    var left = min(count, Self.mostSkipped)
+    while left > 0 {
+      // More than a window at once would be no part of the stream to a reader.
+      let step = min(left, Self.skip)
+      self[sender].next &+= UInt32(truncatingIfNeeded: step)
+      acknowledge(sender.other, take)
+      left -= step
+    }
+  }
+
   /// Writes that an end sends nothing more.
   /// - Parameters:
   ///   - sender: The end.
@@ -99,7 +119,12 @@ package struct SyntheticTCP {
     isOver = true
   }
 
-  private mutating func acknowledge(_ sender: Peer, _ take: Taker) {
+  /// Writes that an end acknowledges what it has received.
+  /// - Parameters:
+  ///   - sender: The end.
+  ///   - take: Takes the packet.
+  package mutating func acknowledge(_ sender: Peer, _ take: Taker) {
+    guard !isOver else { return }
     packet(from: sender, .acknowledgment, take: take)
   }
 

@@ -72,6 +72,13 @@ extension TCPReassembler {
     cut(flow, reset.arrival)
   }
 
+  /// Hands on what is kept of a connection until it is clear where its streams start, as at its end.
+  mutating func start(_ flow: Flow) {
+    guard !flow.isClosed, flow.isWanted else { return }
+    flow.isStarting = false
+    repeat { deliverDue(flow) } while giveUp(flow, .unfilled)
+  }
+
   /// Ends a connection that nothing more is waited for.
   mutating func cut(_ flow: Flow, _ arrival: Arrival) {
     let how = flow.closing?.how ?? (flow.reset == nil ? .endOfCapture : .reset)

@@ -16,6 +16,15 @@ extension TCPReassembler {
     return newFlow(key, isFromLower, segment, arrival)
   }
 
+  /// Returns the connection that a segment belongs to that was taken.
+  mutating func flow(of segment: borrowing TCPSegment) -> Flow? {
+    let (base, _) = FlowKey.of(segment.source, segment.destination)
+    guard segment.network != 0 else { return flows.flow(of: base) }
+    var own = base
+    own.network = segment.network
+    return flows.flow(of: own) ?? flows.flow(of: base)
+  }
+
   /// Returns the key of a segment from a tunnel: that of its endpoints, with the number of its network
   /// only where another network has a connection of the same endpoints.
   ///

@@ -11,10 +11,21 @@ final class TLSConnection {
   var plain: SessionConnection?
   /// The alerts that came before it was known what to tell of the connection.
   var alerts: [Event] = []
+  /// The connection of plain TCP that the plain bytes are written as, where they are.
+  var plainTCP: SyntheticTCP?
   /// Whether the plain bytes are something that is decoded, or may be.
   var isWanted = true
+  /// Whether it is among those that wait for keys.
+  var isAwaiting = false
+  /// Whether it was told why nothing more comes of it.
+  var isOver = false
 
   init(_ session: TLSSession) { self.session = session }
+}
+
+/// The connections that wait for keys.
+final class TLSAwaiting {
+  var connections: [SessionConnection] = []
 }
 
 /// Hands on what is decrypted as a connection of its own, for which everything is as it would be without TLS.
@@ -84,6 +95,7 @@ struct TLSJoint: TLSReceiver {
   }
 
   func receive(_ bytes: RawSpan, _ side: Side, _ arrival: Arrival) {
+    traffic.plain?.receive(bytes, side, arrival, self)
     guard state.isWanted else { return }
     state.isWanted = traffic.takeReceived(bytes, Direction(plain, side, arrival))
   }
@@ -91,6 +103,7 @@ struct TLSJoint: TLSReceiver {
   func lose(
     _ count: Int, isCounted: Bool, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival
   ) {
+    traffic.plain?.lose(count, side, arrival, self)
     guard state.isWanted else { return }
     state.isWanted = traffic.takeLoss(
       of: count, isCounted: isCounted, reason, Direction(plain, side, arrival))
@@ -108,24 +121,66 @@ extension SessionTraffic {
 
   /// Takes bytes of a connection that speaks TLS; false when nothing can come of it any more.
   func takeTLS(_ bytes: RawSpan, _ direction: Direction, _ state: TLSConnection) -> Bool {
+    guard !state.isOver else { return false }
     let (connection, arrival) = (direction.connection, direction.arrival)
     let joint = TLSJoint(traffic: self, connection: connection, state: state)
     state.session.take(bytes, direction.side, arrival, joint)
-    guard let obstacle = state.session.obstacle else { return state.isWanted }
+    if state.session.waiting != nil, !state.isAwaiting {
+      state.isAwaiting = true
+      awaiting.connections.append(connection)
+    }
+    return isGoingOn(connection, state, direction.side, arrival)
+  }
+
+  /// Whether something can come of a connection that speaks TLS; tells why not.
+  private func isGoingOn(
+    _ connection: SessionConnection, _ state: TLSConnection, _ side: Side, _ arrival: Arrival
+  ) -> Bool {
+    guard let obstacle = state.session.obstacle else { return state.isWanted || plain != nil }
+    state.isOver = true
     note(obstacle, connection, state)
+    // What follows can't be read.
+    if state.plainTCP != nil {
+      plain?.lose(
+        0, side, arrival, TLSJoint(traffic: self, connection: connection, state: state))
+    }
     if state.isWanted, let plain = state.plain {
       let closing = FlowClosing(
-        how: .endOfCapture, side: direction.side, began: arrival, arrival: arrival,
-        isAnswered: false)
+        how: .endOfCapture, side: side, began: arrival, arrival: arrival, isAnswered: false)
       takeEnd(closing, of: plain)
     }
     return false
   }
 
+  /// Looks whether keys are there that connections wait for.
+  /// - Parameter now: The time.
+  /// - Returns: Whether any still does.
+  func settleTLS(_ now: Timestamp) -> Bool {
+    guard !awaiting.connections.isEmpty else { return false }
+    secrets.readFile()
+    var rest: [SessionConnection] = []
+    for connection in awaiting.connections {
+      guard let state = connection.tls, state.session.waiting != nil else {
+        connection.tls?.isAwaiting = false
+        continue
+      }
+      let arrival = state.session.greeting?.arrival ?? connection.opening.arrival
+      state.session.ask(now, TLSJoint(traffic: self, connection: connection, state: state))
+      state.isAwaiting = state.session.waiting != nil
+      if state.isAwaiting { rest.append(connection) }
+      let isWanted = isGoingOn(connection, state, connection.client, arrival)
+      _ = account(for: connection, isWanted: isWanted, arrival)
+    }
+    awaiting.connections = rest
+    return !rest.isEmpty
+  }
+
   /// Takes the end of a connection that speaks TLS.
   func endTLS(_ closing: FlowClosing, _ connection: SessionConnection, _ state: TLSConnection) {
+    guard !state.isOver else { return }
     let joint = TLSJoint(traffic: self, connection: connection, state: state)
     state.session.finish(closing.arrival, joint)
+    plain?.close(closing, joint)
     if let obstacle = state.session.finalObstacle { note(obstacle, connection, state) }
     if state.isWanted, let plain = state.plain { takeEnd(closing, of: plain) }
   }

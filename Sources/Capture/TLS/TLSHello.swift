@@ -82,7 +82,7 @@ struct TLSHello: Equatable {
 extension TLSHello {
   /// What extensions of a hello say, or the Encrypted Extensions (RFC 8446 section 4.2).
   struct Extensions: Equatable {
-    /// The server that the client asks for (RFC 6066 section 3), if that is a host name.
+    /// The server that the client asks for (RFC 6066 section 3); empty if it is no host name.
     private(set) var serverName: String?
     /// The protocols that the client offers, or the one that the server chose (RFC 7301).
     private(set) var protocols: [String] = []
@@ -94,6 +94,10 @@ extension TLSHello {
     private(set) var encryptsThenMACs = false
     /// Whether there is, or may be, early data (RFC 8446 section 4.2.10).
     private(set) var hasEarlyData = false
+    /// Whether a pre-shared key is offered, or chosen (RFC 8446 section 4.2.11).
+    private(set) var hasPreSharedKey = false
+    /// Whether there is Diffie-Hellman, or may be (RFC 8446 section 4.2.8).
+    private(set) var hasKeyShare = false
     /// What the field of versions holds.
     private(set) var versions: ArraySlice<UInt8>?
     /// Whether no extension reaches beyond its end.
@@ -120,13 +124,15 @@ extension TLSHello {
 
     private mutating func take(_ type: Int, _ content: ArraySlice<UInt8>) {
       switch type {
-      case 0: serverName = Self.serverName(content)
+      case 0: serverName = Self.serverName(content) ?? ""
       case 16: protocols = Self.protocols(content)
       case 22: encryptsThenMACs = true
       case 23: hasExtendedMasterSecret = true
       case 35: ticket = Array(content)
+      case 41: hasPreSharedKey = true
       case 42: hasEarlyData = true
       case 43: versions = content
+      case 51: hasKeyShare = true
       default: break
       }
     }

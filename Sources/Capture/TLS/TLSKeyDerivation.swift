@@ -29,15 +29,26 @@
       return Array(result.prefix(count))
     }
 
-    /// Returns HKDF-Expand-Label of a secret with no context (RFC 8446 section 7.1).
-    /// - Returns: As many bytes as asked for; nil if they are more than 255 or the system can't
+    /// Returns HKDF-Extract of key material (RFC 5869 section 2.2); nil if the system can't compute it.
+    func extract(salt: [UInt8], _ material: [UInt8]) -> [UInt8]? { hmac(salt, material) }
+
+    /// Returns Derive-Secret of a secret and the messages so far (RFC 8446 section 7.1); nil if the system can't
+    /// compute it.
+    func derive(_ secret: [UInt8], _ label: String, _ messages: [UInt8]) -> [UInt8]? {
+      digest(messages).flatMap { expand(secret, label, context: $0, count: size) }
+    }
+
+    /// Returns HKDF-Expand-Label of a secret (RFC 8446 section 7.1).
+    /// - Returns: As many bytes as asked for; nil if they or the context are more than 255 or the system can't
     ///   compute them.
-    func expand(_ secret: [UInt8], _ label: String, count: Int) -> [UInt8]? {
+    func expand(
+      _ secret: [UInt8], _ label: String, context: [UInt8] = [], count: Int
+    ) -> [UInt8]? {
       let name = Array("tls13 \(label)".utf8)
-      guard let size = UInt8(exactly: count), let nameSize = UInt8(exactly: name.count) else {
-        return nil
-      }
-      let info = [0, size, nameSize] + name + [0]
+      guard let size = UInt8(exactly: count), let nameSize = UInt8(exactly: name.count),
+        let contextSize = UInt8(exactly: context.count)
+      else { return nil }
+      let info = [0, size, nameSize] + name + [contextSize] + context
       var result: [UInt8] = []
       var block: [UInt8] = []
       var turn: UInt8 = 1

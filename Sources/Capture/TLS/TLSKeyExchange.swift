@@ -1,5 +1,5 @@
-/// What a handshake of 1.2 says from its ClientHello to its ClientKeyExchange, of which a key of the server or a
-/// pre-shared one makes the master secret.
+/// What a handshake says from its ClientHello on, of which a key of the server or a pre-shared one makes secrets: in 1.2 to
+/// its ClientKeyExchange, and in 1.3 to the server's Finished.
 struct TLSKeyExchange {
   /// No handshake is longer; chains of certificates are the most of it.
   private static let most = 1 << 18
@@ -20,6 +20,15 @@ struct TLSKeyExchange {
   mutating func append(_ content: [UInt8]) {
     guard exchanged == nil, messages.count + content.count <= Self.most else { return }
     messages += content
+  }
+
+  /// All messages so far but for so many bytes at their end.
+  func messages(without beyond: Int) -> [UInt8] { Array(messages.dropLast(beyond)) }
+
+  /// Forgets all messages, of which no more is made.
+  mutating func finish() {
+    messages = []
+    exchanged = []
   }
 
   /// Ends with the ClientKeyExchange.

@@ -109,7 +109,8 @@ struct TLSKeyLog {
     isSkipping = false
   }
 
-  private static func bytes(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
+  /// Reads hexadecimal digits; nil for anything else.
+  static func bytes(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
     guard digits.count.isMultiple(of: 2) else { return nil }
     var result: [UInt8] = []
     result.reserveCapacity(digits.count / 2)

@@ -22,6 +22,10 @@ final class TLSSecrets {
   private var lookAhead: (() -> [SecretsBlock])?
   private var hasReadAhead = false
   private var sessions: [[UInt8]: [UInt8]] = [:]
+  /// Whether the randoms are kept for which there are secrets.
+  var keepsRandoms = false
+  /// The randoms of the clients for whose connections there was a secret.
+  private(set) var randoms: Set<[UInt8]> = []
 
   /// Prepares to look for secrets.
   /// - Parameters:
@@ -30,17 +34,24 @@ final class TLSSecrets {
   ///   - preSharedKey: The key that both ends have.
   ///   - embedded: What the reader of the capture finds.
   ///   - lookAhead: What reads the secrets of the whole capture; nil where it can't be read twice.
+  ///   - isLive: Whether it is captured right now, so that the key log may lag behind it.
   init(
     keyLog: TLSKeyLogFile? = nil, serverKey: TLSServerKey? = nil, preSharedKey: [UInt8]? = nil,
     embedded: EmbeddedSecrets = EmbeddedSecrets(),
-    lookAhead: (() -> [SecretsBlock])? = nil
+    lookAhead: (() -> [SecretsBlock])? = nil, isLive: Bool = false
   ) {
+    mayGrow = isLive && keyLog != nil
     file = keyLog
     self.serverKey = serverKey
     self.preSharedKey = preSharedKey
     self.embedded = embedded
     self.lookAhead = lookAhead
   }
+
+  /// Whether the key log may have more secrets later, of what is captured right now.
+  let mayGrow: Bool
+  /// How many bytes were read of the key log.
+  private(set) var bytesRead = 0
 
   /// Whether there are no secrets at all.
   var isEmpty: Bool {
@@ -67,11 +78,12 @@ final class TLSSecrets {
     var known: [UInt8]? {
       fileLog.secret(label, of: clientRandom) ?? embeddedLog.secret(label, of: clientRandom)
     }
-    if let known { return known }
-    readEmbedded()
-    readFile()
-    if let known { return known }
-    readAhead()
+    if known == nil {
+      readEmbedded()
+      readFile()
+    }
+    if known == nil { readAhead() }
+    if keepsRandoms, known != nil { randoms.insert(clientRandom) }
     return known
   }
 
@@ -111,10 +123,12 @@ final class TLSSecrets {
     embeddedLog.finish(place)
   }
 
-  private func readFile() {
+  /// Reads what the key log has grown by.
+  func readFile() {
     guard let file else { return }
     let more = file.read()
     guard !more.isEmpty else { return }
+    bytesRead += more.count
     fileLog.read(more, from: file.path)
     fileLog.tryLastLine()
   }

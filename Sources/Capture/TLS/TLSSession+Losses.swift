@@ -12,6 +12,10 @@ extension TLSSession {
     _ receiver: some TLSReceiver
   ) {
     guard obstacle == nil else { return }
+    guard waiting == nil else {
+      waiting?.held.lose(count, reason, from: side, arrival)
+      return
+    }
     let direction = self[side]
     direction.hasLost = true
     var beyond = count
@@ -56,6 +60,11 @@ extension TLSSession {
 
   /// Gives up what is unfinished of both sides; false if nothing is.
   func giveUp(_ arrival: Arrival, _ receiver: some TLSReceiver) -> Bool {
+    if waiting != nil {
+      waiting = nil
+      obstacle = .notAmongSecrets
+      return true
+    }
     var hasLost = false
     for side in [Side.first, .second] where !self[side].pending.isEmpty && self[side].hole == nil {
       let count = self[side].pending.count
@@ -72,6 +81,7 @@ extension TLSSession {
 
   /// Tells what is missing of records that never came to their end.
   func finish(_ arrival: Arrival, _ receiver: some TLSReceiver) {
+    ask(isLast: true, receiver)
     for side in [Side.first, .second] where obstacle == nil && self[side].damage != nil {
       endDamage(side, arrival, receiver)
     }

@@ -10,6 +10,7 @@ extension TLSSession {
     let direction = self[side]
     var rest = bytes
     while obstacle == nil, !rest.isEmpty {
+      if waiting != nil { return hold(rest, side, arrival, receiver) }
       let taken: Int
       if direction.hole != nil {
         taken = search(rest, side, arrival, receiver)

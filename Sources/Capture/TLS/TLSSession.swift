@@ -49,12 +49,20 @@ final class TLSSession {
   @exclusivity(unchecked) private(set) var chosenProtocol: String?
   /// What brought the last hello, and who sent it.
   @exclusivity(unchecked) private(set) var greeting: (side: Side, arrival: Arrival)?
+  /// What waits for keys that are to be written down yet; nil where nothing does.
+  @exclusivity(unchecked) var waiting: TLSWaiting?
+  /// Whether keys may be waited for.
+  @exclusivity(unchecked) var isPatient = true
   /// Why it can't be decrypted any further.
   @exclusivity(unchecked) var obstacle: TLSObstacle?
   @exclusivity(unchecked) var early = TLSEarlyData()
   private var exchange = TLSKeyExchange()
   /// The master secret of 1.2 since its last handshake.
   private var master: [UInt8]?
+  /// What makes the next secrets of 1.3, until the server's Finished.
+  private var schedule: TLSKeySchedule?
+  /// Whether the server asked for another ClientHello.
+  private var hasRetried = false
 
   /// Begins with the first byte of a connection, or in its midst.
   init(client: Side, _ secrets: TLSSecrets, _ buffer: TLSPlainBuffer) {
@@ -66,7 +74,9 @@ final class TLSSession {
   subscript(side: Side) -> TLSDirection { side == .first ? first : second }
 
   /// The memory that everything unfinished takes, in bytes.
-  var reserved: Int { first.reserved + second.reserved + early.reserved }
+  var reserved: Int {
+    first.reserved + second.reserved + early.reserved + (waiting?.held.reserved ?? 0)
+  }
 
   /// Whether the hello of a side was seen.
   func hasHello(of side: Side) -> Bool {
@@ -87,8 +97,11 @@ final class TLSSession {
   ) {
     let direction = self[side]
     direction.messages.append(content)
-    if secrets.hasKeys { exchange.append(Array(copying: content)) }
-    while obstacle == nil, let message = direction.messages.next() {
+    // What makes secrets of 1.3 has nothing of the client behind its hello.
+    if secrets.hasKeys, side != client || schedule == nil {
+      exchange.append(Array(copying: content))
+    }
+    while obstacle == nil, waiting == nil, let message = direction.messages.next() {
       if message.kind == .clientHello || message.kind == .serverHello {
         greeting = (side, arrival)
       }
@@ -143,7 +156,11 @@ final class TLSSession {
     let direction = self[side]
     guard let epoch = direction.current, epoch.kind != .tls12 else { return }
     switch message.kind {
-    case .finished where epoch.kind == .handshake: direction.advance()
+    case .finished where epoch.kind == .handshake:
+      if side != client { prepareTraffic() }
+      // Without the server's Finished there is nothing to make keys of.
+      if schedule != nil { obstacle = .lostTrack }
+      direction.advance()
     case .keyUpdate where epoch.kind == .traffic: direction.use(updated(epoch))
     default: break
     }
@@ -161,6 +178,7 @@ final class TLSSession {
   /// Forgets what an earlier handshake of the connection led to, but for the keys in use.
   private func beginHandshake() {
     master = nil
+    schedule = nil
     first.upcoming = []
     second.upcoming = []
   }
@@ -174,6 +192,7 @@ final class TLSSession {
     guard !hello.isRetry else {
       early = TLSEarlyData()
       early.isAccepted = false
+      hasRetried = true
       self[client].use(nil)
       return
     }
@@ -194,7 +213,7 @@ final class TLSSession {
   // MARK: Keys
 
   /// Prepares the keys of 1.3, all of which a key log has by then.
-  private func begin13(_ hello: TLSHello, _ suite: TLSCipherSuite) {
+  func begin13(_ hello: TLSHello, _ suite: TLSCipherSuite) {
     func epoch(_ label: TLSKeyLog.Label, _ kind: TLSEpoch.Kind) -> TLSEpoch? {
       guard let secret = secrets.secret(label, of: hello.random),
         let cipher = TLSKeys.cipher(secret: secret, suite)
@@ -204,6 +223,8 @@ final class TLSSession {
     guard let clientTraffic = epoch(.clientTraffic, .traffic),
       let serverTraffic = epoch(.serverTraffic, .traffic)
     else {
+      if prepareShared(suite) { return }
+      if wait(for: .begin13(hello, suite)) { return }
       obstacle =
         secrets.isEmpty ? .noSecrets : secrets.hasKeys ? .ephemeral(suite) : .notAmongSecrets
       return
@@ -221,11 +242,49 @@ final class TLSSession {
     }
   }
 
+  /// Prepares the keys of a handshake of 1.3 where a pre-shared key is all that they are made of.
+  /// - Returns: Whether that is so, and the key is there.
+  private func prepareShared(_ suite: TLSCipherSuite) -> Bool {
+    // What precedes a second hello goes into the secrets in another form (RFC 8446 section 4.4.1).
+    guard let extensions = serverHello?.extensions, extensions.hasPreSharedKey,
+      !extensions.hasKeyShare, !hasRetried,
+      let schedule = secrets.preSharedKey.flatMap({ TLSKeySchedule($0, suite.hash) }),
+      let pair = schedule.handshakeSecrets(sharedMessages)
+    else { return false }
+    self.schedule = schedule
+    append(pair, .handshake, suite)
+    for direction in [first, second] where direction.current?.kind != .early { direction.advance() }
+    return true
+  }
+
+  /// Prepares the keys that follow the server's Finished, where only a pre-shared key makes them.
+  private func prepareTraffic() {
+    guard let schedule, let suite = serverHello?.suite,
+      let pair = schedule.trafficSecrets(sharedMessages)
+    else { return }
+    self.schedule = nil
+    exchange.finish()
+    append(pair, .traffic, suite)
+  }
+
+  /// The messages to the end of the server's last one.
+  private var sharedMessages: [UInt8] {
+    exchange.messages(without: self[client.other].messages.countBehind)
+  }
+
+  private func append(_ pair: TLSKeySchedule.Pair, _ kind: TLSEpoch.Kind, _ suite: TLSCipherSuite) {
+    for (direction, secret) in [(self[client], pair.client), (self[client.other], pair.server)] {
+      guard let cipher = TLSKeys.cipher(secret: secret, suite) else { continue }
+      direction.upcoming.append(TLSEpoch(kind: kind, cipher: cipher, secret: secret))
+    }
+  }
+
   /// The most records of a handshake of 1.3 that are passed over without their keys.
   private static let mostUnread = 64
 
   /// Prepares the keys of 1.2 of both sides.
-  func prepare12() {
+  /// - Parameter side: Who begins to use them, and waits for them if need be; nil where they must be there.
+  func prepare12(for side: Side? = nil) {
     guard let clientHello, let serverHello else {
       obstacle = .noHandshake
       return
@@ -237,6 +296,7 @@ final class TLSSession {
         ?? resumed(clientHello, serverHello)
         ?? exchange.master(clientHello, serverHello, secrets)
     else {
+      if let side, wait(for: .changeCipherSpec(side)) { return }
       if secrets.isEmpty {
         obstacle = .noSecrets
         return
@@ -276,8 +336,8 @@ final class TLSSession {
 
   /// Takes a change of keys of 1.2.
   func changeCipherSpec(_ side: Side) {
-    if self[side].upcoming.isEmpty { prepare12() }
-    if obstacle == nil { self[side].advance() }
+    if self[side].upcoming.isEmpty { prepare12(for: side) }
+    if obstacle == nil, waiting == nil { self[side].advance() }
   }
 
   // MARK: Early data

@@ -26,6 +26,15 @@ final class WebSocketConnection {
     case other
   }
 
+  /// Whether the messages carry MQTT; nil while that is not known.
+  var carriesMQTT: Bool? {
+    switch cargo {
+    case .undecided: nil
+    case .mqtt: true
+    case .other: false
+    }
+  }
+
   @exclusivity(unchecked) var phase = Phase.idle
   /// The head of an answer that is begun.
   @exclusivity(unchecked) var response: HTTPHeadReader?

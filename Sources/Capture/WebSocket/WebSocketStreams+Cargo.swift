@@ -13,17 +13,20 @@ extension WebSocketStreams {
       frame.faults.insert(WebSocketFault(.beforeAnswer, in: .opcode, at: 0), at: 0)
     }
     guard !frame.opcode.isControl else {
+      emitter.secrets?.take(frame, carriesMQTT: false, direction)
       return emitter.emit(EventView(context, .webSocket(frame)))
     }
     let held = decide(frame, direction, state)
     guard case .mqtt = state.cargo else {
       if state.conceals(frame, from: direction.side) { frame.cargo = .concealed }
+      emitter.secrets?.take(frame, carriesMQTT: state.carriesMQTT, direction)
       return emitter.emit(EventView(context, .webSocket(frame)))
     }
     frame.cargo = held == nil ? cargo(of: frame, direction.mqtt) : .mqttConcealed
     if frame.opcode == .text {
       frame.faults.insert(WebSocketFault(.textCarriesMQTT, in: .opcode, at: 0), at: 0)
     }
+    emitter.secrets?.take(frame, carriesMQTT: true, direction)
     emitter.emit(EventView(context, .webSocket(frame)))
     if let held { replay(held, direction.connection) }
     take(frame, direction)

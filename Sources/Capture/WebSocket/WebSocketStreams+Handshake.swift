@@ -43,6 +43,8 @@ extension WebSocketStreams {
         return true
       case .head(let head, let used):
         rest = rest.extracting(droppingFirst: used)
+        emitter.secrets?.take(
+          head, endingAt: state[direction.side].offset - rest.byteCount, direction)
         guard takeRequest(head, direction, state) else { return false }
       }
     }
@@ -100,6 +102,8 @@ extension WebSocketStreams {
         return
       case .head(let head, let used):
         rest = rest.extracting(droppingFirst: used)
+        emitter.secrets?.take(
+          head, endingAt: state[direction.side].offset - rest.byteCount, direction)
         take(head, direction, state)
       }
     }
@@ -108,6 +112,7 @@ extension WebSocketStreams {
     state.isEarly = true
     replayEarly(direction.connection, state)
     state.isEarly = false
+    state[direction.side].framer.restart(at: end - rest.byteCount)
     takeFrames(rest, endingAt: end, direction, state)
   }
 
@@ -160,7 +165,9 @@ extension WebSocketStreams {
       state.phase = .idle
       let early = state.early
       state.early = HeldPieces()
+      emitter.secrets?.isReplaying = true
       early.forEachBytes { bytes, _ in _ = takeRequest(bytes, direction.other, state) }
+      emitter.secrets?.isReplaying = false
       return
     }
     open(response, to: request, direction.connection, state)

@@ -46,8 +46,8 @@ struct WebSocketStreams {
       return resynchronize(direction, state, isFinal: false)
     }
     do throws(WebSocketFramingError) {
-      try state[direction.side].framer.consume(bytes) { frame, header, _ in
-        receive(frame, header, direction, state)
+      try state[direction.side].framer.consume(bytes) { frame, header, offset in
+        receive(frame, header, at: offset, direction, state)
       }
     } catch {
       let malformation = Malformation(
@@ -59,9 +59,10 @@ struct WebSocketStreams {
   }
 
   private func receive(
-    _ bytes: RawSpan, _ header: WebSocketFrameHeader, _ direction: Direction,
+    _ bytes: RawSpan, _ header: WebSocketFrameHeader, at offset: Int, _ direction: Direction,
     _ state: WebSocketConnection, lost: Int = 0
   ) {
+    emitter.secrets?.frameOffset = offset
     let lost = max(lost, state[direction.side].lostInFrame)
     state[direction.side].lostInFrame = 0
     state[direction.side].isMasked = header.isMasked
@@ -88,8 +89,8 @@ struct WebSocketStreams {
       resynchronize(direction, state, isFinal: true)
     }
     if reason != .snaplen { emitter.emitGap(count, reason, direction) }
-    let loss = state[direction.side].framer.lose(count) { frame, header, _ in
-      receive(frame, header, direction, state, lost: count)
+    let loss = state[direction.side].framer.lose(count) { frame, header, offset in
+      receive(frame, header, at: offset, direction, state, lost: count)
     }
     guard case .outOfStep(let past) = loss else {
       let isFrameOpen = !state[direction.side].framer.isAtBoundary

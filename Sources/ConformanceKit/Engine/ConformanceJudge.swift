@@ -48,13 +48,14 @@ public struct ConformanceJudge: EventConsumer {
     }
     tally = Tally(
       ruleCount: Self.places.count, maximumFindings: options.maximumFindings,
-      redaction: options.redaction)
+      redaction: options.redaction, kinds: options.listsEachKind ? FindingKinds(Self.places) : nil)
   }
 
   /// Starts a file, whose connections are counted anew.
   public mutating func begin(file: String) {
     endFile()
     files.append(file)
+    seen.file = file
     tally.file = file
     table.beginFile(reporting: options.connections.map { $0[file] ?? [] })
     forgottenConnections = 0
@@ -74,7 +75,7 @@ public struct ConformanceJudge: EventConsumer {
   private mutating func take(_ event: borrowing EventView, givingUp: UndecidedReason? = nil) {
     // There was no connection, and so nothing that a clause speaks of.
     if case .attempted = event.body { return }
-    if event.context.wire == .tls { return }
+    if event.context.wire == .tls { return takeTLS(event) }
     // No clause speaks of HTTP.
     if event.context.wire == .http {
       if case .opened = event.body, table.reports(event.context.connection) { seen.add(.http) }
@@ -93,6 +94,17 @@ public struct ConformanceJudge: EventConsumer {
     }
   }
 
+  /// Takes what shows of TLS: of that which carries WebSocket, whether the client named the server.
+  private mutating func takeTLS(_ event: borrowing EventView) {
+    let number = event.context.connection
+    guard case .tls(.handshake(let hellos)) = event.body, hellos.obstacle == nil,
+      table.knows(number)
+    else { return }
+    let place = table.place(of: number)
+    guard table[place].rare?.value.webSocket.isSeen == true else { return }
+    table[place].ownRare.webSocket.namesServer = hellos.serverName != nil
+  }
+
   /// Takes an event of a connection of the version that is judged.
   @inline(__always)
   private mutating func takeMQTT(
@@ -101,6 +113,7 @@ public struct ConformanceJudge: EventConsumer {
     let place = table.place(of: event.context.connection)
     let suspicions = tally.suspicions
     note(event)
+    if !table[place].isNoted { noteFirst(event, at: place) }
     let isOtherVersion = table[place].takeVersion(of: event.context.wire)
     let wasRare = table[place].rare != nil
     // Measured whole it would be behind each of them.
@@ -111,12 +124,18 @@ public struct ConformanceJudge: EventConsumer {
     let hearing = hear(event, at: place, mode, givingUp)
     if wasRare, isOtherVersion { mqtt.forgetVersion(&table[place], hearing, &tally) }
     switch event.body {
-    case .mqtt(let packet): mqtt.take(packet, event, &table[place], hearing, &tally)
+    case .mqtt(let packet):
+      if packet.type == .connect, let connect = packet.connect {
+        tally.meet(
+          connect.clientID, on: event.context.connection, isReported: table[place].isReported)
+      }
+      mqtt.take(packet, event, &table[place], hearing, &tally)
     case .opened(let opening): table.open(opening, at: place, event.context.wire)
     case .gap, .malformed: mqtt.lose(from: event.context.sender, &table[place], hearing, &tally)
     case .closed(let closing):
       mqtt.close(Closing(closing, event), event, &table[place], hearing, &tally)
       lastContext = event.context
+      tally.forgetClient(of: event.context.connection)
       // Nothing is kept at its place, and nothing of that counted.
       return table.remove(at: place)
     case .attempted, .handshake, .webSocket, .http, .tls: break
@@ -143,6 +162,7 @@ public struct ConformanceJudge: EventConsumer {
 
   /// Forgets a connection whose end says nothing of it.
   private mutating func forget(at place: Int) {
+    tally.forgetClient(of: table[place].number)
     if let rare = table[place].rare?.value {
       tally.removeSuspicions(rare.suspicions.count + rare.suspicionsOfServer.count)
     }
@@ -156,6 +176,7 @@ public struct ConformanceJudge: EventConsumer {
     // What carries it is judged as what it is, and has its state here as well.
     guard event.context.over == nil else { return }
     let place = table.place(of: event.context.connection)
+    if !table[place].isNoted { noteFirst(event, at: place) }
     table[place].wire = event.context.wire
     let sender = event.context.sender
     if event.context.isOrderUncertain {
@@ -281,6 +302,17 @@ public struct ConformanceJudge: EventConsumer {
     table[place].wire = event.context.wire
   }
 
+  /// Notes what a connection speaks by its first event, which need not be its opening.
+  private mutating func noteFirst(_ event: borrowing EventView, at place: Int) {
+    table[place].isNoted = true
+    if case .opened = event.body { return }
+    // What was forgotten was noted before, and so was what carries it.
+    guard table[place].givenUp == nil, table[place].isReported, event.context.over == nil else {
+      return
+    }
+    seen.add(event.context.wire)
+  }
+
   /// Ends the file: what is still open is left undecided.
   public mutating func endFile() {
     guard let last = lastContext else { return }
@@ -362,7 +394,7 @@ public struct ConformanceJudge: EventConsumer {
     }
     return ConformanceReport(
       toolVersion: toolVersion, inputs: files, results: results,
-      isComplete: options.clauses.isEmpty)
+      isComplete: options.clauses.isEmpty, subjects: tally.kinds?.subjects ?? [], seen: seen)
   }
 }
 

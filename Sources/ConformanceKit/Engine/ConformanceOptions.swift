@@ -15,6 +15,8 @@ public struct ConformanceOptions: Sendable, Hashable {
   public var connections: [String: Set<Int>]?
   /// The most findings to keep of a clause; the others are counted.
   public var maximumFindings: Int
+  /// Whether a finding of each kind is kept, also beyond that number, for a baseline to be compared with.
+  public var listsEachKind = false
   /// What findings must not tell.
   public var redaction: RedactionRules
   /// The most memory that is taken for connections that are being judged, in bytes.

@@ -15,6 +15,8 @@ struct ConnectionState {
   var isReported = true
   /// Whether its opening was seen, or was counted as left out.
   var isOpened = false
+  /// Whether what it speaks was noted as seen: a recording may have no opening.
+  var isNoted = false
   /// Whether the start of the connection is in the capture.
   var isFromStart = false
   /// Whether the order of its directions was not known at some place, and whether bytes are missing.

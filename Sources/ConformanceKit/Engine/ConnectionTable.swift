@@ -32,6 +32,9 @@ struct ConnectionTable {
     return findPlace(of: connection)
   }
 
+  /// Tells whether a connection has a state.
+  func knows(_ connection: Int) -> Bool { places[connection] != nil }
+
   private mutating func findPlace(of connection: Int) -> Int {
     let place = places[connection] ?? addState(of: connection)
     hints[connection & Self.lowBits] = Int32(truncatingIfNeeded: place)

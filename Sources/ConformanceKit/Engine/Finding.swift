@@ -23,6 +23,10 @@ public struct Finding: Sendable, Hashable {
   public var actual: String
   /// The packets that it rests on besides, in their order; those of other connections are among them.
   public var evidence: [Evidence] = []
+  /// The identifier of the connection's client, as its CONNECT names it; nil where there is none, or none was seen.
+  public var client: String?
+  /// Why it fails no run; nil where it may.
+  public internal(set) var acceptance: Acceptance?
   /// The first clause in the catalogue's order that has a finding of the same bytes; nil of that one.
   public internal(set) var sameCauseAs: String?
   /// The number of what caused it, which other clauses may have a finding of as well.

@@ -2,14 +2,24 @@ internal import RepriseCore
 internal import Wire
 
 /// What the input speaks, to say why a standard was not judged.
-struct SeenProtocols: Sendable {
-  private(set) var counts: [(wire: WireProtocol, connections: Int)] = []
+struct SeenProtocols: Sendable, Hashable {
+  /// A protocol, and how much there is of it.
+  struct Entry: Hashable {
+    var wire: WireProtocol
+    var connections: Int
+    /// The file that it was first seen in.
+    var file: String
+  }
+
+  var counts: [Entry] = []
+  /// The current file.
+  var file = ""
 
   mutating func add(_ wire: WireProtocol) {
     if let index = counts.firstIndex(where: { $0.wire == wire }) {
       counts[index].connections += 1
     } else {
-      counts.append((wire, 1))
+      counts.append(Entry(wire: wire, connections: 1, file: file))
     }
   }
 
@@ -30,4 +40,17 @@ struct SeenProtocols: Sendable {
       return "\(name) on \(entry.connections) connection\(entry.connections == 1 ? "" : "s")"
     }.joined(separator: ", ")
   }
+}
+
+extension WireProtocol {
+  /// All protocols by the names that reports have for them.
+  static let reported: [(name: String, wire: WireProtocol)] = [
+    ("mqtt-3.1", .mqtt(.v3_1)), ("mqtt-3.1.1", .mqtt(.v3_1_1)), ("mqtt-5.0", .mqtt(.v5_0)),
+    ("mqtt-3.1 inferred", .mqttInferred(.v3_1)), ("mqtt-3.1.1 inferred", .mqttInferred(.v3_1_1)),
+    ("mqtt-5.0 inferred", .mqttInferred(.v5_0)), ("mqtt", .mqttUndetermined),
+    ("websocket", .webSocket), ("http", .http), ("tls", .tls),
+  ]
+
+  /// The name in reports, which tells also what is only inferred.
+  var reportedName: String { Self.reported.first { $0.wire == self }?.name ?? "mqtt" }
 }

@@ -111,7 +111,8 @@ struct SubscriptionList {
       isOverfull = true
       return nil
     }
-    if Self.isExtension(inner) { hasExtension = true }
+    // What is hidden of a filter matches nobody knows what.
+    if Self.isExtension(inner) || inner.holdsHidden { hasExtension = true }
     let start = text.count
     inner.withUnsafeBytes { text.append(contentsOf: $0) }
     guard !Self.hasWildcard(inner) || addWildcards(inner, start..<text.count) else {
@@ -278,9 +279,7 @@ struct SubscriptionList {
   /// Shared subscriptions are kept without the name of their share, so nothing is said of them.
   func standing(of filter: RawSpan) -> FilterStanding {
     let inner = MQTTTopicFilter.withoutShare(filter)
-    guard inner.byteCount == filter.byteCount,
-      !String(copying: filter).contains(RedactionRules.mark)
-    else { return .unknown }
+    guard inner.byteCount == filter.byteCount, !filter.holdsHidden else { return .unknown }
     guard let index = find(inner) else { return isOverfull || hasExtension ? .unknown : .strange }
     let entry = entries[index]
     return entry.standing == .granted && !entry.isUnsure && !entry.wasShared ? .granted : .unknown

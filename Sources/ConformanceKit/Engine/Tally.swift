@@ -6,7 +6,9 @@ internal import Wire
 /// A report of a rule costs an addition to an array; text is made for listed findings only.
 struct Tally {
   /// The file of the current event.
-  var file = ""
+  var file = "" {
+    didSet { clients = [:] }
+  }
   /// Who broke a rule by the current event.
   private(set) var blamed = Blame()
   private(set) var satisfied: [Int]
@@ -19,6 +21,8 @@ struct Tally {
   /// Where rules were undecided, up to the limit.
   private(set) var places: [[UndecidedPlace]]
   private var causes = Causes()
+  /// What the clients of open connections call themselves, by the number of the connection.
+  private var clients: [Int: String] = [:]
   /// The findings that nobody was told yet; nil where nobody waits for them.
   private var news: [(rule: RuleIndex, finding: Finding)]?
   /// How many violations wait to be confirmed, on all connections.
@@ -26,12 +30,19 @@ struct Tally {
   /// The bytes of the packets that findings have.
   private var packetBytes = 0
   let maximumFindings: Int
+  /// The kinds of findings, where each is to be listed, however many there are; nil where not.
+  private(set) var kinds: FindingKinds?
   private let redaction: RedactionRules
   private static let reasons = UndecidedReason.allCases.count
   private static let mostPacketBytes = 32 << 20
   private static let mostSuspicions = 4_096
+  /// Longer names are cut: one can have 64 KiB.
+  private static let mostClientBytes = 128
 
-  init(ruleCount: Int, maximumFindings: Int, redaction: RedactionRules) {
+  init(
+    ruleCount: Int, maximumFindings: Int, redaction: RedactionRules, kinds: FindingKinds? = nil
+  ) {
+    self.kinds = kinds
     satisfied = Array(repeating: 0, count: ruleCount)
     violated = satisfied
     undecided = Array(repeating: 0, count: ruleCount * Self.reasons)
@@ -119,9 +130,12 @@ struct Tally {
     if let doubt = hearing.mode.doubt, !(isOfAnyVersion && hearing.mode == .inferred) {
       return leave(rule, doubt, hearing)
     }
-    guard !event.context.isRebuilt else { return leave(rule, .hidden, hearing) }
+    guard !event.context.isRebuilt, !event.isHidden(from: rule, hearing.version) else {
+      return leave(rule, .hidden, hearing)
+    }
     violated[rule.value] += 1
-    guard findings[rule.value].count < maximumFindings else { return }
+    let isBeyond = findings[rule.value].count >= maximumFindings
+    guard !isBeyond || kinds != nil else { return }
     let text = text().shortened
     let context = event.context
     var packet: [UInt8] = []
@@ -134,9 +148,29 @@ struct Tally {
       message: redaction.shown(text.message), packet: packet,
       expected: redaction.shown(text.expected), actual: redaction.shown(text.actual))
     finding.evidence = text.evidence
+    finding.client = clients[context.connection]
     finding.cause = causes.number(of: text.cause, frame: context.frame)
+    if kinds?.take(finding, of: rule, isBeyond: isBeyond) == false { return }
     findings[rule.value].append(finding)
     news?.append((rule, finding))
+  }
+
+  /// Takes note of what the client of a connection calls itself.
+  mutating func meet(_ clientID: RawSpan, on connection: Int, isReported: Bool) {
+    guard clientID.byteCount > 0, clients[connection] == nil else { return }
+    clients[connection] = Self.name(of: clientID, redaction)
+    if isReported, let client = clients[connection] { kinds?.meet(client) }
+  }
+
+  /// What a client is called in findings.
+  static func name(of clientID: RawSpan, _ redaction: RedactionRules) -> String {
+    let shown = clientID.extracting(..<min(clientID.byteCount, mostClientBytes))
+    return redaction.shown(shown.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+  }
+
+  /// Forgets what the client of a connection calls itself: the connection is over.
+  mutating func forgetClient(of connection: Int) {
+    if !clients.isEmpty { clients.removeValue(forKey: connection) }
   }
 
   /// Takes the findings that were made since the last call; from the first one on they are kept for it.
@@ -156,13 +190,10 @@ struct Tally {
   mutating func removeSuspicions(_ count: Int) { suspicions -= count }
 
   /// Returns how often a rule was undecided, by reason, the most frequent first.
-  func reasons(of rule: RuleIndex) -> [(reason: UndecidedReason, count: Int)] {
+  func reasons(of rule: RuleIndex) -> [UndecidedCount] {
     // Of most rules nothing is.
     guard isLeft[rule.value] else { return [] }
-    return UndecidedReason.allCases
-      .map { ($0, undecided[rule.value * Self.reasons + $0.rawValue]) }
-      .filter { $0.1 > 0 }
-      .sorted { $0.1 > $1.1 }
+    return [UndecidedCount](counting: { undecided[rule.value * Self.reasons + $0.rawValue] })
   }
 }
 

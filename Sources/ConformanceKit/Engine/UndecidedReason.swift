@@ -1,7 +1,7 @@
 internal import RepriseCore
 
 /// Why a capture does not decide a clause.
-enum UndecidedReason: Int, CaseIterable {
+enum UndecidedReason: Int, CaseIterable, Sendable {
   case inferredVersion
   case startNotCaptured
   case clientGap

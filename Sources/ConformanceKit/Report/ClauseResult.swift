@@ -6,6 +6,8 @@ public enum Verdict: String, Sendable, Hashable, CaseIterable {
   case passed
   /// It was violated.
   case failed
+  /// It was violated, and a baseline accepts all that was found.
+  case accepted
   /// It is a SHOULD or a MAY, and was not followed; a strict run calls that failed.
   case notFollowed = "not-followed"
   /// What there was to judge it by does not decide.
@@ -21,9 +23,9 @@ public struct ClauseResult: Sendable, Hashable {
   /// The clause.
   public let clause: Clause
   /// The verdict.
-  public let verdict: Verdict
+  public internal(set) var verdict: Verdict
   /// Why the verdict is no better known; nil when it says everything.
-  public let reason: String?
+  public internal(set) var reason: String?
   /// How often the clause was kept.
   public let satisfied: Int
   /// How often it was violated.
@@ -34,11 +36,15 @@ public struct ClauseResult: Sendable, Hashable {
   public internal(set) var findings: [Finding]
   /// Where the input did not decide, up to the limit.
   public let places: [UndecidedPlace]
+  /// How many violations there are of which no finding is listed, nor another one of their kind.
+  let unlisted: Int
+  /// How often the input did not decide, by reason, the most frequent first; empty where scenarios were run.
+  let reasons: [UndecidedCount]
 
   /// Whether there was anything to judge it by.
   public var isExercised: Bool {
     switch verdict {
-    case .passed, .failed, .notFollowed, .inconclusive: true
+    case .passed, .failed, .accepted, .notFollowed, .inconclusive: true
     case .notApplicable, .notExercised: false
     }
   }
@@ -50,6 +56,8 @@ public struct ClauseResult: Sendable, Hashable {
     undecided = counts?.reasons.reduce(0) { $0 + $1.count } ?? 0
     findings = counts?.findings ?? []
     places = counts?.places ?? []
+    unlisted = counts?.unlisted ?? 0
+    reasons = counts?.reasons ?? []
     (verdict, reason) = Self.judge(clause, counts, seen, isStrict: isStrict)
   }
 
@@ -62,6 +70,8 @@ public struct ClauseResult: Sendable, Hashable {
     self.satisfied = satisfied
     violated = findings.count
     undecided = places.count
+    unlisted = 0
+    reasons = []
     self.findings = findings
     self.places = places
     switch (clause.status, findings.first) {
@@ -125,7 +135,6 @@ public struct ClauseResult: Sendable, Hashable {
     case .checked, .reactive: "it has no rule"
     case .driven: "a scenario has to be run, see reprise conform sdk"
     case .tested: "a unit test of the SDK has it, and no scenario"
-    case .planned where clause.spec == "rfc6455": "there is no rule yet: TLS is not decoded"
     case .planned where clause.scope == .connection || clause.scope == .frame:
       "there is no rule yet"
     case .planned: "there is no rule yet: it takes the traffic of a whole \(clause.scope.rawValue)"
@@ -135,19 +144,38 @@ public struct ClauseResult: Sendable, Hashable {
   }
 }
 
+/// How often a reason was given.
+struct UndecidedCount: Sendable, Hashable {
+  var reason: UndecidedReason
+  var count: Int
+}
+
+extension [UndecidedCount] {
+  /// The reasons that were given at all, the most frequent first.
+  init(counting count: (UndecidedReason) -> Int) {
+    self = UndecidedReason.allCases.map { UndecidedCount(reason: $0, count: count($0)) }
+      .filter { $0.count > 0 }
+      .sorted { ($1.count, $0.reason.rawValue) < ($0.count, $1.reason.rawValue) }
+  }
+}
+
 /// What was reported for one rule.
 struct RuleCounts {
   var satisfied: Int
   var violated: Int
-  var reasons: [(reason: UndecidedReason, count: Int)]
+  var reasons: [UndecidedCount]
   var findings: [Finding]
   var places: [UndecidedPlace]
+  /// How many violations are of a kind that no finding is listed of.
+  var unlisted: Int
 }
 
 extension Tally {
   subscript(rule: RuleIndex) -> RuleCounts {
     RuleCounts(
       satisfied: satisfied[rule.value], violated: violated[rule.value], reasons: reasons(of: rule),
-      findings: findings[rule.value], places: places[rule.value])
+      findings: findings[rule.value], places: places[rule.value],
+      unlisted: kinds?.unlisted[rule.value]
+        ?? max(0, violated[rule.value] - findings[rule.value].count))
   }
 }

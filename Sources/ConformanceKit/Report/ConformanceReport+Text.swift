@@ -8,18 +8,23 @@ extension ConformanceReport {
   public func text(color: Bool) -> String {
     let paint = Paint(isOn: color)
     var text = ""
-    let specs = results.reduce(into: [String]()) {
-      if $0.last != $1.clause.spec { $0.append($1.clause.spec) }
-    }
     for spec in specs { text += (text.isEmpty ? "" : "\n") + table(of: spec, paint) }
     let printed = printedCauses
-    for (verdict, title) in [(Verdict.failed, "Failed"), (.notFollowed, "Not followed")] {
+    for (verdict, title) in [
+      (Verdict.failed, "Failed"), (.notFollowed, "Not followed"), (.accepted, "Accepted"),
+    ] {
       let rows = results.filter { $0.verdict == verdict }
       if !rows.isEmpty { text += "\n" + paint.heading(title) }
       for result in rows { text += Self.failure(result, printed, paint) }
     }
     if !unbound.isEmpty { text += "\n" + paint.heading("Wrong where a scenario shows no clause") }
     for finding in unbound { text += Self.text(of: finding) }
+    if let baseline, !baseline.remarks.isEmpty {
+      text += "\n" + paint.heading("Baseline \(Self.printable(baseline.file))")
+      for remark in baseline.remarks {
+        text += "  \(Self.printable(remark.title))\n    \(remark.text)\n"
+      }
+    }
     text += Self.undecided(results.filter { $0.verdict == .inconclusive }, "Inconclusive", paint)
     return text
       + Self.undecided(
@@ -81,12 +86,12 @@ extension ConformanceReport {
   }
 
   private static let titleWidth = 30
-  /// The verdicts that have a column: that of what was not followed only where there is any.
+  /// The verdicts that have a column: those of what was accepted and of what was not followed only where there is any.
   private var columns: [Verdict] {
     let all: [Verdict] = [
-      .passed, .failed, .notFollowed, .inconclusive, .notExercised, .notApplicable,
+      .passed, .failed, .accepted, .notFollowed, .inconclusive, .notExercised, .notApplicable,
     ]
-    return all.filter { $0 != .notFollowed || count(.notFollowed) > 0 }
+    return all.filter { ![.accepted, .notFollowed].contains($0) || count($0) > 0 }
   }
 
   private static func row(
@@ -150,16 +155,21 @@ extension ConformanceReport {
   /// A finding in full.
   private static func text(of finding: Finding) -> String {
     "    \(printable(finding.file)) \(place(of: finding))\n"
-      + "      " + printable(finding.message) + "\n"
-      + "      expected: " + printable(finding.expected) + "\n"
-      + "      actual:   " + printable(finding.actual) + "\n"
-      + finding.evidence.prefix(mostEvidence).enumerated().map { index, packet in
-        (index == 0 ? "      rests on: " : "                ")
-          + "frame \(packet.frame), connection \(packet.connection): "
-          + printable(packet.role) + "\n"
-      }.joined()
-      + (finding.evidence.count > mostEvidence
-        ? "                and \(finding.evidence.count - mostEvidence) more\n" : "")
+      + lines(of: finding).map { "      \($0)\n" }.joined()
+  }
+
+  /// What was wrong, what was expected and seen, and what it rests on, a line each, without a sign that steers anything.
+  static func lines(of finding: Finding) -> [String] {
+    let evidence = finding.evidence.prefix(mostEvidence).enumerated().map { index, packet in
+      (index == 0 ? "rests on: " : "          ")
+        + "frame \(packet.frame), connection \(packet.connection): " + printable(packet.role)
+    }
+    let others = finding.evidence.count - mostEvidence
+    return [
+      printable(finding.message), "expected: " + printable(finding.expected),
+      "actual:   " + printable(finding.actual),
+    ] + evidence + (others > 0 ? ["          and \(others) more"] : [])
+      + (finding.acceptance.map { ["accepted: " + printable($0.text)] } ?? [])
   }
 
   /// A finding as the report has it, with its clause, for whoever sees it come.
@@ -178,11 +188,12 @@ extension ConformanceReport {
   /// The most packets that are printed of those that a finding rests on.
   private static let mostEvidence = 8
 
-  private static func place(of finding: Finding) -> String {
+  /// Where a finding was made, without its file.
+  static func place(of finding: Finding) -> String {
     place(finding.scenario, finding.frame, finding.connection, finding.time)
   }
 
-  private static func place(
+  static func place(
     _ scenario: ScenarioPlace?, _ frame: Int, _ connection: Int, _ time: Timestamp
   ) -> String {
     let step = scenario.map { "\(printable("\($0)")), " } ?? ""
@@ -190,7 +201,7 @@ extension ConformanceReport {
   }
 
   /// Text from the wire must not steer the terminal.
-  private static func printable(_ text: String) -> String {
+  static func printable(_ text: String) -> String {
     String(
       String.UnicodeScalarView(
         text.unicodeScalars.map {
@@ -220,7 +231,7 @@ private struct Paint {
     switch verdict {
     case .failed: return "\u{1B}[31m\(text)\u{1B}[0m"
     case .passed: return "\u{1B}[32m\(text)\u{1B}[0m"
-    case .inconclusive, .notFollowed: return "\u{1B}[33m\(text)\u{1B}[0m"
+    case .inconclusive, .notFollowed, .accepted: return "\u{1B}[33m\(text)\u{1B}[0m"
     case .notApplicable, .notExercised: return text
     }
   }

@@ -7,16 +7,24 @@ public struct ConformanceReport: Sendable, Hashable {
   /// The files that were judged.
   public let inputs: [String]
   /// The clauses, in the catalogue's order.
-  public let results: [ClauseResult]
+  public internal(set) var results: [ClauseResult]
   /// What is wrong with steps of scenarios that show no clause: those that lead to others, and the end.
   public let unbound: [Finding]
   /// Whether all clauses of the standards are in it, not a selection.
   let isComplete: Bool
+  /// Whom findings may be about, where that was asked for: clients and scenarios that were there, and the two ends.
+  let subjects: Set<String>
+  /// What the inputs speak; nil where scenarios were run.
+  let seen: SeenProtocols?
+  /// What a baseline was good for; nil where there was none.
+  public internal(set) var baseline: BaselineOutcome?
 
   init(
     toolVersion: String, inputs: [String], results: [ClauseResult], isComplete: Bool,
-    unbound: [Finding] = []
+    unbound: [Finding] = [], subjects: Set<String> = [], seen: SeenProtocols? = nil
   ) {
+    self.seen = seen
+    self.subjects = subjects.union(Finding.roles)
     self.unbound = unbound
     self.toolVersion = toolVersion
     self.inputs = inputs
@@ -45,9 +53,10 @@ public struct ConformanceReport: Sendable, Hashable {
   /// Whether any clause had anything to judge, be it undecided.
   public var hasJudged: Bool { results.contains { $0.isExercised } }
 
-  /// Whether any clause failed, or a step that shows none, which fails the run.
+  /// Whether any clause failed, a step that shows none, or an entry of a baseline, each of which fails the run.
   public var hasFailed: Bool {
-    !unbound.isEmpty || results.contains { $0.verdict == .failed }
+    baseline?.mended.isEmpty == false || !unbound.isEmpty
+      || results.contains { $0.verdict == .failed }
   }
 
   /// Returns how many clauses have a verdict.
@@ -74,11 +83,15 @@ public struct ConformanceReport: Sendable, Hashable {
       }
       json.raw("]")
     }
+    if let seen { json.append(seen) }
     json.raw(#","totals":{"#)
-    for (index, verdict) in Verdict.allCases.enumerated() {
+    let verdicts = Verdict.allCases.filter { $0 != .accepted || baseline != nil }
+    for (index, verdict) in verdicts.enumerated() {
       json.raw("\(index > 0 ? "," : "")\"\(verdict.rawValue)\":\(count(verdict))")
     }
-    json.raw("}}\n")
+    json.raw("}")
+    if let baseline { json.append(baseline) }
+    json.raw("}\n")
     return json.bytes
   }
 }
@@ -123,7 +136,7 @@ private struct JSONText {
     raw(#","undecided":\#(result.undecided)},"findings":["#)
     for (index, finding) in result.findings.enumerated() {
       if index > 0 { raw(",") }
-      append(finding)
+      append(finding, of: clause)
     }
     raw("]")
     if !result.places.isEmpty {
@@ -134,7 +147,32 @@ private struct JSONText {
       }
       raw("]")
     }
+    append(result.reasons)
     raw("}")
+  }
+
+  /// How often a clause was undecided, by reason.
+  private mutating func append(_ reasons: [UndecidedCount]) {
+    guard !reasons.isEmpty else { return }
+    raw(#","reasons":["#)
+    for (index, entry) in reasons.enumerated() {
+      raw(index > 0 ? ",{" : "{")
+      field("reason", entry.reason.text, isFirst: true)
+      raw(",\"count\":\(entry.count)}")
+    }
+    raw("]")
+  }
+
+  mutating func append(_ seen: SeenProtocols) {
+    raw(#","protocols":["#)
+    for (index, entry) in seen.counts.enumerated() {
+      raw(index > 0 ? ",{" : "{")
+      field("protocol", entry.wire.reportedName, isFirst: true)
+      raw(",\"connections\":\(entry.connections)")
+      field("firstFile", entry.file)
+      raw("}")
+    }
+    raw("]")
   }
 
   mutating func append(_ place: UndecidedPlace) {
@@ -165,7 +203,7 @@ private struct JSONText {
     raw("]")
   }
 
-  mutating func append(_ finding: Finding) {
+  mutating func append(_ finding: Finding, of clause: Clause? = nil) {
     raw("{")
     field("file", finding.file, isFirst: true)
     if let scenario = finding.scenario { append(scenario) }
@@ -178,6 +216,33 @@ private struct JSONText {
     field("actual", finding.actual)
     append(finding.evidence)
     if let other = finding.sameCauseAs { field("sameCauseAs", other) }
+    if let client = finding.client { field("client", client) }
+    if let clause { field("fingerprint", finding.fingerprint(of: clause).description) }
+    if let acceptance = finding.acceptance { append(acceptance) }
     raw("}")
+  }
+
+  private mutating func append(_ acceptance: Finding.Acceptance) {
+    raw(#","accepted":{"#)
+    field("reason", acceptance.reason, isFirst: true)
+    if let owner = acceptance.owner { field("owner", owner) }
+    if let expires = acceptance.expires { field("expires", expires) }
+    raw("}")
+  }
+
+  mutating func append(_ baseline: BaselineOutcome) {
+    raw(#","baseline":{"#)
+    field("file", baseline.file, isFirst: true)
+    raw(#","remarks":["#)
+    for (index, remark) in baseline.remarks.enumerated() {
+      raw(index > 0 ? ",{" : "{")
+      field("kind", remark.kind.rawValue, isFirst: true)
+      raw(",\"line\":\(remark.entry.line)")
+      field("clause", remark.entry.clause)
+      field("subject", remark.entry.subject)
+      field("fingerprint", remark.entry.fingerprint.description)
+      raw("}")
+    }
+    raw("]}")
   }
 }

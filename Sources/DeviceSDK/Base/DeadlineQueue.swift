@@ -20,6 +20,9 @@ struct Deadlines<Key: Hashable & Sendable>: Sendable {
   /// The earliest deadline.
   var first: Timestamp? { start < entries.count ? entries[start].deadline : nil }
 
+  /// The deadline of a key; nil where it has none.
+  func deadline(of key: Key) -> Timestamp? { deadlines[key] }
+
   /// Sets the deadline of a key, or takes it away.
   mutating func set(_ deadline: Timestamp?, for key: Key) {
     if let deadline {

@@ -39,6 +39,12 @@ import Wire
 /// in several SUBSCRIBE packets and are answered by one event. What a message says under 5.0 besides topic and
 /// payload is in `Message.properties`; 3.1.1 has none of it, and a message that has some is refused before it is sent.
 ///
+/// ## Secrets
+///
+/// Where the environment has `SSLKEYLOGFILE` as the first connection by TLS is opened, the secrets of all of them are
+/// appended to the file that it names, by which others decrypt captures. Only the user may read it when it is created. A
+/// file that can't be written is done without, and nobody is told.
+///
 /// ## The end
 ///
 /// `disconnect` brings all that was accepted to the server first, and waits for the answers to

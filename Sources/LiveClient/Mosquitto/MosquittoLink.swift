@@ -148,9 +148,12 @@ final class MosquittoLink {
     var properties: OpaquePointer?
     defer { mosquitto_property_free_all(&properties) }
     if let code = connectProperties(&properties) { return note(code) }
-    note(
+    // The library makes its context in this call, and begins the handshake with it.
+    let code = KeyLog.attach(toContextsIfSecure: setup.url.isSecure) {
       mosquitto_connect_bind_v5(
-        handle, setup.url.host, Int32(setup.url.port), Int32(options.keepAlive), nil, properties))
+        handle, setup.url.host, Int32(setup.url.port), Int32(options.keepAlive), nil, properties)
+    }
+    note(code)
     if socket >= 0 { _ = fcntl(socket, F_SETFD, FD_CLOEXEC) }
     // The call returns when TCP is up; TLS comes about while the socket is read and written.
     isReached = ending == nil && !setup.url.isSecure

@@ -19,6 +19,10 @@ public import RepriseCore
 /// server. In the other direction a message is refused, with `DataClientError.Code.transport`, when
 /// ``Limits/messages`` messages, or ``Limits/messageBytes`` bytes, are not written yet.
 ///
+/// ## Secrets
+///
+/// Those of TLS go where ``MosquittoClient`` has them go: to the file that `SSLKEYLOGFILE` names, if it does.
+///
 /// ## The end
 ///
 /// `disconnect` writes all that was accepted, then a Close frame with code 1000, and waits for the server's

@@ -91,7 +91,9 @@ final class WebSocketLoop {
     info.client_ssl_ca_filepath = strings.keep(setup.tls.authorityFile)
     info.client_ssl_cert_filepath = strings.keep(setup.tls.certificateFile)
     info.client_ssl_private_key_filepath = strings.keep(setup.tls.keyFile)
-    return lws_create_vhost(context, &info)
+    return KeyLog.attach(toContextsIfSecure: setup.url.isSecure) {
+      lws_create_vhost(context, &info)
+    }
   }
 
   private func open(_ attempt: UInt64, _ policy: UnsafePointer<lws_retry_bo_t>) {

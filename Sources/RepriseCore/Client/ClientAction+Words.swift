@@ -29,7 +29,7 @@ extension ClientAction.Kind {
   }
 
   /// The action in one line, with secrets hidden.
-  var summary: String {
+  package var summary: String {
     switch self {
     case .publish(let message): "\(line.hidingSecrets), payload \(message.shownPayload)"
     case .sendText, .sendBinary: line

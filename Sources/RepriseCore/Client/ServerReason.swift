@@ -1,4 +1,4 @@
-import Wire
+package import Wire
 
 /// A code by which a server refuses, in words: those of CONNACK in MQTT 3.1.1 (section 3.2.2.3) and
 /// the reason codes of MQTT 5.0 (section 2.4).
@@ -23,7 +23,7 @@ package struct ServerReason: Sendable {
 
   /// The name of a code that a packet carries, in small letters but for acronyms; nil where a code says that all is
   /// well, and for one of no standard.
-  static func name(_ code: UInt8, in type: MQTTPacketType) -> String? {
+  package static func name(_ code: UInt8, in type: MQTTPacketType) -> String? {
     switch (type, code) {
     case (.connack, 1...5), (_, 0x80...): words[code]?.meaning
     case (.puback, 0x10), (.pubrec, 0x10): "no matching subscribers"
@@ -38,6 +38,16 @@ package struct ServerReason: Sendable {
     MQTTPacketType.allCases.flatMap { type in
       (UInt8.min...UInt8.max).compactMap { name($0, in: type) }
     })
+
+  /// The names of all codes that have one, by the type of packet.
+  package static func table() -> [(type: String, names: [(code: UInt8, name: String)])] {
+    MQTTPacketType.allCases.map { type in
+      let names = (UInt8.min...UInt8.max).compactMap { code in
+        name(code, in: type).map { (code: code, name: $0) }
+      }
+      return ("\(type.name)", names)
+    }
+  }
 
   /// Whether the server may accept the same later.
   var mayPass: Bool {

@@ -1,4 +1,4 @@
-import Wire
+package import Wire
 
 extension FilterComparison {
   /// Compares two values that have an order.
@@ -106,7 +106,7 @@ extension EventView {
   }
 
   /// Whether the event shows something that is wrong or missing.
-  var hasFault: Bool {
+  package var hasFault: Bool {
     switch body {
     case .opened, .closed, .attempted: false
     case .tls(.handshake(let hellos)): hellos.obstacle != nil
@@ -124,13 +124,13 @@ extension EventView {
 
 extension MQTTPacketView {
   /// The Topic Alias of a PUBLISH.
-  var topicAlias: Int? {
+  package var topicAlias: Int? {
     guard type == .publish, hasProperties else { return nil }
     return properties.integer(.topicAlias)
   }
 
   /// The client identifier that a CONNACK assigns (5.0 section 3.2.2.3.7).
-  var assignedClientID: [UInt8]? {
+  package var assignedClientID: [UInt8]? {
     var rest = properties
     while let property = rest.next() {
       if property.id == .assignedClientIdentifier {

@@ -7,6 +7,17 @@ public struct FilterError: Error, Sendable, Hashable {
   /// Where, in characters from 1.
   public var column: Int
 
+  /// Creates an error.
+  /// - Parameters:
+  ///   - message: What is wrong and what to write instead.
+  ///   - expression: The expression.
+  ///   - column: Where, in characters from 1.
+  package init(message: String, expression: String, column: Int) {
+    self.message = message
+    self.expression = expression
+    self.column = column
+  }
+
   /// The expression on a line, and under it a caret at the place.
   public var excerpt: String {
     let shown = expression.map { $0.isNewline || $0 == "\t" ? " " : $0 }

@@ -7,10 +7,7 @@ import Wire
 /// open connections are remembered, as far as there is memory for them.
 public struct SessionFilter: Sendable {
   let expression: FilterExpression
-  private let usesClient: Bool
-  private let usesUsername: Bool
-  private let usesAddress: Bool
-  private let usesTopic: Bool
+  private let wanted: FilterMemory.Wanted
   private var start: Timestamp?
   private var memory: FilterMemory
 
@@ -65,10 +62,7 @@ public struct SessionFilter: Sendable {
   private init(_ expression: FilterExpression, memory: Int) {
     self.expression = expression
     self.memory = FilterMemory(limit: memory)
-    usesClient = self.expression.uses(.client)
-    usesUsername = self.expression.uses(.username)
-    usesAddress = self.expression.uses(.address) || self.expression.uses(.port)
-    usesTopic = self.expression.uses(.topic)
+    wanted = FilterMemory.Wanted(expression)
   }
 
   /// Forgets what belongs to a file: its connections and its first moment.
@@ -91,63 +85,10 @@ public struct SessionFilter: Sendable {
   /// - Returns: Whether it is.
   public mutating func matches(_ event: borrowing EventView) -> Bool {
     if start == nil { start = event.context.time }
-    if remembers { learn(event) }
+    memory.learn(wanted, from: event)
     let result = evaluate(expression, event)
-    switch event.body {
-    case .closed, .attempted: forget(event.context.connection)
-    default: break
-    }
+    memory.forget(after: event)
     return result
-  }
-
-  // MARK: What outlives an event
-
-  private var remembers: Bool { usesClient || usesUsername || usesAddress || usesTopic }
-
-  private mutating func learn(_ event: borrowing EventView) {
-    let connection = event.context.connection
-    switch event.body {
-    case .opened(let opening) where usesAddress:
-      let ends = [opening.client, opening.server].map(FilterAddress.init)
-      memory.setAddresses(ends, of: connection)
-    case .attempted(let attempt):
-      if usesAddress { memory.setAddresses([FilterAddress(attempt.server)], of: connection) }
-      attempt.withConnect(as: event.context.wire.version) { packet in
-        learn(connect: packet, connection)
-      }
-    case .mqtt(let packet): learn(packet, event.context)
-    case .tls(.handshake(let hellos)) where usesAddress:
-      let ends = [hellos.client, hellos.server].map(FilterAddress.init)
-      memory.setAddresses(ends, of: connection)
-    case .opened, .closed, .gap, .malformed, .handshake, .webSocket, .http, .tls: return
-    }
-  }
-
-  private mutating func learn(connect packet: borrowing MQTTPacketView, _ connection: Int) {
-    guard let connect = packet.connect else { return }
-    if usesClient { memory.setClient(Array(copying: connect.clientID), of: connection) }
-    if usesUsername, connect.hasUsername {
-      memory.setUsername(Array(copying: connect.username), of: connection)
-    }
-  }
-
-  private mutating func learn(_ packet: borrowing MQTTPacketView, _ context: EventContext) {
-    switch packet.type {
-    case .connect: learn(connect: packet, context.connection)
-    case .connack:
-      if usesClient, let bytes = packet.assignedClientID {
-        memory.setClient(bytes, of: context.connection)
-      }
-    case .publish:
-      guard usesTopic, !packet.topic.isEmpty, let alias = packet.topicAlias else { return }
-      memory.setTopic(
-        Array(copying: packet.topic), alias, of: context.sender, on: context.connection)
-    default: return
-    }
-  }
-
-  private mutating func forget(_ connection: Int) {
-    if remembers { memory.forget(connection) }
   }
 
   // MARK: Evaluation

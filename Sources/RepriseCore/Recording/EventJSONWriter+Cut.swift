@@ -71,6 +71,16 @@ extension WebSocketFrameView {
 }
 
 extension EventView {
+  /// How many bytes ``start(of:)`` leaves out.
+  package func cut(to count: Int) -> Int {
+    switch body {
+    case .mqtt(let packet): max(0, packet.bytes.byteCount - count)
+    case .webSocket(let frame): max(0, max(frame.data.byteCount, frame.payload.byteCount) - count)
+    case .http(let part): max(0, (part.message?.body.count ?? 0) - count)
+    case .opened, .closed, .attempted, .gap, .malformed, .handshake, .tls: 0
+    }
+  }
+
   /// Cuts the packet or frame of an event, for what keeps it.
   /// - Parameter count: The most bytes of it, at least 512; what is behind them counts as missing.
   /// - Returns: The event with no more than the start of its packet or frame.

@@ -164,7 +164,7 @@ extension EventJSONWriter {
   }
 
   /// Whether the bytes of a packet tell nothing that the fields hide, or could not read.
-  private func mayTell(
+  func mayTell(
     _ packet: borrowing MQTTPacketView, beside fields: ArraySlice<UInt8>
   ) -> Bool {
     guard !redaction.hidesNothing else { return true }

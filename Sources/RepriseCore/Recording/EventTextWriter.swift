@@ -62,6 +62,15 @@ public struct EventTextWriter: Sendable {
     let context = event.context
     appendHeader(context.time, to: &buffer)
     appendPlace(context, to: &buffer)
+    appendBody(event, to: &buffer)
+  }
+
+  /// Appends what a line has from the type on: what happened, without where and when.
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - buffer: Where to append UTF-8.
+  package mutating func appendBody(_ event: borrowing EventView, to buffer: inout [UInt8]) {
+    let context = event.context
     switch event.body {
     case .opened(let opening):
       append(type: "OPEN", .quiet, to: &buffer)

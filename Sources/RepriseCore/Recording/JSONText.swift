@@ -61,7 +61,7 @@ extension [UInt8] {
   }
 
   /// Appends base64 with padding (RFC 4648 section 4).
-  mutating func append(base64 bytes: RawSpan) {
+  package mutating func append(base64 bytes: RawSpan) {
     bytes.withUnsafeBytes { bytes in
       var index = 0
       while index < bytes.count {

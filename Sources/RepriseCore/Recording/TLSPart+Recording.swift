@@ -78,7 +78,7 @@ extension EventTextWriter {
         ends, hellos.version, hellos.cipherSuite, hellos.serverName, chosen ?? offers,
         hellos.obstacle.map { text in text + (hellos.remedy.map { "; \($0)" } ?? "") },
       ]
-      buffer.appendShown(parts.compactMap(\.self).joined(separator: "  "))
+      buffer.appendShown(parts.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "  "))
     case .alert(let alert):
       let name = alert.name ?? "alert \(alert.code)"
       buffer.appendShown("\(name)  \(alert.isFatal ? "fatal" : "warning")  \(alert.meaning)")

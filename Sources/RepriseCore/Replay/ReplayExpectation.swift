@@ -66,6 +66,12 @@ public struct ReplayCause: Sendable, Hashable {
   public var place: ReplayPlace?
   /// The time of it, in the session.
   public var time: Timestamp
+
+  /// Creates a cause.
+  package init(place: ReplayPlace?, time: Timestamp) {
+    self.place = place
+    self.time = time
+  }
 }
 
 /// Where something stands in a session.

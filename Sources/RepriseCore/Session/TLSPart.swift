@@ -24,7 +24,7 @@ public struct TLSHellos: Sendable, Hashable {
   public var version: String?
   /// The name of the cipher suite in IANA's registry; nil if the server did not answer.
   public var cipherSuite: String?
-  /// The server that the client asked for by name (SNI, RFC 6066 section 3).
+  /// The server that the client asked for by name (SNI, RFC 6066 section 3); empty if it is no host name.
   public var serverName: String?
   /// The protocols that the client offered (ALPN, RFC 7301).
   public var protocols: [String]

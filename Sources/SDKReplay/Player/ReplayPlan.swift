@@ -8,7 +8,7 @@ package import RepriseCore
 /// application called something, and a plan knows what. A ``SystemReplay`` makes the calls.
 package protocol ReplayPlan: Sendable {
   /// The machine.
-  associatedtype Machine: StateMachine
+  associatedtype Machine: OutlinedMachine
   /// How a session ends, as the application knows it.
   associatedtype Ending: Sendable
 

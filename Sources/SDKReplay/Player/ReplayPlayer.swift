@@ -13,6 +13,7 @@ struct ReplayPlayer<Plan: ReplayPlan>: Sendable {
 
   init(
     _ plan: Plan, _ client: ReplayClient, _ dialogue: ReplayDialogue,
+    _ watch: ReplayWatch<Plan>?,
     _ observe: @escaping @Sendable (SystemReplay<Plan>.Observation) -> Void
   ) throws {
     self.plan = plan
@@ -20,12 +21,31 @@ struct ReplayPlayer<Plan: ReplayPlan>: Sendable {
     let stage = ReplayStage<Plan>(client, observe)
     self.stage = stage
     let answering = Answering<Plan>()
-    let world = TimelyClient(client, dialogue, slack: plan.timerSlack, isOfTimer: plan.isOfTimer)
+    let machine = LateBinding<@Sendable () -> Machine?>()
+    let world = TimelyClient(
+      client, dialogue, slack: plan.timerSlack,
+      watch: watch.map { Self.watch($0, client, stage, machine) }, isOfTimer: plan.isOfTimer)
     driver = Driver(try plan.makeMachine(client.capabilities), client: world) { effect in
       stage.take(effect)
       answering.take(effect)
     }
     answering.begin(plan, through: driver)
+    machine.value = { [weak driver] in driver?.read { $0 } }
+  }
+
+  /// Makes what the client tells known to a watch, with the machine as it is.
+  private static func watch(
+    _ watch: ReplayWatch<Plan>, _ client: ReplayClient, _ stage: ReplayStage<Plan>,
+    _ machine: LateBinding<@Sendable () -> Machine?>
+  ) -> ClientWatch {
+    ClientWatch(
+      received: { watch.received($0, client.cause) },
+      performed: { kind in
+        watch.performed(kind, ReplayCause(place: client.place, time: client.now))
+      },
+      waits: {
+        if let machine = machine.value?() { watch.settled(machine, stage.openCalls) }
+      })
   }
 
   /// Runs the machine to the end of its world.

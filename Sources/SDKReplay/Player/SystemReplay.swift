@@ -41,14 +41,17 @@ package struct SystemReplay<Plan: ReplayPlan>: Sendable {
   }
 
   /// Runs the system to the end of the session, or to where it leaves it.
-  /// - Parameter observe: Takes what is seen, one after the other; it must return soon.
+  /// - Parameters:
+  ///   - watch: What sees how the machine comes to it; nil for nothing.
+  ///   - observe: Takes what is seen, one after the other; it must return soon.
   /// - Returns: How it ended.
   /// - Throws: `DataClientError` when the session has a hole, and `CancellationError`.
   package func run(
+    watch: ReplayWatch<Plan>? = nil,
     _ observe: @escaping @Sendable (Observation) -> Void
   ) async throws -> ReplayOutcome<Plan> {
     do {
-      return try await ReplayPlayer(plan, client, dialogue, observe).run()
+      return try await ReplayPlayer(plan, client, dialogue, watch, observe).run()
     } catch let error as Plan.Machine.Failure {
       throw DataClientError(.unreadable, "\(error)")
     }

@@ -12,18 +12,21 @@ final class TimelyClient: PromptClient {
   private let actions: [(time: Timestamp, isConnect: Bool, isOfTimer: Bool)]
   private let slack: Int64
   private let performed = Atomic<Int>(0)
+  private let watch: ClientWatch?
 
   /// Wraps a client.
   /// - Parameters:
   ///   - client: The client.
   ///   - dialogue: What it replays.
   ///   - slack: How late a timer of the recorded client was at most.
+  ///   - watch: What sees all that passes.
   ///   - isOfTimer: Whether an action is the work of such a timer.
   init(
-    _ client: ReplayClient, _ dialogue: ReplayDialogue, slack: Duration,
+    _ client: ReplayClient, _ dialogue: ReplayDialogue, slack: Duration, watch: ClientWatch?,
     isOfTimer: (ClientAction.Kind) -> Bool
   ) {
     self.client = client
+    self.watch = watch
     self.slack = slack.clampedNanoseconds
     actions = dialogue.compactMap { step in
       guard case .action(let action) = step.content else { return nil }
@@ -39,14 +42,21 @@ final class TimelyClient: PromptClient {
   func perform(_ action: ClientAction) async throws {
     try await client.perform(action)
     performed.wrappingAdd(1, ordering: .relaxed)
+    watch?.performed(action.kind)
   }
 
   func next(before deadline: Timestamp?) async throws -> ClientEvent {
-    try await client.next(before: deadline.map(timely))
+    watch?.waits()
+    let event = try await client.next(before: deadline.map(timely))
+    watch?.received(event)
+    return event
   }
 
   func nextAtOnce(before deadline: Timestamp?) throws -> ClientEvent? {
-    try client.nextAtOnce(before: deadline.map(timely))
+    watch?.waits()
+    let event = try client.nextAtOnce(before: deadline.map(timely))
+    if let event { watch?.received(event) }
+    return event
   }
 
   private func timely(_ deadline: Timestamp) -> Timestamp {

@@ -165,3 +165,8 @@ package struct SharedMachine: StateMachine {
     }
   }
 }
+
+extension SharedMachine: OutlinedMachine {
+  /// How both are: first the channel, and then the gateway.
+  package var outline: MachineOutline { channel.outline.joined(with: gateway.outline) }
+}

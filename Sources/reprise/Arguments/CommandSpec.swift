@@ -43,6 +43,8 @@ struct OptionSpec: Sendable {
 extension OptionSpec {
   static let help = OptionSpec(name: "help", letter: "h", help: "Shows this help.")
   static let version = OptionSpec(name: "version", letter: "V", help: "Shows the version.")
+  static let verbose = OptionSpec(
+    name: "verbose", help: "With --version, shows those of the libraries, too.")
   static let quiet = OptionSpec(
     name: "quiet", letter: "q", help: "Shows no notes and no progress, only results and errors.")
   static let color = OptionSpec(
@@ -64,20 +66,20 @@ extension OptionSpec {
       "Takes the traffic of a port for WHAT: mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket, http, tls or none."
   )
   static let keyLog = OptionSpec(
-    name: "keylog", value: "FILE",
+    name: "keylog", value: "FILE", isFile: true,
     help: "Decrypts TLS 1.2 and 1.3 by the keys in FILE, as SSLKEYLOGFILE lets programs write it.")
   static let serverKey = OptionSpec(
-    name: "server-key", value: "PEM",
+    name: "server-key", value: "PEM", isFile: true,
     help: "Decrypts TLS 1.2 by the server's private key, where its RSA key exchange was used.")
   static let preSharedKey = OptionSpec(
     name: "psk", value: "HEX",
-    help: "Decrypts TLS 1.2 by the key that both ends share, where nothing but it was used.")
+    help: "Decrypts TLS 1.2 and 1.3 by the key that both ends share, where only it was used.")
   static let memory = OptionSpec(
     name: "memory", value: "SIZE",
     help: "The memory for what is unfinished, such as packets: 64M; 256M (default).")
   static let jobs = OptionSpec(
     name: "jobs", value: "N",
-    help: "How many threads may read a capture; as many as there are processors (default)."
+    help: "How many threads may work, to the same result; as many as processors (default)."
   )
   static let spec = OptionSpec(
     name: "spec", value: "NAME", isList: true,

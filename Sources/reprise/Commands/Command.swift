@@ -9,26 +9,22 @@ protocol Command: SendableMetatype {
   /// - Returns: What the process ends with.
   /// - Throws: ``UsageError``, ``OutputError`` or ``Interrupted``; other errors are told here.
   static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus
-  /// Refuses what is known by its name, whatever options it would take.
-  /// - Parameter words: What stands behind the command's name.
-  /// - Throws: ``UsageError``.
-  static func refuse(_ words: ArraySlice<String>) throws(UsageError)
-}
-
-extension Command {
-  static func refuse(_ words: ArraySlice<String>) throws(UsageError) {}
 }
 
 /// The commands by their names.
 enum Commands {
   /// The commands, in the order of the help.
   static let all: [any Command.Type] = [
-    InspectCommand.self, ConformCommand.self, ConformTraceCommand.self, ConformSDKCommand.self,
-    ConformListCommand.self, ConformExplainCommand.self, RecordCommand.self,
-    RecordClientCommand.self, RecordProxyCommand.self, CertificateCommand.self, ReplayCommand.self,
-    ReplaySDKCommand.self,
+    InspectCommand.self, ViewCommand.self, StatsCommand.self, StoryCommand.self,
+    ConformCommand.self, ConformTraceCommand.self, ConformSDKCommand.self,
+    ConformListCommand.self, ConformExplainCommand.self, ConformCompareCommand.self,
+    ReportCommand.self, ReportMergeCommand.self, ReportCompareCommand.self,
+    ReportBadgeCommand.self, RecordCommand.self,
+    RecordClientCommand.self, RecordProxyCommand.self, RecordInterfaceCommand.self,
+    CertificateCommand.self,
+    ReplayCommand.self, ReplaySDKCommand.self,
     SimulateCommand.self,
-    ConvertCommand.self, CompletionCommand.self, HelpCommand.self,
+    ConvertCommand.self, RedactCommand.self, CompletionCommand.self, HelpCommand.self,
   ]
 
   /// The command whose name the words begin with, and the words behind the name.

@@ -1,4 +1,3 @@
-import Glibc
 import RepriseCore
 
 /// `reprise conform`: judges all recordings of a project.
@@ -7,14 +6,15 @@ enum ConformCommand: Command {
     name: "conform", summary: "Judges all recordings in Recordings/ by the standards' clauses.",
     operandCount: 0...Int.max, options: ConformRun.options,
     details: """
-      Reads every .pcap, .pcapng and .jsonl file in Recordings/ below the current
-      directory and in the directories in it, as reprise conform trace does.
+      Reads every capture and every recording in the folder Recordings and in those in it,
+      as reprise conform trace Recordings does.
 
       Other forms:
         reprise conform trace FILE...   judges captures and recordings by name
         reprise conform sdk             judges the SDK by its scenarios
         reprise conform list            lists the clauses
         reprise conform explain ID      says what a clause means and how it is judged
+        reprise conform compare A B     says what differs between two reports in JSON
       """)
 
   /// Where recordings lie, below the current directory.
@@ -29,13 +29,12 @@ enum ConformCommand: Command {
       try rest.checkOperands(ConformTraceCommand.spec)
       return try ConformTraceCommand.run(rest, console)
     }
-    let files = try RecordingFiles.find(in: directory)
-    guard !files.isEmpty else {
+    guard SessionFolder.isFolder(directory) else {
       throw UsageError(
-        "there is no recording in \(directory)/",
+        "there is no directory \(directory) here",
         "change to your project's directory, or name files: reprise conform trace FILE")
     }
-    return try ConformRun.judge(files, arguments, console)
+    return try ConformRun.judge([directory], arguments, console)
   }
 
   private static func unknown(_ word: String) -> UsageError {
@@ -44,62 +43,11 @@ enum ConformCommand: Command {
       return UsageError(
         "this version can't do 'conform \(word)' yet", "type reprise help conform")
     default:
-      let nearest = NearestName.find(word, in: ["trace", "sdk", "list", "explain"])
+      let nearest = NearestName.find(word, in: ["trace", "sdk", "list", "explain", "compare"])
       return UsageError(
         "unknown command 'conform \(word)'",
         (nearest.map { "did you mean reprise conform \($0)? " } ?? "")
           + "type reprise help conform")
     }
-  }
-}
-
-/// The recordings of a project.
-enum RecordingFiles {
-  private static let endings = [
-    ".pcap", ".pcapng", ".jsonl", ".pcap.gz", ".pcapng.gz", ".jsonl.gz",
-  ]
-
-  /// Finds the captures and recordings in a directory and in those in it.
-  /// - Parameter directory: The directory.
-  /// - Returns: Their paths, in the order of their names.
-  /// - Throws: ``UsageError`` when there is no such directory.
-  static func find(in directory: String) throws(UsageError) -> [String] {
-    guard let names = names(in: directory) else {
-      throw UsageError(
-        "there is no directory \(directory) here",
-        "change to your project's directory, or name files: reprise conform trace FILE")
-    }
-    var files: [String] = []
-    for name in names {
-      let path = "\(directory)/\(name)"
-      let inside = Self.names(in: path)?.map { "\(path)/\($0)" } ?? [path]
-      files += inside.filter { file in endings.contains { file.hasSuffix($0) } }
-    }
-    return files
-  }
-
-  /// Whether a path names a directory.
-  static func isFolder(_ path: String) -> Bool { names(in: path) != nil }
-
-  /// The captures and recordings that lie in a directory itself, in the order of their names.
-  static func sessions(in directory: String) -> [String] {
-    (names(in: directory) ?? []).map { "\(directory)/\($0)" }
-      .filter { file in endings.contains { file.hasSuffix($0) } }
-  }
-
-  /// The names in a directory in order, without hidden ones; nil when it is no directory.
-  private static func names(in path: String) -> [String]? {
-    guard let directory = opendir(path) else { return nil }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) {
-          String(cString: $0)
-        }
-      }
-      if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names.sorted()
   }
 }

@@ -3,23 +3,31 @@ import RepriseCore
 
 /// `reprise conform list`: lists the clauses of the catalogue.
 enum ConformListCommand: Command {
+  private static let format = OptionSpec(
+    name: "format", letter: "f", value: "FORMAT", choices: ["text", "json"],
+    help: "text (default): a table; json: id, spec, section, level, actor, status and summary.")
+
   static let spec = CommandSpec(
     name: "conform list", summary: "Lists the clauses: id, level, status, scope and summary.",
-    operands: "[SECTION]", operandCount: 0...1, options: [.spec, .output],
+    operands: "[SECTION]", operandCount: 0...1, options: [.spec, format, .output],
     details: """
       Examples:
         reprise conform list
         reprise conform list --spec mqtt-3.1.1 3.8
         reprise conform list rfc6455/5.5
+        reprise conform list --format json
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     let catalogue = try Catalogue.listed()
     let specs = arguments.list(.spec)
+    let chosen = specs.isEmpty ? nil : Set(specs)
     // Refuses what does not exist, which a listing would only leave out.
-    _ = try catalogue.select(specs: specs.isEmpty ? nil : Set(specs), arguments.operands)
-    let listing = catalogue.listing(
-      specs: specs.isEmpty ? nil : Set(specs), section: arguments.operands.first)
+    _ = try catalogue.select(specs: chosen, arguments.operands)
+    let listing =
+      arguments.value(format) == "json"
+      ? try catalogue.json(specs: chosen, section: arguments.operands.first)
+      : catalogue.listing(specs: chosen, section: arguments.operands.first)
     let output = try OutputFile(arguments.value(.output), inputs: [])
     try output.write(listing)
     try output.close()

@@ -15,49 +15,123 @@ enum ConformRun {
   static let allowEmpty = OptionSpec(
     name: "allow-empty", help: "Ends with 0, not 2, where no clause had anything to judge.")
   static let format = OptionSpec(
-    name: "format", letter: "f", value: "FORMAT", choices: ["text", "json"],
-    help: "text (default): a report for people; json: one for programs.")
+    name: "format", letter: "f", value: "FORMAT", choices: ReportFormat.allCases.map(\.rawValue),
+    help: """
+      text (default) is for people, json for programs, junit, sarif, github, markdown, tap and \
+      html are for CI servers, code hosts and browsers.
+      """)
 
   /// The options of a judging command.
-  static let options: [OptionSpec] = [
-    .spec, clause, client, strict, allowEmpty, format, .output, .redact, .bpf, .decode, .keyLog,
-    .serverKey, .preSharedKey,
-    .memory,
-    .jobs,
-  ]
+  static let options: [OptionSpec] =
+    [.spec, clause, client, strict, allowEmpty, format, ReportFiles.option, .output]
+    + BaselineOptions.all
+    + [.redact, .bpf, .decode, .keyLog, .serverKey, .preSharedKey, .memory, .jobs]
 
   /// Judges files and writes the report.
   /// - Parameters:
-  ///   - files: The files.
+  ///   - all: The files and folders, of whose files `--shard` takes a part.
   ///   - arguments: The options.
   ///   - console: How to tell the user about errors and notes.
   /// - Returns: Whether a clause is violated, or a file could not be read.
   /// - Throws: ``UsageError`` for clauses that do not exist, ``OutputError`` or ``Interrupted``.
   static func judge(
-    _ files: [String], _ arguments: Arguments, _ console: Console
+    _ all: [String], _ arguments: Arguments, _ console: Console
   ) throws -> ExitStatus {
-    let specs = arguments.list(.spec)
-    // A quarter of what everything may take.
-    let memory = (try arguments.size(.memory) ?? InputOptions.defaultMemory) / 4
+    let shard = try Shard(arguments)
+    let all = try SessionFolder.expand(all, console)
+    let files = try shard?.files(of: all) ?? all
     let run = try InputRun(files, arguments, console, output: nil)
-    let judging = ConformanceOptions(
+    let baseline = try BaselineOptions(arguments, inputs: files)
+    var judging = try options(arguments, baseline)
+    judging.connections = try arguments.value(client).map {
+      try connections(of: $0, run, judging.memory)
+    }
+    let judges = try ConformFiles(run, judging, console)
+    let outputs = try ReportFiles(arguments, inputs: files, others: baseline.paths)
+    let (report, unread) = try judges.judge()
+    if files.isEmpty, shard != nil { console.note("--shard", "none of the files is of this part") }
+    // A report on nothing would look as if nothing were violated; that on a part is joined with others.
+    guard unread < files.count || files.isEmpty && shard != nil else { return .unable }
+    return try conclude(
+      report, isWhole: unread == 0, isStrange: judging.connections?.isEmpty == true,
+      to: outputs, baseline, arguments, console
+    ) { try MendedEntries.find($0, in: run, judging) }
+  }
+
+  /// Judges what an interface brings, tells what is found when it comes, and writes the report at the end.
+  /// - Parameters:
+  ///   - interface: What is captured.
+  ///   - arguments: The options.
+  ///   - console: How to tell the user about errors and notes.
+  /// - Returns: Whether a clause is violated.
+  /// - Throws: ``UsageError`` for clauses that do not exist, what keeps it from capturing, ``OutputError`` or
+  ///   ``Interrupted``.
+  static func judge(
+    _ interface: InterfaceOptions, _ arguments: Arguments, _ console: Console
+  ) throws -> ExitStatus {
+    guard !arguments.has(client) else {
+      throw UsageError(
+        "--client reads its files twice, and an interface can't be", "name a file")
+    }
+    guard !arguments.has(.shard) else {
+      throw UsageError("--shard takes a part of files, and an interface has none", "name files")
+    }
+    let baseline = try BaselineOptions(arguments, inputs: [])
+    let outputs = try ReportFiles(arguments, inputs: [], others: baseline.paths)
+    // A report for programs has nothing in front of it.
+    let news = outputs.format == .text ? outputs.main : nil
+    let run = try InterfaceRun(interface, arguments, console)
+    return try run.judge(
+      try options(arguments, baseline), tellingTo: news, except: baseline.accepts,
+      writingTo: outputs.files + baseline.files
+    ) { report in
+      try conclude(
+        report, isWhole: true, isStrange: false, to: outputs, baseline, arguments, console
+      ) { _ in
+        // What passed does not pass again.
+        []
+      }
+    }
+  }
+
+  /// What is judged, and how.
+  private static func options(
+    _ arguments: Arguments, _ baseline: BaselineOptions
+  ) throws(UsageError) -> ConformanceOptions {
+    let specs = arguments.list(.spec)
+    var options = ConformanceOptions(
       specs: specs.isEmpty ? nil : Set(specs), clauses: arguments.list(clause),
       isStrict: arguments.has(strict),
-      connections: try arguments.value(client).map { try connections(of: $0, run, memory) },
-      redaction: try RedactionRules(arguments, hidesSecrets: true), memory: memory)
-    var consumer = JudgingConsumer(
-      judge: try ConformanceJudge(catalogue: Catalogue.bundled(), options: judging),
-      console: console)
-    let output = try OutputFile(arguments.value(.output), inputs: files)
-    let unread = try run.read(into: &consumer)
-    // A report on nothing would look as if nothing were violated.
-    guard unread < files.count else { return .unable }
-    let report = consumer.judge.report(toolVersion: Reprise.version)
-    let isEmpty = !report.hasJudged && !arguments.has(allowEmpty)
-    let status = try write(
-      report, isWhole: unread == 0 && !isEmpty, to: output, arguments, console)
+      redaction: try RedactionRules(arguments, hidesSecrets: true),
+      // A quarter of what everything may take.
+      memory: (try arguments.size(.memory) ?? InputOptions.defaultMemory) / 4)
+    options.listsEachKind = baseline.isUsed
+    return options
+  }
+
+  /// Writes a report, and tells if there was nothing to judge.
+  /// - Parameters:
+  ///   - report: The report.
+  ///   - isWhole: Whether everything could be read.
+  ///   - isStrange: Whether there is no connection of the client that was asked for.
+  ///   - outputs: Where it goes; they are closed then.
+  ///   - baseline: What is accepted.
+  ///   - arguments: Where `--allow-empty` stands.
+  ///   - console: How to tell the user.
+  ///   - findMended: Says which of some entries of the baseline that nothing matches are mended.
+  /// - Returns: What the verdicts are to the process.
+  /// - Throws: ``OutputError``, and what `findMended` throws.
+  private static func conclude(
+    _ report: ConformanceReport, isWhole: Bool, isStrange: Bool, to outputs: ReportFiles,
+    _ baseline: BaselineOptions, _ arguments: Arguments, _ console: Console,
+    _ findMended: ([Baseline.Entry]) throws -> Set<Baseline.Entry>
+  ) throws -> ExitStatus {
+    let report = try baseline.apply(
+      to: report, isWhole: isWhole && report.hasJudged, console, findMended)
+    let mayBeEmpty = arguments.has(allowEmpty) || arguments.has(.shard)
+    let isEmpty = !report.hasJudged && !mayBeEmpty
+    let status = try outputs.write(report, isWhole: isWhole && !isEmpty, console)
     if isEmpty {
-      let isStrange = judging.connections?.isEmpty == true
       console.error(
         isStrange
           ? "nothing was judged: there is no connection of the client "
@@ -66,6 +140,14 @@ enum ConformRun {
             + "by reprise inspect, or add --allow-empty")
     }
     return status
+  }
+
+  /// Tells that what was known of connections was given up; nil if it was not.
+  static func forgotten(_ judge: ConformanceJudge) -> String? {
+    guard judge.forgottenConnections > 0 else { return nil }
+    return
+      "\(judge.forgottenConnections) times what was known of a connection was given up while it was "
+      + "judged: all of it together is more than --memory allows; what depends on it is inconclusive"
   }
 
   /// Finds the connections of a client, by file: what comes before its CONNECT is known only then.
@@ -78,38 +160,8 @@ enum ConformRun {
     }
     var finder = ClientFinder(client: client, memory: memory)
     // What can't be read is told when it is judged.
-    _ = try run.silent.read(into: &finder)
+    _ = try run.readSilently(into: &finder)
     return finder.connections
-  }
-
-  /// Writes a report.
-  /// - Parameters:
-  ///   - report: The report.
-  ///   - isWhole: Whether everything could be judged that was to be.
-  ///   - output: Where it goes; it is closed then.
-  ///   - arguments: Where `--format` stands.
-  ///   - console: How to tell whether colours are used.
-  /// - Returns: What the verdicts are to the process.
-  /// - Throws: ``OutputError``.
-  static func write(
-    _ report: ConformanceReport, isWhole: Bool, to output: OutputFile, _ arguments: Arguments,
-    _ console: Console
-  ) throws -> ExitStatus {
-    let status: ExitStatus = !isWhole ? .unable : report.hasFailed ? .failed : .done
-    do {
-      if arguments.value(format) == "json" {
-        let bytes = report.json()
-        try output.write(bytes.span.bytes)
-        if bytes.last != UInt8(ascii: "\n") { try output.write("\n") }
-      } else {
-        try output.write(report.text(color: console.usesColor(on: output)))
-      }
-      try output.close()
-    } catch let error as OutputError where error.isClosedPipe {
-      // The verdict stands, whoever has stopped reading it.
-      return status
-    }
-    return status
   }
 }
 
@@ -139,33 +191,4 @@ private struct ClientFinder: SessionConsumer {
   }
 
   mutating func endFile() {}
-}
-
-/// Hands the events of the files to the judge.
-private struct JudgingConsumer: SessionConsumer {
-  var judge: ConformanceJudge
-  let console: Console
-  private var file = ""
-
-  init(judge: ConformanceJudge, console: Console) {
-    self.judge = judge
-    self.console = console
-  }
-
-  mutating func beginFile(_ name: String) {
-    file = name
-    judge.begin(file: name)
-  }
-
-  mutating func consume(_ event: borrowing EventView) { judge.consume(event) }
-
-  mutating func endFile() {
-    judge.endFile()
-    guard judge.forgottenConnections > 0 else { return }
-    console.note(
-      file,
-      "\(judge.forgottenConnections) times what was known of a connection was given up while it was "
-        + "judged: all of it together is more than --memory allows; what depends on it is inconclusive"
-    )
-  }
 }

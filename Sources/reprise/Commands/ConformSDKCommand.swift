@@ -44,7 +44,8 @@ enum ConformSDKCommand: Command {
     operands: "[SCENARIO|SYSTEM...]", operandCount: 0...Int.max,
     options: [
       client, recordings, broker, gate, speed, save, force, list, ConformRun.clause,
-      ConformRun.strict, ConformRun.format, .output,
+      ConformRun.strict, ConformRun.format, ReportFiles.option,
+      .output,
     ],
     details: """
       A scenario says what an application and a cloud do, step by step, and every line
@@ -73,10 +74,10 @@ enum ConformSDKCommand: Command {
     let worlds = worlds(arguments)
     let live = try livePlay(arguments)
     try checkIsLive(worlds, arguments)
-    let output = try OutputFile(arguments.value(.output), inputs: [])
+    let outputs = try ReportFiles(arguments, inputs: [])
     if arguments.has(list) {
-      try output.write(suite.listing(scenarios))
-      try output.close()
+      try outputs.main.write(suite.listing(scenarios))
+      try outputs.main.close()
       return .done
     }
     var judge = try ScenarioJudge(
@@ -104,9 +105,8 @@ enum ConformSDKCommand: Command {
     }
     // A report on nothing would look as if nothing were violated.
     guard played > 0 else { return .unable }
-    return try ConformRun.write(
-      judge.report(toolVersion: Reprise.version), isWhole: unplayed == 0, to: output, arguments,
-      console)
+    return try outputs.write(
+      judge.report(toolVersion: Reprise.version), isWhole: unplayed == 0, console)
   }
 
   /// A user is not to believe that a broker was asked when none was.

@@ -2,11 +2,23 @@ import Capture
 import Glibc
 import RepriseCore
 
-/// `reprise convert`: writes a capture as a recording.
+/// `reprise convert`: writes captures and recordings as each other, or parts of them.
 enum ConvertCommand: Command {
   private static let output = OptionSpec(
     name: "output", letter: "o", value: "FILE", isFile: true,
-    help: "The recording to write; - is standard output. Needed.")
+    help: "The file to write, by its name's end .jsonl, .pcapng or .pcap; - is standard output.")
+  private static let format = OptionSpec(
+    name: "format", value: "FORMAT",
+    help: "jsonl, pcapng or pcap, whatever the name of the file ends in.")
+  private static let plain = OptionSpec(
+    name: "plain", help: "Writes what TLS carried in plain, where it can be decrypted.")
+  private static let knownPorts = OptionSpec(
+    name: "known-ports",
+    help: "Gives connections that are made anew the ports by which Wireshark knows what they speak."
+  )
+  private static let embedSecrets = OptionSpec(
+    name: "embed-secrets",
+    help: "Writes those lines of the key log into the pcapng file that decrypt something in it.")
   private static let force = OptionSpec(
     name: "force", help: "Replaces FILE if it exists.")
 
@@ -15,19 +27,18 @@ enum ConvertCommand: Command {
     help: "Hides secrets, topic:FILTER, key:NAME, username or correlation.")
 
   static let spec = CommandSpec(
-    name: "convert", summary: "Writes a capture as a recording (.jsonl).",
+    name: "convert", summary: "Writes captures and recordings as each other, or parts of them.",
     operands: "FILE", operandCount: 1...1,
     options: [
-      output, force, .filter, .connection, .client, .from, .to, redact, .bpf, .decode, .keyLog,
-      .serverKey, .preSharedKey,
-      .memory,
-      .jobs,
+      output, format, force, .filter, .connection, .client, .from, .to, redact, plain, embedSecrets,
+      knownPorts,
+      .bpf, .decode, .keyLog, .serverKey, .preSharedKey, .memory, .jobs,
     ],
     details: """
-      A recording is a text file: a header, then one event a line as reprise inspect
+      A recording (.jsonl) is a text file: a header, then one event a line as reprise inspect
       --format jsonl shows it. It can be read, filtered and judged like a capture.
 
-      Nothing is lost on the way, and so passwords in the capture are in the recording
+      Nothing is lost on the way to it, and so passwords in the capture are in the recording
       too; only you may read the new file. With --redact, to be repeated, what the rule names
       is hidden, and passwords, tokens and signatures with it: --redact secrets hides these.
 
@@ -35,14 +46,37 @@ enum ConvertCommand: Command {
       --to leave events out of them: their lines say how many (leftOut), and whatever reads
       the recording takes these for missing, so that no one is accused for them.
 
+      From a capture to .pcapng or .pcap frames are copied as they are. Of those, --filter,
+      --connection and --client take the ones of whole connections, all of which has an event
+      that is chosen, and --from and --to those of that time. With --keylog, --plain writes
+      what TLS carried as plain TCP, and --embed-secrets leaves it encrypted and puts the
+      secrets into the file, so that whoever has it can decrypt it.
+
+      From a recording to .pcapng or .pcap each connection becomes packets of TCP between the
+      addresses that it names, so that Wireshark and tshark decode it. They know MQTT by port
+      1883; --known-ports writes that where the port is another, and says so in comments.
+
       Examples:
         reprise convert capture.pcapng -o capture.jsonl
-        reprise convert capture.pcapng --client sensor-2 -o sensor.jsonl
+        reprise convert capture.pcapng --client sensor-2 -o sensor.pcapng
         reprise convert capture.pcapng --from 07:39 --to 07:41 -o minutes.jsonl
+        reprise convert capture.pcapng --keylog keys.log --plain -o plain.pcapng
+        reprise convert session.jsonl -o session.pcapng
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     let path = try target(arguments)
+    let format = try format(arguments, path)
+    if format != .recording {
+      return try CaptureOutput(
+        format, isPlain: arguments.has(plain), embedsSecrets: arguments.has(embedSecrets),
+        usesKnownPorts: arguments.has(knownPorts)
+      ).run(arguments, path: path, replaces: arguments.has(force), console)
+    }
+    for option in [plain, embedSecrets, knownPorts] where arguments.has(option) {
+      throw UsageError(
+        "--\(option.name) is for captures that are written", "name one: -o FILE.pcapng")
+    }
     let input = arguments.operand
     let selection = try Selection(arguments)
     let run = try InputRun([input], arguments, console, output: nil)
@@ -70,44 +104,43 @@ enum ConvertCommand: Command {
 
   private static func target(_ arguments: Arguments) throws(UsageError) -> String {
     guard let path = arguments.value(output) else {
-      throw UsageError("convert needs a file to write", "add -o FILE.jsonl")
-    }
-    for ending in [".pcap", ".pcapng"] where path.hasSuffix(ending) {
       throw UsageError(
-        "this version can't write \(ending) files yet", "name a recording: -o FILE.jsonl")
+        "convert needs a file to write", "add -o FILE.jsonl, -o FILE.pcapng or -o FILE.pcap")
     }
     return path
   }
 
+  /// The format to write: the one that is named, or the one that the name of the file ends in.
+  private static func format(_ arguments: Arguments, _ path: String) throws(UsageError)
+    -> CaptureFormat
+  {
+    let formats: [(name: String, format: CaptureFormat)] = [
+      ("jsonl", .recording), ("pcapng", .pcapng), ("pcap", .pcap),
+    ]
+    if let name = arguments.value(format) {
+      guard let known = formats.first(where: { $0.name == name }) else {
+        throw UsageError("--format can't be '\(name)'", "type jsonl, pcapng or pcap")
+      }
+      return known.format
+    }
+    if path.hasSuffix(".gz") {
+      throw UsageError(
+        "convert writes no compressed files", "write to standard output and pipe it to gzip: -o -")
+    }
+    return formats.first { path.hasSuffix("." + $0.name) }?.format ?? .recording
+  }
+
   /// The last part of a path: where the file lay is nobody's business who gets the recording.
-  private static func baseName(_ path: String) -> String {
+  static func baseName(_ path: String) -> String {
     path.split(separator: "/").last.map(String.init) ?? path
   }
 
-  private static var now: Timestamp {
+  static var now: Timestamp {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     let microseconds = Int64(time.tv_nsec) / 1_000 * 1_000
     return Timestamp(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ microseconds)
   }
-}
-
-/// What of a session is written.
-private struct Selection {
-  var filter: SessionFilter?
-  var client: ClientChoice?
-  let connection: Int?
-
-  init(_ arguments: Arguments) throws(UsageError) {
-    // A quarter of what everything may take, for each.
-    let memory = (try arguments.size(.memory) ?? InputOptions.defaultMemory) / 4
-    filter = try SessionFilter(typed: arguments, memory: memory)
-    client = arguments.value(.client).map { ClientChoice($0, memory: memory) }
-    connection = try arguments.count(.connection)
-  }
-
-  /// Whether there may be less than all.
-  var isSome: Bool { filter != nil || client != nil || connection != nil }
 }
 
 /// Hands the events of the one file to a recording, which begins with the first of them.

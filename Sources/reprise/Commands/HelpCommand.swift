@@ -2,9 +2,12 @@ import RepriseCore
 
 /// `reprise help`: says what there is to type.
 enum HelpCommand: Command {
+  private static let man = OptionSpec(
+    name: "man", help: "Prints a command's page for man: reprise help --man inspect | man -l -")
+
   static let spec = CommandSpec(
     name: "help", summary: "Shows what a command does and takes.",
-    operands: "[COMMAND | TOPIC]", operandCount: 0...3,
+    operands: "[COMMAND | TOPIC]", operandCount: 0...3, options: [man],
     details: """
       Topics:
         filter            filter expressions
@@ -14,8 +17,19 @@ enum HelpCommand: Command {
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
-    try OutputFile.standard.write(try text(arguments.operands))
+    let words = arguments.operands
+    try OutputFile.standard.write(arguments.has(man) ? try page(words) : try text(words))
     return .done
+  }
+
+  private static func page(_ words: [String]) throws(UsageError) -> String {
+    guard let first = words.first else { return ManPage.overview }
+    if let (command, rest) = Commands.find(words[...]), rest.isEmpty {
+      return ManPage.text(of: command.spec)
+    }
+    throw topics[first] == nil
+      ? unknown(words, first)
+      : UsageError("the topic '\(first)' has no page for man", "type reprise help \(first)")
   }
 
   /// What there is help about besides commands.
@@ -30,10 +44,14 @@ enum HelpCommand: Command {
     if let (command, rest) = Commands.find(words[...]), rest.isEmpty {
       return HelpText.text(of: command.spec)
     }
+    throw unknown(words, first)
+  }
+
+  private static func unknown(_ words: [String], _ first: String) -> UsageError {
     let names = Commands.all.map { $0.spec.name } + topics.keys.sorted()
     let typed = words.joined(separator: " ")
     let nearest = NearestName.find(typed, in: names) ?? NearestName.find(first, in: names)
-    throw UsageError(
+    return UsageError(
       "there is no help about '\(typed)'",
       (nearest.map { "did you mean reprise help \($0)? " } ?? "") + "type reprise help")
   }

@@ -15,11 +15,11 @@ protocol SessionConsumer: EventConsumer {
 struct InputRun {
   /// The files, as they were typed.
   let files: [String]
-  private let options: InputOptions
+  private(set) var options: InputOptions
   private let console: Console
-  private var showsProgress: Bool
-  /// Whether it tells nothing of the files.
-  private var isSilent = false
+  private let showsProgress: Bool
+  /// What came through standard input, where that is read several times.
+  private var kept: InputCopy?
 
   /// Prepares a pass.
   /// - Parameters:
@@ -34,15 +34,13 @@ struct InputRun {
     self.files = files
     self.console = console
     options = try InputOptions(arguments)
-    showsProgress = !console.isQuiet && output?.isTerminal != true
+    showsProgress = output?.isTerminal != true
   }
 
-  /// The same pass, of which nothing is told: another one over the files will.
-  var silent: InputRun {
-    var run = self
-    run.isSilent = true
-    run.showsProgress = false
-    return run
+  /// Keeps what comes through standard input, where that is one of the files, so that it can be read again.
+  /// - Throws: ``CaptureError`` where there is no room, or ``Interrupted``.
+  mutating func keepStandardInput() throws {
+    if kept == nil, files.contains("-") { kept = try InputCopy("-") }
   }
 
   /// Whether a file is a stream that someone may be writing to right now.
@@ -57,52 +55,120 @@ struct InputRun {
   /// - Returns: How many of the files could not be read.
   /// - Throws: What makes it pointless to go on: ``OutputError`` or ``Interrupted``.
   func read(into consumer: inout some SessionConsumer) throws -> Int {
+    try withProgress { progress in
+      var unread = 0
+      for file in files {
+        progress.begin(file)
+        try consumer.beginFile(file)
+        let outcome = try read(file, options, into: &consumer, progress)
+        progress.tell { tell(outcome, of: file) }
+        if !outcome.isRead { unread += 1 }
+        try consumer.endFile()
+      }
+      return unread
+    }
+  }
+
+  /// Reads all files, and tells nothing of it: another pass over them does.
+  /// - Parameter consumer: What takes the events.
+  /// - Returns: How many of the files could not be read.
+  /// - Throws: What makes it pointless to go on: ``OutputError`` or ``Interrupted``.
+  func readSilently(into consumer: inout some SessionConsumer) throws -> Int {
+    let progress = Progress(of: [], isWanted: false, console)
     var unread = 0
     for file in files {
       try consumer.beginFile(file)
-      if try !read(file, into: &consumer) { unread += 1 }
+      if try !read(file, options, into: &consumer, progress).isRead { unread += 1 }
       try consumer.endFile()
     }
     return unread
   }
 
-  private func read<Consumer: SessionConsumer>(
-    _ file: String, into consumer: inout Consumer
-  ) throws -> Bool {
-    var watched = WatchedConsumer(
-      base: consumer, file: file, progress: Progress(isWanted: showsProgress))
+  /// Shows how far it has come while the files are read.
+  func withProgress<Value>(_ body: (Progress) throws -> Value) rethrows -> Value {
+    let progress = Progress(of: files, isWanted: showsProgress, console)
+    defer { progress.end() }
+    return try body(progress)
+  }
+
+  /// What came of reading a file.
+  enum Outcome {
+    case read(InputSummary)
+    case failed(String)
+
+    var isRead: Bool {
+      switch self {
+      case .read: true
+      case .failed: false
+      }
+    }
+
+    /// Whether with more memory it could be another one.
+    var lacksMemory: Bool {
+      switch self {
+      case .read(let summary): summary.lacksMemory
+      case .failed: false
+      }
+    }
+  }
+
+  /// Reads one file, and tells nothing.
+  /// - Parameters:
+  ///   - file: The file.
+  ///   - options: How it is read.
+  ///   - consumer: What takes the events.
+  ///   - progress: What counts what is read.
+  /// - Returns: What was read, or what is in its way.
+  /// - Throws: What makes it pointless to go on: ``OutputError`` or ``Interrupted``.
+  func read<Consumer: EventConsumer>(
+    _ file: String, _ options: InputOptions, into consumer: inout Consumer, _ progress: Progress
+  ) throws -> Outcome {
+    var options = options
+    options.count = progress.bytes
+    var watched = WatchedConsumer(base: consumer, progress: progress)
     defer { consumer = watched.base }
     do {
-      let summary = try SessionInput.read(file, options: options, into: &watched)
-      watched.progress.clear()
-      if !isSilent { for note in summary.notes { console.note(file, note) } }
-      return true
+      return .read(
+        try SessionInput.read(
+          file == "-" ? kept?.path ?? file : file, options: options, into: &watched))
     } catch {
-      watched.progress.clear()
       if error is OutputError || error is Interrupted { throw error }
       // A signal can end a read with an error of the system.
       try Interruption.check()
-      if isSilent { return false }
       let reason = (error as? CaptureError)?.reason ?? (error as? RecordingError)?.reason
       // What can't be read may be a key, and not the file.
       let keys = [options.keyLog, options.serverKey]
       let named = (error as? CaptureError)?.file
       let place = named.flatMap { keys.contains($0) ? $0 : nil } ?? file
-      console.error("\(place): \(reason ?? "\(error)")")
-      return false
+      return .failed("\(place): \(reason ?? "\(error)")")
+    }
+  }
+
+  /// Tells what came of reading a file.
+  func tell(_ outcome: Outcome, of file: String) {
+    switch outcome {
+    case .read(let summary): for note in summary.notes { console.note(file, note) }
+    case .failed(let message): console.error(message)
     }
   }
 }
 
-/// A consumer that shows progress and ends when the user wants it.
-private struct WatchedConsumer<Base: SessionConsumer>: EventConsumer {
+/// A consumer that counts what comes, and ends when the user wants it.
+private struct WatchedConsumer<Base: EventConsumer>: EventConsumer {
   var base: Base
-  let file: String
-  var progress: Progress
+  let progress: Progress
+  private var count = 0
+
+  init(base: Base, progress: Progress) {
+    self.base = base
+    self.progress = progress
+  }
 
   mutating func consume(_ event: borrowing EventView) throws {
     try Interruption.check()
-    progress.advance(file)
+    count &+= 1
+    // What several threads count is told now and then only.
+    if count & 0xFF == 0 { progress.add(events: 0x100) }
     try base.consume(event)
   }
 }

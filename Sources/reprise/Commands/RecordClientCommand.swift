@@ -24,6 +24,11 @@ enum RecordClientCommand: Command {
       so on; numbers that exist are passed over, or replaced with --force. Each file can be
       read alone.
 
+      With --share several recorders get one stream, each message once: by a shared
+      subscription (MQTT 5.0 section 4.8.2), which many brokers know for MQTT 3.1.1, too.
+      Retained messages do not come by it. What a recorder has not written when it is killed
+      comes again only if the broker gives it to another.
+
       Rules of --redact, to be repeated:
         topic:FILTER   hides the payloads on topics that match
         key:NAME       hides the values that have this name, in JSON, in pairs such as
@@ -33,6 +38,9 @@ enum RecordClientCommand: Command {
       Passwords, and what is named like passwords, tokens and signatures in any text, are
       hidden in any case, unless --show-secrets is given.
 
+      The secrets of TLS go to the file that SSLKEYLOGFILE names, if it does; they are never in
+      a recording. By them inspect --keylog reads a capture of the connection.
+
       Status: 0 when --duration, --count or --max-size ended it, 2 when there was no
       connection or nothing more could be written, 130 interrupted, 143 terminated.
 
@@ -41,6 +49,7 @@ enum RecordClientCommand: Command {
         reprise record client mqtts://user@host --password-file secret --topic 'plant/#' \\
           --topic '$SYS/#' --duration 10m --max-size 50M --rotate -o day.jsonl
         reprise record client mqtt://localhost --topic '#' -o - | reprise inspect -
+        reprise record client mqtt://broker --topic 'plant/#' --share fleet -o 1.jsonl
         reprise record client ws://localhost:9001/mqtt --topic '#' -o session.jsonl
         reprise record client wss://host/api --header 'X-Key: 7' --count 100 -o session.jsonl
       """)

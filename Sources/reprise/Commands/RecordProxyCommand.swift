@@ -65,8 +65,7 @@ enum RecordProxyCommand: Command {
     let words = arguments.operands
     guard let listen = words.first, let server = words.last else { return .unable }
     let tls = try BrokerOptions.tls(arguments, isSecure: ProxyUpstream.isSecure(server))
-    let file = try RecordingFile(
-      settings.path, isNumbered: settings.rotates, replaces: settings.replaces)
+    let file = try settings.file.makeFile()
     let (upstream, place): (ProxyUpstream, ProxyPlace)
     do throws(DataClientError) {
       upstream = try ProxyUpstream(server, tls: tls)
@@ -81,7 +80,8 @@ enum RecordProxyCommand: Command {
       place, to: upstream, options: settings.proxy)
     try file.open()
     let listeners = place.addresses.map(\.description).joined(separator: " and ")
-    console.note(listeners, "listening for \(upstream.name), recording to \(settings.shownPath)")
+    console.note(
+      listeners, "listening for \(upstream.name), recording to \(settings.file.shownPath)")
     let verdict = ProxyVerdict()
     do {
       try await Interruption.cancel {
@@ -100,16 +100,13 @@ enum RecordProxyCommand: Command {
     _ settings: ProxySettings, _ upstream: ProxyUpstream, _ file: RecordingFile,
     _ verdict: ProxyVerdict, _ console: Console
   ) throws -> any ProxyTap {
-    var rotation = ProxyRecorder.Rotation()
-    rotation.limit = settings.limit
-    rotation.interval = settings.interval
-    if settings.rotates { rotation.startNext = { try file.startNext() } }
-    let judge = settings.judges ? try ProxyJudge(settings.path, verdict, console) : nil
+    let judge = settings.judges ? try ProxyJudge(settings.file.path, verdict, console) : nil
     let recorder = try ProxyRecorder(
-      to: file, by: "Reprise \(Reprise.version)", of: upstream, rotation: rotation,
+      to: file, by: Reprise.application, of: upstream,
+      rotation: settings.file.rotation(of: file),
       at: LiveClock().now, watch: judge.map { judge in { judge.take($0, $1, $2, $3) } })
     let status = ProxyStatus(
-      file, named: settings.shownPath, duration: settings.proxy.duration, console)
+      file, named: settings.file.shownPath, duration: settings.proxy.duration, console)
     // The status line is gone before a report begins.
     return ProxyTaps([recorder, status] + (judge.map { [$0] } ?? []))
   }

@@ -63,7 +63,7 @@ enum ReplaySDKCommand: Command {
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
-    let file = try RecordingFiles.session(arguments.operand)
+    let file = try SessionFolder.session(arguments.operand)
     let showsSecrets = arguments.has(.showSecrets)
     let redaction = try RedactionRules(arguments, hidesSecrets: !showsSecrets)
     let options = try replayOptions(arguments, file)

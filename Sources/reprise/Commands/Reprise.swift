@@ -6,11 +6,13 @@ import RepriseCore
 enum Reprise {
   /// The version of the product.
   static let version = "0.1.0"
+  /// What files name as their writer.
+  static let application = "Reprise \(version)"
 
   /// What stands in front of a command.
   static let spec = CommandSpec(
     name: "reprise", summary: "Reads network captures and judges MQTT conformance.",
-    operands: "COMMAND", operandCount: 0...Int.max, options: [.version])
+    operands: "COMMAND", operandCount: 0...Int.max, options: [.version, .verbose])
 
   /// Runs the command that words name.
   /// - Parameter words: What was typed behind the program's name.
@@ -45,18 +47,21 @@ enum Reprise {
     let (leading, rest) = splitLeadingOptions(words)
     let global = try Arguments(leading, for: spec)
     if global.has(.version) {
-      try OutputFile.standard.write("reprise \(version)\n")
+      let libraries = global.has(.verbose) ? LibraryVersions.text : ""
+      try OutputFile.standard.write("reprise \(version)\n\(libraries)")
       return .done
     }
     if global.has(.help) {
       try OutputFile.standard.write(HelpText.overview)
       return .done
     }
+    guard !global.has(.verbose) else {
+      throw UsageError("--verbose is for --version", "type reprise --version --verbose")
+    }
     guard let first = rest.first else {
       throw UsageError("a command is missing", "type reprise help to see them all")
     }
     guard let (command, behind) = Commands.find(rest) else { throw unknown(first) }
-    try command.refuse(behind)
     let arguments = try Arguments(leading + behind, for: command.spec)
     if arguments.has(.help) {
       try OutputFile.standard.write(HelpText.text(of: command.spec))

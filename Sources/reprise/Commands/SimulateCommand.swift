@@ -27,6 +27,8 @@ enum SimulateCommand: Command {
       connection, → for what the client sent or ← for what the server did, and what it was. Of
       a broker the command itself is the client.
 
+      The secrets of TLS go to the file that SSLKEYLOGFILE names, if it does.
+
       A script changes the answers: reprise help simulate-script shows one for a broker and one
       for a server of requests, reprise help simulate-frames what requests look like.
 

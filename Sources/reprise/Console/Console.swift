@@ -27,10 +27,17 @@ struct Console: Sendable {
     case .never: return false
     case .auto:
       // https://no-color.org: any value but an empty one counts.
-      let refuses = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
-      let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? false
-      return output.isTerminal && !refuses && !isDumb
+      if Self.variable("NO_COLOR") != nil { return false }
+      // https://bixense.com/clicolors: whatever the output is, for `less -R` and the pages of CI servers.
+      if let forced = Self.variable("CLICOLOR_FORCE"), forced != "0" { return true }
+      return output.isTerminal && Self.variable("CLICOLOR") != "0"
+        && Self.variable("TERM") != "dumb"
     }
+  }
+
+  /// A variable of the environment; nil where it is empty, too.
+  private static func variable(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// Shows an error in one line.

@@ -17,6 +17,22 @@ extension Interruption {
     if end >= 0 { _ = write(end, &byte, 1) }
   }
 
+  /// What becomes readable when a signal has come, for what waits by `poll`; it then has time to end in good order.
+  ///
+  /// A second signal ends the process at once.
+  /// - Returns: The descriptor; nobody reads from it.
+  /// - Throws: ``OutputError`` when the system is out of descriptors.
+  static func descriptor() throws(OutputError) -> Int32 { try watched().reader }
+
+  private static func watched() throws(OutputError) -> SignalPipe {
+    grace.store(orderlyGrace, ordering: .relaxed)
+    let signals = try signals.get()
+    writer.store(signals.writer, ordering: .relaxed)
+    // A signal that came before had nobody to tell.
+    if status != nil { tell() }
+    return signals
+  }
+
   /// Runs something that a signal cancels, and that then has time to end in good order.
   ///
   /// A second signal ends the process at once.
@@ -26,11 +42,7 @@ extension Interruption {
   static func cancel<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    grace.store(orderlyGrace, ordering: .relaxed)
-    let signals = try signals.get()
-    writer.store(signals.writer, ordering: .relaxed)
-    // A signal that came before had nobody to tell.
-    if status != nil { tell() }
+    let signals = try watched()
     do {
       return try await withThrowingTaskGroup(of: Value?.self) { group in
         group.addTask { try await body() }
@@ -53,7 +65,7 @@ extension Interruption {
 
 /// A pipe through which a signal handler tells a task.
 private final class SignalPipe: Sendable {
-  private let reader: Int32
+  let reader: Int32
   let writer: Int32
 
   init() throws(OutputError) {

@@ -68,6 +68,9 @@ struct OutputFile: ByteSink, Sendable {
     }
   }
 
+  /// Gives a file that was created here, and not one that was replaced, to a user.
+  func give(to user: SystemUser) { target.give(to: user) }
+
   /// Whether a person reads it.
   var isTerminal: Bool { target.isTerminal }
 
@@ -193,6 +196,16 @@ private final class OutputTarget: Sendable {
     }
   }
 
+  func give(to user: SystemUser) {
+    state.withLock { state in
+      guard case .open(let descriptor) = state, made.withLock({ $0.path }) != nil,
+        Self.isRegular(descriptor)
+      else { return }
+      // Where that can't be, it stays whose it is.
+      _ = fchown(descriptor, user.id, user.group)
+    }
+  }
+
   /// Closes what was opened here; returns the system's error number if that fails.
   func close() -> Int32? {
     state.withLock { state in
@@ -244,9 +257,11 @@ struct OutputError: Error, Sendable, CustomStringConvertible {
 }
 
 /// Which file a path names, whatever the path.
-private struct FileIdentity: Equatable {
+struct FileIdentity: Hashable {
   let device: UInt64
   let inode: UInt64
+  /// The name in the directory that the numbers stand for; nil where they stand for the file itself.
+  var name: String?
 
   init?(_ path: String) {
     var status = stat()
@@ -255,5 +270,21 @@ private struct FileIdentity: Equatable {
     }
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
+  }
+
+  /// Which file a path names or will name once it is there; nil where nothing can be.
+  init?(planned path: String) {
+    if let identity = FileIdentity(path) {
+      self = identity
+      return
+    }
+    let slash = path.lastIndex(of: "/")
+    var status = stat()
+    guard path != "-", stat(slash.map { String(path[...$0]) } ?? ".", &status) == 0 else {
+      return nil
+    }
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+    name = slash.map { String(path[path.index(after: $0)...]) } ?? path
   }
 }

@@ -29,6 +29,14 @@ final class StatusLine: Sendable {
     if wasDrawn { Console.write(Array("\r\u{1B}[K".utf8)) }
   }
 
+  /// How long something has run, or runs still, as in `12 s` and `48 s left`.
+  static func time(since start: Double, of duration: Duration?) -> String {
+    let seconds = Monotonic.seconds - start
+    guard let duration else { return "\(Int(seconds)) s" }
+    let left = Double(duration.components.seconds) - seconds
+    return "\(Int(max(0, left.rounded(.up)))) s left"
+  }
+
   /// A number of things, as in `2 messages`.
   static func count(_ number: Int, _ noun: String) -> String {
     "\(number) \(noun)\(number == 1 ? "" : "s")"

@@ -33,7 +33,7 @@ enum CompletionScript {
     case "help":
       (names + names.flatMap(subcommands) + HelpCommand.topics.keys.sorted())
         .joined(separator: " ")
-    case "conform", "record", "replay": subcommands(of: spec.name).joined(separator: " ")
+    case "conform", "record", "replay", "report": subcommands(of: spec.name).joined(separator: " ")
     case "conform explain", "conform list": clauses { _ in true }
     case "conform sdk":
       ((try? ScenarioSuite.bundled()).map { suite in

@@ -68,6 +68,7 @@ struct BrokerOptions {
     connect = ConnectOptions(clientID: arguments.value(Self.clientID) ?? name)
     if let seconds = try Self.keepAlive(arguments) { connect.keepAlive = seconds }
     try addCredentials(arguments, console)
+    if url.isSecure { console.noteKeyLog() }
   }
 
   /// The version of MQTT that is spoken, as recordings name it.

@@ -1,22 +1,14 @@
 import Capture
-import ConformanceKit
 import Proxy
 import RepriseCore
 import Synchronization
 
 /// Judges what passes a proxy while it passes.
 final class ProxyJudge: ProxyTap {
-  private let judge: JudgeBox
-  private var session: LiveSession
+  private let judge: LiveJudge
   private let verdict: ProxyVerdict
   private let console: Console
-
-  /// What events are handed to: the session that is judged holds it as well.
-  private final class JudgeBox {
-    var judge: ConformanceJudge
-
-    init(_ judge: ConformanceJudge) { self.judge = judge }
-  }
+  private var frames = 0
 
   /// Prepares to judge.
   /// - Parameters:
@@ -25,55 +17,33 @@ final class ProxyJudge: ProxyTap {
   ///   - console: How findings are shown.
   /// - Throws: ``ConformanceError`` when the catalogue is broken.
   init(_ name: String, _ verdict: ProxyVerdict, _ console: Console) throws {
-    var judge = try ConformanceJudge(catalogue: Catalogue.bundled())
-    judge.begin(file: name)
-    _ = judge.takeNews()
-    let box = JudgeBox(judge)
-    self.judge = box
+    judge = try LiveJudge(name, tellingTo: .standard, console)
     self.verdict = verdict
     self.console = console
-    session = LiveSession { box.judge.consume($0) }
   }
 
   /// Takes a packet of the capture.
   func take(_ number: Int, _ time: Timestamp, _ header: RawSpan, _ payload: RawSpan) {
+    frames = number
     var frame: [UInt8] = []
     frame.reserveCapacity(header.byteCount + payload.byteCount)
     header.withUnsafeBytes { frame.append(contentsOf: $0) }
     payload.withUnsafeBytes { frame.append(contentsOf: $0) }
-    session.take(
+    judge.take(
       Frame(
         number: number, time: time, linkType: .raw, bytes: frame.span.bytes,
         wireLength: frame.count))
   }
 
   func settle(_ time: Timestamp) throws -> Timestamp? {
-    try tell()
+    try judge.tell()
     return nil
   }
 
-  /// Prints what was found since the last time.
-  private func tell() throws {
-    let color = console.usesColor(on: .standard)
-    for (clause, finding) in judge.judge.takeNews() {
-      try OutputFile.standard.write(ConformanceReport.text(of: finding, clause, color: color))
-    }
-  }
-
   func finish(_ time: Timestamp) throws {
-    session.finish()
-    judge.judge.endFile()
-    try tell()
-    let report = judge.judge.report(toolVersion: Reprise.version)
-    guard report.hasJudged else {
-      verdict.set(.unable)
-      console.error(
-        "nothing was judged: no clause had anything to judge; look at what there is by reprise inspect"
-      )
-      return
-    }
-    verdict.set(report.hasFailed ? .failed : .done)
-    try OutputFile.standard.write(report.text(color: console.usesColor(on: .standard)))
+    // What is not judged, such as HTTP, is no news where bytes pass as they come.
+    let report = try judge.finish(frames: frames).report
+    verdict.set(try LiveJudge.conclude(report, console))
   }
 
   var isFull: Bool { false }

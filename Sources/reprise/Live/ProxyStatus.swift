@@ -69,15 +69,8 @@ final class ProxyStatus: ProxyTap {
   }
 
   private func draw() {
-    let seconds = Monotonic.seconds - start
-    var text = "\(name): \(summary), \(open) open, "
-    if let duration {
-      let left = Double(duration.components.seconds) - seconds
-      text += "\(Int(max(0, left.rounded(.up)))) s left"
-    } else {
-      text += "\(Int(seconds)) s"
-    }
-    line.draw(text)
+    let time = StatusLine.time(since: start, of: duration)
+    line.draw("\(name): \(summary), \(open) open, \(time)")
   }
 
   private var summary: String {

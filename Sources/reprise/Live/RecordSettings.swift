@@ -5,6 +5,9 @@ struct RecordSettings {
   private static let topic = OptionSpec(
     name: "topic", letter: "t", value: "FILTER", repeats: true,
     help: "Records the messages whose topics match; may be repeated. Needed for MQTT.")
+  private static let share = OptionSpec(
+    name: "share", value: "GROUP",
+    help: "Shares the messages with all that name the same GROUP: each gets some of them.")
   private static let qos = OptionSpec(
     name: "qos", value: "QOS", choices: ["0", "1", "2"],
     help: "The highest QoS to ask for; 1 if nothing is said, 2 gets all as it was sent.")
@@ -34,7 +37,7 @@ struct RecordSettings {
 
   /// The options, in the order of the help.
   static let options = [
-    topic, qos, output, duration, count, maximumSize, rotation, interval, redact, secrets,
+    topic, share, qos, output, duration, count, maximumSize, rotation, interval, redact, secrets,
     noReconnect, force,
   ]
 
@@ -143,15 +146,37 @@ struct RecordSettings {
   ) throws(UsageError) -> [Subscription] {
     let qos = arguments.value(qos).flatMap { UInt8($0) }.flatMap(QoS.init) ?? .atLeastOnce
     var subscriptions: [Subscription] = []
+    let group = try group(arguments)
     for filter in arguments.list(topic) {
-      let subscription = Subscription(filter, qos: qos)
+      var subscription = Subscription(filter, qos: qos)
       try check(subscription, "--topic")
+      if let group {
+        guard !filter.hasPrefix("$share/") else {
+          throw UsageError(
+            "--topic '\(filter)' names a group by itself", "leave its $share away, or --share")
+        }
+        subscription.filter = "$share/\(group)/\(filter)"
+      }
       if !subscriptions.contains(subscription) { subscriptions.append(subscription) }
     }
     guard !areNeeded || !subscriptions.isEmpty else {
       throw UsageError("record client needs topics", "add --topic FILTER; --topic '#' is all")
     }
     return subscriptions
+  }
+
+  /// The group that shares a stream (MQTT 5.0 section 4.8.2: no `/`, no wildcard).
+  private static func group(_ arguments: Arguments) throws(UsageError) -> String? {
+    guard let group = arguments.value(share) else { return nil }
+    guard !group.isEmpty, !group.contains(where: { "/+#".contains($0) }),
+      Subscription("$share/\(group)/#").isWellFormed
+    else {
+      throw UsageError("--share can't be '\(group)'", "type a name without /, + and #")
+    }
+    guard !arguments.list(topic).isEmpty else {
+      throw UsageError("--share is for topics, and there is none", "add --topic FILTER")
+    }
+    return group
   }
 
   private static func check(

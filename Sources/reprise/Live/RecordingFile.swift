@@ -91,6 +91,9 @@ final class RecordingFile: ByteSink, Sendable {
     try change { try Self.open(&$0, replaces: replaces) }
   }
 
+  /// Gives a file that was created here, and not one that was replaced, to a user.
+  func give(to user: SystemUser) { state.withLock { $0.output?.give(to: user) } }
+
   /// Ends the file and goes on in the next one.
   /// - Throws: ``OutputError``.
   func startNext() throws {

@@ -79,12 +79,7 @@ final class RecordingStatus: Sendable {
     let seconds = Monotonic.seconds - start
     var text = "\(name): \(StatusLine.count(messages, "message")), \(StatusLine.size(file.bytes)), "
     text += "\(Int(Double(messages) / max(seconds, 1))) a second"
-    if let duration {
-      let left = Double(duration.components.seconds) - seconds
-      text += ", \(Int(max(0, left.rounded(.up)))) s left"
-    } else {
-      text += ", \(Int(seconds)) s"
-    }
+    text += ", \(StatusLine.time(since: start, of: duration))"
     line.draw(text)
   }
 

@@ -35,6 +35,7 @@ final class SimulatedRequestServer: Sendable {
   /// Listens, and serves every client until the command is interrupted.
   /// - Throws: ``Interrupted``, ``OutputError``, and `DataClientError` when nothing can be listened on.
   func run() async throws {
+    if options.server.tls != nil { console.noteKeyLog() }
     try await withWebSocketServer(options.server, deciding: { self.decision(on: $0) }) { server in
       console.note(options.url.description, "listening; Ctrl-C ends it")
       do {

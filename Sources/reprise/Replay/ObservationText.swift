@@ -28,6 +28,14 @@ struct ObservationText: Sendable {
     append(line(of: observation.content, plan), to: &buffer)
   }
 
+  /// Appends a line of a time and a place, after a header where the date changes.
+  mutating func append(
+    _ line: ShownLine, at time: Timestamp, _ place: ReplayPlace?, to buffer: inout [UInt8]
+  ) {
+    appendStart(time, place, to: &buffer)
+    append(line, to: &buffer)
+  }
+
   private func line<Plan: ShownPlan>(
     of content: SystemReplay<Plan>.Observation.Content, _ plan: Plan.Type
   ) -> ShownLine {

@@ -13,6 +13,11 @@ protocol PreparedReplay: Sendable {
   /// - Returns: How it ended, to be written when all else is.
   /// - Throws: `DataClientError` when the session has a hole, and `CancellationError`.
   func run(_ lines: ObservationLines) async throws -> any PreparedOutcome
+
+  /// Runs the replay, and takes its steps down.
+  /// - Parameter recorder: What takes them.
+  /// - Throws: `DataClientError` when the session has a hole, and `CancellationError`.
+  func run(_ recorder: StepRecorder) async throws
 }
 
 /// How a replay ended.

@@ -115,7 +115,7 @@ private struct SessionReader: SessionConsumer {
   mutating func endFile() {}
 }
 
-extension RecordingFiles {
+extension SessionFolder {
   /// Returns the one session that a path names.
   /// - Parameter path: A file, `-`, or a folder with a capture or a recording.
   /// - Returns: The file.

@@ -153,7 +153,7 @@ import Wire
     written.send(from: .client, try publish.encoded())
     for peer in [Peer.client, .server] { written.write { $0.finish(from: peer, $1) } }
     let moment = Timestamp(nanoseconds: 1_800_000_000_000_000_000)
-    written.writer.addStatistics(of: 0, from: moment, to: moment, packets: 10)
+    written.writer.addStatistics(of: 0, from: moment, to: moment, InterfaceCounts(received: 10))
     let file = try written.file()
     #expect(
       try Tshark.lines(

@@ -16,6 +16,10 @@
     private static let shared = [
       "PSK-AES128-GCM-SHA256", "PSK-AES128-CCM8", "PSK-AES256-CBC-SHA",
     ]
+    private static let shared13 = [
+      "only-shared-TLS_AES_128_GCM_SHA256", "only-shared-TLS_CHACHA20_POLY1305_SHA256",
+      "only-shared-TLS_AES_256_GCM_SHA384",
+    ]
 
     private static func withKey<Value>(
       _ text: String, _ body: (String) throws -> Value
@@ -61,16 +65,41 @@
       #expect(Self.isWhole(Tap(second.dialogue().segments, secrets: secrets)))
     }
 
-    @Test(arguments: shared)
+    @Test(arguments: shared + shared13)
     func `a key that both ends have decrypts what only it protects`(_ name: String) throws {
       let session = try TLSSessions.named(name)
-      let key = TLSSessions.preSharedKey
+      let key = TLSSessions.preSharedKey(name)
       let secrets = TLSSecrets(preSharedKey: key)
       #expect(Self.isWhole(Tap(session.dialogue().segments, secrets: secrets)))
       let wrong = Tap(
         session.dialogue().segments, secrets: TLSSecrets(preSharedKey: key.reversed()))
       #expect(wrong.events.count == 1)
       #expect(wrong.notes.first?.contains("what is given as its keys does not decrypt it") == true)
+    }
+
+    @Test(arguments: TLSSessions.names.map(\.0).filter { $0.hasPrefix("also-shared") })
+    func `a key that both ends have is not enough behind Diffie-Hellman`(_ name: String) throws {
+      let session = try TLSSessions.named(name)
+      let secrets = TLSSecrets(preSharedKey: TLSSessions.preSharedKey(name))
+      let tap = Tap(session.dialogue().segments, secrets: secrets)
+      #expect(tap.events.count == 1)
+      #expect(tap.notes.first?.contains("no such key tells the secrets of TLS_") == true)
+    }
+
+    @Test(arguments: shared13)
+    func `without the server's end of the handshake no keys are made up`(
+      _ name: String
+    ) throws {
+      let session = try TLSSessions.named(name)
+      var segments = session.dialogue(pieces: 100).segments
+      // Behind the three segments of TCP's handshake come those of the client's hello, and then the server's.
+      let first = try #require(
+        segments.firstIndex { $0.sender == .server && !$0.payload.isEmpty })
+      segments.remove(at: first + 1)
+      let tap = Tap(
+        segments, secrets: TLSSecrets(preSharedKey: TLSSessions.preSharedKey(name)))
+      #expect(tap.packets(.client).isEmpty && tap.packets(.server).isEmpty)
+      #expect(tap.notes.first?.contains("too much is missing") == true, "\(tap.notes)")
     }
 
     @Test func `the key of another server decrypts nothing`() throws {

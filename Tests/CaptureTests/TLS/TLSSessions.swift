@@ -42,6 +42,9 @@ enum TLSSessions {
       "TLS_AES_128_CCM_SHA256", "TLS_AES_128_CCM_8_SHA256", "padded", "retry", "update-both",
       "update-one", "resumed-psk-1", "resumed-psk-2", "early-1", "early-2", "application",
       "unheard-1", "unheard-2", "unheard-retry-1", "unheard-retry-2",
+      "only-shared-TLS_AES_128_GCM_SHA256", "only-shared-TLS_CHACHA20_POLY1305_SHA256",
+      "only-shared-TLS_AES_256_GCM_SHA384", "also-shared-TLS_AES_128_GCM_SHA256",
+      "also-shared-TLS_CHACHA20_POLY1305_SHA256",
     ].map { ($0, "TLS 1.3") }
     + [
       "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-RSA-CHACHA20-POLY1305",
@@ -54,8 +57,10 @@ enum TLSSessions {
       "resumed-rsa-ticket-2", "resumed-rsa-id-1", "resumed-rsa-id-2",
     ].map { ($0, "TLS 1.2") }
 
-  /// The key that both ends have, where the names of sessions begin with PSK.
-  static let preSharedKey: [UInt8] = (0...15).map { $0 * 0x11 }
+  /// The key that both ends have.
+  static func preSharedKey(_ name: String) -> [UInt8] {
+    name.hasSuffix("_SHA384") ? Array(0...47) : (0...15).map { $0 * 0x11 }
+  }
 
   /// What is said in each of them.
   static func publish(_ letter: Character, _ count: Int) -> [UInt8] {

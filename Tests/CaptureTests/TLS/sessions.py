@@ -6,6 +6,7 @@ makes a file per session: lines "> HEX" of the client and "< HEX" of the server 
 keys.log with the secrets of all of them.
 """
 
+import base64
 import os
 import queue
 import select
@@ -129,6 +130,23 @@ class Sessions:
         server.process.wait()
 
 
+    def make_shared(self, path, suite):
+        """Makes a session to be shared, whose key is 00 01 02 and so on."""
+        suites = ["-tls1_3", "-ciphersuites", suite]
+        self.play("shared", suites, [("", suites + ["-sess_out", path], session)])
+        text = subprocess.run(
+            ["openssl", "sess_id", "-in", path, "-noout", "-text"], check=True, capture_output=True,
+            text=True).stdout
+        key = bytes.fromhex(text.split("Resumption PSK: ")[1].split()[0])
+        with open(path) as file:
+            content = base64.b64decode("".join(file.read().split("\n")[1:-2]))
+        content = base64.b64encode(content.replace(key, bytes(range(len(key))))).decode()
+        lines = [content[start:start + 64] for start in range(0, len(content), 64)]
+        frame = "-----{} SSL SESSION PARAMETERS-----"
+        with open(path, "w") as file:
+            file.write("\n".join([frame.format("BEGIN"), *lines, frame.format("END"), ""]))
+
+
 def wait_for(port, server):
     """Waits until the server listens; a connection to ask would be its first client."""
     inode = f"0100007F:{port:04X}"
@@ -226,6 +244,16 @@ def main(folder):
     for suite in ["PSK-AES128-GCM-SHA256", "PSK-AES128-CCM8", "PSK-AES256-CBC-SHA"]:
         psk = ["-psk", "00112233445566778899aabbccddeeff", "-nocert"]
         add(suite, tls12 + cipher(suite) + psk, ("", cipher(suite) + psk[:2], session))
+    # With no group in common, nothing but the key that both ends have makes the secrets.
+    only, client_only = ["-groups", "P-384"], ["-groups", "X25519"]
+    for suite in ["TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256"]:
+        psk = ["-psk", "00112233445566778899aabbccddeeff", "-allow_no_dhe_kex", "-ciphersuites", suite]
+        add(f"only-shared-{suite}", tls13 + psk + only, ("", psk + client_only, session))
+        add(f"also-shared-{suite}", tls13 + psk[:2] + psk[3:], ("", psk[:2] + psk[3:], session))
+    suite = "TLS_AES_256_GCM_SHA384"
+    sessions.make_shared("shared.session", suite)
+    psk = ["-psk_session", "shared.session", "-allow_no_dhe_kex", "-ciphersuites", suite]
+    add(f"only-shared-{suite}", tls13 + psk + only, ("", psk + client_only, session))
     add("padded", tls13 + ["-record_padding", "512"], ("", ["-record_padding", "300"], session))
     add("application", tls13 + ["-alpn", "mqtt"], ("", ["-alpn", "x-amzn-mqtt-ca,mqtt"], session))
     add("retry", tls13 + ["-groups", "P-384"], ("", ["-groups", "X25519:P-384"], session))

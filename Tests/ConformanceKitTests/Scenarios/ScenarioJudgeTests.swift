@@ -109,7 +109,7 @@ import Testing
     #expect(
       json.contains(
         #""findings":[{"file":"file.jsonl",\#(place)"message":"something else came","packet":null,"#
-          + #""expected":"a | b","actual":"a"}]"#))
+          + #""expected":"a | b","actual":"a","fingerprint":"e7ea0e319aaefb0a"}]"#))
     let unbound = try self.report("topics", finding([], step: 2))
     #expect(
       unbound.text(color: false).contains(

@@ -4,7 +4,28 @@ import Wire
 
 extension SessionCase {
   /// Opening handshakes of clients: sections 3, 4.1 and 11.3 of RFC 6455.
-  static let requests: [SessionCase] = requestHeads + requestKeys + targets + patience
+  static let requests: [SessionCase] = requestHeads + requestKeys + targets + patience + serverNames
+
+  private static let serverNames: [SessionCase] = [
+    .fails("RFC6455-4.1-5", "no name", saying: "names no server") {
+      $0.askThroughTLS(of: "example.com:8443", naming: nil)
+    },
+    .passes("RFC6455-4.1-5", "a name") {
+      $0.askThroughTLS(of: "example.com", naming: "example.com")
+    },
+    .passes("RFC6455-4.1-5", "another name, which may be that of a proxy") {
+      $0.askThroughTLS(of: "example.com", naming: "edge.example.net")
+    },
+    .passes("RFC6455-4.1-5", "a name that can't be shown") {
+      $0.askThroughTLS(of: "example.com", naming: "")
+    },
+    .isIdle("RFC6455-4.1-5", "an address") { $0.askThroughTLS(of: "192.0.2.2:443", naming: nil) },
+    .isIdle("RFC6455-4.1-5", "an address of IPv6") {
+      $0.askThroughTLS(of: "[2001:db8::1]", naming: nil)
+    },
+    .isIdle("RFC6455-4.1-5", "a local name") { $0.askThroughTLS(of: "broker", naming: nil) },
+    .isIdle("RFC6455-4.1-5", "no TLS") { $0.ask { $0.set("Host", "example.com") } },
+  ]
 
   /// A violation by a request, and the usual one as what keeps the clause.
   private static func request(

@@ -94,6 +94,23 @@ extension Script {
       wire = .webSocket
       open()
     }
+    request(change)
+  }
+
+  /// The client asks for WebSocket through TLS, whose hello may name the server.
+  mutating func askThroughTLS(of host: String, naming serverName: String?) {
+    wire = .webSocket
+    open()
+    wire = .tls
+    let hellos = TLSHellos(
+      client: "192.0.2.1:50000", server: "192.0.2.2:443", version: "TLS 1.3",
+      cipherSuite: "TLS_AES_128_GCM_SHA256", serverName: serverName)
+    add(.client, .tls(.handshake(hellos)))
+    wire = .webSocket
+    request { $0.set("Host", host) }
+  }
+
+  private mutating func request(_ change: (inout Head) -> Void) {
     var head = Head.request
     change(&head)
     let request = WebSocketRequest(HTTPHead(startLine: head.line, fields: head.fields))

@@ -17,6 +17,8 @@ struct Script {
   private(set) var isAsTold = true
   /// How many filters the open UNSUBSCRIBEs have, which 5.0 answers one by one.
   private var filterCounts: [UInt16: Int] = [:]
+  /// Whether names are tokens, which are hidden where secrets are.
+  var hasSecretNames = false
   /// What reads the frames, once there are any.
   var carrier = Carrier()
   /// The place of an event in front of which bytes of a side are missing; nil where none are.
@@ -123,7 +125,8 @@ struct Script {
   }
 
   private mutating func send(_ sender: Peer, _ content: MQTTPacket.Content, _ dup: Bool) {
-    let content = translated(content)
+    var content = translated(content)
+    if hasSecretNames { content = content.withSecretNames }
     let packet = MQTTPacket(content, version: wire.version ?? .v3_1_1, dup: dup)
     // Nothing here is longer than the format can say; an empty packet would fail its test.
     add(sender, .mqtt(PacketBytes((try? packet.encoded()) ?? [])))

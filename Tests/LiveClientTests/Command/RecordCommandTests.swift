@@ -75,6 +75,33 @@ import Testing
     #expect(replay.capabilities.contains(.messages))
   }
 
+  /// A fleet of recorders shares a stream: each message is in one of the recordings, and in one only.
+  @Test(arguments: ["3.1.1", "5.0"]) func sharesAStream(version: String) async throws {
+    let fleet = ["--share", "fleet", "--mqtt", version]
+    let commands = [
+      try await start("a.jsonl", fleet), try await start("b.jsonl", fleet),
+      // Another group has its own stream.
+      try await start("c.jsonl", ["--share", "other", "--mqtt", version]),
+    ]
+    let payloads = (0..<40).map { "\($0)" }
+    try await publish(payloads)
+    try await commands[2].writes("all messages") { [self] in
+      (try? recorded("c.jsonl").payloads.count) == payloads.count
+    }
+    try await commands[1].writes("the rest") { [self] in
+      let counts = ["a.jsonl", "b.jsonl"].map { (try? recorded($0).payloads.count) ?? 0 }
+      return counts.reduce(0, +) >= payloads.count
+    }
+    for command in commands { #expect(try await command.stop(SIGINT) == 130) }
+    let parts = try ["a.jsonl", "b.jsonl"].map { try recorded($0).payloads }
+    #expect(parts.allSatisfy { !$0.isEmpty })
+    #expect(parts.joined().compactMap { Int($0) }.sorted() == Array(0..<40))
+    #expect(try recorded("c.jsonl").payloads == payloads)
+    let judged = try await RunningCommand.run(
+      ["conform", "trace"] + ["a", "b", "c"].map { directory.file("\($0).jsonl") }, in: directory)
+    #expect(judged.status == 0, "\(judged.output)")
+  }
+
   @Test func recordsToStandardOutput() async throws {
     let command = try RunningCommand(
       ["record", "client", broker.url, "--topic=t/+", "--count=1", "-o", "-", "--quiet"],

@@ -20,9 +20,12 @@ final class RunningCommand: Sendable {
   ///   - words: What is typed behind its name.
   ///   - directory: Where its files are, whose changes can be waited for.
   ///   - blocks: How many blocks of 1,024 bytes its files may have, if there is a limit.
+  ///   - environment: Variables besides those of the tests, each as `NAME=value`.
   /// - Throws: What the system says when it can't be started.
-  init(_ words: [String], in directory: Scratch, blocks: Int? = nil) throws {
-    var arguments = [Self.path] + words
+  init(
+    _ words: [String], in directory: Scratch, blocks: Int? = nil, environment: [String] = []
+  ) throws {
+    var arguments = (environment.isEmpty ? [] : ["env"] + environment) + [Self.path] + words
     if let blocks {
       arguments = ["bash", "-c", "ulimit -f \(blocks); exec \"$@\"", "bash"] + arguments
     }
@@ -31,9 +34,10 @@ final class RunningCommand: Sendable {
 
   /// Runs the command to its end.
   static func run(
-    _ words: [String], in directory: Scratch, blocks: Int? = nil
+    _ words: [String], in directory: Scratch, blocks: Int? = nil, environment: [String] = []
   ) async throws -> (status: Int32, output: String, errors: String) {
-    let command = try RunningCommand(words, in: directory, blocks: blocks)
+    let command = try RunningCommand(
+      words, in: directory, blocks: blocks, environment: environment)
     return (try await command.wait(), command.text, command.errors)
   }
 

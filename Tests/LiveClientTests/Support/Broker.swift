@@ -6,17 +6,20 @@ import Synchronization
 final class Broker: Sendable {
   let port: UInt16
   let directory: Scratch
+  private let environment: [String]
   private let child: Mutex<Child?>
 
   /// Starts a broker and waits until it listens.
   ///
-  /// The settings stand after the listener's line in its configuration, the globals before it.
+  /// The settings stand after the listener's line in its configuration, the globals before it. The environment has
+  /// variables besides those of the tests, each as `NAME=value`.
   init(
     _ settings: [String] = ["allow_anonymous true"], globals: [String] = [],
-    directory: Scratch? = nil
+    directory: Scratch? = nil, environment: [String] = []
   ) async throws {
     let directory = try directory ?? Scratch()
     self.directory = directory
+    self.environment = environment
     var attempts = 5
     while true {
       // Between the look for a free port and mosquitto's bind, another program may take the port.
@@ -26,7 +29,7 @@ final class Broker: Sendable {
         + ["listener \(port) 127.0.0.1"] + settings
       try directory.write(lines.joined(separator: "\n") + "\n", to: "mosquitto.conf")
       do {
-        child = Mutex(try await Self.listening(on: port, in: directory))
+        child = Mutex(try await Self.listening(on: port, in: directory, environment))
         self.port = port
         return
       } catch  where attempts > 1 { attempts -= 1 }
@@ -42,13 +45,16 @@ final class Broker: Sendable {
 
   /// Starts the broker, at first or again.
   func start() async throws {
-    let child = try await Self.listening(on: port, in: directory)
+    let child = try await Self.listening(on: port, in: directory, environment)
     self.child.withLock { $0 = child }
   }
 
   /// Starts mosquitto; it listens on all its ports and its loop has begun.
-  private static func listening(on port: UInt16, in directory: Scratch) async throws -> Child {
-    let child = try Child(["mosquitto", "-c", directory.file("mosquitto.conf")])
+  private static func listening(
+    on port: UInt16, in directory: Scratch, _ environment: [String]
+  ) async throws -> Child {
+    let child = try Child(
+      ["env"] + environment + ["mosquitto", "-c", directory.file("mosquitto.conf")])
     try await child.wait(for: "mosquitto to run") { $0.text.contains(" running\n") }
     // Before its loop begins, mosquitto forgets a signal that ends it; the loop takes connections.
     guard let socket = try Socket.connected(to: port) else {

@@ -21,10 +21,13 @@ struct ConnectionIdentity {
     host = Self.hash(String(client[..<(client.lastIndex(of: ":") ?? client.endIndex)]))
   }
 
-  /// Takes the names in a CONNECT.
-  mutating func take(_ connect: borrowing MQTTConnectView) {
+  /// Takes the names in a CONNECT; two that differ in hidden parts alone look the same, and may be those of two.
+  mutating func take(_ connect: borrowing MQTTConnectView, on connection: Int) {
     user = ContentHash.of(connect.username, in: endpoint)
-    guard connect.clientID.byteCount > 0 else { return }
+    if connect.username.holdsHidden {
+      user ^= UInt64(truncatingIfNeeded: connection) &* 0x9E37_79B9_7F4A_7C15
+    }
+    guard connect.clientID.byteCount > 0, !connect.clientID.holdsHidden else { return }
     client = ContentHash.of(connect.clientID, in: user) | 1
   }
 

@@ -91,6 +91,8 @@ extension BrokerJudge {
     _ context: EventContext, _ state: borrowing ConnectionState
   ) {
     let topic = ContentHash.of(name, in: state.identity.endpoint)
+    // One message of two topics would look like two of one.
+    if name.holdsHidden { doubt(state.identity.endpoint, .hidden) }
     // Behind another message nobody looks any more for the copy that would take it back.
     if let old = retained[topic], old.isAccused { takeBack(old.watcher, nil) }
     let isAgain = isRepeat || packet.dup

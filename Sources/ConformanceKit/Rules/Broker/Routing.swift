@@ -19,7 +19,7 @@ extension BrokerJudge {
       return tally.leave(rule, state.doubtOfSubscriptions, hearing)
     }
     let name = String(copying: topic)
-    guard !name.contains(RedactionRules.mark) else { return tally.leave(rule, .hidden, hearing) }
+    guard !topic.holdsHidden else { return tally.leave(rule, .hidden, hearing) }
     state.ownRare.suspicions.add(
       rule, event, hearing, &tally,
       FindingText(

@@ -35,7 +35,8 @@ extension BrokerJudge {
     }
     // Of two CONNECTs nobody knows which will counts.
     guard packet.faults.isEmpty, !context.isRebuilt, wills.held[context.connection] == nil,
-      state.opening.connect?.moment.frame == context.frame
+      state.opening.connect?.moment.frame == context.frame,
+      !connect.willTopic.holdsHidden, !connect.willPayload.holdsHidden
     else { return wills.doubt(server) }
     wills.mark(connect.willTopic)
     let delay = connect.willProperties.integer(.willDelayInterval).map { UInt32(clamping: $0) } ?? 0

@@ -65,7 +65,7 @@ extension ConnectionState {
     }
     let name = String(copying: topic)
     // A level that was hidden is not there to be matched.
-    guard !name.contains(RedactionRules.mark) else { return tally.leave(rule, .hidden, hearing) }
+    guard !topic.holdsHidden else { return tally.leave(rule, .hidden, hearing) }
     ownRare.suspicions.add(
       rule, event, hearing, &tally,
       FindingText(

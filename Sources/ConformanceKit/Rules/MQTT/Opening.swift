@@ -88,7 +88,7 @@ extension ConnectionState {
     opening.connect = ConnectFacts(
       moment: Moment(context), cleanStart: fields.cleanStart, keepAlive: fields.keepAlive,
       isFaulty: !packet.faults.isEmpty || packet.missing > 0)
-    identity.take(fields)
+    identity.take(fields, on: context.connection)
     opening.connect?.isBridge = fields.isBridge
     if packet.missing == 0 { opening.connect?.look(at: packet, clientID: fields.clientID) }
     guard is5 else { return life.silence.start(at: context.time) }

@@ -200,10 +200,3 @@ extension MQTTFault {
     code == .repeatedProperty && property == id && self.field == field
   }
 }
-
-extension RawSpan {
-  /// Whether the bytes are the mark that stands for a secret.
-  var isHidden: Bool {
-    byteCount == RedactionRules.mark.utf8.count && String(copying: self) == RedactionRules.mark
-  }
-}

@@ -19,9 +19,29 @@ extension WebSocketState {
     for condition in HandshakeCondition.request {
       condition.judge(handshake, event, hearing, &tally)
     }
+    judgeServerName(request, event, hearing, &tally)
     judgeTarget(request, event, hearing, &tally)
     judgeHost(request, event, hearing, &tally)
     ExtensionRules(handshake).judge(event, hearing, &tally)
+  }
+
+  /// Where there is TLS, its hello names the server, if that has a name to be found by: a hello holds no address and
+  /// nothing but fully qualified names (RFC 6066 section 3).
+  private func judgeServerName(
+    _ request: WebSocketRequest, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    guard let namesServer else { return }
+    guard !namesServer else { return tally.satisfy(.serverIsNamed, hearing) }
+    let host = request.head.fields(named: "Host").first?.value ?? ""
+    guard HandshakeTarget.isQualifiedName(host) else { return }
+    let name = WebSocketFault.withoutUser(host)
+    tally.violate(
+      .serverIsNamed, event, hearing,
+      FindingText(
+        "the client asked \(name) for WebSocket over TLS whose ClientHello names no server",
+        expected: "a ClientHello with the extension server_name", actual: "none, with Host: \(name)"
+      ))
   }
 
   /// The target is the resource name, or an address on the host that the request names.
@@ -114,6 +134,15 @@ enum HandshakeTarget {
   private static func normal(_ authority: String, _ port: String) -> String {
     let text = authority.lowercased()
     return text.hasSuffix(port) ? String(text.dropLast(port.count)) : text
+  }
+
+  /// Tells whether a text is, with or without a port, the name of a host with the domain that it is in, and no address.
+  static func isQualifiedName(_ text: String) -> Bool {
+    guard isAuthority(text), !text.hasPrefix("[") else { return false }
+    let labels = text.prefix { $0 != ":" }.split(separator: ".", omittingEmptySubsequences: false)
+    // The last label of an address is a number (RFC 3696 section 2: that of a name is not).
+    guard labels.count > 1, let last = labels.last(where: { !$0.isEmpty }) else { return false }
+    return last.contains { $0.isLetter }
   }
 
   /// Tells whether a text is a host with or without a port.

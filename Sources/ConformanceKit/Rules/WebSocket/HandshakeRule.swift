@@ -3,6 +3,7 @@ internal import RepriseCore
 /// The clauses of RFC 6455 about the opening handshake and what it agrees on.
 enum HandshakeRule: Int, CaseIterable {
   // The request: sections 3, 4.1 and 11.3.
+  case serverIsNamed
   case targetHasNoFragment
   case requestIsHTTP
   case requestIsGET
@@ -46,6 +47,7 @@ enum HandshakeRule: Int, CaseIterable {
   /// The identifier in the catalogue.
   var clause: String {
     switch self {
+    case .serverIsNamed: "RFC6455-4.1-5"
     case .targetHasNoFragment: "RFC6455-3-1"
     case .requestIsHTTP: "RFC6455-4.1-6"
     case .requestIsGET: "RFC6455-4.1-7"

@@ -9,6 +9,8 @@ struct WebSocketState {
   let isRemade: Bool
   /// Whether the times of both directions can't be compared.
   var clocksDiffer: Bool
+  /// Whether the hello of TLS named the server; nil where there is none, or none that was seen.
+  var namesServer: Bool?
   var request: RequestFacts?
   var response: ResponseFacts?
   /// What its receiver must fail the connection for, until it is known what it did.

@@ -98,7 +98,10 @@ final class ServerLoop {
       info.ssl_ca_filepath = strings.keep(tls.clientAuthorityFile)
       if tls.clientAuthorityFile != nil { info.options |= WebSocketLibrary.asksForCertificates }
     }
-    guard let host = lws_create_vhost(context, &info) else { return nil }
+    let made = KeyLog.attach(toContextsIfSecure: options.tls != nil) {
+      lws_create_vhost(context, &info)
+    }
+    guard let host = made else { return nil }
     return UInt16(exactly: lws_get_vhost_listen_port(host)).flatMap { $0 > 0 ? $0 : nil }
   }
 

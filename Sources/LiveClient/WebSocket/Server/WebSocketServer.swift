@@ -17,6 +17,8 @@ public import Wire
 /// libwebsockets listens, speaks TLS and moves the bytes; handshake, frames and permessage-deflate are
 /// those of `Wire`, which knows each rule that a client can break by its name. (The frames of
 /// libwebsockets 4.1 take the codes 1012 to 1014 for errors, and its permessage-deflate ends the process.)
+///
+/// The secrets of TLS go where ``MosquittoClient`` has them go: to the file that `SSLKEYLOGFILE` names, if it does.
 public final class WebSocketServer: Sendable {
   /// The port that is listened on.
   public let port: UInt16

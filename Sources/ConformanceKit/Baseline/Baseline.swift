@@ -1,0 +1,121 @@
+internal import RepriseCore
+
+/// The findings that a team has accepted: they fail no run, and what is not among them does.
+public struct Baseline: Sendable, Hashable {
+  /// A finding that is accepted.
+  public struct Entry: Sendable, Hashable {
+    /// The clause with its standard: `mqtt-3.1.1/MQTT-3.3.1-4`.
+    public let clause: String
+    /// Whom it is about, as ``Finding/subject`` says it.
+    public let subject: String
+    /// What tells it from other findings.
+    public let fingerprint: Fingerprint
+    /// What was wrong, for readers; nothing goes by it.
+    public let message: String
+    /// Why it is accepted; empty where nobody has said so yet.
+    public let reason: String
+    /// Who looks after it.
+    public let owner: String?
+    /// The last day on which it counts, as `2027-01-31` in UTC; nil is for ever.
+    public let expires: String?
+    /// The line of the file that it begins on, from 1; 0 where it is of no file.
+    public let line: Int
+
+    var key: Key { Key(clause: clause, subject: subject, fingerprint: fingerprint) }
+
+    /// Whether it counts no longer.
+    func hasExpired(on today: String) -> Bool { expires.map { $0 < today } ?? false }
+  }
+
+  /// What entries and findings are compared by.
+  struct Key: Hashable {
+    var clause: String
+    var subject: String
+    var fingerprint: Fingerprint
+  }
+
+  /// The name of its file, for messages.
+  public let file: String
+  /// The entries, in the file's order.
+  public let entries: [Entry]
+
+  init(file: String, entries: [Entry]) {
+    self.file = file
+    self.entries = entries
+  }
+
+  /// Creates the baseline that accepts what a report finds.
+  /// - Parameters:
+  ///   - report: The report, to which no baseline was applied.
+  ///   - file: The name of the file that it is going to be written to.
+  ///   - old: What that file holds until now: reasons, owners and dates of what is still found stay, and so do entries
+  ///     that nothing matches, but for those that are mended.
+  ///   - mended: The entries that are known to be mended.
+  public init(
+    of report: ConformanceReport, file: String, keeping old: Baseline?,
+    without mended: Set<Entry> = []
+  ) {
+    let known = Dictionary((old?.entries ?? []).map { ($0.key, $0) }) { first, _ in first }
+    let kept =
+      old.map { report.accepting($0, on: "", mended: mended).baseline?.unexercised ?? [] } ?? []
+    var entries: [Entry] = []
+    var seen: Set<Key> = []
+    for result in report.results where result.verdict == .failed {
+      for finding in result.findings {
+        let key = finding.key(in: result)
+        guard seen.insert(key).inserted else { continue }
+        entries.append(known[key] ?? Entry(finding, key))
+      }
+    }
+    self.init(file: file, entries: entries + kept)
+  }
+
+  /// Returns whether a finding is accepted.
+  /// - Parameters:
+  ///   - finding: The finding.
+  ///   - clause: The clause that it violates.
+  ///   - today: The day in UTC, as `2027-01-31`.
+  /// - Returns: Whether an entry that has not expired matches it.
+  public func accepts(_ finding: Finding, of clause: Clause, on today: String) -> Bool {
+    let key = finding.key(of: clause)
+    return entries.contains { $0.key == key && !$0.hasExpired(on: today) }
+  }
+
+  /// The text of its file: JSON with an entry a line.
+  public var json: [UInt8] {
+    let lines = entries.map { entry in
+      var members = [
+        JSONMember("clause", .string(entry.clause)), JSONMember("subject", .string(entry.subject)),
+        JSONMember("fingerprint", .string(entry.fingerprint.description)),
+        JSONMember("message", .string(entry.message)), JSONMember("reason", .string(entry.reason)),
+      ]
+      if let owner = entry.owner { members.append(JSONMember("owner", .string(owner))) }
+      if let expires = entry.expires { members.append(JSONMember("expires", .string(expires))) }
+      return JSONValue.object(members).description
+    }
+    let text = "{\"reprise-baseline\":1,\"accepted\":[\n" + lines.joined(separator: ",\n")
+    return Array((text + (lines.isEmpty ? "]}\n" : "\n]}\n")).utf8)
+  }
+}
+
+extension Baseline.Entry {
+  /// The entry that accepts a finding, for which nobody has given a reason yet.
+  fileprivate init(_ finding: Finding, _ key: Baseline.Key) {
+    clause = key.clause
+    subject = key.subject
+    fingerprint = key.fingerprint
+    message = finding.message
+    (reason, owner, expires, line) = ("", nil, nil, 0)
+  }
+}
+
+extension Finding {
+  /// What entries of a baseline are compared with.
+  func key(of clause: Clause) -> Baseline.Key {
+    Baseline.Key(
+      clause: "\(clause.spec)/\(clause.id)", subject: subject,
+      fingerprint: fingerprint(of: clause))
+  }
+
+  func key(in result: ClauseResult) -> Baseline.Key { key(of: result.clause) }
+}

@@ -1,0 +1,129 @@
+extension ConformanceReport {
+  /// Joins reports on different files to the one that a run over all of them gives.
+  ///
+  /// Files stand in the order of their names if they do so in each report, as those of a run over a folder do; otherwise
+  /// as they come, report by report. A run tells the first findings of a clause only, and so does this.
+  /// - Parameter parts: The reports, with the names of their files.
+  /// - Returns: The report.
+  /// - Throws: ``ReportError`` for reports that don't belong together.
+  public static func merged(
+    _ parts: [(name: String, report: ConformanceReport)]
+  ) throws(ReportError) -> ConformanceReport {
+    guard let first = parts.first else { throw ReportError("merge", "there is no report") }
+    var known: [String: String] = [:]
+    for (name, report) in parts {
+      guard report.toolVersion == first.report.toolVersion else {
+        throw ReportError(
+          name,
+          "it was judged by version \(report.toolVersion), and \(first.name) by "
+            + first.report.toolVersion, "judge anew with one version")
+      }
+      guard report.results.map(\.clause.key) == first.report.results.map(\.clause.key) else {
+        throw ReportError(
+          name, "it is on other clauses than \(first.name)",
+          "judge all parts with the same --spec and --clause")
+      }
+      for input in Set(report.inputs) {
+        if let other = known.updateValue(name, forKey: input) {
+          throw ReportError(
+            name, "\(input) was judged in \(other) as well", "judge each file in one part only")
+        }
+      }
+    }
+    let isSorted = parts.allSatisfy { $0.report.inputs == $0.report.inputs.sorted() }
+    let all = parts.flatMap(\.report.inputs)
+    return try merged(parts, isSorted ? all.sorted() : all)
+  }
+
+  private static func merged(
+    _ parts: [(name: String, report: ConformanceReport)], _ inputs: [String]
+  ) throws(ReportError) -> ConformanceReport {
+    let ranks = Dictionary(inputs.enumerated().map { ($1, $0) }) { first, _ in first }
+    let seen = SeenProtocols(joining: parts.compactMap(\.report.seen), ranks)
+    let isStrict = try isStrict(parts)
+    // Causes are numbered in each part from 0.
+    var offset = 0
+    let reports = parts.map { part in
+      let most = part.report.results.flatMap(\.findings).compactMap(\.cause).max() ?? -1
+      defer { offset += most + 1 }
+      return part.report.results.map { $0.numberingCauses(from: offset) }
+    }
+    let results = (reports.first ?? []).indices.map { index in
+      ClauseResult(joining: reports.map { $0[index] }, ranks, seen, isStrict: isStrict)
+    }
+    return ConformanceReport(
+      toolVersion: parts.first?.report.toolVersion ?? "", inputs: inputs, results: results,
+      isComplete: parts.allSatisfy(\.report.isComplete), seen: seen)
+  }
+
+  /// Whether a violated SHOULD fails: all parts must have asked for the same.
+  private static func isStrict(
+    _ parts: [(name: String, report: ConformanceReport)]
+  ) throws(ReportError) -> Bool {
+    let strict = parts.first {
+      $0.report.results.contains { $0.verdict == .failed && $0.clause.level != .must }
+    }
+    let lax = parts.first { $0.report.count(.notFollowed) > 0 }
+    if let strict, let lax {
+      throw ReportError(
+        lax.name, "it was judged without --strict, and \(strict.name) with it",
+        "judge all parts alike")
+    }
+    return strict != nil
+  }
+}
+
+extension SeenProtocols {
+  /// What several inputs speak, in the order of first sight.
+  fileprivate init(joining parts: [SeenProtocols], _ ranks: [String: Int]) {
+    var joined: [Entry] = []
+    for entry in parts.flatMap(\.counts) {
+      guard let index = joined.firstIndex(where: { $0.wire == entry.wire }) else {
+        joined.append(entry)
+        continue
+      }
+      joined[index].connections += entry.connections
+      if ranks[entry.file] ?? 0 < ranks[joined[index].file] ?? 0 {
+        joined[index].file = entry.file
+      }
+    }
+    // What one file has first comes first, and within it what its part tells first.
+    let order = joined.enumerated().sorted {
+      (ranks[$0.element.file] ?? 0, $0.offset) < (ranks[$1.element.file] ?? 0, $1.offset)
+    }
+    counts = order.map(\.element)
+  }
+}
+
+extension ClauseResult {
+  fileprivate func numberingCauses(from offset: Int) -> ClauseResult {
+    var copy = self
+    for index in copy.findings.indices {
+      copy.findings[index].cause = copy.findings[index].cause.map { $0 + offset }
+      copy.findings[index].sameCauseAs = nil
+    }
+    return copy
+  }
+
+  /// The result on all files of several parts.
+  fileprivate init(
+    joining parts: [ClauseResult], _ ranks: [String: Int], _ seen: SeenProtocols, isStrict: Bool
+  ) {
+    func ordered<Element>(_ lists: [[Element]], _ file: (Element) -> String) -> [Element] {
+      let all = lists.flatMap { $0 }.enumerated().sorted {
+        (ranks[file($0.element)] ?? 0, $0.offset) < (ranks[file($1.element)] ?? 0, $1.offset)
+      }
+      return all.prefix(ConformanceOptions().maximumFindings).map(\.element)
+    }
+    let clause = parts[0].clause
+    var sums: [UndecidedReason: Int] = [:]
+    for entry in parts.flatMap(\.reasons) { sums[entry.reason, default: 0] += entry.count }
+    let findings = ordered(parts.map(\.findings)) { $0.file }
+    let violated = parts.reduce(0) { $0 + $1.violated }
+    let counts = RuleCounts(
+      satisfied: parts.reduce(0) { $0 + $1.satisfied }, violated: violated,
+      reasons: [UndecidedCount](counting: { sums[$0] ?? 0 }), findings: findings,
+      places: ordered(parts.map(\.places)) { $0.file }, unlisted: violated - findings.count)
+    self.init(clause, clause.status.hasRule ? counts : nil, seen, isStrict: isStrict)
+  }
+}

@@ -1,0 +1,118 @@
+internal import RepriseCore
+
+/// What differs between two reports.
+public struct ReportComparison: Sendable, Hashable {
+  /// A clause whose verdict is another one.
+  struct Change: Hashable {
+    var key: ClauseKey
+    var before: Verdict
+    var after: Verdict
+
+    /// Whether it fails now, or is not followed, and did not before.
+    var isWorse: Bool { ReportComparison.rank(after) > ReportComparison.rank(before) }
+    /// Whether it failed before, or was not followed, and passes now.
+    var isBetter: Bool { ReportComparison.rank(before) > 0 && after == .passed }
+  }
+
+  /// A finding that one of them has.
+  struct Difference: Hashable {
+    var key: ClauseKey
+    var finding: ReportDocument.Row.Finding
+  }
+
+  let changes: [Change]
+  let new: [Difference]
+  let gone: [Difference]
+
+  /// Whether a clause is worse than before, or something new was found.
+  public var isWorse: Bool { !new.isEmpty || changes.contains { $0.isWorse } }
+
+  /// Compares two reports.
+  /// - Parameters:
+  ///   - before: The earlier one.
+  ///   - after: The later one.
+  public init(_ before: ReportDocument, _ after: ReportDocument) {
+    let old = Dictionary(before.rows.map { ($0.key, $0) }) { first, _ in first }
+    let now = Dictionary(after.rows.map { ($0.key, $0) }) { first, _ in first }
+    changes = after.rows.compactMap { row in
+      let past = old[row.key]?.verdict ?? .notExercised
+      return past == row.verdict ? nil : Change(key: row.key, before: past, after: row.verdict)
+    }
+    new = Self.differences(of: after, from: old)
+    gone = Self.differences(of: before, from: now)
+  }
+
+  /// The findings of a report that another one has none of the kind of, each kind once.
+  private static func differences(
+    of document: ReportDocument, from others: [ClauseKey: ReportDocument.Row]
+  ) -> [Difference] {
+    document.rows.flatMap { row -> [Difference] in
+      // Where not all are listed, one that is not may be there.
+      guard others[row.key]?.isComplete != false else { return [] }
+      var known = Set(others[row.key]?.findings.map(\.fingerprint) ?? [])
+      return row.findings.filter { known.insert($0.fingerprint).inserted }
+        .map { Difference(key: row.key, finding: $0) }
+    }
+  }
+
+  private static func rank(_ verdict: Verdict) -> Int {
+    switch verdict {
+    case .failed: 2
+    case .notFollowed: 1
+    case .passed, .accepted, .inconclusive, .notApplicable, .notExercised: 0
+    }
+  }
+
+  /// What differs, for people: what is worse first.
+  public var text: String {
+    var text = Self.section("Worse", changes.filter(\.isWorse).map(Self.line))
+    text += Self.section("New findings", new.flatMap(Self.lines))
+    text += Self.section("Better", changes.filter(\.isBetter).map(Self.line))
+    text += Self.section("Findings that are gone", gone.flatMap(Self.lines))
+    let others = changes.filter { !$0.isWorse && !$0.isBetter }
+    text += Self.section("Otherwise", others.map(Self.line))
+    return text.isEmpty ? "no difference\n" : text
+  }
+
+  private static func section(_ title: String, _ lines: [String]) -> String {
+    lines.isEmpty ? "" : title + "\n" + lines.map { "  \($0)\n" }.joined()
+  }
+
+  private static func line(_ change: Change) -> String {
+    "\(change.key.spec)/\(change.key.id): \(change.before.rawValue) → \(change.after.rawValue)"
+  }
+
+  private static func lines(_ difference: Difference) -> [String] {
+    [
+      "\(difference.key.spec)/\(difference.key.id): "
+        + ConformanceReport.printable(difference.finding.message),
+      "  " + ConformanceReport.printable(difference.finding.place),
+    ]
+  }
+
+  /// What differs, as JSON on one line.
+  public var json: [UInt8] {
+    let value: JSONValue = [
+      "worse": .bool(isWorse),
+      "changes": .array(
+        changes.map {
+          [
+            "id": .string($0.key.id), "spec": .string($0.key.spec),
+            "before": .string($0.before.rawValue), "after": .string($0.after.rawValue),
+            "change": $0.isWorse ? "worse" : $0.isBetter ? "better" : "other",
+          ]
+        }),
+      "new": .array(new.map(Self.value)), "gone": .array(gone.map(Self.value)),
+    ]
+    return value.utf8 + [UInt8(ascii: "\n")]
+  }
+
+  private static func value(_ difference: Difference) -> JSONValue {
+    [
+      "id": .string(difference.key.id), "spec": .string(difference.key.spec),
+      "fingerprint": .string(difference.finding.fingerprint),
+      "place": .string(difference.finding.place),
+      "message": .string(difference.finding.message),
+    ]
+  }
+}

@@ -1,0 +1,93 @@
+import ConformanceKit
+package import RepriseCore
+
+/// A session as it is looked at: its events, and what was found in them.
+package struct ViewedSession: Sendable {
+  /// The name of the file, or of the interface.
+  package let file: String
+  /// What is not shown.
+  package let redaction: RedactionRules
+  /// The events.
+  package var archive: SessionArchive
+  /// Whether more of it is read.
+  package var isReading = false
+  /// The findings, in the order of the events.
+  package private(set) var findings: [SessionFinding] = []
+  /// The places of the findings of each event that has some.
+  private var findingsOfEvents: [Int: [Int]] = [:]
+
+  /// Creates a session without events.
+  /// - Parameters:
+  ///   - file: The name of the file, or of the interface.
+  ///   - redaction: What is not shown.
+  ///   - memory: The most bytes that the events take.
+  package init(_ file: String, hiding redaction: RedactionRules, memory: Int) {
+    self.file = file
+    self.redaction = redaction
+    archive = SessionArchive(memory: memory)
+  }
+
+  /// Takes findings, behind those that there are.
+  package mutating func add(_ found: [SessionFinding]) {
+    for finding in found {
+      if let event = finding.event { findingsOfEvents[event, default: []].append(findings.count) }
+      findings.append(finding)
+    }
+  }
+
+  /// Takes findings in the place of those that there are.
+  package mutating func setFindings(_ found: [SessionFinding]) {
+    findings = []
+    findingsOfEvents = [:]
+    add(found)
+  }
+
+  /// The findings of an event, by their places.
+  package func findings(at event: Int) -> [Int] { findingsOfEvents[event] ?? [] }
+
+  /// How a connection is when an event has happened on it.
+  /// - Parameter index: The place of the event.
+  /// - Returns: The picture; nil where there is no such event.
+  package func picture(at index: Int) -> ConnectionPicture? {
+    guard let connection = archive.context(at: index)?.connection else { return nil }
+    var picture = ConnectionPicture(connection)
+    for place in 0...index where archive.context(at: place)?.connection == connection {
+      _ = archive.withEvent(at: place) { picture.consume($0) }
+    }
+    return picture
+  }
+
+  /// Everything that is to be told of an event.
+  /// - Parameter index: The place of the event.
+  /// - Returns: The page; nil where there is no such event.
+  package func page(at index: Int) -> EventPage? { EventPage(of: index, in: self) }
+
+  /// The type of an event by the name that `inspect` prints, for people.
+  package func typeName(at index: Int) -> String {
+    archive.withEvent(at: index) { event in
+      var line: [UInt8] = []
+      EventJSONWriter(hiding: redaction).append(event, to: &line)
+      return JSONValue(parsing: line)?["type"]?.text ?? ""
+    } ?? ""
+  }
+
+  /// The place in the session that an event leads to: what it answers, or else what answers it.
+  /// - Parameter index: The place of the event.
+  /// - Returns: The place; nil where nothing is known.
+  package func partner(of index: Int) -> Int? {
+    archive.questions(of: index).first?.question ?? archive.answers(to: index).first?.answer
+  }
+
+  /// The event that a finding rests on: of its evidence the last that is not its own event, or else what that answers.
+  /// - Parameter place: The place of the finding.
+  /// - Returns: The place of the event; nil where nothing is known.
+  package func cause(ofFinding place: Int) -> Int? {
+    guard findings.indices.contains(place) else { return nil }
+    let finding = findings[place]
+    for evidence in finding.finding.evidence.reversed() {
+      let events = archive.events(ofFrame: evidence.frame, connection: evidence.connection)
+      if let event = events.first(where: { $0 != finding.event }) { return event }
+    }
+    return finding.event.flatMap(partner)
+  }
+}

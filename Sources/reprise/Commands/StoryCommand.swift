@@ -1,0 +1,188 @@
+import Capture
+import ConformanceKit
+import RepriseCore
+import Statistics
+import Wire
+
+/// `reprise story`: tells what happened to a client.
+enum StoryCommand: Command {
+  private static let format = OptionSpec(
+    name: "format", letter: "f", value: "FORMAT", choices: ["text", "json"],
+    help: "text (default): sentences for people; json: one object for programs.")
+  private static let client = OptionSpec(
+    name: "client", value: "ID", help: "Tells what happened to this client.")
+  private static let connection = OptionSpec(
+    name: "connection", value: "N", help: "Tells what happened on the connection of this number.")
+
+  static let spec = CommandSpec(
+    name: "story", summary: "Tells what happened to a client, in sentences with frame numbers.",
+    operands: "FILE", operandCount: 1...1,
+    options: [
+      client, connection, format, .output, .redact, .bpf, .decode, .keyLog, .serverKey,
+      .preSharedKey, .memory, .jobs,
+    ],
+    details: """
+      FILE is a capture (pcap or pcapng, also gzip-compressed) or a recording (.jsonl);
+      - is standard input.
+
+      The story tells how the client connects, what it subscribes to and is granted, what it
+      publishes and receives, how long it is silent, what stays unanswered, and who closes the
+      connection. The last lines say why it was closed, what was slow, and which clauses were
+      violated on the way, by either end. Messages of a topic are one sentence until something
+      else happens. What the capture does not show is not guessed.
+
+      Examples:
+        reprise story capture.pcap --client sensor-7
+        reprise story capture.pcap --connection 12
+        reprise story session.jsonl --client sensor-7 --format json -o story.json
+      """)
+
+  static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+    let memory = try arguments.size(.memory) ?? InputOptions.defaultMemory
+    let redaction = try RedactionRules(arguments, hidesSecrets: true)
+    let run = try InputRun(arguments.operands, arguments, console, output: nil)
+    let subject = try subject(arguments)
+    let output = try OutputFile(arguments.value(.output), inputs: arguments.operands)
+    let page = StoryPage(
+      output, isJSON: arguments.value(format) == "json", subject: subject.title,
+      file: arguments.operand, hiding: redaction)
+    // A quarter of what everything may take.
+    let judging = ConformanceOptions(redaction: redaction, memory: memory / 4)
+    var reader = StoryReader(
+      page: page, subject: subject,
+      judge: try ConformanceJudge(catalogue: Catalogue.bundled(), options: judging),
+      memory: memory / 4)
+    let isComplete: Bool
+    do {
+      isComplete = try run.read(into: &reader) == 0
+    } catch let interrupted as Interrupted {
+      try reader.end()
+      throw interrupted
+    }
+    guard reader.teller.connectionCount > 0 else {
+      if isComplete { console.error("\(arguments.operand): \(reader.absence)") }
+      return .unable
+    }
+    try reader.end()
+    try output.close(isWhole: isComplete)
+    return isComplete ? .done : .unable
+  }
+
+  private static func subject(_ arguments: Arguments) throws(UsageError) -> StorySubject {
+    let number = try arguments.count(connection)
+    switch (arguments.value(client), number) {
+    case (let name?, nil): return .client(name)
+    case (nil, let number?): return .connection(number)
+    case (nil, nil):
+      throw UsageError(
+        "story needs someone to tell of",
+        "add --client ID or --connection N; reprise stats shows who is there")
+    case (.some, .some):
+      throw UsageError("story tells of a client or of a connection", "leave one of them out")
+    }
+  }
+}
+
+/// Whose story is told.
+enum StorySubject {
+  case client(String)
+  case connection(Int)
+
+  /// What it is called.
+  var title: String {
+    switch self {
+    case .client(let name): "client \"\(name)\""
+    case .connection(let number): "connection \(number)"
+    }
+  }
+}
+
+/// Hands the events of whom the story is about to the storyteller.
+private struct StoryReader: SessionConsumer {
+  private var page: StoryPage
+  private(set) var teller = Storyteller()
+  /// Judges everyone: what others publish is what the subject gets.
+  private var judge: ConformanceJudge
+  /// The connections that the story is about.
+  private var told: Set<Int> = []
+  private let subject: StorySubject
+  private var choice: ClientChoice?
+  /// The names of clients that were seen, for one who mistyped one.
+  private var names: Set<String> = []
+  private var connections = 0
+  private static let mostNames = 10_000
+  private static let longestName = 256
+
+  init(page: StoryPage, subject: StorySubject, judge: ConformanceJudge, memory: Int) {
+    self.page = page
+    self.judge = judge
+    self.subject = subject
+    if case .client(let name) = subject { choice = ClientChoice(name, memory: memory) }
+  }
+
+  mutating func beginFile(_ name: String) { judge.begin(file: name) }
+
+  mutating func consume(_ event: borrowing EventView) throws {
+    judge.consume(event)
+    connections = max(connections, event.context.connection)
+    note(event)
+    try teller.observe(event) { try page.write($0) }
+    if var chosen = choice.take() {
+      defer { choice = chosen }
+      return try chosen.consume(event, isSelected: true) { event, _ in
+        told.insert(event.context.connection)
+        try teller.consume(event) { try page.write($0) }
+      }
+    }
+    guard case .connection(let number) = subject, number == event.context.connection else { return }
+    told.insert(number)
+    try teller.consume(event) { try page.write($0) }
+  }
+
+  mutating func endFile() throws {
+    judge.endFile()
+    try teller.finish { try page.write($0) }
+  }
+
+  /// Writes what is to be said at the end.
+  /// - Throws: ``OutputError``.
+  mutating func end() throws {
+    let report = judge.report(toolVersion: Reprise.version)
+    let violations = report.results.filter { $0.verdict == .failed }.flatMap { result in
+      result.findings.filter { told.contains($0.connection) }.map {
+        Violation(clause: result.clause, finding: $0)
+      }
+    }
+    try page.end(teller, violations.sorted { $0.finding.frame < $1.finding.frame })
+  }
+
+  private mutating func note(_ event: borrowing EventView) {
+    guard names.count < Self.mostNames, case .mqtt(let packet) = event.body,
+      packet.type == .connect, let connect = packet.connect,
+      connect.clientID.byteCount <= Self.longestName
+    else { return }
+    names.insert(String(copying: connect.clientID))
+  }
+
+  /// Why there is nothing to tell, and what there is instead.
+  var absence: String {
+    switch subject {
+    case .connection(let number):
+      return
+        "there is no connection \(number): \(connections == 0 ? "it has none" : "the last is \(connections)"); "
+        + "reprise inspect shows them all"
+    case .client(let name):
+      let known = names.subtracting([""]).sorted()
+      guard !known.isEmpty else {
+        return "there is no client \"\(name)\", and no CONNECT that names another one; "
+          + "reprise story --connection N tells of a connection"
+      }
+      if let nearest = NearestName.find(name, in: known) {
+        return "there is no client \"\(name)\"; did you mean \"\(nearest)\"?"
+      }
+      let more = known.count > 5 ? " and \(known.count - 5) more" : ""
+      return "there is no client \"\(name)\"; there are "
+        + known.prefix(5).map { "\"\($0)\"" }.joined(separator: ", ") + more
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Capture
+import ConformanceKit
+import RepriseCore
+import SessionView
+
+/// How a session is read to be looked at.
+struct SessionSettings: Sendable {
+  /// The most findings of a clause that are shown.
+  private static let mostFindings = 1_000
+
+  /// The file, as it was typed.
+  let file: String
+  /// The most bytes that everything may take.
+  let memory: Int
+  /// What is not shown.
+  let redaction: RedactionRules
+
+  /// Reads the options.
+  /// - Parameters:
+  ///   - file: The file, or the interface.
+  ///   - arguments: Where `--memory`, `--redact` and `--show-secrets` stand.
+  /// - Throws: ``UsageError`` for an option that can't be understood.
+  init(_ file: String, _ arguments: Arguments) throws(UsageError) {
+    self.file = file
+    memory = try arguments.size(.memory) ?? InputOptions.defaultMemory
+    redaction = try RedactionRules(arguments, hidesSecrets: !arguments.has(.showSecrets))
+  }
+
+  /// A session without events; they have half of the memory.
+  var session: ViewedSession { ViewedSession(file, hiding: redaction, memory: memory / 2) }
+
+  /// What judges the session; it has a quarter of the memory.
+  /// - Returns: A judge that keeps findings to be told when they come.
+  /// - Throws: What the catalogue has of mistakes.
+  func judge() throws -> ConformanceJudge {
+    var judge = try ConformanceJudge(
+      catalogue: Catalogue.bundled(),
+      options: ConformanceOptions(
+        maximumFindings: Self.mostFindings, redaction: redaction, memory: memory / 4))
+    _ = judge.takeNews()
+    return judge
+  }
+}
+
+extension ViewedSession {
+  /// What of the session is not there for lack of memory; nil if all is.
+  var cutNote: String? {
+    guard archive.leftOver > 0 else { return nil }
+    return
+      "the last \(archive.leftOver) events are not shown: those before take all of the memory; "
+      + "--memory gives more"
+  }
+}
+
+/// Reads a whole session: its events, and what the clauses say of them.
+struct SessionLoader: SessionConsumer {
+  /// What was read so far.
+  private(set) var session: ViewedSession
+  /// What judges it, until it has told all.
+  private var judge: ConformanceJudge?
+
+  /// Prepares to read a file.
+  /// - Parameter settings: How.
+  /// - Throws: What the catalogue has of mistakes.
+  init(_ settings: SessionSettings) throws {
+    session = settings.session
+    judge = try settings.judge()
+  }
+
+  mutating func beginFile(_ name: String) { judge?.begin(file: name) }
+
+  mutating func consume(_ event: borrowing EventView) {
+    session.archive.append(event)
+    judge?.consume(event)
+  }
+
+  mutating func endFile() {
+    guard let report = judge.take()?.report(toolVersion: Reprise.version) else { return }
+    session.setFindings(report.findings(in: session.archive, hiding: session.redaction))
+  }
+}

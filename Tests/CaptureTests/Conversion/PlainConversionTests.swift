@@ -1,0 +1,116 @@
+import Foundation
+import RepriseCore
+import TestSupport
+import Testing
+
+@testable import Capture
+
+/// Decrypted captures, written in plain or with their secrets.
+@Suite struct PlainConversionTests {
+  /// A session over TLS, and beside it one in plain.
+  private func capture(_ session: TLSSessions.Recorded) throws -> (TemporaryCapture, [Segment]) {
+    var plain = Dialogue(client: 77, server: 78)
+    plain.clientPort = 40_009
+    plain.open()
+    plain.send(.client, TLSSessions.fromClient[0])
+    plain.send(.server, TLSSessions.fromServer[0])
+    plain.close()
+    var file = PcapngBuilder()
+    file.section()
+    file.interface(linkType: 101)
+    let segments = plain.segments + session.dialogue().segments
+    for (index, segment) in segments.enumerated() {
+      file.enhancedPacket(ticks: UInt64(index), Readout.packet(segment))
+    }
+    return (try TemporaryCapture(file.bytes), plain.segments)
+  }
+
+  private func keys(_ text: String) throws -> TemporaryCapture {
+    try TemporaryCapture(Array(text.utf8))
+  }
+
+  private static let names = TLSSessions.names.map(\.0)
+
+  @Test(arguments: names)
+  func `what TLS carried is plain TCP, and nothing else is touched`(_ name: String) throws {
+    let session = try TLSSessions.named(name)
+    let (capture, plain) = try capture(session)
+    let keys = try keys(session.keys)
+    let options = InputOptions(keyLog: keys.path)
+    var plan = CaptureConversion.Plan()
+    plan.isPlain = true
+    plan.usesKnownPorts = true
+    plan.survey = try CaptureConversion(capture.path, options).survey { _, _ in }
+    #expect(plan.survey?.decryptedCount == 1)
+    var copying = CaptureCopier.Options(application: "test")
+    copying.isChanged = true
+    copying.addsPackets = true
+    let copy = try Conversions.converted(
+      capture.path, to: .pcapng, options: options, copying, plan)
+    let frames = try Conversions.frames(copy.bytes)
+    #expect(Array(frames.prefix(plain.count)) == plain.map(Readout.packet))
+
+    func packets(_ events: [Event]) -> [String] {
+      events.compactMap { event in
+        guard case .mqtt(let packet) = event.body else { return nil }
+        return "\(event.context.connection) \(event.context.sender) \(packet.bytes)"
+      }
+    }
+    let before = try EventList.events(of: capture.path, options: options).events
+    let after = try Conversions.events(copy.bytes)
+    #expect(packets(after) == packets(before))
+    #expect(!after.contains { $0.context.wire == .tls })
+    #expect(
+      after.compactMap { event -> ConnectionClosing.How? in
+        guard case .closed(let closing) = event.body else { return nil }
+        return closing.how
+      } == [.fin, .fin])
+    let file = try TemporaryCapture(copy.bytes)
+    let theirs = try Tshark.lines(file.path, ["-Y", "mqtt"], fields: ["mqtt.msgtype"])
+    #expect(theirs.flatMap { $0.split(separator: ",") }.count == packets(after).count)
+  }
+
+  @Test func `without its keys a connection stays as it is`() throws {
+    let (capture, _) = try capture(TLSSessions.named("TLS_AES_128_GCM_SHA256"))
+    let other = try keys(TLSSessions.named("AES128-SHA").keys)
+    let options = InputOptions(keyLog: other.path)
+    var plan = CaptureConversion.Plan()
+    plan.isPlain = true
+    plan.survey = try CaptureConversion(capture.path, options).survey { _, _ in }
+    #expect(plan.survey?.decryptedCount == 0)
+    let copy = try Conversions.converted(
+      capture.path, to: .pcapng, options: options, .init(application: "test"), plan)
+    #expect(try Conversions.frames(copy.bytes) == Conversions.frames(bytes(capture)))
+  }
+
+  private func bytes(_ capture: TemporaryCapture) throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(filePath: capture.path)))
+  }
+
+  @Test(arguments: ["TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256", "update-both"])
+  func `the secrets of a capture are embedded, and nobody else's`(_ name: String) throws {
+    let session = try TLSSessions.named(name)
+    let (capture, _) = try capture(session)
+    let foreign = try TLSSessions.named("AES128-SHA").keys
+    let keys = try keys(foreign + "# a remark\r\n" + session.keys)
+    let options = InputOptions(keyLog: keys.path)
+    let survey = try CaptureConversion(capture.path, options).survey { _, _ in }
+    let lines = session.keys.split(separator: "\n").filter { !$0.hasPrefix("#") }
+    #expect(
+      String(decoding: survey.secrets, as: UTF8.self).split(separator: "\n") == lines)
+    var copying = CaptureCopier.Options(application: "test")
+    copying.isChanged = true
+    copying.secrets = survey.secrets
+    let copy = try Conversions.converted(
+      capture.path, to: .pcapng, options: options, copying, .init())
+    #expect(try Conversions.frames(copy.bytes) == Conversions.frames(bytes(capture)))
+    let before = try EventList.events(of: capture.path, options: options).events
+    #expect(try Conversions.events(copy.bytes) == before)
+    let file = try TemporaryCapture(copy.bytes)
+    let theirs = try Tshark.lines(
+      file.path, ["-d", "tls.port==8883,mqtt", "-Y", "mqtt && tls"], fields: ["mqtt.msgtype"])
+    #expect(
+      theirs.flatMap { $0.split(separator: ",") }.count
+        == TLSSessions.fromClient.count + TLSSessions.fromServer.count)
+  }
+}

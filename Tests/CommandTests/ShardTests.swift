@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+/// Parts of a set of files, judged apart and joined.
+@Suite struct ShardTests {
+  private static let captures: [String] = {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Recordings")
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []
+    return names.sorted().map { root.appending(path: "\($0)/capture.pcap").path }
+      .filter(FileManager.default.fileExists)
+  }()
+
+  private func judge(_ words: [String], _ files: [String] = captures) throws
+    -> RepriseProcess.Result
+  {
+    try RepriseProcess.run(["conform", "trace", "--format", "json"] + words + files)
+  }
+
+  private func inputs(_ report: String) throws -> [String] {
+    let json = try JSONSerialization.jsonObject(with: Data(report.utf8)) as? [String: Any]
+    return try #require(json?["inputs"] as? [String])
+  }
+
+  @Test(arguments: [1, 3, 40])
+  func partsAreTogetherTheWhole(count: Int) throws {
+    #expect(Self.captures.count > 15)
+    let scratch = try Scratch()
+    let whole = try judge([])
+    var taken: [String] = []
+    var reports: [String] = []
+    for index in 1...count {
+      let part = try judge(["--shard", "\(index)/\(count)"])
+      // Of our recordings those of clients that are silent for too long fail.
+      #expect(part.status == 0 || part.status == 1)
+      let files = try inputs(part.output)
+      #expect(part.errors.contains("note: none of the files is of this part") == files.isEmpty)
+      taken += files
+      reports.append(try scratch.write(Array(part.output.utf8), to: "\(index).json").path)
+    }
+    #expect(taken.sorted() == Self.captures)
+    let joined = try RepriseProcess.run(["report", "merge", "--format", "json"] + reports)
+    #expect(joined.status == whole.status)
+    #expect(joined.output == whole.output)
+  }
+
+  @Test func nameAndCompanyDecideNothing() throws {
+    let scratch = try Scratch()
+    let file = try #require(Self.captures.first)
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
+    let other = try scratch.write(bytes, to: "other").path
+    for index in 1...5 {
+      let words = ["--shard", "\(index)/5"]
+      let among = try inputs(try judge(words).output).contains(file)
+      #expect(try inputs(try judge(words, [other]).output) == (among ? [other] : []))
+    }
+  }
+
+  @Test func onePartTellsWhatCannotBeRead() throws {
+    let results = try (1...3).map { try judge(["--shard", "\($0)/3"], ["/nowhere/at all"]) }
+    #expect(results.map(\.status).sorted() == [0, 0, 2])
+    #expect(results.filter { $0.errors.contains("/nowhere/at all: ") }.count == 1)
+  }
+
+  @Test(arguments: [
+    "", "0/3", "4/3", "1", "1/", "/3", "1/3/5", "+1/3", "-1/3", "a/b", "1/65537", "1/0",
+  ])
+  func refusesWhatIsNoPart(text: String) throws {
+    let result = try judge(["--shard=\(text)"])
+    #expect(result.status == 2)
+    #expect(result.output == "")
+    #expect(
+      result.errors
+        == "reprise: --shard can't be '\(text)'; type which part of how many, counted from 1: 3/16\n"
+    )
+  }
+
+  @Test func refusesWhatHasNoParts() throws {
+    let input = try judge(["--shard", "1/2"], ["-"])
+    #expect(input.status == 2)
+    #expect(input.errors == "reprise: --shard can't take a part of standard input; name files\n")
+  }
+}

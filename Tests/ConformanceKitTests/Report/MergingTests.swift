@@ -1,0 +1,238 @@
+import RepriseCore
+import Testing
+import Wire
+
+@testable import ConformanceKit
+
+@Suite("Reports that are joined")
+struct MergingTests {
+  /// Judges files, each with its sessions.
+  private func report(
+    _ files: [(String, [Event])], options: ConformanceOptions = ConformanceOptions()
+  ) throws -> ConformanceReport {
+    var judge = try ConformanceJudge(catalogue: Catalogue.bundled(), options: options)
+    for (name, events) in files {
+      judge.begin(file: name)
+      for event in events { event.withView { judge.consume($0) } }
+    }
+    return judge.report(toolVersion: "1")
+  }
+
+  private func read(_ report: ConformanceReport, _ name: String) throws -> ConformanceReport {
+    try ConformanceReport(reading: ReportDocument(reading: report.json(), file: name))
+  }
+
+  /// Files of all kinds: with findings of one cause, more than are listed, of other protocols, and undecided.
+  private var files: [(String, [Event])] {
+    let many = script {
+      $0.start()
+      for _ in 0..<70 { $0.client(hex: "80 06 0001 0001 61 00") }
+      $0.finish()
+    }
+    let undecided = script {
+      $0.start()
+      $0.gap(.client)
+      $0.subscribe(1, "a#")
+      $0.endCapture()
+    }
+    var old = Script(version: .v5_0)
+    old.start()
+    old.publish(.client, "a+")
+    old.finish()
+    var socket = Script()
+    socket.upgrade()
+    socket.close(.client)
+    return [
+      ("a", many), ("b", undecided), ("c", socket.events), ("d", many), ("e", old.events),
+      (
+        "f",
+        script {
+          $0.start(); $0.publish(.server, "#"); $0.endCapture()
+        }
+      ),
+    ]
+  }
+
+  private func script(_ write: (inout Script) -> Void) -> [Event] {
+    var script = Script()
+    write(&script)
+    return script.events
+  }
+
+  @Test("A report that is read again is the same", arguments: [false, true])
+  func reading(_ isStrict: Bool) throws {
+    let whole = try report(files, options: ConformanceOptions(isStrict: isStrict))
+    #expect(whole.results.contains { $0.violated > $0.findings.count })
+    #expect(whole.results.flatMap(\.findings).contains { $0.sameCauseAs != nil })
+    #expect(whole.count(.inconclusive) > 0 && whole.count(isStrict ? .failed : .notFollowed) > 0)
+    #expect(try read(whole, "r").json() == whole.json())
+    #expect(try read(whole, "r").text(color: false) == whole.text(color: false))
+  }
+
+  @Test(
+    "Parts give byte by byte what one run over all files gives",
+    arguments: [
+      [[0, 1], [2, 3], [4, 5]], [[0, 3], [1, 2, 4, 5]], [[5], [1, 3], [0, 2, 4]],
+      [[0, 1, 2, 3, 4, 5]],
+    ])
+  func parts(_ parts: [[Int]]) throws {
+    let all = files
+    let whole = try report(all)
+    let reports = try parts.enumerated().map { index, places in
+      (name: "\(index)", report: try read(report(places.map { all[$0] }), "\(index)"))
+    }
+    let merged = try ConformanceReport.merged(reports)
+    #expect(merged.json() == whole.json())
+    #expect(merged.text(color: false) == whole.text(color: false))
+  }
+
+  /// Judged with findings of each kind, or only so many; with all clauses, or some.
+  private static let ways: [ConformanceOptions] = {
+    var each = ConformanceOptions(maximumFindings: 3)
+    each.listsEachKind = true
+    return [
+      ConformanceOptions(), ConformanceOptions(maximumFindings: 3), each,
+      ConformanceOptions(clauses: ["4.7"], isStrict: true),
+    ]
+  }()
+
+  @Test("Pieces that are judged apart give what one judge of all files gives", arguments: ways)
+  func pieces(_ options: ConformanceOptions) throws {
+    let names = ["a", "b", "c"].map { "\($0)#" }
+    let kinds = names.map { name in
+      script {
+        $0.start()
+        for id: UInt16 in 1...5 { $0.subscribe(id, name, "\(name)\(id % 2)") }
+        $0.finish()
+      }
+    }
+    let all = files + kinds.enumerated().map { ("kind \($0)", $1) } + [files[0]]
+    let whole = try report(all, options: options)
+    for pieces in [[0..<1, 1..<3, 3..<10], [0..<7, 7..<8, 8..<9, 9..<10], [0..<10]] {
+      var joiner = ReportJoiner(options, toolVersion: "1")
+      for piece in pieces { joiner.add(try report(Array(all[piece]), options: options)) }
+      let joined = joiner.report()
+      #expect(joined.json() == whole.json())
+      #expect(joined.results.map(\.unlisted) == whole.results.map(\.unlisted))
+      #expect(joined.subjects == whole.subjects)
+    }
+    #expect(
+      whole.results.contains { $0.findings.count > 3 }
+        != (options.maximumFindings == 3 && !options.listsEachKind))
+  }
+
+  @Test("Files that are not in the order of their names stay in that of the parts")
+  func order() throws {
+    let all = files
+    let one = try read(report([all[3], all[0]]), "1")
+    let two = try read(report([all[1]]), "2")
+    let merged = try ConformanceReport.merged([("1", one), ("2", two)])
+    #expect(merged.inputs == ["d", "a", "b"])
+    #expect(merged.json() == (try report([all[3], all[0], all[1]]).json()))
+  }
+
+  @Test("What does not belong together is refused")
+  func refusals() throws {
+    let all = files
+    func refusal(_ one: ConformanceReport, _ two: ConformanceReport) -> String? {
+      do throws(ReportError) {
+        _ = try ConformanceReport.merged([("1", one), ("2", two)])
+        return nil
+      } catch { return error.description }
+    }
+    let first = try report([all[0]])
+    #expect(refusal(first, try report([all[1]])) == nil)
+    #expect(
+      refusal(first, try report([all[0]]))
+        == "2: a was judged in 1 as well; judge each file in one part only")
+    let other = try report([all[1]], options: ConformanceOptions(specs: ["mqtt-5.0"]))
+    #expect(
+      refusal(first, other)
+        == "2: it is on other clauses than 1; judge all parts with the same --spec and --clause")
+    let lax = try report([all[2]])
+    let strict = try report([("x", all[2].1)], options: ConformanceOptions(isStrict: true))
+    #expect(
+      refusal(strict, lax)
+        == "2: it was judged without --strict, and 1 with it; judge all parts alike")
+    for (text, message) in [
+      (
+        "{",
+        "r: a key in quotes should stand here, at byte 1; write it by reprise conform trace --format json"
+      ),
+      ("{}", "r: this is no report of reprise; write it by reprise conform trace --format json"),
+    ] {
+      let error = #expect(throws: ReportError.self) {
+        try ReportDocument(reading: Array(text.utf8), file: "r")
+      }
+      #expect(error?.description == message)
+    }
+    let accepted = first.accepting(Baseline(of: first, file: "b", keeping: nil), on: "")
+    let error = #expect(throws: ReportError.self) { try read(accepted, "r") }
+    #expect(error?.description == "r: it was judged with a baseline; write it without --baseline")
+  }
+
+  @Test("All reasons have texts of their own, by which they are read")
+  func reasons() {
+    #expect(Set(UndecidedReason.allCases.map(\.text)).count == UndecidedReason.allCases.count)
+  }
+
+  @Test("A comparison tells what is worse, better, new and gone")
+  func comparison() throws {
+    func document(_ filters: [String]) throws -> ReportDocument {
+      let options = ConformanceOptions(clauses: ["mqtt-3.1.1/4.7.1", "mqtt-3.1.1/MQTT-3.9.3-1"])
+      let events = script {
+        $0.start()
+        for (index, filter) in filters.enumerated() { $0.subscribe(UInt16(index + 1), filter) }
+        $0.finish()
+      }
+      return try ReportDocument(
+        reading: report([("f", events)], options: options).json(), file: "f")
+    }
+    let good = try document(["a/#", "b"])
+    let bad = try document(["b", "a#", "a#"])
+    let same = ReportComparison(bad, try document(["a#", "b", "b"]))
+    #expect(same.text == "no difference\n" && !same.isWorse)
+    let worse = ReportComparison(good, bad)
+    #expect(worse.isWorse)
+    #expect(
+      worse.text == """
+        Worse
+          mqtt-3.1.1/MQTT-4.7.1-2: passed → failed
+        New findings
+          mqtt-3.1.1/MQTT-4.7.1-2: the client sent a bad SUBSCRIBE: # does not stand alone in the last level
+            f frame 5
+
+        """)
+    let better = ReportComparison(bad, good)
+    #expect(!better.isWorse)
+    #expect(
+      better.text.hasPrefix(
+        "Better\n  mqtt-3.1.1/MQTT-4.7.1-2: failed → passed\nFindings that are gone\n"))
+    let json = try JSONValue.read(worse.json)
+    #expect(json["worse"] == true && json["new"]?.elements?.count == 1 && json["gone"] == [])
+    #expect(json["changes"]?[0]?["change"] == "worse")
+    let other = ReportComparison(bad, try document(["a#", "c#"]))
+    #expect(other.isWorse && other.changes == [] && other.new.count == 1 && other.gone.isEmpty)
+  }
+
+  @Test("A badge calls nothing passed that is not")
+  func badge() throws {
+    func badge(_ totals: [(String, String)], _ more: String = "") throws -> String {
+      let clauses = totals.map {
+        #"{"id":"\#($0.0)","spec":"rfc6455","verdict":"\#($0.1)","findings":[]}"#
+      }
+      let text =
+        #"{"tool":{"name":"reprise"},"clauses":[\#(clauses.joined(separator: ","))]\#(more)}"#
+      let picture = try ReportDocument(reading: Array(text.utf8), file: "r").badge
+      let root = try #require(XMLTree.parse(Array(picture.utf8)))
+      return (root.all("text").last?.text ?? "") + " "
+        + (root.all("rect").last?.attributes["fill"] ?? "")
+    }
+    #expect(try badge([("a", "passed"), ("b", "inconclusive")]) == "1 passed #116329")
+    #expect(try badge([("a", "passed"), ("b", "failed")]) == "1 failed, 1 passed #b3261e")
+    #expect(try badge([("a", "inconclusive"), ("b", "accepted")]) == "nothing judged #57606a")
+    #expect(
+      try badge([("a", "passed")], #","baseline":{"remarks":[{"kind":"mended"}]}"#)
+        == "failed, 1 passed #b3261e")
+  }
+}
