@@ -5,7 +5,7 @@ import Testing
 
 /// Two channels with one identity on one broker, which drops whoever is there when the other comes.
 @Suite struct LiveTwoProcessesTests {
-  @Test(.timeLimit(.minutes(2)), arguments: MosquittoClient.Version.allCases)
+  @Test(.timeLimit(.minutes(5)), arguments: MosquittoClient.Version.allCases)
   func oneOfTwoGivesUpAndSaysWhatToDo(_ version: MosquittoClient.Version) async throws {
     let broker = try await Broker()
     let configuration = try LiveChannel.configuration()

@@ -94,7 +94,7 @@ import Testing
     #expect(error?.code == .refused)
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: [UInt8(3), 0x88, 0x89])
+  @Test(.timeLimit(.minutes(20)), arguments: [UInt8(3), 0x88, 0x89])
   func waitsForABrokerThatIsBusy(code: UInt8) async throws {
     try await withServer { peer, _, broker in
       broker.refuseConnections(of: "link-server", code: code, count: 1)
@@ -125,7 +125,7 @@ import Testing
     #expect(error?.code == .notSubscribed)
   }
 
-  @Test(.timeLimit(.minutes(10))) func needsToBeHeardByLinks() async throws {
+  @Test(.timeLimit(.minutes(20))) func needsToBeHeardByLinks() async throws {
     let broker = InProcessBroker()
     broker.refuseMessages(to: Self.base + "/down/#")
     let capabilities = InProcessClient.allCapabilities.union(.refusals)

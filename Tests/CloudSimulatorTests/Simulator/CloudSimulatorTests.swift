@@ -94,7 +94,7 @@ import Testing
   }
 
   /// The prefix of answers is longer than that of requests, and they have `_reply` besides.
-  @Test(.timeLimit(.minutes(10)), arguments: [65_535, 65_528, 65_527])
+  @Test(.timeLimit(.minutes(20)), arguments: [65_535, 65_528, 65_527])
   func goesOnAfterARequestWhoseAnswerHasNoTopic(length: Int) async throws {
     let topic = up + "/" + String(repeating: "x", count: length - up.utf8.count - 1)
     let lines = try await withCloud { device, _, _ in
@@ -159,7 +159,7 @@ import Testing
     #expect(error?.code == .notSubscribed)
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: ["/sys/+/+/thing/#", "/ext/session/+/+/#"])
+  @Test(.timeLimit(.minutes(20)), arguments: ["/sys/+/+/thing/#", "/ext/session/+/+/#"])
   func needsToSeeWhatGatewaysSend(refused: String) async throws {
     let broker = InProcessBroker()
     broker.refuseSubscriptions(to: refused)
@@ -170,7 +170,7 @@ import Testing
     #expect(error?.code == .notSubscribed)
   }
 
-  @Test(.timeLimit(.minutes(10))) func needsToBeHeardByDevices() async throws {
+  @Test(.timeLimit(.minutes(20))) func needsToBeHeardByDevices() async throws {
     let broker = InProcessBroker()
     broker.refuseMessages(to: down + "/#")
     let capabilities = InProcessClient.allCapabilities.union(.refusals)

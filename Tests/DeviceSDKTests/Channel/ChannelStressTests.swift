@@ -20,7 +20,7 @@ import Testing
     }
     """
 
-  @Test(.timeLimit(.minutes(2)), arguments: 0..<8 as Range<UInt64>)
+  @Test(.timeLimit(.minutes(20)), arguments: 0..<8 as Range<UInt64>)
   func everyCallEndsAndNothingStays(seed: UInt64) async throws {
     let broker = InProcessBroker()
     let cloud = CloudSimulator(

@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSDK
 
 /// Systems of the SDK that follow what watches the network.
-@Suite(.timeLimit(.minutes(5))) struct NetworkReachableTests {
+@Suite(.timeLimit(.minutes(20))) struct NetworkReachableTests {
   /// A world whose connections are made while the test says that there is a network.
   private final class World: Sendable {
     private let isThere = Mutex(true)

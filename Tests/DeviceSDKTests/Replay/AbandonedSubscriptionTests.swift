@@ -7,7 +7,7 @@ import Testing
 @testable import DeviceSDK
 
 /// Sessions of links in which the task of a subscription was cancelled while it was under way.
-@Suite(.timeLimit(.minutes(10))) struct AbandonedSubscriptionTests {
+@Suite(.timeLimit(.minutes(20))) struct AbandonedSubscriptionTests {
   /// What a subscription waits for when it is cancelled.
   enum Wait: String, CaseIterable, Sendable {
     /// For the broker; without features there is nothing to wait for.

@@ -6,7 +6,7 @@ import Wire
 
 /// Calls that an app makes without waiting for one another, on recordings in which requests and replies stand in any
 /// order that is possible.
-@Suite(.timeLimit(.minutes(3))) struct ConcurrentCallsTests {
+@Suite(.timeLimit(.minutes(20))) struct ConcurrentCallsTests {
   /// A call of the app, as it is recorded.
   struct Call: Sendable {
     var topic: String

@@ -6,7 +6,7 @@ import Testing
 @testable import DeviceSDK
 
 /// Apps that wait for what the session does not have: whatever the way, the wait ends.
-@Suite(.timeLimit(.minutes(10))) struct StallTests {
+@Suite(.timeLimit(.minutes(20))) struct StallTests {
   /// An app that hears of a lamp twice, asks in vain, and goes on later.
   private static func events() async throws -> ReplayEvents {
     let script = CloudScript(replies: [.init(topic: "/silent", faults: [.noReply])])

@@ -5,7 +5,7 @@ import Testing
 @testable import LiveClient
 
 /// That a client's connections end, whatever the server does.
-@Suite(.timeLimit(.minutes(2))) struct WebSocketEndTests {
+@Suite(.timeLimit(.minutes(5))) struct WebSocketEndTests {
   @Test func leavesAServerThatDoesNotRead() async throws {
     // Open until the test is over, and nothing more is read of it.
     let held = Mutex<Socket?>(nil)

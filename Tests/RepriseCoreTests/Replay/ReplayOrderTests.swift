@@ -253,7 +253,7 @@ import Wire
 
   /// Each of many actions that may come in any order costs the same, also while the first one is still to come; if each
   /// were looked for among all that were performed, this would take an hour.
-  @Test(.timeLimit(.minutes(10)), arguments: [true, false]) func manyThatMayComeCostNoMore(
+  @Test(.timeLimit(.minutes(20)), arguments: [true, false]) func manyThatMayComeCostNoMore(
     firstComesFirst: Bool
   ) async throws {
     var session = SessionBuilder()

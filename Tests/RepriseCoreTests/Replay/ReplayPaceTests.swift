@@ -5,7 +5,7 @@ import Wire
 /// Replays whose time passes.
 @Suite struct ReplayPaceTests {
   /// No reader waits longer because others act, or because the reader is told something else.
-  @Test(.timeLimit(.minutes(10)), arguments: [1, 4])
+  @Test(.timeLimit(.minutes(20)), arguments: [1, 4])
   func whatPassedIsNotSleptAgain(_ factor: Double) async throws {
     var session = SessionBuilder()
     session.connect(0)

@@ -2,7 +2,7 @@ import RepriseCore
 import Testing
 
 /// How long a replay waits for an action that is due.
-@Suite(.timeLimit(.minutes(10))) struct ReplayPatienceTests {
+@Suite(.timeLimit(.minutes(20))) struct ReplayPatienceTests {
   private static func connected(_ options: ReplayOptions) async throws -> (ReplayClient, Actor) {
     let client = try ReplayClient(SessionBuilder.tap(), options: options)
     var user = Actor(client)

@@ -52,7 +52,7 @@ import Wire
   }
 
   /// A head of 64 KiB can be full of extensions: not a benchmark, it holds what would be slower than linear.
-  @Test(.timeLimit(.minutes(10)), arguments: ["a", "permessage-deflate"], [true, false])
+  @Test(.timeLimit(.minutes(20)), arguments: ["a", "permessage-deflate"], [true, false])
   func comparesManyExtensions(_ name: String, isOffered: Bool) {
     let list = Array(repeating: name, count: 60_000 / (name.utf8.count + 1)).joined(separator: ",")
     let offer = isOffered ? list : String(list.replacing(name, with: "b").prefix(60_000))

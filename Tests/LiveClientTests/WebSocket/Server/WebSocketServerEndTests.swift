@@ -4,7 +4,7 @@ import Testing
 import Wire
 
 /// That connections of a server end, and the server with them, whatever clients do.
-@Suite(.timeLimit(.minutes(2))) struct WebSocketServerEndTests {
+@Suite(.timeLimit(.minutes(5))) struct WebSocketServerEndTests {
   /// Never asks whether a client lives, and does not wait long for one that is to be left.
   private static var options: WebSocketServerOptions {
     WebSocketServerOptions(
