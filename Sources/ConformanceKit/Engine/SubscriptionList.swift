@@ -40,6 +40,8 @@ struct SubscriptionList {
     var openQoS: UInt8
     /// The ways of Retain Handling that it was ever asked for with, one bit each.
     var handlings: UInt8
+    /// Whether it was ever asked for with Retain As Published.
+    var wasPublished: Bool
     /// Whether it was ever asked for as a shared subscription, and as one that is not shared.
     var wasShared: Bool
     var wasPlain: Bool
@@ -125,7 +127,8 @@ struct SubscriptionList {
       Entry(
         text: start..<text.count, serial: serial, requested: time, changed: time,
         identifier: identifier, standing: .requested, options: options, openQoS: options & 0b11,
-        handlings: 1 << (options >> 4 & 0b11), wasShared: isShared, wasPlain: !isShared))
+        handlings: 1 << (options >> 4 & 0b11), wasPublished: options & 0b1000 != 0,
+        wasShared: isShared, wasPlain: !isShared))
     return Reference(index: entries.count - 1, serial: serial)
   }
 
@@ -241,6 +244,7 @@ struct SubscriptionList {
     let grantedQoS: UInt8
     let highestQoS: UInt8
     let handlings: UInt8
+    let wasPublished: Bool
     let wasShared: Bool
     let wasPlain: Bool
     let wasThere: Bool
@@ -258,6 +262,7 @@ struct SubscriptionList {
       // Messages may come before the SUBACK.
       highestQoS = max(entry.highestQoS, entry.openQoS)
       handlings = entry.handlings
+      wasPublished = entry.wasPublished
       wasShared = entry.wasShared
       wasPlain = entry.wasPlain
       wasThere = entry.wasThere
@@ -330,6 +335,7 @@ extension SubscriptionList.Entry {
     self.options = options
     requested = time
     handlings |= 1 << (options >> 4 & 0b11)
+    if options & 0b1000 != 0 { wasPublished = true }
     if isShared { wasShared = true } else { wasPlain = true }
     if identifier != self.identifier { hasOtherNumber = true }
     self.identifier = identifier

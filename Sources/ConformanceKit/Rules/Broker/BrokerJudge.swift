@@ -164,13 +164,13 @@ struct BrokerJudge {
     lookAt(packet, topic, content, delivery, event, state, hearing, &tally)
     judgeForwarding(packet, publication, delivery, event, state, hearing, &tally)
     guard delivery.isKnown else { return }
-    judgeQoS(packet, publication, delivery, event, hearing, &tally)
+    judgeQoS(packet, publication, delivery, event, state, hearing, &tally)
     if state.opening.connect?.isBridge != true {
-      judgeRetain(packet, publication, delivery, event, hearing, &tally)
+      judgeRetain(packet, publication, delivery, event, state, hearing, &tally)
     }
     judgeMerged(packet, publication, delivery, event, hearing, &tally)
-    judgeNoLocal(publication, delivery, event, state, hearing, &tally)
-    judgeUnsubscribed(publication, delivery, event, hearing, &tally)
+    judgeNoLocal(packet, publication, delivery, event, state, hearing, &tally)
+    judgeUnsubscribed(packet, publication, delivery, event, hearing, &tally)
     judgeOrder(packet, topic, publication, delivery, event, state, hearing, &tally)
   }
 

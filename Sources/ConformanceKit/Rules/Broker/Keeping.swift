@@ -78,8 +78,6 @@ struct RetainedTopics {
 
 // Retained messages that are stored, replaced and removed.
 extension BrokerJudge {
-  /// How long a server may take for what a client sent, in nanoseconds.
-  private static let settled: Int64 = 1_000_000_000
   private static let rules: [MQTTRule] = [
     .retainedIsStored, .newSubscriptionGetsRetained, .qos0ReplacesRetained, .emptyClearsRetained,
     .emptyIsNotStored, .plainIsNotStored, .plainWillStaysPlain, .retainedWillIsRetained,

@@ -18,7 +18,10 @@ struct Matching: ~Copyable {
   /// Whether one of them, and all of them, want RETAIN as it was published.
   var somePublished = false
   var allPublished = true
-  /// Whether none of them was ever asked for with a Retain Handling of 0, or without 2.
+  /// Whether one of them ever wanted that, be it removed meanwhile.
+  var everPublished = false
+  /// Whether none of them, those that were removed included, was ever asked for with a Retain Handling of 0, or without
+  /// 2.
   var neverSendsAll = true
   var neverSends = true
   /// Whether all of them were there already when they were last asked for.
@@ -27,7 +30,8 @@ struct Matching: ~Copyable {
   var isPlain = false
   /// The Subscription Identifiers that they have, or had when they were removed.
   var numbers: [UInt32] = []
-  /// Whether all of them have one and had no other before, and whether those that have one had no other.
+  /// Whether all of them have one and had no other before, those that were removed included, and whether those that
+  /// have one had no other.
   var areNumbered = true
   var areKept = true
   /// The frames of the first SUBACKs.
@@ -41,6 +45,11 @@ struct Matching: ~Copyable {
   private static let mostNumbers = 64
 
   mutating func add(_ filter: SubscriptionList.Matched) {
+    if filter.standing != .refused {
+      if filter.wasPublished { everPublished = true }
+      if filter.handlings & 0b001 != 0 { neverSendsAll = false }
+      if filter.handlings != 0b100 { neverSends = false }
+    }
     if filter.standing != .refused, filter.identifier > 0, numbers.count < Self.mostNumbers {
       numbers.append(filter.identifier)
     }
@@ -48,6 +57,8 @@ struct Matching: ~Copyable {
     case .refused: return
     case .removed:
       areKept = false
+      // A copy that it was due may still be on its way, without a number.
+      if filter.identifier == 0 || filter.hasOtherNumber { areNumbered = false }
       highestQoS = max(highestQoS, filter.highestQoS)
       // Of a group's filter and the same one besides, one may stand.
       if filter.wasShared { hasDoubtfulRemoval = true }
@@ -63,8 +74,6 @@ struct Matching: ~Copyable {
     highestQoS = max(highestQoS, filter.highestQoS)
     if filter.options & 0b100 == 0 { isDeaf = false }
     if filter.options & 0b1000 == 0 { allPublished = false } else { somePublished = true }
-    if filter.handlings & 0b001 != 0 { neverSendsAll = false }
-    if filter.handlings != 0b100 { neverSends = false }
     if !filter.wasThere { wereThere = false }
     if filter.identifier == 0 || filter.hasOtherNumber { areNumbered = false }
     if filter.hasOtherNumber { areKept = false }

@@ -118,7 +118,7 @@ extension BrokerJudge {
     guard !delivery.matching.isDeaf else { return .serverPolicy }
     if state.server.hasGap { return .serverGap }
     // A server may give up messages of a client that does not keep up.
-    guard state.exchanges.fromServer.wasIdle(since: skipped.first.time) else {
+    guard state.exchanges.fromServer.wasIdle(before: skipped.first.time) else {
       return .queueMayBeFull
     }
     // It may have been too large for the client.

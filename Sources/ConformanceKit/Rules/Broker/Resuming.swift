@@ -116,6 +116,8 @@ extension BrokerJudge {
     _ before: ClientSessions.Entry, isNext: Bool, _ event: borrowing EventView,
     _ state: inout ConnectionState
   ) {
+    // What waited for the client comes now.
+    state.exchanges.fromServer.noteIdle(at: event.context.time)
     guard isNext, let end = before.end, !end.hasLoss, let rest = end.rest?.value else { return }
     if let subscriptions = rest.subscriptions, state.lossReason(of: .client) == nil {
       state.subscribing.subscriptions = subscriptions

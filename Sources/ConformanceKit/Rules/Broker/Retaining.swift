@@ -6,7 +6,7 @@ extension BrokerJudge {
   /// Judges the RETAIN flag of a message that was published while the client was subscribed.
   mutating func judgeRetain(
     _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
-    _ event: borrowing EventView,
+    _ event: borrowing EventView, _ state: borrowing ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard delivery.matching.count > 0, !delivery.matching.isShared, source.isSingle else { return }
@@ -38,6 +38,14 @@ extension BrokerJudge {
     // A copy that was retained before may come beside it.
     guard !pending.isSettled(rule, on: event.context.connection, key: delivery.key) else {
       return tally.leave(rule, .ambiguousMessage, hearing)
+    }
+    if mayBeForRemoved(source, delivery) { return tally.leave(rule, .onItsWay, hearing) }
+    // The other copy waits for its turn above QoS 0, and may be given up while it waits.
+    if packet.retain, min(source.qos, delivery.matching.grantedQoS) > 0,
+      mayBeKept(packet, source, delivery, event),
+      !state.exchanges.fromServer.wasIdle(before: source.first.time)
+    {
+      return tally.leave(rule, .queueMayBeFull, hearing)
     }
     for rule in [rule, ofWill].compactMap({ $0 }) {
       add(
@@ -80,19 +88,16 @@ extension BrokerJudge {
         evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
   }
 
-  /// How long before a SUBSCRIBE a message must have been published to be one of before, in nanoseconds: a server may
-  /// read what one client sent later than what another sent behind it.
-  private static let settled: Int64 = 1_000_000_000
-  /// How long before it must have been published to have come to the server before, be it sent again by TCP.
-  private static let longAgo: Int64 = 60_000_000_000
-
   /// Judges a retained message by the Retain Handling of the subscriptions (5.0 section 3.8.3.1).
   func judgeRetainHandling(
     _ packet: borrowing MQTTPacketView, _ delivery: borrowing Delivery,
     _ event: borrowing EventView,
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    guard hearing.version == .v5_0, delivery.matching.count > 0 else { return }
+    // A shared subscription is one of its own beside another of the same filter, and has none to begin with.
+    guard hearing.version == .v5_0, delivery.matching.count > 0, !delivery.matching.isShared else {
+      return
+    }
     if delivery.matching.neverSends {
       judgeNever(packet, delivery, event, &state, hearing, &tally)
     } else if delivery.matching.neverSendsAll, packet.retain {
@@ -110,7 +115,7 @@ extension BrokerJudge {
     guard packet.retain else { return tally.satisfy(rule, hearing) }
     guard delivery.isKnown else { return tally.leave(rule, state.doubtOfSubscriptions, hearing) }
     // One that was published meanwhile has the flag for another reason, be it a wrong one.
-    guard delivery.isOlder, !delivery.matching.somePublished,
+    guard delivery.isOlder, !delivery.matching.everPublished,
       !packet.dup
     else { return tally.leave(rule, .mayBePublished, hearing) }
     state.ownRare.suspicions.add(
@@ -129,7 +134,7 @@ extension BrokerJudge {
   ) {
     let rule = MQTTRule.handlingSendsOnce
     guard delivery.isKnown else { return tally.leave(rule, state.doubtOfSubscriptions, hearing) }
-    guard delivery.isOlder, !delivery.matching.somePublished,
+    guard delivery.isOlder, !delivery.matching.everPublished,
       !packet.dup
     else { return tally.leave(rule, .mayBePublished, hearing) }
     let isSecond = state.noteRetained(delivery.key)

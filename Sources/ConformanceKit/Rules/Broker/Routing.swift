@@ -58,12 +58,12 @@ extension BrokerJudge {
   /// Judges the QoS of a message by the one that it was published with.
   mutating func judgeQoS(
     _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
-    _ event: borrowing EventView,
+    _ event: borrowing EventView, _ state: borrowing ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard delivery.matching.count > 0, packet.qos <= delivery.matching.highestQoS else { return }
     let rule: MQTTRule = delivery.matching.count > 1 ? .overlapsGetHighestQoS : .grantedQoSIsKept
-    guard source.isAgreed else {
+    guard source.isAgreed, !mayBeKept(packet, source, delivery, event) else {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
     if packet.qos > source.qos {
@@ -90,12 +90,8 @@ extension BrokerJudge {
       }
       return tally.satisfy(rule, hearing)
     }
-    guard !packet.dup else { return tally.leave(rule, .repeatedMessage, hearing) }
-    // There is a copy for each filter, one of which came at the QoS that it should have.
-    if delivery.matching.count > 1,
-      pending.isSettled(rule, on: event.context.connection, key: delivery.key)
-    {
-      return tally.leave(rule, .ambiguousMessage, hearing)
+    if let reason = doubt(ofLower: packet, rule, source, delivery, event, state) {
+      return tally.leave(rule, reason, hearing)
     }
     add(
       rule, delivery, event, hearing, isTakenBack: delivery.matching.count > 1, &tally,
@@ -106,17 +102,36 @@ extension BrokerJudge {
         evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
   }
 
+  /// Why a copy at a lower QoS than the message should have need not be all that the server sent of it.
+  private func doubt(
+    ofLower packet: borrowing MQTTPacketView, _ rule: MQTTRule, _ source: Publication,
+    _ delivery: borrowing Delivery, _ event: borrowing EventView, _ state: borrowing ConnectionState
+  ) -> UndecidedReason? {
+    if packet.dup { return .repeatedMessage }
+    if mayBeForRemoved(source, delivery) { return .onItsWay }
+    guard delivery.matching.count > 1 else { return nil }
+    // There is a copy for each filter, one of which came at the QoS that it should have.
+    if pending.isSettled(rule, on: event.context.connection, key: delivery.key) {
+      return .ambiguousMessage
+    }
+    // That copy waits for its turn where one at QoS 0 does not, and may be given up while it waits.
+    guard state.exchanges.fromServer.wasIdle(before: source.first.time) else {
+      return .queueMayBeFull
+    }
+    return state.terms?.value.client.hasPacketSize == true ? .serverPolicy : nil
+  }
+
   /// Judges a message that its receiver has published itself.
   mutating func judgeNoLocal(
-    _ source: Publication, _ delivery: borrowing Delivery, _ event: borrowing EventView,
-    _ state: borrowing ConnectionState,
+    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
+    _ event: borrowing EventView, _ state: borrowing ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard hearing.version == .v5_0, delivery.matching.count > 0, delivery.matching.isDeaf else {
       return
     }
     let rule = MQTTRule.noLocalIsKept
-    guard source.isSingle else {
+    guard source.isSingle, !mayBeKept(packet, source, delivery, event) else {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
     guard source.connection == event.context.connection else {
@@ -125,6 +140,7 @@ extension BrokerJudge {
     guard isEstablished(delivery, source) else {
       return tally.leave(rule, .subscriptionMayBeNewer, hearing)
     }
+    guard !mayBeForRemoved(source, delivery) else { return tally.leave(rule, .onItsWay, hearing) }
     add(
       rule, delivery, event, hearing, &tally,
       FindingText(
@@ -136,14 +152,14 @@ extension BrokerJudge {
 
   /// Judges a message that no filter matches any more.
   mutating func judgeUnsubscribed(
-    _ source: Publication, _ delivery: borrowing Delivery, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery, _ event: borrowing EventView,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard delivery.matching.count == 0, !delivery.matching.hasDoubtfulRemoval,
       let removed = delivery.matching.removed
     else { return }
     let rule = MQTTRule.unsubscribedGetsNothing
-    guard source.isSingle else {
+    guard source.isSingle, !mayBeKept(packet, source, delivery, event) else {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
     guard isSurely(source.first.time, after: removed.since) else {
@@ -177,11 +193,42 @@ extension BrokerJudge {
 
   // MARK: What the rules have in common
 
+  /// How long before a SUBSCRIBE a message must have been published to be one of before, in nanoseconds: a server may
+  /// read what one client sent later than what another sent behind it.
+  static let settled: Int64 = 1_000_000_000
+  /// How long before it must have been published to have come to the server before, be it sent again by TCP.
+  static let longAgo: Int64 = 60_000_000_000
+
   /// Whether all subscriptions that match were there when the message came, and were not asked for again since.
   func isEstablished(_ delivery: borrowing Delivery, _ source: Publication) -> Bool {
     delivery.matching.isCertain
       && isSurely(source.first.time, after: delivery.matching.since)
       && isSurely(source.first.time, after: delivery.matching.requested)
+  }
+
+  /// Whether a message may be one that the server kept from before, and not that of the publication which has the same
+  /// topic and payload: what tells a state is said again and again.
+  func mayBeKept(
+    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
+    _ event: borrowing EventView
+  ) -> Bool {
+    guard packet.retain else { return false }
+    // What was asked for by a filter that is removed may still come.
+    guard delivery.matching.count > 0, delivery.matching.removed == nil else { return true }
+    guard !delivery.matching.neverSends else { return false }
+    let requested = Timestamp(nanoseconds: delivery.matching.requested)
+    // By then it had taken the place of what was kept.
+    if source.retain, requested.nanoseconds(since: source.last.time) > Self.settled { return false }
+    // Others come with RETAIN only where that is passed on as it was published.
+    guard source.retain, delivery.matching.somePublished else { return true }
+    return event.context.time.nanoseconds(since: requested) <= Self.longAgo
+  }
+
+  /// Whether a message may be the copy for a filter that was removed, which had options of its own.
+  func mayBeForRemoved(_ source: Publication, _ delivery: borrowing Delivery) -> Bool {
+    guard let removed = delivery.matching.removed else { return false }
+    return delivery.matching.hasDoubtfulRemoval
+      || !isSurely(source.first.time, after: removed.since)
   }
 
   /// Keeps a violation until the file ends: a publisher that is not in it would explain it.

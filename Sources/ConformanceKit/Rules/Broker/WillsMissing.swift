@@ -90,7 +90,7 @@ extension BrokerJudge {
     // A server may give up messages of a client that does not keep up, or for which they are too large.
     // On the connection before the will may have come.
     guard !state.server.hasGap, !state.isContinued,
-      state.exchanges.fromServer.wasIdle(since: Timestamp(nanoseconds: due.alive)),
+      state.exchanges.fromServer.wasIdle(before: Timestamp(nanoseconds: due.alive)),
       state.terms?.value.client.hasPacketSize != true
     else { return }
     wills.change(content) { $0.absenceIsShown = true }

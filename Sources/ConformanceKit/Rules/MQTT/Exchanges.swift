@@ -83,9 +83,13 @@ struct Exchanges {
     if open.count == 0 { idleSince = time.nanoseconds }
   }
 
-  /// Whether nothing was open since a time.
-  func wasIdle(since time: Timestamp) -> Bool {
-    open.count == 0 && idleSince <= time.nanoseconds
+  /// How long nothing must have been open for nothing to wait behind what was, in nanoseconds: with a small Receive
+  /// Maximum the next comes a moment after each answer.
+  private static let pause: Int64 = 1_000_000_000
+
+  /// Whether nothing was open, nor waited for its turn, when something came at a time, and nothing has been since.
+  func wasIdle(before time: Timestamp) -> Bool {
+    open.count == 0 && idleSince.addingSaturating(Self.pause) <= time.nanoseconds
   }
 
   /// Takes the PUBREC of an exchange that awaits it.
