@@ -85,6 +85,7 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case onItsWay
   case mayBePublished
   case copyMayCome
+  case mayBeKept
   case serverPolicy
   case messageMayExpire
   case queueMayBeFull
@@ -194,6 +195,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .mayBePublished: "the message may have been published while the client was subscribed"
     case .copyMayCome:
       "no other message was delivered behind it, so another copy may have been on its way"
+    case .mayBeKept:
+      "it may be another message of the same topic and payload, which the server kept from before"
     case .serverPolicy: "a policy or a limit of the server may explain it"
     case .messageMayExpire: "the message may have expired"
     case .queueMayBeFull:

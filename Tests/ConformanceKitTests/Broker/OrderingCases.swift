@@ -68,6 +68,7 @@ extension SharedCase {
     ) {
       $0.meet()
       for number in 1...4 {
+        $0.wait(2)
         $0.publish(number)
         if number != 2 { $0.deliver(number) }
       }
@@ -79,6 +80,18 @@ extension SharedCase {
     ) {
       $0.meet()
       for number in 1...3 {
+        $0.wait(2)
+        $0.publish(number)
+        if number != 2 { $0.deliver(number) }
+      }
+      $0.part()
+    },
+    SharedCase(
+      "a message that is left out a moment after another one was answered",
+      [.orderIsKept: (0, 2, 0, []), .everySubscriberGetsIt: (0, 1, 1, [13])]
+    ) {
+      $0.meet()
+      for number in 1...4 {
         $0.publish(number)
         if number != 2 { $0.deliver(number) }
       }

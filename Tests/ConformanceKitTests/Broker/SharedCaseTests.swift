@@ -19,5 +19,5 @@ extension SharedCase {
   static let all =
     routing + retaining + forwarding + ordering + identifying + acknowledging + resuming + numbering
     + willing
-    + keeping
+    + keeping + explained
 }

@@ -18,11 +18,13 @@ extension BrokerJudge {
     guard hearing.version == .v5_0 else { return }
     let received = Forwarded(packet)
     if case .nothing = source.forwarded, case .nothing = received { return }
-    guard source.isAgreed, !mayBeKept(packet, source, delivery, event),
-      let sent = source.forwarded.value, let got = received.value
+    let isOther = mayBeKept(packet, source, delivery, event)
+    guard source.isAgreed, !isOther, let sent = source.forwarded.value, let got = received.value
     else {
       if !source.forwarded.mayBeSome { return }
-      for rule in Self.rules { tally.leave(rule, .ambiguousMessage, hearing) }
+      for rule in Self.rules {
+        tally.leave(rule, isOther ? .mayBeKept : .ambiguousMessage, hearing)
+      }
       return
     }
     compare(

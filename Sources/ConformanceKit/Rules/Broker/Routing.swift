@@ -63,9 +63,10 @@ extension BrokerJudge {
   ) {
     guard delivery.matching.count > 0, packet.qos <= delivery.matching.highestQoS else { return }
     let rule: MQTTRule = delivery.matching.count > 1 ? .overlapsGetHighestQoS : .grantedQoSIsKept
-    guard source.isAgreed, !mayBeKept(packet, source, delivery, event) else {
+    guard source.isAgreed else {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
+    if mayBeKept(packet, source, delivery, event) { return tally.leave(rule, .mayBeKept, hearing) }
     if packet.qos > source.qos {
       // However wrong, it is no copy at a lower QoS.
       if delivery.matching.count > 1 {
@@ -131,9 +132,10 @@ extension BrokerJudge {
       return
     }
     let rule = MQTTRule.noLocalIsKept
-    guard source.isSingle, !mayBeKept(packet, source, delivery, event) else {
+    guard source.isSingle else {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
+    if mayBeKept(packet, source, delivery, event) { return tally.leave(rule, .mayBeKept, hearing) }
     guard source.connection == event.context.connection else {
       return tally.satisfy(rule, hearing)
     }
@@ -152,16 +154,18 @@ extension BrokerJudge {
 
   /// Judges a message that no filter matches any more.
   mutating func judgeUnsubscribed(
-    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
+    _ event: borrowing EventView,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard delivery.matching.count == 0, !delivery.matching.hasDoubtfulRemoval,
       let removed = delivery.matching.removed
     else { return }
     let rule = MQTTRule.unsubscribedGetsNothing
-    guard source.isSingle, !mayBeKept(packet, source, delivery, event) else {
+    guard source.isSingle else {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
+    if mayBeKept(packet, source, delivery, event) { return tally.leave(rule, .mayBeKept, hearing) }
     guard isSurely(source.first.time, after: removed.since) else {
       return tally.leave(rule, .onItsWay, hearing)
     }

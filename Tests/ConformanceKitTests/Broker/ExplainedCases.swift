@@ -1,0 +1,240 @@
+import RepriseCore
+import Wire
+
+@testable import ConformanceKit
+
+extension SharedCase {
+  /// What looks like a violation and has an innocent explanation, each beside what has none.
+  static let explained: [SharedCase] = kept + removed + queued
+
+  // MARK: What the server kept from before
+
+  private static let kept: [SharedCase] = [
+    SharedCase(
+      "a message with RETAIN, kept from before, of the topic and payload of one with a lower QoS",
+      [.grantedQoSIsKept: (0, 0, 1, [10]), .liveIsNotRetained: (0, 0, 0, [])]
+    ) {
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1")
+      }
+      $0.wait(5)
+      $0.join("s")
+      $0.ask(1, "a", qos: 1)
+      $0.say(.server, "a", "1", qos: 1, id: 1, retain: true)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part()
+    },
+    SharedCase(
+      "a message with RETAIN above the QoS of the retained one that took its place",
+      failed: [.grantedQoSIsKept], [.grantedQoSIsKept: (1, 0, 0, [10])]
+    ) {
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", retain: true)
+      }
+      $0.wait(5)
+      $0.join("s")
+      $0.ask(1, "a", qos: 1)
+      $0.say(.server, "a", "1", qos: 1, id: 1, retain: true)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part()
+    },
+    SharedCase(
+      "a message with RETAIN above the QoS of a retained one that may come to the server later",
+      [.grantedQoSIsKept: (0, 0, 1, [10])]
+    ) {
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", retain: true)
+      }
+      $0.join("s")
+      $0.ask(1, "a", qos: 1)
+      $0.say(.server, "a", "1", qos: 1, id: 1, retain: true)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part()
+    },
+    SharedCase(
+      "a message with RETAIN and without the Content Type of one that has its topic and payload",
+      in: [.v5_0], [.contentTypeIsForwarded: (0, 0, 1, [10])]
+    ) {
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", [.text(.contentType, "x")])
+      }
+      $0.wait(5)
+      $0.join("s")
+      $0.ask(1, "a")
+      $0.say(.server, "a", "1", retain: true)
+      $0.part()
+    },
+    SharedCase(
+      "a message with RETAIN that its receiver has published itself, but not retained", in: [.v5_0],
+      [.noLocalIsKept: (0, 0, 1, [7])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", options: 0b100)
+      $0.say(.client, "a", "1")
+      $0.say(.server, "a", "1", retain: true)
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a message with RETAIN for a filter that wants none, and had the flag as published before",
+      in: [.v5_0], [.handlingSendsNothing: (0, 0, 1, [8])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", options: 0b10_1000)
+      $0.ask(2, "a", options: 0b10_0000)
+      $0.say(.server, "a", "1", retain: true)
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a message with RETAIN for a filter that wants none", in: [.v5_0],
+      failed: [.handlingSendsNothing], [.handlingSendsNothing: (1, 0, 0, [8])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", options: 0b10_0000)
+      $0.ask(2, "a", options: 0b10_0000)
+      $0.say(.server, "a", "1", retain: true)
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a message with RETAIN once more for the shared subscription beside a plain one",
+      in: [.v5_0], [.handlingSendsOnce: (0, 1, 0, [])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", options: 0b1_0000)
+      $0.say(.server, "a", "1", retain: true)
+      $0.ask(2, "$share/g/a", options: 0b1_0000)
+      $0.say(.server, "a", "1", retain: true)
+      $0.part(alone: true)
+    },
+  ]
+
+  // MARK: What is on its way for a filter that was removed
+
+  private static let removed: [SharedCase] = [
+    SharedCase(
+      "a message with RETAIN for a filter that wants none, when one that wants them was removed",
+      in: [.v5_0], [.handlingSendsNothing: (0, 0, 0, [])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", options: 0b10_0000)
+      $0.ask(2, "+")
+      $0.unsubscribe(3, "+")
+      $0.unsuback(3)
+      $0.say(.server, "a", "1", retain: true)
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a copy at the QoS of a filter that was removed behind the message",
+      [.grantedQoSIsKept: (0, 0, 1, [15])]
+    ) {
+      $0.meet(qos: 1)
+      $0.ask(2, "+", qos: 0)
+      $0.on(2) {
+        $0.say(.client, "a", "1", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.unsubscribe(3, "+")
+      $0.unsuback(3)
+      $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "a copy at the QoS of a filter that was removed in front of the message",
+      failed: [.grantedQoSIsKept], [.grantedQoSIsKept: (1, 0, 0, [15])]
+    ) {
+      $0.meet(qos: 1)
+      $0.ask(2, "+", qos: 0)
+      $0.unsubscribe(3, "+")
+      $0.unsuback(3)
+      $0.on(2) {
+        $0.say(.client, "a", "1", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "a client's own message for a filter that was removed, beside one that is No Local",
+      in: [.v5_0], [.noLocalIsKept: (0, 0, 1, [11])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", options: 0b100)
+      $0.ask(2, "+")
+      $0.say(.client, "a", "1")
+      $0.unsubscribe(3, "+")
+      $0.unsuback(3)
+      $0.say(.server, "a", "1")
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "no number, when a filter without one was removed", in: [.v5_0],
+      [.overlapsAreNumbered: (0, 0, 0, [])]
+    ) {
+      $0.join("s")
+      for (id, filter) in [(UInt16(1), "a"), (2, "+")] {
+        $0.client(
+          .subscribe(
+            packetID: id, [.init(filter, options: 0)],
+            [.number(.subscriptionIdentifier, Int(id))]))
+        $0.suback(id, 0)
+      }
+      $0.ask(3, "#", qos: 0)
+      $0.unsubscribe(4, "#")
+      $0.unsuback(4)
+      $0.say(.server, "a", "1")
+      $0.part(alone: true)
+    },
+  ]
+
+  // MARK: What waits for its turn
+
+  private static let queued: [SharedCase] = [
+    SharedCase(
+      "overlapping filters, and one copy at the lower QoS a moment after another message was answered",
+      [.overlapsGetHighestQoS: (0, 0, 1, [17])]
+    ) {
+      $0.meet(qos: 0)
+      $0.ask(2, "+", qos: 1)
+      $0.on(2) {
+        $0.say(.client, "c", "0", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.say(.server, "c", "0", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.on(2) {
+        $0.say(.client, "a", "1", qos: 1, id: 2)
+        $0.acknowledge(.server, .puback, 2)
+      }
+      $0.say(.server, "a", "1")
+      $0.on(2) { $0.say(.client, "b", "2") }
+      $0.say(.server, "b", "2")
+      $0.part()
+    },
+    SharedCase(
+      "overlapping filters, and one copy at the lower QoS for a client that takes small packets only",
+      in: [.v5_0], [.overlapsGetHighestQoS: (0, 0, 1, [13])]
+    ) {
+      $0.open()
+      $0.client(
+        .connect(
+          .init(
+            clientID: "s", cleanStart: true, keepAlive: 0,
+            properties: [.number(.maximumPacketSize, 40)])))
+      $0.server(.connack(.init(sessionPresent: false)))
+      $0.ask(1, "a", qos: 0)
+      $0.ask(2, "+", qos: 1)
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.say(.server, "a", "1")
+      $0.on(2) { $0.say(.client, "b", "2") }
+      $0.say(.server, "b", "2")
+      $0.part()
+    },
+  ]
+}
