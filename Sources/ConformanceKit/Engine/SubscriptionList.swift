@@ -38,6 +38,8 @@ struct SubscriptionList {
     var grantedQoS: UInt8 = 0
     var highestQoS: UInt8 = 0
     var openQoS: UInt8
+    /// How many requests of it have no answer in the capture, which may have been lost.
+    var openCount: UInt8 = 1
     /// The ways of Retain Handling that it was ever asked for with, one bit each.
     var handlings: UInt8
     /// Whether it was ever asked for with Retain As Published.
@@ -163,7 +165,7 @@ struct SubscriptionList {
     let isGranted = code < 0x80
     entries[reference.index].raise(to: code)
     guard entries[reference.index].serial == reference.serial else { return }
-    entries[reference.index].openQoS = 0
+    entries[reference.index].closeRequests()
     // A refusal of a filter that was granted before leaves in doubt whether the old one stands.
     guard isGranted || entries[reference.index].standing != .granted else { return }
     entries[reference.index].stand(isGranted ? .granted : .refused, at: moment)
@@ -332,6 +334,7 @@ extension SubscriptionList.Entry {
     isUnsure = wasThere
     if standing != .granted { standing = .requested }
     openQoS = max(openQoS, options & 0b11)
+    if openCount < .max { openCount += 1 }
     self.options = options
     requested = time
     handlings |= 1 << (options >> 4 & 0b11)
@@ -341,8 +344,16 @@ extension SubscriptionList.Entry {
     self.identifier = identifier
   }
 
+  /// Takes the answer to the last request: what was asked for before may have been granted all the same, and messages
+  /// of it be on their way.
+  fileprivate mutating func closeRequests() {
+    if openCount > 0 { highestQoS = max(highestQoS, openQoS) }
+    (openQoS, openCount) = (0, 0)
+  }
+
   /// Notes that the server granted a QoS.
   fileprivate mutating func raise(to code: UInt8) {
+    if openCount > 0 { openCount -= 1 }
     if code <= 2 { highestQoS = max(highestQoS, code) }
   }
 

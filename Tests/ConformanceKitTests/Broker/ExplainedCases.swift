@@ -5,7 +5,7 @@ import Wire
 
 extension SharedCase {
   /// What looks like a violation and has an innocent explanation, each beside what has none.
-  static let explained: [SharedCase] = kept + removed + queued
+  static let explained: [SharedCase] = kept + removed + queued + unanswered
 
   // MARK: What the server kept from before
 
@@ -185,6 +185,35 @@ extension SharedCase {
       $0.unsubscribe(4, "#")
       $0.unsuback(4)
       $0.say(.server, "a", "1")
+      $0.part(alone: true)
+    },
+  ]
+
+  // MARK: What an answer that is missing may have granted
+
+  private static let unanswered: [SharedCase] = [
+    SharedCase(
+      "a message at the QoS of a request whose answer is missing, asked for anew with a lower one",
+      [.grantedQoSIsKept: (0, 0, 0, [])]
+    ) {
+      $0.join("s")
+      $0.subscribe(1, "a", qos: 2)
+      $0.gap(.server)
+      $0.ask(2, "a", qos: 0)
+      $0.say(.server, "a", "1", qos: 2, id: 1)
+      $0.complete(.server, 1)
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "a message above the QoS of both requests, of which each was answered",
+      failed: [.grantedQoSIsKept], [.grantedQoSIsKept: (1, 0, 0, [8])]
+    ) {
+      $0.join("s")
+      $0.subscribe(1, "a", qos: 2)
+      $0.suback(1, 0)
+      $0.ask(2, "a", qos: 0)
+      $0.say(.server, "a", "1", qos: 2, id: 1)
+      $0.complete(.server, 1)
       $0.part(alone: true)
     },
   ]
