@@ -82,7 +82,10 @@ public struct ConformanceJudge: EventConsumer {
       return
     }
     tally.beginEvent()
-    if case .gap(let gap) = event.body, gap.reason == .leftOut { return leaveOut(event) }
+    if case .gap(let gap) = event.body {
+      if gap.reason == .leftOut { return leaveOut(event) }
+      mqtt.noteLoss()
+    }
     switch event.context.wire {
     case .mqtt(.v3_1_1), .mqtt(.v5_0): takeMQTT(event, .judged, givingUp)
     case .mqttInferred(.v3_1_1), .mqttInferred(.v5_0), .mqttUndetermined:

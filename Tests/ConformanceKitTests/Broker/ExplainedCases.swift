@@ -5,7 +5,7 @@ import Wire
 
 extension SharedCase {
   /// What looks like a violation and has an innocent explanation, each beside what has none.
-  static let explained: [SharedCase] = kept + removed + queued + unanswered
+  static let explained: [SharedCase] = kept + removed + queued + unanswered + unseen
 
   // MARK: What the server kept from before
 
@@ -218,6 +218,72 @@ extension SharedCase {
     },
   ]
 
+  // MARK: Connections that a loss may have taken whole
+
+  private static let unseen: [SharedCase] = [
+    SharedCase(
+      "a message above the QoS that a session was granted on the connection before",
+      failed: [.grantedQoSIsKept], [.grantedQoSIsKept: (1, 0, 0, [13])]
+    ) { $0.exceedGrant() },
+    SharedCase(
+      "a message above the QoS that a session was granted, behind a loss between its connections",
+      [.grantedQoSIsKept: (0, 0, 0, [])]
+    ) { $0.exceedGrant { $0.gap(.server) } },
+    SharedCase(
+      "a message above the QoS that a session was granted, in front of which a loss shows",
+      [.grantedQoSIsKept: (0, 0, 1, [14])]
+    ) { $0.exceedGrant(then: { $0.gap(.server) }) },
+    SharedCase(
+      "a session that is there behind one that was clean, and a loss between both", in: [.v3_1_1],
+      [.absentSessionIsTold: (0, 0, 1, [12])]
+    ) {
+      $0.on(2) { $0.join("p") }
+      $0.join("c")
+      $0.finish()
+      $0.on(2) { $0.gap(.client) }
+      $0.on(3) {
+        $0.join("c", cleanStart: false, isPresent: true)
+        $0.finish()
+      }
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
+      "a message that is not sent again, behind a loss on another connection", in: [.v3_1_1],
+      [.repeatsComeWithSession: (0, 0, 1, [11])]
+    ) {
+      $0.on(2) { $0.join("p") }
+      $0.join("c", cleanStart: false)
+      $0.say(.client, "a", "1", qos: 1, id: 1)
+      $0.close(.client)
+      $0.on(3) {
+        $0.join("c", cleanStart: false, isPresent: true)
+        $0.on(2) { $0.gap(.server) }
+        $0.wait(2)
+        $0.say(.client, "a", "2", qos: 1, id: 2)
+        $0.acknowledge(.server, .puback, 2)
+        $0.finish()
+      }
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
+      "a message that is not sent again", in: [.v3_1_1],
+      failed: [.repeatsComeWithSession], [.repeatsComeWithSession: (1, 0, 0, [15])]
+    ) {
+      $0.on(2) { $0.join("p") }
+      $0.join("c", cleanStart: false)
+      $0.say(.client, "a", "1", qos: 1, id: 1)
+      $0.close(.client)
+      $0.on(3) {
+        $0.join("c", cleanStart: false, isPresent: true)
+        $0.wait(2)
+        $0.say(.client, "a", "2", qos: 1, id: 2)
+        $0.acknowledge(.server, .puback, 2)
+        $0.finish()
+      }
+      $0.on(2) { $0.finish() }
+    },
+  ]
+
   // MARK: What waits for its turn
 
   private static let queued: [SharedCase] = [
@@ -266,4 +332,27 @@ extension SharedCase {
       $0.part()
     },
   ]
+}
+
+extension Script {
+  /// A client that is granted QoS 0 and gets a message at QoS 1 on its next connection, with what happens to another
+  /// client between both, and in front of the message.
+  fileprivate mutating func exceedGrant(
+    _ body: (inout Script) -> Void = { _ in }, then: (inout Script) -> Void = { _ in }
+  ) {
+    on(2) { $0.join("p") }
+    join("s", cleanStart: false, expiry: 100)
+    ask(1, "a", qos: 0)
+    close(.client)
+    on(2) { body(&$0) }
+    on(3) {
+      $0.join("s", cleanStart: false, isPresent: true, expiry: 100)
+      $0.on(2) { then(&$0) }
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.answerPing()
+      $0.finish()
+    }
+    on(2) { $0.finish() }
+  }
 }

@@ -21,6 +21,8 @@ struct BrokerJudge {
   /// The connections whose sessions go on with open messages, and those that were taken over, by their numbers.
   var resumed: [Int: Resumption] = [:]
   var takenOver: [Int: Takeover] = [:]
+  /// How many gaps all connections had, of any server.
+  var losses: UInt32 = 0
   /// The latest time so far, and the most that an event was captured too late for its place.
   private var latest: Timestamp?
   private var disorder: Int64 = 0

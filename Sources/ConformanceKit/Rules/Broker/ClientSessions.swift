@@ -55,6 +55,8 @@ struct ClientSessions {
     var lasts: UInt32?
     /// Whether anything may have happened on it that was not captured.
     var hasLoss: Bool
+    /// How many losses the capture had by then.
+    var losses: UInt32
     /// What is kept for the connection that may resume it, apart, as most sessions leave nothing; nil where that is so,
     /// or there was no room for it.
     var rest: Boxed<Rest>?

@@ -7,6 +7,8 @@ struct Resumption {
   let moment: Moment
   /// The connection before.
   let before: Int
+  /// How many losses the capture had when that ended.
+  let losses: UInt32
   var left: LeftMessages
   /// The order of the last message that each side sent again.
   var lastOfClient = -1
@@ -135,6 +137,8 @@ extension BrokerJudge {
     let doubt: UndecidedReason? =
       if message.isDoubtful || state[sender].hasGap {
         .gap(of: sender)
+      } else if resumption.losses != losses {
+        .connectionsUnseen
       } else if close.how == .endOfCapture {
         .endOfCapture
       } else if state.is5, sender == .server {

@@ -105,7 +105,7 @@ extension BrokerJudge {
   private func isNext(
     _ before: ClientSessions.Entry, _ context: EventContext, _ state: borrowing ConnectionState
   ) -> Bool {
-    guard let end = before.end, before.host == state.identity.host,
+    guard let end = before.end, end.losses == losses, before.host == state.identity.host,
       let connect = state.opening.connect
     else { return false }
     return connect.moment.time.nanoseconds(since: end.moment.time) <= Self.pause
@@ -122,10 +122,11 @@ extension BrokerJudge {
     if let subscriptions = rest.subscriptions, state.lossReason(of: .client) == nil {
       state.subscribing.subscriptions = subscriptions
       state.isContinued = true
+      state.lossesBefore = end.losses
     }
     guard !rest.left.isEmpty, !rest.left.isCut else { return }
     resumed[event.context.connection] = Resumption(
-      moment: Moment(event.context), before: before.connection, left: rest.left)
+      moment: Moment(event.context), before: before.connection, losses: end.losses, left: rest.left)
   }
 
   /// Takes the end of a connection.
@@ -147,7 +148,7 @@ extension BrokerJudge {
     ended.end = ClientSessions.End(
       moment: Moment(time: close.time, frame: event.context.frame), lasts: lasts,
       hasLoss: close.how == .endOfCapture || state.hasLoss || state.isOrderUncertain
-        || state.clocks.differ)
+        || state.clocks.differ, losses: losses)
     if lasts != 0, close.how != .endOfCapture {
       ended.end?.rest = Boxed(
         ClientSessions.Rest(

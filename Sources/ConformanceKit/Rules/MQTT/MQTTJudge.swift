@@ -58,6 +58,7 @@ struct MQTTJudge {
     broker.note(event.context.time)
     var held: [UInt8] = []
     if is5, packet.type == .publish { held = state.takeAlias(packet, of: sender) }
+    if state.isContinued, state.lossesBefore != broker.losses { state.isContinued = false }
     let content = Self.content(of: packet, isFaultless: isFaultless, held, event.context)
     if packet.missing > 0, !packet.saysWhatItSettles { lose(from: sender, &state, hearing, &tally) }
     var isInText = false
@@ -361,6 +362,9 @@ struct MQTTJudge {
     state.closeUnaligned(close, event, hearing, &tally)
     state.closeTerms(hearing, &tally)
   }
+
+  /// Takes the news that bytes of any connection are missing from the capture, with which all of another one may be.
+  mutating func noteLoss() { broker.losses &+= 1 }
 
   /// Notes a client of a version that there are no clauses of.
   mutating func meetOther() { broker.wills.meetOther() }
