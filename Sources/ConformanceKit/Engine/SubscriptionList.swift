@@ -27,8 +27,9 @@ struct SubscriptionList {
     /// When it was last asked for, and when it last came to stand as it does.
     var requested: Int64
     var changed: Int64
-    /// The frame of the answer by which it stands.
+    /// The frame of the answer by which it stands, and its connection.
     var frame: UInt32 = 0
+    var connection: UInt32 = 0
     /// The Subscription Identifier that it was last asked for with; 0 is none.
     var identifier: UInt32
     var standing: Standing
@@ -72,6 +73,8 @@ struct SubscriptionList {
   /// The other filters with wildcards.
   private(set) var tree = TopicTree()
   private var serial = 0
+  /// The connection whose packets change the list: that of another one goes on where a session does.
+  var connection: UInt32 = 0
   /// The Subscription Identifiers that were given.
   private var numbers: Set<UInt32> = []
   private(set) var hasForgottenNumbers = false
@@ -168,7 +171,7 @@ struct SubscriptionList {
     entries[reference.index].closeRequests()
     // A refusal of a filter that was granted before leaves in doubt whether the old one stands.
     guard isGranted || entries[reference.index].standing != .granted else { return }
-    entries[reference.index].stand(isGranted ? .granted : .refused, at: moment)
+    entries[reference.index].stand(isGranted ? .granted : .refused, at: moment, on: connection)
     if isGranted { entries[reference.index].grantedQoS = min(code, 2) }
   }
 
@@ -176,7 +179,7 @@ struct SubscriptionList {
   mutating func remove(_ reference: Reference, at moment: Moment) {
     guard entries.indices.contains(reference.index) else { return }
     guard entries[reference.index].serial == reference.serial else { return }
-    entries[reference.index].stand(.removed, at: moment)
+    entries[reference.index].stand(.removed, at: moment, on: connection)
   }
 
   /// Notes that an UNSUBSCRIBE of a filter is under way.
@@ -241,6 +244,7 @@ struct SubscriptionList {
     let requested: Int64
     let changed: Int64
     let frame: Int
+    let connection: UInt32
     let identifier: UInt32
     let options: UInt8
     let grantedQoS: UInt8
@@ -258,6 +262,7 @@ struct SubscriptionList {
       requested = entry.requested
       changed = entry.changed
       frame = Int(entry.frame)
+      connection = entry.connection
       identifier = entry.identifier
       options = entry.options
       grantedQoS = entry.grantedQoS
@@ -357,10 +362,13 @@ extension SubscriptionList.Entry {
     if code <= 2 { highestQoS = max(highestQoS, code) }
   }
 
-  fileprivate mutating func stand(_ standing: SubscriptionList.Standing, at moment: Moment) {
+  fileprivate mutating func stand(
+    _ standing: SubscriptionList.Standing, at moment: Moment, on connection: UInt32
+  ) {
     self.standing = standing
     changed = moment.time.nanoseconds
     frame = UInt32(clamping: moment.frame)
+    self.connection = connection
     isUnsure = false
   }
 }

@@ -329,7 +329,7 @@ extension BrokerJudge {
         Finding.Evidence(
           frame: kept.watched.frame, connection: kept.watcher,
           role: "its delivery to a client that was subscribed all the time"),
-      ] + delivery.matching.evidence(event.context.connection))
+      ] + delivery.matching.evidence)
   }
 
   /// Whether something was over before the subscription that a message answers was asked for.

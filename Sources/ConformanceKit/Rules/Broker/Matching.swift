@@ -34,11 +34,12 @@ struct Matching: ~Copyable {
   /// have one had no other.
   var areNumbered = true
   var areKept = true
-  /// The frames of the first SUBACKs.
+  /// The frames of the first SUBACKs, and their connections.
   private var firstFrames: InlineArray<4, UInt32> = .init(repeating: 0)
+  private var firstConnections: InlineArray<4, UInt32> = .init(repeating: 0)
   private var frameCount = 0
   /// When the last filter that matched was removed; nil where one stands, or was not removed for certain.
-  var removed: (since: Int64, frame: Int)?
+  var removed: (since: Int64, frame: Int, connection: Int)?
   /// Whether one that was removed may stand for another client of its group, or beside it.
   var hasDoubtfulRemoval = false
 
@@ -62,7 +63,9 @@ struct Matching: ~Copyable {
       highestQoS = max(highestQoS, filter.highestQoS)
       // Of a group's filter and the same one besides, one may stand.
       if filter.wasShared { hasDoubtfulRemoval = true }
-      if filter.changed > removed?.since ?? .min { removed = (filter.changed, filter.frame) }
+      if filter.changed > removed?.since ?? .min { 
+        removed = (filter.changed, filter.frame, Int(filter.connection))
+      }
       return
     case .requested, .granted: break
     }
@@ -81,10 +84,17 @@ struct Matching: ~Copyable {
     if filter.wasPlain { isPlain = true }
     if filter.frame > 0, frameCount < firstFrames.count {
       firstFrames[frameCount] = UInt32(clamping: filter.frame)
+      firstConnections[frameCount] = filter.connection
       frameCount += 1
     }
   }
 
-  /// The frames of the SUBACKs, of the first few.
-  var frames: [Int] { (0..<frameCount).map { Int(firstFrames[$0]) } }
+  /// The packets that granted the subscriptions, of the first few.
+  var evidence: [Finding.Evidence] {
+    (0..<frameCount).map {
+      Finding.Evidence(
+        frame: Int(firstFrames[$0]), connection: Int(firstConnections[$0]),
+        role: "SUBACK of a filter that matches")
+    }
+  }
 }

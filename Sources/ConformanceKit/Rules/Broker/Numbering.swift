@@ -34,7 +34,7 @@ extension BrokerJudge {
         "the server sent a message without Subscription Identifier, though each filter that matches "
           + "has one",
         expected: "one of \(delivery.matching.numbers)", actual: "none",
-        evidence: delivery.matching.evidence(event.context.connection)))
+        evidence: delivery.matching.evidence))
   }
 
   /// Looks for copies of one message that come one behind the other, each with the number of another filter.
@@ -82,7 +82,7 @@ extension BrokerJudge {
           + "matches was subscribed to with",
         expected: delivery.matching.numbers.isEmpty
           ? "no Subscription Identifier" : "those of \(delivery.matching.numbers)",
-        actual: "\(strange)", evidence: delivery.matching.evidence(event.context.connection)))
+        actual: "\(strange)", evidence: delivery.matching.evidence))
   }
 
   /// Judges one copy for several filters, which must have the numbers of all of them.
@@ -105,7 +105,7 @@ extension BrokerJudge {
         "the server sent one copy of the message of frame \(source.first.frame) for several filters "
           + "without the Subscription Identifiers of all of them",
         expected: "\(delivery.matching.numbers)", actual: "\(numbers)",
-        evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
+        evidence: source.evidence + delivery.matching.evidence))
   }
 }
 

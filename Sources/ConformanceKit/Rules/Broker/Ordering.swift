@@ -100,7 +100,7 @@ extension BrokerJudge {
       expected: "every message that the server accepted, to every subscription that matches",
       actual: "the one of frame \(source.first.frame) without that of frame \(skipped.first.frame)",
       evidence: skipped.evidence + source.evidence
-        + delivery.matching.evidence(event.context.connection))
+        + delivery.matching.evidence)
     pending.add(
       rule, event, hearing, key: skipped.key, server: delivery.server, isTakenBack: true, &tally,
       text)

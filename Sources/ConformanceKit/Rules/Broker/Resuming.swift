@@ -121,6 +121,7 @@ extension BrokerJudge {
     guard isNext, let end = before.end, !end.hasLoss, let rest = end.rest?.value else { return }
     if let subscriptions = rest.subscriptions, state.lossReason(of: .client) == nil {
       state.subscribing.subscriptions = subscriptions
+      state.subscribing.subscriptions.connection = UInt32(clamping: event.context.connection)
       state.isContinued = true
       state.lossesBefore = end.losses
     }

@@ -54,7 +54,7 @@ extension BrokerJudge {
           "the server delivered the message of frame \(source.first.frame) to a subscription that was "
             + "there before with RETAIN \(packet.retain ? 1 : 0)",
           expected: "RETAIN \(expected ? 1 : 0)", actual: "RETAIN \(packet.retain ? 1 : 0)",
-          evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
+          evidence: source.evidence + delivery.matching.evidence))
     }
   }
 
@@ -85,7 +85,7 @@ extension BrokerJudge {
         "the server sent the retained message of frame \(source.first.frame), which was published "
           + "before the client subscribed, without RETAIN",
         expected: "RETAIN 1", actual: "RETAIN 0",
-        evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
+        evidence: source.evidence + delivery.matching.evidence))
   }
 
   /// Judges a retained message by the Retain Handling of the subscriptions (5.0 section 3.8.3.1).
@@ -123,7 +123,7 @@ extension BrokerJudge {
       FindingText(
         "the server sent a retained message to a subscription whose Retain Handling is 2",
         expected: "no retained message", actual: "RETAIN 1",
-        evidence: delivery.matching.evidence(event.context.connection)))
+        evidence: delivery.matching.evidence))
   }
 
   /// Judges a retained message to a subscription that wants them when it is new.
@@ -146,7 +146,7 @@ extension BrokerJudge {
         "the server sent a retained message again when the client subscribed again with Retain "
           + "Handling 1",
         expected: "retained messages for a new subscription only", actual: "the same once more",
-        evidence: delivery.matching.evidence(event.context.connection)))
+        evidence: delivery.matching.evidence))
   }
 }
 

@@ -51,7 +51,7 @@ extension BrokerJudge {
         FindingText(
           "the server sent a message at a higher QoS than it granted to any filter that matches",
           expected: "QoS \(delivery.matching.highestQoS) at most", actual: "QoS \(packet.qos)",
-          evidence: delivery.matching.evidence(event.context.connection)))
+          evidence: delivery.matching.evidence))
     }
   }
 
@@ -78,7 +78,7 @@ extension BrokerJudge {
           "the server delivered a message at a higher QoS than it was published with in frame "
             + "\(source.first.frame)",
           expected: "QoS \(source.qos)", actual: "QoS \(packet.qos)",
-          evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
+          evidence: source.evidence + delivery.matching.evidence))
     }
     let expected = min(source.qos, delivery.matching.grantedQoS)
     // Filters of several groups, or of none besides, are one in the list.
@@ -100,7 +100,7 @@ extension BrokerJudge {
         "the server delivered the message of frame \(source.first.frame) at a lower QoS than it was "
           + "published with and granted",
         expected: "QoS \(expected)", actual: "QoS \(packet.qos)",
-        evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
+        evidence: source.evidence + delivery.matching.evidence))
   }
 
   /// Why a copy at a lower QoS than the message should have need not be all that the server sent of it.
@@ -149,7 +149,7 @@ extension BrokerJudge {
         "the server sent a client the message that it had published in frame "
           + "\(source.first.frame), though its subscription is No Local",
         expected: "no message of the client's own", actual: "its own message",
-        evidence: source.evidence + delivery.matching.evidence(event.context.connection)))
+        evidence: source.evidence + delivery.matching.evidence))
   }
 
   /// Judges a message that no filter matches any more.
@@ -178,7 +178,7 @@ extension BrokerJudge {
         actual: "PUBLISH",
         evidence: source.evidence + [
           Finding.Evidence(
-            frame: removed.frame, connection: event.context.connection,
+            frame: removed.frame, connection: removed.connection,
             role: "UNSUBACK of the filter that matches")
         ]))
   }
@@ -256,15 +256,6 @@ extension Publication {
         role: (isWill ? "will with QoS \(qos)" : "published with QoS \(qos)")
           + (retain ? " and RETAIN" : ""))
     ]
-  }
-}
-
-extension Matching {
-  /// The packets that granted the subscriptions.
-  func evidence(_ connection: Int) -> [Finding.Evidence] {
-    frames.map {
-      Finding.Evidence(frame: $0, connection: connection, role: "SUBACK of a filter that matches")
-    }
   }
 }
 

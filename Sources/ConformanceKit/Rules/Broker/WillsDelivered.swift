@@ -93,7 +93,7 @@ extension BrokerJudge {
             + "\(drop.moment.frame)",
           expected: "no will", actual: "the will that it had given",
           evidence: drop.evidence(will.connection)
-            + delivery.matching.evidence(event.context.connection)))
+            + delivery.matching.evidence))
     }
   }
 
@@ -178,6 +178,6 @@ extension BrokerJudge {
         "the server published a will twice, though its client gave it once",
         expected: "one delivery at QoS \(packet.qos)", actual: "another one",
         evidence: due.evidence(will.connection)
-          + delivery.matching.evidence(event.context.connection)))
+          + delivery.matching.evidence))
   }
 }

@@ -103,6 +103,6 @@ extension BrokerJudge {
           + "DISCONNECT: a message of the same client on the topic came more than a minute later",
         expected: "the will", actual: "the message of frame \(source.first.frame) without it",
         evidence: due.evidence(will.connection) + source.evidence
-          + delivery.matching.evidence(event.context.connection)))
+          + delivery.matching.evidence))
   }
 }

@@ -40,6 +40,7 @@ extension ConnectionState {
       packet.propertySet.contains(.subscriptionIdentifier)
       ? UInt32(clamping: packet.properties.integer(.subscriptionIdentifier) ?? 0) : 0
     var filters = packet.filters
+    subscribing.subscriptions.connection = UInt32(clamping: context.connection)
     while let filter = filters.next() {
       request.filterCount += 1
       let reference = subscribing.subscriptions.request(
