@@ -19,7 +19,10 @@ extension ConformanceReport {
       for finding in unbound {
         list.append(sarif(finding, .step, rule: rules.count, level: "error"))
       }
-      rules.append(["id": .string(ClauseKey.step.description), "shortDescription": ["text": .string(Self.stepText)]])
+      rules.append([
+        "id": .string(ClauseKey.step.description),
+        "shortDescription": ["text": .string(Self.stepText)],
+      ])
     }
     for entry in baseline?.mended ?? [] {
       list.append(sarif(mended: entry, rule: rules.count))

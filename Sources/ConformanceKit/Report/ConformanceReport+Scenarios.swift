@@ -8,7 +8,8 @@ extension ConformanceReport {
     guard let version = json["tool"]?["version"]?.text, let entries = json["clauses"]?.elements,
       let scenarios = json["scenarios"]?.elements
     else {
-      throw ReportError(file, "it does not say which scenarios were run, as this version does", remedy)
+      throw ReportError(
+        file, "it does not say which scenarios were run, as this version does", remedy)
     }
     let suite: ScenarioSuite
     do throws(ConformanceError) { suite = try ScenarioSuite.bundled() } catch {
@@ -140,7 +141,8 @@ struct ScenarioOrder {
   init(_ records: [ScenarioRecord], _ suite: ScenarioSuite) {
     var worlds: [String: Int] = [:]
     for record in records where worlds[record.world] == nil { worlds[record.world] = worlds.count }
-    let places = Dictionary(suite.scenarios.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    let places = Dictionary(suite.scenarios.enumerated().map { ($1.name, $0) }) { first, _ in first
+    }
     func rank(_ record: ScenarioRecord) -> (Int, Int) {
       (worlds[record.world] ?? 0, places[record.scenario] ?? 0)
     }

@@ -5,7 +5,6 @@ package final class ScenarioPen: Sendable {
   private struct State {
     var lines: [String] = []
     var stamp = ""
-    var isClosed = false
   }
 
   private let state = Mutex(State())
@@ -16,11 +15,8 @@ package final class ScenarioPen: Sendable {
   /// Writes a line.
   /// - Parameter line: The line.
   package func write(_ line: String) {
-    state.withLock { if !$0.isClosed { $0.lines.append($0.stamp + line) } }
+    state.withLock { $0.lines.append($0.stamp + line) }
   }
-
-  /// Writes nothing from now on: what comes of a world that broke comes when it likes.
-  func close() { state.withLock { $0.isClosed = true } }
 
   /// Puts the time in front of the lines that follow.
   /// - Parameter nanoseconds: The time since the wait began; nil when there is no wait.

@@ -152,8 +152,8 @@ struct ScenarioRun {
 extension ScenarioFinding {
   /// The same, with what a replay knows of the place at which the subject left its session.
   ///
-  /// What it rests on in each run are the step's lines and what differs: places, times and the names of files, of which
-  /// the replay tells as well, are others in another recording of the same.
+  /// What differs tells it from others, with what should have been done and was. The lines of the step do not: how far
+  /// the subject gets until its step is over, when it hears that its world broke, differs from run to run.
   fileprivate func telling(_ divergence: ReplayDivergence) -> ScenarioFinding {
     let headline = "\(divergence)".prefix { $0 != "\n" }
     var message = [String(headline)] + divergence.differences.prefix(8).map { "\($0)" }
@@ -168,10 +168,10 @@ extension ScenarioFinding {
       actual: divergence.actual ?? "no action")
     finding.remedies = [divergence.remedy] + divergence.advice
     // Of an action that is missing, or one too many, nothing differs: it is the action that tells.
-    let differences = divergence.differences.map { "\($0)" }
+    let actions = [finding.expected, finding.actual]
     finding.identity =
-      [divergence.kind.rawValue, expected, actual]
-      + (differences.isEmpty ? [finding.expected, finding.actual] : differences)
+      [divergence.kind.rawValue, expected] + actions.map(Fingerprint.masked)
+      + (divergence.differences.isEmpty ? actions : divergence.differences.map { "\($0)" })
     return finding
   }
 }

@@ -193,8 +193,6 @@ final class SteppedClient: DataClient {
   }
 
   private func fail(_ failure: Failure) {
-    // How far the subject gets with the news, until the step is over, differs from run to run.
-    pen.close()
     let settlers = state.withLock { state in
       state.steps.fail(failure)
       return state.takeSettlers()
