@@ -132,6 +132,10 @@ extension Finding {
       actual: first.actual)
     laterSteps = all.dropFirst().map(\.step)
     remedies = first.remedies
+    if remedies.isEmpty, input != world, frame > 0 {
+      let view = "reprise view \(ShellWord.quoted(input))"
+      remedies = ["\(view) --at \(frame)", "\(view) --sdk \(scenario.system.rawValue)"]
+    }
     identity = .texts(all.flatMap(\.texts))
   }
 }

@@ -78,7 +78,10 @@ enum ConformSDKCommand: Command {
 
       --shard 3/16 runs the third of sixteen parts of the scenarios, for as many machines, in
       each world; reprise report merge joins their reports in JSON to that on all scenarios.
-      In live it differs by what differs between two runs: frames, ports, and times.
+      In live it differs by what differs between two runs: times, and numbers of frames.
+
+      A finding names the scenario's step, and in file and capture how to look at the place.
+      What the lines and steps of scenarios mean tells Conformance/sdk/README.md.
 
       Examples:
         reprise conform sdk

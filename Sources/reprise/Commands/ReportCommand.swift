@@ -78,10 +78,11 @@ enum ReportCompareCommand: Command {
     name: "format", letter: "f", value: "FORMAT", choices: ["text", "json"],
     help: "text (default): lines for people; json: an object for programs.")
   fileprivate static let details = """
-    BEFORE and AFTER are reports in JSON, both of conform trace or both of conform sdk. Findings
-    are compared by their fingerprints, which do not depend on frames, times and files. Status 1
-    if a clause fails that did not, or is no longer followed, or something new was found.
-    What was found in a scenario that has no verdict in AFTER is not called gone.
+    BEFORE and AFTER are reports in JSON, both of conform trace or both of conform sdk.
+    Findings are compared by their fingerprints, which do not depend on frames, times and
+    files. Status 1 if a clause fails that did not, or is no longer followed, or something
+    new was found. What was found in a scenario that has no verdict in AFTER is not called
+    gone.
 
     Example:
       reprise report compare before.json after.json
@@ -122,8 +123,8 @@ enum ReportBadgeCommand: Command {
     name: "report badge", summary: "Draws a small picture (SVG) with the numbers of a report.",
     operands: "FILE", operandCount: 1...1, options: [.output],
     details: """
-      FILE is a report in JSON, of conform trace or conform sdk. The picture says how many clauses
-      failed and passed; what is inconclusive is not called passed.
+      FILE is a report in JSON, of conform trace or conform sdk. The picture says how many
+      clauses failed and passed; what is inconclusive is not called passed.
 
       Example:
         reprise report badge report.json -o badge.svg

@@ -100,6 +100,8 @@ import Testing
               something else came
               expected: a | b
               actual:   a
+              next:     reprise view file.jsonl --at 7
+              or:       reprise view file.jsonl --sdk channel
 
         """))
     let json = String(decoding: report.json(), as: UTF8.self)
@@ -109,7 +111,8 @@ import Testing
     #expect(
       json.contains(
         #""findings":[{"file":"file.jsonl",\#(place)"message":"something else came","packet":null,"#
-          + #""expected":"a | b","actual":"a","fingerprint":"cf153c42d417e5f8"}]"#))
+          + #""expected":"a | b","actual":"a","next":["reprise view file.jsonl --at 7","#
+          + #""reprise view file.jsonl --sdk channel"],"fingerprint":"cf153c42d417e5f8"}]"#))
     let unbound = try self.report("topics", finding([], step: 2))
     #expect(
       unbound.text(color: false).contains(
@@ -119,6 +122,8 @@ import Testing
               something else came
               expected: a | b
               actual:   a
+              next:     reprise view file.jsonl --at 7
+              or:       reprise view file.jsonl --sdk channel
 
         Inconclusive
           SDK-channel-21  not reached: the scenario went otherwise before
@@ -132,6 +137,27 @@ import Testing
         #""undecided":[{"file":"file.jsonl","scenario":"topics","step":2,"action":"call publish","#
           + #""world":"file","frame":7,"connection":2,"time":"2027-01-15T08:00:00.000000Z","#
           + #""reason":"not reached: the scenario went otherwise before"}]"#))
+  }
+
+  @Test(
+    "What to do next is what the world knows, or a look at its file, and nothing where there is none"
+  )
+  func next() throws {
+    let scenario = try #require(suite.scenarios.first { $0.name == "publish" })
+    func next(_ world: String, _ input: String?, _ remedies: [String] = []) throws -> [String] {
+      var judge = try ScenarioJudge(suite)
+      var wrong = finding(["SDK-channel-40"])
+      wrong.remedies = remedies
+      let outcome = ScenarioOutcome(scenario: "publish", transcript: [], findings: [wrong])
+      judge.add(outcome, of: scenario, in: world, from: input)
+      return judge.report(toolVersion: "1").results.flatMap(\.findings).flatMap(\.remedies)
+    }
+    #expect(
+      try next("capture", "my files/a.pcap") == [
+        "reprise view 'my files/a.pcap' --at 7", "reprise view 'my files/a.pcap' --sdk channel",
+      ])
+    #expect(try next("file", "a.jsonl", ["record it anew"]) == ["record it anew"])
+    #expect(try next("script", nil) == [])
   }
 
   @Test func oneOfManyIsEnoughToFail() throws {
