@@ -48,6 +48,7 @@ extension ScenarioRecord {
   ///   - value: The object that says it.
   ///   - known: The scenarios of this version, by their names.
   ///   - file: The name of the report's file.
+  /// - Throws: ``ReportError`` for what is none, or one of another version.
   fileprivate init(
     _ value: JSONValue, _ known: [String: Scenario], of file: String
   ) throws(ReportError) {

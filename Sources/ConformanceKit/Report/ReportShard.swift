@@ -63,6 +63,7 @@ public struct ReportShard: Sendable, Hashable, CustomStringConvertible {
 extension ConformanceReport {
   /// Returns the report as that on a part of a run, as which it can be joined with those on the others.
   /// - Parameter shard: The part; nil for all.
+  /// - Returns: The report.
   public func asPart(_ shard: ReportShard?) -> ConformanceReport {
     var report = self
     report.shard = shard

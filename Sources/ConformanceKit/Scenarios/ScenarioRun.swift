@@ -152,8 +152,9 @@ struct ScenarioRun {
 extension ScenarioFinding {
   /// The same, with what a replay knows of the place at which the subject left its session.
   ///
-  /// What differs tells it from others, with what should have been done and was. The lines of the step do not: how far
-  /// the subject gets until its step is over, when it hears that its world broke, differs from run to run.
+  /// What differs tells it from others, with what should have been done and was. Places, times and the names of files,
+  /// of which the replay tells as well, are others when the same is recorded elsewhere; so are the lines of the step
+  /// behind it, which tell the replay's own words again.
   fileprivate func telling(_ divergence: ReplayDivergence) -> ScenarioFinding {
     let headline = "\(divergence)".prefix { $0 != "\n" }
     var message = [String(headline)] + divergence.differences.prefix(8).map { "\($0)" }

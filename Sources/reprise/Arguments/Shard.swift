@@ -64,6 +64,7 @@ struct Shard {
 
   /// The part as reports name it.
   /// - Parameter cases: How many scenarios all parts have, each counted once a world; nil for files.
+  /// - Returns: The part.
   func named(cases: Int? = nil) -> ReportShard? {
     // Both are at most 65,536.
     ReportShard(Int(index) + 1, of: Int(count), cases: cases)
