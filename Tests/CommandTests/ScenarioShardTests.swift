@@ -47,10 +47,11 @@ struct DamagedScenarios {
     "link/link-login", "link/link-logout", "requests/ask", "requests/push",
   ]
 
-  /// Scenarios of which one fails, a step of another does that shows no clause, one is cut, and one has no capture.
+  /// Scenarios of which two fail, a step of another does that shows no clause, one is cut, and one has no capture.
   private func damaged() throws -> DamagedScenarios {
     let files = try DamagedScenarios(Self.names)
     try files.change("channel/publish.jsonl", "app/up/a", "app/up/b")
+    try files.change("link/link-login.jsonl", "ann/1/up/login", "ann/1/up/enter")
     try files.change("channel/topics.jsonl", #""username":"topics&a1pk""#, #""username":"x&a1pk""#)
     let cut = try Data(
       contentsOf: files.scratch.directory.appending(path: "sdk/channel/request.pcap"))

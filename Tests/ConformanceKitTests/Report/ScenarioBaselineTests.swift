@@ -82,6 +82,9 @@ struct ScenarioBaselineTests {
       try told([Run(scenario: "publish", wrong: [cut]), Run(scenario: "start", wrong: [cut])])
         == rest)
     #expect(
+      try told([Run(scenario: "publish", wrong: [cut]), Run(scenario: "publish", world: "capture")])
+        == rest)
+    #expect(
       try told([
         Run(scenario: "publish", obstacle: "no"),
         Run(scenario: "start", wrong: [cut], isWhole: false),
