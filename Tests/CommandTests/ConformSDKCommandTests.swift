@@ -59,7 +59,7 @@ import Testing
 
   @Test(arguments: [
     ["--broker", "mqtt://127.0.0.1"], ["--save", "x"], ["--speed", "2"], ["--gate", "127.0.0.1"],
-    ["--force"], ["--client", "file,capture", "--broker", "mqtt://127.0.0.1"],
+    ["--client", "file,capture", "--broker", "mqtt://127.0.0.1"],
   ])
   func saysWhatIsForLiveAlone(words: [String]) throws {
     let result = try RepriseProcess.run(["conform", "sdk", "publish"] + words)

@@ -60,12 +60,12 @@ public struct Baseline: Sendable, Hashable {
       old.map { report.accepting($0, on: "", mended: mended).baseline?.unexercised ?? [] } ?? []
     var entries: [Entry] = []
     var seen: Set<Key> = []
-    for result in report.results where result.verdict == .failed {
-      for finding in result.findings {
-        let key = finding.key(in: result)
-        guard seen.insert(key).inserted else { continue }
-        entries.append(known[key] ?? Entry(finding, key))
-      }
+    let found = report.results.filter { $0.verdict == .failed }.flatMap { result in
+      result.findings.map { (finding: $0, key: $0.key(in: result)) }
+    }
+    for (finding, key) in found + report.unbound.map({ ($0, $0.key(of: .step)) })
+    where seen.insert(key).inserted {
+      entries.append(known[key] ?? Entry(finding, key))
     }
     self.init(file: file, entries: entries + kept)
   }
@@ -77,7 +77,7 @@ public struct Baseline: Sendable, Hashable {
   ///   - today: The day in UTC, as `2027-01-31`.
   /// - Returns: Whether an entry that has not expired matches it.
   public func accepts(_ finding: Finding, of clause: Clause, on today: String) -> Bool {
-    let key = finding.key(of: clause)
+    let key = finding.key(of: clause.key)
     return entries.contains { $0.key == key && !$0.hasExpired(on: today) }
   }
 
@@ -104,18 +104,18 @@ extension Baseline.Entry {
     clause = key.clause
     subject = key.subject
     fingerprint = key.fingerprint
-    message = finding.message
+    let step = finding.scenario.map { "step \($0.step), \($0.action): " }
+    message = (step ?? "") + finding.message
     (reason, owner, expires, line) = ("", nil, nil, 0)
   }
 }
 
 extension Finding {
   /// What entries of a baseline are compared with.
-  func key(of clause: Clause) -> Baseline.Key {
+  func key(of clause: ClauseKey) -> Baseline.Key {
     Baseline.Key(
-      clause: "\(clause.spec)/\(clause.id)", subject: subject,
-      fingerprint: fingerprint(of: clause))
+      clause: clause.description, subject: subject, fingerprint: fingerprint(of: clause))
   }
 
-  func key(in result: ClauseResult) -> Baseline.Key { key(of: result.clause) }
+  func key(in result: ClauseResult) -> Baseline.Key { key(of: result.clause.key) }
 }

@@ -80,12 +80,14 @@ extension ConformanceReport {
   public func unmatched(of baseline: Baseline, on today: String) -> [Baseline.Entry] {
     let judged = Dictionary(results.map { ($0.key, $0) }) { first, _ in first }
     let found = Set(
-      results.flatMap { result in result.findings.map { $0.key(in: result) } })
+      results.flatMap { result in result.findings.map { $0.key(in: result) } }
+        + unbound.map { $0.key(of: .step) })
     return baseline.entries.filter { entry in
       guard !entry.hasExpired(on: today), !found.contains(entry.key),
-        let result = judged[entry.clause]
+        subjects.contains(entry.subject)
       else { return false }
-      return result.satisfied + result.violated > 0 && subjects.contains(entry.subject)
+      if scenarios != nil, entry.clause == ClauseKey.step.description { return true }
+      return judged[entry.clause].map { $0.satisfied + $0.violated > 0 } ?? false
     }
   }
 
@@ -101,15 +103,16 @@ extension ConformanceReport {
     let current = baseline.entries.filter { !$0.hasExpired(on: today) }
     let known = Dictionary(current.map { ($0.key, $0) }) { first, _ in first }
     var matched: Set<Baseline.Key> = []
+    func match(_ key: Baseline.Key) -> Baseline.Entry? {
+      guard let entry = known[key] else { return nil }
+      matched.insert(key)
+      return entry
+    }
     var report = self
     report.results = results.map { result in
-      result.accepting { finding in
-        let key = finding.key(in: result)
-        guard let entry = known[key] else { return nil }
-        matched.insert(key)
-        return entry
-      }
+      result.accepting { match($0.key(in: result)) }
     }
+    report.unbound = unbound.accepting { match($0.key(of: .step)) }
     let rest = current.filter { !matched.contains($0.key) }
     report.baseline = BaselineOutcome(
       file: baseline.file, mended: rest.filter(mended.contains),
@@ -126,26 +129,28 @@ extension ClauseResult {
   ) -> ClauseResult {
     guard verdict == .failed || verdict == .notFollowed else { return self }
     var result = self
-    var accepted: [Finding] = []
-    result.findings = []
-    for finding in findings {
-      if let entry = find(finding) {
-        accepted.append(finding)
-        accepted[accepted.count - 1].acceptance = Finding.Acceptance(entry)
-      } else {
-        result.findings.append(finding)
-      }
-    }
+    result.findings = findings.accepting(find)
     // Of what is not listed nobody knows whether it is accepted.
-    if result.findings.isEmpty, unlisted == 0 {
+    if result.findings.allSatisfy({ $0.acceptance != nil }), unlisted == 0 {
       var reasons: [String] = []
-      for text in accepted.compactMap(\.acceptance?.text) where !reasons.contains(text) {
+      for text in result.findings.compactMap(\.acceptance?.text) where !reasons.contains(text) {
         reasons.append(text)
       }
       result.verdict = .accepted
       result.reason = reasons.joined(separator: "; ")
     }
-    result.findings += accepted
     return result
+  }
+}
+
+extension [Finding] {
+  /// The same, with those that an entry accepts behind those that none does.
+  fileprivate func accepting(_ find: (Finding) -> Baseline.Entry?) -> [Finding] {
+    var (open, accepted): ([Finding], [Finding]) = ([], [])
+    for var finding in self {
+      finding.acceptance = find(finding).map(Finding.Acceptance.init)
+      if finding.acceptance == nil { open.append(finding) } else { accepted.append(finding) }
+    }
+    return open + accepted
   }
 }

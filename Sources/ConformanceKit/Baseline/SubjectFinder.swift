@@ -61,4 +61,14 @@ extension ConformanceReport {
       result.key == entry.clause && result.satisfied + result.violated > 0 && result.undecided == 0
     }
   }
+
+  /// Whether an entry's scenario kept its clause in its world: where nothing matches the entry, this is mended.
+  ///
+  /// A scenario is judged to its first wrong step. That a clause is broken in another way says nothing of what was
+  /// accepted, which may come back behind it.
+  /// - Parameter entry: The entry.
+  /// - Returns: Whether that is so; false in a report on files.
+  public func keeps(_ entry: Baseline.Entry) -> Bool {
+    scenarios?.contains { $0.subject == entry.subject && $0.keeps(entry.clause) } ?? false
+  }
 }

@@ -23,6 +23,10 @@ public struct Finding: Sendable, Hashable {
   public var actual: String
   /// The packets that it rests on besides, in their order; those of other connections are among them.
   public var evidence: [Evidence] = []
+  /// The steps of the scenario behind this one that went otherwise as well, which mostly follows from it.
+  public internal(set) var laterSteps: [Int] = []
+  /// What to do next, with commands to type.
+  public internal(set) var remedies: [String] = []
   /// The identifier of the connection's client, as its CONNECT names it; nil where there is none, or none was seen.
   public var client: String?
   /// Why it fails no run; nil where it may.
@@ -31,6 +35,16 @@ public struct Finding: Sendable, Hashable {
   public internal(set) var sameCauseAs: String?
   /// The number of what caused it, which other clauses may have a finding of as well.
   var cause: Int?
+  /// What tells it from other findings of its subject; nil is what its message and ``actual`` say.
+  var identity: Identity?
+
+  /// What tells a finding from others.
+  enum Identity: Sendable, Hashable {
+    /// Texts that are the same in each run.
+    case texts([String])
+    /// The fingerprint that the report says it has which it was read from.
+    case read(Fingerprint)
+  }
 }
 
 extension Finding {
@@ -76,6 +90,15 @@ public struct ScenarioPlace: Sendable, Hashable, CustomStringConvertible {
   public var step: Int
   /// What the step does.
   public var action: String
+  /// The world that the scenario was run in: `script`, `file`, `capture` or `live`.
+  public var world: String
+
+  /// Whom findings of the scenario in its world are about.
+  var subject: String { Self.subject(name, in: world) }
+
+  static func subject(_ scenario: String, in world: String) -> String {
+    "scenario \(scenario) in \(world)"
+  }
 
   /// The scenario, and the step with what it does.
   public var description: String { "scenario \(name), step \(step), \(action)" }

@@ -12,7 +12,8 @@ extension ConformanceReport {
       }
     }
     for finding in unbound {
-      text += Self.annotation("error", "a step that shows no clause", finding, [])
+      text += Self.annotation(
+        finding.acceptance == nil ? "error" : "notice", "a step that shows no clause", finding, [])
     }
     if let baseline {
       for remark in baseline.remarks where remark.kind != .unexercised {

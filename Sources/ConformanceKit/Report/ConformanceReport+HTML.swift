@@ -17,7 +17,7 @@ extension ConformanceReport {
     <body>
     <header>
     <h1>Conformance: \(hasFailed ? "failed" : "nothing violated")</h1>
-    <p>\(sums); judged by reprise \(toolVersion.markup).</p>
+    <p>\(sums); judged by reprise \(toolVersion.markup).</p>\(scenarioLine)
     \(inputList)
     </header>
     <main>
@@ -29,6 +29,8 @@ extension ConformanceReport {
 
     """
   }
+
+  private var scenarioLine: String { scenarioSums.map { "\n<p>\($0.markup)</p>" } ?? "" }
 
   private var inputList: String {
     guard !inputs.isEmpty else { return "" }
@@ -117,6 +119,11 @@ extension ConformanceReport {
     }
     if let other = finding.sameCauseAs {
       text += "<dt>same cause</dt><dd>as that of \(other.markup)</dd>"
+    }
+    if let later = finding.laterText { text += "<dt>then</dt><dd>\(later.markup)</dd>" }
+    if !finding.remedies.isEmpty {
+      text += "<dt>next</dt>"
+      for remedy in finding.remedies { text += "<dd>\(remedy.markup)</dd>" }
     }
     if let acceptance = finding.acceptance {
       text += "<dt>accepted</dt><dd>\(acceptance.text.markup)</dd>"

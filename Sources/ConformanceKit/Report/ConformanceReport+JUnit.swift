@@ -42,7 +42,9 @@ extension ConformanceReport {
   private static func stepCase(_ index: Int, _ finding: Finding) -> JUnitCase {
     JUnitCase(
       name: "\(index + 1): \(finding.scenario?.description ?? "end")", className: "sdk.steps",
-      outcome: .failed(type: "step", message: finding.message, findingText(of: finding)))
+      outcome: finding.acceptance.map {
+        .skipped("accepted: \($0.text)", findingText(of: finding))
+      } ?? .failed(type: "step", message: finding.message, findingText(of: finding)))
   }
 
   private static func baselineCase(

@@ -1,6 +1,7 @@
 extension ConformanceReport {
-  /// Joins reports on different files to the one that a run over all of them gives.
+  /// Joins reports on different files, or on different scenarios, to the one that a run over all of them gives.
   ///
+  /// Scenarios stand in the order of a run, and worlds as they come.
   /// Files stand in the order of their names if they do so in each report, as those of a run over a folder do; otherwise
   /// as they come, report by report. A run tells the first findings of a clause only, and so does this.
   /// - Parameter parts: The reports, with the names of their files.
@@ -10,8 +11,40 @@ extension ConformanceReport {
     _ parts: [(name: String, report: ConformanceReport)]
   ) throws(ReportError) -> ConformanceReport {
     guard let first = parts.first else { throw ReportError("merge", "there is no report") }
+    try checkTogether(parts, with: first)
+    try ReportShard.check(parts)
+    if first.report.scenarios != nil {
+      return try merged(scenarios: parts, isStrict: isStrict(parts))
+    }
     var known: [String: String] = [:]
     for (name, report) in parts {
+      for input in Set(report.inputs) {
+        if let other = known.updateValue(name, forKey: input) {
+          throw ReportError(
+            name, "\(input) was judged in \(other) as well", "judge each file in one part only")
+        }
+      }
+    }
+    let isSorted = parts.allSatisfy { $0.report.inputs == $0.report.inputs.sorted() }
+    let all = parts.flatMap(\.report.inputs)
+    return try merged(parts, isSorted ? all.sorted() : all)
+  }
+
+  /// Checks that reports are of one sort and version, and on the same clauses.
+  private static func checkTogether(
+    _ parts: [(name: String, report: ConformanceReport)],
+    with first: (name: String, report: ConformanceReport)
+  ) throws(ReportError) {
+    func kind(_ report: ConformanceReport) -> ReportDocument.Kind {
+      report.scenarios == nil ? .files : .scenarios(nil)
+    }
+    for (name, report) in parts {
+      guard kind(report) == kind(first.report) else {
+        throw ReportError(
+          name,
+          "it is \(kind(report).words), and \(first.name) \(kind(first.report).words)",
+          "join reports of one sort")
+      }
       guard report.toolVersion == first.report.toolVersion else {
         throw ReportError(
           name,
@@ -23,16 +56,7 @@ extension ConformanceReport {
           name, "it is on other clauses than \(first.name)",
           "judge all parts with the same --spec and --clause")
       }
-      for input in Set(report.inputs) {
-        if let other = known.updateValue(name, forKey: input) {
-          throw ReportError(
-            name, "\(input) was judged in \(other) as well", "judge each file in one part only")
-        }
-      }
     }
-    let isSorted = parts.allSatisfy { $0.report.inputs == $0.report.inputs.sorted() }
-    let all = parts.flatMap(\.report.inputs)
-    return try merged(parts, isSorted ? all.sorted() : all)
   }
 
   private static func merged(

@@ -1,19 +1,28 @@
 internal import RepriseCore
 
 extension ConformanceReport {
-  /// Reads a report on captures back, with all that it takes to join it with others.
+  /// Reads a report back, with all that it takes to join it with others.
   /// - Parameter document: The report.
-  /// - Throws: ``ReportError`` for one that was made by another version, by scenarios, or with a baseline.
+  /// - Throws: ``ReportError`` for one that was made by another version, or with a baseline.
   public init(reading document: ReportDocument) throws(ReportError) {
+    guard document.json["baseline"] == nil else {
+      throw ReportError(
+        document.file, "it was judged with a baseline", "write it without --baseline")
+    }
+    switch document.kind {
+    case .files: try self.init(readingFiles: document)
+    case .scenarios: try self.init(readingScenarios: document)
+    }
+    shard = try ReportShard(reading: document)
+  }
+
+  private init(readingFiles document: ReportDocument) throws(ReportError) {
     let json = document.json
     let file = document.file
     guard let version = json["tool"]?["version"]?.text, let inputs = json["inputs"]?.texts,
       let protocols = json["protocols"]?.elements, let entries = json["clauses"]?.elements
     else {
       throw ReportError(file, "it is no report on captures and recordings of this version")
-    }
-    guard json["baseline"] == nil else {
-      throw ReportError(file, "it was judged with a baseline", "write it without --baseline")
     }
     var seen = SeenProtocols()
     for entry in protocols { seen.counts.append(try SeenProtocols.Entry(entry, of: file)) }
@@ -78,8 +87,23 @@ extension RuleCounts {
   }
 }
 
+extension ReportShard {
+  /// Reads which part a report is on; nil where it is none.
+  fileprivate init?(reading document: ReportDocument) throws(ReportError) {
+    guard let value = document.json["shard"] else { return nil }
+    guard let number = value["part"]?.integer, let count = value["of"]?.integer,
+      value["cases"] == nil || value["cases"]?.integer != nil,
+      let shard = ReportShard(number, of: count, cases: value["cases"]?.integer)
+    else {
+      throw ReportError(
+        document.file, "its \"shard\" names no part of how many", document.kind.remedy)
+    }
+    self = shard
+  }
+}
+
 extension Finding {
-  fileprivate init(_ value: JSONValue, of file: String) throws(ReportError) {
+  init(_ value: JSONValue, of file: String) throws(ReportError) {
     guard let input = value["file"]?.text, let frame = value["frame"]?.integer,
       let connection = value["connection"]?.integer,
       let time = value["time"]?.text.flatMap({ Timestamp($0) }),
@@ -90,6 +114,8 @@ extension Finding {
       file: input, frame: frame, connection: connection, time: time, message: message,
       packet: packet == .null ? [] : packet.utf8, expected: expected, actual: actual)
     client = value["client"]?.text
+    scenario = try ScenarioPlace(in: value, of: file)
+    if scenario != nil { try readScenario(value, of: file) }
     for entry in value["evidence"]?.elements ?? [] {
       guard let frame = entry["frame"]?.integer, let connection = entry["connection"]?.integer,
         let role = entry["role"]?.text
@@ -100,14 +126,14 @@ extension Finding {
 }
 
 extension UndecidedPlace {
-  fileprivate init(_ value: JSONValue, of file: String) throws(ReportError) {
+  init(_ value: JSONValue, of file: String) throws(ReportError) {
     guard let input = value["file"]?.text, let frame = value["frame"]?.integer,
       let connection = value["connection"]?.integer,
       let time = value["time"]?.text.flatMap({ Timestamp($0) }), let reason = value["reason"]?.text
     else { throw ReportError(file, "an undecided place lacks something") }
     self.init(
-      file: input, scenario: nil, frame: frame, connection: connection, time: time,
-      reason: reason)
+      file: input, scenario: try ScenarioPlace(in: value, of: file), frame: frame,
+      connection: connection, time: time, reason: reason)
   }
 }
 

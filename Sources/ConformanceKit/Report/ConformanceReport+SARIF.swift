@@ -9,13 +9,20 @@ extension ConformanceReport {
     var list: [JSONValue] = []
     for (index, result) in judged.enumerated() {
       for finding in result.findings {
-        list.append(sarif(finding, result, rule: index))
+        // A strict run fails for a SHOULD as for a MUST.
+        let level = result.verdict == .failed ? "error" : Self.level(result.clause.level)
+        list.append(sarif(finding, result.clause.key, rule: index, level: level))
       }
     }
     var rules = judged.map { Self.rule($0.clause) }
     if !unbound.isEmpty {
-      for finding in unbound { list.append(Self.sarif(step: finding, rule: rules.count)) }
-      rules.append(["id": "sdk/step", "shortDescription": ["text": .string(Self.stepText)]])
+      for finding in unbound {
+        list.append(sarif(finding, .step, rule: rules.count, level: "error"))
+      }
+      rules.append([
+        "id": .string(ClauseKey.step.description),
+        "shortDescription": ["text": .string(Self.stepText)],
+      ])
     }
     for entry in baseline?.mended ?? [] {
       list.append(sarif(mended: entry, rule: rules.count))
@@ -103,11 +110,12 @@ extension ConformanceReport {
     }
   }
 
-  private func sarif(_ finding: Finding, _ result: ClauseResult, rule: Int) -> JSONValue {
-    let fingerprint = finding.fingerprint(of: result.clause).description
-    // A strict run fails for a SHOULD as for a MUST.
-    let level = result.verdict == .failed ? "error" : Self.level(result.clause.level)
-    var members = Self.sarifMembers(finding, rule: rule, id: result.key, level: level)
+  private func sarif(
+    _ finding: Finding, _ clause: ClauseKey, rule: Int, level: String
+  ) -> JSONValue {
+    let fingerprint = finding.fingerprint(of: clause).description
+    var members = Self.sarifMembers(
+      finding, rule: rule, id: clause.description, level: level)
     members.append(
       JSONMember(
         "partialFingerprints",
@@ -125,10 +133,6 @@ extension ConformanceReport {
       members.append(JSONMember("suppressions", []))
     }
     return .object(members)
-  }
-
-  private static func sarif(step finding: Finding, rule: Int) -> JSONValue {
-    .object(sarifMembers(finding, rule: rule, id: "sdk/step", level: "error"))
   }
 
   private static func sarifMembers(

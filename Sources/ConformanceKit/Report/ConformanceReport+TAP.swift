@@ -9,7 +9,8 @@ extension ConformanceReport {
     for finding in unbound {
       points.append(
         TAPPoint(
-          isOK: false, name: finding.scenario?.description ?? "end", directive: nil,
+          isOK: false, name: finding.scenario?.description ?? "end",
+          directive: finding.acceptance.map { "TODO accepted: " + $0.text },
           yaml: Self.yaml("a step that shows no clause", [finding])))
     }
     for remark in baseline?.remarks ?? [] {

@@ -9,6 +9,7 @@ extension ConformanceReport {
     let paint = Paint(isOn: color)
     var text = ""
     for spec in specs { text += (text.isEmpty ? "" : "\n") + table(of: spec, paint) }
+    if let sums = scenarioSums { text += "\n  \(sums)\n" }
     let printed = printedCauses
     for (verdict, title) in [
       (Verdict.failed, "Failed"), (.notFollowed, "Not followed"), (.accepted, "Accepted"),
@@ -30,6 +31,25 @@ extension ConformanceReport {
       + Self.undecided(
         results.filter { $0.verdict == .passed && $0.undecided > 0 },
         "Passed, and not decided everywhere", paint)
+  }
+
+  /// How many scenarios came to what end, in words: `42 scenarios in file, 42 in capture: 84 passed`; nil where files
+  /// were judged.
+  var scenarioSums: String? {
+    guard let scenarios else { return nil }
+    var worlds: [String] = []
+    for record in scenarios where !worlds.contains(record.world) { worlds.append(record.world) }
+    guard !worlds.isEmpty else { return "no scenarios" }
+    let counts = worlds.enumerated().map { index, world in
+      let count = scenarios.count { $0.world == world }
+      let noun = index > 0 ? "" : count == 1 ? " scenario" : " scenarios"
+      return "\(count)\(noun) in \(world)"
+    }
+    let ends = ScenarioRecord.Outcome.allCases.compactMap { outcome in
+      let count = scenarios.count { $0.outcome == outcome }
+      return count > 0 ? "\(count) \(outcome.rawValue)" : nil
+    }
+    return counts.joined(separator: ", ") + ": " + ends.joined(separator: ", ")
   }
 
   /// The clauses that were not decided, or not everywhere, with their reasons and first places.
@@ -169,6 +189,10 @@ extension ConformanceReport {
       printable(finding.message), "expected: " + printable(finding.expected),
       "actual:   " + printable(finding.actual),
     ] + evidence + (others > 0 ? ["          and \(others) more"] : [])
+      + (finding.laterText.map { ["then:     " + $0] } ?? [])
+      + finding.remedies.enumerated().map { index, remedy in
+        (index == 0 ? "next:     " : "or:       ") + printable(remedy)
+      }
       + (finding.acceptance.map { ["accepted: " + printable($0.text)] } ?? [])
   }
 
@@ -210,6 +234,17 @@ extension ConformanceReport {
           default: $0
           }
         }))
+  }
+}
+
+extension Finding {
+  /// Which steps of its scenario behind it went otherwise as well; nil where none did.
+  var laterText: String? {
+    guard let first = laterSteps.first else { return nil }
+    guard laterSteps.count > 1 else { return "step \(first) went otherwise, too" }
+    let shown = laterSteps.prefix(8).map { "\($0)" }.joined(separator: ", ")
+    let others = laterSteps.count - 8
+    return "steps \(shown)\(others > 0 ? " and \(others) more" : "") went otherwise, too"
   }
 }
 

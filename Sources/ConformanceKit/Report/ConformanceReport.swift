@@ -9,7 +9,11 @@ public struct ConformanceReport: Sendable, Hashable {
   /// The clauses, in the catalogue's order.
   public internal(set) var results: [ClauseResult]
   /// What is wrong with steps of scenarios that show no clause: those that lead to others, and the end.
-  public let unbound: [Finding]
+  public internal(set) var unbound: [Finding]
+  /// What became of each scenario in each world, in the order of the run; nil where files were judged.
+  package let scenarios: [ScenarioRecord]?
+  /// The part of a run that it is on; nil where it is on all.
+  public internal(set) var shard: ReportShard?
   /// Whether all clauses of the standards are in it, not a selection.
   let isComplete: Bool
   /// Whom findings may be about, where that was asked for: clients and scenarios that were there, and the two ends.
@@ -21,8 +25,10 @@ public struct ConformanceReport: Sendable, Hashable {
 
   init(
     toolVersion: String, inputs: [String], results: [ClauseResult], isComplete: Bool,
-    unbound: [Finding] = [], subjects: Set<String> = [], seen: SeenProtocols? = nil
+    unbound: [Finding] = [], subjects: Set<String> = [], seen: SeenProtocols? = nil,
+    scenarios: [ScenarioRecord]? = nil
   ) {
+    self.scenarios = scenarios
     self.seen = seen
     self.subjects = subjects.union(Finding.roles)
     self.unbound = unbound
@@ -55,7 +61,7 @@ public struct ConformanceReport: Sendable, Hashable {
 
   /// Whether any clause failed, a step that shows none, or an entry of a baseline, each of which fails the run.
   public var hasFailed: Bool {
-    baseline?.mended.isEmpty == false || !unbound.isEmpty
+    baseline?.mended.isEmpty == false || unbound.contains { $0.acceptance == nil }
       || results.contains { $0.verdict == .failed }
   }
 
@@ -79,10 +85,11 @@ public struct ConformanceReport: Sendable, Hashable {
       json.raw(#","unbound":["#)
       for (index, finding) in unbound.enumerated() {
         if index > 0 { json.raw(",") }
-        json.append(finding)
+        json.append(finding, of: .step)
       }
       json.raw("]")
     }
+    if let scenarios { json.append(scenarios) }
     if let seen { json.append(seen) }
     json.raw(#","totals":{"#)
     let verdicts = Verdict.allCases.filter { $0 != .accepted || baseline != nil }
@@ -90,6 +97,7 @@ public struct ConformanceReport: Sendable, Hashable {
       json.raw("\(index > 0 ? "," : "")\"\(verdict.rawValue)\":\(count(verdict))")
     }
     json.raw("}")
+    if let shard { json.append(shard) }
     if let baseline { json.append(baseline) }
     json.raw("}\n")
     return json.bytes
@@ -136,7 +144,7 @@ private struct JSONText {
     raw(#","undecided":\#(result.undecided)},"findings":["#)
     for (index, finding) in result.findings.enumerated() {
       if index > 0 { raw(",") }
-      append(finding, of: clause)
+      append(finding, of: clause.key)
     }
     raw("]")
     if !result.places.isEmpty {
@@ -190,6 +198,28 @@ private struct JSONText {
     field("scenario", place.name)
     raw(",\"step\":\(place.step)")
     field("action", place.action)
+    field("world", place.world)
+  }
+
+  mutating func append(_ scenarios: [ScenarioRecord]) {
+    raw(#","scenarios":["#)
+    for (index, record) in scenarios.enumerated() {
+      raw(index > 0 ? ",{" : "{")
+      field("scenario", record.scenario, isFirst: true)
+      field("system", record.system.rawValue)
+      field("world", record.world)
+      field("file", record.file)
+      field("outcome", record.outcome.rawValue)
+      if let reason = record.reason { field("reason", reason) }
+      raw("}")
+    }
+    raw("]")
+  }
+
+  mutating func append(_ shard: ReportShard) {
+    raw(#","shard":{"part":\#(shard.number),"of":\#(shard.count)"#)
+    if let cases = shard.cases { raw(",\"cases\":\(cases)") }
+    raw("}")
   }
 
   private mutating func append(_ evidence: [Finding.Evidence]) {
@@ -203,7 +233,7 @@ private struct JSONText {
     raw("]")
   }
 
-  mutating func append(_ finding: Finding, of clause: Clause? = nil) {
+  mutating func append(_ finding: Finding, of clause: ClauseKey) {
     raw("{")
     field("file", finding.file, isFirst: true)
     if let scenario = finding.scenario { append(scenario) }
@@ -215,9 +245,16 @@ private struct JSONText {
     field("expected", finding.expected)
     field("actual", finding.actual)
     append(finding.evidence)
+    if !finding.laterSteps.isEmpty {
+      raw(#","laterSteps":[\#(finding.laterSteps.map { "\($0)" }.joined(separator: ","))]"#)
+    }
+    if !finding.remedies.isEmpty {
+      raw(#","next":"#)
+      strings(finding.remedies)
+    }
     if let other = finding.sameCauseAs { field("sameCauseAs", other) }
     if let client = finding.client { field("client", client) }
-    if let clause { field("fingerprint", finding.fingerprint(of: clause).description) }
+    field("fingerprint", finding.fingerprint(of: clause).description)
     if let acceptance = finding.acceptance { append(acceptance) }
     raw("}")
   }

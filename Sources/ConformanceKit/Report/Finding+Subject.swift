@@ -1,10 +1,10 @@
 internal import RepriseCore
 
 extension Finding {
-  /// Whom it is about, in words that another run of the same session has as well: the scenario, the client's identifier
-  /// without what looks drawn by lot, or the end of the connection that sent the packet.
+  /// Whom it is about, in words that another run of the same session has as well: the scenario and its world, the client's
+  /// identifier without what looks drawn by lot, or the end of the connection that sent the packet.
   public var subject: String {
-    if let scenario { return "scenario \(scenario.name)" }
+    if let scenario { return scenario.subject }
     return client.flatMap(Self.subject) ?? role
   }
 
@@ -25,5 +25,7 @@ extension Finding {
   /// Returns what tells it from other findings, and is the same when the same session is judged again.
   /// - Parameter clause: The clause that it violates.
   /// - Returns: The fingerprint.
-  public func fingerprint(of clause: Clause) -> Fingerprint { Fingerprint(self, of: clause.key) }
+  public func fingerprint(of clause: Clause) -> Fingerprint { fingerprint(of: clause.key) }
+
+  func fingerprint(of clause: ClauseKey) -> Fingerprint { Fingerprint(self, of: clause) }
 }

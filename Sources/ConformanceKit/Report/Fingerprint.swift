@@ -12,10 +12,18 @@ public struct Fingerprint: Sendable, Hashable, CustomStringConvertible {
 
   /// The fingerprint of a finding of a clause.
   init(_ finding: Finding, of clause: ClauseKey) {
-    let texts = [
-      clause.spec, clause.id, finding.subject, Self.masked(finding.message),
-      Self.masked(finding.actual),
-    ]
+    let texts: [String]
+    switch finding.identity {
+    case .read(let print):
+      self = print
+      return
+    case .texts(let own): texts = own
+    case nil: texts = [Self.masked(finding.message), Self.masked(finding.actual)]
+    }
+    self.init(of: [clause.spec, clause.id, finding.subject] + texts)
+  }
+
+  private init(of texts: [String]) {
     // FNV-1a, 64 bits.
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for text in texts {

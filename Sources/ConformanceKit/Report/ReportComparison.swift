@@ -23,6 +23,8 @@ public struct ReportComparison: Sendable, Hashable {
   let changes: [Change]
   let new: [Difference]
   let gone: [Difference]
+  /// Findings of scenarios that the later report has no verdict of.
+  let untried: [Difference]
 
   /// Whether a clause is worse than before, or something new was found.
   public var isWorse: Bool { !new.isEmpty || changes.contains { $0.isWorse } }
@@ -38,21 +40,40 @@ public struct ReportComparison: Sendable, Hashable {
       let past = old[row.key]?.verdict ?? .notExercised
       return past == row.verdict ? nil : Change(key: row.key, before: past, after: row.verdict)
     }
-    new = Self.differences(of: after, from: old)
-    gone = Self.differences(of: before, from: now)
+    new = Self.differences(of: after, from: old, before.steps)
+    let missing = Self.differences(of: before, from: now, after.steps)
+    gone = missing.filter { Self.isJudged($0, in: after) }
+    untried = missing.filter { !Self.isJudged($0, in: after) }
+  }
+
+  /// Whether a report would have the finding if it was still there: its scenario has a verdict in it.
+  private static func isJudged(_ difference: Difference, in report: ReportDocument) -> Bool {
+    guard case .scenarios(let judged?) = report.kind, let key = difference.finding.scenario else {
+      return true
+    }
+    return judged.contains(key)
   }
 
   /// The findings of a report that another one has none of the kind of, each kind once.
   private static func differences(
-    of document: ReportDocument, from others: [ClauseKey: ReportDocument.Row]
+    of document: ReportDocument, from others: [ClauseKey: ReportDocument.Row],
+    _ steps: [ReportDocument.Row.Finding]
   ) -> [Difference] {
-    document.rows.flatMap { row -> [Difference] in
+    let ofClauses = document.rows.flatMap { row -> [Difference] in
       // Where not all are listed, one that is not may be there.
       guard others[row.key]?.isComplete != false else { return [] }
-      var known = Set(others[row.key]?.findings.map(\.fingerprint) ?? [])
-      return row.findings.filter { known.insert($0.fingerprint).inserted }
-        .map { Difference(key: row.key, finding: $0) }
+      return missing(row.findings, in: others[row.key]?.findings ?? [], row.key)
     }
+    return ofClauses + missing(document.steps, in: steps, .step)
+  }
+
+  private static func missing(
+    _ findings: [ReportDocument.Row.Finding], in others: [ReportDocument.Row.Finding],
+    _ key: ClauseKey
+  ) -> [Difference] {
+    var known = Set(others.map(\.fingerprint))
+    return findings.filter { known.insert($0.fingerprint).inserted }
+      .map { Difference(key: key, finding: $0) }
   }
 
   private static func rank(_ verdict: Verdict) -> Int {
@@ -69,6 +90,8 @@ public struct ReportComparison: Sendable, Hashable {
     text += Self.section("New findings", new.flatMap(Self.lines))
     text += Self.section("Better", changes.filter(\.isBetter).map(Self.line))
     text += Self.section("Findings that are gone", gone.flatMap(Self.lines))
+    text += Self.section(
+      "Findings whose scenarios have no verdict any more", untried.flatMap(Self.lines))
     let others = changes.filter { !$0.isWorse && !$0.isBetter }
     text += Self.section("Otherwise", others.map(Self.line))
     return text.isEmpty ? "no difference\n" : text
@@ -103,6 +126,7 @@ public struct ReportComparison: Sendable, Hashable {
           ]
         }),
       "new": .array(new.map(Self.value)), "gone": .array(gone.map(Self.value)),
+      "untried": .array(untried.map(Self.value)),
     ]
     return value.utf8 + [UInt8(ascii: "\n")]
   }

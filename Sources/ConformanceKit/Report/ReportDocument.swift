@@ -14,16 +14,48 @@ public struct ReportDocument: Sendable, Hashable {
       var fingerprint: String
       var place: String
       var message: String
+      /// The scenario in its world that it is of; nil for one of a file.
+      var scenario: ScenarioRecord.Key?
     }
 
     /// Whether every violation is listed.
     var isComplete: Bool { findings.count >= violated }
   }
 
+  /// What a report may be on.
+  enum Kind: Hashable {
+    /// On captures and recordings.
+    case files
+    /// On scenarios of the SDK, with those that were run to a verdict; nil where it does not tell them.
+    case scenarios(Set<ScenarioRecord.Key>?)
+
+    var words: String {
+      switch self {
+      case .files: "on captures and recordings"
+      case .scenarios: "on scenarios"
+      }
+    }
+
+    /// How such a report is written.
+    var remedy: String {
+      switch self {
+      case .files: "write it by reprise conform trace --format json"
+      case .scenarios: "write it by reprise conform sdk --format json"
+      }
+    }
+
+    /// Whether two reports are on the same sort of thing.
+    func isLike(_ other: Kind) -> Bool { words == other.words }
+  }
+
   /// The name of its file, for messages.
   public let file: String
   let json: JSONValue
   let rows: [Row]
+  /// What is wrong with steps of scenarios that show no clause.
+  let steps: [Row.Finding]
+  /// What it is on.
+  let kind: Kind
   /// Whether something fails the run besides clauses: steps that show none, and entries of a baseline.
   let failsOtherwise: Bool
 
@@ -45,14 +77,56 @@ public struct ReportDocument: Sendable, Hashable {
     var rows: [Row] = []
     for clause in clauses { rows.append(try Row(clause, of: file)) }
     self.rows = rows
+    let unbound = json["unbound"]?.elements ?? []
+    steps = unbound.map(Row.Finding.init)
+    kind = Kind(json, rows)
     let remarks = json["baseline"]?["remarks"]?.elements ?? []
     failsOtherwise =
-      json["unbound"]?.elements?.isEmpty == false
+      unbound.contains { $0["accepted"] == nil }
       || remarks.contains { $0["kind"]?.text == "mended" }
   }
 
   /// How many clauses have a verdict.
   func count(_ verdict: Verdict) -> Int { rows.count { $0.verdict == verdict } }
+
+  /// Checks that another report is on the same sort of thing, so that the two can be compared.
+  /// - Parameter earlier: The other report.
+  /// - Throws: ``ReportError`` where one is on scenarios, and the other on captures.
+  public func check(isLike earlier: ReportDocument) throws(ReportError) {
+    guard kind.isLike(earlier.kind) else {
+      throw ReportError(
+        file, "it is \(kind.words), and \(earlier.file) \(earlier.kind.words)",
+        "compare reports of one sort")
+    }
+  }
+}
+
+extension ReportDocument.Kind {
+  fileprivate init(_ json: JSONValue, _ rows: [ReportDocument.Row]) {
+    guard let scenarios = json["scenarios"]?.elements else {
+      self = rows.contains { $0.key.spec == ClauseKey.step.spec } ? .scenarios(nil) : .files
+      return
+    }
+    let judged: [String] = [
+      ScenarioRecord.Outcome.passed.rawValue, ScenarioRecord.Outcome.failed.rawValue,
+    ]
+    self = .scenarios(
+      Set(
+        scenarios.compactMap { record in
+          guard let outcome = record["outcome"]?.text, judged.contains(outcome) else { return nil }
+          return ScenarioRecord.Key(record)
+        }))
+  }
+}
+
+extension ScenarioRecord.Key {
+  /// The scenario and the world of a place, or of a record; nil where it names none.
+  init?(_ value: JSONValue) {
+    guard let scenario = value["scenario"]?.text, let world = value["world"]?.text else {
+      return nil
+    }
+    self.init(world: world, scenario: scenario)
+  }
 }
 
 extension ReportDocument.Row {
@@ -66,12 +140,20 @@ extension ReportDocument.Row {
     key = ClauseKey(spec: spec, id: id)
     self.verdict = verdict
     violated = value["tally"]?["violated"]?.integer ?? findings.count
-    self.findings = findings.map { finding in
-      Finding(
-        fingerprint: finding["fingerprint"]?.text ?? "",
-        place: (finding["file"]?.text ?? "") + " frame \(finding["frame"]?.integer ?? 0)",
-        message: finding["message"]?.text ?? "")
+    self.findings = findings.map(Finding.init)
+  }
+}
+
+extension ReportDocument.Row.Finding {
+  fileprivate init(_ value: JSONValue) {
+    let step = value["scenario"]?.text.map { name in
+      "scenario \(name), step \(value["step"]?.integer ?? 0), \(value["action"]?.text ?? ""), "
     }
+    fingerprint = value["fingerprint"]?.text ?? ""
+    place =
+      (value["file"]?.text ?? "") + " " + (step ?? "") + "frame \(value["frame"]?.integer ?? 0)"
+    message = value["message"]?.text ?? ""
+    scenario = ScenarioRecord.Key(value)
   }
 }
 
@@ -82,7 +164,7 @@ public struct ReportError: Error, Sendable, Hashable, CustomStringConvertible {
 
   init(
     _ file: String, _ message: String,
-    _ remedy: String = "write it by reprise conform trace --format json"
+    _ remedy: String = ReportDocument.Kind.files.remedy
   ) {
     description = "\(file): \(message); \(remedy)"
   }

@@ -51,7 +51,10 @@ extension ConformanceReport {
     let counts = order.filter { count($0) > 0 }.map { "\(count($0)) \($0.rawValue)" }
     let mended = baseline?.mended.count ?? 0
     let baseline = mended > 0 ? ["\(mended) mended in the baseline"] : []
-    return counts.isEmpty ? "no clauses" : (counts + baseline).joined(separator: ", ")
+    let wrong = unbound.count { $0.acceptance == nil }
+    let steps = wrong > 0 ? ["\(wrong) wrong where a scenario shows no clause"] : []
+    return counts.isEmpty && steps.isEmpty
+      ? "no clauses" : (counts + steps + baseline).joined(separator: ", ")
   }
 }
 
@@ -64,5 +67,5 @@ extension ClauseResult {
   }
 
   /// The clause with its standard, as no other clause is called.
-  var key: String { "\(clause.spec)/\(clause.id)" }
+  var key: String { clause.key.description }
 }

@@ -1,7 +1,10 @@
 /// What tells a clause from all others: two versions of MQTT give one identifier to different clauses.
-struct ClauseKey: Hashable, Sendable {
+struct ClauseKey: Hashable, Sendable, CustomStringConvertible {
   var spec: String
   var id: String
+
+  /// The clause with its standard: `mqtt-3.1.1/MQTT-3.8.3-3`.
+  var description: String { "\(spec)/\(id)" }
 }
 
 extension Clause {

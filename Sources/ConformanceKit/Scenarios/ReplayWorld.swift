@@ -28,6 +28,9 @@ package struct ReplayWorld: ScenarioWorld {
   /// How far the session was gone through.
   package var place: ReplayPlace? { replay.place }
 
+  /// Where the subject left the session.
+  package var divergence: ReplayDivergence? { replay.divergence }
+
   /// Does nothing: what the cloud does is in the session.
   package func perform(_ step: CloudStep) async throws {}
 

@@ -31,4 +31,12 @@ package struct ScenarioFinding: Sendable, Hashable {
   package let expected: String
   /// What came of it.
   package let actual: String
+  /// What to do next, with commands to type.
+  package var remedies: [String] = []
+  /// What tells it from other findings in the same step, and is the same in each run; without it `message`,
+  /// `expected` and `actual` do.
+  package var identity: [String]?
+
+  /// What tells it from all other findings of its scenario and world.
+  var texts: [String] { ["\(step)", action] + (identity ?? [message, expected, actual]) }
 }

@@ -62,7 +62,7 @@ struct ScenarioRun {
     if let problem {
       note(step, problem.message, actual: lines, isOfWorld: problem.isOfWorld)
     } else if lines != step.expected {
-      note(step, "something else came of it than should", actual: lines, isOfWorld: false)
+      note(step, Self.difference(step.expected, lines), actual: lines, isOfWorld: false)
     }
     return problem == nil
   }
@@ -71,11 +71,14 @@ struct ScenarioRun {
     _ step: ScenarioStep, _ message: String, actual: [String], isOfWorld: Bool
   ) {
     let blamed = scenario.blamed(step: transcript.count - 1, actual: actual)
-    findings.append(
-      ScenarioFinding(
-        step: transcript.count, action: step.summary, clauses: isOfWorld ? [] : blamed,
-        place: place, isOfWorld: isOfWorld, message: message,
-        expected: Self.shown(step.expected), actual: Self.shown(actual)))
+    var finding = ScenarioFinding(
+      step: transcript.count, action: step.summary, clauses: isOfWorld ? [] : blamed,
+      place: place, isOfWorld: isOfWorld, message: message, expected: Self.shown(step.expected),
+      actual: Self.shown(actual))
+    if !isOfWorld, let divergence = world.divergence {
+      finding = finding.telling(divergence)
+    }
+    findings.append(finding)
   }
 
   /// Where the scenario is.
@@ -99,17 +102,37 @@ struct ScenarioRun {
 
   private mutating func note(end problem: Problem) {
     guard findings.isEmpty else { return }
-    findings.append(
-      ScenarioFinding(
-        step: scenario.steps.count + 1, action: "the end", clauses: [], place: place,
-        isOfWorld: problem.isOfWorld, message: problem.message,
-        expected: "an orderly end, and nothing left of the session", actual: "another end"))
+    let finding = ScenarioFinding(
+      step: scenario.steps.count + 1, action: "the end", clauses: [], place: place,
+      isOfWorld: problem.isOfWorld, message: problem.message,
+      expected: "an orderly end, and nothing left of the session", actual: "another end")
+    if !problem.isOfWorld, let divergence = world.divergence {
+      findings.append(finding.telling(divergence))
+    } else {
+      findings.append(finding)
+    }
   }
 
   /// Ends the world.
   mutating func end() async -> ScenarioOutcome {
     do { try await world.end() } catch { note(end: Problem(error)) }
     return ScenarioOutcome(scenario: scenario.name, transcript: transcript, findings: findings)
+  }
+
+  /// Says at which of the lines that come of a step something else came than should.
+  private static func difference(_ expected: [String], _ actual: [String]) -> String {
+    let place = zip(expected, actual).prefix { $0 == $1 }.count
+    let message = "something else came of it than should"
+    switch (place < expected.count, place < actual.count) {
+    case (true, true): return message + ": line \(place + 1) is another"
+    case (true, false):
+      return message
+        + (actual.isEmpty ? ": nothing came" : ": line \(place + 1) and all behind it are missing")
+    case (false, _):
+      return message
+        + (expected.isEmpty
+          ? ": nothing should come" : ": line \(place + 1) and all behind it are too many")
+    }
   }
 
   private static func shown(_ lines: [String]) -> String {
@@ -123,5 +146,33 @@ struct ScenarioRun {
       line.split(separator: " ").joined(separator: " ")
     }
     return lines.joined(separator: "; ")
+  }
+}
+
+extension ScenarioFinding {
+  /// The same, with what a replay knows of the place at which the subject left its session.
+  ///
+  /// What differs tells it from others, with what should have been done and was. Places, times and the names of files,
+  /// of which the replay tells as well, are others when the same is recorded elsewhere; so are the lines of the step
+  /// behind it, which tell the replay's own words again.
+  fileprivate func telling(_ divergence: ReplayDivergence) -> ScenarioFinding {
+    let headline = "\(divergence)".prefix { $0 != "\n" }
+    var message = [String(headline)] + divergence.differences.prefix(8).map { "\($0)" }
+    let others = divergence.differences.count - 8
+    if others > 0 { message.append("and \(others) differences more") }
+    if let error = divergence.applicationError { message.append("after the error \(error)") }
+    if let later = divergence.laterPlace { message.append("the session has it later, at \(later)") }
+    var finding = ScenarioFinding(
+      step: step, action: action, clauses: clauses, place: place, isOfWorld: isOfWorld,
+      message: message.joined(separator: "; "),
+      expected: divergence.expected ?? "no further action",
+      actual: divergence.actual ?? "no action")
+    finding.remedies = [divergence.remedy] + divergence.advice
+    // Of an action that is missing, or one too many, nothing differs: it is the action that tells.
+    let actions = [finding.expected, finding.actual]
+    finding.identity =
+      [divergence.kind.rawValue, expected] + actions.map(Fingerprint.masked)
+      + (divergence.differences.isEmpty ? actions : divergence.differences.map { "\($0)" })
+    return finding
   }
 }

@@ -36,7 +36,10 @@ package struct ScenarioRunner<Subject: ScenarioSubject>: Sendable {
     do {
       try await driver.run(
         goodbye: goodbye, loop: { try await driver.loop(goodbye) }, helper: {},
-        finish: subject.finish
+        finish: {
+          subject.finish()
+          client.finish()
+        }
       ) {
         defer { client.end() }
         try await play(&run, subject, driver)

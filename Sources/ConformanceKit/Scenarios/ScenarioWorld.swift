@@ -86,6 +86,9 @@ package protocol ScenarioWorld: Sendable {
   /// it is made of nothing that is written down, and then what happens is numbered.
   var place: ReplayPlace? { get }
 
+  /// Where the subject left the session that the world repeats; nil where it did not, or there is no session.
+  var divergence: ReplayDivergence? { get }
+
   /// Does the cloud's part of one step.
   /// - Parameter step: What the cloud does.
   /// - Throws: What keeps the cloud from doing it.
@@ -107,6 +110,9 @@ extension ScenarioWorld {
 
   /// What happens is numbered.
   package var place: ReplayPlace? { nil }
+
+  /// There is no session to leave.
+  package var divergence: ReplayDivergence? { nil }
 
   /// All that the subject did is there at once.
   package func settle() async throws {}

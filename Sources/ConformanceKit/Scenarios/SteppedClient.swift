@@ -23,8 +23,19 @@ final class SteppedClient: DataClient {
     var isReading = false
     var settlers: [CheckedContinuation<Void, Never>] = []
 
+    /// Whether the subject's loop has ended, and nothing more comes of it.
+    var isOver = false
+
     /// Whether there is nothing to wait for any more.
-    var isSettled: Bool { steps.failure != nil || (parked != nil && steps.isIdle) }
+    var isSettled: Bool {
+      switch steps.failure {
+      case nil: parked != nil && steps.isIdle
+      // A subject that left its session ends its loop, but not before it has done what it was about to do: which of its
+      // lines come too late for the step must not be left to chance, as they tell which clause is broken.
+      case .diverged: isOver
+      case .broken, .silent, .ended, .cancelled: true
+      }
+    }
 
     /// What the reader does next; who reads is noted under the lock, so that a wake finds it.
     mutating func move(_ deadline: Timestamp?, at moment: Timestamp) -> SteppedState.Move {
@@ -190,6 +201,15 @@ final class SteppedClient: DataClient {
       return state.parked.take()
     }
     reader?.continuation.resume()
+  }
+
+  /// Takes note that the subject's loop has ended.
+  func finish() {
+    let settlers = state.withLock { state in
+      state.isOver = true
+      return state.takeSettlers()
+    }
+    for settler in settlers { settler.resume() }
   }
 
   private func fail(_ failure: Failure) {

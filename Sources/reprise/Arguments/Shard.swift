@@ -1,14 +1,19 @@
+import ConformanceKit
 import Glibc
 
 extension OptionSpec {
   static let shard = OptionSpec(
     name: "shard", value: "I/N",
     help: "Judges the I-th of N parts of the files, chosen by what is in them: 3/16.")
+  static let scenarioShard = OptionSpec(
+    name: shard.name, value: "I/N",
+    help: "Runs the I-th of N parts of the scenarios, chosen by their names: 3/16.")
 }
 
-/// A part of a set of files, for one of several machines.
+/// A part of a set of files, or of scenarios, for one of several machines.
 ///
-/// What is in a file decides the part that it belongs to, so that neither its name nor the other files do.
+/// What is in a file decides the part that it belongs to, so that neither its name nor the other files do. Of a scenario
+/// it is the name, and neither what it says nor the other scenarios.
 struct Shard {
   /// Which part, from 0.
   private let index: UInt64
@@ -46,6 +51,23 @@ struct Shard {
       throw UsageError("--shard can't take a part of standard input", "name files")
     }
     return all.filter { Self.hash($0) % count == index }
+  }
+
+  /// Picks the scenarios of the part, in their order.
+  func scenarios(of all: [Scenario]) -> [Scenario] {
+    all.filter { scenario in
+      var hash = FNV()
+      hash.add("\(scenario.system.rawValue)/\(scenario.name)".utf8)
+      return hash.value % count == index
+    }
+  }
+
+  /// The part as reports name it.
+  /// - Parameter cases: How many scenarios all parts have, each counted once a world; nil for files.
+  /// - Returns: The part.
+  func named(cases: Int? = nil) -> ReportShard? {
+    // Both are at most 65,536.
+    ReportShard(Int(index) + 1, of: Int(count), cases: cases)
   }
 
   /// A number made of a file's size and beginning; of its name where it can't be read, so that one part tells that.

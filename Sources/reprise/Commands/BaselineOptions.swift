@@ -25,13 +25,14 @@ struct BaselineOptions {
   /// - Parameters:
   ///   - arguments: The options.
   ///   - inputs: The files that are read, none of which may be overwritten.
+  ///   - ownsForce: Whether `--force` is for baselines alone.
   /// - Throws: ``UsageError``, ``OutputError``, and what says where a file is no baseline.
-  init(_ arguments: Arguments, inputs: [String]) throws {
+  init(_ arguments: Arguments, inputs: [String], ownsForce: Bool = true) throws {
     let path = arguments.value(Self.baseline)
     accepted = try path.map { try Self.read($0, "--baseline") }
     guard let target = arguments.value(Self.write) else {
       output = nil
-      guard !arguments.has(Self.force) else {
+      guard !ownsForce || !arguments.has(Self.force) else {
         throw UsageError("--force replaces a baseline", "add --write-baseline FILE")
       }
       return

@@ -53,7 +53,8 @@ enum ConformRun {
     // A report on nothing would look as if nothing were violated; that on a part is joined with others.
     guard unread < files.count || files.isEmpty && shard != nil else { return .unable }
     return try conclude(
-      report, isWhole: unread == 0, isStrange: judging.connections?.isEmpty == true,
+      report.asPart(shard?.named()), isWhole: unread == 0,
+      isStrange: judging.connections?.isEmpty == true,
       to: outputs, baseline, arguments, console
     ) { try MendedEntries.find($0, in: run, judging) }
   }

@@ -1,4 +1,5 @@
 import ConformanceKit
+import Glibc
 import RepriseCore
 
 /// `reprise conform sdk`: runs the SDK through its scenarios and judges it by its clauses.
@@ -35,7 +36,17 @@ enum ConformSDKCommand: Command {
     name: "save", value: "FOLDER", isFile: true,
     help: "Records what happens in live: SYSTEM/NAME.jsonl a scenario, and session.json.")
   private static let force = OptionSpec(
-    name: "force", help: "Replaces recordings that exist.")
+    name: BaselineOptions.force.name,
+    help: """
+      Replaces recordings that exist, and a baseline; reasons, owners and dates of what is \
+      still found stay.
+      """)
+  private static let jobs = OptionSpec(
+    name: OptionSpec.jobs.name, value: "N",
+    help: """
+      How many scenarios are run at a time, to the same result; as many as processors \
+      (default). In live it is always 16.
+      """)
   private static let list = OptionSpec(
     name: "list", help: "Lists the scenarios with their clauses and runs none.")
 
@@ -44,8 +55,8 @@ enum ConformSDKCommand: Command {
     operands: "[SCENARIO|SYSTEM...]", operandCount: 0...Int.max,
     options: [
       client, recordings, broker, gate, speed, save, force, list, ConformRun.clause,
-      ConformRun.strict, ConformRun.format, ReportFiles.option,
-      .output,
+      ConformRun.strict, ConformRun.format, ReportFiles.option, .output,
+      BaselineOptions.baseline, BaselineOptions.write, .scenarioShard, jobs,
     ],
     details: """
       A scenario says what an application and a cloud do, step by step, and every line
@@ -58,6 +69,20 @@ enum ConformSDKCommand: Command {
       not-followed (a SHOULD or MAY). Failed fails the run (status 1), as does a wrong
       step that shows no clause; a recording that is cut accuses nobody (status 2).
 
+      --write-baseline writes what is found to a file of JSON, an entry a line, with room for
+      a reason, an owner and a date (expires) of each. With --baseline these findings are
+      accepted; a new one fails the run, and so does an entry that nothing matches any more,
+      if its scenario now keeps the clause in its world. An entry goes by the clause, the
+      scenario, the world, the step, what should come of it and what came, and the same of
+      the steps behind it; not by times, frames and the names of files.
+
+      --shard 3/16 runs the third of sixteen parts of the scenarios, for as many machines, in
+      each world; reprise report merge joins their reports in JSON to that on all scenarios.
+      In live it differs by what differs between two runs: times, and numbers of frames.
+
+      A finding names the scenario's step, and in file and capture how to look at the place.
+      What the lines and steps of scenarios mean tells Conformance/sdk/README.md.
+
       Examples:
         reprise conform sdk
         reprise conform sdk publish request-timeout --client capture
@@ -65,48 +90,48 @@ enum ConformSDKCommand: Command {
         reprise conform sdk --client live --broker mqtt://127.0.0.1:1883
         reprise conform sdk requests --client live
         reprise conform sdk --clause 1.5 --format json -o report.json
+        reprise conform sdk --write-baseline accepted.json
+        reprise conform sdk --baseline accepted.json --report junit=results.xml
+        reprise conform sdk --shard 3/16 --format json -o 3.json
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
     let suite = try ScenarioSuite.bundled()
     let selectors = arguments.list(ConformRun.clause)
-    let scenarios = try suite.select(arguments.operands, clauses: selectors)
+    let all = try suite.select(arguments.operands, clauses: selectors)
+    let shard = try Shard(arguments)
+    let scenarios = shard?.scenarios(of: all) ?? all
     let worlds = worlds(arguments)
-    let live = try livePlay(arguments)
+    let play = ScenarioPlay(
+      folder: arguments.value(recordings) ?? "Recordings/sdk", live: try livePlay(arguments),
+      jobs: try arguments.count(jobs) ?? sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     try checkIsLive(worlds, arguments)
-    let outputs = try ReportFiles(arguments, inputs: [])
     if arguments.has(list) {
-      try outputs.main.write(suite.listing(scenarios))
-      try outputs.main.close()
+      let output = try OutputFile(arguments.value(.output), inputs: [])
+      try output.write(suite.listing(scenarios))
+      try output.close()
       return .done
     }
+    let inputs = worlds.flatMap { world in scenarios.compactMap { play.path(of: $0, in: world) } }
+    let baseline = try BaselineOptions(arguments, inputs: inputs, ownsForce: false)
+    let outputs = try ReportFiles(arguments, inputs: inputs, others: baseline.paths)
     var judge = try ScenarioJudge(
       suite, clauses: selectors, isStrict: arguments.has(ConformRun.strict))
-    let play = ScenarioPlay(
-      folder: arguments.value(recordings) ?? "Recordings/sdk", live: live)
-    var unplayed = 0
-    var played = 0
     for world in worlds {
       for result in try await play.run(scenarios, in: world) {
-        switch result {
-        case .played(let scenario, let outcome, let input, let notes):
-          for note in notes { console.note(input, note) }
-          judge.add(outcome, of: scenario, in: input, isWhole: notes.isEmpty)
-          played += 1
-          if let first = outcome.findings.first, first.isOfWorld || !notes.isEmpty {
-            console.error("\(input): \(first.message)")
-            unplayed += 1
-          }
-        case .impossible(let message):
-          console.error(message)
-          unplayed += 1
-        }
+        judge.add(result, in: world, console)
       }
     }
-    // A report on nothing would look as if nothing were violated.
-    guard played > 0 else { return .unable }
+    if scenarios.isEmpty { console.note("--shard", "none of the scenarios is of this part") }
+    let report = judge.report(toolVersion: Reprise.version)
+      .asPart(shard?.named(cases: all.count * worlds.count))
+    for problem in report.problems { console.error(problem) }
+    // A report on nothing would look as if nothing were violated; that on a part is joined with others.
+    guard !report.inputs.isEmpty || shard != nil else { return .unable }
+    let isWhole = report.problems.isEmpty
     return try outputs.write(
-      judge.report(toolVersion: Reprise.version), isWhole: unplayed == 0, console)
+      baseline.apply(to: report, isWhole: isWhole, console) { Set($0.filter(report.keeps)) },
+      isWhole: isWhole, console)
   }
 
   /// A user is not to believe that a broker was asked when none was.
@@ -114,8 +139,13 @@ enum ConformSDKCommand: Command {
     _ worlds: [ScenarioPlay.World], _ arguments: Arguments
   ) throws(UsageError) {
     guard !worlds.contains(.live) else { return }
-    for option in [broker, gate, speed, save, force] where arguments.has(option) {
+    for option in [broker, gate, speed, save] where arguments.has(option) {
       throw UsageError("--\(option.name) is for --client live", "add --client live")
+    }
+    guard !arguments.has(force) || arguments.has(BaselineOptions.write) else {
+      throw UsageError(
+        "--force replaces recordings of live, or a baseline",
+        "add --client live, or --write-baseline FILE")
     }
   }
 
@@ -131,7 +161,26 @@ enum ConformSDKCommand: Command {
   }
 
   private static func worlds(_ arguments: Arguments) -> [ScenarioPlay.World] {
-    let chosen = arguments.list(client).compactMap(ScenarioPlay.World.init)
+    var chosen: [ScenarioPlay.World] = []
+    for world in arguments.list(client).compactMap(ScenarioPlay.World.init)
+    where !chosen.contains(world) {
+      chosen.append(world)
+    }
     return chosen.isEmpty ? [.file, .capture] : chosen
+  }
+}
+
+extension ScenarioJudge {
+  /// Takes what came of the wish to run a scenario, and tells what its world lacks.
+  fileprivate mutating func add(
+    _ result: ScenarioPlay.Result, in world: ScenarioPlay.World, _ console: Console
+  ) {
+    switch result {
+    case .played(let scenario, let outcome, let input, let notes):
+      for note in notes { console.note(input, note) }
+      add(outcome, of: scenario, in: world.rawValue, from: input, isWhole: notes.isEmpty)
+    case .impossible(let scenario, let input, let reason):
+      add(unrun: scenario, in: world.rawValue, from: input, reason: reason)
+    }
   }
 }

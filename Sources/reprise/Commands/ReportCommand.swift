@@ -13,7 +13,7 @@ enum ReportCommand: Command {
     options: group.options,
     details: """
       Forms:
-        reprise report merge FILE...    joins the reports on parts of the files
+        reprise report merge FILE...    joins the reports on parts of a run
         reprise report compare A B      says what is better and what is worse in B
         reprise report badge FILE       draws a small picture with the numbers
       """)
@@ -31,17 +31,21 @@ enum ReportCommand: Command {
   }
 }
 
-/// `reprise report merge`: joins reports on different files.
+/// `reprise report merge`: joins reports on different files, or on different scenarios.
 enum ReportMergeCommand: Command {
   static let spec = CommandSpec(
-    name: "report merge", summary: "Joins the reports on parts of the files to one on all of them.",
+    name: "report merge", summary: "Joins the reports on parts of a run to one on all of it.",
     operands: "FILE...", operandCount: 1...Int.max,
     options: [ConformRun.format, ReportFiles.option, .output, ConformRun.allowEmpty],
     details: """
-      FILE is a report that reprise conform trace --format json wrote. The result is what one
-      run over all files gives: files stand in the order of their names if they do so in each
-      report, otherwise report by report. The reports must be of one version, on the same
-      clauses and on different files, and judged without a baseline.
+      FILE is a report that reprise conform trace or conform sdk wrote with --format json. The
+      result is what one run over all files, or scenarios, gives: files stand in the order of
+      their names if they do so in each report, otherwise report by report; scenarios stand as
+      in a run. The reports must be of one version, of one of the two commands, on the same
+      clauses and on different files, or scenarios and worlds, and judged without a baseline.
+      Of what --shard made, all parts must be there.
+
+      Status 2 as well where a scenario in them could not be run to its end.
 
       Examples:
         reprise report merge 1.json 2.json --format html -o all.html
@@ -55,7 +59,9 @@ enum ReportMergeCommand: Command {
     }
     let report = try ConformanceReport.merged(parts)
     let isEmpty = !report.hasJudged && !arguments.has(ConformRun.allowEmpty)
-    let status = try outputs.write(report, isWhole: !isEmpty, console)
+    for problem in report.problems { console.error(problem) }
+    let isWhole = !isEmpty && report.problems.isEmpty
+    let status = try outputs.write(report, isWhole: isWhole, console)
     if isEmpty { console.error("nothing was judged: no clause had anything to judge") }
     return status
   }
@@ -72,9 +78,11 @@ enum ReportCompareCommand: Command {
     name: "format", letter: "f", value: "FORMAT", choices: ["text", "json"],
     help: "text (default): lines for people; json: an object for programs.")
   fileprivate static let details = """
-    BEFORE and AFTER are reports in JSON. Findings are compared by their fingerprints, which
-    do not depend on frames, times and files. Status 1 if a clause fails that did not, or is
-    no longer followed, or something new was found.
+    BEFORE and AFTER are reports in JSON, both of conform trace or both of conform sdk.
+    Findings are compared by their fingerprints, which do not depend on frames, times and
+    files. Status 1 if a clause fails that did not, or is no longer followed, or something
+    new was found. What was found in a scenario that has no verdict in AFTER is not called
+    gone.
 
     Example:
       reprise report compare before.json after.json
@@ -84,6 +92,7 @@ enum ReportCompareCommand: Command {
     let output = try OutputFile(arguments.value(.output), inputs: arguments.operands)
     let documents = try arguments.operands.map(ReportCommand.read)
     guard let before = documents.first, let after = documents.last else { return .unable }
+    try after.check(isLike: before)
     let comparison = ReportComparison(before, after)
     if arguments.value(format) == "json" {
       let bytes = comparison.json
@@ -114,7 +123,8 @@ enum ReportBadgeCommand: Command {
     name: "report badge", summary: "Draws a small picture (SVG) with the numbers of a report.",
     operands: "FILE", operandCount: 1...1, options: [.output],
     details: """
-      It says how many clauses failed and passed; what is inconclusive is not called passed.
+      FILE is a report in JSON, of conform trace or conform sdk. The picture says how many
+      clauses failed and passed; what is inconclusive is not called passed.
 
       Example:
         reprise report badge report.json -o badge.svg

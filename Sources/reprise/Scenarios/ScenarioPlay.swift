@@ -23,15 +23,28 @@ struct ScenarioPlay: Sendable {
     /// It was run, in a world that was made of something, from which something may be missing.
     case played(Scenario, ScenarioOutcome, input: String, notes: [String] = [])
     /// There is no such world, for a reason.
-    case impossible(String)
+    case impossible(Scenario, input: String, reason: String)
   }
 
   /// Where recordings and captures are.
   let folder: String
   /// How scenarios are run on a broker, or on a WebSocket.
   let live: LivePlay
+  /// How many scenarios are run at a time, from 1; as many on a broker as that may bear.
+  let jobs: Int
 
-  /// Runs scenarios: on a broker many at a time, elsewhere one after the other.
+  /// The file that the world of a scenario is made of; nil where it is made of none.
+  func path(of scenario: Scenario, in world: World) -> String? {
+    let ending: String
+    switch world {
+    case .file: ending = "jsonl"
+    case .capture: ending = "pcap"
+    case .script, .live: return nil
+    }
+    return "\(ScenarioSession.folder(of: scenario.system, in: folder))/\(scenario.name).\(ending)"
+  }
+
+  /// Runs scenarios, several at a time.
   /// - Parameters:
   ///   - scenarios: The scenarios.
   ///   - world: What they are run in.
@@ -45,17 +58,21 @@ struct ScenarioPlay: Sendable {
         "there is no folder \(folder) with recordings of the scenarios",
         "change to the project's directory, or name one: --recordings FOLDER")
     }
-    var results: [Result] = []
-    for scenario in scenarios {
-      try Interruption.check()
-      switch world {
-      case .script: results.append(try await runScripted(scenario))
-      case .file: results.append(try await replay(scenario, "jsonl"))
-      case .capture: results.append(try await replay(scenario, "pcap"))
-      case .live: break
+    return try await withThrowingTaskGroup(of: (Int, Result).self) { group in
+      var results: [Int: Result] = [:]
+      for (index, scenario) in scenarios.enumerated() {
+        if index >= jobs, let (place, result) = try await group.next() { results[place] = result }
+        try Interruption.check()
+        group.addTask { (index, try await play(scenario, in: world)) }
       }
+      for try await (place, result) in group { results[place] = result }
+      return scenarios.indices.compactMap { results[$0] }
     }
-    return results
+  }
+
+  private func play(_ scenario: Scenario, in world: World) async throws -> Result {
+    guard let path = path(of: scenario, in: world) else { return try await runScripted(scenario) }
+    return try await replay(scenario, path)
   }
 
   private func runLive(_ scenarios: [Scenario]) async throws -> [Result] {
@@ -75,9 +92,8 @@ struct ScenarioPlay: Sendable {
     return .played(scenario, outcome, input: "script")
   }
 
-  private func replay(_ scenario: Scenario, _ ending: String) async throws -> Result {
+  private func replay(_ scenario: Scenario, _ path: String) async throws -> Result {
     let folder = ScenarioSession.folder(of: scenario.system, in: folder)
-    let path = "\(folder)/\(scenario.name).\(ending)"
     var notes: [String] = []
     let world: ReplayWorld
     do {
@@ -86,9 +102,7 @@ struct ScenarioPlay: Sendable {
         ReplayClient(contentsOf: path, options: ReplayWorld.options) { notes.append($0) },
         speed: session.speed(of: scenario.name))
     } catch {
-      // What can't be read names its file itself.
-      let text = "\(error)"
-      return .impossible(text.hasPrefix(path) ? text : "\(path): \(text)")
+      return .impossible(scenario, input: path, reason: "\(error)")
     }
     return .played(scenario, try await scenario.run(in: world), input: path, notes: notes)
   }

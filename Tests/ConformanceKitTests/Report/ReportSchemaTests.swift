@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The schema of reports")
 struct ReportSchemaTests {
-  private let validator: SchemaValidator
+  let validator: SchemaValidator
 
   init() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

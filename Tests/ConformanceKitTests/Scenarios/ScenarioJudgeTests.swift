@@ -28,7 +28,7 @@ import Testing
     var judge = try ScenarioJudge(suite, isStrict: isStrict)
     judge.add(
       ScenarioOutcome(scenario: name, transcript: [], findings: [wrong].compactMap(\.self)),
-      of: scenario, in: "file.jsonl")
+      of: scenario, in: "file", from: "file.jsonl")
     return judge.report(toolVersion: "1")
   }
 
@@ -100,16 +100,19 @@ import Testing
               something else came
               expected: a | b
               actual:   a
+              next:     reprise view file.jsonl --at 7
+              or:       reprise view file.jsonl --sdk channel
 
         """))
     let json = String(decoding: report.json(), as: UTF8.self)
     let place =
-      #""scenario":"publish","step":4,"action":"call publish","frame":7,"connection":2,"#
-      + #""time":"2027-01-15T08:00:00.000000Z","#
+      #""scenario":"publish","step":4,"action":"call publish","world":"file","frame":7,"#
+      + #""connection":2,"time":"2027-01-15T08:00:00.000000Z","#
     #expect(
       json.contains(
         #""findings":[{"file":"file.jsonl",\#(place)"message":"something else came","packet":null,"#
-          + #""expected":"a | b","actual":"a","fingerprint":"e7ea0e319aaefb0a"}]"#))
+          + #""expected":"a | b","actual":"a","next":["reprise view file.jsonl --at 7","#
+          + #""reprise view file.jsonl --sdk channel"],"fingerprint":"cf153c42d417e5f8"}]"#))
     let unbound = try self.report("topics", finding([], step: 2))
     #expect(
       unbound.text(color: false).contains(
@@ -119,6 +122,8 @@ import Testing
               something else came
               expected: a | b
               actual:   a
+              next:     reprise view file.jsonl --at 7
+              or:       reprise view file.jsonl --sdk channel
 
         Inconclusive
           SDK-channel-21  not reached: the scenario went otherwise before
@@ -129,9 +134,30 @@ import Testing
     #expect(undecided.contains(#""unbound":[{"file":"file.jsonl","scenario":"topics","step":2,"#))
     #expect(
       undecided.contains(
-        #""undecided":[{"file":"file.jsonl","scenario":"topics","step":2,"action":"call publish","frame":7,"#
-          + #""connection":2,"time":"2027-01-15T08:00:00.000000Z","#
+        #""undecided":[{"file":"file.jsonl","scenario":"topics","step":2,"action":"call publish","#
+          + #""world":"file","frame":7,"connection":2,"time":"2027-01-15T08:00:00.000000Z","#
           + #""reason":"not reached: the scenario went otherwise before"}]"#))
+  }
+
+  @Test(
+    "What to do next is what the world knows, or a look at its file, and nothing where there is none"
+  )
+  func next() throws {
+    let scenario = try #require(suite.scenarios.first { $0.name == "publish" })
+    func next(_ world: String, _ input: String?, _ remedies: [String] = []) throws -> [String] {
+      var judge = try ScenarioJudge(suite)
+      var wrong = finding(["SDK-channel-40"])
+      wrong.remedies = remedies
+      let outcome = ScenarioOutcome(scenario: "publish", transcript: [], findings: [wrong])
+      judge.add(outcome, of: scenario, in: world, from: input)
+      return judge.report(toolVersion: "1").results.flatMap(\.findings).flatMap(\.remedies)
+    }
+    #expect(
+      try next("capture", "my files/a.pcap") == [
+        "reprise view 'my files/a.pcap' --at 7", "reprise view 'my files/a.pcap' --sdk channel",
+      ])
+    #expect(try next("file", "a.jsonl", ["record it anew"]) == ["record it anew"])
+    #expect(try next("script", nil) == [])
   }
 
   @Test func oneOfManyIsEnoughToFail() throws {
@@ -184,7 +210,9 @@ import Testing
       line.hasPrefix("  ") ? line.split(separator: " ").first : nil
     }
     #expect(sections.starts(with: ["section", "1.2", "1.3", "1.4", "1.5", "1.6", "1.10"]))
-    #expect(Set(sections).count == sections.count && sections.last == "all")
+    // The last line says how many scenarios were run.
+    #expect(Set(sections).count == sections.count && sections.suffix(2) == ["all", "1"])
+    #expect(text.hasSuffix("\n\n  1 scenario in file: 1 passed\n"))
   }
 
   @Test func findsScenariosByNameAndClause() throws {
