@@ -7,6 +7,8 @@ SHELL := bash
 
 reprise := .build/release/reprise
 silent := Recordings/keep-alive-expired/capture.pcap
+# Of a broker that breaks clauses of MQTT.
+others := $(wildcard Recordings/rabbitmq-*/capture.pcap)
 scripts := $(wildcard .ci/*) Packaging/install Packaging/deb Recordings/record-lib.sh $(wildcard Recordings/*/record.sh Tests/Benchmarks/*.sh)
 
 help:
@@ -48,9 +50,11 @@ deb: build
 
 demo: build
 	@echo "== Every recording against the clauses of MQTT"
-	$(reprise) conform trace $(filter-out $(silent),$(wildcard Recordings/*/capture.pcap))
+	$(reprise) conform trace $(filter-out $(silent) $(others),$(wildcard Recordings/*/capture.pcap))
 	@echo "== The recording of clients that are silent for longer than their Keep Alive: it must fail"
 	status=0; $(reprise) conform trace --clause 3.1.2.10 $(silent) || status=$$?; test $$status = 1
+	@echo "== The recordings of a broker that goes ways of its own: they must fail, too"
+	status=0; $(reprise) conform trace $(others) || status=$$?; test $$status = 1
 	@echo "== The SDK against its own clauses, on recordings and captures of its scenarios"
 	$(reprise) conform sdk
 
