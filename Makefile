@@ -22,7 +22,7 @@ help:
 	@echo "make sanitize    all tests under the sanitizers of addresses, threads and undefined behaviour,"
 	@echo "                 and in release mode; ONLY=FILTER runs some of them"
 	@echo "make fuzz        libFuzzer on all that takes bytes from outside, TIME seconds each"
-	@echo "make lint        format of the sources, syntax of the scripts"
+	@echo "make lint        format of the sources, syntax of the scripts, places of mutants that are written down"
 	@echo "make bench       speed and memory beside tshark, tcpdump and libmosquitto"
 	@echo "make docs        documentation pages in .build/docs"
 	@echo "make diagrams    the state diagrams of the documentation, from the machines' tables"
@@ -107,6 +107,8 @@ lint:
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
 	@echo "== Syntax of $(words $(scripts)) scripts"
 	@for script in $(scripts); do bash -n "$$script"; done
+	@echo "== Mutants that are written down still stand in the rules"
+	@PYTHONDONTWRITEBYTECODE=1 python3 Tests/Mutation/mutate.py --check
 
 bench: setup
 	@echo "== Speed and memory"
