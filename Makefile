@@ -7,6 +7,8 @@ SHELL := bash
 
 reprise := .build/release/reprise
 silent := Recordings/keep-alive-expired/capture.pcap
+# Of a broker that breaks clauses of MQTT.
+others := $(wildcard Recordings/rabbitmq-*/capture.pcap)
 scripts := $(wildcard .ci/*) Packaging/install Packaging/deb Recordings/record-lib.sh $(wildcard Recordings/*/record.sh Tests/Benchmarks/*.sh)
 
 help:
@@ -20,7 +22,7 @@ help:
 	@echo "make sanitize    all tests under the sanitizers of addresses, threads and undefined behaviour,"
 	@echo "                 and in release mode; ONLY=FILTER runs some of them"
 	@echo "make fuzz        libFuzzer on all that takes bytes from outside, TIME seconds each"
-	@echo "make lint        format of the sources, syntax of the scripts"
+	@echo "make lint        format of the sources, syntax of the scripts, places of mutants that are written down"
 	@echo "make bench       speed and memory beside tshark, tcpdump and libmosquitto"
 	@echo "make docs        documentation pages in .build/docs"
 	@echo "make diagrams    the state diagrams of the documentation, from the machines' tables"
@@ -48,9 +50,11 @@ deb: build
 
 demo: build
 	@echo "== Every recording against the clauses of MQTT"
-	$(reprise) conform trace $(filter-out $(silent),$(wildcard Recordings/*/capture.pcap))
+	$(reprise) conform trace $(filter-out $(silent) $(others),$(wildcard Recordings/*/capture.pcap))
 	@echo "== The recording of clients that are silent for longer than their Keep Alive: it must fail"
 	status=0; $(reprise) conform trace --clause 3.1.2.10 $(silent) || status=$$?; test $$status = 1
+	@echo "== The recordings of a broker that goes ways of its own: they must fail, too"
+	status=0; $(reprise) conform trace $(others) || status=$$?; test $$status = 1
 	@echo "== The SDK against its own clauses, on recordings and captures of its scenarios"
 	$(reprise) conform sdk
 
@@ -103,6 +107,8 @@ lint:
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift
 	@echo "== Syntax of $(words $(scripts)) scripts"
 	@for script in $(scripts); do bash -n "$$script"; done
+	@echo "== Mutants that are written down still stand in the rules"
+	@PYTHONDONTWRITEBYTECODE=1 python3 Tests/Mutation/mutate.py --check
 
 bench: setup
 	@echo "== Speed and memory"

@@ -5,6 +5,7 @@
 #   listen_on=lo                 how this listener wants to be told the loopback interface, if not by address
 #   decode_as=http               what tshark has to take the port for, if not for MQTT
 #   captured='tcp'               what is captured beside the broker's port, in tcpdump's language, if anything
+#   broker=rabbitmq              the broker, if not mosquitto
 #   start_recording              broker and tcpdump, both ready
 #   publish ARG…  subscribe …    mosquitto_pub and mosquitto_sub against that broker
 #   kill_abruptly NAME           kills a subscriber, so that it cannot say DISCONNECT
@@ -34,6 +35,7 @@ broker_options=("allow_anonymous true")
 listen_on=127.0.0.1
 decode_as=mqtt
 captured=
+broker=mosquitto
 children=()
 
 say() { printf '%s: %s\n' "${here##*/}" "$*" >&2; }
@@ -81,12 +83,7 @@ need() {
 start_recording() {
   PATH=$PATH:/usr/sbin:/sbin
   need mosquitto mosquitto_pub mosquitto_sub tcpdump tshark python3
-  port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-  {
-    printf '%s\n' "per_listener_settings false" "persistence false" "user $(id -un)" \
-      "log_dest stderr" "log_type all" "log_timestamp false" "set_tcp_nodelay true"
-    printf '%s\n' "listener $port $listen_on" "${broker_options[@]}"
-  } >"$work/broker.conf"
+  port=$(free_port)
 
   tcpdump -i lo -U -s 0 -B 16384 -Z "$(id -un)" -w "$work/raw.pcap" \
     "((tcp or udp) and port $port)${captured:+ or ($captured)}" 2>"$work/tcpdump.log" &
@@ -94,10 +91,41 @@ start_recording() {
   await_lines "$work/tcpdump.log" "$tcpdump_pid" 1 'listening on' \
     || fail "tcpdump: $(tail -n 1 "$work/tcpdump.log") (capturing takes root or CAP_NET_RAW)"
 
+  "start_$broker"
+  say "broker and capture on port $port"
+}
+
+free_port() {
+  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+start_mosquitto() {
+  {
+    printf '%s\n' "per_listener_settings false" "persistence false" "user $(id -un)" \
+      "log_dest stderr" "log_type all" "log_timestamp false" "set_tcp_nodelay true"
+    printf '%s\n' "listener $port $listen_on" "${broker_options[@]}"
+  } >"$work/broker.conf"
   mosquitto -c "$work/broker.conf" 2>"$broker_log" &
   broker_pid=$!
   await_lines "$broker_log" "$broker_pid" 1 ' running' || fail "the broker does not start"
-  say "broker and capture on port $port"
+}
+
+# All that it writes lies below $work, and no other node is asked for: neither a service nor a port mapper takes part.
+start_rabbitmq() {
+  local program=/usr/lib/rabbitmq/bin/rabbitmq-server
+  [ -x "$program" ] || fail "$program is missing; 'apt-get install --no-install-recommends rabbitmq-server' has it"
+  printf '%s\n' "listeners.tcp = none" "mqtt.listeners.tcp.1 = 127.0.0.1:$port" "log.console = true" \
+    "log.console.level = info" "log.file = false" >"$work/rabbitmq.conf"
+  printf '[rabbitmq_mqtt].\n' >"$work/plugins"
+  HOME=$work RABBITMQ_NODENAME=recording@localhost RABBITMQ_DIST_PORT=$(free_port) \
+    RABBITMQ_CONFIG_FILE=$work/rabbitmq.conf RABBITMQ_ENABLED_PLUGINS_FILE=$work/plugins \
+    RABBITMQ_CONF_ENV_FILE=/dev/null RABBITMQ_MNESIA_BASE=$work/mnesia RABBITMQ_LOG_BASE=$work/log \
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}' \
+    "$program" >"$broker_log" 2>&1 &
+  broker_pid=$!
+  # Alone it takes ten seconds, so that a busy machine needs more than one span of patience.
+  await_lines "$broker_log" "$broker_pid" 1 'Server startup complete' \
+    || await_lines "$broker_log" "$broker_pid" 1 'Server startup complete' || fail "the broker does not start"
 }
 
 # sockets: the states of all TCP sockets of our port, one a line, as the kernel numbers them.

@@ -11,28 +11,28 @@ private let active: Int = getenv("REPRISE_MUTANT").flatMap { Int(String(cString:
 
 func mutant(_ id: Int) -> Bool { active == id }
 
-func clause(_ id: Int, _ value: Bool) -> Bool {
+func mutantClause(_ id: Int, _ value: Bool) -> Bool {
   if active == id { return true }
   return active == id + 1 ? false : value
 }
 
-func flip(_ id: Int, _ value: Bool) -> Bool { active == id ? !value : value }
+func mutantFlip(_ id: Int, _ value: Bool) -> Bool { active == id ? !value : value }
 
-func number<T: BinaryInteger>(_ id: Int, _ value: T) -> T { active == id ? value + 1 : value }
+func mutantNumber<T: BinaryInteger>(_ id: Int, _ value: T) -> T { active == id ? value + 1 : value }
 
-func large<T: BinaryInteger>(_ id: Int, _ value: T) -> T {
+func mutantLarge<T: BinaryInteger>(_ id: Int, _ value: T) -> T {
   if active == id { return value / 2 }
   return active == id + 1 ? value + (T(exactly: 2).map { value / $0 } ?? value) * 2 : value
 }
 
-func dropping<T>(_ id: Int, _ list: [T]) -> [T] {
+func mutantDropping<T>(_ id: Int, _ list: [T]) -> [T] {
   guard active >= id, active < id + list.count else { return list }
   var list = list
   list.remove(at: active - id)
   return list
 }
 
-func next<T: CaseIterable & Equatable>(_ id: Int, _ value: T) -> T {
+func mutantNext<T: CaseIterable & Equatable>(_ id: Int, _ value: T) -> T {
   guard active == id else { return value }
   let all = Array(T.allCases)
   return all.firstIndex(of: value).map { all[($0 + 1) % all.count] } ?? value

@@ -5,6 +5,7 @@ All mutants are compiled once, in a copy of the package under .build/mutation, a
 when the tests run: a mutant costs seconds. The working tree is only read.
 
   mutate.py [--seed N] [--count N] [--file PART] [--all] [--planted] [--filter TESTS] [--jobs N] [--list]
+  mutate.py --check
 """
 
 import argparse
@@ -28,12 +29,17 @@ COPY = WORK / "package"
 MUTATED = "Sources/ConformanceKit"
 TARGETS = ["CPcap", "CZlib", "CCrypto", "Wire", "RepriseCore", "Capture", "DeviceSDK", "CConformance", "ConformanceKit",
            "TestSupport", "ConformanceKitTests"]
-# What knows every session notices most of what there is to notice; what it does not is tried by the rest. The tests
-# of damaged captures, of bytes of any kind and of the SDK take minutes, and are not asked.
-FIRST = "ConformanceKitTests\\.(SessionTallyTests/tallies|FormatTests)"
-THEN = ("ConformanceKitTests\\.(SessionTallyTests/blame|TallyTests|SubscriptionListTests|PacketIDTableTests|HearingTests|SeenValueTests|RuleSetTests|Case5Tests|SharedCaseTests"
-        "|ReceiverTests|FindingTests|LimitTests|CatalogueGuards|ConnectionClocksTests)")
-LAST = "ConformanceKitTests\\.(LossTests|SessionTwinTests|ReportTests|AttemptTests|RedactedSessionTests)"
+# The tests by what they cost, those first that notice most for it: a mutant goes through them until one does. What
+# survives has met about 60 s of them. The tests of bytes of any kind and of the SDK take minutes, and are not asked.
+STAGES = [
+    "SessionTallyTests/tallies|FormatTests|SharedCaseTests|LedgerTests",
+    "Case5Tests",
+    "SessionTallyTests/blame|TallyTests|SubscriptionListTests|PacketIDTableTests|HearingTests|SeenValueTests"
+    "|RuleSetTests|ReceiverTests|FindingTests|LimitTests|CatalogueGuards|ConnectionClocksTests|ExampleTests"
+    "|FindingSecretTests|BaselineTests|FingerprintTests|MergingTests|ReportTests|ReportFormatTests"
+    "|HostileReportTests|ReportedConnectionsTests|AttemptTests",
+    "LossTests|SessionTwinTests|TwinTests|RedactedSessionTests|JudgeTests",
+]
 
 
 def update(path, text):
@@ -89,6 +95,31 @@ def accepted():
             path, text, change, *reason = lines
             known[(path, text, change)] = " ".join(reason)
     return known
+
+
+def described(site, change, source):
+    """A change with its kind, and which of several places of its line it is at."""
+    before = source[source.rfind("\n", 0, site.start) + 1:site.start]
+    return f"{site.kind} at {len(before.lstrip()) + 1}: {change}"
+
+
+def check():
+    """Whether what is written down, planted or accepted, still stands in the sources; needs no build."""
+    wrong = []
+    for plant in planted():
+        path, within = f"{MUTATED}/{plant['file']}", plant.get("within", plant["of"])
+        count = (PACKAGE / path).read_text().count(within) if (PACKAGE / path).exists() else 0
+        if count != 1:
+            wrong.append(f"planted.json: {plant['name']}: \"{within}\" stands {count} times in {path}, not once")
+    for path, text, change in accepted():
+        source = (PACKAGE / path).read_text() if (PACKAGE / path).exists() else ""
+        lines = source.split("\n")
+        if not any(lines[source.count("\n", 0, site.start)].strip() == text and described(site, one, source) == change
+                   for site in sites.find(source) for one in site.changes):
+            wrong.append(f"accepted.txt: {path} has no place any more for: {change}: {text}")
+    if wrong:
+        sys.exit("\n".join(["mutate: mutants are written down that can't be made; change the entries or take them out:",
+                            *wrong]))
 
 
 def prepare(refused):
@@ -150,10 +181,7 @@ def prepare(refused):
             for place in range(line, last + 1):
                 places.setdefault((name, place), []).append((site, [name, text, site.kind, site.changes]))
             for change in site.changes:
-                # Which of several places of a line it is.
-                column = site.start - (source.rfind("\n", 0, site.start) + 1) - (len(lines[line - 1]) - len(
-                    lines[line - 1].lstrip()))
-                shown = change if plant else f"{site.kind} at {column + 1}: {change}"
+                shown = change if plant else described(site, change, source)
                 mutants.append(Mutant(number, name, line, text, shown, plant))
                 number += 1
         update(COPY / name, sites.rewritten(source, chosen))
@@ -220,9 +248,13 @@ def main():
     parser.add_argument("--filter", help="the tests to run, instead of those of sessions and the judge's parts")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true", help="say what would be tried, and try nothing")
+    parser.add_argument("--check", action="store_true",
+                        help="only whether planted.json and accepted.txt still fit the sources, in a second")
     parser.add_argument("--minimum", type=int, default=90, help="the percentage that has to be noticed")
     options = parser.parse_args()
 
+    if options.check:
+        return check()
     print("== Building all mutants at once", flush=True)
     mutants = build()
     known = accepted()
@@ -246,7 +278,7 @@ def main():
         return
 
     binary = next((COPY / ".build/debug").glob("*.xctest"))
-    stages = [options.filter] if options.filter else [FIRST, THEN, LAST]
+    stages = [options.filter] if options.filter else [f"ConformanceKitTests\\.({tests})\\b" for tests in STAGES]
     start = time.monotonic()
     limits = []
     for tests in stages:

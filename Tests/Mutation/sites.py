@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 WORDS = {"if", "guard", "while", "for", "switch", "return", "let", "var", "func", "case", "default", "break", "continue",
          "throw", "defer", "do", "else", "struct", "enum", "class", "extension", "init", "static", "private", "import",
-         "precondition", "self", "mutating", "repeat", "public", "internal", "package", "fileprivate", "typealias"}
+         "precondition", "self", "subscript", "mutating", "repeat", "public", "internal", "package", "fileprivate", "typealias"}
 COMPARISONS = {"<": ["<=", ">="], "<=": ["<", ">"], ">": [">=", "<="], ">=": [">", "<"], "==": ["!="], "!=": ["=="]}
 
 
@@ -174,7 +174,7 @@ def find(source):
             if re.match(r"(let|var|case|#)\b|#", code[first:last]):
                 continue
             sites.append(Site(first, last, "condition", ["true", "false"],
-                              [(first, 0, "clause({}, "), (last, 1, ")")]))
+                              [(first, 0, "mutantClause({}, "), (last, 1, ")")]))
 
     for found in re.finditer(r"(?<=\s)(<=|>=|==|!=|<|>)(?= )", code):
         if is_pattern(found.start()):
@@ -200,7 +200,7 @@ def find(source):
         literal = found.group(0)
         value = int(literal.replace("_", ""), 0)
         changes = [f"{literal} -> {value + 1}"] if value < 100 else [f"{literal} -> half", f"{literal} -> double"]
-        name = "number" if value < 100 else "large"
+        name = "mutantNumber" if value < 100 else "mutantLarge"
         sites.append(Site(found.start(), found.end(), "constant", changes,
                           [(found.start(), 0, name + "({}, "), (found.end(), 1, ")")]))
 
@@ -209,7 +209,7 @@ def find(source):
             continue
         other = "false" if found.group(1) == "true" else "true"
         sites.append(Site(found.start(), found.end(), "constant", [f"{found.group(1)} -> {other}"],
-                          [(found.start(), 0, "flip({}, "), (found.end(), 1, ")")]))
+                          [(found.start(), 0, "mutantFlip({}, "), (found.end(), 1, ")")]))
 
     # Lists of rules, fields and types, an element less.
     for found in re.finditer(r"(?<=[\s(!])\[(?=\s*[.(]?\.\w)", code):
@@ -219,7 +219,7 @@ def find(source):
             continue
         sites.append(Site(found.start(), end + 1, "list",
                           [f"without {' '.join(source[first:last].split())}" for first, last in elements],
-                          [(found.start(), 0, "dropping({}, "), (end + 1, 1, ")")]))
+                          [(found.start(), 0, "mutantDropping({}, "), (end + 1, 1, ")")]))
 
     # Rules and reasons, another in their place.
     for found in re.finditer(r"\b(satisfy|leave|violate|append|add|judge)\(\s*(\.\w+)(?=[,)])"
@@ -227,7 +227,7 @@ def find(source):
         group = 2 if found.group(2) else 3
         start, end = found.span(group)
         sites.append(Site(start, end, "case", [f"{found.group(group)} -> the next case"],
-                          [(start, 0, "next({}, "), (end, 1, ")")]))
+                          [(start, 0, "mutantNext({}, "), (end, 1, ")")]))
 
     # Statements that are left out, where the compiler does not ask for them.
     initializers = [(found.start(), closing(code, outermost(code, found.end(), re.compile(r"\{"))))

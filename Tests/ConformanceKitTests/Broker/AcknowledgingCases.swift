@@ -20,6 +20,21 @@ extension SharedCase {
       $0.finish()
     },
     SharedCase(
+      "PUBACKs of both sides with the same identifier of no message",
+      failed: [.acknowledgementsKeepIdentifiers],
+      [.acknowledgementsKeepIdentifiers: (2, 2, 0, [8, 9])]
+    ) {
+      $0.join("c")
+      $0.ask(1, "b")
+      $0.say(.client, "a", "1", qos: 1, id: 5)
+      $0.say(.server, "b", "1", qos: 1, id: 5)
+      $0.acknowledge(.server, .puback, 6)
+      $0.acknowledge(.client, .puback, 6)
+      $0.acknowledge(.server, .puback, 5)
+      $0.acknowledge(.client, .puback, 5)
+      $0.part(alone: true)
+    },
+    SharedCase(
       "a PUBACK that comes twice", [.acknowledgementsKeepIdentifiers: (0, 2, 1, [6])]
     ) {
       $0.join("c")

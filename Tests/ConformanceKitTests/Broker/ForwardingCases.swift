@@ -24,6 +24,19 @@ extension SharedCase {
     }
   }
 
+  /// A message with the same User Property twice, which is delivered with a number of them.
+  private static func repeated(
+    _ name: String, _ count: Int, failed: [MQTTRule] = [], _ counts: Counts
+  ) -> SharedCase {
+    SharedCase(name, in: [.v5_0], failed: failed, counts) {
+      let user = MQTTProperty(.userProperty, .pair("a", "1"))
+      $0.meet()
+      $0.on(2) { $0.say(.client, "a", "1", [user, user]) }
+      $0.say(.server, "a", "1", Array(repeating: user, count: count))
+      $0.part()
+    }
+  }
+
   /// Without one property, and with another value of it.
   private static func altered(
     _ id: MQTTPropertyID, _ other: MQTTProperty, _ rule: MQTTRule
@@ -68,6 +81,15 @@ extension SharedCase {
           .userPropertiesAreForwarded: (1, 0, 0, [10]), .userPropertiesKeepOrder: (0, 0, 0, []),
         ]
       ) { Array($0.dropLast()) },
+      repeated(
+        "a User Property that was published twice comes once", 1,
+        failed: [.userPropertiesAreForwarded],
+        [
+          .userPropertiesAreForwarded: (1, 0, 0, [10]), .userPropertiesKeepOrder: (0, 0, 0, []),
+        ]),
+      repeated(
+        "a User Property that was published twice comes twice", 2,
+        [.userPropertiesAreForwarded: (0, 1, 0, []), .userPropertiesKeepOrder: (0, 1, 0, [])]),
       forward(
         "an expiry that was counted down", [.expiryIsCountedDown: (0, 1, 0, [])], after: 10
       ) { $0.map { $0.id == .messageExpiryInterval ? .number(.messageExpiryInterval, 50) : $0 } },
@@ -84,7 +106,12 @@ extension SharedCase {
       ) { $0.map { $0.id == .messageExpiryInterval ? .number(.messageExpiryInterval, 48) : $0 } },
       SharedCase(
         "properties of a message that was published twice", in: [.v5_0],
-        [.contentTypeIsForwarded: (0, 0, 1, [11])]
+        [
+          .formatIsForwarded: (0, 0, 1, [11]), .contentTypeIsForwarded: (0, 0, 1, [11]),
+          .responseTopicIsForwarded: (0, 0, 1, [11]), .correlationIsForwarded: (0, 0, 1, [11]),
+          .userPropertiesAreForwarded: (0, 0, 1, [11]), .userPropertiesKeepOrder: (0, 0, 1, [11]),
+          .expiryIsCountedDown: (0, 0, 1, [11]),
+        ]
       ) {
         $0.meet()
         $0.on(2) {

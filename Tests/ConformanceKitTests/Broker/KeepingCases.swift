@@ -289,6 +289,26 @@ extension SharedCase {
       $0.subscribeLater(on: 4) { $0.say(.server, "a", "1", retain: true) }
     },
     SharedCase(
+      "an older retained message behind a retained will, of before the subscription that got the will",
+      failed: [.retainedWillIsRetained, .retainedIsStored],
+      [.retainedWillIsRetained: (1, 0, 0, [21]), .retainedIsStored: (1, 0, 0, [21])]
+    ) {
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", retain: true)
+      }
+      $0.join("s")
+      $0.ask(1, "a")
+      $0.say(.server, "a", "1", retain: true)
+      $0.on(5) {
+        $0.join("c", will: .init(topic: "a", payload: Array("gone".utf8), retain: true))
+      }
+      $0.wait(2)
+      $0.on(5) { $0.close(.client, .reset) }
+      $0.say(.server, "a", "gone")
+      $0.subscribeLater(on: 4) { $0.say(.server, "a", "1", retain: true) }
+    },
+    SharedCase(
       "a retained message behind a will without Will Retain",
       [.plainWillStaysPlain: (0, 1, 0, []), .retainedIsStored: (0, 2, 0, [])]
     ) {

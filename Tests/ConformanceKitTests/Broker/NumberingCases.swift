@@ -45,6 +45,17 @@ extension SharedCase {
       $0.part(alone: true)
     },
     SharedCase(
+      "a number that was never given, where a filter changed its own", in: [.v5_0],
+      failed: [.numbersAreOfSubscriptions], [.numbersAreOfSubscriptions: (1, 1, 0, [8])]
+    ) {
+      $0.join("s")
+      $0.number(1, "a")
+      $0.number(2, "a")
+      $0.say(.server, "a", "1", Self.numbers(3))
+      $0.say(.server, "a", "2", Self.numbers(2))
+      $0.part(alone: true)
+    },
+    SharedCase(
       "no number though both filters have one", in: [.v5_0], failed: [.overlapsAreNumbered],
       [.overlapsAreNumbered: (1, 1, 0, [9])]
     ) {

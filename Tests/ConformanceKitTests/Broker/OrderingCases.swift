@@ -37,6 +37,18 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "a message that is sent again behind a later one", in: [.v3_1_1],
+      [.orderIsKept: (0, 1, 0, []), .everySubscriberGetsIt: (0, 1, 0, [])]
+    ) {
+      $0.meet()
+      for number in 1...2 { $0.publish(number) }
+      $0.deliver(1)
+      $0.deliver(2)
+      $0.say(.server, "a", "1", qos: 1, id: 1, dup: true)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part()
+    },
+    SharedCase(
       "the middle one of three comes last", failed: [.orderIsKept],
       [.orderIsKept: (1, 1, 0, [19]), .everySubscriberGetsIt: (0, 0, 1, [11])]
     ) {

@@ -229,6 +229,16 @@ extension SharedCase {
       }
     },
     SharedCase(
+      "as many messages that don't come again as are kept", in: [.v3_1_1],
+      failed: [.repeatsComeWithSession],
+      // As many are listed as a report has of one clause.
+      [.repeatsComeWithSession: (256, 0, 0, Array(repeating: 267, count: 100))]
+    ) { $0.leaveOpen(256) },
+    SharedCase(
+      "more messages that don't come again than are kept", in: [.v3_1_1],
+      [.repeatsComeWithSession: (0, 0, 0, [])]
+    ) { $0.leaveOpen(257) },
+    SharedCase(
       "a message of QoS 2 again",
       [.repeatsComeWithSession: (0, 1, 0, []), .qos2StaysOpen: (0, 1, 0, [])]
     ) {
@@ -381,6 +391,17 @@ extension Script {
       $0.join("c", cleanStart: false, isPresent: true)
       second(&$0)
       $0.finish()
+    }
+  }
+
+  /// A client leaves messages open, and sends another one in the session that goes on.
+  fileprivate mutating func leaveOpen(_ count: UInt16) {
+    resume {
+      for id in 1...count { $0.say(.client, "a", "\(id)", qos: 1, id: id) }
+    } then: {
+      $0.say(.client, "a", "another one", qos: 1, id: count + 1)
+      $0.acknowledge(.server, .puback, count + 1)
+      $0.wait(1)
     }
   }
 

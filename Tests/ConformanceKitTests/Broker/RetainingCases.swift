@@ -206,6 +206,17 @@ extension SharedCase {
       $0.part(alone: true)
     },
     SharedCase(
+      "a retained message again though Retain Handling is 1, in a session that is older",
+      in: [.v5_0], [.handlingSendsOnce: (0, 0, 2, [6, 9])]
+    ) {
+      $0.join("s", cleanStart: false, isPresent: true)
+      $0.ask(1, "a", options: 0b01_0000)
+      $0.say(.server, "a", "1", retain: true)
+      $0.ask(2, "a", options: 0b01_0000)
+      $0.say(.server, "a", "1", retain: true)
+      $0.part(alone: true)
+    },
+    SharedCase(
       "a retained message for the first of two subscriptions with Retain Handling 1", in: [.v5_0],
       [.handlingSendsOnce: (0, 1, 0, [])]
     ) {

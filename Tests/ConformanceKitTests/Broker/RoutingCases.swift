@@ -33,6 +33,16 @@ extension SharedCase {
       $0.part(alone: true)
     },
     SharedCase(
+      "a message above the QoS that was granted, in a session that may have another filter",
+      [.grantedQoSIsKept: (0, 0, 1, [6])]
+    ) {
+      $0.join("s", cleanStart: false, isPresent: true)
+      $0.ask(1, "a", qos: 0)
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part(alone: true)
+    },
+    SharedCase(
       "a message above the QoS that was granted, though more was asked for",
       failed: [.grantedQoSIsKept], [.grantedQoSIsKept: (1, 0, 0, [6])]
     ) {

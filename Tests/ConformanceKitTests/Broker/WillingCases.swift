@@ -187,6 +187,15 @@ extension SharedCase {
       "a will behind DISCONNECT of a client that was just there", .left(16)
     ) { $0.comeAfterAll(behind: 1) },
     SharedCase(
+      "a will behind DISCONNECT within the Keep Alive",
+      failed: [.disconnectDropsWill, .willIsRemoved],
+      [.disconnectDropsWill: (1, 0, 0, [16]), .willIsRemoved: (1, 0, 0, [16])]
+    ) { $0.comeAfterSilence(of: 9.5) },
+    SharedCase(
+      "a will behind DISCONNECT of a client whose Keep Alive was over",
+      [.disconnectDropsWill: (0, 0, 0, []), .willIsRemoved: (0, 0, 0, [])]
+    ) { $0.comeAfterSilence(of: 10.5) },
+    SharedCase(
       "a will long behind DISCONNECT", .left(16)
     ) { $0.comeAfterAll(then: { $0.wait(6) }) },
     SharedCase(
@@ -460,6 +469,22 @@ extension Script {
     wait(seconds)
     on(3, leaving)
     then(&self)
+    say(.server, "a", "gone")
+    tell("2")
+    part()
+  }
+
+  /// A client with a will and a Keep Alive of 10 s leaves when it was silent for a while, and its will comes.
+  fileprivate mutating func comeAfterSilence(of seconds: Double) {
+    meet()
+    on(3) {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c", cleanStart: true, keepAlive: 10, will: .gone())))
+      $0.server(.connack(.init()))
+    }
+    tell("1")
+    wait(seconds)
+    on(3) { $0.finish() }
     say(.server, "a", "gone")
     tell("2")
     part()

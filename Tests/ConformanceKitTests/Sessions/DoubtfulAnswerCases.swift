@@ -75,6 +75,23 @@ extension WholeCase {
       $0.close(.server)
     },
     reused(
+      "the PUBACK answers the bad PUBLISH",
+      failed: ["MQTT-1.5.3-1", "MQTT-3.3.2-1", "MQTT-4.8.0-1"], "4.8.0-1", (1, 0, 0, [5])
+    ) {
+      $0.client(hex: "32 07 0002 C328 0007 01")
+      $0.acknowledge(.server, .puback, 7)
+      $0.close(.server)
+    },
+    WholeCase(
+      "the PUBACK of a resumed session may answer an older PUBLISH",
+      failed: ["MQTT-1.5.3-1", "MQTT-3.3.2-1"], ["MQTT-4.8.0-1": (0, 1, 0, [])]
+    ) {
+      $0.start(cleanStart: false, sessionPresent: true)
+      $0.client(hex: "32 07 0002 C328 0007 01")
+      $0.acknowledge(.server, .puback, 7)
+      $0.close(.server)
+    },
+    reused(
       "the PUBCOMP answers the good PUBREL", failed: ["MQTT-2.2.2-1", "MQTT-3.6.1-1"], "2.2.2-2",
       (0, 1, 0, [])
     ) {
