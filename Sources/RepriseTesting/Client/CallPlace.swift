@@ -1,0 +1,28 @@
+#if canImport(Runtime)
+  import Runtime
+#endif
+
+/// Finds the line of a test that a call came from.
+enum CallPlace {
+  /// How far up the calls are looked through.
+  private static let depth = 64
+
+  /// Returns the innermost line of a file among the calls that lead here, through suspensions too.
+  /// - Parameter path: The file.
+  /// - Returns: The line, from 1; nil where the calls of the task don't come through the file, or where the system
+  ///   can't tell.
+  static func line(in path: String) -> Int? {
+    #if canImport(Runtime)
+      guard let calls = try? Backtrace.capture(limit: depth, top: 0),
+        let frames = calls.symbolicated(options: [.showSourceLocations])?.frames
+      else { return nil }
+      for frame in frames {
+        guard let place = frame.symbol?.sourceLocation, place.path == path, place.line > 0 else {
+          continue
+        }
+        return place.line
+      }
+    #endif
+    return nil
+  }
+}
