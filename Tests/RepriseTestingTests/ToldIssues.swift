@@ -23,17 +23,20 @@ struct ToldIssues: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// Runs a test with a trait within the test that runs.
+  ///
+  /// The inner test has no arguments, whatever the outer one has, unless they are handed on.
   /// - Parameters:
   ///   - trait: The trait.
   ///   - environment: The variables that it sees.
+  ///   - testCase: The arguments that it has.
   ///   - body: The inner test's body.
   /// - Returns: What it came to.
+  /// - Throws: When there is no test to run it in.
   static func running(
     _ trait: ReplayTrait, _ environment: [String: String] = [:],
-    _ body: @escaping @Sendable () async throws -> Void
+    as testCase: Test.Case? = nil, _ body: @escaping @Sendable () async throws -> Void
   ) async throws -> ToldIssues {
     let test = try #require(Test.current)
-    let testCase = Test.Case.current
     return try await gathering {
       try await Surroundings.$replaced.withValue(environment) {
         try await trait.provideScope(for: test, testCase: testCase, performing: body)

@@ -158,7 +158,7 @@ public final class TestClient: DataClient {
 
   /// Tells the test of the divergence, if there is one and a test to tell.
   func tellDivergence(at place: SourceLocation?) {
-    guard RunReporter.isInTest, let divergence = replay?.divergence else { return }
+    guard reporter.isHeard, let divergence = replay?.divergence else { return }
     tell(divergence, at: place)
   }
 
@@ -176,27 +176,32 @@ public final class TestClient: DataClient {
   ///
   /// Without it the end of the test does, at the line of the test. A client that records is not ended by it.
   /// - Parameter sourceLocation: The line of the issue.
-  /// - Throws: `DataClientError` where no test of Swift Testing runs that could be told.
+  /// - Throws: `DataClientError` where no test runs that could be told.
   public func finish(sourceLocation: SourceLocation = #_sourceLocation) throws {
     try finish(at: sourceLocation)
   }
 
   /// Ends the replay.
   /// - Parameter place: The line of the issue.
+  /// - Throws: `DataClientError` where no test runs that could be told.
   func finish(at place: SourceLocation) throws {
     guard let replay else { return }
     do {
       try replay.finish()
     } catch {
-      guard RunReporter.isInTest, let divergence = replay.divergence else {
+      guard reporter.isHeard, let divergence = replay.divergence else {
         throw reporter.explained(error)
       }
       tell(divergence, at: place)
     }
   }
 
+  /// Notes that the test failed, where nobody hands its issues on.
+  func noteFailure() { state.withLock { $0.failures += 1 } }
+
   /// Ends the recording.
   /// - Returns: All of it.
+  /// - Throws: What kept it from being recorded.
   func finishRecording() throws -> [UInt8] {
     try world.finish()
     return world.sink.bytes

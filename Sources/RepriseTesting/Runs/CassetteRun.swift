@@ -10,6 +10,8 @@ struct CassetteRun: Sendable {
   let location: SourceLocation
   /// How to make the recording, as it is typed.
   let command: String
+  /// Takes what fails a test that is none of Swift Testing.
+  var fail: RunReporter.Failing?
 
   /// Runs a body on the recording, or records it.
   /// - Parameter body: What is done with the client; by mode ``RecordingMode/new`` perhaps twice.
@@ -69,7 +71,8 @@ struct CassetteRun: Sendable {
 
   private func reporter(isTentative: Bool = false) -> RunReporter {
     RunReporter(
-      location: location, recording: place.path, command: command, isTentative: isTentative)
+      location: location, recording: place.path, command: command, isTentative: isTentative,
+      fail: fail)
   }
 
   // MARK: Recording
@@ -118,11 +121,25 @@ struct CassetteRun: Sendable {
     }
   }
 
+  // MARK: Verifying
+
   private func verify<Result>(
     _ body: (TestClient) async throws -> Result
   ) async throws -> Result {
+    let recorded = try SessionDigest(contentsOf: place.path, settings)
     let (result, client) = try await runLive(body)
-    _ = client
+    let run = try client.finishRecording()
+    let lines = recorded.differences(to: try SessionDigest(recording: run, settings))
+    guard !lines.isEmpty else { return result }
+    let error = CassetteError(
+      .differs,
+      """
+      \(place.path): the live run is another than the recorded one (- recorded, + now)
+      \(lines.joined(separator: "\n"))
+        record:   \(command)
+      """)
+    guard reporter().isHeard else { throw error }
+    reporter().tell(error, at: location, run: run)
     return result
   }
 }

@@ -10,10 +10,15 @@ struct RunReporter: Sendable {
   /// How to make the recording, as it is typed.
   let command: String
   /// Whether what diverges is nobody's fault yet.
-  let isTentative: Bool
+  var isTentative = false
+  /// Takes what fails a test, with its line, where that is none of Swift Testing.
+  var fail: Failing?
 
-  /// Whether the task belongs to a test of Swift Testing, to which an issue can be told.
-  static var isInTest: Bool { Test.current != nil }
+  /// Takes what fails a test, and the line in the test's file.
+  typealias Failing = @Sendable (_ text: String, _ line: Int) -> Void
+
+  /// Whether there is a test to be told: that of the task, or one of another framework.
+  var isHeard: Bool { fail != nil || Test.current != nil }
 
   /// Tells of a divergence.
   /// - Parameters:
@@ -21,10 +26,15 @@ struct RunReporter: Sendable {
   ///   - place: The call that diverged; nil where nobody knows it.
   ///   - run: The recording of this run.
   func tell(_ divergence: ReplayDivergence, at place: SourceLocation?, run: [UInt8]) {
-    let place = place ?? location
-    attach(run, at: place)
     let error = DataClientError(.diverged, "\(divergence)")
-    Issue.record(explained(error), sourceLocation: place)
+    tell(explained(error), at: place ?? location, run: run)
+  }
+
+  /// Tells of an error that fails the test.
+  func tell(_ error: any Error, at place: SourceLocation, run: [UInt8]) {
+    if let fail { return fail("\(error)", place.line) }
+    attach(run, at: place)
+    Issue.record(error, sourceLocation: place)
   }
 
   /// The line of the test's file that the running call came from.
@@ -41,7 +51,7 @@ struct RunReporter: Sendable {
 
   /// Tells of something that does not fail the test.
   func warn(_ text: String) {
-    guard Self.isInTest else { return }
+    guard fail == nil, Test.current != nil else { return }
     Issue.record(Comment(rawValue: text), severity: .warning, sourceLocation: location)
   }
 
