@@ -3,7 +3,7 @@ import Testing
 
 /// Names the case of a parameterised test by its arguments, the same in every run.
 ///
-/// The text of an argument is that of its `testDescription`, its raw value or its description. What can't stand in the
+/// The text of an argument is itself, its `testDescription`, its raw value or its description. What can't stand in the
 /// name of a file becomes `-`; a hash of the whole text tells such names apart.
 enum ArgumentName {
   /// The most characters of a text that stand in a name.
@@ -49,9 +49,16 @@ enum ArgumentName {
   }
 
   private static func text(_ value: Any, _ recording: String) throws(CassetteError) -> String {
+    if let text = value as? any StringProtocol { return String(text) }
+    let mirror = Mirror(reflecting: value)
+    if mirror.displayStyle == .optional {
+      return try mirror.children.first.map { child throws(CassetteError) in
+        try text(child.value, recording)
+      } ?? "nil"
+    }
     if let value = value as? any CustomTestStringConvertible { return value.testDescription }
     if let value = value as? any RawRepresentable { return "\(value.rawValue)" }
-    guard Mirror(reflecting: value).displayStyle != .class || value is any CustomStringConvertible
+    guard mirror.displayStyle != .class || value is any CustomStringConvertible
     else {
       throw CassetteError(
         .badName,
@@ -74,7 +81,8 @@ enum ArgumentName {
     var hash: UInt32 = 0x811C_9DC5
     for byte in text.utf8 { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
     let digits = String(hash, radix: 16)
-    let stem = name.drop { $0 == "." || $0 == "-" }
+    var stem = name.drop { $0 == "." || $0 == "-" }
+    while stem.last == "-" { stem.removeLast() }
     return (stem.isEmpty ? "" : "\(stem)-") + String(repeating: "0", count: 8 - digits.count)
       + digits
   }

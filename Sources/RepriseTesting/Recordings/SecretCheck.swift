@@ -28,15 +28,24 @@ struct SecretCheck: EventConsumer {
     var hidden: [UInt8] = []
     plain.append(event, to: &shown)
     hiding.append(event, to: &hidden)
-    guard shown != hidden else { return }
-    let line = JSONValue(parsing: shown)
-    found = Found(
-      line: event.context.frame, type: line?["type"]?.text ?? "event",
-      key: Self.key(line, JSONValue(parsing: hidden)))
+    guard shown != hidden, let line = JSONValue(parsing: shown),
+      let key = Self.differingKey(line, JSONValue(parsing: hidden))
+    else { return }
+    found = Found(line: event.context.frame, type: line["type"]?.text ?? "event", key: key)
   }
 
-  private static func key(_ shown: JSONValue?, _ hidden: JSONValue?) -> String {
-    guard case .object(let members)? = shown else { return "event" }
-    return members.first { $0.value != hidden?[$0.key] }?.key ?? "event"
+  /// The first member that hiding changes, or takes away.
+  private static func differingKey(_ shown: JSONValue, _ hidden: JSONValue?) -> String? {
+    guard case .object(let members) = shown else { return nil }
+    return members.first { differ($0.value, hidden?[$0.key]) }?.key
+  }
+
+  private static func differ(_ shown: JSONValue, _ hidden: JSONValue?) -> Bool {
+    guard shown != hidden else { return false }
+    // What was hidden before it was written is shown as data whose text is the mark.
+    let mark = JSONValue.string(RedactionRules.mark)
+    if hidden == mark, shown == ["utf8": mark] { return false }
+    guard case .object(let members) = shown, case .object? = hidden else { return true }
+    return members.contains { differ($0.value, hidden?[$0.key]) }
   }
 }
