@@ -134,8 +134,11 @@ import Testing
   @Test func anErrorAfterADivergenceIsToldBesides() async throws {
     struct Broken: Error {}
     let told = try await ToldIssues.running(.replay("lamp")) {
-      var lamp = Lamp(try TestClient.current)
-      do { _ = try await lamp.obey(["blue"]) } catch { throw Broken() }
+      let client = try TestClient.current
+      try await client.step {
+        var lamp = Lamp(client)
+        do { _ = try await lamp.obey(["blue"]) } catch { throw Broken() }
+      }
     }
     #expect(told.issues.count == 1 && told.thrown == "Broken()")
   }

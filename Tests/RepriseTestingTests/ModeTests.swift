@@ -21,8 +21,13 @@ import Testing
     return try await ToldIssues.running(
       .replay("lamp", mode: code, in: folder, on: live()), variables
     ) {
-      var lamp = Lamp(try TestClient.current)
-      #expect(try await lamp.obey(orders) == orders)
+      // A step has a line that needs no stack to be looked through.
+      let client = try TestClient.current
+      let heard = try await client.step {
+        var lamp = Lamp(client)
+        return try await lamp.obey(orders)
+      }
+      #expect(heard == orders)
     }
   }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Runtime)
   import Runtime
 #endif
@@ -6,6 +8,8 @@
 enum CallPlace {
   /// How far up the calls are looked through.
   private static let depth = 64
+  /// The symbols of a large program take seconds and hundreds of megabytes to be read, each time.
+  private static let turn = Mutex(())
 
   /// Returns the innermost line of a file among the calls that lead here, through suspensions too.
   /// - Parameter path: The file.
@@ -14,7 +18,9 @@ enum CallPlace {
   static func line(in path: String) -> Int? {
     #if canImport(Runtime)
       guard let calls = try? Backtrace.capture(limit: depth, top: 0),
-        let frames = calls.symbolicated(options: [.showSourceLocations])?.frames
+        let frames = turn.withLock({ _ in
+          calls.symbolicated(options: [.showSourceLocations, .useSymbolCache])?.frames
+        })
       else { return nil }
       for frame in frames {
         guard let place = frame.symbol?.sourceLocation, place.path == path, place.line > 0 else {
