@@ -59,8 +59,7 @@ import Testing
     #expect(text.contains("differs:  payload.params.v: expected 2, actual 3"))
   }
 
-  /// A call begins with a subscription. What it sends behind its answer is sent by the channel's own task, of which
-  /// nobody knows what it is sent for.
+  /// A call begins with a subscription, and the channel's own task sends what comes behind its answer.
   @Test(arguments: [false, true]) func aStepTellsTheLineOfWhatTheChannelSends(
     _ isInStep: Bool
   ) async throws {

@@ -4,7 +4,7 @@ public import Testing
 
 /// The world of a test: its recording, or the live client that it is recorded from.
 ///
-/// The code under test gets it as any other ``RepriseCore/DataClient``, and can't tell which of both it is. When the
+/// The code under test gets it as any other `DataClient`, and can't tell which of both it is. When the
 /// test does something else than its recording has, that is an issue of the test at the line of the call that did it.
 public final class TestClient: DataClient {
   @TaskLocal static var scoped: TestClient?

@@ -8,7 +8,7 @@ public import Testing
   import Foundation
 #endif
 
-/// Runs a test on a recording, or records it; see ``Testing/Trait/replay(_:mode:match:redact:options:in:url:on:)``.
+/// Runs a test on a recording, or records it; made by `.replay`.
 public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
   private let name: String?
   private let settings: CassetteSettings
