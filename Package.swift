@@ -184,8 +184,8 @@ let package = Package(
       name: "LiveClientTests",
       dependencies: [
         "LiveClient", "Capture", "CloudSimulator", "ConformanceKit", "RepriseCore", "DeviceSDK",
-        "Gates", "LiveHTTP", "TestSupport", "Wire", "live-publisher", "network-probe",
-        "reprise",
+        "Gates", "LiveHTTP", "RepriseTesting", "TestSupport", "Wire", "live-publisher",
+        "network-probe", "reprise",
       ],
       exclude: [
         "Proxy/tls-server.py", "README.md", "WebSocket/server.py", "WebSocket/Server/client.py",

@@ -71,6 +71,8 @@ final class ConformanceBench: Sendable {
 
   /// Returns the next event.
   /// - Parameter duration: How long to wait for it.
+  /// - Returns: The event.
+  /// - Throws: ``Violation``, and what the client throws.
   func next(within duration: Duration) async throws -> ClientEvent {
     let deadline = client.now.advanced(by: duration)
     let event = try await client.next(before: deadline)
@@ -91,6 +93,7 @@ final class ConformanceBench: Sendable {
   ///   - name: The event's, for messages.
   ///   - isWanted: Whether it is the one; it throws for one that must not come.
   /// - Returns: What came before it.
+  /// - Throws: ``Violation``, and what the client throws.
   @discardableResult
   func wait(
     for name: String, _ isWanted: (ClientEvent) throws -> Bool
@@ -111,6 +114,7 @@ final class ConformanceBench: Sendable {
 
   /// Expects that nothing comes of what was told.
   /// - Parameter isStray: Whether an event is one that must not come.
+  /// - Throws: ``Violation``, and what the client throws.
   func expectQuiet(_ isStray: (ClientEvent) -> Bool) async throws {
     let end = client.now.advanced(by: quietTime)
     while client.now < end {
@@ -128,6 +132,7 @@ final class ConformanceBench: Sendable {
 
   /// Connects.
   /// - Parameter clientID: As whom; nil is as this bench.
+  /// - Throws: ``Violation``, and what the client throws.
   func connect(as clientID: String? = nil) async throws {
     try await perform(.connect(ConnectOptions(clientID: clientID ?? name)))
     try await wait(for: "connected") { event in
