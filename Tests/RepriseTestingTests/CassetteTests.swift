@@ -84,6 +84,20 @@ import Testing
     #expect(try await Self.run(try Self.cassette(folder, .none), ["dim"]) == ["dim"])
   }
 
+  /// In a test the run that is given up is no issue.
+  @Test func newTellsNothingOfTheFirstRun() async throws {
+    let folder = try Scratch()
+    _ = try await Self.run(try Self.cassette(folder, .once), ["on"])
+    let told = try await ToldIssues.gathering {
+      try await Self.cassette(folder, .new).withClient { client in
+        var lamp = Lamp(client)
+        _ = try await lamp.obey(["dim"])
+      }
+    }
+    #expect(told == ToldIssues())
+    #expect(try folder.text("lamp.jsonl").contains("dim"))
+  }
+
   @Test func inATestADivergenceIsAnIssueAtItsLine() async throws {
     let told = try await ToldIssues.gathering {
       try await Cassette("lamp").withClient { client in

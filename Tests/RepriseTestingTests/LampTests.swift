@@ -54,6 +54,14 @@ struct Lamp {
     return heard
   }
 
+  /// Gives another order than any recording has, in a task whose calls don't come through the test's file.
+  static func obeyApart(_ client: any DataClient) async throws {
+    try await Task {
+      var lamp = Lamp(client)
+      _ = try await lamp.obey(["blue"])
+    }.value
+  }
+
   private mutating func perform(_ kind: ClientAction.Kind) async throws {
     lastID += 1
     try await client.perform(ClientAction(ClientAction.ID(rawValue: lastID), kind))

@@ -53,7 +53,9 @@ import Testing
     #if DEBUG
       #expect(told.issues.map(\.line) == [line])
     #else
-      #expect([[line], [test.sourceLocation.line]].contains(told.issues.map(\.line)))
+      // Of code that is optimized the stack lacks some.
+      let lines = [test.sourceLocation.line] + (line - 8...line)
+      #expect(told.issues.count == 1 && told.issues.allSatisfy { lines.contains($0.line) })
     #endif
     let text = try #require(told.issues.first?.text)
     #expect(text.contains("differs:  payload.params.v: expected 2, actual 3"))

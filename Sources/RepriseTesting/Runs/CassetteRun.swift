@@ -48,6 +48,8 @@ struct CassetteRun: Sendable {
       return result
     } catch {
       client.tellDivergence(at: location)
+      // Tasks that the app left behind wait for nothing any more.
+      try? client.replay?.finish()
       throw error
     }
   }
