@@ -49,12 +49,12 @@ import Testing
 
   @Test(arguments: zip([1, -2], [true, false]))
   func severalArgumentsNameItInTheirOrder(_ number: Int, _ flag: Bool) async throws {
-    #expect(try await files(.current) == ["lamp-\(number)-\(flag).jsonl"])
+    #expect(try await files(.current) == ["lamp-\(number),\(flag).jsonl"])
   }
 
   @Test(arguments: [1...3], [String?.none, "a"])
   func rangesAndOptionalsHaveNames(_ range: ClosedRange<Int>, _ text: String?) async throws {
-    #expect(try await files(.current) == ["lamp-1-...-3-33c98bb7-\(text ?? "nil").jsonl"])
+    #expect(try await files(.current) == ["lamp-1-...-3-33c98bb7,\(text ?? "nil").jsonl"])
   }
 
   final class Nameless: Sendable {}

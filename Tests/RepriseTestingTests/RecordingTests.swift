@@ -177,16 +177,20 @@ import Testing
     }
     #expect(try folder.text("login.jsonl").contains("hush"))
     let isRun = Mutex(false)
-    let told = try await ToldIssues.running(.replay("login", in: folder.path)) {
-      isRun.withLock { $0 = true }
+    for mode in [RecordingMode.none, .once, .new, .verify] {
+      let told = try await ToldIssues.running(
+        .replay("login", mode: mode, in: folder.path, on: Self.live)
+      ) {
+        isRun.withLock { $0 = true }
+      }
+      #expect(
+        told
+          == ToldIssues(
+            thrown: """
+              \(folder.path)/login.jsonl: line \(line) has a secret in clear, in "\(key)" of its \(type); record it anew, or \
+              hide it: reprise convert \(folder.path)/login.jsonl --redact secrets -o NEW
+              """))
     }
-    #expect(
-      told
-        == ToldIssues(
-          thrown: """
-            \(folder.path)/login.jsonl: line \(line) has a secret in clear, in "\(key)" of its \(type); record it anew, or \
-            hide it: reprise convert \(folder.path)/login.jsonl --redact secrets -o NEW
-            """))
     #expect(isRun.withLock { !$0 })
     // Where secrets are wanted in clear, they are no fault.
     let allowed = try await ToldIssues.running(

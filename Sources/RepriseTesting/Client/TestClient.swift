@@ -231,8 +231,8 @@ public final class TestClient: DataClient {
 
   /// What was done and told so far, a line each.
   ///
-  /// An action begins with `→`, an event with `←`. Values that each run makes anew stand as their role in angle brackets,
-  /// secrets as `***`. That a message is published is not told, as a replay knows its moment only above QoS 0.
+  /// An action begins with `→`, an event with `←`. Values that each run makes anew stand as their role in angle
+  /// brackets, secrets as `***`. That a message is published is not told, as a replay knows its moment only above QoS 0.
   public var transcript: [String] { state.withLock { $0.lines } }
 
   /// Expects that just this was done and told so far; what differs becomes an issue.

@@ -10,8 +10,8 @@ public import Testing
 /// }
 /// ```
 ///
-/// Each obligation is tried on a client of its own, which is not connected yet, with client identifiers and topics of its
-/// own. The client has to reach a server that takes them; one of messages gives back what is sent to a topic that it
+/// Each obligation is tried on a client of its own, which is not connected yet, with client identifiers and topics of
+/// its own. The client has to reach a server that takes them; one of messages gives back what is sent to a topic that it
 /// subscribed to. What is wrong is an issue of the test that runs; a client that never returns is for the test's time limit.
 public enum DataClientConformance {
   /// What came of an obligation.

@@ -27,7 +27,8 @@ enum ArgumentName {
     }
     var parts: [String] = []
     for argument in arguments { parts.append(try part(text(argument, recording))) }
-    return parts.joined(separator: "-")
+    // No part has a comma, so that two lists of arguments never have one name.
+    return parts.joined(separator: ",")
   }
 
   /// The arguments of a case, which Testing shows to nobody but a mirror.

@@ -27,7 +27,8 @@ enum RecordingFile {
   }
 
   /// Looks for secrets in clear.
-  private static func check(_ path: String, _ rules: RedactionRules) throws {
+  /// - Throws: ``CassetteError/Code/secret`` with the place of the first, and what is wrong with the file.
+  static func check(_ path: String, _ rules: RedactionRules) throws {
     var check = SecretCheck(rules)
     _ = try SessionInput.read(path, options: InputOptions(), into: &check)
     guard let found = check.found else { return }

@@ -12,8 +12,9 @@
 /// `CI` is (to anything but `false` and `0`), the mode is ``none`` whatever the code says: a server of continuous
 /// integration records nothing that nobody looks at.
 ///
-/// Where no live client is named, ``new`` replays what there is. What ``verify`` compares is what was done, in whatever order, and what
-/// the server said on each topic and to each request; how often something is done that goes by time may differ by itself.
+/// Where no live client is named, ``new`` replays what there is. What ``verify`` compares is what was done, in whatever
+/// order, and what the server said on each topic and to each request; how often something is done that goes by time may
+/// differ by itself.
 ///
 /// A recording is a session with an order, and its messages answer one another. So it is made anew as a whole: there
 /// is no mode that adds to one.

@@ -48,10 +48,10 @@ public struct Cassette: Sendable {
 
   /// Runs something on the recording, or records it.
   ///
-  /// In a test of Swift Testing what diverges is an issue at the line of the call. Elsewhere it is thrown at the end, even
-  /// where the body took it in hand. A recording is written when the body has returned, whole or not at all.
-  /// - Parameter body: What is done with the client; by ``RecordingMode/new`` it is done twice when it does something else
-  ///   than the recording has.
+  /// In a test of Swift Testing what diverges is an issue at the line of the call. Elsewhere it is thrown at the end,
+  /// even where the body took it in hand. A recording is written when the body has returned, whole or not at all.
+  /// - Parameter body: What is done with the client; by ``RecordingMode/new`` it is done twice when it does something
+  ///   else than the recording has.
   /// - Returns: What the body returns.
   /// - Throws: What the body throws, `DataClientError` for what diverged or was left out, and ``CassetteError``.
   public func withClient<Result>(

@@ -128,6 +128,7 @@ struct CassetteRun: Sendable {
   private func verify<Result>(
     _ body: (TestClient) async throws -> Result
   ) async throws -> Result {
+    try RecordingFile.check(place.path, settings.redact)
     let recorded = try SessionDigest(contentsOf: place.path, settings)
     let (result, client) = try await runLive(body)
     let run = try client.finishRecording()
