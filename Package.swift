@@ -28,6 +28,7 @@ let package = Package(
     .library(name: "Capture", targets: ["Capture"]),
     .library(name: "CloudSimulator", targets: ["CloudSimulator"]),
     .library(name: "ConformanceKit", targets: ["ConformanceKit"]),
+    .library(name: "RepriseTesting", targets: ["RepriseTesting"]),
   ],
   targets: [
     .systemLibrary(
@@ -63,6 +64,10 @@ let package = Package(
     .target(
       name: "SessionView", dependencies: ["ConformanceKit", "RepriseCore", "Statistics", "Wire"],
       swiftSettings: settings),
+    // Records and replays the tests of those who use this package. It needs the Testing of the toolchain, and so is linked
+    // by tests alone.
+    .target(
+      name: "RepriseTesting", dependencies: ["Capture", "RepriseCore"], swiftSettings: settings),
     // Sessions that the tests of several targets replay.
     .target(
       name: "AppSessions", dependencies: ["CloudSimulator", "RepriseCore", "DeviceSDK"],
@@ -100,6 +105,12 @@ let package = Package(
       name: "SessionViewTests",
       dependencies: ["RepriseCore", "SessionView"],
       swiftSettings: settings),
+    .testTarget(
+      name: "RepriseTestingTests",
+      dependencies: [
+        "CloudSimulator", "DeviceSDK", "RepriseCore", "RepriseTesting", "TestSupport",
+      ],
+      exclude: ["Recordings"], swiftSettings: settings),
     .testTarget(
       name: "CloudSimulatorTests", dependencies: ["CloudSimulator", "RepriseCore", "TestSupport"],
       swiftSettings: settings),
@@ -173,8 +184,8 @@ let package = Package(
       name: "LiveClientTests",
       dependencies: [
         "LiveClient", "Capture", "CloudSimulator", "ConformanceKit", "RepriseCore", "DeviceSDK",
-        "Gates", "LiveHTTP", "TestSupport", "Wire", "live-publisher", "network-probe",
-        "reprise",
+        "Gates", "LiveHTTP", "RepriseTesting", "TestSupport", "Wire", "live-publisher",
+        "network-probe", "reprise",
       ],
       exclude: [
         "Proxy/tls-server.py", "README.md", "WebSocket/server.py", "WebSocket/Server/client.py",

@@ -32,6 +32,7 @@ public final class InProcessRequestServer: DataClient {
   /// - Parameter action: What to do.
   /// - Throws: `DataClientError` when nothing was handed over.
   public func perform(_ action: ClientAction) async throws {
+    try action.kind.check(by: capabilities)
     try desk.change { state throws(DataClientError) in try state.perform(action.kind) }
   }
 

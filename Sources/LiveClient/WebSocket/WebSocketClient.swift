@@ -125,7 +125,11 @@ public final class WebSocketClient: DataClient {
   /// - Throws: `DataClientError` when nothing was handed over.
   public func perform(_ action: ClientAction) async throws {
     switch action.kind {
-    case .connect: try orders.connect()
+    case .connect(let options):
+      guard options.will == nil else {
+        throw DataClientError(.unsupported, "a WebSocket has no will; connect without one")
+      }
+      try orders.connect()
     case .disconnect: if try orders.disconnect() { events.append([.closed(.byUser)]) }
     case .sendText(let text): try orders.send(.init(text.utf8, isText: true))
     case .sendBinary(let bytes): try orders.send(.init(bytes, isText: false))

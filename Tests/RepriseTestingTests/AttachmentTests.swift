@@ -1,0 +1,51 @@
+#if os(Linux)
+  import Foundation
+  import Testing
+
+  /// What a report has of a divergence: a run of its own of one of these tests, whose attachments lie in a folder.
+  @Suite struct AttachmentTests {
+    /// Runs one test of this program.
+    /// - Returns: What the program ended with, and the attachments by name.
+    private static func run(_ test: String) async throws -> (status: Int32, [String: String]) {
+      let folder = try Scratch()
+      let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+      let process = Process()
+      process.executableURL = URL(filePath: program)
+      process.arguments = [
+        "--testing-library", "swift-testing", "--filter", test, "--attachments-path", folder.path,
+      ]
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      await withCheckedContinuation { continuation in
+        Thread {
+          process.waitUntilExit()
+          continuation.resume()
+        }.start()
+      }
+      var attachments: [String: String] = [:]
+      for name in try folder.files { attachments[name] = try folder.text(name) }
+      return (process.terminationStatus, attachments)
+    }
+
+    @Test func aDivergenceHasTheRecordingAndThatOfTheRun() async throws {
+      let (status, attachments) = try await Self.run(
+        "RepriseTestingTests.DivergenceTests/aStepIsToldOfWhatAnotherTaskDoes")
+      #expect(status == 0)
+      #expect(attachments.keys.sorted() == ["lamp.jsonl", "this-run-lamp.jsonl"])
+      let recorded = try String(
+        contentsOfFile: #filePath.replacing("AttachmentTests.swift", with: "Recordings/lamp.jsonl"),
+        encoding: .utf8)
+      #expect(attachments["lamp.jsonl"] == recorded)
+      // The run came as far as the first order, which was another one.
+      let run = try #require(attachments["this-run-lamp.jsonl"])
+      #expect(run.hasPrefix(#"{"reprise":1,"#))
+      #expect(run.contains(#""type":"SUBACK""#) && !run.contains(#""type":"PUBLISH""#))
+    }
+
+    @Test func aRunThatFitsHasNone() async throws {
+      let (status, attachments) = try await Self.run("RepriseTestingTests.LampTests/takesOrders")
+      #expect(status == 0 && attachments.isEmpty)
+    }
+  }
+#endif

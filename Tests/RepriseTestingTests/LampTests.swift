@@ -1,0 +1,78 @@
+import CloudSimulator
+import RepriseCore
+import RepriseTesting
+import Testing
+
+/// A lamp's tests as the users of this package write them: recorded once from a broker, replayed ever since.
+@Suite struct LampTests {
+  @Test(.replay("lamp") { InProcessBroker().client(named: "lamp") })
+  func takesOrders() async throws {
+    let client = try TestClient.current
+    var lamp = Lamp(client)
+    #expect(try await lamp.obey(["on", "off"]) == ["on", "off"])
+    client.expect(
+      transcript: """
+        → CONNECT lamp
+        ← connected
+        → SUBSCRIBE home/lamp qos 1
+        ← subscribed qos 1
+        → PUBLISH home/lamp qos 1 "on"
+        ← message home/lamp qos 1 "on"
+        → PUBLISH home/lamp qos 1 "off"
+        ← message home/lamp qos 1 "off"
+        → DISCONNECT
+        ← closed by the user
+        """)
+  }
+}
+
+/// An app on the bare port: a lamp that gives itself orders.
+struct Lamp {
+  private let client: any DataClient
+  private var lastID: UInt32 = 0
+
+  init(_ client: any DataClient) { self.client = client }
+
+  /// Connects, gives every order, waits for it, and leaves.
+  /// - Returns: The orders that came.
+  mutating func obey(_ orders: [String]) async throws -> [String] {
+    try await perform(.connect(ConnectOptions(clientID: "lamp")))
+    _ = try await next { $0 == .connected(.init()) }
+    try await perform(.subscribe([Subscription("home/lamp")]))
+    _ = try await next { if case .subscribed = $0 { true } else { false } }
+    var heard: [String] = []
+    for order in orders {
+      let message = Message(topic: "home/lamp", payload: Array(order.utf8), qos: .atLeastOnce)
+      try await perform(.publish(message))
+      let event = try await next { if case .message = $0 { true } else { false } }
+      if case .message(let message) = event {
+        heard.append(String(decoding: message.payload, as: UTF8.self))
+      }
+    }
+    try await perform(.disconnect)
+    _ = try await next { if case .closed = $0 { true } else { false } }
+    return heard
+  }
+
+  /// Gives another order than any recording has, in a task whose calls don't come through the test's file.
+  static func obeyApart(_ client: any DataClient) async throws {
+    try await Task {
+      var lamp = Lamp(client)
+      _ = try await lamp.obey(["blue"])
+    }.value
+  }
+
+  private mutating func perform(_ kind: ClientAction.Kind) async throws {
+    lastID += 1
+    try await client.perform(ClientAction(ClientAction.ID(rawValue: lastID), kind))
+  }
+
+  /// Reads to an event.
+  private func next(_ isWanted: (ClientEvent) -> Bool) async throws -> ClientEvent {
+    while true {
+      let event = try await client.next(before: nil)
+      if isWanted(event) { return event }
+      if event == .ended { throw DataClientError(.noAnswer, "the lamp's world has ended") }
+    }
+  }
+}

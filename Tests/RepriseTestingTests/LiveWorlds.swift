@@ -1,0 +1,79 @@
+import CloudSimulator
+import RepriseCore
+import Synchronization
+
+/// A client of a broker in process, beside a server that runs as long as the client is held.
+final class ServedClient: DataClient {
+  private let client: InProcessClient
+  private let server: Task<Void, any Error>
+
+  private init(
+    _ broker: InProcessBroker,
+    _ run: @escaping @Sendable (InProcessClient) async throws -> Void
+  ) {
+    let seat = broker.client(named: "server")
+    client = broker.client(named: "app")
+    server = Task { try await run(seat) }
+  }
+
+  deinit { server.cancel() }
+
+  /// An app's place beside the cloud of channels and gateways.
+  static func cloud() throws -> ServedClient {
+    let broker = InProcessBroker()
+    let script = try CloudScript(parsing: Array(#"{"gateway":{}}"#.utf8))
+    let cloud = CloudSimulator(script, broker: broker)
+    return ServedClient(broker) { try await cloud.run(on: $0) }
+  }
+
+  /// An app's place beside the server of links.
+  static func links() -> ServedClient {
+    let server = LinkServer()
+    return ServedClient(InProcessBroker()) { try await server.run(on: $0) }
+  }
+
+  var capabilities: Capabilities { client.capabilities }
+  var now: Timestamp { client.now }
+
+  func perform(_ action: ClientAction) async throws { try await client.perform(action) }
+
+  func next(before deadline: Timestamp?) async throws -> ClientEvent {
+    try await client.next(before: deadline)
+  }
+
+  func wake() { client.wake() }
+}
+
+/// A server of requests alone, as over HTTP, that answers each with its parameters.
+final class EchoClient: DataClient {
+  private struct State: EventSource {
+    var now = Timestamp(nanoseconds: 1_800_000_000_000_000_000)
+    var events: [ClientEvent] = []
+
+    mutating func take(before deadline: Timestamp?) -> ClientEvent? {
+      if !events.isEmpty { return events.removeFirst() }
+      guard let deadline else { return nil }
+      now = max(now, deadline)
+      return .deadline
+    }
+  }
+
+  private let desk = EventDesk(State())
+
+  var capabilities: Capabilities { [.requests] }
+  var now: Timestamp { desk.read { $0.now } }
+
+  func perform(_ action: ClientAction) async throws {
+    guard case .send(let request) = action.kind else {
+      throw DataClientError(.unsupported, "this server takes requests alone")
+    }
+    let answer = ResponseMessage(body: request.parameters.json.utf8)
+    desk.change { $0.events.append(.response(action.id, answer)) }
+  }
+
+  func next(before deadline: Timestamp?) async throws -> ClientEvent {
+    try await desk.next(before: deadline)
+  }
+
+  func wake() { desk.wake() }
+}

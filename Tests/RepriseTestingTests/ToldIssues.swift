@@ -1,0 +1,96 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import RepriseTesting
+
+/// What a test within a test came to: its issues, which fail nothing here, and what it threw.
+struct ToldIssues: Sendable, Equatable, CustomStringConvertible {
+  /// An issue as the console prints it, but for the name of the test.
+  struct Told: Sendable, Equatable {
+    var line: Int
+    var isFailure: Bool
+    var text: String
+  }
+
+  var issues: [Told] = []
+  var thrown: String?
+
+  /// The issues, a line each, for tests that fail.
+  var description: String {
+    (issues.map { "\($0.line) \($0.isFailure ? "fails" : "warns"): \($0.text)" }
+      + (thrown.map { ["thrown: \($0)"] } ?? [])).joined(separator: "\n")
+  }
+
+  /// Runs a test with a trait within the test that runs.
+  ///
+  /// The inner test has no arguments, whatever the outer one has, unless they are handed on.
+  /// - Parameters:
+  ///   - trait: The trait.
+  ///   - environment: The variables that it sees.
+  ///   - testCase: The arguments that it has.
+  ///   - body: The inner test's body.
+  /// - Returns: What it came to.
+  /// - Throws: When there is no test to run it in.
+  static func running(
+    _ trait: ReplayTrait, _ environment: [String: String] = [:],
+    as testCase: Test.Case? = nil, _ body: @escaping @Sendable () async throws -> Void
+  ) async throws -> ToldIssues {
+    let test = try #require(Test.current)
+    return try await gathering {
+      try await Surroundings.$replaced.withValue(environment) {
+        try await trait.provideScope(for: test, testCase: testCase, performing: body)
+      }
+    }
+  }
+
+  /// Gathers what would be issues of the test that runs.
+  static func gathering(
+    _ body: @escaping @Sendable () async throws -> Void
+  ) async throws -> ToldIssues {
+    let test = try #require(Test.current)
+    let told = Mutex(ToldIssues())
+    let trait: IssueHandlingTrait = .compactMapIssues { issue in
+      let text =
+        issue.error.map { "\($0)" } ?? issue.comments.map(\.rawValue).joined(separator: "\n")
+      let line = issue.sourceLocation?.line ?? 0
+      told.withLock {
+        $0.issues.append(Told(line: line, isFailure: issue.isFailure, text: text))
+      }
+      return nil
+    }
+    do {
+      try await trait.provideScope(for: test, testCase: .current, performing: body)
+    } catch {
+      told.withLock { $0.thrown = "\(error)" }
+    }
+    return told.withLock { $0 }
+  }
+}
+
+/// A folder that a test may fill, and that is gone with it.
+final class Scratch: Sendable {
+  let path: String
+
+  init() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "reprise-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    path = folder.path
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// The files in it, by name.
+  var files: [String] {
+    get throws { try FileManager.default.subpathsOfDirectory(atPath: path).sorted() }
+  }
+
+  func text(_ name: String) throws -> String {
+    try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8)
+  }
+
+  func write(_ text: String, _ name: String) throws {
+    try text.write(toFile: "\(path)/\(name)", atomically: true, encoding: .utf8)
+  }
+}
