@@ -73,10 +73,10 @@ struct SubscriptionList {
   /// The other filters with wildcards.
   private(set) var tree = TopicTree()
   private var serial = 0
-  /// The connection whose packets change the list: that of another one goes on where a session does.
-  var connection: UInt32 = 0
   /// The Subscription Identifiers that were given.
   private var numbers: Set<UInt32> = []
+  /// The connection whose packets change the list: that of another one goes on where a session does.
+  var connection: UInt32 = 0
   private(set) var hasForgottenNumbers = false
   private static let maximumNumbers = 4_096
   /// Whether filters were left out because there were too many.

@@ -5,7 +5,7 @@ import Wire
 
 extension SharedCase {
   /// What looks like a violation and has an innocent explanation, each beside what has none.
-  static let explained: [SharedCase] = kept + removed + queued + unanswered + unseen
+  static let explained: [SharedCase] = kept + removed + queued + unanswered + lowered + unseen
 
   // MARK: What the server kept from before
 
@@ -216,6 +216,26 @@ extension SharedCase {
       $0.complete(.server, 1)
       $0.part(alone: true)
     },
+  ]
+
+  // MARK: What a filter was granted before
+
+  private static let lowered: [SharedCase] = [
+    SharedCase(
+      "a message at the QoS that a filter had before it was asked for with a lower one",
+      [.grantedQoSIsKept: (0, 1, 1, [14])]
+    ) {
+      $0.meet(qos: 1)
+      $0.ask(2, "a", qos: 0)
+      $0.on(2) {
+        $0.say(.client, "a", "1", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.say(.server, "a", "1")
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part()
+    }
   ]
 
   // MARK: Connections that a loss may have taken whole

@@ -63,7 +63,7 @@ struct Matching: ~Copyable {
       highestQoS = max(highestQoS, filter.highestQoS)
       // Of a group's filter and the same one besides, one may stand.
       if filter.wasShared { hasDoubtfulRemoval = true }
-      if filter.changed > removed?.since ?? .min { 
+      if filter.changed > removed?.since ?? .min {
         removed = (filter.changed, filter.frame, Int(filter.connection))
       }
       return

@@ -85,6 +85,8 @@ extension BrokerJudge {
     guard isEstablished(delivery, source), !delivery.matching.isShared else {
       return tally.leave(rule, .subscriptionMayBeNewer, hearing)
     }
+    // The filter had a higher one once: an older message of an unseen publisher may be on its way for that.
+    guard packet.qos <= expected else { return tally.leave(rule, .subscriptionMayBeNewer, hearing) }
     if packet.qos == expected {
       if delivery.matching.count > 1 {
         pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
