@@ -1,10 +1,11 @@
 import CloudSimulator
 import Foundation
 import RepriseCore
-import RepriseTesting
 import Synchronization
 import Testing
 import XCTest
+
+@testable import RepriseTesting
 
 /// What a test of XCTest is told that does something else than its recording has.
 @Suite(.serialized) struct XCTestReplayTests {
@@ -17,7 +18,10 @@ import XCTest
       let thread = Thread {
         let watch = Watch()
         let test = XCTestCase(name: "inner") { test in
-          try asyncTest { (test: XCTestCase) in { try await body(test) } }(test)()
+          // What the process was started with, as by a server of continuous integration, decides nothing here.
+          try asyncTest { (test: XCTestCase) in
+            { try await Surroundings.$replaced.withValue([:]) { try await body(test) } }
+          }(test)()
         }
         XCTestObservationCenter.shared.addTestObserver(watch)
         test.run()
