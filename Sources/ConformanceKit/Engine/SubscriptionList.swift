@@ -38,6 +38,8 @@ struct SubscriptionList {
     /// The QoS that it has, the highest that it ever had, and the highest that an open request asks for.
     var grantedQoS: UInt8 = 0
     var highestQoS: UInt8 = 0
+    /// The lowest QoS that it ever had; 3 where it had none.
+    var lowestQoS: UInt8 = 3
     var openQoS: UInt8
     /// How many requests of it have no answer in the capture, which may have been lost.
     var openCount: UInt8 = 1
@@ -249,6 +251,7 @@ struct SubscriptionList {
     let options: UInt8
     let grantedQoS: UInt8
     let highestQoS: UInt8
+    let lowestQoS: UInt8
     let handlings: UInt8
     let wasPublished: Bool
     let wasShared: Bool
@@ -268,6 +271,7 @@ struct SubscriptionList {
       grantedQoS = entry.grantedQoS
       // Messages may come before the SUBACK.
       highestQoS = max(entry.highestQoS, entry.openQoS)
+      lowestQoS = entry.lowestQoS
       handlings = entry.handlings
       wasPublished = entry.wasPublished
       wasShared = entry.wasShared
@@ -359,7 +363,9 @@ extension SubscriptionList.Entry {
   /// Notes that the server granted a QoS.
   fileprivate mutating func raise(to code: UInt8) {
     if openCount > 0 { openCount -= 1 }
-    if code <= 2 { highestQoS = max(highestQoS, code) }
+    guard code <= 2 else { return }
+    highestQoS = max(highestQoS, code)
+    lowestQoS = min(lowestQoS, code)
   }
 
   fileprivate mutating func stand(

@@ -5,7 +5,7 @@ import Wire
 
 extension SharedCase {
   /// What looks like a violation and has an innocent explanation, each beside what has none.
-  static let explained: [SharedCase] = kept + removed + queued + unanswered + lowered + unseen
+  static let explained: [SharedCase] = kept + removed + queued + unanswered + changed + unseen
 
   // MARK: What the server kept from before
 
@@ -220,7 +220,7 @@ extension SharedCase {
 
   // MARK: What a filter was granted before
 
-  private static let lowered: [SharedCase] = [
+  private static let changed: [SharedCase] = [
     SharedCase(
       "a message at the QoS that a filter had before it was asked for with a lower one",
       [.grantedQoSIsKept: (0, 1, 1, [14])]
@@ -235,7 +235,33 @@ extension SharedCase {
       $0.say(.server, "a", "1", qos: 1, id: 1)
       $0.acknowledge(.client, .puback, 1)
       $0.part()
-    }
+    },
+    SharedCase(
+      "a message at the QoS that a filter had before it was asked for with a higher one",
+      [.grantedQoSIsKept: (0, 0, 1, [13])]
+    ) {
+      $0.meet(qos: 0)
+      $0.ask(2, "a", qos: 1)
+      $0.on(2) {
+        $0.say(.client, "a", "1", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "a message below the QoS that a filter had and has", failed: [.grantedQoSIsKept],
+      [.grantedQoSIsKept: (1, 0, 0, [13])]
+    ) {
+      $0.meet(qos: 1)
+      $0.ask(2, "a", qos: 1)
+      $0.on(2) {
+        $0.say(.client, "a", "1", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.say(.server, "a", "1")
+      $0.part()
+    },
   ]
 
   // MARK: Connections that a loss may have taken whole

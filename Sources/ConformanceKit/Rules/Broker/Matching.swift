@@ -13,6 +13,8 @@ struct Matching: ~Copyable {
   /// The highest QoS that one of them has, and that one ever had, be it removed meanwhile.
   var grantedQoS: UInt8 = 0
   var highestQoS: UInt8 = 0
+  /// The lowest QoS that one of them had before it was granted a higher one; 3 where none was.
+  var formerQoS: UInt8 = 3
   /// Whether all of them want none of the client's own messages (No Local).
   var isDeaf = true
   /// Whether one of them, and all of them, want RETAIN as it was published.
@@ -75,6 +77,7 @@ struct Matching: ~Copyable {
     requested = max(requested, filter.requested)
     grantedQoS = max(grantedQoS, filter.grantedQoS)
     highestQoS = max(highestQoS, filter.highestQoS)
+    if filter.lowestQoS < filter.grantedQoS { formerQoS = min(formerQoS, filter.lowestQoS) }
     if filter.options & 0b100 == 0 { isDeaf = false }
     if filter.options & 0b1000 == 0 { allPublished = false } else { somePublished = true }
     if !filter.wasThere { wereThere = false }

@@ -85,7 +85,7 @@ extension BrokerJudge {
     guard isEstablished(delivery, source), !delivery.matching.isShared else {
       return tally.leave(rule, .subscriptionMayBeNewer, hearing)
     }
-    // The filter had a higher one once: an older message of an unseen publisher may be on its way for that.
+    // A filter had a higher one once, for which an older message of an unseen publisher may be on its way.
     guard packet.qos <= expected else { return tally.leave(rule, .subscriptionMayBeNewer, hearing) }
     if packet.qos == expected {
       if delivery.matching.count > 1 {
@@ -112,6 +112,8 @@ extension BrokerJudge {
   ) -> UndecidedReason? {
     if packet.dup { return .repeatedMessage }
     if mayBeForRemoved(source, delivery) { return .onItsWay }
+    // For the QoS that a filter had once an older message of an unseen publisher may be on its way.
+    if packet.qos >= delivery.matching.formerQoS { return .subscriptionMayBeNewer }
     guard delivery.matching.count > 1 else { return nil }
     // There is a copy for each filter, one of which came at the QoS that it should have.
     if pending.isSettled(rule, on: event.context.connection, key: delivery.key) {
