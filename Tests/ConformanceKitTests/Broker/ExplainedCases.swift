@@ -69,6 +69,14 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "a message with RETAIN as it was published, above its QoS, soon after the client subscribed",
+      in: [.v5_0], [.grantedQoSIsKept: (0, 0, 1, [10])]
+    ) { $0.raise(after: 59) },
+    SharedCase(
+      "a message with RETAIN as it was published, above its QoS, long after the client subscribed",
+      in: [.v5_0], failed: [.grantedQoSIsKept], [.grantedQoSIsKept: (1, 0, 0, [10])]
+    ) { $0.raise(after: 61) },
+    SharedCase(
       "a message with RETAIN that its receiver has published itself, but not retained", in: [.v5_0],
       [.noLocalIsKept: (0, 0, 1, [7])]
     ) {
@@ -274,7 +282,11 @@ extension SharedCase {
     SharedCase(
       "a message above the QoS that a session was granted, behind a loss between its connections",
       [.grantedQoSIsKept: (0, 0, 0, [])]
-    ) { $0.exceedGrant { $0.gap(.server) } },
+    ) { $0.exceedGrant(between: { $0.gap(.server) }) },
+    SharedCase(
+      "a message above the QoS that a session was granted, with a loss in front of both connections",
+      failed: [.grantedQoSIsKept], [.grantedQoSIsKept: (1, 0, 0, [14])]
+    ) { $0.exceedGrant(first: { $0.gap(.server) }) },
     SharedCase(
       "a message above the QoS that a session was granted, in front of which a loss shows",
       [.grantedQoSIsKept: (0, 0, 1, [14])]
@@ -382,15 +394,19 @@ extension SharedCase {
 
 extension Script {
   /// A client that is granted QoS 0 and gets a message at QoS 1 on its next connection, with what happens to another
-  /// client between both, and in front of the message.
+  /// client in front of both, between them, and in front of the message.
   fileprivate mutating func exceedGrant(
-    _ body: (inout Script) -> Void = { _ in }, then: (inout Script) -> Void = { _ in }
+    first: (inout Script) -> Void = { _ in }, between: (inout Script) -> Void = { _ in },
+    then: (inout Script) -> Void = { _ in }
   ) {
-    on(2) { $0.join("p") }
+    on(2) {
+      $0.join("p")
+      first(&$0)
+    }
     join("s", cleanStart: false, expiry: 100)
     ask(1, "a", qos: 0)
     close(.client)
-    on(2) { body(&$0) }
+    on(2) { between(&$0) }
     on(3) {
       $0.join("s", cleanStart: false, isPresent: true, expiry: 100)
       $0.on(2) { then(&$0) }
@@ -400,5 +416,15 @@ extension Script {
       $0.finish()
     }
     on(2) { $0.finish() }
+  }
+
+  /// A client that wants RETAIN as it was published gets a message above its QoS, some seconds behind the SUBSCRIBE.
+  fileprivate mutating func raise(after seconds: Double) {
+    meet(options: 0b1000)
+    wait(seconds)
+    on(2) { $0.say(.client, "a", "1", retain: true) }
+    say(.server, "a", "1", qos: 1, id: 1, retain: true)
+    acknowledge(.client, .puback, 1)
+    part()
   }
 }

@@ -1,0 +1,106 @@
+import RepriseCore
+import Wire
+
+@testable import ConformanceKit
+
+// Wills that are to wait, and those that do not come.
+extension SharedCase {
+  // MARK: When they are to wait
+
+  static let delayedWills: [SharedCase] = [
+    SharedCase(
+      "a will that comes though its client is back in time", in: [.v5_0],
+      failed: [.returnDropsWill],
+      [.returnDropsWill: (1, 0, 0, [20]), .willIsPublished: (0, 0, 0, [])]
+    ) {
+      $0.comeBackSoon()
+      $0.say(.server, "a", "gone")
+      $0.tell("2")
+      $0.part()
+    },
+    SharedCase(
+      "no will where its client is back in time", in: [.v5_0],
+      [.returnDropsWill: (0, 1, 0, []), .willIsPublished: (0, 0, 0, [])]
+    ) {
+      $0.comeBackSoon()
+      $0.wait(11)
+      $0.tell("2")
+      $0.part()
+    },
+    SharedCase(
+      "a will that comes though its client is back, but in a new session", in: [.v5_0],
+      [.returnDropsWill: (0, 0, 0, []), .willIsPublished: (0, 0, 0, [])]
+    ) {
+      $0.comeBackSoon(isPresent: false)
+      $0.say(.server, "a", "gone")
+      $0.tell("2")
+      $0.part()
+    },
+    SharedCase(
+      "a will before its delay is over", in: [.v5_0], failed: [.willIsPublished],
+      [.willIsPublished: (1, 0, 0, [20]), .returnDropsWill: (0, 0, 0, [])]
+    ) {
+      $0.comeBackSoon { $0.say(.server, "a", "gone") }
+      $0.tell("2")
+      $0.part()
+    },
+    SharedCase(
+      "a will before its delay is over, whose session may have ended", in: [.v5_0],
+      [.willIsPublished: (0, 0, 0, []), .returnDropsWill: (0, 0, 0, [])]
+    ) {
+      $0.comeBackSoon(isPresent: false) { $0.say(.server, "a", "gone") }
+      $0.tell("2")
+      $0.part()
+    },
+    SharedCase(
+      "a will that comes though its client, which was just there, is back in time", in: [.v5_0],
+      [.returnDropsWill: (0, 0, 0, []), .willIsPublished: (0, 0, 0, [])]
+    ) {
+      $0.comeBackSoon(behind: 1)
+      $0.say(.server, "a", "gone")
+      $0.tell("2")
+      $0.part()
+    },
+    SharedCase(
+      "a will when its delay is over", in: [.v5_0],
+      [.willIsPublished: (0, 1, 0, []), .willIsStored: (0, 1, 0, [])]
+    ) {
+      $0.attend(.gone(delay: 10), expiry: 100)
+      $0.on(3) { $0.close(.client, .reset) }
+      $0.wait(10)
+      $0.say(.server, "a", "gone")
+      $0.part()
+    },
+  ]
+
+  // MARK: When they do not come
+
+  static let absentWills: [SharedCase] = [
+    SharedCase(
+      "a will that does not come", failed: [.willIsPublished],
+      [.willIsPublished: (1, 0, 0, [20])]
+    ) { $0.missWill() },
+    SharedCase(
+      "a will that does not come within a minute", [.willIsPublished: (0, 0, 1, [14])]
+    ) { $0.missWill(after: 50) },
+    SharedCase(
+      "a will that does not come to a client that hears nothing of its owner",
+      [.willIsPublished: (0, 0, 1, [14])]
+    ) { $0.missWill(by: "d") },
+    SharedCase(
+      "a will that does not come whose client was back at once",
+      [.willIsPublished: (0, 0, 1, [14])]
+    ) {
+      $0.missWill {
+        $0.join("c")
+        $0.finish()
+      }
+    },
+    SharedCase(
+      "a will of QoS 0 that does not come", [.willIsPublished: (0, 0, 1, [14])]
+    ) { $0.missWill(qos: 0) },
+    SharedCase(
+      "a will that comes after all", [.willIsPublished: (0, 1, 0, [])]
+    ) { $0.missWill(isLate: true) },
+  ]
+}
