@@ -61,7 +61,7 @@ struct HearingTests {
     let context = EventContext(
       time: Timestamp(nanoseconds: 5), frame: 3, connection: 7, sender: .client,
       wire: .mqtt(.v3_1_1))
-    let hearing = Hearing(context, known.mode, &state, givingUp: known.givingUp)
+    let hearing = Hearing(context, known.mode, &state, of: .client, givingUp: known.givingUp)
     #expect(hearing.reason(for: .clientGap) == known.gap)
     #expect(hearing.reason(for: .tooMany) == known.other)
     let judged = hearing.judged(.judged)

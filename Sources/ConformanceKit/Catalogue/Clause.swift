@@ -55,6 +55,15 @@ public struct Clause: Sendable, Hashable {
     case server
     /// Sender and receiver alike.
     case both
+
+    /// Whether an end of a connection has to keep it; each does where either is asked for.
+    func binds(_ peer: Peer?) -> Bool {
+      switch self {
+      case .both: true
+      case .client: peer != .server
+      case .server: peer != .client
+      }
+    }
   }
 
   /// Whether and how a clause is judged.

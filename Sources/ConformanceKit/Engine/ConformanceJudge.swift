@@ -40,6 +40,7 @@ public struct ConformanceJudge: EventConsumer {
     catalogue: Catalogue, options: ConformanceOptions = ConformanceOptions()
   ) throws(ConformanceError) {
     clauses = try catalogue.select(specs: options.specs, options.clauses)
+      .filter { $0.actor.binds(options.subject) }
     self.options = options
     table = ConnectionTable(limit: options.memory)
     for clause in clauses where clause.status.hasRule != Self.knownRules.contains(clause.key) {
@@ -48,7 +49,17 @@ public struct ConformanceJudge: EventConsumer {
     }
     tally = Tally(
       ruleCount: Self.places.count, maximumFindings: options.maximumFindings,
-      redaction: options.redaction, kinds: options.listsEachKind ? FindingKinds(Self.places) : nil)
+      redaction: options.redaction, kinds: options.listsEachKind ? FindingKinds(Self.places) : nil,
+      subject: options.subject.map { ($0, Self.bothBound(catalogue)) })
+  }
+
+  /// By the place of a rule, whether its clause binds both ends.
+  private static func bothBound(_ catalogue: Catalogue) -> [Bool] {
+    var bound = [Bool](repeating: false, count: places.count)
+    for clause in catalogue.clauses where clause.actor == .both {
+      if let rank = ranks[clause.key] { bound[rank.value] = true }
+    }
+    return bound
   }
 
   /// Starts a file, whose connections are counted anew.
@@ -190,7 +201,7 @@ public struct ConformanceJudge: EventConsumer {
     case .gap, .malformed: table[place][sender].hasGap = true
     case .mqtt(let packet):
       if sender == .client, table[place].client.lastTime == nil {
-        let hearing = Hearing(event.context, .inferred, &table[place])
+        let hearing = Hearing(event.context, .inferred, &table[place], of: sender)
         table[place].begin(packet, event, hearing, &tally)
       }
       table[place][sender].lastTime = event.context.time
@@ -258,7 +269,8 @@ public struct ConformanceJudge: EventConsumer {
     }
     noteTime(event, at: place)
     if event.context.isOrderUncertain { table[place].isOrderUncertain = true }
-    let hearing = Hearing(event.context, mode, &table[place], givingUp: givingUp)
+    let hearing = Hearing(
+      event.context, mode, &table[place], of: event.subject, givingUp: givingUp)
     if event.context.isOrderUncertain { doubtOrder(at: place, hearing) }
     return hearing
   }
@@ -398,6 +410,14 @@ public struct ConformanceJudge: EventConsumer {
     return ConformanceReport(
       toolVersion: toolVersion, inputs: files, results: results,
       isComplete: options.clauses.isEmpty, subjects: tally.kinds?.subjects ?? [], seen: seen)
+  }
+}
+
+extension EventView {
+  /// The end whose conduct it shows; nil where a connection ends, which either end may be to blame for.
+  @inline(__always)
+  fileprivate var subject: Peer? {
+    if case .closed = body { nil } else { context.sender }
   }
 }
 

@@ -13,6 +13,11 @@ public struct ConformanceOptions: Sendable, Hashable {
   /// What the others do is taken into account: a message that one of them publishes is what a connection that is
   /// reported gets.
   public var connections: [String: Set<Int>]?
+  /// The end of connections whose conduct is judged; nil is that of both.
+  ///
+  /// Clauses that bind the other end alone are not in the report then, and what the other end does counts neither for
+  /// nor against a clause that binds both.
+  public var subject: Peer?
   /// The most findings to keep of a clause; the others are counted.
   public var maximumFindings: Int
   /// Whether a finding of each kind is kept, also beyond that number, for a baseline to be compared with.

@@ -31,6 +31,9 @@ struct Hearing {
   let version: MQTTVersion
   /// The number of the connection.
   let connection: Int
+  /// The end whose conduct is judged, where a clause binds both: as a rule the sender; nil is either, as where a
+  /// connection ends.
+  let subject: Peer?
   /// The event, for a report that points at no other.
   let moment: Moment
   /// Whether what is treated as missing on the connection is only out of order.
@@ -46,24 +49,27 @@ struct Hearing {
   ///   - mode: Whether the connection is judged.
   ///   - state: What is known of the connection, its order and its losses up to the event; not changed, but read where
   ///     it lies, as a copy out of the table retains all that it holds.
+  ///   - subject: The end whose conduct the event shows; nil is either.
   ///   - givingUp: Why all that is open is given up by the event; nil where it is not.
   @inline(__always)
   init(
-    _ context: EventContext, _ mode: Mode, _ state: inout ConnectionState,
+    _ context: EventContext, _ mode: Mode, _ state: inout ConnectionState, of subject: Peer?,
     givingUp: UndecidedReason? = nil
   ) {
     self.mode = mode
     isReported = state.isReported
     version = state.wire.version == .v5_0 ? .v5_0 : .v3_1_1
     connection = context.connection
+    self.subject = subject
     moment = Moment(context)
     isOrderUncertain = state.isOrderUncertain && !state.hasLoss
     givenUp = state.givenUp
     self.givingUp = givingUp
   }
 
-  private init(_ hearing: Hearing, _ mode: Mode) {
+  private init(_ hearing: Hearing, _ mode: Mode, of subject: Peer?) {
     self.mode = mode
+    self.subject = subject
     isReported = hearing.isReported
     version = hearing.version
     connection = hearing.connection
@@ -74,7 +80,10 @@ struct Hearing {
   }
 
   /// The same, judged in another way: what a connection carries may be judged where it itself is not.
-  func judged(_ mode: Mode) -> Hearing { Hearing(self, mode) }
+  func judged(_ mode: Mode) -> Hearing { Hearing(self, mode, of: subject) }
+
+  /// The same, on the conduct of one end: of that which had to answer, or to close, and not of that which sent.
+  func of(_ subject: Peer) -> Hearing { Hearing(self, mode, of: subject) }
 
   /// The reason to report where a rule has one: that the connection is not judged at all comes first, and
   /// that what is missing was given up, or is only out of order, second.

@@ -66,6 +66,8 @@ struct Suspicions {
   /// Reports the violations: the stream went on without a gap.
   mutating func confirm(_ hearing: Hearing, _ tally: inout Tally) {
     for suspicion in waiting {
+      // What confirms it may come from the other side.
+      let hearing = hearing.of(suspicion.event.context.sender)
       suspicion.event.withView { tally.violate(suspicion.rule, $0, hearing, suspicion.text) }
     }
     removeAll(&tally)
@@ -74,7 +76,7 @@ struct Suspicions {
   /// Gives up on the violations: bytes of the side are missing, or it was not seen to go on.
   mutating func drop(_ reason: UndecidedReason, _ hearing: Hearing, _ tally: inout Tally) {
     for suspicion in waiting {
-      tally.leave(suspicion.rule, reason, hearing)
+      tally.leave(suspicion.rule, reason, hearing.of(suspicion.event.context.sender))
       if let id = suspicion.packetID { note(answerTo: id) }
     }
     removeAll(&tally)

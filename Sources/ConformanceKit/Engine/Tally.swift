@@ -33,6 +33,8 @@ struct Tally {
   /// The kinds of findings, where each is to be listed, however many there are; nil where not.
   private(set) var kinds: FindingKinds?
   private let redaction: RedactionRules
+  /// Whose conduct is judged where a clause binds both ends, and which rules do; nil is that of both.
+  private let subject: (peer: Peer, bothBound: [Bool])?
   private static let reasons = UndecidedReason.allCases.count
   private static let mostPacketBytes = 32 << 20
   private static let mostSuspicions = 4_096
@@ -40,9 +42,11 @@ struct Tally {
   private static let mostClientBytes = 128
 
   init(
-    ruleCount: Int, maximumFindings: Int, redaction: RedactionRules, kinds: FindingKinds? = nil
+    ruleCount: Int, maximumFindings: Int, redaction: RedactionRules, kinds: FindingKinds? = nil,
+    subject: (peer: Peer, bothBound: [Bool])? = nil
   ) {
     self.kinds = kinds
+    self.subject = subject
     satisfied = Array(repeating: 0, count: ruleCount)
     violated = satisfied
     undecided = Array(repeating: 0, count: ruleCount * Self.reasons)
@@ -60,11 +64,21 @@ struct Tally {
     causes.beginEvent()
   }
 
+  /// Whether the conduct of an end is judged by a rule.
+  /// - Parameters:
+  ///   - rule: The rule.
+  ///   - peer: The end; nil is either.
+  @inline(__always)
+  func judges(_ rule: RuleIndex, of peer: Peer?) -> Bool {
+    guard let subject, let peer, peer != subject.peer else { return true }
+    return !subject.bothBound[rule.value]
+  }
+
   /// Reports that a clause was kept.
   @inline(__always)
   mutating func satisfy(_ rule: RuleIndex, _ hearing: Hearing, times count: Int = 1) {
     if let doubt = hearing.mode.doubt { return leave(rule, doubt, hearing, times: count) }
-    guard hearing.isReported else { return }
+    guard hearing.isReported, judges(rule, of: hearing.subject) else { return }
     add(count, satisfying: rule)
   }
 
@@ -84,7 +98,7 @@ struct Tally {
     _ rule: RuleIndex, _ reason: UndecidedReason, _ hearing: Hearing, times count: Int = 1,
     at moment: Moment? = nil
   ) {
-    guard count > 0, hearing.isReported else { return }
+    guard count > 0, hearing.isReported, judges(rule, of: hearing.subject) else { return }
     undecided[rule.value * Self.reasons + hearing.reason(for: reason).rawValue] += count
     isLeft[rule.value] = true
     // However many times, it is one place.
@@ -126,7 +140,7 @@ struct Tally {
     isOfAnyVersion: Bool = false, _ text: @autoclosure () -> FindingText
   ) {
     blamed.formUnion(Blame(event))
-    guard hearing.isReported else { return }
+    guard hearing.isReported, judges(rule, of: hearing.subject) else { return }
     if let doubt = hearing.mode.doubt, !(isOfAnyVersion && hearing.mode == .inferred) {
       return leave(rule, doubt, hearing)
     }

@@ -215,14 +215,17 @@ struct FaultJudge: Sendable {
         reactions.insert(index)
       }
       guard isSubject, hearing.mode == .judged else { continue }
-      except(index, isWhole: isWhole, hearing)
+      except(index, isWhole: isWhole, hearing, tally)
       tally.violate(rank, event, hearing, .init(rule, packet, fault, sender))
     }
     return reactions
   }
 
-  private mutating func except(_ index: Int, isWhole: Bool, _ hearing: Hearing) {
-    guard hearing.isReported else { return }
+  private mutating func except(
+    _ index: Int, isWhole: Bool, _ hearing: Hearing, _ tally: Tally
+  ) {
+    guard hearing.isReported, tally.judges(RuleIndex(value: base + index), of: hearing.subject)
+    else { return }
     if isWhole { exceptions[index].whole += 1 } else { exceptions[index].incomplete += 1 }
   }
 
@@ -242,7 +245,7 @@ struct FaultJudge: Sendable {
     } else {
       return
     }
-    except(index, isWhole: isWhole, hearing)
+    except(index, isWhole: isWhole, hearing, tally)
     tally.leave(RuleIndex(value: base + index), reason, hearing)
   }
 
@@ -254,7 +257,7 @@ struct FaultJudge: Sendable {
     guard hearing.mode == .judged else { return }
     if packet.type != .connect {
       guard isWhole, rule.property.map(packet.propertySet.contains) ?? true else { return }
-      except(index, isWhole: isWhole, hearing)
+      except(index, isWhole: isWhole, hearing, tally)
     }
     tally.leave(RuleIndex(value: base + index), .readsOtherwise, hearing)
   }
@@ -298,7 +301,8 @@ struct FaultJudge: Sendable {
       let rank = RuleIndex(value: base + index)
       var counts = [0, 0, 0, 0]
       var places: [[(number: Int, place: UndecidedPlace)]] = [[], [], [], []]
-      for (kind, count, place) in counted(by: rule, at: index) {
+      for (kind, count, place) in counted(by: rule, at: index)
+      where tally.judges(rank, of: Kind.sender(of: kind)) {
         counts[kind & 3] += count
         if let first = firstPlaces[place] { places[kind & 3] += first }
       }

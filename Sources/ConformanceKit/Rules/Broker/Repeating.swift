@@ -134,6 +134,7 @@ extension BrokerJudge {
     _ tally: inout Tally
   ) {
     let rule = MQTTRule.repeatsComeWithSession
+    let hearing = hearing.of(sender)
     let doubt: UndecidedReason? =
       if message.isDoubtful || state[sender].hasGap {
         .gap(of: sender)

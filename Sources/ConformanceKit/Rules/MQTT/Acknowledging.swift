@@ -243,6 +243,7 @@ extension ConnectionState {
     _ answer: String, _ rules: [MQTTRule], _ close: Closing, _ event: borrowing EventView,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
+    let hearing = hearing.of(answerer)
     for rule in rules {
       if let lost = exchange.lost {
         tally.leave(rule, .gap(of: lost), hearing, at: exchange.moment)

@@ -208,6 +208,7 @@ extension ConnectionState {
   ) {
     for (wait, sender) in rare?.value.carriage.unaligned.waits ?? [] {
       let answerer = sender.other
+      let hearing = hearing.of(answerer)
       switch absence(since: wait.moment.time, by: answerer, at: close) {
       case .undecided(let reason):
         tally.leave(.receiverCopesWithFrames, reason, hearing, at: wait.moment)

@@ -111,6 +111,7 @@ extension ConnectionState {
   ) {
     for peer in Peer.allCases {
       guard let disconnect = ending[peer].disconnect else { continue }
+      let hearing = hearing.of(peer)
       let closes = ending[peer].rules
       let rules = closes + [.nothingAfterDisconnect]
       guard close.how != .endOfCapture, !self[peer].isDeaf else {
@@ -212,6 +213,7 @@ extension ConnectionState {
   mutating func closeOffence(_ close: Closing, _ hearing: Hearing, _ tally: inout Tally) {
     guard let offence = rare?.value.offence else { return }
     ownRare.offence = nil
+    let hearing = hearing.of(offence.sender.other)
     let doubt = close.doubt(afterFaultOf: offence.sender, isLate: offence.isLivedThrough)
     for rule in offence.rules + offence.lenient {
       if let doubt {

@@ -169,6 +169,7 @@ extension ConnectionState {
     _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard let refusal = takeRefusal() else { return }
+    let hearing = hearing.of(.server)
     closeServing(refusal, close, hearing, &tally)
     let rules = refusalRules(refusal.code)
     let isLate = close.time.isLate(since: refusal.moment.time)

@@ -34,6 +34,7 @@ extension ConnectionState {
     guard let exchange, let content = exchange.content, exchange.lost == nil,
       exchange.phase == (packet.type == .puback ? .puback : .pubrec)
     else { return }
+    let hearing = hearing.of(publisher)
     // A publisher that always sets DUP, or has sent the message more often, is another matter.
     guard !exchange.isRepeated else {
       return tally.leave(.refusedIsNotRepeated, .repeatedMessage, hearing)
@@ -96,6 +97,7 @@ extension ConnectionState {
   func closeRefusals(_ hearing: Hearing, _ tally: inout Tally) {
     guard let refused = rare?.value.refused else { return }
     for message in refused {
+      let hearing = hearing.of(message.publisher)
       if let reason = hearing.givingUp ?? lossReason(of: message.publisher) {
         tally.leave(.refusedIsNotRepeated, reason, hearing, at: message.moment)
       } else {

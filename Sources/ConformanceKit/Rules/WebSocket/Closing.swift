@@ -73,6 +73,7 @@ extension WebSocketState {
   /// Judges whether a side kept its word that nothing more would come.
   func closeSilence(of peer: Peer, _ close: Closing, _ hearing: Hearing, _ tally: inout Tally) {
     guard self[peer].close != nil, !self[peer].sentAfterClose else { return }
+    let hearing = hearing.of(peer)
     if close.how == .endOfCapture {
       tally.leave(.nothingAfterClose, .endOfCapture, hearing)
     } else if self[peer].isDeaf {
@@ -100,6 +101,7 @@ extension WebSocketState {
   ) {
     let rule = FrameRule.closingBeginsWithClose
     let first = close.first
+    let hearing = hearing.of(first)
     let wasOpen = isEstablished || self[.client].lastTime != nil || self[.server].lastTime != nil
     guard wasOpen, response?.accepts != false else { return }
     switch close.how {
@@ -133,6 +135,7 @@ extension WebSocketState {
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     let rule = FrameRule.closeIsAnswered
+    let hearing = hearing.of(answerer)
     guard !self[answerer].mayHaveClosed else {
       return tally.leave(rule, .gap(of: answerer), hearing)
     }

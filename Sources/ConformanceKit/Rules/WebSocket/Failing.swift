@@ -132,6 +132,7 @@ extension WebSocketState {
   mutating func closeFailing(_ close: Closing, _ hearing: Hearing, _ tally: inout Tally) {
     guard let offence else { return }
     self.offence = nil
+    let hearing = hearing.of(offence.sender.other)
     let doubt = close.doubt(afterFaultOf: offence.sender, isLate: offence.hasData)
     for rule in offence.rules {
       if let doubt {

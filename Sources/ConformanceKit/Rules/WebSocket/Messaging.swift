@@ -159,6 +159,7 @@ extension WebSocketState {
   /// Leaves a message undecided that was never ended: who closes gives up what is under way.
   mutating func closeMessage(of peer: Peer, _ hearing: Hearing, _ tally: inout Tally) {
     guard case .open(_, let text) = self[peer].message else { return }
+    let hearing = hearing.of(peer)
     tally.leave(.lastFrameHasFIN, .messageGivenUp, hearing)
     if text.isOpen { tally.leave(.textIsUTF8, .messageGivenUp, hearing) }
     self[peer].message = .none

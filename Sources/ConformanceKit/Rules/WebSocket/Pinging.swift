@@ -127,6 +127,7 @@ extension WebSocketState {
   ) {
     guard let ping = self[asker].pings.open.last else { return }
     let stray = self[asker].pings.stray
+    let hearing = hearing.of(asker.other)
     self[asker].pings.removeAll()
     var absence = absence(since: ping.moment.time, by: asker.other, at: close)
     if let end = self[asker].close, !end.time.isLate(since: ping.moment.time) {
