@@ -145,7 +145,12 @@ let package = Package(
       name: "Gates", dependencies: ["RepriseCore", "LiveClient", "Wire"], swiftSettings: settings),
     // Stands between any client and any server, and shows what passes: for `record proxy`.
     .target(
-      name: "Proxy", dependencies: ["CTLS", "Capture", "LiveClient", "RepriseCore"],
+      name: "Proxy", dependencies: ["Capture", "LiveClient", "RepriseCore"],
+      swiftSettings: settings),
+    // Provokes brokers by cases, and records what comes of it: for `conform broker`.
+    .target(
+      name: "Driver",
+      dependencies: ["CConformance", "Capture", "LiveClient", "RepriseCore", "Wire"],
       swiftSettings: settings),
     // What of OpenSSL's TLS is not seen from Swift.
     .target(
@@ -154,7 +159,8 @@ let package = Package(
       name: "reprise",
       dependencies: [
         "CCrypto", "CMosquitto", "CPages", "CPcap", "CWebSockets", "CZlib", "Capture",
-        "CloudSimulator", "ConformanceKit", "RepriseCore", "DeviceSDK", "Gates", "LiveClient",
+        "CloudSimulator", "ConformanceKit", "Driver", "RepriseCore", "DeviceSDK", "Gates",
+        "LiveClient",
         "Proxy", "SDKReplay", "SessionView", "Statistics", "Wire",
       ],
       swiftSettings: settings),

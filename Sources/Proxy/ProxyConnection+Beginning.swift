@@ -1,3 +1,4 @@
+import Capture
 import Glibc
 import LiveClient
 import RepriseCore
@@ -107,7 +108,7 @@ extension ProxyConnection {
   func answer() {
     guard let greeting else { return }
     let application = (server?.channel as? TLSChannel)?.application ?? []
-    guard tls.server?.answer(greeting, at: ends.listener, application) == true else {
+    guard tls.server?.answer(greeting, at: "\(ends.listener.address)", application) == true else {
       return refuse(
         "there is no certificate for the name \(greeting.askedName); ask for another one")
     }

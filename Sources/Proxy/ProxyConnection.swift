@@ -1,3 +1,4 @@
+import Capture
 import Glibc
 import LiveClient
 import RepriseCore

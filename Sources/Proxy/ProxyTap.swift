@@ -10,7 +10,7 @@ package protocol ProxyTap: AnyObject {
   /// A client has sent bytes, or has been sent some by the server; they are valid during the call only.
   func passed(_ connection: Int, from sender: Peer, _ bytes: RawSpan, at time: Timestamp)
   /// One end has ended its direction, or has broken the connection off.
-  func ended(_ connection: Int, by peer: Peer, _ end: ProxyEnd, at time: Timestamp)
+  func ended(_ connection: Int, by peer: Peer, _ end: StreamRecorder.End, at time: Timestamp)
   /// A connection is over; nothing more comes of it.
   func closed(_ connection: Int, at time: Timestamp)
   /// All that was ready has been passed on, so there is time for other work.
@@ -43,12 +43,4 @@ package enum ProxyOutcome: Sendable, Hashable {
   case greeted(String)
   /// One of both is not; the text is for people, and says what to do.
   case failed(String)
-}
-
-/// How one end ends its direction.
-package enum ProxyEnd: Sendable, Hashable {
-  /// In good order, by FIN.
-  case finished
-  /// At once and in both directions, by RST.
-  case reset
 }

@@ -1,3 +1,4 @@
+package import Capture
 package import RepriseCore
 
 /// Several taps, of which each sees all that passes.
@@ -22,7 +23,9 @@ package final class ProxyTaps: ProxyTap {
     for tap in taps { tap.passed(connection, from: sender, bytes, at: time) }
   }
 
-  package func ended(_ connection: Int, by peer: Peer, _ end: ProxyEnd, at time: Timestamp) {
+  package func ended(
+    _ connection: Int, by peer: Peer, _ end: StreamRecorder.End, at time: Timestamp
+  ) {
     for tap in taps { tap.ended(connection, by: peer, end, at: time) }
   }
 

@@ -12,21 +12,9 @@ extension TCPSocket {
 }
 
 extension Endpoint {
-  /// Takes over an address of the system; one of IPv4 within IPv6 is one of IPv4.
+  /// Takes over an address of the system.
   init?(_ address: TCPAddress) {
-    guard let (bytes, port) = address.parts else { return nil }
-    let words = stride(from: 0, to: bytes.count, by: 4).map { start in
-      bytes.dropFirst(start).prefix(4).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    }
-    switch words.count {
-    case 1: self.init(address: IPAddress(ipv4: UInt32(truncatingIfNeeded: words[0])), port: port)
-    case 4 where words[0] == 0 && words[1] == 0 && words[2] == 0xFFFF:
-      self.init(address: IPAddress(ipv4: UInt32(truncatingIfNeeded: words[3])), port: port)
-    case 4:
-      self.init(
-        address: IPAddress(high: words[0] << 32 | words[1], low: words[2] << 32 | words[3]),
-        port: port)
-    default: return nil
-    }
+    guard let (octets, port) = address.parts else { return nil }
+    self.init(octets: octets, port: port)
   }
 }

@@ -42,4 +42,7 @@ struct conformance_data conformance_sdk_link(void);
 /// Returns the scenarios of the SDK's links, an array of what stands in their files.
 struct conformance_data conformance_sdk_link_scenarios(void);
 
+/// Returns the cases of brokers, an array of what stands in their files.
+struct conformance_data conformance_broker_cases(void);
+
 #endif

@@ -9,7 +9,8 @@ extension ConformanceReport {
     let paint = Paint(isOn: color)
     var text = ""
     for spec in specs { text += (text.isEmpty ? "" : "\n") + table(of: spec, paint) }
-    if let sums = scenarioSums { text += "\n  \(sums)\n" }
+    if let sums = scenarioSums ?? caseSums { text += "\n  \(sums)\n" }
+    text += casesWithoutVerdict
     let printed = printedCauses
     for (verdict, title) in [
       (Verdict.failed, "Failed"), (.notFollowed, "Not followed"), (.accepted, "Accepted"),
@@ -50,6 +51,17 @@ extension ConformanceReport {
       return count > 0 ? "\(count) \(outcome.rawValue)" : nil
     }
     return counts.joined(separator: ", ") + ": " + ends.joined(separator: ", ")
+  }
+
+  /// The cases that nothing was judged of, or that did not come to their end, with the reasons.
+  private var casesWithoutVerdict: String {
+    let rows = (cases ?? []).filter { $0.reason != nil }
+    let width = rows.map(\.file.count).max() ?? 0
+    return rows.map { record in
+      "    " + Self.printable(record.file).padded(to: width) + "  "
+        + "\(record.outcome.rawValue): \(record.reason ?? "")".wrapped(indent: width + 6)
+        .drop { $0 == " " } + "\n"
+    }.joined()
   }
 
   /// The clauses that were not decided, or not everywhere, with their reasons and first places.

@@ -12,6 +12,8 @@ public struct ConformanceReport: Sendable, Hashable {
   public internal(set) var unbound: [Finding]
   /// What became of each scenario in each world, in the order of the run; nil where files were judged.
   package let scenarios: [ScenarioRecord]?
+  /// What became of each case by which the subject was driven, in the order of the run; nil where none were.
+  package internal(set) var cases: [CaseRecord]?
   /// The part of a run that it is on; nil where it is on all.
   public internal(set) var shard: ReportShard?
   /// Whether all clauses of the standards are in it, not a selection.
@@ -90,6 +92,7 @@ public struct ConformanceReport: Sendable, Hashable {
       json.raw("]")
     }
     if let scenarios { json.append(scenarios) }
+    if let cases { json.append(cases) }
     if let seen { json.append(seen) }
     json.raw(#","totals":{"#)
     let verdicts = Verdict.allCases.filter { $0 != .accepted || baseline != nil }
@@ -211,6 +214,23 @@ private struct JSONText {
       field("file", record.file)
       field("outcome", record.outcome.rawValue)
       if let reason = record.reason { field("reason", reason) }
+      raw("}")
+    }
+    raw("]")
+  }
+
+  mutating func append(_ cases: [CaseRecord]) {
+    raw(#","cases":["#)
+    for (index, record) in cases.enumerated() {
+      raw(index > 0 ? ",{" : "{")
+      field("case", record.name, isFirst: true)
+      if !record.values.isEmpty { field("values", record.values) }
+      field("spec", record.spec)
+      field("file", record.file)
+      field("outcome", record.outcome.rawValue)
+      if let reason = record.reason { field("reason", reason) }
+      raw(#","failed":"#)
+      strings(record.failed)
       raw("}")
     }
     raw("]")

@@ -1,4 +1,4 @@
-import Proxy
+import LiveClient
 import RepriseCore
 
 /// `reprise ca`: the certificate authority that clients of a proxy are to trust.

@@ -11,6 +11,7 @@ enum ConformCommand: Command {
 
       Other forms:
         reprise conform trace FILE...   judges captures and recordings by name
+        reprise conform broker URL      drives a broker by cases, and judges what it does
         reprise conform sdk             judges the SDK by its scenarios
         reprise conform list            lists the clauses
         reprise conform explain ID      says what a clause means and how it is judged
@@ -25,6 +26,10 @@ enum ConformCommand: Command {
     if let word = arguments.operands.first {
       let rest = arguments.droppingFirstOperand
       if word == "sdk" { return try await ConformSDKCommand.run(rest, console) }
+      if word == "broker" {
+        try rest.checkOperands(ConformBrokerCommand.spec)
+        return try ConformBrokerCommand.run(rest, console)
+      }
       guard word == "trace" else { throw unknown(word) }
       try rest.checkOperands(ConformTraceCommand.spec)
       return try ConformTraceCommand.run(rest, console)
@@ -39,11 +44,12 @@ enum ConformCommand: Command {
 
   private static func unknown(_ word: String) -> UsageError {
     switch word {
-    case "broker", "client":
+    case "client", "server":
       return UsageError(
         "this version can't do 'conform \(word)' yet", "type reprise help conform")
     default:
-      let nearest = NearestName.find(word, in: ["trace", "sdk", "list", "explain", "compare"])
+      let nearest = NearestName.find(
+        word, in: ["trace", "broker", "sdk", "list", "explain", "compare"])
       return UsageError(
         "unknown command 'conform \(word)'",
         (nearest.map { "did you mean reprise conform \($0)? " } ?? "")

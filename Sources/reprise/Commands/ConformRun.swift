@@ -96,7 +96,7 @@ enum ConformRun {
   }
 
   /// What is judged, and how.
-  private static func options(
+  static func options(
     _ arguments: Arguments, _ baseline: BaselineOptions
   ) throws(UsageError) -> ConformanceOptions {
     let specs = arguments.list(.spec)

@@ -52,7 +52,7 @@ final class ProxyJudge: ProxyTap {
   func opened(_ client: ProxyClient, at time: Timestamp) {}
   func reached(_ connection: Int, _ outcome: ProxyOutcome, at time: Timestamp) {}
   func passed(_ connection: Int, from sender: Peer, _ bytes: RawSpan, at time: Timestamp) {}
-  func ended(_ connection: Int, by peer: Peer, _ end: ProxyEnd, at time: Timestamp) {}
+  func ended(_ connection: Int, by peer: Peer, _ end: StreamRecorder.End, at time: Timestamp) {}
   func closed(_ connection: Int, at time: Timestamp) {}
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import LiveClient
 import Proxy
 import RepriseCore
 

@@ -53,7 +53,7 @@ final class ProxyStatus: ProxyTap {
     self.bytes += bytes.byteCount
   }
 
-  func ended(_ connection: Int, by peer: Peer, _ end: ProxyEnd, at time: Timestamp) {}
+  func ended(_ connection: Int, by peer: Peer, _ end: StreamRecorder.End, at time: Timestamp) {}
 
   func closed(_ connection: Int, at time: Timestamp) { open -= 1 }
 

@@ -1,7 +1,5 @@
-package import LiveClient
-
-/// What a proxy reads bytes from and writes them to, without waiting: a socket, or TLS on one.
-protocol ByteChannel: AnyObject {
+/// What bytes are read from and written to without waiting: a socket, or TLS on one.
+package protocol ByteChannel: AnyObject {
   /// The file descriptor to wait on.
   var number: Int32 { get }
   /// Brings the beginning on as far as it goes: a handshake, if there is one.
@@ -23,7 +21,7 @@ protocol ByteChannel: AnyObject {
 }
 
 /// How far the beginning of a channel has come.
-enum ChannelBeginning {
+package enum ChannelBeginning {
   /// Bytes can pass.
   case done
   /// It waits until something can be read.
@@ -37,8 +35,8 @@ enum ChannelBeginning {
 }
 
 extension TCPSocket: ByteChannel {
-  func begin() -> ChannelBeginning { .done }
-  var hasMore: Bool { false }
-  var protection: String? { nil }
-  func shutdownWriting() -> Bool? { shutdownWriting() as Bool }
+  package func begin() -> ChannelBeginning { .done }
+  package var hasMore: Bool { false }
+  package var protection: String? { nil }
+  package func shutdownWriting() -> Bool? { shutdownWriting() as Bool }
 }

@@ -1,10 +1,9 @@
 import CTLS
-import LiveClient
 
 /// TLS on a socket (OpenSSL), whose handshake, bytes and end never wait.
 ///
 /// OpenSSL writes by `write`, so a process that it is used in must not die of SIGPIPE.
-final class TLSChannel: ByteChannel {
+package final class TLSChannel: ByteChannel {
   private let session: OpaquePointer
   private let socket: TCPSocket
   /// The server at the other end, for people; nil for a client.
@@ -27,18 +26,18 @@ final class TLSChannel: ByteChannel {
     notes.deallocate()
   }
 
-  var number: Int32 { socket.number }
+  package var number: Int32 { socket.number }
 
-  var hasMore: Bool { isDue || SSL_pending(session) > 0 }
+  package var hasMore: Bool { isDue || SSL_pending(session) > 0 }
 
   /// How the bytes are protected, for people.
-  var protection: String? {
+  package var protection: String? {
     guard let version = SSL_get_version(session) else { return nil }
     let cipher = SSL_CIPHER_get_name(SSL_get_current_cipher(session))
     return String(cString: version) + (cipher.map { " and " + String(cString: $0) } ?? "")
   }
 
-  func begin() -> ChannelBeginning {
+  package func begin() -> ChannelBeginning {
     TLSError.clear()
     let code = SSL_do_handshake(session)
     guard code != 1 else {
@@ -64,15 +63,15 @@ final class TLSChannel: ByteChannel {
   }
 
   /// The name that a client asks for; nothing when it asks for none.
-  var askedName: String { Self.text(notes.pointee.asked) }
+  package var askedName: String { Self.text(notes.pointee.asked) }
 
   /// The protocols that a client offers, as ALPN has them.
-  var offeredApplications: [UInt8] {
+  package var offeredApplications: [UInt8] {
     withUnsafeBytes(of: notes.pointee.offered) { Array($0.prefix(Int(notes.pointee.offered_size))) }
   }
 
   /// The protocol that both ends have agreed on, as ALPN has it without its length; nothing when they have not.
-  var application: [UInt8] {
+  package var application: [UInt8] {
     var bytes: UnsafePointer<UInt8>?
     var count: UInt32 = 0
     SSL_get0_alpn_selected(session, &bytes, &count)
@@ -80,7 +79,7 @@ final class TLSChannel: ByteChannel {
   }
 
   /// Whom the other end's certificate names, for people; nil when it shows none.
-  var shownSubject: String? {
+  package var shownSubject: String? {
     guard let certificate = SSL_get0_peer_certificate(session),
       let text = X509_NAME_oneline(X509_get_subject_name(certificate), nil, 0)
     else { return nil }
@@ -105,7 +104,7 @@ final class TLSChannel: ByteChannel {
     return SSL_use_certificate(session, certificate) == 1 && SSL_use_PrivateKey(session, key) == 1
   }
 
-  func read(into buffer: inout [UInt8]) -> TCPSocket.Reading {
+  package func read(into buffer: inout [UInt8]) -> TCPSocket.Reading {
     var count = 0
     while count < buffer.count {
       TLSError.clear()
@@ -132,7 +131,7 @@ final class TLSChannel: ByteChannel {
     return .bytes(count)
   }
 
-  func write(_ bytes: ArraySlice<UInt8>) -> Int? {
+  package func write(_ bytes: ArraySlice<UInt8>) -> Int? {
     guard !bytes.isEmpty else { return 0 }
     TLSError.clear()
     let step = bytes.withUnsafeBytes {
@@ -143,12 +142,12 @@ final class TLSChannel: ByteChannel {
     return code == SSL_ERROR_WANT_WRITE || code == SSL_ERROR_WANT_READ ? 0 : nil
   }
 
-  func shutdownWriting() -> Bool? {
+  package func shutdownWriting() -> Bool? {
     TLSError.clear()
     let step = SSL_shutdown(session)
     if step < 0, SSL_get_error(session, step) == SSL_ERROR_WANT_WRITE { return nil }
     return socket.shutdownWriting()
   }
 
-  func breakOffWhenClosed() { socket.breakOffWhenClosed() }
+  package func breakOffWhenClosed() { socket.breakOffWhenClosed() }
 }

@@ -1,11 +1,10 @@
 import CTLS
-import LiveClient
-import RepriseCore
+package import RepriseCore
 
 /// What connections by TLS to a server have in common: whom is trusted, and what is shown.
 ///
 /// It belongs to one thread.
-final class TLSClientContext {
+package final class TLSClientContext {
   private let context: OpaquePointer
   private let host: String
   private let isVerified: Bool
@@ -16,7 +15,7 @@ final class TLSClientContext {
   ///   - host: The server, a name or an address.
   ///   - options: Whom is trusted, and what is shown.
   /// - Throws: ``DataClientError`` when a file is not what it should be.
-  init(host: String, _ options: TLSOptions) throws(DataClientError) {
+  package init(host: String, _ options: TLSOptions) throws(DataClientError) {
     TLSError.clear()
     guard let context = SSL_CTX_new(TLS_client_method()) else {
       throw TLSError.failure("TLS can't be begun")
@@ -60,7 +59,7 @@ final class TLSClientContext {
   ///   - applications: The protocols to offer, as ALPN has them; nothing for none.
   /// - Returns: The channel.
   /// - Throws: ``DataClientError`` when there is no memory for it.
-  func channel(
+  package func channel(
     on socket: TCPSocket, offering applications: [UInt8]
   ) throws(DataClientError) -> TLSChannel {
     guard let session = SSL_new(context) else { throw TLSError.failure("no TLS") }

@@ -1,12 +1,10 @@
 import CTLS
-import Capture
-import LiveClient
-import RepriseCore
+package import RepriseCore
 
 /// What connections by TLS from clients have in common: an authority, a key, and a certificate for each name.
 ///
 /// It belongs to one thread.
-final class TLSServerContext {
+package final class TLSServerContext {
   private let context: OpaquePointer
   private let authority: CertificateAuthority
   private let key: OpaquePointer
@@ -19,7 +17,7 @@ final class TLSServerContext {
   /// Prepares to answer clients.
   /// - Parameter authority: What vouches for the names that they ask for.
   /// - Throws: ``DataClientError`` when OpenSSL can't.
-  init(_ authority: CertificateAuthority) throws(DataClientError) {
+  package init(_ authority: CertificateAuthority) throws(DataClientError) {
     TLSError.clear()
     guard let context = SSL_CTX_new(TLS_server_method()) else {
       throw TLSError.failure("TLS can't be begun")
@@ -45,7 +43,7 @@ final class TLSServerContext {
   /// - Parameter socket: What it speaks on.
   /// - Returns: The channel.
   /// - Throws: ``DataClientError`` when there is no memory for it.
-  func channel(on socket: TCPSocket) throws(DataClientError) -> TLSChannel {
+  package func channel(on socket: TCPSocket) throws(DataClientError) -> TLSChannel {
     guard let session = SSL_new(context) else { throw TLSError.failure("no TLS") }
     // From here on the channel frees it.
     let channel = TLSChannel(session, on: socket, peer: nil)
@@ -57,12 +55,12 @@ final class TLSServerContext {
   /// Lets the handshake of a client go on, with a certificate for the name that it asks for.
   /// - Parameters:
   ///   - channel: The channel to the client.
-  ///   - listener: The address that it has connected to, which it gets a certificate for if it asks for no name.
+  ///   - address: The address that it has connected to, which it gets a certificate for if it asks for no name.
   ///   - application: The protocol that the server has chosen, as ALPN has it; nothing where it has not.
   /// - Returns: Whether there is a certificate.
-  func answer(_ channel: TLSChannel, at listener: Endpoint, _ application: [UInt8]) -> Bool {
+  package func answer(_ channel: TLSChannel, at address: String, _ application: [UInt8]) -> Bool {
     let asked = channel.askedName
-    let name = asked.isEmpty ? "\(listener.address)" : asked
+    let name = asked.isEmpty ? address : asked
     // RFC 6066 section 3 has no address for a name, but some clients ask for one.
     guard let certificate = certificate(name, isAddress: IPText.isAddress(name)) else {
       return false

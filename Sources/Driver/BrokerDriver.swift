@@ -1,0 +1,109 @@
+import RepriseCore
+package import Wire
+
+/// Drives a broker by cases, and gives back what was said in each.
+package struct BrokerDriver {
+  private let setting: CaseSetting
+  private let pause: Duration
+  /// What the broker says of itself; known once it was asked.
+  package private(set) var abilities = BrokerAbilities()
+  private var traces = Traces()
+  /// How many runs there were, which name clients and topics.
+  private var count = 0
+
+  /// Prepares to drive a broker.
+  /// - Parameters:
+  ///   - place: Where it is.
+  ///   - run: What tells this run from others, letters and digits; at most 8.
+  ///   - application: What writes recordings, with its version.
+  ///   - rate: How many cases begin in a second at most; nil without a limit.
+  package init(_ place: BrokerPlace, run: String, application: String, rate: Int?) {
+    setting = CaseSetting(place, run: run, application: application)
+    pause = rate.map { .milliseconds(1_000 / max(1, $0)) } ?? .zero
+  }
+
+  /// Asks the broker what it can do.
+  /// - Parameters:
+  ///   - versions: The versions to ask in.
+  ///   - isStopped: Whether to break off.
+  /// - Returns: What was said, one result a version.
+  /// - Throws: ``DriverError`` where it can't be reached, lets nobody in, or speaks none of the versions.
+  package mutating func ask(
+    _ versions: Set<MQTTVersion>, isStopped: () -> Bool
+  ) throws(DriverError) -> [CaseResult] {
+    var answers: [(CasePlan, HeardPacket?)] = []
+    let results = run(CasePlan.plans(of: try BrokerAbilities.asking(), in: versions), isStopped) {
+      run in
+      answers.append((run.plan, run.clients.first?.connack))
+    }
+    for result in results {
+      if case .stopped(let why) = result.outcome { throw DriverError(.unreachable, why) }
+    }
+    for (plan, answer) in answers {
+      try abilities.take(plan.version, answer, in: plan.name)
+    }
+    guard abilities.missingVersions.count < versions.count || isStopped() else {
+      let why = abilities.missingVersions.values.sorted().joined(separator: "; ")
+      throw DriverError(.refused, why + "; check that it is a broker")
+    }
+    return results
+  }
+
+  /// Runs plans, many at a time.
+  /// - Parameters:
+  ///   - plans: The plans.
+  ///   - isStopped: Whether to break off; what was done by then is in the results.
+  ///   - tell: Is told of each that is over, with how many are.
+  /// - Returns: What came of them, in their order.
+  package mutating func run(
+    _ plans: [CasePlan], isStopped: () -> Bool, _ tell: (Int) -> Void
+  ) -> [CaseResult] {
+    let possible = plans.filter { abilities.obstacle(to: $0) == nil }
+    var done = 0
+    var results = run(possible, isStopped) { _ in
+      done += 1
+      tell(done)
+    }[...]
+    return plans.compactMap { plan in
+      if let why = abilities.obstacle(to: plan) { return CaseResult(plan, .notApplicable(why)) }
+      return results.popFirst()
+    }
+  }
+
+  /// Takes away what the cases left: retained messages and sessions.
+  /// - Returns: What could not be taken away, for people; nil where nothing is left.
+  package mutating func clean() -> String? {
+    guard let cases = try? traces.cleaning(), !cases.isEmpty else { return nil }
+    let plans = cases.flatMap { CasePlan.plans(of: $0, in: [.v3_1_1, .v5_0]) }
+    let results = run(plans, { false }) { _ in }
+    let isClean = results.allSatisfy { $0.outcome == .done }
+    return isClean
+      ? nil
+      : "\(traces.topics.count) retained messages below \(setting.topicPrefix) and "
+        + "\(traces.sessions.count) sessions of clients \(setting.prefix)… may be left on the broker"
+  }
+
+  private mutating func run(
+    _ plans: [CasePlan], _ isStopped: () -> Bool, _ tell: (CaseRun) -> Void
+  ) -> [CaseResult] {
+    var results: [Int: CaseResult] = [:]
+    let first = count
+    let setting = setting
+    var traces = traces
+    var loop = CaseLoop(pause: pause)
+    loop.run(plans.count) { index, now in
+      CaseRun(plans[index], first + index, setting, at: now)
+    } isStopped: {
+      isStopped()
+    } _: { run, recording in
+      traces.formUnion(run.traces)
+      let outcome: CaseResult.Outcome =
+        run.trouble.map { .stopped($0.message) } ?? (run.isLate ? .late : .done)
+      results[run.index - first] = CaseResult(run.plan, outcome, recording)
+      tell(run)
+    }
+    self.traces = traces
+    count += plans.count
+    return plans.indices.compactMap { results[$0] }
+  }
+}

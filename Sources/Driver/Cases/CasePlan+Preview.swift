@@ -1,0 +1,62 @@
+import RepriseCore
+import Wire
+
+extension CasePlan {
+  /// Says what its steps send, without sending it: what is known only from answers stands as `{…}`.
+  /// - Returns: A line a step.
+  /// - Throws: ``DriverError`` for a step that can't be done.
+  package func preview() throws(DriverError) -> String {
+    var text = "\(name): \(driven.title)" + (values.isEmpty ? "" : " (\(shownValues))") + "\n"
+    var messages = 0
+    for step in steps {
+      messages += 1
+      let line = try preview(step, messages)
+      text +=
+        "  " + (step.client.isEmpty ? "" : step.client + " ") + step.action.rawValue + line + "\n"
+    }
+    return text
+  }
+
+  private func preview(_ step: CaseStep, _ number: Int) throws(DriverError) -> String {
+    let fields = step.fields.map { field in
+      JSONMember(
+        field.key,
+        CaseTemplate.fill(field.value) { name in
+          if let value = values.first(where: { $0.key == name })?.value { return value }
+          switch name {
+          case "t": return "reprise/RUN/0"
+          case "version": return .string(version == .v5_0 ? "5.0" : "3.1.1")
+          default: return name.hasSuffix(".id") ? 1 : nil
+          }
+        })
+    }
+    switch step.action {
+    case .bytes: return "  " + Self.hex(try step.hex(fields))
+    case .connect, .subscribe, .unsubscribe, .publish, .send, .fence, .disconnect:
+      let packet = try StepPacket(
+        step, fields,
+        StepPacket.Defaults(
+          clientID: "{\(step.client).name}", credentials: BrokerPlace.Credentials(),
+          payload: "\(name) \(number)", packetID: UInt16(truncatingIfNeeded: number)), version)
+      return "  " + Self.hex(packet.bytes)
+    case .await:
+      _ = try step.seconds(fields, orElse: 2)
+      return "  " + (step["type"]?.text ?? "the end of the connection")
+    case .hold:
+      return "  " + (try step.types(fields)).map { "\($0.name)" }.sorted().joined(separator: " ")
+    case .wait: return "  \(try step.seconds(fields, orElse: 1))"
+    case .open, .finish, .reset: return ""
+    }
+  }
+
+  /// The most bytes of a packet that are shown.
+  private static let mostShown = 48
+
+  private static func hex(_ bytes: [UInt8]) -> String {
+    let shown = bytes.prefix(mostShown).map { byte in
+      (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+    let rest = bytes.count - mostShown
+    return shown.joined(separator: " ") + (rest > 0 ? " … \(rest) bytes more" : "")
+  }
+}

@@ -1,0 +1,42 @@
+package import RepriseCore
+package import Wire
+
+/// A case with one row of its values, in one version: what is run, and makes one recording.
+package struct CasePlan: Sendable {
+  /// The case.
+  package let driven: DrivenCase
+  /// The version of MQTT that is spoken.
+  package let version: MQTTVersion
+  /// The number of the row, from 1; nil where the case has but one.
+  package let row: Int?
+  /// The values of the row.
+  package let values: [JSONMember]
+  /// The steps that are done in this version.
+  package let steps: [CaseStep]
+
+  /// What it is called, which is the name of its recording as well.
+  package var name: String {
+    let version = version == .v5_0 ? "v5" : "v311"
+    return "\(driven.name).\(version)" + (row.map { ".\($0)" } ?? "")
+  }
+
+  /// The values of the row, for people; nothing where there are none.
+  package var shownValues: String {
+    values.map { "\($0.key) \($0.value.text ?? $0.value.description)" }.joined(separator: ", ")
+  }
+
+  /// Makes the plans of a case.
+  /// - Parameters:
+  ///   - driven: The case.
+  ///   - versions: The versions that are asked for.
+  /// - Returns: One plan for each of its versions and rows.
+  package static func plans(of driven: DrivenCase, in versions: Set<MQTTVersion>) -> [CasePlan] {
+    driven.versions.filter(versions.contains).flatMap { version in
+      driven.rows.enumerated().map { index, values in
+        CasePlan(
+          driven: driven, version: version, row: driven.rows.count > 1 ? index + 1 : nil,
+          values: values, steps: driven.steps.filter { $0.version ?? version == version })
+      }
+    }
+  }
+}

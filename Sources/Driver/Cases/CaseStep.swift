@@ -1,0 +1,152 @@
+package import RepriseCore
+package import Wire
+
+/// One thing that a client of a case does, or waits for.
+package struct CaseStep: Sendable, Hashable {
+  /// What is done.
+  package enum Action: String, Sendable, Hashable, CaseIterable {
+    /// Opens a connection, sends CONNECT, and waits for the answer.
+    case connect
+    /// Opens a connection and sends nothing.
+    case open
+    /// Sends SUBSCRIBE, and waits for the answer.
+    case subscribe
+    /// Sends UNSUBSCRIBE, and waits for the answer.
+    case unsubscribe
+    /// Sends PUBLISH, and waits for the end of its exchange.
+    case publish
+    /// Sends a packet, and waits for nothing.
+    case send
+    /// Sends bytes, whatever they are, and waits for nothing.
+    case bytes
+    /// Waits until packets have come, or the end of the connection.
+    case await
+    /// Sends PINGREQ, and waits for the answer: what the server did before is over then.
+    case fence
+    /// No longer answers packets of these types by itself.
+    case hold
+    /// Sends DISCONNECT, ends the connection in good order, and waits for the server's end.
+    case disconnect
+    /// Ends the connection in good order, without DISCONNECT.
+    case finish
+    /// Breaks the connection off.
+    case reset
+    /// Lets true time pass.
+    case wait
+
+    /// The keys that a step may have besides those of every step and, where it sends a packet, its fields.
+    fileprivate var keys: Set<String> {
+      switch self {
+      case .connect, .subscribe, .unsubscribe, .publish: ["await"]
+      case .bytes: ["hex"]
+      case .await: ["type", "end", "count", "seconds"]
+      case .hold: ["types"]
+      case .wait: ["seconds"]
+      case .open, .send, .fence, .disconnect, .finish, .reset: []
+      }
+    }
+
+    /// The type of the packet that is sent, whose fields the step has; nil where there is none, or the step says.
+    fileprivate var packet: MQTTPacketType? {
+      switch self {
+      case .connect: .connect
+      case .subscribe: .subscribe
+      case .unsubscribe: .unsubscribe
+      case .publish: .publish
+      case .disconnect: .disconnect
+      case .open, .send, .bytes, .await, .fence, .hold, .finish, .reset, .wait: nil
+      }
+    }
+  }
+
+  /// What is done.
+  package let action: Action
+  /// The client that does it; nothing where time passes.
+  package let client: String
+  /// The only version in which it is done; nil is each.
+  package let version: MQTTVersion?
+  /// The other keys, in which names of values may stand.
+  package let fields: [JSONMember]
+  /// Where it stands, for errors.
+  let place: String
+
+  private static let common: Set<String> = ["do", "client", "in"]
+  /// The fields of packets, by type.
+  private static let packetFields: [MQTTPacketType: Set<String>] = [
+    .connect: [
+      "clientID", "cleanStart", "keepAlive", "will", "username", "password", "properties", "bridge",
+    ],
+    .publish: ["topic", "payload", "qos", "retain", "dup", "packetID", "properties"],
+    .subscribe: [
+      "filters", "filter", "qos", "noLocal", "retainAsPublished", "retainHandling",
+      "packetID", "properties",
+    ],
+    .unsubscribe: ["filters", "filter", "packetID", "properties"],
+    .disconnect: ["reasonCodes", "properties"],
+  ]
+
+  /// Reads a step.
+  /// - Parameters:
+  ///   - value: The step, an object.
+  ///   - place: Where it stands, for errors.
+  /// - Throws: ``DriverError`` that names the place, the key and what it must be.
+  init(_ value: JSONValue, _ place: String) throws(DriverError) {
+    let fields = try CaseFields(value, place)
+    guard let action: Action = try fields.choice("do") else {
+      throw fields.wrong("do", "is missing; it says what is done")
+    }
+    self.action = action
+    self.place = place
+    client = action == .wait ? "" : try fields.text("client")
+    version = try fields["in"].map { (value) throws(DriverError) in
+      guard let version = value.text.flatMap(MQTTVersion.init(number:)) else {
+        throw fields.wrong("in", "is neither 3.1.1 nor 5.0")
+      }
+      return version
+    }
+    if action != .send {
+      let packet = action.packet.flatMap { Self.packetFields[$0] } ?? []
+      try fields.checkKeys(Self.common.union(action.keys).union(packet))
+    }
+    self.fields = fields.members.filter { !Self.common.contains($0.key) }
+  }
+
+  /// The value of a key.
+  subscript(key: String) -> JSONValue? { fields.first { $0.key == key }?.value }
+}
+
+extension CaseStep {
+  /// The time of a step, in seconds that may have fractions.
+  func seconds(_ fields: [JSONMember], orElse usual: Double) throws(DriverError) -> Duration {
+    let value = fields.first { $0.key == "seconds" }?.value
+    guard let seconds = value == nil ? usual : value?.double, (0...600).contains(seconds) else {
+      throw DriverError(.badCase, "\(place): \"seconds\" is no number from 0 to 600")
+    }
+    return .milliseconds(Int(seconds * 1_000))
+  }
+
+  /// The bytes of a step: pairs of hexadecimal digits, with or without spaces.
+  func hex(_ fields: [JSONMember]) throws(DriverError) -> [UInt8] {
+    let text = fields.first { $0.key == "hex" }?.value.text ?? ""
+    let digits = text.utf8.filter { $0 != UInt8(ascii: " ") }
+    let values = digits.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    guard !digits.isEmpty, values.count == digits.count, values.count % 2 == 0 else {
+      throw DriverError(.badCase, "\(place): \"hex\" is not pairs of hexadecimal digits")
+    }
+    return stride(from: 0, to: values.count, by: 2).map { place in
+      UInt8(truncatingIfNeeded: values[place] << 4 | values[place + 1])
+    }
+  }
+
+  /// The types of packets of a step.
+  func types(_ fields: [JSONMember]) throws(DriverError) -> Set<MQTTPacketType> {
+    var types: Set<MQTTPacketType> = []
+    for value in fields.first(where: { $0.key == "types" })?.value.elements ?? [] {
+      guard let type = value.text.flatMap(MQTTPacketType.init(named:)) else {
+        throw DriverError(.badCase, "\(place): \"types\" has something that is no packet of MQTT")
+      }
+      types.insert(type)
+    }
+    return types
+  }
+}

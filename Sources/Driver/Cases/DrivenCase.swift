@@ -1,0 +1,67 @@
+package import RepriseCore
+package import Wire
+
+/// One thing that is provoked: what the clients of it do, in which versions, and with which values.
+///
+/// It says nothing of what must come of it: that is for the clauses, which judge what was recorded.
+package struct DrivenCase: Sendable, Hashable {
+  /// How long a run of all cases may take.
+  package enum Profile: String, Sendable, Hashable, CaseIterable {
+    /// Under a minute.
+    case quick
+    /// As long as the longest wait, and a minute.
+    case full
+  }
+
+  /// The name, which is that of its file.
+  package let name: String
+  /// What is provoked, in one sentence.
+  package let title: String
+  /// The clauses that it is meant to exercise, in whichever version has them.
+  package let clauses: [String]
+  /// The versions of MQTT that it is run in.
+  package let versions: [MQTTVersion]
+  /// What the broker must be able to do.
+  package let needs: [BrokerAbility]
+  /// In which profile it is run; what is in the quick one is in the full one as well.
+  package let profile: Profile
+  /// The most seconds that it may take, 1 to 600.
+  package let seconds: Int
+  /// The values that it is run with, one run a row; at least one row, which may be empty.
+  package let rows: [[JSONMember]]
+  /// What its clients do, in this order.
+  package let steps: [CaseStep]
+
+  private static let keys: Set<String> = [
+    "name", "title", "clauses", "versions", "needs", "profile", "seconds", "rows", "steps",
+  ]
+
+  /// Reads a case.
+  /// - Parameters:
+  ///   - value: What its file holds.
+  ///   - file: The file, for errors.
+  /// - Throws: ``DriverError`` that names the file, the key and what it must be.
+  package init(_ value: JSONValue, in file: String) throws(DriverError) {
+    let fields = try CaseFields(value, "\(file): the case")
+    try fields.checkKeys(Self.keys)
+    name = try fields.text("name")
+    let part = fields.named("\(file): case \(name)")
+    title = try part.text("title")
+    clauses = try part.texts("clauses")
+    guard !clauses.isEmpty else {
+      throw part.wrong("clauses", "names none; name those it exercises")
+    }
+    versions = try part.versions()
+    needs = try part.choices("needs")
+    profile = try part.choice("profile") ?? .quick
+    seconds = try part.integer("seconds", in: 1...600) ?? Self.usualSeconds
+    rows = try part.rows()
+    steps = try part.list("steps") { (value, place) throws(DriverError) in
+      try CaseStep(value, place)
+    }
+    guard !steps.isEmpty else { throw part.wrong("steps", "has none") }
+  }
+
+  /// Long enough for an answer that does not come to be one that was not given.
+  private static let usualSeconds = 45
+}

@@ -1,0 +1,79 @@
+import RepriseCore
+package import Wire
+
+/// What a broker said that it can't do, when it was asked first.
+package struct BrokerAbilities: Sendable {
+  /// Why it is not driven in a version; nothing for those that it speaks.
+  package private(set) var missingVersions: [MQTTVersion: String] = [:]
+  private var missing: [BrokerAbility: String] = [:]
+
+  /// Says why a plan can't be run; nil where it can.
+  package func obstacle(to plan: CasePlan) -> String? {
+    missingVersions[plan.version] ?? plan.driven.needs.lazy.compactMap { missing[$0] }.first
+  }
+
+  /// Takes the answer to the first CONNECT of a version.
+  /// - Parameters:
+  ///   - version: The version.
+  ///   - answer: The CONNACK; nil where none came.
+  ///   - file: The recording that holds it.
+  /// - Throws: ``DriverError`` where the broker lets nobody in by what was given.
+  mutating func take(
+    _ version: MQTTVersion, _ answer: HeardPacket?, in file: String
+  ) throws(DriverError) {
+    let name = version == .v5_0 ? "5.0" : "3.1.1"
+    guard let answer else {
+      missingVersions[version] = "the broker answers no CONNECT of MQTT \(name), see \(file)"
+      return
+    }
+    guard answer.code == 0 else {
+      // Not authorised, or a bad user name or password, by either version (3.1.1 section 3.2.2.3, 5.0 section 3.2.2.2).
+      if [4, 5, 0x86, 0x87].contains(answer.code) {
+        throw DriverError(
+          .refused,
+          "the broker lets nobody in (CONNACK code \(answer.code)); add --username and --password-file"
+        )
+      }
+      missingVersions[version] =
+        "the broker refuses MQTT \(name) by CONNACK code \(answer.code), see \(file)"
+      return
+    }
+    guard version == .v5_0, case .connack(let connack) = answer.content else { return }
+    note(connack.properties, in: file)
+  }
+
+  private mutating func note(_ properties: [MQTTProperty], in file: String) {
+    func miss(_ ability: BrokerAbility, _ id: MQTTPropertyID, _ value: Int) {
+      missing[ability] = "its CONNACK says \(id.name) \(value), see \(file)"
+    }
+    let flags: [(BrokerAbility, MQTTPropertyID)] = [
+      (.retain, .retainAvailable), (.wildcards, .wildcardSubscriptionAvailable),
+      (.shared, .sharedSubscriptionAvailable), (.identifiers, .subscriptionIdentifierAvailable),
+    ]
+    for (ability, id) in flags where properties.integer(id) == 0 { miss(ability, id, 0) }
+    if let most = properties.integer(.maximumQoS) {
+      miss(.qos2, .maximumQoS, most)
+      if most == 0 { miss(.qos1, .maximumQoS, most) }
+    }
+    if properties.integer(.topicAliasMaximum) ?? 0 == 0 {
+      missing[.aliases] = "its CONNACK allows no topic alias, see \(file)"
+    }
+    if properties.integer(.sessionExpiryInterval) == 0 {
+      miss(.sessions, .sessionExpiryInterval, 0)
+    }
+  }
+
+  /// The case that asks for them.
+  static func asking() throws(DriverError) -> DrivenCase {
+    try DrivenCase(
+      [
+        "name": "abilities", "title": "What the broker says of itself.",
+        "clauses": ["MQTT-3.2.0-1"], "seconds": 15,
+        "steps": [
+          [
+            "do": "connect", "client": "a", "properties": ["sessionExpiryInterval": 60],
+          ], ["do": "fence", "client": "a"], ["do": "disconnect", "client": "a"],
+        ],
+      ], in: "abilities")
+  }
+}

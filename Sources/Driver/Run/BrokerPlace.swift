@@ -1,0 +1,54 @@
+package import LiveClient
+package import RepriseCore
+
+/// Where the broker under test is, and how it lets clients in.
+///
+/// It belongs to one thread, as what its connections by TLS have in common does.
+package struct BrokerPlace {
+  /// How it was written, for people; without a password.
+  package let name: String
+  /// Its addresses, in the order in which they are tried.
+  let addresses: [TCPAddress]
+  /// The address that is taken: the first one that answered.
+  var address: TCPAddress
+  /// What connections by TLS have in common; nil where there is none.
+  let tls: TLSClientContext?
+  /// The port that decoders know what is said by.
+  let shownPort: UInt16
+  /// What is let in by; nil where nothing is asked for.
+  let credentials: Credentials
+
+  /// What a client shows to be let in.
+  package struct Credentials: Sendable, Hashable {
+    /// The user name.
+    package var username: String?
+    /// The password.
+    package var password: [UInt8]?
+
+    /// Creates credentials.
+    package init(username: String? = nil, password: [UInt8]? = nil) {
+      self.username = username
+      self.password = password
+    }
+  }
+
+  /// Looks a host up, which blocks until a name server has answered.
+  /// - Parameters:
+  ///   - url: The broker's URL, `mqtt` or `mqtts`.
+  ///   - tls: Whom is trusted, and what is shown, where TLS is spoken.
+  ///   - credentials: What the clients are let in by.
+  /// - Throws: ``DataClientError`` for a host that nobody knows, and for files of `tls` that are none.
+  package init(
+    _ url: BrokerURL, tls: TLSOptions, credentials: Credentials
+  ) throws(DataClientError) {
+    name = url.description
+    addresses = try TCPAddress.resolve(url.host, port: url.port)
+    guard let first = addresses.first else {
+      throw DataClientError(.transport, "\(url.host) has no address; check its name")
+    }
+    address = first
+    self.tls = url.isSecure ? try TLSClientContext(host: url.host, tls) : nil
+    shownPort = 1_883
+    self.credentials = credentials
+  }
+}

@@ -1,0 +1,72 @@
+import RepriseCore
+import Wire
+
+/// A client of a case: its name at the broker, its connection, and what it answers by itself.
+final class CaseClient {
+  /// What the case calls it.
+  let name: String
+  /// What it calls itself at the broker where a step says nothing else.
+  let clientID: String
+  var connection: CaseConnection?
+  /// Whether nothing was sent on this connection.
+  var isFresh = false
+  /// Whether a CONNACK accepted it on this connection.
+  var isAccepted = false
+  /// Whether it has sent DISCONNECT on this connection.
+  var hasLeft = false
+  /// The first answer to a CONNECT of it.
+  private(set) var connack: HeardPacket?
+  /// The packets that came and that no step has waited for yet.
+  private(set) var heard: [HeardPacket] = []
+  /// The types of packets that it does not answer by itself.
+  var held: Set<MQTTPacketType> = []
+  /// The identifier of the last packet of a delivery that came.
+  private(set) var lastID: UInt16 = 0
+  /// The identifier that the server assigned to it; nothing where it has not.
+  private(set) var assignedID = ""
+  private var nextID: UInt16 = 0
+
+  init(_ name: String, clientID: String) { (self.name, self.clientID) = (name, clientID) }
+
+  /// The next identifier of a packet.
+  func takeID() -> UInt16 {
+    nextID = nextID == .max ? 1 : nextID + 1
+    return nextID
+  }
+
+  /// Takes a new connection in the place of the last one.
+  func begin(_ connection: CaseConnection) {
+    self.connection = connection
+    heard = []
+    (isFresh, isAccepted, hasLeft) = (true, false, false)
+  }
+
+  /// Whether it has no connection any more.
+  var isGone: Bool { connection?.isOver ?? true }
+
+  /// Takes a packet of the server, and answers it as the protocol asks for.
+  /// - Returns: The answer; nil where there is none, or it is held.
+  func take(_ packet: HeardPacket) -> [UInt8]? {
+    heard.append(packet)
+    if packet.type == .connack { accept(packet) }
+    guard let id = packet.packetID else { return nil }
+    if packet.type == .publish || packet.type == .pubrel { lastID = id }
+    guard let type = packet.answer, !held.contains(type), !hasLeft else { return nil }
+    // Two bytes of length and two of the identifier; of PUBREL the second bit is set (MQTT 5.0 section 3.6.1).
+    let flags: UInt8 = type == .pubrel ? 2 : 0
+    return [type.rawValue << 4 | flags, 2, UInt8(id >> 8), UInt8(truncatingIfNeeded: id)]
+  }
+
+  private func accept(_ packet: HeardPacket) {
+    isAccepted = packet.code == 0
+    connack = connack ?? packet
+    guard case .connack(let connack) = packet.content else { return }
+    assignedID = connack.properties.string(.assignedClientIdentifier) ?? assignedID
+  }
+
+  /// Takes the first packet out that is as it is wanted.
+  func takeHeard(_ isWanted: (HeardPacket) -> Bool) -> HeardPacket? {
+    guard let place = heard.firstIndex(where: isWanted) else { return nil }
+    return heard.remove(at: place)
+  }
+}

@@ -1,0 +1,206 @@
+import Capture
+import Glibc
+import LiveClient
+import RepriseCore
+import Wire
+
+/// A connection of a client of a case: its bytes on their way, and the packets that came.
+final class CaseConnection {
+  /// How far it is.
+  enum Phase: Equatable {
+    /// The server, or its TLS, is waited for.
+    case opening
+    case open
+    /// It is over; the text says why if it never was open.
+    case over(String?)
+  }
+
+  /// Its number within the case, from 1.
+  let number: Int
+  private(set) var phase = Phase.opening
+  private let recorder: CaseRecorder
+  private var channel: any ByteChannel
+  private var socket: TCPSocket?
+  private let shownPort: UInt16
+  private var isConnected = false
+  private var beginning = POLLOUT
+  private var waiting = OutputBuffer()
+  private var framer = MQTTFramer()
+  private let version: MQTTVersion
+  /// Whether the server sends nothing more.
+  private(set) var hasEnded = false
+  /// Whether nothing more is sent to it.
+  private(set) var isFinished = false
+  /// Whether its stream is no MQTT.
+  private var isStrange = false
+
+  /// Begins to connect.
+  /// - Parameters:
+  ///   - number: Its number within the case.
+  ///   - place: Where the broker is.
+  ///   - version: The version by which packets are read.
+  ///   - recorder: Keeps what passes.
+  /// - Throws: ``DataClientError`` when it fails at once.
+  init(
+    _ number: Int, to place: BrokerPlace, _ version: MQTTVersion, _ recorder: CaseRecorder
+  ) throws(DataClientError) {
+    self.number = number
+    self.version = version
+    self.recorder = recorder
+    shownPort = place.shownPort
+    let socket = try TCPSocket.connecting(to: place.address)
+    self.socket = socket
+    channel = try place.tls?.channel(on: socket, offering: []) ?? socket
+  }
+
+  // MARK: What is waited for
+
+  /// What `poll` is to be asked.
+  var interest: pollfd {
+    var events: Int32 = 0
+    switch phase {
+    case .over: return pollfd(fd: -1, events: 0, revents: 0)
+    case .opening: events = beginning
+    case .open:
+      if !hasEnded { events |= POLLIN }
+      if !waiting.isEmpty { events |= POLLOUT }
+    }
+    return pollfd(fd: channel.number, events: Int16(truncatingIfNeeded: events), revents: 0)
+  }
+
+  /// Does what the socket is ready for.
+  /// - Parameters:
+  ///   - events: What `poll` said.
+  ///   - buffer: Where to read to.
+  ///   - now: The time.
+  ///   - take: Takes the packets that came.
+  func service(
+    _ events: Int16, _ buffer: inout [UInt8], _ now: Timestamp, _ take: (HeardPacket) -> Void
+  ) {
+    guard events != 0 else { return }
+    if phase == .opening { goOnOpening(now) }
+    guard phase == .open else { return }
+    flush(now)
+    if Int32(events) & (POLLIN | POLLHUP | POLLERR) != 0 || channel.hasMore {
+      repeat { receive(&buffer, now, take) } while phase == .open && !hasEnded && channel.hasMore
+    }
+  }
+
+  private func goOnOpening(_ now: Timestamp) {
+    if !isConnected, let problem = socket?.connectionProblem() { return fail(problem) }
+    isConnected = true
+    switch channel.begin() {
+    case .wantsReading: beginning = POLLIN
+    case .wantsWriting: beginning = POLLOUT
+    case .wantsAnswer: beginning = 0
+    case .failed(let why): fail(why)
+    case .done:
+      guard let local = socket?.localAddress?.parts, let remote = socket?.remoteAddress?.parts,
+        let client = Endpoint(octets: local.bytes, port: local.port),
+        let server = Endpoint(octets: remote.bytes, port: shownPort)
+      else { return fail("the connection was lost") }
+      phase = .open
+      recorder.open(number, from: client, to: server, at: now)
+      if let protection = channel.protection { recorder.note(number, "in truth by \(protection)") }
+    }
+  }
+
+  private func fail(_ why: String) { close(why) }
+
+  /// Lets go of the socket, which closes it.
+  private func close(_ why: String? = nil) {
+    phase = .over(why)
+    channel = ClosedChannel()
+    socket = nil
+  }
+
+  // MARK: Bytes
+
+  /// Sends bytes, now or when the system takes them.
+  func send(_ bytes: [UInt8], _ now: Timestamp) {
+    guard phase == .open, !isFinished else { return }
+    waiting.append(bytes)
+    flush(now)
+  }
+
+  private func flush(_ now: Timestamp) {
+    while !waiting.isEmpty {
+      guard let count = channel.write(waiting.waiting) else { return breakOff(by: .server, now) }
+      guard count > 0 else { return }
+      recorder.send(number, from: .client, waiting.waiting.prefix(count), at: now)
+      waiting.removeFirst(count)
+    }
+  }
+
+  private func receive(
+    _ buffer: inout [UInt8], _ now: Timestamp, _ take: (HeardPacket) -> Void
+  ) {
+    switch channel.read(into: &buffer) {
+    case .later: return
+    case .bytes(let count):
+      guard !hasEnded else { return }
+      recorder.send(number, from: .server, buffer[..<count], at: now)
+      cut(buffer[..<count], take)
+    case .end:
+      hasEnded = true
+      recorder.end(number, by: .server, .finished, at: now)
+      // A client has nothing more to say to a server that says no more.
+      isFinished ? close() : finish(now)
+    case .failed: breakOff(by: .server, now)
+    }
+  }
+
+  private func cut(_ bytes: ArraySlice<UInt8>, _ take: (HeardPacket) -> Void) {
+    guard !isStrange else { return }
+    let version = version
+    do throws(MQTTFramingError) {
+      try framer.consume(Array(bytes).span.bytes) { bytes, header, _ in
+        take(HeardPacket(MQTTPacketView(bytes, header: header, version: version)))
+      }
+    } catch {
+      // What a server says that is no MQTT is recorded, and judged by others.
+      isStrange = true
+    }
+  }
+
+  // MARK: The end
+
+  /// Says that nothing more will be sent.
+  func finish(_ now: Timestamp) {
+    guard phase == .open, !isFinished else { return }
+    isFinished = true
+    flush(now)
+    _ = channel.shutdownWriting()
+    recorder.end(number, by: .client, .finished, at: now)
+    if hasEnded { close() }
+  }
+
+  /// Breaks the connection off.
+  func reset(_ now: Timestamp) {
+    guard phase == .open else { return close() }
+    channel.breakOffWhenClosed()
+    breakOff(by: .client, now)
+  }
+
+  private func breakOff(by peer: Peer, _ now: Timestamp) {
+    recorder.end(number, by: peer, .reset, at: now)
+    close()
+  }
+
+  /// Whether it is over for both ends.
+  var isOver: Bool {
+    if case .over = phase { true } else { false }
+  }
+}
+
+/// What is left of a channel that was closed.
+private final class ClosedChannel: ByteChannel {
+  var number: Int32 { -1 }
+  func begin() -> ChannelBeginning { .failed("closed") }
+  func read(into buffer: inout [UInt8]) -> TCPSocket.Reading { .end }
+  func write(_ bytes: ArraySlice<UInt8>) -> Int? { nil }
+  var hasMore: Bool { false }
+  func shutdownWriting() -> Bool? { false }
+  var protection: String? { nil }
+  func breakOffWhenClosed() {}
+}

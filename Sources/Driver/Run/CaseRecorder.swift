@@ -1,0 +1,59 @@
+import Capture
+import RepriseCore
+
+/// Keeps what passes between the clients of a case and the broker as a pcapng file in memory.
+///
+/// What a case says is bounded by its time and its steps; a broker that says far more is cut off at the limit.
+final class CaseRecorder {
+  private final class Sink: ByteSink {
+    var bytes: [UInt8] = []
+
+    func write(_ bytes: RawSpan) { bytes.withUnsafeBytes { self.bytes.append(contentsOf: $0) } }
+  }
+
+  private let sink = Sink()
+  private var recorder: StreamRecorder?
+
+  /// The most bytes of a recording.
+  static let limit = 32 << 20
+
+  /// Begins a recording.
+  /// - Parameters:
+  ///   - application: What writes it, with its version.
+  ///   - comments: What is said of it.
+  ///   - time: The time.
+  init(by application: String, _ comments: [String], at time: Timestamp) {
+    var rotation = PcapngFiles.Rotation()
+    rotation.limit = Self.limit
+    let beginning = PcapngFiles.Beginning(application: application, comments: comments) { writer in
+      writer.addInterface(.raw, name: "driver", description: "reprise conform broker")
+    }
+    // Memory takes all that is written.
+    recorder = try? StreamRecorder(to: sink, beginning, rotation: rotation, at: time)
+  }
+
+  /// Whether there is no room for more.
+  var isFull: Bool { recorder?.isFull ?? true }
+
+  func open(_ connection: Int, from client: Endpoint, to server: Endpoint, at time: Timestamp) {
+    recorder?.open(connection, from: client, to: server, comments: [], at: time)
+  }
+
+  func note(_ connection: Int, _ comment: String) { recorder?.note(connection, comment) }
+
+  func send(_ connection: Int, from sender: Peer, _ bytes: ArraySlice<UInt8>, at time: Timestamp) {
+    recorder?.send(connection, from: sender, Array(bytes).span.bytes, at: time)
+  }
+
+  func end(_ connection: Int, by peer: Peer, _ end: StreamRecorder.End, at time: Timestamp) {
+    recorder?.end(connection, by: peer, end, at: time)
+  }
+
+  /// Ends the recording.
+  /// - Returns: The file.
+  func finish(_ time: Timestamp) -> [UInt8] {
+    try? recorder?.finish(time)
+    recorder = nil
+    return sink.bytes
+  }
+}

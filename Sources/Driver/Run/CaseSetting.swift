@@ -1,0 +1,28 @@
+import RepriseCore
+
+/// What all cases of a run have in common.
+struct CaseSetting {
+  /// Where the broker is.
+  let place: BrokerPlace
+  /// What the identifiers of all clients begin with: that of this run alone.
+  let prefix: String
+  /// What all topics begin with: that of this run alone.
+  let topicPrefix: String
+  /// What writes recordings, with its version.
+  let application: String
+
+  /// Makes the setting of a run.
+  /// - Parameters:
+  ///   - place: Where the broker is.
+  ///   - run: What tells this run from others, a few letters and digits.
+  ///   - application: What writes recordings, with its version.
+  init(_ place: BrokerPlace, run: String, application: String) {
+    self.place = place
+    prefix = "rp" + run
+    topicPrefix = "reprise/\(run)/"
+    self.application = application
+  }
+
+  /// A number as a word of letters and digits, as short as it can be.
+  static func word(_ number: Int) -> String { String(max(0, number), radix: 36) }
+}

@@ -1,0 +1,67 @@
+import RepriseCore
+import Wire
+
+/// What a case leaves on a broker: retained messages and sessions.
+struct Traces: Sendable {
+  /// The topics that a message was kept for.
+  private(set) var topics: Set<String> = []
+  /// The clients whose sessions outlive their connections, with the version that they speak.
+  private(set) var sessions: [String: MQTTVersion] = [:]
+
+  /// Takes note of what a packet has a broker keep.
+  mutating func note(_ packet: StepPacket, of client: CaseClient, _ version: MQTTVersion) {
+    let json = packet.json
+    switch packet.type {
+    case .connect:
+      let name = json["clientID"]?.text ?? client.clientID
+      let isKept =
+        version == .v5_0
+        ? json["properties"]?["sessionExpiryInterval"] != nil : json["cleanStart"]?.bool == false
+      if isKept, !name.isEmpty { sessions[name] = version }
+      if json["will"]?["retain"]?.bool == true { note(json["will"]?["topic"]) }
+    case .publish: if json["retain"]?.bool == true { note(json["topic"]) }
+    default: break
+    }
+  }
+
+  private mutating func note(_ topic: JSONValue?) {
+    if let topic = topic?.text, !topic.isEmpty { topics.insert(topic) }
+  }
+
+  mutating func formUnion(_ other: Traces) {
+    topics.formUnion(other.topics)
+    sessions.merge(other.sessions) { _, new in new }
+  }
+
+  /// The case that takes everything away again; nil where there is nothing.
+  func cleaning() throws(DriverError) -> [DrivenCase] {
+    var cases: [DrivenCase] = []
+    for version in [MQTTVersion.v3_1_1, .v5_0] {
+      let names = sessions.filter { $0.value == version }.keys.sorted()
+      // A will goes with its session, and may leave a message.
+      var steps: [JSONValue] = names.flatMap { name -> [JSONValue] in
+        [
+          ["do": "connect", "client": "a", "clientID": .string(name)],
+          ["do": "disconnect", "client": "a"],
+        ]
+      }
+      if version == (sessions.values.contains(.v5_0) ? .v5_0 : .v3_1_1), !topics.isEmpty {
+        steps.append(["do": "connect", "client": "b"])
+        steps += topics.sorted().map {
+          [
+            "do": "publish", "client": "b", "topic": .string($0), "retain": true, "payload": "",
+            "qos": 1,
+          ]
+        }
+      }
+      guard !steps.isEmpty else { continue }
+      cases.append(
+        try DrivenCase(
+          [
+            "name": "cleaning", "title": "Takes away what was left.", "clauses": ["none"],
+            "versions": [.string(version == .v5_0 ? "5.0" : "3.1.1")], "steps": .array(steps),
+          ], in: "cleaning"))
+    }
+    return cases
+  }
+}

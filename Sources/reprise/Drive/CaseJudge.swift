@@ -1,0 +1,68 @@
+import Capture
+import ConformanceKit
+import Driver
+import RepriseCore
+
+/// Judges the recordings of cases to one report on the conduct of their subject.
+struct CaseJudge {
+  private let fresh: ConformanceJudge
+  private var joiner: ReportJoiner
+  private(set) var records: [CaseRecord] = []
+
+  /// Prepares to judge.
+  /// - Parameter options: What is judged, and whose conduct.
+  /// - Throws: ``ConformanceError`` for clauses that do not exist.
+  init(_ options: ConformanceOptions) throws {
+    fresh = try ConformanceJudge(catalogue: .bundled(), options: options)
+    joiner = ReportJoiner(options, toolVersion: Reprise.version)
+  }
+
+  /// Hands the events of a recording to the judge.
+  private final class Judging {
+    var judge: ConformanceJudge
+
+    init(_ judge: ConformanceJudge) { self.judge = judge }
+  }
+
+  /// Takes what came of a case.
+  /// - Parameters:
+  ///   - result: What came of it.
+  ///   - file: What its recording is called.
+  /// - Throws: ``CaptureError`` for a recording that can't be read.
+  mutating func take(_ result: CaseResult, in file: String) throws {
+    let plan = result.plan
+    var record = CaseRecord(
+      name: plan.driven.name, values: plan.shownValues, spec: plan.version.standard, file: file,
+      clauses: plan.driven.clauses)
+    defer { records.append(record) }
+    if case .notApplicable(let why) = result.outcome {
+      record.outcome = .notApplicable
+      record.reason = why
+      return
+    }
+    let judging = Judging(fresh)
+    judging.judge.begin(file: file)
+    try Self.read(result.recording) { judging.judge.consume($0) }
+    let report = judging.judge.report(toolVersion: Reprise.version)
+    record.take(report, spec: plan.version.standard)
+    switch result.outcome {
+    case .done, .notApplicable: break
+    case .late: record.note("it took longer than its \(plan.driven.seconds) s")
+    case .stopped(let why): record.note(why)
+    }
+    joiner.add(report)
+  }
+
+  /// The report on all that was taken.
+  func report() -> ConformanceReport { joiner.report().adding(records) }
+
+  /// Reads a recording in memory.
+  static func read(
+    _ recording: [UInt8], _ take: @escaping (borrowing EventView) throws -> Void
+  ) throws {
+    var reader = try CaptureReader(ByteSource(bytes: recording))
+    var session = try FrameSession(live: InputOptions(), take)
+    while let frame = try reader.next() { session.take(frame) }
+    _ = try session.finish(frames: reader.framesRead)
+  }
+}
