@@ -13,8 +13,12 @@ package struct BrokerPlace {
   var address: TCPAddress
   /// What connections by TLS have in common; nil where there is none.
   let tls: TLSClientContext?
+  /// Whether the MQTT is carried by WebSocket.
+  package var isWebSocket: Bool { webSocket != nil }
   /// The port that decoders know what is said by.
   let shownPort: UInt16
+  /// What carries MQTT there; nil where TCP or TLS does.
+  let webSocket: WebSocketTarget?
   /// What is let in by; nil where nothing is asked for.
   let credentials: Credentials
 
@@ -34,12 +38,13 @@ package struct BrokerPlace {
 
   /// Looks a host up, which blocks until a name server has answered.
   /// - Parameters:
-  ///   - url: The broker's URL, `mqtt` or `mqtts`.
+  ///   - url: The broker's URL.
   ///   - tls: Whom is trusted, and what is shown, where TLS is spoken.
   ///   - credentials: What the clients are let in by.
+  ///   - headers: Fields of the request for WebSocket.
   /// - Throws: ``DataClientError`` for a host that nobody knows, and for files of `tls` that are none.
   package init(
-    _ url: BrokerURL, tls: TLSOptions, credentials: Credentials
+    _ url: BrokerURL, tls: TLSOptions, credentials: Credentials, headers: [String: String] = [:]
   ) throws(DataClientError) {
     name = url.description
     addresses = try TCPAddress.resolve(url.host, port: url.port)
@@ -48,7 +53,13 @@ package struct BrokerPlace {
     }
     address = first
     self.tls = url.isSecure ? try TLSClientContext(host: url.host, tls) : nil
-    shownPort = 1_883
+    shownPort = url.path == nil ? 1_883 : 80
+    let isUsual = url.port == (url.isSecure ? 443 : 80)
+    let host = url.host.contains(":") ? "[\(url.host)]" : url.host
+    webSocket = url.path.map { path in
+      WebSocketTarget(
+        path: path, host: isUsual ? host : "\(host):\(url.port)", headers: headers)
+    }
     self.credentials = credentials
   }
 }

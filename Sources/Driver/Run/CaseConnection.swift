@@ -23,9 +23,13 @@ final class CaseConnection {
   private var socket: TCPSocket?
   private let shownPort: UInt16
   private var isConnected = false
+  /// Whether bytes can pass, be it without the WebSocket that is to carry the MQTT.
+  private var isEstablished = false
   private var beginning = POLLOUT
   private var waiting = OutputBuffer()
   private var framer = MQTTFramer()
+  /// What carries the MQTT; nil where nothing does.
+  private var carrier: WebSocketCarrier?
   private let version: MQTTVersion
   /// Whether the server sends nothing more.
   private(set) var hasEnded = false
@@ -48,6 +52,7 @@ final class CaseConnection {
     self.version = version
     self.recorder = recorder
     shownPort = place.shownPort
+    carrier = place.webSocket.map { WebSocketCarrier($0) }
     let socket = try TCPSocket.connecting(to: place.address)
     self.socket = socket
     channel = try place.tls?.channel(on: socket, offering: []) ?? socket
@@ -60,6 +65,7 @@ final class CaseConnection {
     var events: Int32 = 0
     switch phase {
     case .over: return pollfd(fd: -1, events: 0, revents: 0)
+    case .opening where isEstablished: events = waiting.isEmpty ? POLLIN : POLLIN | POLLOUT
     case .opening: events = beginning
     case .open:
       if !hasEnded { events |= POLLIN }
@@ -78,11 +84,11 @@ final class CaseConnection {
     _ events: Int16, _ buffer: inout [UInt8], _ now: Timestamp, _ take: (HeardPacket) -> Void
   ) {
     guard events != 0 else { return }
-    if phase == .opening { goOnOpening(now) }
-    guard phase == .open else { return }
+    if phase == .opening, !isEstablished { goOnOpening(now) }
+    guard isEstablished else { return }
     flush(now)
     if Int32(events) & (POLLIN | POLLHUP | POLLERR) != 0 || channel.hasMore {
-      repeat { receive(&buffer, now, take) } while phase == .open && !hasEnded && channel.hasMore
+      repeat { receive(&buffer, now, take) } while isEstablished && !hasEnded && channel.hasMore
     }
   }
 
@@ -99,9 +105,14 @@ final class CaseConnection {
         let client = Endpoint(octets: local.bytes, port: local.port),
         let server = Endpoint(octets: remote.bytes, port: shownPort)
       else { return fail("the connection was lost") }
-      phase = .open
+      isEstablished = true
       recorder.open(number, from: client, to: server, at: now)
       if let protection = channel.protection { recorder.note(number, "in truth by \(protection)") }
+      guard let carrier else {
+        phase = .open
+        return
+      }
+      write(carrier.opening, now)
     }
   }
 
@@ -110,6 +121,7 @@ final class CaseConnection {
   /// Lets go of the socket, which closes it.
   private func close(_ why: String? = nil) {
     phase = .over(why)
+    isEstablished = false
     channel = ClosedChannel()
     socket = nil
   }
@@ -119,6 +131,10 @@ final class CaseConnection {
   /// Sends bytes, now or when the system takes them.
   func send(_ bytes: [UInt8], _ now: Timestamp) {
     guard phase == .open, !isFinished else { return }
+    write(carrier?.wrap(bytes) ?? bytes, now)
+  }
+
+  private func write(_ bytes: [UInt8], _ now: Timestamp) {
     waiting.append(bytes)
     flush(now)
   }
@@ -140,14 +156,29 @@ final class CaseConnection {
     case .bytes(let count):
       guard !hasEnded else { return }
       recorder.send(number, from: .server, buffer[..<count], at: now)
-      cut(buffer[..<count], take)
+      guard carrier != nil else { return cut(buffer[..<count], take) }
+      unwrap(buffer[..<count], now, take)
     case .end:
       hasEnded = true
       recorder.end(number, by: .server, .finished, at: now)
       // A client has nothing more to say to a server that says no more.
-      isFinished ? close() : finish(now)
+      isFinished && carrier == nil ? close() : endOwn(now)
     case .failed: breakOff(by: .server, now)
     }
+  }
+
+  /// Takes the MQTT out of what carries it.
+  private func unwrap(
+    _ bytes: ArraySlice<UInt8>, _ now: Timestamp, _ take: (HeardPacket) -> Void
+  ) {
+    guard let arrival = carrier?.take(bytes) else { return }
+    if !arrival.answer.isEmpty { write(arrival.answer, now) }
+    switch carrier?.phase {
+    case .open where phase == .opening: phase = .open
+    case .refused(let why): return fail(why)
+    case .open, .upgrading, nil: break
+    }
+    if !arrival.cargo.isEmpty { cut(arrival.cargo[...], take) }
   }
 
   private func cut(_ bytes: ArraySlice<UInt8>, _ take: (HeardPacket) -> Void) {
@@ -169,15 +200,25 @@ final class CaseConnection {
   func finish(_ now: Timestamp) {
     guard phase == .open, !isFinished else { return }
     isFinished = true
+    // The server is the first to end a connection whose WebSocket was closed (RFC 6455 section 7.1.1).
+    if let closing = carrier?.close(), !closing.isEmpty, !hasEnded { return write(closing, now) }
     flush(now)
     _ = channel.shutdownWriting()
     recorder.end(number, by: .client, .finished, at: now)
     if hasEnded { close() }
   }
 
+  /// Ends what the client sends, behind the end of what the server does.
+  private func endOwn(_ now: Timestamp) {
+    carrier = nil
+    isFinished = false
+    finish(now)
+    if isEstablished { close() }
+  }
+
   /// Breaks the connection off.
   func reset(_ now: Timestamp) {
-    guard phase == .open else { return close() }
+    guard isEstablished else { return close() }
     channel.breakOffWhenClosed()
     breakOff(by: .client, now)
   }

@@ -42,9 +42,11 @@ enum ConformBrokerCommand: Command {
       BaselineOptions.baseline, BaselineOptions.write, .redact,
       BrokerOptions.username, BrokerOptions.passwordFile, BrokerOptions.authority,
       BrokerOptions.certificate, BrokerOptions.key, BrokerOptions.insecure,
+      BrokerOptions.header,
     ],
     details: """
-      URL is mqtt://HOST:PORT, or mqtts:// for TLS. A case says what clients do, in MQTT 3.1.1
+      URL is mqtt://HOST:PORT, mqtts:// for TLS, or ws:// and wss://HOST:PORT/PATH, where
+      the clauses of WebSocket are judged as well. A case says what clients do, in MQTT 3.1.1
       and 5.0: reprise conform list --cases shows them all, reprise conform explain CASE one of
       them. What they and the broker say is recorded, byte by byte, and judged by the clauses
       that conform trace judges captures by; only what the broker does is in the report.
@@ -81,10 +83,10 @@ enum ConformBrokerCommand: Command {
     let recordings = try CaseRecordings(
       folder: arguments.value(save), replaces: arguments.has(force))
     var judging = try ConformRun.options(arguments, baseline)
-    judging.specs = Set(versions.map(\.standard))
+    let session = try DriverSession(arguments, console)
+    judging.specs = Set(versions.map(\.standard) + (session.isWebSocket ? ["rfc6455"] : []))
     judging.subject = .server
     var judge = try CaseJudge(judging)
-    let session = try DriverSession(arguments, console)
     for result in try session.run(plans, in: versions) {
       try judge.take(result, in: recordings.write(result))
     }

@@ -11,6 +11,8 @@ final class DriverSession {
   private let launched: LaunchedBroker?
   private let rate: Int?
   private let console: Console
+  /// Whether the MQTT is carried by WebSocket, whose clauses are judged as well then.
+  var isWebSocket: Bool { place.isWebSocket }
   /// Whether the user ended it before all cases were run.
   private(set) var isCutShort = false
 
@@ -32,14 +34,12 @@ final class DriverSession {
     self.launched = launched
     let text = arguments.operands.first ?? launched.map { "mqtt://127.0.0.1:\($0.port)" } ?? ""
     let url = try BrokerOptions.url(text)
-    guard url.path == nil else {
-      throw UsageError("this version drives no broker over WebSocket", "type mqtt:// or mqtts://")
-    }
     let options = try BrokerOptions(text, arguments, console, clientID: "")
     place = try BrokerPlace(
       url, tls: BrokerOptions.tls(arguments, isSecure: url.isSecure),
       credentials: BrokerPlace.Credentials(
-        username: options.connect.username, password: options.connect.password))
+        username: options.connect.username, password: options.connect.password),
+      headers: BrokerOptions.headers(arguments, isWebSocket: url.path != nil))
   }
 
   /// Runs cases.

@@ -166,7 +166,7 @@ struct BrokerOptions {
     }
   }
 
-  private static func headers(
+  static func headers(
     _ arguments: Arguments, isWebSocket: Bool
   ) throws(UsageError) -> [String: String] {
     let fields = arguments.list(header)
