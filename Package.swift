@@ -184,6 +184,9 @@ let package = Package(
       name: "account-bind-app", dependencies: ["RepriseCore", "DeviceSDK", "LiveClient"],
       path: "Tests/AccountBindApp", swiftSettings: settings),
     .testTarget(
+      name: "DriverTests", dependencies: ["ConformanceKit", "Driver", "RepriseCore", "Wire"],
+      swiftSettings: settings),
+    .testTarget(
       name: "FuzzTests", dependencies: ["FuzzTargets"],
       swiftSettings: settings),
     .testTarget(

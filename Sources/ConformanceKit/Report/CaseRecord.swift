@@ -8,6 +8,8 @@ package struct CaseRecord: Sendable, Hashable {
     case judged
     /// None of them was: they say nothing of what came of it.
     case inconclusive
+    /// Something else came of it than when the same bytes were not cut into segments, which the subject must not see.
+    case changed
     /// The subject can't do what it takes.
     case notApplicable = "not-applicable"
   }
@@ -28,6 +30,8 @@ package struct CaseRecord: Sendable, Hashable {
   package var reason: String?
   /// The clauses that its recording violates.
   package private(set) var failed: [String] = []
+  /// The clauses that it is for and that its recording keeps.
+  private var kept: [String] = []
 
   /// Creates the record of a case that nothing was judged of yet.
   package init(name: String, values: String, spec: String, file: String, clauses: [String]) {
@@ -41,6 +45,7 @@ package struct CaseRecord: Sendable, Hashable {
   ///   - spec: The standard that its clauses are of.
   package mutating func take(_ report: ConformanceReport, spec: String) {
     let own = report.results.filter { clauses.contains($0.clause.id) }
+    kept = own.filter { $0.satisfied > 0 }.map(\.clause.id)
     failed = report.results.filter { $0.verdict == .failed }.map(\.clause.id)
     if own.contains(where: { $0.satisfied + $0.violated > 0 }) || !failed.isEmpty {
       outcome = .judged
@@ -48,6 +53,19 @@ package struct CaseRecord: Sendable, Hashable {
     }
     let reasons = own.compactMap(\.reason)
     reason = reasons.first ?? "none of its clauses had anything to judge"
+  }
+
+  /// Compares what came of it with what came of the same case when nothing was cut.
+  /// - Parameter whole: The record of that.
+  package mutating func compare(with whole: CaseRecord) {
+    guard whole.failed != failed || whole.kept != kept || whole.outcome != outcome else { return }
+    func names(_ clauses: [String]) -> String {
+      clauses.isEmpty ? "nothing" : clauses.joined(separator: ", ")
+    }
+    outcome = .changed
+    reason =
+      "it kept \(names(kept)) and violated \(names(failed)); when its bytes were not cut it kept "
+      + "\(names(whole.kept)) and violated \(names(whole.failed))"
   }
 
   /// Says what kept it from its end, besides what was judged.

@@ -61,10 +61,11 @@ public struct ConformanceReport: Sendable, Hashable {
   /// Whether any clause had anything to judge, be it undecided.
   public var hasJudged: Bool { results.contains { $0.isExercised } }
 
-  /// Whether any clause failed, a step that shows none, or an entry of a baseline, each of which fails the run.
+  /// Whether any clause failed, a case whose bytes were cut, a step that shows none, or an entry of a baseline, each of which fails the run.
   public var hasFailed: Bool {
     baseline?.mended.isEmpty == false || unbound.contains { $0.acceptance == nil }
       || results.contains { $0.verdict == .failed }
+      || cases?.contains { $0.outcome == .changed } == true
   }
 
   /// Returns how many clauses have a verdict.

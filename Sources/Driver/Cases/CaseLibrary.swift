@@ -25,7 +25,8 @@ package struct CaseLibrary: Sendable {
   ) throws(DriverError) -> [DrivenCase] {
     let value: JSONValue
     do throws(JSONSyntaxError) { value = try JSONValue.read(bytes) } catch {
-      throw DriverError(.badCase, "\(file) is no JSON: \(error)")
+      let line = bytes.prefix(error.offset).count { $0 == UInt8(ascii: "\n") } + 1
+      throw DriverError(.badCase, "\(file), line \(line): it is no JSON: \(error.message)")
     }
     var cases: [DrivenCase] = []
     for element in value.elements ?? [value] { cases.append(try DrivenCase(element, in: file)) }

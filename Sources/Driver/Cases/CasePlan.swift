@@ -14,15 +14,32 @@ package struct CasePlan: Sendable {
   /// The steps that are done in this version.
   package let steps: [CaseStep]
 
-  /// What it is called, which is the name of its recording as well.
-  package var name: String {
+  /// How what is sent is cut into segments, and the number of this repetition; nil where it is sent as it is.
+  package var cut: (number: Int, chopping: Chopping)?
+
+  /// The same, with what is sent cut into segments.
+  /// - Parameter number: The number of the repetition, from 1.
+  package func cut(_ number: Int) -> CasePlan {
+    var plan = self
+    plan.cut = (number, Chopping(number: number))
+    return plan
+  }
+
+  /// What it is called where nothing is cut.
+  package var wholeName: String {
     let version = version == .v5_0 ? "v5" : "v311"
     return "\(driven.name).\(version)" + (row.map { ".\($0)" } ?? "")
   }
 
+  /// What it is called, which is the name of its recording as well.
+  package var name: String {
+    wholeName + (cut.map { ".cut\($0.number)" } ?? "")
+  }
+
   /// The values of the row, for people; nothing where there are none.
   package var shownValues: String {
-    values.map { "\($0.key) \($0.value.text ?? $0.value.description)" }.joined(separator: ", ")
+    (values.map { "\($0.key) \($0.value.text ?? $0.value.description)" }
+      + [cut?.chopping.description].compactMap(\.self)).joined(separator: ", ")
   }
 
   /// Makes the plans of a case.

@@ -17,7 +17,7 @@ package struct DrivenCase: Sendable, Hashable {
   package let name: String
   /// What is provoked, in one sentence.
   package let title: String
-  /// The clauses that it is meant to exercise, in whichever version has them.
+  /// The clauses that it is meant to exercise: in whichever version has them, or with a standard in front in that alone.
   package let clauses: [String]
   /// The versions of MQTT that it is run in.
   package let versions: [MQTTVersion]
@@ -60,6 +60,15 @@ package struct DrivenCase: Sendable, Hashable {
       try CaseStep(value, place)
     }
     guard !steps.isEmpty else { throw part.wrong("steps", "has none") }
+  }
+
+  /// The identifiers of the clauses that it is meant to exercise in a version.
+  package func clauses(in version: MQTTVersion) -> [String] {
+    clauses.compactMap { clause in
+      let parts = clause.split(separator: "/", maxSplits: 1)
+      guard parts.count == 2 else { return clause }
+      return parts[0] == version.standard ? String(parts[1]) : nil
+    }
   }
 
   /// Long enough for an answer that does not come to be one that was not given.

@@ -68,7 +68,7 @@ package struct BrokerAbilities: Sendable {
     try DrivenCase(
       [
         "name": "abilities", "title": "What the broker says of itself.",
-        "clauses": ["MQTT-3.2.0-1"], "seconds": 15,
+        "clauses": ["MQTT-3.2.0-1"], "seconds": 10,
         "steps": [
           [
             "do": "connect", "client": "a", "properties": ["sessionExpiryInterval": 60],

@@ -27,6 +27,13 @@ final class CaseConnection {
   private var isEstablished = false
   private var beginning = POLLOUT
   private var waiting = OutputBuffer()
+  /// How what is sent is cut into segments; nil where it is not.
+  private let chopping: Chopping?
+  /// The segments that come later, and when the next one does.
+  private var pieces = Fifo<[UInt8]>()
+  private var nextPiece: Timestamp?
+  /// How many bytes were given to be sent.
+  private var given = 0
   private var framer = MQTTFramer()
   /// What carries the MQTT; nil where nothing does.
   private var carrier: WebSocketCarrier?
@@ -44,10 +51,13 @@ final class CaseConnection {
   ///   - place: Where the broker is.
   ///   - version: The version by which packets are read.
   ///   - recorder: Keeps what passes.
+  ///   - chopping: How what is sent is cut into segments; nil where it is not.
   /// - Throws: ``DataClientError`` when it fails at once.
   init(
-    _ number: Int, to place: BrokerPlace, _ version: MQTTVersion, _ recorder: CaseRecorder
+    _ number: Int, to place: BrokerPlace, _ version: MQTTVersion, _ recorder: CaseRecorder,
+    _ chopping: Chopping?
   ) throws(DataClientError) {
+    self.chopping = chopping
     self.number = number
     self.version = version
     self.recorder = recorder
@@ -135,8 +145,34 @@ final class CaseConnection {
   }
 
   private func write(_ bytes: [UInt8], _ now: Timestamp) {
+    if let chopping {
+      for piece in chopping.pieces(of: bytes, after: given) { pieces.append(piece) }
+      given += bytes.count
+      return goOn(now)
+    }
     waiting.append(bytes)
     flush(now)
+  }
+
+  /// When the next segment is due; nil where none waits.
+  var wakeTime: Timestamp? { pieces.isEmpty || !isEstablished ? nil : nextPiece }
+
+  /// Sends the next segment when it is due.
+  func goOn(_ now: Timestamp) {
+    guard isEstablished, !pieces.isEmpty, nextPiece ?? now <= now else { return }
+    flush(now)
+    guard waiting.isEmpty, let piece = pieces.popFirst() else { return }
+    nextPiece = now.advanced(by: Chopping.pause)
+    waiting.append(piece)
+    flush(now)
+  }
+
+  /// Sends all segments that wait, one behind the other.
+  private func sendRest(_ now: Timestamp) {
+    while isEstablished, let piece = pieces.popFirst() {
+      waiting.append(piece)
+      flush(now)
+    }
   }
 
   private func flush(_ now: Timestamp) {
@@ -200,8 +236,12 @@ final class CaseConnection {
   func finish(_ now: Timestamp) {
     guard phase == .open, !isFinished else { return }
     isFinished = true
+    sendRest(now)
     // The server is the first to end a connection whose WebSocket was closed (RFC 6455 section 7.1.1).
-    if let closing = carrier?.close(), !closing.isEmpty, !hasEnded { return write(closing, now) }
+    if let closing = carrier?.close(), !closing.isEmpty, !hasEnded {
+      write(closing, now)
+      return sendRest(now)
+    }
     flush(now)
     _ = channel.shutdownWriting()
     recorder.end(number, by: .client, .finished, at: now)

@@ -54,7 +54,10 @@ final class CaseRun {
   }
 
   /// When there is something to do, whatever comes until then.
-  var deadline: Timestamp { wait.map { min($0.until, end) } ?? end }
+  var deadline: Timestamp {
+    (clients.compactMap { $0.connection?.wakeTime } + [wait?.until].compactMap(\.self))
+      .reduce(end, min)
+  }
 
   /// Does what sockets are ready for, and goes on as far as it can.
   /// - Parameters:
@@ -74,6 +77,7 @@ final class CaseRun {
 
   /// Goes on as far as it can.
   func advance(_ now: Timestamp) {
+    for client in clients { client.connection?.goOn(now) }
     while !isOver {
       if let wait {
         guard isDone(wait, now) || now >= end else { return }
@@ -214,7 +218,9 @@ final class CaseRun {
     if let connection = client.connection, !connection.isOver { connection.reset(now) }
     connections += 1
     do throws(DataClientError) {
-      client.begin(try CaseConnection(connections, to: setting.place, plan.version, recorder))
+      client.begin(
+        try CaseConnection(
+          connections, to: setting.place, plan.version, recorder, plan.cut?.chopping))
     } catch {
       throw DriverError(
         .unreachable,

@@ -24,6 +24,12 @@ enum ConformBrokerCommand: Command {
     help: "Only these cases; the path of a file (with a / or ending in .json) is a case of yours.")
   static let rate = OptionSpec(
     name: "rate", value: "N", help: "Begins at most N cases a second.")
+  static let chop = OptionSpec(
+    name: "chop", value: "N",
+    help: """
+      Repeats each case N times with what is sent cut into segments of TCP: first behind every \
+      byte, then at places drawn by lot; what comes of it must not change.
+      """)
   static let dryRun = OptionSpec(
     name: "dry-run", help: "Shows what would be sent, and connects to nobody.")
   static let force = OptionSpec(
@@ -37,7 +43,7 @@ enum ConformBrokerCommand: Command {
     name: "conform broker", summary: "Drives a broker by cases, and judges what it does.",
     operands: "URL | --launch COMMAND", operandCount: 0...1,
     options: [
-      profile, cases, launch, save, force, rate, dryRun, .spec, ConformRun.clause,
+      profile, cases, chop, launch, save, force, rate, dryRun, .spec, ConformRun.clause,
       ConformRun.strict, ConformRun.allowEmpty, ConformRun.format, ReportFiles.option, .output,
       BaselineOptions.baseline, BaselineOptions.write, .redact,
       BrokerOptions.username, BrokerOptions.passwordFile, BrokerOptions.authority,
@@ -68,12 +74,15 @@ enum ConformBrokerCommand: Command {
         reprise conform broker mqtts://host --ca-file ca.pem --profile full
         reprise conform broker mqtt://localhost --case will-on-reset --spec mqtt-5.0
         reprise conform broker mqtt://localhost --case ./my-case.json --dry-run
+        reprise conform broker mqtt://localhost --chop 3
         reprise conform broker mqtt://localhost --report junit=results.xml
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     let versions = try versions(arguments)
+    let repetitions = try arguments.count(chop) ?? 0
     let plans = try chosen(arguments).flatMap { CasePlan.plans(of: $0, in: versions) }
+      .flatMap { plan in [plan] + (0..<repetitions).map { plan.cut($0 + 1) } }
     guard !plans.isEmpty else {
       throw UsageError("none of these cases is of these versions", "leave --spec out")
     }
@@ -120,8 +129,12 @@ enum ConformBrokerCommand: Command {
     let named = try library.select(
       typed.filter { !files.contains($0) }, profile: typed.isEmpty ? profile : .full, own: own)
     guard !selectors.isEmpty else { return named }
-    let wanted = Set(try Catalogue.bundled().select(selectors).map(\.id))
-    let matching = named.filter { !wanted.isDisjoint(with: $0.clauses) }
+    let wanted = Set(try Catalogue.bundled().select(selectors).map { "\($0.spec)/\($0.id)" })
+    let matching = named.filter { one in
+      one.versions.contains { version in
+        one.clauses(in: version).contains { wanted.contains("\(version.standard)/\($0)") }
+      }
+    }
     guard !matching.isEmpty else {
       throw UsageError(
         "no case is for \(selectors.joined(separator: ", "))",

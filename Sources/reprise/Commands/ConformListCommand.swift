@@ -1,24 +1,30 @@
 import ConformanceKit
+import Driver
 import RepriseCore
 
-/// `reprise conform list`: lists the clauses of the catalogue.
+/// `reprise conform list`: lists the clauses of the catalogue, or the cases that brokers are driven by.
 enum ConformListCommand: Command {
   private static let format = OptionSpec(
     name: "format", letter: "f", value: "FORMAT", choices: ["text", "json"],
     help: "text (default): a table; json: id, spec, section, level, actor, status and summary.")
 
+  private static let cases = OptionSpec(
+    name: "cases", help: "Lists the cases of conform broker instead: profile, runs and title.")
+
   static let spec = CommandSpec(
     name: "conform list", summary: "Lists the clauses: id, level, status, scope and summary.",
-    operands: "[SECTION]", operandCount: 0...1, options: [.spec, format, .output],
+    operands: "[SECTION]", operandCount: 0...1, options: [.spec, cases, format, .output],
     details: """
       Examples:
         reprise conform list
         reprise conform list --spec mqtt-3.1.1 3.8
         reprise conform list rfc6455/5.5
         reprise conform list --format json
+        reprise conform list --cases
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+    if arguments.has(cases) { return try listCases(arguments) }
     let catalogue = try Catalogue.listed()
     let specs = arguments.list(.spec)
     let chosen = specs.isEmpty ? nil : Set(specs)
@@ -30,6 +36,17 @@ enum ConformListCommand: Command {
       : catalogue.listing(specs: chosen, section: arguments.operands.first)
     let output = try OutputFile(arguments.value(.output), inputs: [])
     try output.write(listing)
+    try output.close()
+    return .done
+  }
+
+  private static func listCases(_ arguments: Arguments) throws -> ExitStatus {
+    guard arguments.operands.isEmpty, arguments.list(.spec).isEmpty else {
+      throw UsageError("cases are of no section or standard", "type --cases alone")
+    }
+    let library = try CaseLibrary.broker()
+    let output = try OutputFile(arguments.value(.output), inputs: [])
+    try output.write(arguments.value(format) == "json" ? library.json() : library.listing())
     try output.close()
     return .done
   }

@@ -8,6 +8,8 @@ struct CaseJudge {
   private let fresh: ConformanceJudge
   private var joiner: ReportJoiner
   private(set) var records: [CaseRecord] = []
+  /// The records of cases whose bytes were not cut, by their names.
+  private var whole: [String: CaseRecord] = [:]
 
   /// Prepares to judge.
   /// - Parameter options: What is judged, and whose conduct.
@@ -33,8 +35,11 @@ struct CaseJudge {
     let plan = result.plan
     var record = CaseRecord(
       name: plan.driven.name, values: plan.shownValues, spec: plan.version.standard, file: file,
-      clauses: plan.driven.clauses)
-    defer { records.append(record) }
+      clauses: plan.driven.clauses(in: plan.version))
+    defer {
+      records.append(record)
+      if plan.cut == nil { whole[plan.name] = record }
+    }
     if case .notApplicable(let why) = result.outcome {
       record.outcome = .notApplicable
       record.reason = why
@@ -50,6 +55,7 @@ struct CaseJudge {
     case .late: record.note("it took longer than its \(plan.driven.seconds) s")
     case .stopped(let why): record.note(why)
     }
+    if plan.cut != nil, let before = whole[plan.wholeName] { record.compare(with: before) }
     joiner.add(report)
   }
 

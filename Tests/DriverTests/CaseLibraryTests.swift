@@ -1,0 +1,91 @@
+import ConformanceKit
+import Driver
+import Foundation
+import RepriseCore
+import Testing
+import Wire
+
+/// The cases that are part of the command: what holds of each of them.
+@Suite("The cases of brokers")
+struct CaseLibraryTests {
+  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Conformance/broker")
+
+  @Test("The command has the cases of the folder, each named like its file, in their order")
+  func folder() throws {
+    let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+      .filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }
+    #expect(try CaseLibrary.broker().cases.map(\.name) == files.sorted())
+    for file in files {
+      let path = Self.folder.appending(path: "\(file).json")
+      let cases = try CaseLibrary.read(Array(Data(contentsOf: path)), file)
+      #expect(cases.map(\.name) == [file])
+    }
+  }
+
+  @Test(
+    "Each case is for clauses that bind a server, have a rule, and are of a version of the case")
+  func clauses() throws {
+    let catalogue = try Catalogue.bundled().clauses
+    for one in try CaseLibrary.broker().cases {
+      for clause in one.clauses {
+        let meant = one.versions.flatMap { version in
+          one.clauses(in: version).filter { clause.hasSuffix($0) }.flatMap { id in
+            catalogue.filter { $0.id == id && $0.spec == version.standard }
+          }
+        }
+        #expect(!meant.isEmpty, "\(one.name): no clause \(clause)")
+        #expect(
+          meant.contains { $0.actor != .client && [.checked, .reactive].contains($0.status) },
+          "\(one.name): \(clause) is no server's, or has no rule")
+      }
+    }
+  }
+
+  @Test("Every step of every case can be sent")
+  func steps() throws {
+    for one in try CaseLibrary.broker().cases {
+      for plan in CasePlan.plans(of: one, in: [.v3_1_1, .v5_0]) {
+        let lines = try plan.preview().split(separator: "\n")
+        #expect(lines.count == plan.steps.count + 1, "\(plan.name)")
+      }
+    }
+  }
+
+  @Test("Every topic and filter that is a case's to choose begins with the run's own")
+  func topics() throws {
+    for one in try CaseLibrary.broker().cases {
+      for plan in CasePlan.plans(of: one, in: [.v3_1_1, .v5_0]) {
+        for step in plan.steps {
+          let names = Self.names(in: step)
+          let strange = names.filter { !Self.isOwn($0) }
+          #expect(strange == [], "\(plan.name)")
+        }
+      }
+    }
+  }
+
+  /// The names of topics and filters in a step; those that stand in the rows have other tests.
+  private static func names(in step: CaseStep) -> [String] {
+    var names: [String] = []
+    for field in step.fields {
+      switch field.key {
+      case "topic", "filter": names += [field.value.text].compactMap(\.self)
+      case "filters":
+        for element in field.value.elements ?? [] {
+          names += [element.text ?? element["filter"]?.text].compactMap(\.self)
+        }
+      case "will": names += [field.value["topic"]?.text].compactMap(\.self)
+      default: break
+      }
+    }
+    return names
+  }
+
+  private static func isOwn(_ name: String) -> Bool {
+    // What is no name at all, a row's, the broker's own figures, and shares of filters that are the run's own.
+    name.isEmpty || name.hasPrefix("{") || name.hasPrefix("$SYS/")
+      || name.hasPrefix("$share/")
+        && name.split(separator: "/", maxSplits: 2).last?.hasPrefix("{t}") == true
+  }
+}

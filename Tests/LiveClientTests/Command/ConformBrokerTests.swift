@@ -1,0 +1,350 @@
+import Foundation
+import Glibc
+import RepriseCore
+import Testing
+
+/// `reprise conform broker`, with a mosquitto and with brokers that are none.
+@Suite struct ConformBrokerTests {
+  private let directory: Scratch
+
+  init() throws { directory = try Scratch() }
+
+  /// What a run came to: its status, its report, and what it said besides.
+  private struct Run {
+    let status: Int32
+    let errors: String
+    let report: JSONValue
+
+    /// The cases, each as `case spec outcome`.
+    var cases: [String] {
+      (report["cases"]?.elements ?? []).map { one in
+        ["case", "spec", "outcome"].map { one[$0]?.text ?? "-" }.joined(separator: " ")
+      }
+    }
+
+    var reasons: [String] { (report["cases"]?.elements ?? []).compactMap { $0["reason"]?.text } }
+
+    var failed: [String] { clauses("failed") }
+
+    func clauses(_ verdict: String) -> [String] {
+      (report["clauses"]?.elements ?? []).filter { $0["verdict"]?.text == verdict }.map {
+        "\($0["spec"]?.text ?? "")/\($0["id"]?.text ?? "")"
+      }
+    }
+
+    func verdict(_ id: String, _ spec: String) -> String? {
+      report["clauses"]?.elements?.first { $0["id"]?.text == id && $0["spec"]?.text == spec }?[
+        "verdict"]?.text
+    }
+  }
+
+  private func run(_ words: [String]) async throws -> Run {
+    let (status, output, errors) = try await RunningCommand.run(
+      ["conform", "broker"] + words + ["--format", "json"], in: directory)
+    return Run(
+      status: status, errors: errors, report: JSONValue(parsing: Array(output.utf8)) ?? .null)
+  }
+
+  /// Writes a case of the test's own; returns its path.
+  private func write(
+    _ name: String, _ steps: [String], clauses: String = "MQTT-3.12.4-1", _ more: String = ""
+  ) throws -> String {
+    let text = """
+      {"name": "\(name)", "title": "A test.", "clauses": ["\(clauses)"], \(more.isEmpty ? "" : more + ",")
+       "steps": [\(steps.joined(separator: ",\n"))]}
+      """
+    try directory.write(text, to: "\(name).json")
+    return directory.file("\(name).json")
+  }
+
+  // MARK: A real broker
+
+  @Test("What is said is kept, can be judged again, and leaves nothing on the broker")
+  func drives() async throws {
+    let broker = try await Broker()
+    let own = try write(
+      "own",
+      [
+        #"{"client":"a","do":"connect","cleanStart":false,"properties":{"sessionExpiryInterval":600}}"#,
+        #"{"client":"a","do":"subscribe","filter":"{t}/#","qos":1}"#,
+        #"{"client":"a","do":"publish","topic":"{t}/kept","qos":1,"retain":true}"#,
+        #"{"client":"a","do":"await","type":"PUBLISH"}"#, #"{"client":"a","do":"fence"}"#,
+      ], #""needs":["retain","sessions"]"#)
+    let folder = directory.file("evidence")
+    let run = try await run([broker.url, "--case", "connect,\(own)", "--save", folder])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.errors == "")
+    let names = ["abilities", "connect", "connect", "own"]
+    #expect(
+      run.cases.sorted()
+        == ["3.1.1", "5.0"].flatMap { version in names.map { "\($0) mqtt-\(version) judged" } }
+        .sorted())
+    #expect(run.reasons == [])
+    #expect(run.failed == [])
+    for spec in ["mqtt-3.1.1", "mqtt-5.0"] {
+      for id in ["MQTT-3.12.4-1", "MQTT-3.2.0-1", "MQTT-3.8.4-1", "MQTT-3.3.4-1"] {
+        #expect(run.verdict(id, spec) == "passed", "\(spec)/\(id)")
+      }
+    }
+    // What binds clients alone is not in the report.
+    #expect(run.verdict("MQTT-3.1.0-1", "mqtt-3.1.1") == nil)
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+    let runs = ["abilities.v311", "connect.v311.1", "connect.v311.2", "own.v311"]
+    let both = runs + runs.map { $0.replacing("v311", with: "v5") }
+    #expect(files.sorted() == both.flatMap { ["\($0).jsonl", "\($0).pcapng"] }.sorted())
+    for file in files {
+      var status = stat()
+      #expect(stat("\(folder)/\(file)", &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+    // Both forms hold the same, and it is no more than others find.
+    for form in ["pcapng", "jsonl"] {
+      let paths = both.map { "\(folder)/\($0).\(form)" }
+      let again = try await RunningCommand.run(["conform", "trace"] + paths, in: directory)
+      #expect(again.status == 0, "\(again.output)")
+    }
+    try await expectClean(broker)
+  }
+
+  /// Expects that no message of a run is kept any more.
+  private func expectClean(_ broker: Broker) async throws {
+    let client = try await TestClient.connected(broker)
+    _ = try await client.subscribe("reprise/#")
+    try await client.publish("reprise/end", [1])
+    let first = try await client.message()
+    #expect(first.topic == "reprise/end", "\(first.topic) was left")
+    try await client.disconnect()
+  }
+
+  @Test("What a broker can't do makes its cases not applicable, with what said so")
+  func lacks() async throws {
+    let broker = try await Broker(globals: ["retain_available false"])
+    let own = try write(
+      "own",
+      [
+        #"{"client":"a","do":"connect"}"#,
+        #"{"client":"a","do":"publish","topic":"{t}/a","retain":true,"qos":1}"#,
+      ], clauses: "MQTT-3.3.1-5", #""needs":["retain"]"#)
+    let run = try await run([broker.url, "--case", "connect,\(own)"])
+    #expect(run.status == 0)
+    #expect(
+      run.cases.filter { $0.hasPrefix("own") }.sorted()
+        == ["own mqtt-3.1.1 not-applicable", "own mqtt-5.0 not-applicable"])
+    let why = "its CONNACK says retainAvailable 0, see abilities.v5"
+    #expect(run.reasons == [why, why])
+    let clause = run.report["clauses"]?.elements?.first {
+      $0["id"]?.text == "MQTT-3.3.1-5" && $0["spec"]?.text == "mqtt-5.0"
+    }
+    #expect(clause?["verdict"]?.text == "not-applicable")
+    #expect(clause?["reason"]?.text == why)
+  }
+
+  @Test("Over WebSocket its clauses are judged as well, and over TLS the same as without")
+  func ways() async throws {
+    let broker = try await WebSocketBroker()
+    let carried = try await run([broker.url, "--case", "connect"])
+    #expect(carried.status == 0, "\(carried.errors)")
+    for id in ["RFC6455-4.2.2-8", "RFC6455-4.2.2-11", "RFC6455-5.1-3"] {
+      #expect(carried.verdict(id, "rfc6455") == "passed", "\(id)")
+    }
+    #expect(carried.verdict("MQTT-6.0.0-1", "mqtt-5.0") == "passed")
+    let certificates = try await Certificates()
+    let secure = try await Broker(
+      [
+        "allow_anonymous true", "certfile \(certificates.certificate("server"))",
+        "keyfile \(certificates.key("server"))",
+      ], directory: certificates.directory)
+    let words = ["mqtts://localhost:\(secure.port)", "--case", "connect"]
+    let plain = try await run(words + ["--ca-file", certificates.authority])
+    #expect(plain.status == 0, "\(plain.errors)")
+    #expect(plain.verdict("MQTT-3.12.4-1", "mqtt-5.0") == "passed")
+    let untrusted = try await run(words)
+    #expect(untrusted.status == 2)
+    #expect(untrusted.errors.contains("its certificate is not trusted"), "\(untrusted.errors)")
+  }
+
+  @Test("A broker is started for it, and is gone at the end")
+  func launches() async throws {
+    let file = directory.file("pid")
+    let command = "sh -c 'echo $$ > \(file); exec mosquitto -p {port}'"
+    let run = try await run(["--launch", command, "--case", "connect"])
+    #expect(run.status == 0, "\(run.errors)")
+    let process = try #require(
+      pid_t(Child.text(of: file).trimmingCharacters(in: .whitespacesAndNewlines)))
+    #expect(kill(process, 0) == -1 && errno == ESRCH)
+    let ended = try await self.run(["--launch", "true {port}"])
+    #expect(ended.status == 2)
+    #expect(ended.errors.contains("'true {port}' ended at once"), "\(ended.errors)")
+  }
+
+  @Test("Ctrl-C takes away what is on the broker by then")
+  func interrupted() async throws {
+    let broker = try await Broker()
+    let own = try write(
+      "own",
+      [
+        #"{"client":"a","do":"connect"}"#,
+        #"{"client":"a","do":"publish","topic":"{t}/kept","qos":1,"retain":true}"#,
+        #"{"do":"wait","seconds":600}"#,
+      ], #""seconds":600,"versions":["5.0"]"#)
+    let watcher = try await TestClient.connected(broker)
+    _ = try await watcher.subscribe("reprise/#")
+    let command = try RunningCommand(
+      ["conform", "broker", broker.url, "--case", own], in: directory)
+    let kept = try await watcher.message()
+    #expect(!kept.payload.isEmpty)
+    #expect(try await command.stop(SIGINT) == 130)
+    let cleared = try await watcher.message()
+    #expect(cleared.topic == kept.topic && cleared.payload.isEmpty)
+    try await watcher.disconnect()
+    try await expectClean(broker)
+  }
+
+  // MARK: Brokers that are none
+
+  /// What a broker of a few lines says to what it is sent; nothing is no answer.
+  private static func answer(_ first: UInt8, _ body: [UInt8], flags: UInt8) -> [UInt8] {
+    switch first {
+    case 0x10: body.count > 6 && body[6] == 5 ? [0x20, 3, flags, 0, 0] : [0x20, 2, flags, 0]
+    case 0xC0: [0xD0, 0]
+    default: []
+    }
+  }
+
+  /// A broker that answers CONNECT and PINGREQ, each client on a thread of its own.
+  private static func server(
+    flags: UInt8 = 0, isDeaf: @escaping @Sendable ([UInt8]) -> Bool = { _ in false }
+  ) throws -> ScriptedServer {
+    try ScriptedServer { socket in
+      try? startThread {
+        while let (first, body) = socket.readPacket(), first != 0xE0 {
+          if first == 0x10, isDeaf(body) { continue }
+          socket.write(answer(first, body, flags: flags))
+        }
+      }
+    }
+  }
+
+  @Test(
+    "A broker that sets a reserved bit is found, and one that does not is not", arguments: [0, 2])
+  func faulty(flags: UInt8) async throws {
+    let server = try Self.server(flags: flags)
+    let own = try write(
+      "own", [#"{"client":"a","do":"connect"}"#, #"{"client":"a","do":"fence"}"#])
+    let run = try await run(["mqtt://127.0.0.1:\(server.port)", "--case", own])
+    #expect(run.status == (flags == 0 ? 0 : 1), "\(run.errors)")
+    // 3.1.1 has no numbered statement on these bits.
+    #expect(run.failed == (flags == 0 ? [] : ["mqtt-5.0/MQTT-3.2.2-1"]))
+    let findings = run.report["clauses"]?.elements?.flatMap { $0["findings"]?.elements ?? [] } ?? []
+    // Once by the question what it can do, once by the case.
+    #expect(findings.count == (flags == 0 ? 0 : 2))
+    #expect(
+      Set(findings.compactMap { $0["file"]?.text })
+        == (flags == 0 ? [] : ["abilities.v5.pcapng", "own.v5.pcapng"]))
+  }
+
+  @Test("A broker that does not answer one case costs that one its time, and no other")
+  func deaf() async throws {
+    let server = try Self.server { body in
+      String(decoding: body, as: UTF8.self).contains("deafone")
+    }
+    let silent = try write(
+      "silent",
+      [#"{"client":"a","do":"connect","clientID":"deafone"}"#, #"{"client":"a","do":"fence"}"#],
+      #""seconds":1"#)
+    let other = try write(
+      "other", [#"{"client":"a","do":"connect"}"#, #"{"client":"a","do":"fence"}"#])
+    let run = try await run(["mqtt://127.0.0.1:\(server.port)", "--case", "\(silent),\(other)"])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(
+      run.cases.filter { !$0.hasPrefix("abilities") }.sorted() == [
+        "other mqtt-3.1.1 judged", "other mqtt-5.0 judged", "silent mqtt-3.1.1 inconclusive",
+        "silent mqtt-5.0 inconclusive",
+      ])
+    #expect(run.reasons == Array(repeating: "it took longer than its 1 s", count: 2))
+  }
+
+  @Test("What our own clients do on purpose is held against nobody")
+  func ownConduct() async throws {
+    let broker = try await Broker()
+    let own = try write(
+      "own",
+      [
+        #"{"client":"a","do":"connect"}"#,
+        // A SUBSCRIBE without its flag, which the server must close upon.
+        #"{"client":"a","do":"bytes","hex":"80 06 00 01 00 01 61 00"}"#,
+        #"{"client":"a","do":"fence"}"#,
+      ], clauses: "mqtt-3.1.1/MQTT-2.2.2-2", #""versions":["3.1.1"]"#)
+    let run = try await run([broker.url, "--case", own, "--spec", "mqtt-3.1.1"])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.failed == [])
+    #expect(run.verdict("MQTT-2.2.2-2", "mqtt-3.1.1") == "passed")
+    // The clause that our packet breaks binds both; what our server sent kept it.
+    #expect(run.verdict("MQTT-2.2.2-1", "mqtt-3.1.1") == "passed")
+  }
+
+  @Test(
+    "A broker that takes a segment for a packet is found by cutting what is sent",
+    arguments: [0, 1])
+  func cuts(repetitions: Int) async throws {
+    let server = try ScriptedServer { socket in
+      try? startThread {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while case let count = recv(socket.number, &buffer, buffer.count, 0), count > 1,
+          count == 2 + Int(buffer[1])
+        {
+          let packet = buffer.prefix(count)
+          if packet[0] == 0xE0 { return }
+          socket.write(Self.answer(packet[0], Array(packet.dropFirst(2)), flags: 0))
+        }
+      }
+    }
+    let own = try write(
+      "own", [#"{"client":"a","do":"connect"}"#, #"{"client":"a","do":"fence"}"#],
+      #""versions":["5.0"]"#)
+    let run = try await run(
+      ["mqtt://127.0.0.1:\(server.port)", "--case", own, "--spec", "mqtt-5.0"]
+        + (repetitions > 0 ? ["--chop", "\(repetitions)"] : []))
+    #expect(run.status == (repetitions == 0 ? 0 : 1), "\(run.errors)")
+    #expect(run.failed == [])
+    #expect(
+      run.cases == ["abilities mqtt-5.0 judged", "own mqtt-5.0 judged"]
+        + (repetitions == 0 ? [] : ["own mqtt-5.0 changed"]))
+    #expect(
+      run.reasons
+        == (repetitions == 0
+          ? []
+          : [
+            "it kept nothing and violated nothing; when its bytes were not cut it kept MQTT-3.12.4-1 "
+              + "and violated nothing"
+          ]))
+  }
+
+  // MARK: What can't be done
+
+  @Test("Whoever can't be driven is told what to do about it")
+  func unable() async throws {
+    let (socket, port) = try Socket.reserved()
+    defer { socket.shut() }
+    let gone = try await run(["mqtt://127.0.0.1:\(port)"])
+    #expect(gone.status == 2)
+    #expect(gone.errors.contains("can't be reached: "), "\(gone.errors)")
+    try directory.write("a:\n", to: "passwords")
+    let closed = try await Broker(["allow_anonymous false"])
+    let refused = try await run([closed.url])
+    #expect(refused.status == 2)
+    #expect(refused.errors.contains("add --username and --password-file"), "\(refused.errors)")
+    for (words, message) in [
+      ([], "no broker is named; type mqtt://HOST:PORT"),
+      (["mqtt://a", "--launch", "b {port}"], "--launch starts the broker that the URL names too"),
+      (["--launch", "mosquitto"], "does not say where {port} stands"),
+      (["mqtt://a", "--case", "conect"], "no case is called conect; did you mean connect?"),
+      (["mqtt://a", "--case", "./none.json"], "none.json"),
+      (["mqtt://a", "--spec", "rfc6455"], "a broker is not driven by rfc6455"),
+      (["mqtt://a", "--clause", "MQTT-9.9.9-9"], "MQTT-9.9.9-9"),
+    ] {
+      let run = try await run(words)
+      #expect(run.status == 2)
+      #expect(run.errors.contains(message), "\(words): \(run.errors)")
+    }
+  }
+}
