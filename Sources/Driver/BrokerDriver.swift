@@ -14,7 +14,7 @@ package struct BrokerDriver {
   /// Prepares to drive a broker.
   /// - Parameters:
   ///   - place: Where it is.
-  ///   - run: What tells this run from others, letters and digits; at most 8.
+  ///   - run: What tells this run from others, eight letters and digits.
   ///   - application: What writes recordings, with its version.
   ///   - rate: How many cases begin in a second at most; nil without a limit.
   package init(_ place: BrokerPlace, run: String, application: String, rate: Int?) {

@@ -132,7 +132,7 @@ import Testing
     (["list", "9.9"], "no clause or section is called 9.9; "),
     (["trace", "--clause", "9.9", "file"], "no clause or section is called 9.9; "),
     (["trcae", "x"], "unknown command 'conform trcae'; did you mean reprise conform trace? "),
-    (["broker", "mqtt://x"], "this version can't do 'conform broker' yet; "),
+    (["client"], "this version can't do 'conform client' yet; "),
     (["--strict", "trace"], "conform trace needs FILE... or --interface NAME; "),
   ])
   func saysInOneLineWhatIsWrong(words: [String], start: String) throws {

@@ -62,13 +62,14 @@ extension ConformanceReport {
     }
   }
 
-  /// Whether an entry's scenario kept its clause in its world: where nothing matches the entry, this is mended.
+  /// Whether an entry's scenario or case kept its clause: where nothing matches the entry, this is mended.
   ///
   /// A scenario is judged to its first wrong step. That a clause is broken in another way says nothing of what was
   /// accepted, which may come back behind it.
   /// - Parameter entry: The entry.
   /// - Returns: Whether that is so; false in a report on files.
   public func keeps(_ entry: Baseline.Entry) -> Bool {
-    scenarios?.contains { $0.subject == entry.subject && $0.keeps(entry.clause) } ?? false
+    scenarios?.contains { $0.subject == entry.subject && $0.keeps(entry.clause) }
+      ?? cases?.contains { $0.subject == entry.subject && $0.keeps(entry.clause) } ?? false
   }
 }

@@ -6,6 +6,8 @@ public struct Finding: Sendable, Hashable {
   public var file: String
   /// The step of a scenario; nil for a finding of no scenario.
   public var scenario: ScenarioPlace?
+  /// The case that provoked it, with its version and the number of its row; nil where nobody provoked it.
+  public internal(set) var driven: String?
   /// The frame that completed the packet, or the line of a recording; for a scenario in a world that is neither,
   /// the number of what the client did and was told.
   public var frame: Int

@@ -16,6 +16,8 @@ package struct CaseRecord: Sendable, Hashable {
 
   /// The name of the case.
   package let name: String
+  /// What this run of it is called: the name with the version and the number of the row.
+  package let run: String
   /// The values that it was run with, for people.
   package let values: String
   /// The standard by which it was judged.
@@ -32,10 +34,14 @@ package struct CaseRecord: Sendable, Hashable {
   package private(set) var failed: [String] = []
   /// The clauses that it is for and that its recording keeps.
   private var kept: [String] = []
+  /// All that its recording keeps and nowhere violates, nor leaves undecided, with their standards; not told in reports.
+  private var keptEverywhere: Set<String> = []
 
   /// Creates the record of a case that nothing was judged of yet.
-  package init(name: String, values: String, spec: String, file: String, clauses: [String]) {
-    (self.name, self.values, self.spec, self.file) = (name, values, spec, file)
+  package init(
+    name: String, run: String, values: String, spec: String, file: String, clauses: [String]
+  ) {
+    (self.name, self.run, self.values, self.spec, self.file) = (name, run, values, spec, file)
     self.clauses = clauses
   }
 
@@ -46,6 +52,8 @@ package struct CaseRecord: Sendable, Hashable {
   package mutating func take(_ report: ConformanceReport, spec: String) {
     let own = report.results.filter { clauses.contains($0.clause.id) }
     kept = own.filter { $0.satisfied > 0 }.map(\.clause.id)
+    keptEverywhere = Set(
+      report.results.filter { $0.satisfied > 0 && $0.violated + $0.undecided == 0 }.map(\.key))
     failed = report.results.filter { $0.verdict == .failed }.map(\.clause.id)
     if own.contains(where: { $0.satisfied + $0.violated > 0 }) || !failed.isEmpty {
       outcome = .judged
@@ -54,6 +62,12 @@ package struct CaseRecord: Sendable, Hashable {
     let reasons = own.compactMap(\.reason)
     reason = reasons.first ?? "none of its clauses had anything to judge"
   }
+
+  /// Whom findings of it are about.
+  var subject: String { Finding.subject(ofCase: run) }
+
+  /// Whether a clause, with its standard, was kept wherever it was touched.
+  func keeps(_ clause: String) -> Bool { keptEverywhere.contains(clause) }
 
   /// Compares what came of it with what came of the same case when nothing was cut.
   /// - Parameter whole: The record of that.
@@ -73,6 +87,20 @@ package struct CaseRecord: Sendable, Hashable {
 }
 
 extension ConformanceReport {
+  /// Returns the report on the recording of a case, whose findings are about that case.
+  /// - Parameter record: The case.
+  /// - Returns: The report.
+  package func naming(_ record: CaseRecord) -> ConformanceReport {
+    var report = self
+    for place in report.results.indices {
+      for index in report.results[place].findings.indices {
+        report.results[place].findings[index].driven = record.run
+      }
+    }
+    report.subjects = [record.subject]
+    return report
+  }
+
   /// Returns the report with what became of the cases that it rests on: a clause that only cases are for which the
   /// subject can't do is not applicable.
   package func adding(_ records: [CaseRecord]) -> ConformanceReport {

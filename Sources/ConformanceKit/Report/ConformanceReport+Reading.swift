@@ -114,6 +114,7 @@ extension Finding {
       file: input, frame: frame, connection: connection, time: time, message: message,
       packet: packet == .null ? [] : packet.utf8, expected: expected, actual: actual)
     client = value["client"]?.text
+    driven = value["case"]?.text
     scenario = try ScenarioPlace(in: value, of: file)
     if scenario != nil { try readScenario(value, of: file) }
     for entry in value["evidence"]?.elements ?? [] {

@@ -18,8 +18,8 @@ public struct ConformanceReport: Sendable, Hashable {
   public internal(set) var shard: ReportShard?
   /// Whether all clauses of the standards are in it, not a selection.
   let isComplete: Bool
-  /// Whom findings may be about, where that was asked for: clients and scenarios that were there, and the two ends.
-  let subjects: Set<String>
+  /// Whom findings may be about, where that was asked for: clients, scenarios and cases that were there, and the two ends.
+  var subjects: Set<String>
   /// What the inputs speak; nil where scenarios were run.
   let seen: SeenProtocols?
   /// What a baseline was good for; nil where there was none.
@@ -258,6 +258,7 @@ private struct JSONText {
     raw("{")
     field("file", finding.file, isFirst: true)
     if let scenario = finding.scenario { append(scenario) }
+    if let driven = finding.driven { field("case", driven) }
     raw(",\"frame\":\(finding.frame),\"connection\":\(finding.connection)")
     field("time", finding.time.description)
     field("message", finding.message)

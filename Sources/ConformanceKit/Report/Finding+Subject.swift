@@ -1,10 +1,12 @@
 internal import RepriseCore
 
 extension Finding {
-  /// Whom it is about, in words that another run of the same session has as well: the scenario and its world, the client's
-  /// identifier without what looks drawn by lot, or the end of the connection that sent the packet.
+  /// Whom it is about, in words that another run of the same session has as well: the scenario and its world, the case that
+  /// provoked it, the client's identifier without what looks drawn by lot, or the end of the connection that sent the
+  /// packet.
   public var subject: String {
     if let scenario { return scenario.subject }
+    if let driven { return Self.subject(ofCase: driven) }
     return client.flatMap(Self.subject) ?? role
   }
 
@@ -13,6 +15,9 @@ extension Finding {
     let name = RandomName.masked(client)
     return name.contains(where: \.isLetter) ? "client \(name)" : nil
   }
+
+  /// The subject of what a case provoked.
+  static func subject(ofCase name: String) -> String { "case \(name)" }
 
   /// The subjects that every session has.
   static let roles: Set<String> = ["a client", "a server"]

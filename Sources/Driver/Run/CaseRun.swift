@@ -148,10 +148,7 @@ final class CaseRun {
 
   private func client(named name: String) -> CaseClient {
     if let known = clients.first(where: { $0.name == name }) { return known }
-    let letters = name.utf8.filter { UInt8(ascii: "a") <= $0 && $0 <= UInt8(ascii: "z") }
-    let client = CaseClient(
-      name,
-      clientID: setting.prefix + CaseSetting.word(index) + String(decoding: letters, as: UTF8.self))
+    let client = CaseClient(name, clientID: setting.clientID(of: name, in: index))
     clients.append(client)
     return client
   }
@@ -159,7 +156,7 @@ final class CaseRun {
   private func find(_ name: Substring) -> JSONValue? {
     if let value = plan.values.first(where: { $0.key == name })?.value { return value }
     switch name {
-    case "t": return .string(setting.topicPrefix + CaseSetting.word(index))
+    case "t": return .string(setting.topicPrefix + plan.name)
     case "version": return .string(plan.version == .v5_0 ? "5.0" : "3.1.1")
     default: break
     }

@@ -14,7 +14,7 @@ struct CaseSetting {
   /// Makes the setting of a run.
   /// - Parameters:
   ///   - place: Where the broker is.
-  ///   - run: What tells this run from others, a few letters and digits.
+  ///   - run: What tells this run from others, eight letters and digits.
   ///   - application: What writes recordings, with its version.
   init(_ place: BrokerPlace, run: String, application: String) {
     self.place = place
@@ -23,6 +23,19 @@ struct CaseSetting {
     self.application = application
   }
 
-  /// A number as a word of letters and digits, as short as it can be.
-  static func word(_ number: Int) -> String { String(max(0, number), radix: 36) }
+  /// What a client of a case calls itself: 16 to 23 letters and digits, which every server takes (MQTT 5.0 section
+  /// 3.1.3.1), and which are seen to be made up.
+  func clientID(of name: String, in index: Int) -> String {
+    let number = String(max(0, index), radix: 36)
+    let zeros = String(repeating: "0", count: max(0, 5 - number.count))
+    let letters = name.utf8.filter { byte in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "A")...UInt8(ascii: "Z"):
+        true
+      default: false
+      }
+    }
+    return prefix + zeros + number + String(decoding: letters.prefix(8), as: UTF8.self)
+  }
 }

@@ -34,7 +34,7 @@ struct CaseJudge {
   mutating func take(_ result: CaseResult, in file: String) throws {
     let plan = result.plan
     var record = CaseRecord(
-      name: plan.driven.name, values: plan.shownValues, spec: plan.version.standard, file: file,
+      name: plan.driven.name, run: plan.name, values: plan.shownValues, spec: plan.version.standard, file: file,
       clauses: plan.driven.clauses(in: plan.version))
     defer {
       records.append(record)
@@ -56,7 +56,7 @@ struct CaseJudge {
     case .stopped(let why): record.note(why)
     }
     if plan.cut != nil, let before = whole[plan.wholeName] { record.compare(with: before) }
-    joiner.add(report)
+    joiner.add(report.naming(record))
   }
 
   /// The report on all that was taken.

@@ -26,6 +26,13 @@ import Testing
 
     var failed: [String] { clauses("failed") }
 
+    /// What is said of entries of a baseline, each as `kind subject`.
+    var remarks: [String] {
+      (report["baseline"]?["remarks"]?.elements ?? []).map { remark in
+        "\(remark["kind"]?.text ?? "-") \(remark["subject"]?.text ?? "-")"
+      }
+    }
+
     func clauses(_ verdict: String) -> [String] {
       (report["clauses"]?.elements ?? []).filter { $0["verdict"]?.text == verdict }.map {
         "\($0["spec"]?.text ?? "")/\($0["id"]?.text ?? "")"
@@ -240,6 +247,32 @@ import Testing
     #expect(
       Set(findings.compactMap { $0["file"]?.text })
         == (flags == 0 ? [] : ["abilities.v5.pcapng", "own.v5.pcapng"]))
+  }
+
+  @Test("What is accepted stays so in another run, of that case alone, until the broker is mended")
+  func baseline() async throws {
+    let steps = [#"{"client":"a","do":"connect"}"#, #"{"client":"a","do":"fence"}"#]
+    let (one, other) = (try write("one", steps), try write("other", steps))
+    let (faulty, mended) = (try Self.server(flags: 2), try Self.server())
+    let file = directory.file("accepted.json")
+    func run(_ server: ScriptedServer, _ cases: String, _ words: [String]) async throws -> Run {
+      try await self.run(
+        ["mqtt://127.0.0.1:\(server.port)", "--case", cases, "--spec", "mqtt-5.0"] + words)
+    }
+    #expect(try await run(faulty, one, ["--write-baseline", file]).status == 0)
+    let again = try await run(faulty, one, ["--baseline", file])
+    #expect(again.status == 0)
+    #expect(again.clauses("accepted") == ["mqtt-5.0/MQTT-3.2.2-1"])
+    #expect(again.remarks == [])
+    let both = try await run(faulty, "\(one),\(other)", ["--baseline", file])
+    #expect(both.status == 1)
+    #expect(both.failed == ["mqtt-5.0/MQTT-3.2.2-1"])
+    // What the broker says when it is asked what it can do is judged in each run.
+    let fixed = try await run(mended, one, ["--baseline", file])
+    #expect(fixed.status == 1)
+    #expect(fixed.remarks == ["mended case abilities.v5", "mended case one.v5"])
+    let elsewhere = try await run(mended, other, ["--baseline", file])
+    #expect(elsewhere.remarks == ["mended case abilities.v5", "not-exercised case one.v5"])
   }
 
   @Test("A broker that does not answer one case costs that one its time, and no other")
