@@ -40,7 +40,7 @@ package struct CaseRecord: Sendable, Hashable {
   ///   - report: The report.
   ///   - spec: The standard that its clauses are of.
   package mutating func take(_ report: ConformanceReport, spec: String) {
-    let own = report.results.filter { clauses.contains($0.clause.id) }
+    let own = report.results.filter { $0.clause.spec == spec && clauses.contains($0.clause.id) }
     failed = report.results.filter { $0.verdict == .failed }.map(\.clause.id)
     if own.contains(where: { $0.satisfied + $0.violated > 0 }) || !failed.isEmpty {
       outcome = .judged
