@@ -50,7 +50,7 @@ package struct CaseRecord: Sendable, Hashable {
   ///   - report: The report.
   ///   - spec: The standard that its clauses are of.
   package mutating func take(_ report: ConformanceReport, spec: String) {
-    let own = report.results.filter { clauses.contains($0.clause.id) }
+    let own = report.results.filter { $0.clause.spec == spec && clauses.contains($0.clause.id) }
     kept = own.filter { $0.satisfied > 0 }.map(\.clause.id)
     keptEverywhere = Set(
       report.results.filter { $0.satisfied > 0 && $0.violated + $0.undecided == 0 }.map(\.key))

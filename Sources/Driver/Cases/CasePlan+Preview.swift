@@ -25,6 +25,7 @@ extension CasePlan {
           if let value = values.first(where: { $0.key == name })?.value { return value }
           switch name {
           case "t": return .string("reprise/RUN/\(self.name)")
+          case "tail": return .string("RUN/\(self.name)")
           case "version": return .string(version == .v5_0 ? "5.0" : "3.1.1")
           default: return name.hasSuffix(".id") ? 1 : nil
           }

@@ -156,7 +156,8 @@ final class CaseRun {
   private func find(_ name: Substring) -> JSONValue? {
     if let value = plan.values.first(where: { $0.key == name })?.value { return value }
     switch name {
-    case "t": return .string(setting.topicPrefix + plan.name)
+    case "t": return .string(setting.firstLevel + "/" + setting.topicTail(of: plan))
+    case "tail": return .string(setting.topicTail(of: plan))
     case "version": return .string(plan.version == .v5_0 ? "5.0" : "3.1.1")
     default: break
     }

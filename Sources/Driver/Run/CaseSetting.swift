@@ -6,10 +6,11 @@ struct CaseSetting {
   let place: BrokerPlace
   /// What the identifiers of all clients begin with: that of this run alone.
   let prefix: String
-  /// What all topics begin with: that of this run alone.
-  let topicPrefix: String
+  /// The first level of all topics.
+  let firstLevel = "reprise"
   /// What writes recordings, with its version.
   let application: String
+  private let run: String
 
   /// Makes the setting of a run.
   /// - Parameters:
@@ -19,9 +20,15 @@ struct CaseSetting {
   init(_ place: BrokerPlace, run: String, application: String) {
     self.place = place
     prefix = "rp" + run
-    topicPrefix = "reprise/\(run)/"
+    self.run = run
     self.application = application
   }
+
+  /// What all topics of this run begin with.
+  var topicPrefix: String { "\(firstLevel)/\(run)/" }
+
+  /// What the topics of one case begin with, behind their first level: a filter may have a wildcard in its place.
+  func topicTail(of plan: CasePlan) -> String { "\(run)/\(plan.name)" }
 
   /// What a client of a case calls itself: 16 to 23 letters and digits, which every server takes (MQTT 5.0 section
   /// 3.1.3.1), and which are seen to be made up.
