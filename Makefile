@@ -24,7 +24,7 @@ help:
 	@echo "make fuzz        libFuzzer on all that takes bytes from outside, TIME seconds each"
 	@echo "make lint        format of the sources, syntax of the scripts, places of mutants that are written down"
 	@echo "make bench       speed and memory beside tshark, tcpdump and libmosquitto"
-	@echo "make docs        documentation pages in .build/docs"
+	@echo "make docs        the site of the documentation in .build/docs, with all of its links checked"
 	@echo "make diagrams    the state diagrams of the documentation, from the machines' tables"
 	@echo "make recordings  record everything in Recordings anew"
 	@echo "make setup       install the Debian packages that are missing"
@@ -128,4 +128,4 @@ recordings: setup
 
 clean:
 	swift package clean
-	rm -rf .build/bench .build/docs .build/venv
+	rm -rf .build/bench .build/docs .build/documentation .build/venv
