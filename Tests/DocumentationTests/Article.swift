@@ -43,7 +43,7 @@ struct Article: Sendable, CustomTestStringConvertible {
       [package.appending(path: "Documentation/Reprise.docc")]
       + libraries.sorted().map { sources.appending(path: "\($0)/\($0).docc") }
     return folders.flatMap { folder in
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+      let names = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
       return names.sorted().filter { $0.hasSuffix(".md") }
         .compactMap { try? Article(folder.appending(path: $0)) }
     }
@@ -79,15 +79,16 @@ struct Article: Sendable, CustomTestStringConvertible {
   /// The file that a block is, if the line above it ends with its name and a colon.
   private static func path(above lines: ArraySlice<String>) -> String? {
     let last = lines.last { !$0.allSatisfy { $0 == " " } }
-    return last?.firstMatch(of: /`([^`]+)`:$/).map { String($0.1) }
+    return last?.firstMatch(of: /`([\w\/.\-]+\.[a-z]+)`:$/).map { String($0.1) }
   }
 
   private func block(
     _ language: String, path: String?, _ lines: [String], line: Int
   ) throws -> Block {
-    if let path { return .file(path: path, text: lines.joined(separator: "\n") + "\n") }
     switch language {
     case "console": return .console(try Command.all(in: lines, of: "\(name).md:\(line)"))
+    case _ where path != nil:
+      return .file(path: path ?? "", text: lines.joined(separator: "\n") + "\n")
     case "swift": return .snippet(lines)
     default:
       throw Failure(

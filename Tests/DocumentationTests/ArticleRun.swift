@@ -2,7 +2,7 @@ import Foundation
 
 /// An article's commands, carried out in their order in one shell, in a folder and a network of their own.
 ///
-/// The folder has what a reader's has: `Recordings`, and the clone of this package as `reprise`. The network is made by `unshare`,
+/// The folder is like this package's own, and has it as `reprise`, too, as the folder that a clone lies in. The network is made by `unshare`,
 /// so that a broker gets the port that the article names; nothing that is started there outlives the shell.
 struct ArticleRun {
   /// What became of a command.
@@ -31,11 +31,12 @@ struct ArticleRun {
         at: work.appending(path: part), withIntermediateDirectories: true)
     }
     try Self.empty(folder)
-    for (name, target) in [("Recordings", "Recordings"), ("reprise", "")] {
+    for name in ["Conformance", "Recordings", "Sources", "Tests"] {
       try manager.createSymbolicLink(
-        at: folder.appending(path: name),
-        withDestinationURL: Article.package.appending(path: target))
+        at: folder.appending(path: name), withDestinationURL: Article.package.appending(path: name))
     }
+    try manager.createSymbolicLink(
+      at: folder.appending(path: "reprise"), withDestinationURL: Article.package)
     try writeCommand(to: steps.appending(path: "bin/reprise"))
   }
 

@@ -8,12 +8,12 @@ import Testing
   /// What a search for pages that finds none would hide.
   @Test func thereArePagesOfAllKinds() throws {
     let names = Set(Article.all.map(\.name))
-    #expect(names.isSuperset(of: ["Reprise", "TenMinutes", "DeviceSDK", "Wire"]))
-    #expect(Self.withCommands.count > 1)
+    #expect(names.isSuperset(of: ["Reprise", "TenMinutes", "WriteAClient", "DeviceSDK", "Wire"]))
+    #expect(Self.withCommands.count > 6)
     let commands = try Self.withCommands.flatMap { try $0.blocks() }.reduce(0) { count, block in
       if case .console(let commands) = block { count + commands.count } else { count }
     }
-    #expect(commands > 10)
+    #expect(commands > 60)
   }
 
   @Test(.timeLimit(.minutes(25)), arguments: withCommands)
