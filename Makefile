@@ -62,9 +62,11 @@ test: setup
 	@echo "== Build; no import that the manifest does not declare"
 	swift build --explicit-target-dependency-import-check error
 	@echo "== Tests"
-	swift test --skip LiveClientTests 2>&1 | tee .build/tests.log
+	swift test --skip LiveClientTests --skip DocumentationTests 2>&1 | tee .build/tests.log
 	@echo "== Tests with a broker of their own, which measure real time and so want the machine to themselves"
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --filter LiveClientTests
+	@echo "== Tests of the documentation's pages, of which the tutorial builds a package"
+	swift test --skip-build --filter DocumentationTests
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory docs
 	@.ci/comparisons .build/tests.log

@@ -53,7 +53,7 @@ class Site:
                 self.wrong.append(f"{where}: {reference['url']} is neither a link of DocC nor one to another server")
         elif kind == "unresolvable":
             # Swift's own types have no page here.
-            title = reference.get("title", reference["identifier"])
+            title = reference.get("title") or reference.get("identifier", "what has no name")
             if f"/documentation/{title.split('.')[0].lower()}" in self.pages:
                 self.wrong.append(f"{where}: {title} was not resolved")
 

@@ -82,12 +82,14 @@ class Visit:
 def main():
     root = sys.argv[1]
     pages = titles(root)
-    landing = json.loads((pathlib.Path(root) / f"data{LANDING}.json").read_text(encoding="utf-8"))
+    # As its source has it: a title, an empty line, and the headline.
+    source = pathlib.Path(__file__).resolve().parents[3] / "Documentation/Reprise.docc/Reprise.md"
+    headline = source.read_text(encoding="utf-8").splitlines()[2]
     server = serve(root)
     browser = Browser()
     try:
         visit = Visit(browser, server)
-        visit.begin("".join(part["text"] for part in landing["abstract"]))
+        visit.begin(headline)
         for path, title in pages.items():
             visit.see(path, title)
         visit.see("/documentation/reprisecore/dataclient", "DataClient")
