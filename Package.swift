@@ -202,7 +202,7 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "Capture", "CloudSimulator", "ConformanceKit", "DeviceSDK", "LiveClient", "LiveHTTP",
+        "Capture", "CloudSimulator", "DeviceSDK", "LiveClient", "LiveHTTP",
         "RepriseCore", "RepriseTesting", "reprise",
       ],
       exclude: ["Site", "Snippets/Recordings"], swiftSettings: settings),
