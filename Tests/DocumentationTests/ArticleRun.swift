@@ -72,6 +72,27 @@ struct ArticleRun {
   /// - Returns: What became of each command.
   /// - Throws: ``Article/Failure`` when the shell did not come to its end.
   func outcomes() async throws -> [Outcome] {
+    let (script, commands) = try writeSteps()
+    let said = try await run(script)
+    return try commands.enumerated().map { number, command in
+      let step = steps.appending(path: "\(number)").path
+      guard
+        let status = (try? String(contentsOfFile: "\(step).status", encoding: .utf8))
+          .flatMap({ Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) })
+      else {
+        throw Article.Failure(
+          description:
+            "\(article.name): '\(command.typed)' did not end, and the shell says: \(said)")
+      }
+      let output = try Data(contentsOf: URL(filePath: "\(step).output"))
+      return Outcome(
+        command: command, status: status, output: String(decoding: output, as: UTF8.self))
+    }
+  }
+
+  /// Writes what the shell reads.
+  /// - Returns: The script, and its commands in their order.
+  private func writeSteps() throws -> (script: String, [Command]) {
     var script = "cd \(folder.path)\nlast=0\n"
     var commands: [Command] = []
     for (number, block) in blocks.enumerated() {
@@ -93,21 +114,7 @@ struct ArticleRun {
         }
       }
     }
-    let said = try await run(script)
-    return try commands.enumerated().map { number, command in
-      let step = steps.appending(path: "\(number)").path
-      guard
-        let status = (try? String(contentsOfFile: "\(step).status", encoding: .utf8))
-          .flatMap({ Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) })
-      else {
-        throw Article.Failure(
-          description:
-            "\(article.name): '\(command.typed)' did not end, and the shell says: \(said)")
-      }
-      let output = try Data(contentsOf: URL(filePath: "\(step).output"))
-      return Outcome(
-        command: command, status: status, output: String(decoding: output, as: UTF8.self))
-    }
+    return (script, commands)
   }
 
   /// Runs a script in a network with nothing but a loopback, as a user who is not root.

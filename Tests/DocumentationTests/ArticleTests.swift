@@ -50,7 +50,7 @@ import Testing
     for block in try article.blocks() {
       guard case .snippet(let lines) = block else { continue }
       #expect(
-        Snippets.files.contains { Snippets.have(lines, in: $0.lines) },
+        Snippets.files.contains { Snippets.have(lines, in: $0) },
         "\(article.name): no file in Tests/DocumentationTests/Snippets has\n\(lines.joined(separator: "\n"))"
       )
     }

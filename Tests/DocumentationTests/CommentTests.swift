@@ -65,7 +65,7 @@ import Testing
 
   @Test(arguments: blocks.filter { $0.language == "swift" }) func isCompiled(block: Block) {
     #expect(
-      Snippets.files.contains { Snippets.have(block.lines, in: $0.lines) },
+      Snippets.files.contains { Snippets.have(block.lines, in: $0) },
       "no file in Tests/DocumentationTests/Snippets has\n\(block.text)")
   }
 

@@ -2,19 +2,15 @@ import Foundation
 
 /// The code that articles show, as the files in the folder Snippets have it.
 enum Snippets {
-  struct File {
-    var name: String
-    var lines: [String]
-  }
-
-  static let files: [File] = {
+  /// The lines of each file.
+  static let files: [[String]] = {
     let folder = Article.package.appending(path: "Tests/DocumentationTests/Snippets")
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     return names.sorted().compactMap { name in
       guard let text = try? String(contentsOf: folder.appending(path: name), encoding: .utf8)
       else { return nil }
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-      return File(name: name, lines: lines.map(String.init))
+      return lines.map(String.init)
     }
   }()
 
