@@ -24,7 +24,7 @@ help:
 	@echo "make fuzz        libFuzzer on all that takes bytes from outside, TIME seconds each"
 	@echo "make lint        format of the sources, syntax of the scripts, places of mutants that are written down"
 	@echo "make bench       speed and memory beside tshark, tcpdump and libmosquitto"
-	@echo "make docs        documentation pages in .build/docs"
+	@echo "make docs        the site of the documentation in .build/docs, with all of its links checked"
 	@echo "make diagrams    the state diagrams of the documentation, from the machines' tables"
 	@echo "make recordings  record everything in Recordings anew"
 	@echo "make setup       install the Debian packages that are missing"
@@ -62,9 +62,11 @@ test: setup
 	@echo "== Build; no import that the manifest does not declare"
 	swift build --explicit-target-dependency-import-check error
 	@echo "== Tests"
-	swift test --skip LiveClientTests 2>&1 | tee .build/tests.log
+	swift test --skip LiveClientTests --skip DocumentationTests 2>&1 | tee .build/tests.log
 	@echo "== Tests with a broker of their own, which measure real time and so want the machine to themselves"
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --filter LiveClientTests
+	@echo "== Tests of the documentation's pages, of which the tutorial builds a package"
+	swift test --skip-build --filter DocumentationTests
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory docs
 	@.ci/comparisons .build/tests.log
@@ -128,4 +130,4 @@ recordings: setup
 
 clean:
 	swift package clean
-	rm -rf .build/bench .build/docs .build/venv
+	rm -rf .build/bench .build/docs .build/documentation .build/venv

@@ -207,5 +207,13 @@ let package = Package(
         "Wire",
       ],
       exclude: ["Golden", "Page/browser.py", "Page/observe.py", "Recipes"], swiftSettings: settings),
+    // Holds the pages of the documentation to what they show.
+    .testTarget(
+      name: "DocumentationTests",
+      dependencies: [
+        "Capture", "CloudSimulator", "DeviceSDK", "LiveClient", "LiveHTTP",
+        "RepriseCore", "RepriseTesting", "reprise",
+      ],
+      exclude: ["Site", "Snippets/Recordings"], swiftSettings: settings),
   ]
 #endif

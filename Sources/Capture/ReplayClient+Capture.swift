@@ -12,7 +12,7 @@ extension ReplayClient {
   ///   - input: What the user says about the traffic.
   ///   - options: How to compare, to wait and to tell the time; the file is the source if none is named.
   ///   - note: Takes what was lost or left out, one sentence each; a file that is cut is replayed to the cut.
-  /// - Throws: ``CaptureError`` and `RecordingError` when nothing can be read, and `DataClientError`
+  /// - Throws: ``/Capture/CaptureError`` and `RecordingError` when nothing can be read, and `DataClientError`
   ///   when the session does not have the client, or several; the descriptions begin with the file.
   public convenience init(
     contentsOf path: String, of selection: ReplaySelection = .only,

@@ -10,13 +10,12 @@
 ///
 /// ```swift
 /// var source = try ByteSource(path: "-")
-/// while true {
-///   let head = source.peek(16)        // up to 16 bytes, fewer only where the input ends
-///   guard head.byteCount == 16 else { break }
-///   …
+/// var records = 0
+/// while source.peek(16).byteCount == 16 {  // fewer only where the input ends
+///   records += 1
 ///   source.consume(16)
 /// }
-/// if let failure = source.failure { … }
+/// if let failure = source.failure { throw failure }
 /// ```
 ///
 /// Looking ahead never fails: a read error, damaged or cut gzip data end the input where they are,

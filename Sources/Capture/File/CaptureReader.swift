@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// var reader = try CaptureReader(path: "-")
-/// while let frame = try reader.next() { … }
+/// while let frame = try reader.next() { print(frame.number, frame.wireLength) }
 /// ```
 ///
 /// A reader of our own, because libpcap refuses pcapng files whose interfaces differ in link type

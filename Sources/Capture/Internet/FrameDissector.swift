@@ -5,7 +5,7 @@ import RepriseCore
 /// ```swift
 /// var dissector = FrameDissector()
 /// while let frame = try reader.next() {
-///   dissector.dissect(frame) { segment in … }
+///   dissector.dissect(frame) { segment in print(segment.source, segment.destination) }
 /// }
 /// ```
 ///

@@ -8,7 +8,7 @@ public import RepriseCore
 /// let client = broker.client(named: "server")
 /// try await withThrowingTaskGroup(of: Void.self) { group in
 ///   group.addTask { try await server.run(on: client) }
-///   // … let links live in other clients …
+///   try await live(broker)  // links, in other clients
 ///   group.cancelAll()
 /// }
 /// ```

@@ -9,7 +9,7 @@ public import RepriseCore
 /// let deviceClient = broker.client(named: "device")
 /// try await withThrowingTaskGroup(of: Void.self) { group in
 ///   group.addTask { try await cloud.run(on: cloudClient) }
-///   // … let an SDK live in deviceClient …
+///   try await live(deviceClient)  // an SDK
 ///   group.cancelAll()
 /// }
 /// ```

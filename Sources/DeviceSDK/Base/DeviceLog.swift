@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// ```swift
 /// let log = DeviceLog(level: .info, to: try LogFile("/var/log/lamp.log", limitInKB: 512))
-/// configuration.log = log      // of a channel, a gateway, a link, requests, an MQTT session, or of all of them
-/// log.level = .debug           // from now on, for all of them
+/// configuration.log = log  // of a channel, a gateway, a link or a session
+/// log.level = .debug  // from now on, for all of them
 /// ```
 ///
 /// Copies share their levels. Entries name topics, identifiers and codes; never parameters, payloads, tokens or passwords.

@@ -12,7 +12,7 @@ extension NetworkReachable {
   /// Follows what watches the network, until that ends or the task is cancelled.
   ///
   /// ```swift
-  /// async let following: Void = channel.follow(try NetworkMonitor().changes)
+  /// async let _: Void = channel.follow(try NetworkMonitor().changes)
   /// ```
   /// On Linux that is the `NetworkMonitor` of LiveClient. Where there is the Network framework, an `NWPathMonitor` is
   /// such a sequence: `NWPathMonitor().map { $0.status == .satisfied }`.

@@ -5,8 +5,13 @@ import Synchronization
 ///
 /// ```swift
 /// final class AppModel {
-///   let cloud = Owner<Channel>(on: client, configuration: configuration)
-///   func enterForeground() async throws { let channel = try await cloud.start() … }
+///   let cloud: Owner<Channel>
+///
+///   init(client: any DataClient, configuration: ChannelConfiguration) {
+///     cloud = Owner<Channel>(on: client, configuration: configuration)
+///   }
+///
+///   func enterForeground() async throws -> Channel { try await cloud.start() }
 ///   func enterBackground() async throws { try await cloud.stop() }
 /// }
 /// ```

@@ -3,10 +3,11 @@ public import RepriseCore
 /// Runs an ordinary MQTT session, of topics of the application's own, for as long as a body runs.
 ///
 /// ```swift
-/// try await withSession(on: client, configuration: MQTTConfiguration(clientID: "kitchen")) { mqtt in
+/// let kitchen = MQTTConfiguration(clientID: "kitchen")
+/// try await withSession(on: client, configuration: kitchen) { mqtt in
 ///   try await mqtt.publish("home/kitchen/door", "open", qos: .atLeastOnce, retain: true)
 ///   for try await message in mqtt.messages(matching: "home/+/lamp") {
-///     print(message.topic, message.text)
+///     print(message.topic, message.text ?? "")
 ///   }
 /// }
 /// ```

@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// ```swift
 /// try await withChannel(on: client, configuration: configuration) { channel in
-///   async let following: Void = channel.follow(try NetworkMonitor().changes)
-///   …
+///   async let _: Void = channel.follow(try NetworkMonitor().changes)
+///   try await live(channel)
 /// }
 /// ```
 ///

@@ -116,7 +116,7 @@ extension DataClient {
   /// Sends a request, and gives what came of it to a closure; see ``send(_:timeout:)``.
   ///
   /// ```swift
-  /// client.send(Places(region: "北京")) { @MainActor result in show(result) }
+  /// client.send(WeatherRequest(city: "Hangzhou")) { @MainActor result in show(result) }
   /// ```
   /// - Parameters:
   ///   - request: What to ask for.

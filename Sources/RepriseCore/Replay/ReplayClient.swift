@@ -45,9 +45,10 @@ import Synchronization
 /// ends with ``finish()``, which throws what was recorded and did not happen:
 ///
 /// ```swift
-/// @Test func lampAnswers() async throws {
-///   let client = try ReplayClient(contentsOf: "lamp.pcap", options: ReplayOptions(actors: .readerOnly))
-///   try await runLamp(on: client)          // performs, and reads next(before:) until .ended
+/// func lampAnswers() async throws {
+///   let client = try ReplayClient(
+///     contentsOf: "lamp.pcap", options: ReplayOptions(actors: .readerOnly))
+///   try await runLamp(on: client)  // performs, and reads next(before:) until .ended
 ///   try client.finish()
 /// }
 /// ```
@@ -58,7 +59,7 @@ import Synchronization
 /// ```swift
 /// while let due = try await client.nextDueAction() {
 ///   guard case .publish(let message) = due.action else { break }
-///   await app.press(message.topic)         // what brings the recorded action about
+///   await app.press(message.topic)  // what brings the recorded action about
 /// }
 /// ```
 ///

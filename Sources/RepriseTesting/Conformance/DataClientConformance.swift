@@ -5,7 +5,7 @@ public import Testing
 ///
 /// ```swift
 /// @Test(.timeLimit(.minutes(1))) func isADataClient() async throws {
-///   let outcomes = try await DataClientConformance.check { try MyClient(url: "mqtt://localhost") }
+///   let outcomes = try await DataClientConformance.check { makeClient() }
 ///   #expect(outcomes[.deliversInOrder] == .kept)
 /// }
 /// ```

@@ -76,9 +76,10 @@ extension Trait where Self == ReplayTrait {
   /// Runs a test on a recording: its app gets ``TestClient/current``, and does what was recorded, in no time.
   ///
   /// ```swift
-  /// @Test(.replay("bind") { try MosquittoClient(url: "mqtt://localhost") })
+  /// @Test(.replay("bind", on: { try MosquittoClient(url: "mqtt://localhost") }))
   /// func bindsTheAccount() async throws {
-  ///   try await withChannel(on: try TestClient.current, configuration: .phone) { channel in
+  ///   try await withChannel(on: try TestClient.current, configuration: try .phone) { channel in
+  ///     try await channel.start()
   ///     try await channel.bind(token: "t")
   ///   }
   /// }

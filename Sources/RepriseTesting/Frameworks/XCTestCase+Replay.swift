@@ -6,10 +6,8 @@ extension XCTestCase {
   /// Runs a body on a recording beside the test, or records it; see ``Cassette`` and ``RecordingMode``.
   ///
   /// ```swift
-  /// func testBinds() async throws {
-  ///   try await replaying("bind", on: { try MosquittoClient(url: "mqtt://localhost") }) { client in
-  ///     try await bindTheAccount(on: client)
-  ///   }
+  /// try await replaying("bind", on: { try MosquittoClient(url: "mqtt://localhost") }) { client in
+  ///   try await bindTheAccount(on: client)
   /// }
   /// ```
   ///

@@ -5,8 +5,10 @@ public import Testing
 /// test needs several.
 ///
 /// ```swift
-/// let cassette = try Cassette("lamp", record: .once) { try MosquittoClient(url: "mqtt://localhost") }
-/// try await cassette.withClient { client in try await runLamp(on: client) }
+/// let cassette = try Cassette("lamp", record: .once) {
+///   try MosquittoClient(url: "mqtt://localhost")
+/// }
+/// try await cassette.withClient { client in try await runLamp(client) }
 /// ```
 public struct Cassette: Sendable {
   private let run: CassetteRun

@@ -6,7 +6,7 @@ public import Wire
 /// ```swift
 /// try await withWebSocketServer { server in
 ///   print(server.url)
-///   try await server.serve { connection in
+///   await server.serve { connection in
 ///     for await event in connection.events {
 ///       if case .text(let text) = event { try await connection.send("You said: \(text)") }
 ///     }
