@@ -275,7 +275,11 @@ final class CaseRun {
     case .pingreq: return { $0.type == .pingresp }
     case .publish where packet.qos == 1: return { $0.type == .puback && $0.packetID == id }
     case .publish where packet.qos == 2:
-      return { $0.packetID == id && ($0.type == .pubcomp || $0.type == .pubrec && $0.code >= 0x80) }
+      // A server that has no QoS 2 may answer by PUBACK, which ends it as well.
+      return {
+        $0.packetID == id
+          && ([.pubcomp, .puback].contains($0.type) || $0.type == .pubrec && $0.code >= 0x80)
+      }
     default: return nil
     }
   }

@@ -306,6 +306,31 @@ extension SharedCase {
       $0.on(2) { $0.finish() }
     },
     SharedCase(
+      "an older connection that the server ends before it accepts the newer one",
+      [.olderConnectionEnds: (0, 1, 0, [])]
+    ) {
+      $0.join("c")
+      $0.joinSlowly("c") { $0.close(.server) }
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
+      "an older connection that its client ends before the server accepts the newer one",
+      [.olderConnectionEnds: (0, 0, 0, [])]
+    ) {
+      $0.join("c")
+      $0.joinSlowly("c") { $0.close(.client) }
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
+      "an older connection that the server had ended before the client came again",
+      [.olderConnectionEnds: (0, 0, 0, [])]
+    ) {
+      $0.join("c")
+      $0.close(.server)
+      $0.on(2) { $0.join("c") }
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
       "an older connection that goes on", failed: [.olderConnectionEnds],
       [.olderConnectionEnds: (1, 0, 0, [8])]
     ) {
@@ -358,6 +383,16 @@ extension SharedCase {
 }
 
 extension Script {
+  /// A second connection of a client, on the first of which something happens before the server accepts it.
+  fileprivate mutating func joinSlowly(_ clientID: String, _ meanwhile: (inout Script) -> Void) {
+    on(2) {
+      $0.open()
+      $0.client(.connect(MQTTPacket.Connect(clientID: clientID, cleanStart: true, keepAlive: 0)))
+    }
+    meanwhile(&self)
+    on(2) { $0.server(.connack(.init(sessionPresent: false))) }
+  }
+
   /// A session that ends with its connection, and a client that is told that it is there.
   fileprivate mutating func comeBack(after seconds: Double = 0) {
     join("c")

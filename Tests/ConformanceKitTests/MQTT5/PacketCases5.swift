@@ -236,7 +236,7 @@ extension Case5 {
       "QoS 3 in SUBSCRIBE, of which a server need not take note", failed: ["U5-3.8.3.1-1"],
       [
         "U5-3.8.3.1-1": (1, 0, 0, [4]), "MQTT-3.8.3-5": (0, 0, 0, []),
-        "MQTT-4.13.1-1": (0, 0, 0, []),
+        "MQTT-4.13.1-1": (0, 0, 1, [4]),
       ]
     ) {
       $0.agree()

@@ -23,7 +23,7 @@ extension Case5 {
         about: "an error behind which comes one that a server must notice",
         [
           "U5-3.3.1.2-1": (0, 0, 1, [6]), "MQTT-3.8.3-5": (1, 0, 0, [8]),
-          "MQTT-4.13.1-1": (1, 0, 0, [8]),
+          "MQTT-4.13.1-1": (1, 0, 1, [8]),
         ]
       ) {
         $0.agree()
@@ -114,6 +114,12 @@ extension Case5 {
   private static let request = "82 07 0001 00 0001 61 00"
 
   private static let unnoticed: [Error] = [
+    Error(
+      clause: "MQTT-4.13.1-1", name: "a property that is given twice",
+      bad: "30 09 0001 61 04 01 01 01 01 31", right: "30 07 0001 61 02 01 01 31"),
+    Error(
+      clause: "MQTT-4.13.1-1", name: "a property that PUBLISH has not",
+      bad: "30 08 0001 61 03 21 0001 31", right: "30 08 0001 61 03 23 0001 31"),
     Error(
       clause: "U5-1.5.4-1", name: "a topic that is no UTF-8", bad: "30 05 0001 FF 00 31",
       right: message),

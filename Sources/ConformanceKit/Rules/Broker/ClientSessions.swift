@@ -51,6 +51,8 @@ struct ClientSessions {
   /// The end of a connection.
   struct End {
     var moment: Moment
+    /// Who ended it.
+    var first: Peer
     /// Whether the session ended with it, or goes on so many seconds; nil where that is not known.
     var lasts: UInt32?
     /// Whether anything may have happened on it that was not captured.

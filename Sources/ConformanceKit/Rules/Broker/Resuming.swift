@@ -15,9 +15,14 @@ extension BrokerJudge {
     guard let connect = state.opening.connect, hearing.mode == .judged else { return }
     let client = state.identity.client
     let before = sessions[client]
-    if let before, before.end == nil, before.connection != event.context.connection {
-      takenOver[before.connection] = Takeover(
-        moment: Moment(event.context), connection: event.context.connection)
+    if let before, before.connection != event.context.connection {
+      if before.end == nil {
+        takenOver[before.connection] = Takeover(
+          moment: Moment(event.context), connection: event.context.connection)
+      } else if before.end?.isByServer(since: connect.moment) == true {
+        // Most servers close the older connection before they accept the newer one.
+        tally.satisfy(.olderConnectionEnds, hearing)
+      }
     }
     if sessionPresent, let before {
       let isNext = isNext(before, event.context, state)
@@ -147,7 +152,8 @@ extension BrokerJudge {
     var ended = entry
     let lasts = state.sessionLasts
     ended.end = ClientSessions.End(
-      moment: Moment(time: close.time, frame: event.context.frame), lasts: lasts,
+      moment: Moment(time: close.time, frame: event.context.frame), first: close.first,
+      lasts: lasts,
       hasLoss: close.how == .endOfCapture || state.hasLoss || state.isOrderUncertain
         || state.clocks.differ, losses: losses)
     if lasts != 0, close.how != .endOfCapture {
@@ -161,6 +167,12 @@ extension BrokerJudge {
 }
 
 extension ClientSessions.End {
+  /// Whether the server ended the connection behind something that was sent on another one.
+  fileprivate func isByServer(since moment: Moment) -> Bool {
+    first == .server && !hasLoss && self.moment.frame > moment.frame
+      && self.moment.time.nanoseconds >= moment.time.nanoseconds
+  }
+
   /// Whether the session is over at a time; nil where that is not known.
   fileprivate func isOver(at time: Timestamp) -> Bool? {
     guard let lasts else { return nil }

@@ -100,7 +100,8 @@ extension BrokerJudge {
       server: delivery.server, isTakenBack: true, &tally,
       FindingText(
         "the server did not publish the will of a client that had ended its connection without "
-          + "DISCONNECT: a message of the same client on the topic came more than a minute later",
+          + "DISCONNECT\(due.hearing.version == .v5_0 ? " 0x00" : ""): a message of the same client on "
+          + "the topic came more than a minute later",
         expected: "the will", actual: "the message of frame \(source.first.frame) without it",
         evidence: due.evidence(will.connection) + source.evidence
           + delivery.matching.evidence))

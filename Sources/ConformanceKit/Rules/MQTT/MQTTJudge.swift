@@ -146,7 +146,7 @@ struct MQTTJudge {
         + (folds + (isInText ? [.packetsInBinaryFrames] : [])).map {
           $0.index(in: hearing.version)
         },
-      lenient: errors.map { $0.index(in: .v5_0) },
+      lenient: errors.filter { !folds.contains($0) }.map { $0.index(in: .v5_0) },
       awaitsConnack: isSecondConnect && !hasConnack, answer: answer)
   }
 

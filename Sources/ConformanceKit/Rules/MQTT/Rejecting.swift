@@ -28,6 +28,8 @@ extension ConnectionState {
       guard let rule = rule(of: fault, in: packet.type), !rules.contains(rule) else { continue }
       rules.append(rule)
     }
+    // Whatever is wrong: a server that closes did what it has to do about errors that it finds (section 4.13.1).
+    if sender == .client { rules.append(.violationCloses) }
     return rules
   }
 
