@@ -34,7 +34,8 @@ struct CaseJudge {
   mutating func take(_ result: CaseResult, in file: String) throws {
     let plan = result.plan
     var record = CaseRecord(
-      name: plan.driven.name, run: plan.name, values: plan.shownValues, spec: plan.version.standard, file: file,
+      name: plan.driven.name, run: plan.name, values: plan.shownValues, spec: plan.version.standard,
+      file: file,
       clauses: plan.driven.clauses(in: plan.version))
     defer {
       records.append(record)

@@ -15,7 +15,8 @@ struct CaseRecordTests {
       $0.close(.server)
     }
     var record = CaseRecord(
-      name: "message", values: "", spec: spec, file: "test.pcap", clauses: ["MQTT-3.3.1-4"])
+      name: "message", run: "message", values: "", spec: spec, file: "test.pcap",
+      clauses: ["MQTT-3.3.1-4"])
     record.take(report, spec: spec)
     return record
   }
