@@ -3,13 +3,13 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help demo build install deb test mutate sanitize fuzz lint bench docs diagrams recordings setup clean
+.PHONY: help demo build install deb test mutate sanitize fuzz lint bench field docs diagrams recordings setup clean
 
 reprise := .build/release/reprise
 silent := Recordings/keep-alive-expired/capture.pcap
 # Of a broker that breaks clauses of MQTT.
 others := $(wildcard Recordings/rabbitmq-*/capture.pcap)
-scripts := $(wildcard .ci/*) Packaging/install Packaging/deb Recordings/record-lib.sh $(wildcard Recordings/*/record.sh Tests/Benchmarks/*.sh)
+scripts := $(wildcard .ci/*) Packaging/install Packaging/deb Recordings/record-lib.sh $(wildcard Recordings/*/record.sh Tests/Benchmarks/*.sh Tests/Field/*.sh)
 
 help:
 	@echo "make demo        judge every recording of this repository"
@@ -24,6 +24,8 @@ help:
 	@echo "make fuzz        libFuzzer on all that takes bytes from outside, TIME seconds each"
 	@echo "make lint        format of the sources, syntax of the scripts, places of mutants that are written down"
 	@echo "make bench       speed and memory beside tshark, tcpdump and libmosquitto"
+	@echo "make field       drives real brokers by all cases, and sees that a quick run says the same each time;"
+	@echo "                 KEEP=1 writes what they do into Conformance/README.md and Recordings/field"
 	@echo "make docs        the site of the documentation in .build/docs, with all of its links checked"
 	@echo "make diagrams    the state diagrams of the documentation, from the machines' tables"
 	@echo "make recordings  record everything in Recordings anew"
@@ -111,6 +113,15 @@ lint:
 	@for script in $(scripts); do bash -n "$$script"; done
 	@echo "== Mutants that are written down still stand in the rules"
 	@PYTHONDONTWRITEBYTECODE=1 python3 Tests/Mutation/mutate.py --check
+
+# Not part of the tests: it takes RabbitMQ, Erlang and amqtt, and some minutes. Twenty runs, because a verdict that is
+# not the same each time accuses by chance.
+field: build
+	@command -v rabbitmq-server >/dev/null || { echo "field: no RabbitMQ; apt-get install --no-install-recommends rabbitmq-server" >&2; exit 2; }
+	@echo "== Brokers, driven by all cases"
+	python3 Tests/Field/field.py $(if $(KEEP),--keep)
+	@echo "== The quick profile, again and again"
+	python3 Tests/Field/field.py mosquitto --profile quick --runs $(or $(RUNS),20)
 
 bench: setup
 	@echo "== Speed and memory"

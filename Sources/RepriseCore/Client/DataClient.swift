@@ -40,6 +40,14 @@
 ///   documentation what happens beyond.
 /// - **One reader.** Only one task calls ``next(before:)`` at a time; ``perform(_:)`` and ``wake()``
 ///   may be called by any.
+///
+/// ## Why waking is a requirement
+///
+/// Cancelling the task that waits and asking anew in another one loses no event either, and so could stand in the place
+/// of ``wake()``. But a task can't be taken back from its cancellation: each wait would need a task of its own, also the
+/// most frequent one, that finds an event waiting and suspends nobody. And whether the cancellation or an event that
+/// comes at the same moment is first would be up to the scheduler, where a replay has to go the same way each time:
+/// ``ClientEvent/woken`` is an event among the others, at a place that the client decides.
 public protocol DataClient: Sendable {
   /// What the transport and the peer can do; asked before an action is tried.
   var capabilities: Capabilities { get }
