@@ -76,14 +76,15 @@ public struct Gateway: Sendable {
   }
 
   /// The time in the client's world, to compare with the times of messages.
-  public var now: Timestamp { driver.now }
+  public var now: Timestamp { driver.heard }
 
   /// Connects, and returns when the gateway is connected; a second connection is never made.
   ///
   /// A connection that is lost is opened again until ``stop()``, or an error that is final. Sub-devices
   /// that were online are logged in again, and their topics subscribed to, before the gateway says that
   /// it is connected.
-  /// - Throws: ``GatewayError`` when the gateway gave up, and `CancellationError`, which leaves the
+  /// - Throws: ``GatewayError`` when the gateway gave up, or was not connected within
+  ///   ``GatewayConfiguration/startTimeout`` and goes on trying; and `CancellationError`, which leaves the
   ///   gateway connecting.
   public func start() async throws { _ = try await call(.start) }
 
