@@ -6,11 +6,16 @@ public import RepriseCore
 /// and would do things at other moments than the recording has.
 ///
 /// ```swift
+/// var moment = change.time
 /// while true {
-///   try await gateway.sleep(for: .seconds(900))
-///   _ = try await line.post(properties: ["Temperature": 20.5])
+///   moment = moment.advanced(by: .seconds(900))
+///   try await gateway.sleep(until: moment)
+///   try await line.post(properties: ["Temperature": 20.5])
 /// }
 /// ```
+///
+/// Count from the time of something that came, such as ``LineChange/time``, where a replay is to do the same: until the
+/// application waits, the world goes on to what comes next, so that ``now`` may differ from run to run.
 public protocol WorldTime: Sendable {
   /// The time in the client's world.
   var now: Timestamp { get }
