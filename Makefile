@@ -71,10 +71,10 @@ test: setup
 	@$(MAKE) --no-print-directory docs
 	@.ci/comparisons .build/tests.log
 
-# A package of its own, as a user's app is. It has the same folder of objects as this one, whose modules it finds built by
-# the same commands and so does not compile again. The package manager keeps one plan of a build in a folder, though, and
-# may take that of the other package for its own, and build nothing: so the example's build asks for a plan of its own,
-# which goes when it is done.
+# A package of its own, as a user's app is. It has the same folder of objects as this one, where the compiler finds those
+# of its libraries up to date: on a busy machine of two cores that takes 22 s, and a folder of its own took 128 s. The
+# package manager keeps one plan of a build in a folder, though, and may take that of the other package for its own, and
+# build nothing: so the example's build asks for a plan of its own, which goes when it is done.
 plan := .build/debug.yaml
 example: setup
 	@echo "== The example, a package of its own"
