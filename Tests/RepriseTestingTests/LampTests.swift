@@ -55,6 +55,18 @@ import Testing
     #expect(client.transcript.count == 5)
   }
 
+  /// So that one run makes all recordings anew.
+  @Test func aCaptureIsReplayedWhereAllIsRecorded() async throws {
+    let told = try await ToldIssues.running(
+      .replay("capture.pcap", of: .connection(4), in: Self.folder), ["REPRISE_RECORD": "all"]
+    ) {
+      let client = try TestClient.current
+      #expect(client.isReplaying)
+      try await Self.raiseAlarm(on: client)
+    }
+    #expect(told == ToldIssues())
+  }
+
   @Test func aCassetteChoosesAConnection() async throws {
     let cassette = try Cassette("capture.pcap", of: .connection(4), in: Self.folder)
     try await cassette.withClient { try await Self.raiseAlarm(on: $0) }
