@@ -135,6 +135,9 @@ public struct Gateway: Sendable {
   }
 
   /// Brings the sub-device behind a connection online: a line, its topology, and its login.
+  ///
+  /// What the cloud wants at once may come before the line is returned. An application that must not miss it does
+  /// the three steps itself, and asks for ``GatewayLine/commands`` behind the first.
   /// - Parameter connection: The application's way to the sub-device.
   /// - Returns: The line; it stays as far as it came when a later step fails.
   /// - Throws: ``GatewayError`` of the step that failed, and `CancellationError`.
