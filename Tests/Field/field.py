@@ -82,7 +82,7 @@ def shown_by(report, folder):
         if clause["verdict"] == "failed":
             cases = {f["case"] for f in clause["findings"]}
             key = f"{clause['spec']}/{clause['id']}"
-            shown[key] = min(cases, key=lambda c: ((folder / f"{c}.jsonl").stat().st_size, c))
+            shown[key] = min(cases, key=lambda c: ((folder / f"{c}.pcapng").stat().st_size, c))
     return shown
 
 
@@ -94,8 +94,9 @@ def keep(name, report, folder):
     target.mkdir(parents=True)
     reprise = os.environ.get("REPRISE", ROOT / ".build" / "release" / "reprise")
     for clause, case in sorted(shown.items()):
-        copy = target / f"{case}.jsonl"
-        shutil.copyfile(folder / f"{case}.jsonl", copy)
+        # A recording in JSON hides a bad packet with a password in it, and so can't show what is bad.
+        copy = target / f"{case}.pcapng"
+        shutil.copyfile(folder / f"{case}.pcapng", copy)
         status = subprocess.run(
             [reprise, "conform", "trace", copy, "--clause", clause], stdout=subprocess.DEVNULL
         ).returncode
@@ -106,7 +107,7 @@ def keep(name, report, folder):
 
 def cell(verdict, name, case):
     if verdict == "failed":
-        return f"[failed](../Recordings/field/{name}/{case}.jsonl)"
+        return f"[failed](../Recordings/field/{name}/{case}.pcapng)"
     return {"passed": "passed", "inconclusive": "?", "not-followed": "not followed"}.get(verdict, "–")
 
 

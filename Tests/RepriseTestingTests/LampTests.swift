@@ -26,6 +26,58 @@ import Testing
   }
 }
 
+/// An app on one of the connections of a capture.
+@Suite struct SelectionTests {
+  private static let folder =
+    #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+    + "/Recordings/qos-levels-v311"
+
+  /// Raises an alarm as a sensor of the capture did.
+  private static func raiseAlarm(on client: any DataClient) async throws {
+    let payload = Array(#"{"level":"high","code":17}"#.utf8)
+    let alarm = Message(topic: "plant/boiler/alarm", payload: payload, qos: .exactlyOnce)
+    var actions: [ClientAction.Kind] = [
+      .connect(ConnectOptions(clientID: "sensor-2")), .publish(alarm), .disconnect,
+    ]
+    actions.reverse()
+    var number: UInt32 = 0
+    while let action = actions.popLast() {
+      number += 1
+      try await client.perform(ClientAction(.init(rawValue: number), action))
+      _ = try await client.next(before: nil)
+    }
+  }
+
+  @Test(.replay("capture.pcap", of: .connection(4), in: folder))
+  func aTraitChoosesAConnection() async throws {
+    let client = try TestClient.current
+    try await Self.raiseAlarm(on: client)
+    #expect(client.transcript.count == 5)
+  }
+
+  /// So that one run makes all recordings anew.
+  @Test func aCaptureIsReplayedWhereAllIsRecorded() async throws {
+    let told = try await ToldIssues.running(
+      .replay("capture.pcap", of: .connection(4), in: Self.folder), ["REPRISE_RECORD": "all"]
+    ) {
+      let client = try TestClient.current
+      #expect(client.isReplaying)
+      try await Self.raiseAlarm(on: client)
+    }
+    #expect(told == ToldIssues())
+  }
+
+  @Test func aCassetteChoosesAConnection() async throws {
+    let cassette = try Cassette("capture.pcap", of: .connection(4), in: Self.folder)
+    try await cassette.withClient { try await Self.raiseAlarm(on: $0) }
+    let other = try Cassette("capture.pcap", in: Self.folder)
+    let error = await #expect(throws: DataClientError.self) {
+      try await other.withClient { try await Self.raiseAlarm(on: $0) }
+    }
+    #expect(error?.message.contains("sensor-2") ?? false, "\(error?.message ?? "")")
+  }
+}
+
 /// An app on the bare port: a lamp that gives itself orders.
 struct Lamp {
   private let client: any DataClient

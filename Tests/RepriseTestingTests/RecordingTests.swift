@@ -202,6 +202,21 @@ import Testing
     #expect(allowed == ToldIssues())
   }
 
+  /// A star for each byte, as `reprise redact` writes them into captures, is no secret in clear.
+  @Test func starsAreNoSecrets() async throws {
+    let folder = try Scratch()
+    let showing = RedactionRules(hidesSecrets: false)
+    let trait = ReplayTrait.replay(
+      "login", mode: .all, redact: showing, in: folder.path, on: Self.live)
+    _ = try await ToldIssues.running(trait) {
+      try await Self.logIn(with: "**********", token: "******")
+    }
+    let told = try await ToldIssues.running(.replay("login", in: folder.path)) {
+      try await Self.logIn(with: "hush-hush!", token: "hush-2")
+    }
+    #expect(told == ToldIssues())
+  }
+
   /// What was hidden by a rule of the user's own must be hidden in what is replayed.
   @Test func aRuleThatCameLaterIsTold() async throws {
     let folder = try Scratch()

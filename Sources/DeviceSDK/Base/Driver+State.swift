@@ -50,6 +50,8 @@ extension Driver.State {
     case read(before: Timestamp?)
     /// The task at the queue does not come after: so events wait in the client, which keeps a bounded number.
     case holdUp
+    /// The moment of somebody who sleeps has come.
+    case rouse
     case leave
   }
 
@@ -59,15 +61,22 @@ extension Driver.State {
   var isFull: Bool { isAttended && queue.count >= Self.queueLimit }
 
   /// Whether the loop waits for another deadline than it should, or knows nothing of what is left to it.
-  var mustWakeLoop: Bool { machine.deadline != awaitedDeadline || !isAttended && !queue.isEmpty }
+  var mustWakeLoop: Bool { deadline != awaitedDeadline || !isAttended && !queue.isEmpty }
 
-  mutating func prepareToWait() throws -> Step {
+  /// When the machine, or somebody who sleeps, wants to be asked again if nothing happens before.
+  private var deadline: Timestamp? { earlier(machine.deadline, sleepers.deadline) }
+
+  /// Whether the machine's deadline has come.
+  func isMachineDue(at now: Timestamp) -> Bool { machine.deadline.map { $0 <= now } ?? false }
+
+  mutating func prepareToWait(_ client: any DataClient) throws -> Step {
     if let failure { throw failure }
     if isLeaving { return .leave }
     if isFull { return .holdUp }
+    if let first = sleepers.deadline, first <= client.lastHeard { return .rouse }
     // While somebody else performs what the machine wants, its deadlines are those of actions that the
     // client does not have yet: time must not pass to them. Who performs wakes the client when done.
-    awaitedDeadline = isAttended || !queue.isEmpty ? nil : machine.deadline
+    awaitedDeadline = isAttended || !queue.isEmpty ? nil : deadline
     return .read(before: awaitedDeadline)
   }
 }

@@ -31,6 +31,7 @@ package final class Driver<Machine: StateMachine>: Sendable {
     var awaitedDeadline: Timestamp?
     var isLeaving = false
     var failure: (any Error)?
+    var sleepers = Sleepers()
   }
 
   private let state: Mutex<State>
@@ -161,6 +162,41 @@ package final class Driver<Machine: StateMachine>: Sendable {
     case .callback(let completion): completion(result)
     case .nobody, .result, nil: break
     }
+  }
+
+  // MARK: Sleeping
+
+  /// The time in the client's world as the application knows it, to wait from.
+  var heard: Timestamp { client.lastHeard }
+
+  /// Waits until a moment of the client's world.
+  /// - Parameter moment: The moment.
+  /// - Throws: What ended the driver, and `CancellationError`.
+  func sleep(until moment: Timestamp) async throws {
+    let id = state.withLock { $0.sleepers.makeID() }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        // Cancellation before this point is seen here, and after it by the handler.
+        let (result, wakesLoop) = state.withLock { state -> (Result<Void, any Error>?, Bool) in
+          if Task.isCancelled { return (.failure(CancellationError()), false) }
+          if let failure = state.failure { return (.failure(failure), false) }
+          if moment <= client.lastHeard { return (.success(()), false) }
+          state.sleepers.add(continuation, id, until: moment)
+          return (nil, state.mustWakeLoop)
+        }
+        if let result { continuation.resume(with: result) }
+        if wakesLoop { client.wake() }
+      }
+    } onCancel: {
+      state.withLock { $0.sleepers.remove(id) }?.resume(throwing: CancellationError())
+    }
+  }
+
+  /// Wakes whose moment has come, and lets them run before time goes on, which in some worlds takes no time.
+  private func rouseSleepers() async {
+    let due = state.withLock { $0.sleepers.takeDue(at: client.lastHeard) }
+    for sleeper in due { sleeper.resume() }
+    await Task.yield()
   }
 
   // MARK: The queue
@@ -309,10 +345,13 @@ package final class Driver<Machine: StateMachine>: Sendable {
         // Mostly there is no action, and events are there at once: a call that could suspend costs as much as they do.
         if let attendance = beginAttending() { await goOn(attendance) }
         let deadline: Timestamp?
-        switch try state.withLock({ try $0.prepareToWait() }) {
+        switch try state.withLock({ try $0.prepareToWait(client) }) {
         case .leave: break reading
         case .holdUp:
           await waitForRoom()
+          continue
+        case .rouse:
+          await rouseSleepers()
           continue
         case .read(let until): deadline = until
         }
@@ -325,6 +364,8 @@ package final class Driver<Machine: StateMachine>: Sendable {
         log.note(event)
         switch event {
         case .woken: break
+        // It may be a sleeper's, of whom the machine knows nothing.
+        case .deadline where state.withLock({ !$0.isMachineDue(at: client.now) }): break
         case .ended:
           handle(.received(event))
           return await end(DataClientError(.notConnected, "there are no more events"))
@@ -355,7 +396,8 @@ package final class Driver<Machine: StateMachine>: Sendable {
     // From here on nothing is left to the loop: whoever is at the queue empties it.
     state.withLock { $0.failure = $0.failure ?? error }
     await attendQueue()
-    let open = state.withLock { $0.unsettled }
+    let (open, sleepers) = state.withLock { ($0.unsettled, $0.sleepers.takeAll()) }
     for id in open { complete(id, .failure(error)) }
+    for sleeper in sleepers { sleeper.resume(throwing: error) }
   }
 }

@@ -72,7 +72,7 @@ public struct Channel: Sendable {
   public var listenerCount: Int { hub.downstreamListeners.count }
 
   /// The time in the client's world, to compare with the times of messages.
-  public var now: Timestamp { driver.now }
+  public var now: Timestamp { driver.heard }
 
   /// Connects, and returns when the channel is connected, and bound where ``ChannelConfiguration/bindingToken`` wants
   /// that; a second connection is never made.

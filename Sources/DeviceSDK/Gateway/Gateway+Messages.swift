@@ -155,6 +155,7 @@ extension Gateway {
   /// - Parameter pack: What is posted.
   /// - Returns: The reply, whose code is 200.
   /// - Throws: ``GatewayError``: `client` when the pack is over the limits; and `CancellationError`.
+  @discardableResult
   public func post(_ pack: GatewayPack) async throws -> GatewayReply {
     let (topics, limits) = driver.read { ($0.topics, $0.configuration.limits) }
     try pack.check(limits)

@@ -76,14 +76,15 @@ public struct Gateway: Sendable {
   }
 
   /// The time in the client's world, to compare with the times of messages.
-  public var now: Timestamp { driver.now }
+  public var now: Timestamp { driver.heard }
 
   /// Connects, and returns when the gateway is connected; a second connection is never made.
   ///
   /// A connection that is lost is opened again until ``stop()``, or an error that is final. Sub-devices
   /// that were online are logged in again, and their topics subscribed to, before the gateway says that
   /// it is connected.
-  /// - Throws: ``GatewayError`` when the gateway gave up, and `CancellationError`, which leaves the
+  /// - Throws: ``GatewayError`` when the gateway gave up, or was not connected within
+  ///   ``GatewayConfiguration/startTimeout`` and goes on trying; and `CancellationError`, which leaves the
   ///   gateway connecting.
   public func start() async throws { _ = try await call(.start) }
 
@@ -134,6 +135,9 @@ public struct Gateway: Sendable {
   }
 
   /// Brings the sub-device behind a connection online: a line, its topology, and its login.
+  ///
+  /// What the cloud wants at once may come before the line is returned. An application that must not miss it does
+  /// the three steps itself, and asks for ``GatewayLine/commands`` behind the first.
   /// - Parameter connection: The application's way to the sub-device.
   /// - Returns: The line; it stays as far as it came when a later step fails.
   /// - Throws: ``GatewayError`` of the step that failed, and `CancellationError`.

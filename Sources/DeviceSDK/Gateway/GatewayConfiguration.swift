@@ -62,6 +62,10 @@ public struct GatewayConfiguration: Sendable {
   public var openTimeout: Duration = .seconds(30)
   /// How long to wait for a connection to open, and for its subscriptions to be restored.
   public var connectTimeout: Duration = .seconds(30)
+  /// How long a start waits until the gateway is connected, however many tries that takes; nil waits for ever.
+  ///
+  /// The gateway goes on trying after it.
+  public var startTimeout: Duration?
   /// How long ``ChannelState/connected`` waits for the sub-devices to be logged in again.
   public var restoreTimeout: Duration = .seconds(10)
   /// How long to wait for a connection to close in good order.

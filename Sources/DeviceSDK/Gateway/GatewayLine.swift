@@ -98,6 +98,7 @@ public struct GatewayLine: Sendable {
   /// - Returns: The reply, whose code is 200.
   /// - Throws: ``GatewayError``: `business` with the cloud's code, 520 when the sub-device is not
   ///   online; and `CancellationError`.
+  @discardableResult
   public func post(
     properties: JSONValue, timeout: Duration? = nil
   ) async throws -> GatewayReply {
@@ -111,6 +112,20 @@ public struct GatewayLine: Sendable {
     return try await invoke(topic("thing/event/property/post"), properties, timeout: timeout)
   }
 
+  /// Posts properties that are values of Swift, and returns the reply with the request's own id.
+  /// - Parameters:
+  ///   - properties: A value for each property, in their order.
+  ///   - timeout: How long to wait; nil takes the configuration's time.
+  /// - Returns: The reply, whose code is 200.
+  /// - Throws: ``GatewayError``: `business` with the cloud's code, 520 when the sub-device is not
+  ///   online; and `CancellationError`.
+  @_disfavoredOverload @discardableResult
+  public func post(
+    properties: KeyValuePairs<String, any JSONRepresentable>, timeout: Duration? = nil
+  ) async throws -> GatewayReply {
+    try await post(properties: JSONValue(properties), timeout: timeout)
+  }
+
   /// Posts an event, dated now.
   /// - Parameters:
   ///   - event: The event's identifier in the product.
@@ -118,16 +133,31 @@ public struct GatewayLine: Sendable {
   ///   - timeout: How long to wait; nil takes the configuration's time.
   /// - Returns: The reply, whose code is 200.
   /// - Throws: ``GatewayError`` and `CancellationError`.
+  @discardableResult
   public func post(
     event: String, value: JSONValue = [:], timeout: Duration? = nil
   ) async throws -> GatewayReply {
     guard Subdevice.canStandInTopic(event) else {
       throw GatewayError(.client, "an event's identifier is one level of a topic")
     }
-    let time = gateway.now.nanoseconds / 1_000_000
+    let time = gateway.driver.now.nanoseconds / 1_000_000
     return try await invoke(
       topic("thing/event/\(event)/post"),
       ["value": value, "time": .number(String(time))], timeout: timeout)
+  }
+
+  /// Posts an event of which values of Swift are known, dated now.
+  /// - Parameters:
+  ///   - event: The event's identifier in the product.
+  ///   - value: What is known of it, in its order.
+  ///   - timeout: How long to wait; nil takes the configuration's time.
+  /// - Returns: The reply, whose code is 200.
+  /// - Throws: ``GatewayError`` and `CancellationError`.
+  @_disfavoredOverload @discardableResult
+  public func post(
+    event: String, value: KeyValuePairs<String, any JSONRepresentable>, timeout: Duration? = nil
+  ) async throws -> GatewayReply {
+    try await post(event: event, value: JSONValue(value), timeout: timeout)
   }
 
   /// Sends a request of the sub-device and returns its reply.

@@ -82,7 +82,8 @@ extension GatewayStateMachine {
     case .publishing: fail(id, GatewayError(.gateway, "the message was not acknowledged in time"))
     case .subscribing, .unsubscribing, .sweeping:
       fail(id, GatewayError(.gateway, "the subscription was not answered in time"))
-    case .starting, .stopping, .settingUp, .requesting, .parts, nil: break
+    case .starting: fail(id, lateStart)
+    case .stopping, .settingUp, .requesting, .parts, nil: break
     }
   }
 

@@ -3,6 +3,7 @@ import RepriseCore
 /// The connection: what its keeper wants done, and what that means for calls and lines.
 extension GatewayStateMachine {
   mutating func start(_ id: CallID) {
+    if case .idle = keeper.link { lastLoss = nil }
     guard let steps = keeper.start(time) else {
       let isOver = keeper.link == .ended
       return fail(
@@ -13,7 +14,15 @@ extension GatewayStateMachine {
     }
     guard state != .connected else { return complete(id) }
     calls[id] = .starting
+    if let timeout = configuration.startTimeout { setTimer(.call(id), in: timeout) }
     follow(steps)
+  }
+
+  /// What a start fails with whose time is over.
+  var lateStart: GatewayError {
+    let reason = lastLoss.map { ": \($0.message)" } ?? ""
+    return GatewayError(
+      .network, "the gateway was not connected in time\(reason)", underlying: lastLoss)
   }
 
   mutating func stop(_ id: CallID) {
@@ -113,6 +122,7 @@ extension GatewayStateMachine {
     restoring = []
     deadlines.set(nil, for: .restoring)
     log(.info, .connection, "connected")
+    lastLoss = nil
     report(.connected, nil)
     for (id, call) in openCalls {
       if case .starting = call { complete(id) }
@@ -147,7 +157,9 @@ extension GatewayStateMachine {
       grants.removeAll()
       for filter in wishes.disownAll(by: .gateway) { wishes.remove(filter) }
     }
-    report(.disconnected, reason == .stopped ? nil : error, isFinal: isFinal)
+    let shown = reason == .stopped ? nil : error
+    lastLoss = shown
+    report(.disconnected, shown, isFinal: isFinal)
   }
 
   /// A gateway that was stopped starts with nothing online.

@@ -88,6 +88,8 @@ package struct GatewayStateMachine: CallKeeper, ConnectionOwner {
   /// lines, which are about to be logged in, come online.
   var departed: Set<Subdevice> = []
   var counted = GatewayStatistics()
+  /// Why the last try to connect came to nothing.
+  var lastLoss: GatewayError?
 
   /// The connection's state.
   package internal(set) var state = ChannelState.disconnected

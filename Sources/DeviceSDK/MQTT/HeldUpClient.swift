@@ -65,3 +65,7 @@ package final class HeldUpClient: DataClient {
     if let reader = takeReader() { reader.resume(returning: true) } else { client.wake() }
   }
 }
+
+extension HeldUpClient: HeardTime {
+  package var heard: Timestamp { client.lastHeard }
+}

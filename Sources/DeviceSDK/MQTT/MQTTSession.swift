@@ -61,7 +61,7 @@ public struct MQTTSession: Sendable {
   public var stateChanges: BroadcastSequence<MQTTStateChange> { hub.states.listen(limit: 64) }
 
   /// The time in the client's world.
-  public var now: Timestamp { driver.now }
+  public var now: Timestamp { driver.heard }
 
   /// How many messages were dropped: only while the session waits for an answer behind a flood that nobody reads.
   public var droppedMessages: UInt64 { hub.dropped }

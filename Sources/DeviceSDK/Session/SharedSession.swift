@@ -72,6 +72,7 @@ public final class SharedSession: Sendable {
 
   var capabilities: Capabilities { client.capabilities }
   var now: Timestamp { client.now }
+  var heard: Timestamp { client.lastHeard }
 
   func perform(_ action: ClientAction, of seat: SessionWorld.Seat) async throws {
     let forwarded = try world.withLock { world throws(DataClientError) in
@@ -191,4 +192,8 @@ public final class SharedClient: DataClient {
 
   /// Goes for good: nothing is sent, nobody waits for this client, and it has no more events.
   public func leave() { session.leave(seat) }
+}
+
+extension SharedClient: HeardTime {
+  package var heard: Timestamp { session.heard }
 }

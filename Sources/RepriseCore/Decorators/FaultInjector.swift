@@ -102,3 +102,7 @@ public final class FaultInjector<Client: DataClient>: DataClient {
     }
   }
 }
+
+extension FaultInjector: HeardTime {
+  package var heard: Timestamp { client.lastHeard }
+}

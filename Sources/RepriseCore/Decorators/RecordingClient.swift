@@ -173,3 +173,7 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
     if let failure { throw failure }
   }
 }
+
+extension RecordingClient: HeardTime {
+  package var heard: Timestamp { client.lastHeard }
+}

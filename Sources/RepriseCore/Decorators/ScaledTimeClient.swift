@@ -26,11 +26,7 @@ public final class ScaledTimeClient: DataClient {
   public var capabilities: Capabilities { client.capabilities }
 
   /// The user's time.
-  public var now: Timestamp {
-    let (scaled, overflow) = client.now.nanoseconds(since: epoch)
-      .multipliedReportingOverflow(by: speed)
-    return epoch.advanced(by: .nanoseconds(overflow ? .max : scaled))
-  }
+  public var now: Timestamp { userTime(client.now) }
 
   /// Performs an action.
   /// - Parameter action: What to do.
@@ -48,9 +44,20 @@ public final class ScaledTimeClient: DataClient {
   /// Wakes the client.
   public func wake() { client.wake() }
 
+  /// The moment of the user at a moment of the client.
+  private func userTime(_ moment: Timestamp) -> Timestamp {
+    let (scaled, overflow) = moment.nanoseconds(since: epoch)
+      .multipliedReportingOverflow(by: speed)
+    return epoch.advanced(by: .nanoseconds(overflow ? .max : scaled))
+  }
+
   /// The first moment of the client at which a moment of the user is reached.
   private func clientTime(_ moment: Timestamp) -> Timestamp {
     let (whole, rest) = moment.nanoseconds(since: epoch).quotientAndRemainder(dividingBy: speed)
     return epoch.advanced(by: .nanoseconds(rest > 0 ? whole + 1 : whole))
   }
+}
+
+extension ScaledTimeClient: HeardTime {
+  package var heard: Timestamp { userTime(client.lastHeard) }
 }

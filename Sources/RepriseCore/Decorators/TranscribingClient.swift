@@ -55,3 +55,7 @@ public final class TranscribingClient<Client: DataClient>: DataClient {
   /// Wakes the client.
   public func wake() { client.wake() }
 }
+
+extension TranscribingClient: HeardTime {
+  package var heard: Timestamp { client.lastHeard }
+}

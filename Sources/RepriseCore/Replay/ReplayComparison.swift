@@ -60,7 +60,8 @@ struct ReplayComparison {
 
   /// Whether a recorded text is another one with its secrets hidden.
   private static func isHidden(_ recorded: String, of text: String) -> Bool {
-    recorded.contains(hidden) && redaction.shown(text) == recorded
+    recorded.contains(hidden)
+      && redaction.shown(text) == RedactionRules.shorteningMarks(in: recorded)
   }
 
   /// Whether one of the members that a place lies in has the name of a secret.
@@ -94,13 +95,13 @@ struct ReplayComparison {
     }
     compare("cleanStart", expected.cleanStart, actual.cleanStart)
     compare("keepAlive", expected.keepAlive, actual.keepAlive)
-    if !anew.contains(.username), expected.username != Self.hidden,
-      expected.username != actual.username,
+    if !anew.contains(.username), expected.username != actual.username,
+      !RedactionRules.isMark((expected.username ?? "").utf8),
       !Self.isHidden(expected.username ?? "", of: actual.username ?? "")
     {
       note("username", expected.username, actual.username)
     }
-    let isHidden = expected.password == Array(Self.hidden.utf8)
+    let isHidden = RedactionRules.isMark(expected.password ?? [])
     if !anew.contains(.password), !isHidden, expected.password != actual.password {
       // A password is never shown, not even when it is wrong.
       note("password", expected.password.map { _ in "" }, actual.password.map { _ in "" })
@@ -208,9 +209,7 @@ struct ReplayComparison {
       if expected != actual { differences += ReplayDifference.ofBytes(place, expected, actual) }
       return
     }
-    guard expected != actual || notesEqualValues, expected != Array(Self.hidden.utf8) else {
-      return
-    }
+    guard expected != actual || notesEqualValues, !RedactionRules.isMark(expected) else { return }
     guard let recorded = try? JSONParser.parse(expected.span.bytes),
       let performed = try? JSONParser.parse(actual.span.bytes)
     else {
@@ -247,7 +246,7 @@ struct ReplayComparison {
         }
         compareJSON(place, path: path, elements[index], others[index])
       }
-    case (.string(Self.hidden), _): return
+    case (.string(let text), _) where RedactionRules.isMark(text.utf8): return
     case (.string(let text), .string(let other)) where text != other:
       if Self.isHidden(text, of: other) { return }
       // Requests carry their parameters as JSON in a string.
@@ -275,7 +274,7 @@ struct ReplayComparison {
       if let role = options.roles.role(key: member.key, path: path),
         let recorded = member.value.scalarText, let performed = other.value.scalarText
       {
-        if recorded != Self.hidden {
+        if !RedactionRules.isMark(recorded.utf8) {
           bindings.append(.init(role: role, recorded: recorded, actual: performed))
         }
       } else {

@@ -66,7 +66,10 @@ extension ReplayMachine {
     acted = stream.outlook.acted
     // An action happens at its recorded time, unless there is something to hand out, or to perform, before it.
     let isNext = (next.lastTimed ?? -1) < position && acted > next.number
-    if isNext, !isPaced { now = max(now, event.context.time) }
+    if isNext, !isPaced {
+      now = max(now, event.context.time)
+      heard = max(heard, event.context.time)
+    }
     actedConnection = event.context.connection
     performedCount += 1
     noteRequest(event)

@@ -27,6 +27,8 @@ struct ReplayMachine {
   let isPaced: Bool
 
   var now: Timestamp
+  /// The time of what was handed out or performed last; `now` is that of an action, too, that is waited for.
+  var heard: Timestamp
   /// Where the next event to hand out stands.
   private(set) var position = 0
   /// Every action before this place is performed.
@@ -71,6 +73,7 @@ struct ReplayMachine {
     self.options = options
     tolerance = options.timerTolerance.clampedNanoseconds
     now = session.totals.firstTime ?? Timestamp(nanoseconds: 0)
+    heard = now
     cause = ReplayCause(place: nil, time: now)
     if case .scaled = options.pace { isPaced = true } else { isPaced = false }
   }
@@ -123,7 +126,9 @@ struct ReplayMachine {
         guard position < acted else { return try due(entry.event, deadline) }
         if let event = takeAction(entry.event) { return .event(event) }
       case .fromServer, .closing:
-        if let step = passTime(to: time(of: entry.event), deadline) { return step }
+        let time = time(of: entry.event)
+        if let step = passTime(to: time, deadline) { return step }
+        heard = max(heard, time)
         if let event = takeFromServer(entry.event) { return .event(event) }
       case .hole:
         try takeHole(entry.event)
@@ -168,6 +173,7 @@ struct ReplayMachine {
   private mutating func expire(_ deadline: Timestamp) -> Step {
     if isPaced, deadline > now { return .sleep(until: deadline) }
     now = max(now, deadline)
+    heard = max(heard, deadline)
     return .event(.deadline)
   }
 

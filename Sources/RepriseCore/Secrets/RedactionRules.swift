@@ -19,6 +19,25 @@ public struct RedactionRules: Sendable, Hashable {
   /// What stands in the place of what is hidden; a replay takes it for any value.
   public static let mark = "***"
 
+  /// Whether a text is all hidden: the mark, or a star for each byte, as in a redacted capture.
+  /// - Parameter text: The text in UTF-8.
+  /// - Returns: Whether it is.
+  package static func isMark(_ text: some Collection<UInt8>) -> Bool {
+    text.count >= mark.utf8.count && text.allSatisfy { $0 == UInt8(ascii: "*") }
+  }
+
+  /// Returns a text with ``mark`` in the place of as many stars as what they hide had bytes.
+  /// - Parameter text: The text.
+  /// - Returns: The text, as it would be hidden where lengths don't matter.
+  package static func shorteningMarks(in text: String) -> String {
+    var stars = 0
+    let short = text.utf8.filter { byte in
+      stars = byte == UInt8(ascii: "*") ? stars + 1 : 0
+      return stars <= mark.utf8.count
+    }
+    return String(decoding: short, as: UTF8.self)
+  }
+
   /// Whether passwords, tokens, signatures and the like are hidden.
   public var hidesSecrets: Bool { didSet { names = Self.names(hidesSecrets, keys) } }
   /// Whether user names are hidden.

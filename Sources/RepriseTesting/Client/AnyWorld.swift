@@ -18,3 +18,7 @@ struct AnyWorld: DataClient {
 
   func wake() { client.wake() }
 }
+
+extension AnyWorld: HeardTime {
+  var heard: Timestamp { client.lastHeard }
+}

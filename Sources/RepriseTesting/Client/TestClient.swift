@@ -253,3 +253,7 @@ public final class TestClient: DataClient {
       """, sourceLocation: sourceLocation)
   }
 }
+
+extension TestClient: HeardTime {
+  package var heard: Timestamp { world.heard }
+}

@@ -95,6 +95,7 @@ extension Trait where Self == ReplayTrait {
   /// - Parameters:
   ///   - name: The name of the recording, with `/` between folders; nil is that of the test's function. One that ends in
   ///     `.pcap` or `.pcapng` is a capture, which is replayed only.
+  ///   - selection: Whose part of a capture with several clients is replayed; a recording of a test has one client.
   ///   - mode: Whether to replay or to record, where the environment does not say it.
   ///   - match: How exactly actions have to be those of the recording; nil is as `options` say.
   ///   - redact: What is hidden in the recording, and must not stand in it in clear.
@@ -104,7 +105,8 @@ extension Trait where Self == ReplayTrait {
   ///   - makeClient: Makes the live client to record from.
   /// - Returns: The trait.
   public static func replay(
-    _ name: String? = nil, mode: RecordingMode = .none, match: ReplayMatch? = nil,
+    _ name: String? = nil, of selection: ReplaySelection = .only, mode: RecordingMode = .none,
+    match: ReplayMatch? = nil,
     redact: RedactionRules = RedactionRules(), options: ReplayOptions = ReplayOptions(),
     in folder: String? = nil, url: String? = nil,
     on makeClient: (@Sendable () async throws -> any DataClient)? = nil
@@ -112,7 +114,8 @@ extension Trait where Self == ReplayTrait {
     ReplayTrait(
       name,
       CassetteSettings(
-        mode: mode, match: match, redact: redact, options: options, folder: folder, url: url,
+        mode: mode, selection: selection, match: match, redact: redact, options: options,
+        folder: folder, url: url,
         live: makeClient))
   }
 }

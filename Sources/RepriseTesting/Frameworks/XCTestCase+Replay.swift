@@ -15,6 +15,7 @@ extension XCTestCase {
   /// otherwise at this one. A recording is written when the test has not failed so far, whole or not at all.
   /// - Parameters:
   ///   - name: The name of the recording, with `/` between folders.
+  ///   - selection: Whose part of a capture with several clients is replayed; a recording of a test has one client.
   ///   - mode: Whether to replay or to record, where the environment does not say it.
   ///   - match: How exactly actions have to be those of the recording; nil is as `options` say.
   ///   - redact: What is hidden in the recording, and must not stand in it in clear.
@@ -27,7 +28,8 @@ extension XCTestCase {
   ///   - body: What is done with the client.
   /// - Throws: What the body throws but for a divergence, which failed the test already; and ``CassetteError``.
   public func replaying(
-    _ name: String, mode: RecordingMode = .none, match: ReplayMatch? = nil,
+    _ name: String, of selection: ReplaySelection = .only, mode: RecordingMode = .none,
+    match: ReplayMatch? = nil,
     redact: RedactionRules = RedactionRules(), options: ReplayOptions = ReplayOptions(),
     in folder: String? = nil, url: String? = nil,
     on makeClient: (@Sendable () async throws -> any DataClient)? = nil,
@@ -35,7 +37,8 @@ extension XCTestCase {
     _ body: (TestClient) async throws -> Void
   ) async throws {
     let settings = CassetteSettings(
-      mode: mode, match: match, redact: redact, options: options, folder: folder, url: url,
+      mode: mode, selection: selection, match: match, redact: redact, options: options,
+      folder: folder, url: url,
       live: makeClient)
     let place = try RecordingPlace(name, beside: "\(file)", in: folder)
     let run = CassetteRun(

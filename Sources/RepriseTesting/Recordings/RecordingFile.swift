@@ -23,7 +23,8 @@ enum RecordingFile {
     try check(path, settings.redact)
     var options = settings.options
     if let match = settings.match { options.match = match }
-    return try ReplayClient(contentsOf: path, input: settings.input, options: options)
+    return try ReplayClient(
+      contentsOf: path, of: settings.selection, input: settings.input, options: options)
   }
 
   /// Looks for secrets in clear.

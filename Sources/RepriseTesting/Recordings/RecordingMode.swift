@@ -12,7 +12,8 @@
 /// `CI` is (to anything but `false` and `0`), the mode is ``none`` whatever the code says: a server of continuous
 /// integration records nothing that nobody looks at.
 ///
-/// Where no live client is named, ``new`` replays what there is. What ``verify`` compares is what was done, in whatever
+/// A capture can't be made by a test, and so ``all`` replays the one that there is. Where no live client is named, ``new``
+/// replays what there is. What ``verify`` compares is what was done, in whatever
 /// order, and what the server said on each topic and to each request; how often something is done that goes by time may
 /// differ by itself.
 ///

@@ -42,9 +42,14 @@ struct SecretCheck: EventConsumer {
 
   private static func differ(_ shown: JSONValue, _ hidden: JSONValue?) -> Bool {
     guard shown != hidden else { return false }
-    // What was hidden before it was written is shown as data whose text is the mark.
+    // What was hidden before it was written is shown as data whose text is the mark, or in a capture as many stars.
     let mark = JSONValue.string(RedactionRules.mark)
-    if hidden == mark, shown == ["utf8": mark] { return false }
+    if hidden == mark, case .string(let text) = shown["utf8"] ?? shown {
+      return !RedactionRules.isMark(text.utf8)
+    }
+    if case .string(let text) = shown, case .string(let other)? = hidden {
+      return RedactionRules.shorteningMarks(in: text) != other
+    }
     guard case .object(let members) = shown, case .object? = hidden else { return true }
     return members.contains { differ($0.value, hidden?[$0.key]) }
   }

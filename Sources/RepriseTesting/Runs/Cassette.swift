@@ -16,6 +16,7 @@ public struct Cassette: Sendable {
   /// Names a recording.
   /// - Parameters:
   ///   - name: Its name, with `/` between folders; one that ends in `.pcap` or `.pcapng` is a capture.
+  ///   - selection: Whose part of a capture with several clients is replayed; a recording of a test has one client.
   ///   - mode: Whether to replay or to record, where the environment does not say it.
   ///   - match: How exactly actions have to be those of the recording; nil is as `options` say.
   ///   - redact: What is hidden in the recording, and must not stand in it in clear.
@@ -26,14 +27,16 @@ public struct Cassette: Sendable {
   ///   - makeClient: Makes the live client to record from.
   /// - Throws: ``CassetteError`` for a name that no file can have, or a mode that there is not.
   public init(
-    _ name: String, record mode: RecordingMode = .none, match: ReplayMatch? = nil,
+    _ name: String, of selection: ReplaySelection = .only, record mode: RecordingMode = .none,
+    match: ReplayMatch? = nil,
     redact: RedactionRules = RedactionRules(), options: ReplayOptions = ReplayOptions(),
     in folder: String? = nil, url: String? = nil,
     sourceLocation: SourceLocation = #_sourceLocation,
     on makeClient: (@Sendable () async throws -> any DataClient)? = nil
   ) throws(CassetteError) {
     let settings = CassetteSettings(
-      mode: mode, match: match, redact: redact, options: options, folder: folder, url: url,
+      mode: mode, selection: selection, match: match, redact: redact, options: options,
+      folder: folder, url: url,
       live: makeClient)
     let place = try RecordingPlace(name, beside: sourceLocation.filePath, in: folder)
     run = CassetteRun(

@@ -8,6 +8,8 @@ struct CassetteSettings: Sendable {
 
   /// What the code says about recording.
   var mode: RecordingMode
+  /// Whose part of a file with several clients is replayed.
+  var selection = ReplaySelection.only
   /// How exactly actions have to be those of the recording; nil leaves it to the options.
   var match: ReplayMatch?
   /// What is hidden in recordings, and must not stand in them in clear.

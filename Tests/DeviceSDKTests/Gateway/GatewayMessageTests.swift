@@ -250,4 +250,21 @@ import Testing
       bench.take() == ["gateway got /sys/{gw}/thing/topo/change", "notice topology 1 []"],
       "without an id there is nothing to answer")
   }
+
+  @Test func postsValuesOfSwiftInTheirOrder() async throws {
+    try await GatewayWorld.run { gateway, world in
+      let line = try await gateway.connect(TestSubdevice())
+      let (power, colours) = (0.5, ["red", "blue"])
+      try await line.post(properties: ["Power": power, "Colours": colours, "Fault": String?.none])
+      try await line.post(event: "Burnt", value: ["Hours": 1_000, "IsDark": true])
+      let sent = world.log.payloads(to: line.topic("thing/event/property/post"))
+      #expect(
+        sent.map { JSONValue(parsing: Array($0.utf8))?["params"] }
+          == [["Power": 0.5, "Colours": ["red", "blue"], "Fault": nil]])
+      let told = world.log.payloads(to: line.topic("thing/event/Burnt/post"))
+      #expect(
+        told.map { JSONValue(parsing: Array($0.utf8))?["params"]?["value"] }
+          == [["Hours": 1_000, "IsDark": true]])
+    }
+  }
 }

@@ -46,6 +46,28 @@ import Testing
     }
   }
 
+  @Test func startsFailWhenTheirTimeIsOverAndTheGatewayGoesOn() throws {
+    var bench = try GatewayBench { $0.startTimeout = .seconds(5) }
+    bench.call("start", .start)
+    for _ in 0..<2 {
+      bench.close(.unreached("nobody listens"))
+      bench.wait(2)
+    }
+    #expect(!bench.take().contains { $0.hasPrefix("start ") })
+    #expect(
+      bench.machine.lateStart.message
+        == "the gateway was not connected in time: the connection was lost: nobody listens")
+    bench.wait(1)
+    #expect(bench.take() == ["start error 4101"])
+    bench.call("again", .start)
+    bench.wait(2)
+    bench.accept()
+    #expect(bench.take().suffix(2) == ["state connected", "again ok"])
+    bench.wait(9)
+    #expect(bench.take().isEmpty)
+    #expect(bench.machine.lateStart.message == "the gateway was not connected in time")
+  }
+
   /// SDK-gateway-53.
   @Test func neverLogsInMoreOftenThanTheCloudAllows() throws {
     var bench = try GatewayBench.line(in: .online)

@@ -147,6 +147,16 @@ final class WireLog: Sendable {
     count { if case .publish(let message) = $0 { message.topic == topic } else { false } }
   }
 
+  /// The payloads of what was published on a topic, as text.
+  func payloads(to topic: String) -> [String] {
+    actions.withLock { actions in
+      actions.compactMap { action in
+        guard case .publish(let message) = action, message.topic == topic else { return nil }
+        return String(decoding: message.payload, as: UTF8.self)
+      }
+    }
+  }
+
   private func count(_ isMeant: (ClientAction.Kind) -> Bool) -> Int {
     actions.withLock { $0.count(where: isMeant) }
   }
