@@ -122,6 +122,15 @@ extension SharedCase {
         $0.part()
       },
       SharedCase(
+        "a Payload Format Indicator of 0, which means the same as none", in: [.v5_0],
+        [.formatIsForwarded: (0, 0, 0, [])]
+      ) {
+        $0.meet()
+        $0.on(2) { $0.say(.client, "a", "1", [.number(.payloadFormatIndicator, 0)]) }
+        $0.say(.server, "a", "1")
+        $0.part()
+      },
+      SharedCase(
         "a Content Type that nobody published", in: [.v5_0],
         [.contentTypeIsForwarded: (0, 0, 0, []), .formatIsForwarded: (0, 0, 0, [])]
       ) {

@@ -169,7 +169,8 @@ struct ForwardedProperties: Equatable {
     var properties = packet.properties
     while let property = properties.next() {
       switch property.id {
-      case .payloadFormatIndicator: format = UInt64(property.integer) + 1
+      // 0 means the same as none (section 3.3.2.3.2).
+      case .payloadFormatIndicator: format = UInt64(property.integer)
       case .messageExpiryInterval: expiry = UInt32(clamping: property.integer)
       case .contentType: contentType = ContentHash.of(property.bytes(in: packet.bytes), in: 1)
       case .responseTopic: responseTopic = ContentHash.of(property.bytes(in: packet.bytes), in: 2)
