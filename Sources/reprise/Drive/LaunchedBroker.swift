@@ -10,7 +10,7 @@ final class LaunchedBroker {
   private let command: String
 
   /// How long it may take until it listens.
-  private static let patience = 15.0
+  private static let patience = 60.0
 
   /// Starts a broker, and waits until it listens.
   /// - Parameter command: What a shell starts, with `{port}` in the place of the port.
