@@ -47,6 +47,26 @@ extension SharedCase {
       $0.close(.client)
     },
     SharedCase(
+      "a message for a client that subscribed to more before it was told that its session is there",
+      [.topicMatchesFilter: (0, 1, 0, [])]
+    ) {
+      $0.pipeline {
+        $0.subscribe(1, "b")
+      } then: {
+        $0.say(.server, "b", "1")
+      }
+    },
+    SharedCase(
+      "a message of the session before for a client of which a SUBSCRIBE is cut", in: [.v3_1_1],
+      [.topicMatchesFilter: (0, 0, 1, [14])]
+    ) {
+      $0.pipeline {
+        $0.client(hex: "82 06 0001 0001 62 00", missing: 1)
+      } then: {
+        $0.say(.server, "a", "1")
+      }
+    },
+    SharedCase(
       "a session that is gone", [.presentSessionIsTold: (0, 0, 2, [3, 8])]
     ) {
       $0.join("c", cleanStart: false)
@@ -390,6 +410,27 @@ extension Script {
     on(2) {
       $0.join("c", cleanStart: false, isPresent: true)
       second(&$0)
+      $0.finish()
+    }
+  }
+
+  /// A client is subscribed to a, and asks for something else in its next connection before that is accepted: frames 1
+  /// to 11.
+  fileprivate mutating func pipeline(
+    _ request: (inout Script) -> Void, then: (inout Script) -> Void
+  ) {
+    join("c", cleanStart: false)
+    ask(1, "a")
+    answerPing()
+    close(.client)
+    on(2) {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c", cleanStart: false, keepAlive: 0)))
+      request(&$0)
+      $0.server(.connack(.init(sessionPresent: true)))
+      $0.suback(1, 2)
+      then(&$0)
+      $0.answerPing()
       $0.finish()
     }
   }
