@@ -32,8 +32,8 @@ TARGETS = ["CPcap", "CZlib", "CCrypto", "Wire", "RepriseCore", "Capture", "Devic
 # The tests by what they cost, those first that notice most for it: a mutant goes through them until one does. What
 # survives has met about 60 s of them. The tests of bytes of any kind and of the SDK take minutes, and are not asked.
 STAGES = [
-    "SessionTallyTests/tallies|FormatTests|SharedCaseTests|LedgerTests",
-    "Case5Tests",
+    "SessionTallyTests/(tallies|talliesOf5|sharedTallies)",
+    "FormatTests|SharedCaseTests|LedgerTests|Case5Tests",
     "SessionTallyTests/blame|TallyTests|SubscriptionListTests|PacketIDTableTests|HearingTests|SeenValueTests"
     "|RuleSetTests|ReceiverTests|FindingTests|LimitTests|CatalogueGuards|ConnectionClocksTests|ExampleTests"
     "|FindingSecretTests|BaselineTests|FingerprintTests|MergingTests|ReportTests|ReportFormatTests"

@@ -309,6 +309,18 @@ extension SharedCase {
       $0.subscribeLater(on: 4) { $0.say(.server, "a", "1", retain: true) }
     },
     SharedCase(
+      "a retained message of before the capture behind a retained will",
+      failed: [.retainedWillIsRetained, .retainedIsStored],
+      [.retainedWillIsRetained: (1, 0, 0, [19]), .retainedIsStored: (1, 0, 0, [19])]
+    ) {
+      $0.meet()
+      $0.on(5) { $0.join("c", will: .gone(retain: true)) }
+      $0.wait(2)
+      $0.on(5) { $0.close(.client, .reset) }
+      $0.say(.server, "a", "gone")
+      $0.subscribeLater(on: 4) { $0.say(.server, "a", "0", retain: true) }
+    },
+    SharedCase(
       "a retained message behind a will without Will Retain",
       [.plainWillStaysPlain: (0, 1, 0, []), .retainedIsStored: (0, 2, 0, [])]
     ) {

@@ -6,7 +6,7 @@ import Wire
 
 @Suite("Sessions of MQTT 5.0 and all that comes of them")
 struct Case5Tests {
-  private static let all =
+  static let all =
     Case5.limits + Case5.agreements + Case5.packets + Case5.rejecting + Case5.refusing
     + [Case5.everything]
 

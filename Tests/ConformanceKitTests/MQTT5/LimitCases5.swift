@@ -359,6 +359,15 @@ extension Case5 {
       $0.publish(.server, "a", [MQTTProperty(.userProperty, .pair("k", "v"))])
       $0.finish()
     },
+    Case5(
+      "a reason in front of what can't be read, for a client that wants none",
+      failed: ["U5-2.2.2.2-2", "MQTT-3.1.2-29"], ["MQTT-3.1.2-29": (1, 0, 0, [5])]
+    ) {
+      $0.agree([.number(.requestProblemInformation, 0)])
+      $0.publish(.client, "a", [], qos: 1, id: 1)
+      $0.server(hex: "40 0A 0001 10 06 1F 0001 72 04 00")
+      $0.close(.client)
+    },
     Case5("no reason for a client that wants none", ["MQTT-3.1.2-29": (0, 1, 0, [])]) {
       $0.agree([.number(.requestProblemInformation, 0)])
       $0.publish(.client, "a", [], qos: 1, id: 1)

@@ -144,6 +144,20 @@ extension SessionCase {
       $0.wait(45)
       $0.close(.server)
     },
+    .isIdle("3.1.2-24", "more than 45 s behind DISCONNECT at Keep Alive 10") {
+      $0.start(keepAlive: 10)
+      $0.client(.disconnect(.init()))
+      $0.wait(60)
+      $0.close(.server)
+    },
+    .isIdle("3.1.2-24", "an answer more than 45 s behind DISCONNECT at Keep Alive 10") {
+      $0.start(keepAlive: 10)
+      $0.client(.disconnect(.init()))
+      $0.wait(60)
+      $0.ping()
+      $0.pong()
+      $0.close(.server)
+    },
     .isIdle("3.1.2-24", "an answer after 45 s at Keep Alive 10") {
       $0.start(keepAlive: 10)
       $0.ping()
