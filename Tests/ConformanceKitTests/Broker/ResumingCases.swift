@@ -367,6 +367,41 @@ extension SharedCase {
       $0.on(2) { $0.finish() }
     },
     SharedCase(
+      "an older connection that is open when the capture ends",
+      [.olderConnectionEnds: (0, 0, 1, [7])]
+    ) {
+      $0.join("c")
+      $0.on(2) { $0.join("c") }
+      $0.wait(31)
+      $0.endCapture()
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
+      "an older connection that stays open by clocks that differ",
+      [.olderConnectionEnds: (0, 0, 1, [11])]
+    ) {
+      $0.join("c")
+      $0.wait(2)
+      $0.ping()
+      $0.add(.server, .mqtt(PacketBytes([0xD0, 0])), early: 1_500_000_000)
+      $0.on(2) { $0.join("c") }
+      $0.wait(6)
+      $0.answerPing()
+      $0.wait(31)
+      $0.close(.client)
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
+      "an older connection that its client breaks off much later",
+      [.olderConnectionEnds: (0, 0, 1, [7])]
+    ) {
+      $0.join("c")
+      $0.on(2) { $0.join("c") }
+      $0.wait(31)
+      $0.close(.client, .reset)
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
       "an older connection that its client ends", [.olderConnectionEnds: (0, 0, 1, [7])]
     ) {
       $0.join("c")

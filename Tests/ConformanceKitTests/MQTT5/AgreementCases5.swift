@@ -20,6 +20,18 @@ extension Case5 {
       $0.agree([], [.text(.assignedClientIdentifier, "")], clientID: "")
       $0.finish()
     },
+    Case5(
+      "one that gets none though its CONNECT has a fault",
+      failed: [
+        "MQTT-3.1.2-3", "U5-3.1.2.3-1", "MQTT-3.1.3-6", "MQTT-3.1.3-7", "MQTT-3.1.4-1",
+        "MQTT-3.2.2-16", "MQTT-4.13.1-1",
+      ], ["MQTT-3.1.3-6": (1, 0, 0, [3])]
+    ) {
+      $0.open()
+      $0.client(hex: "10 0D 0004 4D515454 05 03 0000 00 0000")
+      $0.server(.connack(.init()))
+      $0.finish()
+    },
     Case5("one that gets one", ["MQTT-3.1.3-6": (0, 1, 0, []), "MQTT-3.1.3-7": (0, 1, 0, [])]) {
       $0.agree([], [.text(.assignedClientIdentifier, "auto")], clientID: "")
       $0.finish()
@@ -257,6 +269,15 @@ extension Case5 {
       $0.authenticateAgain()
       $0.server(.auth(.init(0x00, properties: [plain])))
       $0.server(.disconnect(.init(0x8B)))
+      $0.close(.server)
+    },
+    Case5(
+      "an authentication again that its client calls a success", failed: ["MQTT-4.12.0-3"],
+      ["MQTT-4.12.1-2": (0, 1, 0, [])]
+    ) {
+      $0.authenticateAgain()
+      $0.client(.auth(.init(0x00, properties: [plain])))
+      $0.server(.disconnect(.init(0x82)))
       $0.close(.server)
     },
     Case5(

@@ -261,6 +261,40 @@ extension Case5 {
       $0.close(.server)
     },
     Case5(
+      "an UNSUBSCRIBE that may lack its Property Length, with U+0000 in what may be no text",
+      ["MQTT-1.5.4-2": (0, 2, 1, [4]), "MQTT-1.5.7-1": (0, 0, 0, [])]
+    ) {
+      $0.agree()
+      let rest = String(repeating: "61", count: 249)
+      $0.client(hex: "A2 84 02 0001 0100 00 05 61 62 00 63 64 \(rest)")
+      $0.close(.server)
+    },
+    Case5(
+      "no UTF-8 in a Content Type and U+0000 in a Response Topic, beside User Properties that are text",
+      failed: ["MQTT-1.5.4-1", "MQTT-1.5.4-2", "MQTT-3.3.2-19", "MQTT-4.7.3-2"],
+      ["MQTT-1.5.7-1": (0, 2, 0, []), "MQTT-3.3.2-19": (1, 0, 0, [4])]
+    ) {
+      $0.agree()
+      $0.client(hex: "30 10 0001 61 0B 26 0001 6E 0001 76 03 0001 FF 31")
+      $0.client(hex: "30 10 0001 61 0B 26 0001 6E 0001 76 08 0001 00 31")
+      $0.close(.server)
+    },
+    Case5(
+      "no UTF-8 in User Properties, beside filters and a topic that are",
+      failed: ["MQTT-1.5.4-1", "MQTT-1.5.7-1"],
+      [
+        "MQTT-1.5.4-1": (3, 2, 0, [4, 5, 6]), "MQTT-1.5.7-1": (3, 0, 0, [4, 5, 6]),
+        "MQTT-3.8.3-1": (0, 1, 0, []), "MQTT-3.10.3-1": (0, 1, 0, []),
+        "MQTT-3.3.2-1": (0, 1, 0, []),
+      ]
+    ) {
+      $0.agree()
+      $0.client(hex: "82 0E 0001 07 26 0001 FF 0001 76 0001 61 00")
+      $0.client(hex: "A2 0D 0002 07 26 0001 FF 0001 76 0001 61")
+      $0.client(hex: "30 0C 0001 61 07 26 0001 FF 0001 76 61")
+      $0.close(.server)
+    },
+    Case5(
       "every code of a SUBACK, and two too few", failed: ["MQTT-3.8.4-6"],
       ["MQTT-3.8.4-6": (1, 1, 1, [7]), "MQTT-3.9.3-2": (0, 3, 0, [])]
     ) {
