@@ -90,6 +90,20 @@ extension SharedCase {
       [.absentSessionIsTold: (0, 0, 1, [8])]
     ) { $0.comeBack(after: 6) },
     SharedCase(
+      "a session that is there behind one that was clean, by clocks that differ",
+      [.absentSessionIsTold: (0, 0, 1, [10])]
+    ) {
+      $0.join("c")
+      $0.wait(2)
+      $0.ping()
+      $0.add(.server, .mqtt(PacketBytes([0xD0, 0])), early: 1_500_000_000)
+      $0.finish()
+      $0.on(2) {
+        $0.join("c", cleanStart: false, isPresent: true)
+        $0.finish()
+      }
+    },
+    SharedCase(
       "a session of another user that is there behind one that was clean",
       [.absentSessionIsTold: (0, 0, 1, [8])]
     ) {
@@ -243,6 +257,19 @@ extension SharedCase {
       $0.resume {
         $0.left()
       } then: {
+        $0.say(.client, "a", "3", qos: 1, id: 3)
+        $0.acknowledge(.server, .puback, 3)
+        $0.wait(1)
+      }
+    },
+    SharedCase(
+      "a client's messages that may have come again in a gap", in: [.v3_1_1],
+      [.repeatsComeWithSession: (0, 0, 2, [9, 9])]
+    ) {
+      $0.resume {
+        $0.left()
+      } then: {
+        $0.gap(.client)
         $0.say(.client, "a", "3", qos: 1, id: 3)
         $0.acknowledge(.server, .puback, 3)
         $0.wait(1)
