@@ -97,7 +97,8 @@ let package = Package(
       dependencies: [
         "ConformanceKit", "Capture", "RepriseCore", "DeviceSDK", "TestSupport", "Wire",
       ],
-      exclude: ["Sessions/Tallies.txt"], swiftSettings: settings),
+      exclude: ["Sessions/Tallies.txt", "Sessions/Tallies5.txt", "Sessions/SharedTallies.txt"],
+      swiftSettings: settings),
     .testTarget(
       name: "StatisticsTests", dependencies: ["RepriseCore", "Statistics", "TestSupport", "Wire"],
       swiftSettings: settings),

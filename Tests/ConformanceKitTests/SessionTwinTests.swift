@@ -47,7 +47,7 @@ struct SessionTwinTests {
     var accused: [String] = []
     var met = 0
     var weakened = 0
-    for session in SessionTallyTests.sessions {
+    for session in SessionTallyTests.sessions.sessions {
       var script = Script()
       session.script(&script)
       let twins = twins(script.events)
@@ -56,8 +56,8 @@ struct SessionTwinTests {
         met += 1
         if accusations.count < all[0].count { weakened += 1 }
         let new = accusations.subtracting(all[0])
-        if !new.isEmpty, !known.contains(session.testDescription) {
-          accused.append("\(new) by \(twin.name) in \(session.testDescription)")
+        if !new.isEmpty, !known.contains(session.name) {
+          accused.append("\(new) by \(twin.name) in \(session.name)")
         }
       }
     }
@@ -166,7 +166,7 @@ struct SessionTwinTests {
     neighbour.ping()
     neighbour.close(.server)
     let others = try Self.counts(neighbour.events)
-    for session in SessionTallyTests.sessions {
+    for session in SessionTallyTests.sessions.sessions {
       var script = Script()
       session.script(&script)
       let alone = try Self.counts(script.events)
@@ -179,7 +179,7 @@ struct SessionTwinTests {
       let wrong = together.filter { id, counts in
         counts != zip(alone[id] ?? [], others[id] ?? []).map { $0 + $1 }
       }
-      #expect(wrong == [:], "\(session.testDescription)")
+      #expect(wrong == [:], "\(session.name)")
     }
   }
 }

@@ -46,6 +46,18 @@ extension SharedCase {
       $0.finish()
     },
     SharedCase(
+      "a message that comes again before it is acknowledged, behind a later one", in: [.v3_1_1],
+      [.pubacksInOrder: (0, 1, 1, [10])]
+    ) {
+      $0.join("c")
+      $0.ask(1, "a")
+      for id in 1...2 as ClosedRange<UInt16> { $0.say(.server, "a", "\(id)", qos: 1, id: id) }
+      $0.say(.server, "a", "1", qos: 1, id: 1, dup: true)
+      $0.acknowledge(.client, .puback, 2)
+      $0.acknowledge(.client, .puback, 1)
+      $0.finish()
+    },
+    SharedCase(
       "a PUBACK while no message is open",
       [.acknowledgementsKeepIdentifiers: (0, 1, 1, [6])]
     ) {

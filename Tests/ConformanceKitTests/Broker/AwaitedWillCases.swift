@@ -100,6 +100,59 @@ extension SharedCase {
       "a will of QoS 0 that does not come", [.willIsPublished: (0, 0, 1, [14])]
     ) { $0.missWill(qos: 0) },
     SharedCase(
+      "a will that does not come to a client that subscribed behind it",
+      [.willIsPublished: (0, 0, 1, [7])]
+    ) {
+      $0.on(2) { $0.join("p") }
+      $0.on(3) {
+        $0.join("c", will: .gone(qos: 1))
+        $0.close(.client)
+      }
+      $0.join("s")
+      $0.ask(1, "a")
+      $0.wait(70)
+      $0.on(4) {
+        $0.join("c")
+        $0.say(.client, "a", "back", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.say(.server, "a", "back", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part()
+      $0.on(4) { $0.finish() }
+    },
+    SharedCase(
+      "a will that comes to another client", [.willIsPublished: (0, 1, 0, [])]
+    ) {
+      $0.meet()
+      $0.on(5) {
+        $0.join("t")
+        $0.ask(1, "a")
+      }
+      $0.on(3) {
+        $0.join("c", will: .gone(qos: 1))
+        $0.close(.client)
+      }
+      $0.on(5) {
+        $0.say(.server, "a", "gone", qos: 1, id: 1)
+        $0.acknowledge(.client, .puback, 1)
+      }
+      $0.wait(70)
+      $0.on(4) {
+        $0.join("c")
+        $0.say(.client, "a", "back", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      for (connection, id) in [(1, 1), (5, 2)] as [(Int, UInt16)] {
+        $0.on(connection) {
+          $0.say(.server, "a", "back", qos: 1, id: id)
+          $0.acknowledge(.client, .puback, id)
+        }
+      }
+      $0.part()
+      for connection in 4...5 { $0.on(connection) { $0.finish() } }
+    },
+    SharedCase(
       "a will that comes after all", [.willIsPublished: (0, 1, 0, [])]
     ) { $0.missWill(isLate: true) },
   ]

@@ -131,6 +131,32 @@ extension SharedCase {
         $0.part()
       },
       SharedCase(
+        "an expiry by clocks that differ", in: [.v5_0],
+        [.expiryIsCountedDown: (0, 0, 1, [12]), .contentTypeIsForwarded: (0, 1, 0, [])]
+      ) {
+        $0.meet()
+        $0.wait(2)
+        $0.ping()
+        $0.add(.server, .mqtt(PacketBytes([0xD0, 0])), early: 1_500_000_000)
+        $0.on(2) { $0.say(.client, "a", "1", properties) }
+        $0.say(.server, "a", "1", properties)
+        $0.part()
+      },
+      SharedCase(
+        "an expiry where the CONNACK has an earlier time than the CONNECT", in: [.v5_0],
+        [.expiryIsCountedDown: (0, 0, 1, [10]), .contentTypeIsForwarded: (0, 1, 0, [])]
+      ) {
+        $0.open()
+        $0.client(.connect(.init(clientID: "s", cleanStart: true, keepAlive: 0)))
+        $0.add(.server, .mqtt(PacketBytes([0x20, 3, 0, 0, 0])), early: 500_000_000)
+        $0.ask(1, "a")
+        $0.on(2) { $0.join("p") }
+        $0.wait(2)
+        $0.on(2) { $0.say(.client, "a", "1", properties) }
+        $0.say(.server, "a", "1", properties)
+        $0.part()
+      },
+      SharedCase(
         "a Content Type that nobody published", in: [.v5_0],
         [.contentTypeIsForwarded: (0, 0, 0, []), .formatIsForwarded: (0, 0, 0, [])]
       ) {

@@ -139,6 +139,22 @@ extension SharedCase {
       $0.subscribeLater(by: 0.5) { $0.say(.server, "a", "1", retain: true) }
     },
     SharedCase(
+      "an older retained message in a capture that is out of order by 0.8 s", in: [.v5_0],
+      [.retainedIsStored: (0, 0, 0, [])]
+    ) {
+      $0.replace()
+      $0.disorder(by: 0.8)
+      $0.subscribeLater { $0.say(.server, "a", "1", retain: true) }
+    },
+    SharedCase(
+      "an older retained message in a capture that is out of order by more than a second once",
+      in: [.v5_0], failed: [.retainedIsStored], [.retainedIsStored: (1, 0, 0, [23])]
+    ) {
+      $0.replace()
+      $0.disorder(by: 1.5)
+      $0.subscribeLater(by: 3.5) { $0.say(.server, "a", "1", retain: true) }
+    },
+    SharedCase(
       "an older retained message for one that was subscribed", in: [.v5_0],
       [.retainedIsStored: (0, 0, 0, [])]
     ) {
@@ -309,6 +325,47 @@ extension SharedCase {
       $0.subscribeLater(on: 4) { $0.say(.server, "a", "1", retain: true) }
     },
     SharedCase(
+      "a retained message of before the capture behind a retained will",
+      failed: [.retainedWillIsRetained, .retainedIsStored],
+      [.retainedWillIsRetained: (1, 0, 0, [19]), .retainedIsStored: (1, 0, 0, [19])]
+    ) {
+      $0.meet()
+      $0.on(5) { $0.join("c", will: .gone(retain: true)) }
+      $0.wait(2)
+      $0.on(5) { $0.close(.client, .reset) }
+      $0.say(.server, "a", "gone")
+      $0.subscribeLater(on: 4) { $0.say(.server, "a", "0", retain: true) }
+    },
+    SharedCase(
+      "an older retained message behind a retained will that came to one that had just subscribed",
+      [.retainedWillIsRetained: (0, 0, 1, [20]), .retainedIsStored: (0, 0, 1, [20])]
+    ) {
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", retain: true)
+      }
+      $0.on(5) { $0.join("c", will: .gone(retain: true)) }
+      $0.wait(2)
+      $0.on(5) { $0.close(.client, .reset) }
+      $0.join("s")
+      $0.ask(1, "a")
+      $0.say(.server, "a", "gone")
+      $0.subscribeLater(on: 4) { $0.say(.server, "a", "1", retain: true) }
+    },
+    SharedCase(
+      "an older retained message behind a retained will that came to a shared subscription",
+      in: [.v5_0],
+      [.retainedWillIsRetained: (0, 0, 1, [20]), .retainedIsStored: (0, 0, 1, [20])]
+    ) {
+      $0.meet("$share/g/a")
+      $0.on(2) { $0.say(.client, "a", "1", retain: true) }
+      $0.on(5) { $0.join("c", will: .gone(retain: true)) }
+      $0.wait(2)
+      $0.on(5) { $0.close(.client, .reset) }
+      $0.say(.server, "a", "gone")
+      $0.subscribeLater(on: 4) { $0.say(.server, "a", "1", retain: true) }
+    },
+    SharedCase(
       "a retained message behind a will without Will Retain",
       [.plainWillStaysPlain: (0, 1, 0, []), .retainedIsStored: (0, 2, 0, [])]
     ) {
@@ -334,6 +391,15 @@ extension Script {
     }
     say(.server, "a", text, qos: qos, id: id)
     if qos > 0 { acknowledge(.client, .puback, id) }
+  }
+
+  /// A client comes whose answer was captured too late for its place: five frames.
+  fileprivate mutating func disorder(by seconds: Double) {
+    on(9) {
+      $0.join("d")
+      $0.ping()
+      $0.add(.server, .mqtt(PacketBytes([0xD0, 0])), early: Int64(seconds * 1e9))
+    }
   }
 
   /// The same without RETAIN.

@@ -138,6 +138,20 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "a message that the server refused without a reason", in: [.v5_0],
+      [.everySubscriberGetsIt: (0, 1, 1, [11])]
+    ) {
+      $0.meet()
+      $0.publish(1)
+      $0.on(2) {
+        $0.say(.client, "a", "2", qos: 1, id: 2)
+        $0.server(.acknowledgement(.puback, packetID: 2, .init(0x80)))
+      }
+      for number in 3...4 { $0.publish(number) }
+      for number in [1, 3, 4] { $0.deliver(number) }
+      $0.part()
+    },
+    SharedCase(
       "a message that may expire", in: [.v5_0], [.everySubscriberGetsIt: (0, 1, 1, [11])]
     ) {
       $0.meet()

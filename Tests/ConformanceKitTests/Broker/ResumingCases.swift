@@ -47,6 +47,26 @@ extension SharedCase {
       $0.close(.client)
     },
     SharedCase(
+      "a message for a client that subscribed to more before it was told that its session is there",
+      [.topicMatchesFilter: (0, 1, 0, [])]
+    ) {
+      $0.pipeline {
+        $0.subscribe(1, "b")
+      } then: {
+        $0.say(.server, "b", "1")
+      }
+    },
+    SharedCase(
+      "a message of the session before for a client of which a SUBSCRIBE is cut", in: [.v3_1_1],
+      [.topicMatchesFilter: (0, 0, 1, [14])]
+    ) {
+      $0.pipeline {
+        $0.client(hex: "82 06 0001 0001 62 00", missing: 1)
+      } then: {
+        $0.say(.server, "a", "1")
+      }
+    },
+    SharedCase(
       "a session that is gone", [.presentSessionIsTold: (0, 0, 2, [3, 8])]
     ) {
       $0.join("c", cleanStart: false)
@@ -69,6 +89,20 @@ extension SharedCase {
       "a session that is there a while behind one that was clean",
       [.absentSessionIsTold: (0, 0, 1, [8])]
     ) { $0.comeBack(after: 6) },
+    SharedCase(
+      "a session that is there behind one that was clean, by clocks that differ",
+      [.absentSessionIsTold: (0, 0, 1, [10])]
+    ) {
+      $0.join("c")
+      $0.wait(2)
+      $0.ping()
+      $0.add(.server, .mqtt(PacketBytes([0xD0, 0])), early: 1_500_000_000)
+      $0.finish()
+      $0.on(2) {
+        $0.join("c", cleanStart: false, isPresent: true)
+        $0.finish()
+      }
+    },
     SharedCase(
       "a session of another user that is there behind one that was clean",
       [.absentSessionIsTold: (0, 0, 1, [8])]
@@ -229,6 +263,19 @@ extension SharedCase {
       }
     },
     SharedCase(
+      "a client's messages that may have come again in a gap", in: [.v3_1_1],
+      [.repeatsComeWithSession: (0, 0, 2, [9, 9])]
+    ) {
+      $0.resume {
+        $0.left()
+      } then: {
+        $0.gap(.client)
+        $0.say(.client, "a", "3", qos: 1, id: 3)
+        $0.acknowledge(.server, .puback, 3)
+        $0.wait(1)
+      }
+    },
+    SharedCase(
       "as many messages that don't come again as are kept", in: [.v3_1_1],
       failed: [.repeatsComeWithSession],
       // As many are listed as a report has of one clause.
@@ -372,6 +419,41 @@ extension SharedCase {
       $0.on(2) { $0.finish() }
     },
     SharedCase(
+      "an older connection that is open when the capture ends",
+      [.olderConnectionEnds: (0, 0, 1, [7])]
+    ) {
+      $0.join("c")
+      $0.on(2) { $0.join("c") }
+      $0.wait(31)
+      $0.endCapture()
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
+      "an older connection that stays open by clocks that differ",
+      [.olderConnectionEnds: (0, 0, 1, [11])]
+    ) {
+      $0.join("c")
+      $0.wait(2)
+      $0.ping()
+      $0.add(.server, .mqtt(PacketBytes([0xD0, 0])), early: 1_500_000_000)
+      $0.on(2) { $0.join("c") }
+      $0.wait(6)
+      $0.answerPing()
+      $0.wait(31)
+      $0.close(.client)
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
+      "an older connection that its client breaks off much later",
+      [.olderConnectionEnds: (0, 0, 1, [7])]
+    ) {
+      $0.join("c")
+      $0.on(2) { $0.join("c") }
+      $0.wait(31)
+      $0.close(.client, .reset)
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
       "an older connection that its client ends", [.olderConnectionEnds: (0, 0, 1, [7])]
     ) {
       $0.join("c")
@@ -425,6 +507,27 @@ extension Script {
     on(2) {
       $0.join("c", cleanStart: false, isPresent: true)
       second(&$0)
+      $0.finish()
+    }
+  }
+
+  /// A client is subscribed to a, and asks for something else in its next connection before that is accepted: frames 1
+  /// to 11.
+  fileprivate mutating func pipeline(
+    _ request: (inout Script) -> Void, then: (inout Script) -> Void
+  ) {
+    join("c", cleanStart: false)
+    ask(1, "a")
+    answerPing()
+    close(.client)
+    on(2) {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c", cleanStart: false, keepAlive: 0)))
+      request(&$0)
+      $0.server(.connack(.init(sessionPresent: true)))
+      $0.suback(1, 2)
+      then(&$0)
+      $0.answerPing()
       $0.finish()
     }
   }

@@ -50,6 +50,23 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "a retained message for a new subscription that comes again", in: [.v3_1_1],
+      [.retainedIsMarked: (0, 1, 0, []), .newSubscriptionGetsRetained: (0, 1, 0, [])]
+    ) {
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", qos: 1, id: 1, retain: true)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.wait(2)
+      $0.join("s")
+      $0.ask(1, "a")
+      $0.say(.server, "a", "1", qos: 1, id: 1, retain: true)
+      $0.say(.server, "a", "1", qos: 1, id: 1, retain: true, dup: true)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part()
+    },
+    SharedCase(
       "a message with RETAIN that the client asked for meanwhile",
       [.liveIsNotRetained: (0, 1, 0, []), .newSubscriptionGetsRetained: (0, 0, 0, [])]
     ) {

@@ -20,6 +20,18 @@ extension Case5 {
       $0.agree([], [.text(.assignedClientIdentifier, "")], clientID: "")
       $0.finish()
     },
+    Case5(
+      "one that gets none though its CONNECT has a fault",
+      failed: [
+        "MQTT-3.1.2-3", "U5-3.1.2.3-1", "MQTT-3.1.3-6", "MQTT-3.1.3-7", "MQTT-3.1.4-1",
+        "MQTT-3.2.2-16", "MQTT-4.13.1-1",
+      ], ["MQTT-3.1.3-6": (1, 0, 0, [3])]
+    ) {
+      $0.open()
+      $0.client(hex: "10 0D 0004 4D515454 05 03 0000 00 0000")
+      $0.server(.connack(.init()))
+      $0.finish()
+    },
     Case5("one that gets one", ["MQTT-3.1.3-6": (0, 1, 0, []), "MQTT-3.1.3-7": (0, 1, 0, [])]) {
       $0.agree([], [.text(.assignedClientIdentifier, "auto")], clientID: "")
       $0.finish()
@@ -41,6 +53,15 @@ extension Case5 {
     ) {
       $0.agree([], [.text(.responseInformation, "r/")])
       $0.finish()
+    },
+    Case5(
+      "Response Information that may stand behind what can't be read", failed: ["U5-2.2.2.2-2"],
+      ["MQTT-3.1.2-28": (0, 0, 1, [3])]
+    ) {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c", keepAlive: 0)))
+      $0.server(hex: "20 05 00 00 02 04 00")
+      $0.close(.client)
     },
     Case5("Response Information that was asked for", ["MQTT-3.1.2-28": (0, 1, 0, [])]) {
       $0.agree(
@@ -204,6 +225,13 @@ extension Case5 {
       $0.close(.server)
     },
     Case5(
+      "a refusal of a method where there was none, and it ends",
+      ["MQTT-4.12.0-1": (0, 0, 0, []), "MQTT-3.2.2-7": (0, 1, 0, [])]
+    ) {
+      $0.refuse([], 0x8C)
+      $0.close(.server)
+    },
+    Case5(
       "another refusal of an authentication", ["MQTT-4.12.0-1": (0, 0, 0, [])]
     ) {
       $0.refuse([plain])
@@ -244,12 +272,31 @@ extension Case5 {
       $0.close(.server)
     },
     Case5(
+      "an authentication again that its client calls a success", failed: ["MQTT-4.12.0-3"],
+      ["MQTT-4.12.1-2": (0, 1, 0, [])]
+    ) {
+      $0.authenticateAgain()
+      $0.client(.auth(.init(0x00, properties: [plain])))
+      $0.server(.disconnect(.init(0x82)))
+      $0.close(.server)
+    },
+    Case5(
       "an authentication again that a gap may have ended", ["MQTT-4.12.1-2": (0, 0, 0, [])]
     ) {
       $0.authenticateAgain()
       $0.gap(.server)
       $0.server(.disconnect(.init(0x8B)))
       $0.close(.server)
+    },
+    Case5(
+      "AUTH of which the end was not captured, and one with its method twice",
+      failed: ["U5-3.15.2.2.2-1"],
+      ["U5-3.15.2.2.2-1": (1, 0, 1, [5]), "MQTT-4.12.0-5": (0, 1, 2, [4, 5])]
+    ) {
+      $0.agree([plain], [plain])
+      $0.server(hex: "F0 0A 18 08 15 0005 50 4C 41 49 4E", missing: 8)
+      $0.server(.auth(.init(0x18, properties: [plain, plain])))
+      $0.close(.client)
     },
     Case5(
       "AUTH of Remaining Length 0",

@@ -29,6 +29,21 @@ extension Case5 {
       $0.finish()
     },
     Case5(
+      "a SUBACK with a reason that is too large, and one whose codes were not captured",
+      failed: ["U5-2.2.2.2-2", "MQTT-3.1.2-24"],
+      [
+        "MQTT-3.9.2-1": (0, 0, 2, [5, 7]), "MQTT-3.1.2-24": (2, 1, 0, [5, 7]),
+        "MQTT-3.9.2-2": (0, 0, 0, []),
+      ]
+    ) {
+      $0.agree([.number(.maximumPacketSize, 10)])
+      $0.subscribe(1, "a")
+      $0.server(hex: "90 0A 0001 06 1F 0001 72 04 00 00")
+      $0.subscribe(2, "a")
+      $0.server(hex: "90 0A 0002 06 1F 0003 727272 00", missing: 1)
+      $0.close(.client)
+    },
+    Case5(
       "a PUBACK of a client that may not know the limit yet",
       ["MQTT-3.4.2-2": (0, 0, 1, [5]), "MQTT-3.2.2-15": (0, 0, 1, [5])]
     ) {
@@ -358,6 +373,24 @@ extension Case5 {
         .suback(packetID: 3, codes: [2], [MQTTProperty(.userProperty, .pair("k", "v"))]))
       $0.publish(.server, "a", [MQTTProperty(.userProperty, .pair("k", "v"))])
       $0.finish()
+    },
+    Case5(
+      "a reason in front of what can't be read, for a client that wants none",
+      failed: ["U5-2.2.2.2-2", "MQTT-3.1.2-29"], ["MQTT-3.1.2-29": (1, 0, 0, [5])]
+    ) {
+      $0.agree([.number(.requestProblemInformation, 0)])
+      $0.publish(.client, "a", [], qos: 1, id: 1)
+      $0.server(hex: "40 0A 0001 10 06 1F 0001 72 04 00")
+      $0.close(.client)
+    },
+    Case5(
+      "what may be a reason, for a client that wants none", failed: ["U5-2.2.2.2-2"],
+      ["MQTT-3.1.2-29": (0, 0, 1, [5])]
+    ) {
+      $0.agree([.number(.requestProblemInformation, 0)])
+      $0.publish(.client, "a", [], qos: 1, id: 1)
+      $0.server(hex: "40 06 0001 10 02 04 00")
+      $0.close(.client)
     },
     Case5("no reason for a client that wants none", ["MQTT-3.1.2-29": (0, 1, 0, [])]) {
       $0.agree([.number(.requestProblemInformation, 0)])

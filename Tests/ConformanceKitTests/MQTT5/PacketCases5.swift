@@ -98,6 +98,83 @@ extension Case5 {
 
   private static let contents: [Case5] = [
     Case5(
+      "a Content Type, and behind it what can't be read", failed: ["U5-2.2.2.2-2"],
+      ["U5-3.3.2.3.9-1": (0, 0, 1, [4]), "U5-2.2.2.2-2": (1, 2, 0, [4])]
+    ) {
+      $0.agree()
+      $0.client(hex: "30 0B 0001 61 06 03 0001 63 04 00 01")
+      $0.close(.server)
+    },
+    Case5(
+      "U+0000 in a Content Type, which is no topic", failed: ["MQTT-1.5.4-2"],
+      ["MQTT-1.5.4-2": (1, 2, 0, [4]), "MQTT-4.7.3-2": (0, 1, 0, [])]
+    ) {
+      $0.agree()
+      $0.client(hex: "30 09 0001 61 04 03 0001 00 01")
+      $0.close(.server)
+    },
+    Case5(
+      "identifier 0 of a client's message", failed: ["MQTT-2.2.1-3"],
+      ["MQTT-2.2.1-3": (1, 1, 0, [4]), "MQTT-2.2.1-4": (0, 0, 0, [])]
+    ) {
+      $0.agree()
+      $0.client(hex: "32 07 0001 61 0000 00 01")
+      $0.close(.server)
+    },
+    Case5(
+      "identifier 0 of a server's message", failed: ["MQTT-2.2.1-4"],
+      ["MQTT-2.2.1-3": (0, 0, 0, []), "MQTT-2.2.1-4": (1, 1, 0, [4])]
+    ) {
+      $0.agree()
+      $0.server(hex: "32 07 0001 61 0000 00 01")
+      $0.close(.client)
+    },
+    Case5(
+      "two Payload Format Indicators of a message", failed: ["U5-3.3.2.3.2-1"],
+      ["U5-3.3.2.3.2-1": (1, 0, 0, [4])]
+    ) {
+      $0.agree()
+      $0.client(hex: "30 09 0001 61 04 0100 0100 61")
+      $0.close(.server)
+    },
+    Case5(
+      "two Payload Format Indicators of a will", failed: ["U5-3.1.3.2.3-1"],
+      ["U5-3.1.3.2.3-1": (1, 0, 0, [2])]
+    ) {
+      let indicator = MQTTProperty.number(.payloadFormatIndicator, 0)
+      $0.agree(
+        will: .init(topic: "w", payload: [0x61], properties: [indicator, indicator]), code: 0x81)
+      $0.close(.server)
+    },
+    Case5(
+      "Authentication Data twice", failed: ["U5-3.1.2.11.10-1"],
+      ["U5-3.1.2.11.10-1": (1, 0, 0, [2])]
+    ) {
+      let data = MQTTProperty(.authenticationData, .binary([1]))
+      $0.agree([plain, data, data], code: 0x81)
+      $0.close(.server)
+    },
+    Case5(
+      "a will with a property that there is not", failed: ["U5-2.2.2.2-2"],
+      [
+        "U5-2.2.2.2-1": (0, 1, 1, [2]), "U5-2.2.2.2-2": (1, 1, 0, [2]),
+        "MQTT-4.7.3-1": (0, 0, 1, [2]),
+      ]
+    ) {
+      $0.open()
+      $0.client(hex: "10 17 \(mqtt) 05 06 0000 00 0001 63 02 04 00 0001 77 0001 61")
+      $0.server(.connack(.init(code: 0x81)))
+      $0.close(.server)
+    },
+    Case5(
+      "a CONNECT with a will that may lack both its Property Lengths",
+      ["MQTT-3.1.3-3": (0, 0, 1, [2]), "MQTT-3.1.2-9": (0, 0, 1, [2])]
+    ) {
+      $0.open()
+      $0.client(hex: "10 13 \(mqtt) 05 06 003C 0001 63 0001 77 0001 61")
+      $0.close(.server)
+    },
+    Case5(
       "a Remaining Length, a property and an identifier of too many bytes",
       failed: ["MQTT-1.5.5-1"], ["MQTT-1.5.5-1": (4, 4, 0, [4, 5, 6, 7])]
     ) {
@@ -181,6 +258,40 @@ extension Case5 {
     ) {
       $0.agree()
       $0.client(hex: "82 06 0001 0001 61 00")
+      $0.close(.server)
+    },
+    Case5(
+      "an UNSUBSCRIBE that may lack its Property Length, with U+0000 in what may be no text",
+      ["MQTT-1.5.4-2": (0, 2, 1, [4]), "MQTT-1.5.7-1": (0, 0, 0, [])]
+    ) {
+      $0.agree()
+      let rest = String(repeating: "61", count: 249)
+      $0.client(hex: "A2 84 02 0001 0100 00 05 61 62 00 63 64 \(rest)")
+      $0.close(.server)
+    },
+    Case5(
+      "no UTF-8 in a Content Type and U+0000 in a Response Topic, beside User Properties that are text",
+      failed: ["MQTT-1.5.4-1", "MQTT-1.5.4-2", "MQTT-3.3.2-19", "MQTT-4.7.3-2"],
+      ["MQTT-1.5.7-1": (0, 2, 0, []), "MQTT-3.3.2-19": (1, 0, 0, [4])]
+    ) {
+      $0.agree()
+      $0.client(hex: "30 10 0001 61 0B 26 0001 6E 0001 76 03 0001 FF 31")
+      $0.client(hex: "30 10 0001 61 0B 26 0001 6E 0001 76 08 0001 00 31")
+      $0.close(.server)
+    },
+    Case5(
+      "no UTF-8 in User Properties, beside filters and a topic that are",
+      failed: ["MQTT-1.5.4-1", "MQTT-1.5.7-1"],
+      [
+        "MQTT-1.5.4-1": (3, 2, 0, [4, 5, 6]), "MQTT-1.5.7-1": (3, 0, 0, [4, 5, 6]),
+        "MQTT-3.8.3-1": (0, 1, 0, []), "MQTT-3.10.3-1": (0, 1, 0, []),
+        "MQTT-3.3.2-1": (0, 1, 0, []),
+      ]
+    ) {
+      $0.agree()
+      $0.client(hex: "82 0E 0001 07 26 0001 FF 0001 76 0001 61 00")
+      $0.client(hex: "A2 0D 0002 07 26 0001 FF 0001 76 0001 61")
+      $0.client(hex: "30 0C 0001 61 07 26 0001 FF 0001 76 61")
       $0.close(.server)
     },
     Case5(

@@ -65,6 +65,32 @@ extension Case5 {
         $0.close(.server)
       },
       Case5(
+        about: "a message to be retained by a server that retains",
+        ["U5-3.2.2.3.5-2": (0, 0, 0, [])]
+      ) {
+        $0.agree()
+        $0.showConnack()
+        $0.client(hex: "31 05 0001 61 00 31")
+        $0.close(.server)
+      },
+      Case5(
+        about: "a Subscription Identifier for a server that takes them",
+        ["U5-3.2.2.3.12-2": (0, 0, 0, [])]
+      ) {
+        $0.agree()
+        $0.showConnack()
+        $0.client(hex: "82 09 0001 02 0B 01 0001 61 00")
+        $0.close(.server)
+      },
+      Case5(
+        about: "a topic and a Content Type that are no UTF-8", ["U5-1.5.4-1": (0, 1, 0, [])]
+      ) {
+        $0.agree()
+        $0.showConnack()
+        $0.client(hex: "30 09 0001 FF 04 03 0001 FF 31")
+        $0.close(.server)
+      },
+      Case5(
         about: "a QoS that a client without the CONNACK does not know to be too high",
         ["U5-3.2.2.3.4-2": (0, 0, 0, [])]
       ) {

@@ -136,6 +136,9 @@ extension SessionCase {
     .passes("RFC6455-9.1-2", "registered") {
       $0.upgrade(offering: "permessage-deflate; client_max_window_bits")
     },
+    .passes("RFC6455-4.3-1", "an escaped character in a quoted value, and another value") {
+      $0.upgrade(offering: #"bbf-usp-protocol; eid="a\b"; eid="c""#)
+    },
     .fails("RFC6455-9.1-3", "RSV1 though the offer was not accepted") {
       $0.upgrade(offering: "permessage-deflate")
       $0.frame(.client, .text, [0x61], rsv: 0b100)

@@ -144,6 +144,29 @@ extension SessionCase {
       $0.wait(45)
       $0.close(.server)
     },
+    .fails("3.1.2-24", "an answer after more than 31.5 s at Keep Alive 1") {
+      $0.start(keepAlive: 1)
+      $0.ping()
+      $0.pong()
+      $0.wait(31.5)
+      $0.ping()
+      $0.pong()
+      $0.finish()
+    },
+    .isIdle("3.1.2-24", "more than 45 s behind DISCONNECT at Keep Alive 10") {
+      $0.start(keepAlive: 10)
+      $0.client(.disconnect(.init()))
+      $0.wait(60)
+      $0.close(.server)
+    },
+    .isIdle("3.1.2-24", "an answer more than 45 s behind DISCONNECT at Keep Alive 10") {
+      $0.start(keepAlive: 10)
+      $0.client(.disconnect(.init()))
+      $0.wait(60)
+      $0.ping()
+      $0.pong()
+      $0.close(.server)
+    },
     .isIdle("3.1.2-24", "an answer after 45 s at Keep Alive 10") {
       $0.start(keepAlive: 10)
       $0.ping()

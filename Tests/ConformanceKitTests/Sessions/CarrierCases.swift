@@ -49,6 +49,18 @@ extension SessionCase {
       }
       $0.finishCarrying()
     },
+    .fails("6.0.0-2", "a PUBREC in two frames is ignored", saying: "does not fill its WebSocket") {
+      $0.upgrade(subprotocol: "mqtt")
+      $0.startCarrying()
+      $0.carry(.server, .publish(.init(topic: "a", payload: [1], qos: 2, packetID: 1)))
+      $0.carry(.client, .acknowledgement(.pubrec, packetID: 1, .init()), cuts: [1])
+      for id: UInt16 in 1...4 {
+        $0.wait(15)
+        $0.carry(.client, .subscribe(packetID: id, [.init("a", options: 0)], []))
+        $0.carry(.server, .suback(packetID: id, codes: [0], []))
+      }
+      $0.finishCarrying()
+    },
     .passes("6.0.0-2", "two packets in a frame") {
       $0.upgrade(subprotocol: "mqtt")
       $0.startCarrying()
@@ -60,6 +72,19 @@ extension SessionCase {
       $0.upgrade(subprotocol: "mqtt")
       $0.carry(.client, .connect(.init(clientID: "c")), cuts: [1, 2, 9])
       $0.carry(.server, .connack(.init()))
+      $0.finishCarrying()
+    },
+    .isIdle("6.0.0-2", "a bad PINGREQ in two frames is ignored") {
+      $0.upgrade(subprotocol: "mqtt")
+      $0.startCarrying()
+      $0.frame(.client, .binary, [0xC1], isFinal: false)
+      $0.frame(.client, .continuation, [0])
+      $0.unpack(.client, [0xC1, 0])
+      for id: UInt16 in 1...4 {
+        $0.wait(15)
+        $0.carry(.client, .subscribe(packetID: id, [.init("a", options: 0)], []))
+        $0.carry(.server, .suback(packetID: id, codes: [0], []))
+      }
       $0.finishCarrying()
     },
     .isIdle("6.0.0-2", "a packet a frame") {

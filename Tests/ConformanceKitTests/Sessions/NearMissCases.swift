@@ -73,6 +73,18 @@ extension SessionCase {
       $0.acknowledge(.server, .pubrec, 1)
       $0.finish()
     },
+    .isOpen("3.8.4-1", "a SUBSCRIBE with flags is ignored", saying: "faults of its own") {
+      $0.start()
+      $0.client(hex: "80 06 0001 0001 61 00")
+      $0.goOn()
+      $0.finish()
+    },
+    .isOpen("3.10.4-4", "an UNSUBSCRIBE with flags is ignored", saying: "faults of its own") {
+      $0.start()
+      $0.client(hex: "A0 05 0001 0001 61")
+      $0.goOn()
+      $0.finish()
+    },
     .passes("3.3.2-3", "an earlier SUBSCRIBE of the same filter is refused late") {
       $0.start()
       $0.subscribe(1, "a")

@@ -4,7 +4,7 @@ import Wire
 extension WholeCase {
   /// What a capture shows of a receiver of MQTT only where the other end happens to provoke it.
   static let provocations: [WholeCase] =
-    flags + connects + refusals + enforcements + subscribes
+    flags + connects + refusals + identifiers + enforcements + subscribes
 
   private static let flags: [WholeCase] = [
     WholeCase(
@@ -231,6 +231,20 @@ extension WholeCase {
       $0.close(.server)
     },
   ]
+
+  /// Identifiers of the first and last digits and letters, and of what stands beside those in ASCII.
+  private static let identifiers: [WholeCase] =
+    ["/", ":", "@", "[", "`", "{"].map { character in
+      refusal(
+        "an identifier with \(character) is rejected", "c\(character)", code: 2, failed: [],
+        ["MQTT-3.1.3-5": (0, 0, 0, [])]
+      ) { $0.close(.server) }
+    } + [
+      refusal(
+        "an identifier of the first and last digits and letters is rejected", "09AZaz", code: 2,
+        failed: ["MQTT-3.1.3-5"], ["MQTT-3.1.3-5": (1, 0, 0, [4])]
+      ) { $0.close(.server) }
+    ]
 
   /// A client that was heard at Keep Alive 10, and is silent then.
   static func silence(

@@ -198,7 +198,7 @@ struct BrokerJudge {
   ) {
     // A retained one, one that is sent again and one of a session that is older may be from before.
     guard !packet.retain, !packet.dup, delivery.isKnown, delivery.matching.count > 0,
-      topic.byteCount > 0, !topic.begins(with: "$")
+      !topic.begins(with: "$")
     else { return }
     doubt(delivery.server, .publishersUnseen)
   }

@@ -165,8 +165,7 @@ extension BrokerJudge {
     let (connection, user) = (event.context.connection, state.identity.user)
     if delivery.key == kept.key {
       guard let source = delivery.source, source.retain, isEstablished(delivery, source),
-        !delivery.matching.somePublished, !delivery.matching.isShared,
-        retained.watch(connection, event.context.frame)
+        !delivery.matching.isShared, retained.watch(connection, event.context.frame)
       else { return }
       retained.change(topic) {
         $0.watcher = connection
@@ -214,7 +213,7 @@ extension BrokerJudge {
     let alive = Timestamp(nanoseconds: will.due?.alive ?? .max)
     let canWatch =
       will.due != nil && isEstablished(delivery, at: alive) && !delivery.matching.isShared
-      && !delivery.matching.somePublished && retained.watch(connection, event.context.frame)
+      && retained.watch(connection, event.context.frame)
     retained.keep(name, topic) { kept, isNew in
       guard kept.key != delivery.key else { return }
       var next = RetainedTopics.Kept()

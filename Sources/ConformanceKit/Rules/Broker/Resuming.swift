@@ -124,7 +124,8 @@ extension BrokerJudge {
     // What waited for the client comes now.
     state.exchanges.fromServer.noteIdle(at: event.context.time)
     guard isNext, let end = before.end, !end.hasLoss, let rest = end.rest?.value else { return }
-    if let subscriptions = rest.subscriptions, state.lossReason(of: .client) == nil {
+    // What the client asked for before the CONNACK is not among those of the session before.
+    if let subscriptions = rest.subscriptions, state.requests.count == 0 {
       state.subscribing.subscriptions = subscriptions
       state.subscribing.subscriptions.connection = UInt32(clamping: event.context.connection)
       state.isContinued = true

@@ -53,7 +53,7 @@ extension ConnectionState {
     for rule in rules {
       if isAssigned {
         tally.satisfy(rule, hearing)
-      } else if packet.missing > 0 || !packet.propertySet.isWhole {
+      } else if !packet.propertySet.isWhole {
         tally.leave(rule, .unreadableProperty, hearing)
       } else {
         tally.violate(

@@ -33,10 +33,9 @@ struct MQTTCarriage {
     }
   }
 
-  /// Notes the first packet, and forgets what waited for it.
+  /// Notes the first packet, and gives back what waited for it.
   mutating func meet() {
     isMet = true
-    goodFrames = 0
     badFrame = nil
   }
 }
@@ -129,11 +128,9 @@ extension ConnectionState {
     _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard rare?.value.carriage.isMet != true else { return }
-    if let bad = rare?.value.carriage.badFrame {
-      bad.withView { violateCarriage($0, hearing, &tally) }
-    }
-    for _ in 0..<(rare?.value.carriage.goodFrames ?? 0) {
-      tally.satisfy(.packetsInBinaryFrames, hearing)
+    if let before = rare?.value.carriage {
+      before.badFrame?.withView { violateCarriage($0, hearing, &tally) }
+      for _ in 0..<before.goodFrames { tally.satisfy(.packetsInBinaryFrames, hearing) }
     }
     ownRare.carriage.meet()
     if rare?.value.webSocket.isEstablished != true {
@@ -182,7 +179,7 @@ extension ConnectionState {
   ) -> Bool {
     let fit = ownRare.carriage[context.sender].take(packetOf: packet.header.packetSize)
     settleUnaligned(by: packet, from: context.sender, hearing, &tally)
-    if fit.isUnaligned == true, packet.missing == 0, packet.faults.isEmpty,
+    if fit.isUnaligned == true, packet.isSound(context),
       let answer = packet.type.answer(toQoS: packet.qos), !packet.isFailure
     {
       let wait = UnalignedPackets.Wait(

@@ -84,7 +84,7 @@ extension FaultRule {
       patterns: [
         .init(
           code: .fieldCut, fields: [.clientID, .willTopic, .willPayload, .username, .password]),
-        .init(code: .trailingBytes, fields: [.payload]),
+        .init(code: .trailingBytes),
       ], connect: .severalFields,
       in5: .init(
         patterns: [
@@ -105,7 +105,7 @@ extension FaultRule {
     FaultRule(
       clauses: .init(v3_1_1: "MQTT-3.2.2-4", v5_0: "MQTT-3.2.2-6"),
       expected: "Session Present 0 with a refusal",
-      patterns: [.init(code: .sessionPresentOnRefusal, fields: [.acknowledgeFlags])],
+      patterns: [.init(code: .sessionPresentOnRefusal)],
       subject: .refusals),
   ]
 }

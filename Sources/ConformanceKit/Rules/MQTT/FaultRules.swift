@@ -89,52 +89,52 @@ extension FaultRule {
     FaultRule(
       clauses: .init(v3_1_1: "MQTT-2.3.1-1"), expected: "a packet identifier from 1 to 65535",
       patterns: [
-        .init(code: .zeroPacketID, fields: [.packetID]),
+        .init(code: .zeroPacketID),
         .init(code: .fieldCut, fields: [.packetID]),
       ], subject: .publish(qos: 1...2, and: [.subscribe, .unsubscribe])),
     FaultRule(
       clauses: .init(v5_0: "MQTT-2.2.1-3"), expected: "a packet identifier from 1 to 65535",
       patterns: [
-        .init(code: .zeroPacketID, fields: [.packetID]),
+        .init(code: .zeroPacketID),
         .init(code: .fieldCut, fields: [.packetID]),
       ], subject: .publish(qos: 1...2, and: [.subscribe, .unsubscribe]), sender: .client),
     FaultRule(
       clauses: .init(v5_0: "MQTT-2.2.1-4"), expected: "a packet identifier from 1 to 65535",
       patterns: [
-        .init(code: .zeroPacketID, fields: [.packetID]),
+        .init(code: .zeroPacketID),
         .init(code: .fieldCut, fields: [.packetID]),
       ], subject: .publish(qos: 1...2), sender: .server),
     FaultRule(
       clauses: .init(v3_1_1: "MQTT-3.8.3-3", v5_0: "MQTT-3.8.3-2"),
       expected: "at least one filter with its QoS",
       patterns: [
-        .init(code: .emptyList, fields: [.filter]),
+        .init(code: .emptyList),
         .init(code: .fieldCut, fields: [.filter, .subscriptionOptions, .packetID]),
       ], subject: .types([.subscribe]), needsNoFilter: true, in5: .init(doubts: cutProperties)),
     FaultRule(
       clauses: .init(v3_1_1: "MQTT-3.9.3-2", v5_0: "MQTT-3.9.3-2"),
       expected: "0x00, 0x01, 0x02 or 0x80",
-      patterns: [.init(code: .unknownReasonCode, fields: [.reasonCode])],
+      patterns: [.init(code: .unknownReasonCode)],
       subject: .types([.suback]),
       in5: .init(expected: "codes of section 3.9.3", doubts: cutProperties)),
     FaultRule(
       clauses: .init(v3_1_1: "MQTT-3.10.3-2", v5_0: "MQTT-3.10.3-2"),
       expected: "at least one filter",
-      patterns: [.init(code: .emptyList, fields: [.filter])], subject: .types([.unsubscribe]),
+      patterns: [.init(code: .emptyList)], subject: .types([.unsubscribe]),
       in5: .init(doubts: cutProperties)),
     FaultRule(
       clauses: .init(v3_1_1: "MQTT-4.7.1-2", v5_0: "MQTT-4.7.1-1"),
       expected: "# alone in the last level",
-      patterns: [.init(code: .misplacedMultiLevelWildcard, fields: [.filter])],
+      patterns: [.init(code: .misplacedMultiLevelWildcard)],
       subject: .types([.subscribe, .unsubscribe]), in5: .init(doubts: cutProperties)),
     FaultRule(
       clauses: .init(v3_1_1: "MQTT-4.7.1-3", v5_0: "MQTT-4.7.1-2"),
       expected: "+ filling a whole level",
-      patterns: [.init(code: .misplacedSingleLevelWildcard, fields: [.filter])],
+      patterns: [.init(code: .misplacedSingleLevelWildcard)],
       subject: .types([.subscribe, .unsubscribe]), in5: .init(doubts: cutProperties)),
     FaultRule(
       clauses: .init(v5_0: "MQTT-3.8.3-4"), expected: "No Local 0 on a shared subscription",
-      patterns: [.init(code: .noLocalOnShared, fields: [.subscriptionOptions])],
+      patterns: [.init(code: .noLocalOnShared)],
       subject: .types([.subscribe]), doubts: cutProperties),
     FaultRule(
       clauses: .init(v5_0: "U5-3.8.3.1-1"), expected: "a maximum QoS of 0, 1 or 2",
@@ -142,20 +142,20 @@ extension FaultRule {
       subject: .types([.subscribe]), doubts: cutProperties),
     FaultRule(
       clauses: .init(v5_0: "U5-3.8.3.1-2"), expected: "Retain Handling 0, 1 or 2",
-      patterns: [.init(code: .invalidRetainHandling, fields: [.subscriptionOptions])],
+      patterns: [.init(code: .invalidRetainHandling)],
       subject: .types([.subscribe]), doubts: cutProperties),
     FaultRule(
       clauses: .init(v5_0: "U5-3.8.3.1-3"), expected: "bits 6 and 7 of the options 0",
-      patterns: [.init(code: .reservedOptionBits, fields: [.subscriptionOptions])],
+      patterns: [.init(code: .reservedOptionBits)],
       subject: .types([.subscribe]), doubts: cutProperties),
     FaultRule(
       clauses: .init(v5_0: "MQTT-4.8.2-1"), expected: "a share name of at least one character",
-      patterns: [.init(code: .emptyShareName, fields: [.filter])], subject: .types([.subscribe]),
+      patterns: [.init(code: .emptyShareName)], subject: .types([.subscribe]),
       doubts: cutProperties),
     FaultRule(
       clauses: .init(v5_0: "MQTT-4.8.2-2"),
       expected: "a share name without / + #, and a filter behind it",
-      patterns: [.init(code: .badShareName, fields: [.filter])], subject: .types([.subscribe]),
+      patterns: [.init(code: .badShareName)], subject: .types([.subscribe]),
       doubts: cutProperties),
   ]
 
@@ -173,10 +173,7 @@ extension FaultRule {
     FaultRule(
       clauses: .init(v3_1_1: "MQTT-4.7.1-1", v5_0: "MQTT-4.7.0-1"),
       expected: "a topic name without + and #",
-      patterns: [.init(code: .wildcardInTopic, fields: [.topic, .willTopic])],
-      subject: .types([.publish]), connect: .will,
-      in5: .init(
-        patterns: [.init(code: .wildcardInTopic, fields: [.properties, .willProperties])])),
+      patterns: [.init(code: .wildcardInTopic)], subject: .types([.publish]), connect: .will),
     FaultRule(
       clauses: .init(v3_1_1: "MQTT-4.7.3-1", v5_0: "MQTT-4.7.3-1"),
       expected: "at least one character",
@@ -201,11 +198,11 @@ extension FaultRule {
   private static let codes: [FaultRule] = [
     FaultRule(
       clauses: .init(v5_0: "MQTT-3.2.2-8"), expected: "a code of section 3.2.2.2",
-      patterns: [.init(code: .unknownReasonCode, fields: [.reasonCode])],
+      patterns: [.init(code: .unknownReasonCode)],
       subject: .types([.connack])),
     FaultRule(
       clauses: .init(v5_0: "MQTT-3.2.2-1"), expected: "bits 1 to 7 of the acknowledge flags 0",
-      patterns: [.init(code: .reservedConnackFlags, fields: [.acknowledgeFlags])],
+      patterns: [.init(code: .reservedConnackFlags)],
       subject: .types([.connack])),
     code("MQTT-3.4.2-1", .puback, "3.4.2.1"), code("MQTT-3.5.2-1", .pubrec, "3.5.2.1"),
     code("MQTT-3.6.2-1", .pubrel, "3.6.2.1"), code("MQTT-3.7.2-1", .pubcomp, "3.7.2.1"),
@@ -213,14 +210,14 @@ extension FaultRule {
     FaultRule(
       clauses: .init(v5_0: "MQTT-3.11.3-2"), expected: "codes of section 3.11.3",
       patterns: [
-        .init(code: .unknownReasonCode, fields: [.reasonCode]),
-        .init(code: .emptyList, fields: [.reasonCode]),
+        .init(code: .unknownReasonCode),
+        .init(code: .emptyList),
       ], subject: .types([.unsuback]), doubts: cutProperties),
   ]
 
   private static func code(_ id: String, _ type: MQTTPacketType, _ section: String) -> FaultRule {
     FaultRule(
       clauses: .init(v5_0: id), expected: "a code of section \(section)",
-      patterns: [.init(code: .unknownReasonCode, fields: [.reasonCode])], subject: .types([type]))
+      patterns: [.init(code: .unknownReasonCode)], subject: .types([type]))
   }
 }

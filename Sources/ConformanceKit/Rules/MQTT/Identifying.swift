@@ -64,13 +64,10 @@ extension ConnectionState {
     let isServer = event.context.sender == .server
     guard packet.dup else {
       if isServer { tally.satisfy(.serverDupIsItsOwn, hearing) }
-      if hearing.version == .v5_0 {
-        tally.satisfy(Self.beginsWithoutDup(packet.qos), hearing)
-      }
-      return
+      return tally.satisfy(Self.beginsWithoutDup(packet.qos), hearing)
     }
-    var rules: [MQTTRule] = isServer ? [.serverDupIsItsOwn] : []
-    if hearing.version == .v5_0 { rules.append(Self.beginsWithoutDup(packet.qos)) }
+    let begins = Self.beginsWithoutDup(packet.qos)
+    let rules: [MQTTRule] = isServer ? [.serverDupIsItsOwn, begins] : [begins]
     // An application may have sent it in a session before, and the server may not have seen the acknowledgement.
     let isKnown = isServer && !exchanges.fromServer.used.contains(id)
     for rule in rules {

@@ -31,7 +31,7 @@ extension ConnectionState {
     if sender == .client, showsConnack(packet, context) { change { $0.noteConnackSeen() } }
     guard let id = packet.packetID else { return }
     switch packet.type {
-    case .publish where packet.qos > 0:
+    case .publish:
       change {
         if sender == .client {
           $0.told.fromClient.publish(id)

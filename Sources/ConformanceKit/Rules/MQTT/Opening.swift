@@ -87,7 +87,7 @@ extension ConnectionState {
     guard opening.connect == nil, let fields = packet.connect else { return }
     opening.connect = ConnectFacts(
       moment: Moment(context), cleanStart: fields.cleanStart, keepAlive: fields.keepAlive,
-      isFaulty: !packet.faults.isEmpty || packet.missing > 0)
+      isFaulty: !packet.isSound(context))
     identity.take(fields, on: context.connection)
     opening.connect?.isBridge = fields.isBridge
     if packet.missing == 0 { opening.connect?.look(at: packet, clientID: fields.clientID) }

@@ -35,7 +35,7 @@ extension ConnectionState {
     let context = event.context
     var request = PendingSubscribe(
       moment: Moment(context), order: requests.add(),
-      isFaulty: !packet.faults.isEmpty || packet.missing > 0)
+      isFaulty: !packet.isSound(context))
     let identifier =
       packet.propertySet.contains(.subscriptionIdentifier)
       ? UInt32(clamping: packet.properties.integer(.subscriptionIdentifier) ?? 0) : 0

@@ -69,7 +69,7 @@ extension ConnectionState {
     let request = PendingUnsubscribe(
       moment: Moment(context), order: requests.add(), filterCount: filterCount,
       subscriptions: ended,
-      isFaulty: !packet.faults.isEmpty || packet.missing > 0, rules: rules,
+      isFaulty: !packet.isSound(context), rules: rules,
       standings: filterCount > 1 && filterCount == standings.count ? standings : [])
     let isRepeated = unsubscribing.open[id]?.filterCount == filterCount
     judgeIdentifier(id, ofRequest: isRepeated, event, hearing, &tally)
