@@ -13,11 +13,11 @@ struct SessionTallyTests {
     SessionCase.all.map { .init(name: $0.testDescription, script: $0.script) }
       + TallyTests.all.map { .init(name: "whole: " + $0.testDescription, script: $0.script) })
 
-  private static let sessionsOf5 = GoldenTallies(
+  static let sessionsOf5 = GoldenTallies(
     "Tallies5.txt",
     Case5Tests.all.map { .init(name: $0.testDescription, version: .v5_0, script: $0.script) })
 
-  private static let sharedSessions = GoldenTallies(
+  static let sharedSessions = GoldenTallies(
     "SharedTallies.txt",
     SharedCase.all.flatMap { session in
       session.versions.map { version in
