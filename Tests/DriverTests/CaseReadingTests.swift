@@ -109,19 +109,19 @@ struct CaseReadingTests {
     #expect(one.clauses(in: .v3_1_1) == ["a"])
     #expect(one.clauses(in: .v5_0) == ["b", "a"])
     let shown = try CasePlan.plans(of: one, in: [.v3_1_1, .v5_0]).map { try $0.preview() }
-    // reprise/RUN/x.v311/z/{unknown} with QoS 1, and reprise/RUN/x.v5/bbb with the payload "1{".
+    // reprise/RUN/x-v311/z/{unknown} with QoS 1, and reprise/RUN/x-v5/bbb with the payload "1{".
     #expect(
       shown == [
         """
         x.v311: t (q 1, n z)
-          s subscribe  82 23 00 01 00 1e 72 65 70 72 69 73 65 2f 52 55 4e 2f 78 2e 76 33 31 31 2f \
+          s subscribe  82 23 00 01 00 1e 72 65 70 72 69 73 65 2f 52 55 4e 2f 78 2d 76 33 31 31 2f \
         7a 2f 7b 75 6e 6b 6e 6f 77 6e 7d 01
           s send  40 02 00 01
 
         """,
         """
         x.v5: t (q 1, n z)
-          s publish  32 1b 00 14 72 65 70 72 69 73 65 2f 52 55 4e 2f 78 2e 76 35 2f 62 62 62 00 01 00 31 7b
+          s publish  32 1b 00 14 72 65 70 72 69 73 65 2f 52 55 4e 2f 78 2d 76 35 2f 62 62 62 00 01 00 31 7b
           s send  40 02 00 01
 
         """,

@@ -24,8 +24,8 @@ extension CasePlan {
         CaseTemplate.fill(field.value) { name in
           if let value = values.first(where: { $0.key == name })?.value { return value }
           switch name {
-          case "t": return .string("reprise/RUN/\(self.name)")
-          case "tail": return .string("RUN/\(self.name)")
+          case "t": return .string("reprise/RUN/\(topicLevel)")
+          case "tail": return .string("RUN/\(topicLevel)")
           case "version": return .string(version == .v5_0 ? "5.0" : "3.1.1")
           default: return name.hasSuffix(".id") ? 1 : nil
           }

@@ -36,6 +36,9 @@ package struct CasePlan: Sendable {
     wholeName + (cut.map { ".cut\($0.number)" } ?? "")
   }
 
+  /// The level of topics that is its own: brokers that turn dots into slashes are found by a case, not by each of them.
+  var topicLevel: String { String(name.map { $0 == "." ? "-" : $0 }) }
+
   /// The values of the row, for people; nothing where there are none.
   package var shownValues: String {
     (values.map { "\($0.key) \($0.value.text ?? $0.value.description)" }

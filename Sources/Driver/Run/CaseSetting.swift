@@ -28,7 +28,7 @@ struct CaseSetting {
   var topicPrefix: String { "\(firstLevel)/\(run)/" }
 
   /// What the topics of one case begin with, behind their first level: a filter may have a wildcard in its place.
-  func topicTail(of plan: CasePlan) -> String { "\(run)/\(plan.name)" }
+  func topicTail(of plan: CasePlan) -> String { "\(run)/\(plan.topicLevel)" }
 
   /// What a client of a case calls itself: 16 to 23 letters and digits, which every server takes (MQTT 5.0 section
   /// 3.1.3.1), and which are seen to be made up.

@@ -66,6 +66,18 @@ extension SessionCase {
       $0.acknowledge(.server, .pubrec, 1)
       $0.finish()
     },
+    .isOpen("3.3.4-1", "another QoS for identifier 0", saying: "has faults of its own") {
+      $0.start()
+      $0.publish(.client, "a", qos: 2, id: 0)
+      $0.acknowledge(.server, .puback, 0)
+      $0.finish()
+    },
+    .fails("3.3.4-1", "another QoS for identifier 1", saying: "the answer of another QoS") {
+      $0.start()
+      $0.publish(.client, "a", qos: 2, id: 1)
+      $0.acknowledge(.server, .puback, 1)
+      $0.finish()
+    },
     .isOpen("3.3.4-1", "another QoS of the server, a gap before", saying: "bytes of the server") {
       $0.start()
       $0.publish(.client, "a", qos: 1, id: 1)

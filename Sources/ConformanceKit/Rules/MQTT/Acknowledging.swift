@@ -88,8 +88,9 @@ extension Exchanges {
     let right = exchange.phase == .puback ? "PUBACK" : "PUBREC"
     for rule in rules {
       // In a resumed session it may be the answer to an older message of the same identifier.
-      if let reason = exchange.doubt(isNewSession: isNewSession) {
-        tally.leave(rule, reason, hearing)
+      let doubt = id == 0 ? .faultyRequest : exchange.doubt(isNewSession: isNewSession)
+      if let doubt {
+        tally.leave(rule, doubt, hearing)
         continue
       }
       tally.violate(
