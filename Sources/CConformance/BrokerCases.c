@@ -130,6 +130,7 @@ static const unsigned char broker[] = {
 #embed "../../Conformance/broker/subscription-options-replaced.json" suffix(, ',', )
 #embed "../../Conformance/broker/takeover.json" suffix(, ',', )
 #embed "../../Conformance/broker/takeover-of-session.json" suffix(, ',', )
+#embed "../../Conformance/broker/topic-dots.json" suffix(, ',', )
 #embed "../../Conformance/broker/unsubscribe.json" suffix(, ',', )
 #embed "../../Conformance/broker/unsubscribe-during-delivery.json" suffix(, ',', )
 #embed "../../Conformance/broker/unsubscribe-during-delivery-qos-2.json" suffix(, ',', )
