@@ -18,11 +18,10 @@ public struct Endpoint: Sendable, Hashable {
 }
 
 extension Endpoint {
-  /// Creates an endpoint from the octets of its address.
+  /// Creates an endpoint from the octets of its address; nil for another number of octets.
   /// - Parameters:
   ///   - octets: 4 of an address of IPv4, or 16 of one of IPv6; one of IPv4 within IPv6 is one of IPv4.
   ///   - port: The port.
-  /// - Returns: nil for another number of octets.
   package init?(octets: [UInt8], port: UInt16) {
     let words = stride(from: 0, to: octets.count, by: 4).map { start in
       octets.dropFirst(start).prefix(4).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

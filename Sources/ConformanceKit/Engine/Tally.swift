@@ -68,6 +68,7 @@ struct Tally {
   /// - Parameters:
   ///   - rule: The rule.
   ///   - peer: The end; nil is either.
+  /// - Returns: Whether it is.
   @inline(__always)
   func judges(_ rule: RuleIndex, of peer: Peer?) -> Bool {
     guard let subject, let peer, peer != subject.peer else { return true }

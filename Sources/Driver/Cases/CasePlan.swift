@@ -19,6 +19,7 @@ package struct CasePlan: Sendable {
 
   /// The same, with what is sent cut into segments.
   /// - Parameter number: The number of the repetition, from 1.
+  /// - Returns: The plan of the repetition.
   package func cut(_ number: Int) -> CasePlan {
     var plan = self
     plan.cut = (number, Chopping(number: number))
