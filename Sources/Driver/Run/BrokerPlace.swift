@@ -7,10 +7,8 @@ package import RepriseCore
 package struct BrokerPlace {
   /// How it was written, for people; without a password.
   package let name: String
-  /// Its addresses, in the order in which they are tried.
-  let addresses: [TCPAddress]
-  /// The address that is taken: the first one that answered.
-  var address: TCPAddress
+  /// The address that is taken: the first one of the host's that answers, and the first one where none does.
+  let address: TCPAddress
   /// What connections by TLS have in common; nil where there is none.
   let tls: TLSClientContext?
   /// Whether the MQTT is carried by WebSocket.
@@ -36,7 +34,7 @@ package struct BrokerPlace {
     }
   }
 
-  /// Looks a host up, which blocks until a name server has answered.
+  /// Looks a host up and for which of its addresses answers, which blocks until a name server and the broker have.
   /// - Parameters:
   ///   - url: The broker's URL.
   ///   - tls: Whom is trusted, and what is shown, where TLS is spoken.
@@ -47,11 +45,14 @@ package struct BrokerPlace {
     _ url: BrokerURL, tls: TLSOptions, credentials: Credentials, headers: [String: String] = [:]
   ) throws(DataClientError) {
     name = url.description
-    addresses = try TCPAddress.resolve(url.host, port: url.port)
-    guard let first = addresses.first else {
+    let addresses = try TCPAddress.resolve(url.host, port: url.port)
+    // A name such as localhost may have one of IPv6, at which the broker need not be.
+    let answering =
+      addresses.count > 1 ? addresses.first { TCPSocket.answers($0, within: 5_000) } : nil
+    guard let address = answering ?? addresses.first else {
       throw DataClientError(.transport, "\(url.host) has no address; check its name")
     }
-    address = first
+    self.address = address
     self.tls = url.isSecure ? try TLSClientContext(host: url.host, tls) : nil
     shownPort = url.path == nil ? 1_883 : 80
     let isUsual = url.port == (url.isSecure ? 443 : 80)

@@ -99,7 +99,10 @@ final class CaseRun {
         trouble = error
         breakOff(now)
       }
-      if recorder.isFull { breakOff(now) }
+      if recorder.isFull {
+        trouble = DriverError(.refused, "the broker said more than \(CaseRecorder.limit >> 20) MiB")
+        breakOff(now)
+      }
     }
   }
 

@@ -142,6 +142,17 @@ package final class TCPSocket: Sendable {
     return connection
   }
 
+  /// Tells whether a server takes connections; waits for it.
+  /// - Parameters:
+  ///   - address: Where it would be.
+  ///   - patience: How long to wait for its answer, in milliseconds.
+  /// - Returns: Whether a connection came about, which is closed again.
+  package static func answers(_ address: TCPAddress, within patience: Int32) -> Bool {
+    guard let connection = try? connecting(to: address) else { return false }
+    var file = pollfd(fd: connection.number, events: Int16(POLLOUT), revents: 0)
+    return poll(&file, 1, patience) > 0 && connection.connectionProblem() == nil
+  }
+
   /// Returns why a connection was not made, for people; nil when it was.
   package func connectionProblem() -> String? {
     var problem: Int32 = 0

@@ -75,12 +75,8 @@ final class LaunchedBroker {
   }
 
   private var isListening: Bool {
-    guard let address = try? TCPAddress.resolve("127.0.0.1", port: port).first,
-      let socket = try? TCPSocket.connecting(to: address)
-    else { return false }
-    var file = pollfd(fd: socket.number, events: Int16(POLLOUT), revents: 0)
-    _ = poll(&file, 1, 200)
-    return file.revents != 0 && socket.connectionProblem() == nil
+    let address = try? TCPAddress.resolve("127.0.0.1", port: port).first
+    return address.map { TCPSocket.answers($0, within: 200) } ?? false
   }
 
   /// Stops it, and what it has started.

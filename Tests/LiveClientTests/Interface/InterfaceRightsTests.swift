@@ -67,12 +67,13 @@ import Testing
     let file = directory.file("a.pcapng")
     let script = """
       ip link add d0 type veth peer name d1 && ip addr add 192.0.2.1/24 dev d0 || exit 99
-      ip link set d1 up && ip link set d0 up || exit 99
+      ip link set d1 up && ip link set d0 up && ip route add 224.0.0.0/4 dev d0 || exit 99
       \(RunningCommand.path) record interface d0 -o \(file) 2>&1 | while read -r line; do
         echo "$line"
         case $line in *capturing*)
-          echo > /dev/udp/192.0.2.2/9
-          until [ ! -e \(file) ] || [ "$(stat -c %s \(file))" -gt 600 ]; do :; done
+          until [ ! -e \(file) ] || [ "$(stat -c %s \(file))" -gt 600 ]; do
+            echo > /dev/udp/224.0.0.1/9
+          done
           ip link del d0 ;;
         esac
       done
