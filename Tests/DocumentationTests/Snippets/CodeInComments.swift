@@ -53,6 +53,15 @@ enum CodeInComments {
     async let _: Void = channel.follow(try NetworkMonitor().changes)
   }
 
+  static func regularly(gateway: Gateway, line: GatewayLine, change: LineChange) async throws {
+    var moment = change.time
+    while true {
+      moment = moment.advanced(by: .seconds(900))
+      try await gateway.sleep(until: moment)
+      try await line.post(properties: ["Temperature": 20.5])
+    }
+  }
+
   static func endpoint(configuration: ChannelConfiguration) throws -> any DataClient {
     let client = try MosquittoClient(configuration.endpoint.address(defaultHost: "iot.example"))
     return client
