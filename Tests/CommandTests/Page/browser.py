@@ -106,13 +106,22 @@ class Browser:
             raise AssertionError(f"{script}: {details.get('exception', {}).get('description', details)}")
         return answer["result"].get("value")
 
+    def ask(self, script):
+        """The value of an expression; None where the page went on to another one before it had it."""
+        try:
+            return self.run(script)
+        except AssertionError as error:
+            if "Inspected target navigated or closed" in str(error):
+                return None
+            raise
+
     def wait(self, script):
         """Waits until an expression is true, as long as there is patience."""
         end = time.monotonic() + PATIENCE
-        while not self.run(script):
+        while not self.ask(script):
             if time.monotonic() > end:
                 raise AssertionError(f"never true: {script}")
-            self.run("new Promise((done) => requestAnimationFrame(done))")
+            self.ask("new Promise((done) => requestAnimationFrame(done))")
 
     def press(self, key, text=""):
         code = {"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38}.get(key, 0)
