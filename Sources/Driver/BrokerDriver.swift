@@ -73,7 +73,10 @@ package struct BrokerDriver {
   /// Takes away what the cases left: retained messages and sessions.
   /// - Returns: What could not be taken away, for people; nil where nothing is left.
   package mutating func clean() -> String? {
-    guard let cases = try? traces.cleaning(), !cases.isEmpty else { return nil }
+    let missing = abilities.missingVersions
+    guard let cases = try? traces.cleaning({ missing[$0] == nil }), !cases.isEmpty else {
+      return nil
+    }
     let plans = cases.flatMap { CasePlan.plans(of: $0, in: [.v3_1_1, .v5_0]) }
     let results = run(plans, { false }) { _ in }
     let isClean = results.allSatisfy { $0.outcome == .done }

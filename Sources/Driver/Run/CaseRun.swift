@@ -248,10 +248,11 @@ final class CaseRun {
     _ step: CaseStep, _ fields: [JSONMember], by client: CaseClient, _ now: Timestamp
   ) throws(DriverError) {
     try checkIsReached(client)
+    // Also where the server has ended it already: another CONNECT is to have another one.
+    client.isFresh = false
     guard let connection = client.connection, connection.phase == .open else { return }
     let packet = try StepPacket(step, fields, defaults(client), plan.version)
     traces.note(packet, of: client, plan.version)
-    client.isFresh = false
     connection.send(packet.bytes, now)
     if packet.type == .disconnect { client.hasLeft = true }
     guard fields.first(where: { $0.key == "await" })?.value.bool ?? (step.action != .send),

@@ -33,8 +33,11 @@ struct Traces: Sendable {
     sessions.merge(other.sessions) { _, new in new }
   }
 
-  /// The case that takes everything away again; nil where there is nothing.
-  func cleaning() throws(DriverError) -> [DrivenCase] {
+  /// The cases that take everything away again; none where there is nothing.
+  /// - Parameter speaks: Whether the broker speaks a version.
+  func cleaning(_ speaks: (MQTTVersion) -> Bool) throws(DriverError) -> [DrivenCase] {
+    // Behind the sessions of 5.0, whose wills may come late and be kept.
+    let last: MQTTVersion = speaks(.v5_0) ? .v5_0 : .v3_1_1
     var cases: [DrivenCase] = []
     for version in [MQTTVersion.v3_1_1, .v5_0] {
       let names = sessions.filter { $0.value == version }.keys.sorted()
@@ -45,20 +48,20 @@ struct Traces: Sendable {
           ["do": "disconnect", "client": "a"],
         ]
       }
-      if version == (sessions.values.contains(.v5_0) ? .v5_0 : .v3_1_1), !topics.isEmpty {
+      if version == last, !topics.isEmpty {
         steps.append(["do": "connect", "client": "b"])
+        // Every server takes QoS 0.
         steps += topics.sorted().map {
-          [
-            "do": "publish", "client": "b", "topic": .string($0), "retain": true, "payload": "",
-            "qos": 1,
-          ]
+          ["do": "publish", "client": "b", "topic": .string($0), "retain": true, "payload": ""]
         }
+        steps.append(["do": "fence", "client": "b"])
       }
       guard !steps.isEmpty else { continue }
       cases.append(
         try DrivenCase(
           [
             "name": "cleaning", "title": "Takes away what was left.", "clauses": ["none"],
+            "seconds": 600,
             "versions": [.string(version == .v5_0 ? "5.0" : "3.1.1")], "steps": .array(steps),
           ], in: "cleaning"))
     }

@@ -91,6 +91,7 @@ enum ConformBrokerCommand: Command {
     let outputs = try ReportFiles(arguments, inputs: [], others: baseline.paths)
     let recordings = try CaseRecordings(
       folder: arguments.value(save), replaces: arguments.has(force))
+    try recordings.check(plans)
     var judging = try ConformRun.options(arguments, baseline)
     let session = try DriverSession(arguments, console)
     judging.specs = Set(versions.map(\.standard) + (session.isWebSocket ? ["rfc6455"] : []))

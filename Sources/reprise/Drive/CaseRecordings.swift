@@ -19,6 +19,19 @@ struct CaseRecordings {
     throw OutputError(opening: folder, errno)
   }
 
+  /// Checks that nothing is in the way of recordings, before anything is recorded.
+  /// - Parameter plans: What will be run.
+  /// - Throws: ``OutputError`` where a recording exists that must not be replaced.
+  func check(_ plans: [CasePlan]) throws {
+    guard let folder, !replaces else { return }
+    for plan in plans {
+      for path in ["\(folder)/\(plan.name).pcapng", "\(folder)/\(plan.name).jsonl"]
+      where access(path, F_OK) == 0 {
+        throw OutputError(opening: path, EEXIST)
+      }
+    }
+  }
+
   /// Writes what was said in a case: the capture, and the events in it, without passwords.
   /// - Parameter result: What came of the case.
   /// - Returns: What the capture is called in the report.

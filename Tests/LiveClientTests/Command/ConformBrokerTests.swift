@@ -110,6 +110,15 @@ import Testing
       #expect(again.status == 0, "\(again.output)")
     }
     try await expectClean(broker)
+    // What is there is not replaced, and nobody is driven in vain.
+    let server = try Self.server()
+    let taken = try await self.run(
+      ["mqtt://127.0.0.1:\(server.port)", "--case", "connect", "--save", folder])
+    #expect(taken.status == 2)
+    #expect(
+      taken.errors
+        == "reprise: \(folder)/connect.v311.1.pcapng: it exists; name another file or add "
+        + "--force\n")
   }
 
   /// Expects that no message of a run is kept any more.
