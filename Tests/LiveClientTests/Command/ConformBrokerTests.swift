@@ -125,7 +125,7 @@ import Testing
   private func expectClean(_ broker: Broker) async throws {
     let client = try await TestClient.connected(broker)
     _ = try await client.subscribe("reprise/#")
-    try await client.publish("reprise/end", [1])
+    try await client.publish("reprise/end", [1], qos: .atMostOnce)
     let first = try await client.message()
     #expect(first.topic == "reprise/end", "\(first.topic) was left")
     try await client.disconnect()
@@ -152,6 +152,22 @@ import Testing
     }
     #expect(clause?["verdict"]?.text == "not-applicable")
     #expect(clause?["reason"]?.text == why)
+  }
+
+  @Test("A broker of QoS 0 alone is left as clean as others")
+  func cleansByQoS0() async throws {
+    let broker = try await Broker(["allow_anonymous true", "max_qos 0"])
+    let own = try write(
+      "own",
+      [
+        #"{"client":"a","do":"connect"}"#,
+        #"{"client":"a","do":"publish","topic":"{t}/kept","retain":true}"#,
+        #"{"client":"a","do":"fence"}"#,
+      ], #""needs":["retain"]"#)
+    let run = try await run([broker.url, "--case", own])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.errors == "")
+    try await expectClean(broker)
   }
 
   @Test("Over WebSocket its clauses are judged as well, and over TLS the same as without")
@@ -303,6 +319,32 @@ import Testing
         "silent mqtt-5.0 inconclusive",
       ])
     #expect(run.reasons == Array(repeating: "it took longer than its 1 s", count: 2))
+  }
+
+  @Test("A connection that the broker ends before CONNECT is followed by another one")
+  func reconnects() async throws {
+    let server = try ScriptedServer { socket in
+      // The first CONNECT of the case gets no answer but the end.
+      var isFirst = true
+      while let (first, body) = socket.readPacket(), first != 0xE0 {
+        if isFirst, String(decoding: body, as: UTF8.self).contains("endedone") { return }
+        isFirst = false
+        socket.write(Self.answer(first, body, flags: 0))
+      }
+    }
+    let own = try write(
+      "own",
+      [
+        #"{"client":"a","do":"connect","clientID":"endedone"}"#,
+        #"{"client":"a","do":"open"}"#, #"{"client":"a","do":"reset"}"#,
+        #"{"client":"a","do":"connect"}"#, #"{"client":"a","do":"connect"}"#,
+        #"{"client":"a","do":"fence"}"#,
+      ], #""versions":["5.0"]"#)
+    let run = try await run(
+      ["mqtt://127.0.0.1:\(server.port)", "--case", own, "--spec", "mqtt-5.0"])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.cases == ["abilities mqtt-5.0 judged", "own mqtt-5.0 judged"])
+    #expect(run.failed == [])
   }
 
   @Test("What our own clients do on purpose is held against nobody")
