@@ -87,6 +87,8 @@ enum ConformBrokerCommand: Command {
       throw UsageError("none of these cases is of these versions", "leave --spec out")
     }
     if arguments.has(dryRun) { return try show(plans, arguments) }
+    // A step that can't be done is a mistake of its author, and no conduct of a broker.
+    for plan in plans { _ = try plan.preview() }
     let baseline = try BaselineOptions(arguments, inputs: [], ownsForce: false)
     let outputs = try ReportFiles(arguments, inputs: [], others: baseline.paths)
     let recordings = try CaseRecordings(

@@ -417,7 +417,9 @@ import Testing
     let refused = try await run([closed.url])
     #expect(refused.status == 2)
     #expect(refused.errors.contains("add --username and --password-file"), "\(refused.errors)")
+    let wrong = try write("wrong", [#"{"client":"a","do":"publish","qos":1}"#])
     for (words, message) in [
+      (["mqtt://a", "--case", wrong], #"case wrong, step 1: the key "topic" is missing"#),
       ([], "no broker is named; type mqtt://HOST:PORT"),
       (["mqtt://a", "--launch", "b {port}"], "--launch starts the broker that the URL names too"),
       (["--launch", "mosquitto"], "does not say where {port} stands"),
