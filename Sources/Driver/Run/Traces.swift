@@ -33,8 +33,10 @@ struct Traces: Sendable {
     sessions.merge(other.sessions) { _, new in new }
   }
 
-  /// The cases that take everything away again; none where there is nothing.
+  /// Makes the cases that take everything away again.
   /// - Parameter speaks: Whether the broker speaks a version.
+  /// - Returns: The cases; none where there is nothing.
+  /// - Throws: ``DriverError`` where one is no case.
   func cleaning(_ speaks: (MQTTVersion) -> Bool) throws(DriverError) -> [DrivenCase] {
     // Behind the sessions of 5.0, whose wills may come late and be kept.
     let last: MQTTVersion = speaks(.v5_0) ? .v5_0 : .v3_1_1

@@ -5,7 +5,7 @@ import Wire
 
 extension SharedCase {
   /// What is retained in the end.
-  static let keeping: [SharedCase] = stored + cleared + plain + wills
+  static let keeping: [SharedCase] = stored + cleared + plain + keptWills
 
   // MARK: The last message
 
@@ -288,98 +288,6 @@ extension SharedCase {
 
   // MARK: Wills
 
-  private static let wills: [SharedCase] = [
-    SharedCase(
-      "a retained will for a new subscription",
-      [.retainedWillIsRetained: (0, 1, 0, []), .retainedIsStored: (0, 1, 0, [])]
-    ) {
-      $0.die(retain: true)
-      $0.subscribeLater(on: 4) { $0.say(.server, "a", "gone", retain: true) }
-    },
-    SharedCase(
-      "an older retained message behind a retained will",
-      failed: [.retainedWillIsRetained, .retainedIsStored],
-      [.retainedWillIsRetained: (1, 0, 0, [21]), .retainedIsStored: (1, 0, 0, [21])]
-    ) {
-      $0.die(retain: true)
-      $0.subscribeLater(on: 4) { $0.say(.server, "a", "1", retain: true) }
-    },
-    SharedCase(
-      "an older retained message behind a retained will, of before the subscription that got the will",
-      failed: [.retainedWillIsRetained, .retainedIsStored],
-      [.retainedWillIsRetained: (1, 0, 0, [21]), .retainedIsStored: (1, 0, 0, [21])]
-    ) {
-      $0.on(2) {
-        $0.join("p")
-        $0.say(.client, "a", "1", retain: true)
-      }
-      $0.join("s")
-      $0.ask(1, "a")
-      $0.say(.server, "a", "1", retain: true)
-      $0.on(5) {
-        $0.join("c", will: .init(topic: "a", payload: Array("gone".utf8), retain: true))
-      }
-      $0.wait(2)
-      $0.on(5) { $0.close(.client, .reset) }
-      $0.say(.server, "a", "gone")
-      $0.subscribeLater(on: 4) { $0.say(.server, "a", "1", retain: true) }
-    },
-    SharedCase(
-      "a retained message of before the capture behind a retained will",
-      failed: [.retainedWillIsRetained, .retainedIsStored],
-      [.retainedWillIsRetained: (1, 0, 0, [19]), .retainedIsStored: (1, 0, 0, [19])]
-    ) {
-      $0.meet()
-      $0.on(5) { $0.join("c", will: .gone(retain: true)) }
-      $0.wait(2)
-      $0.on(5) { $0.close(.client, .reset) }
-      $0.say(.server, "a", "gone")
-      $0.subscribeLater(on: 4) { $0.say(.server, "a", "0", retain: true) }
-    },
-    SharedCase(
-      "an older retained message behind a retained will that came to one that had just subscribed",
-      [.retainedWillIsRetained: (0, 0, 1, [20]), .retainedIsStored: (0, 0, 1, [20])]
-    ) {
-      $0.on(2) {
-        $0.join("p")
-        $0.say(.client, "a", "1", retain: true)
-      }
-      $0.on(5) { $0.join("c", will: .gone(retain: true)) }
-      $0.wait(2)
-      $0.on(5) { $0.close(.client, .reset) }
-      $0.join("s")
-      $0.ask(1, "a")
-      $0.say(.server, "a", "gone")
-      $0.subscribeLater(on: 4) { $0.say(.server, "a", "1", retain: true) }
-    },
-    SharedCase(
-      "an older retained message behind a retained will that came to a shared subscription",
-      in: [.v5_0],
-      [.retainedWillIsRetained: (0, 0, 1, [20]), .retainedIsStored: (0, 0, 1, [20])]
-    ) {
-      $0.meet("$share/g/a")
-      $0.on(2) { $0.say(.client, "a", "1", retain: true) }
-      $0.on(5) { $0.join("c", will: .gone(retain: true)) }
-      $0.wait(2)
-      $0.on(5) { $0.close(.client, .reset) }
-      $0.say(.server, "a", "gone")
-      $0.subscribeLater(on: 4) { $0.say(.server, "a", "1", retain: true) }
-    },
-    SharedCase(
-      "a retained message behind a will without Will Retain",
-      [.plainWillStaysPlain: (0, 1, 0, []), .retainedIsStored: (0, 2, 0, [])]
-    ) {
-      $0.die(retain: false)
-      $0.subscribeLater(on: 4) { $0.say(.server, "a", "1", retain: true) }
-    },
-    SharedCase(
-      "a will without Will Retain that is retained", failed: [.plainWillStaysPlain],
-      [.plainWillStaysPlain: (1, 0, 0, [27]), .retainedIsStored: (0, 1, 0, [])]
-    ) {
-      $0.die(retain: false)
-      $0.subscribeLater(on: 4) { $0.say(.server, "a", "gone", retain: true) }
-    },
-  ]
 }
 
 extension Script {
@@ -439,7 +347,7 @@ extension Script {
 
   /// A retained message behind which a client with a will breaks off: frames 1 to 15, and 21 if the will is not
   /// retained.
-  fileprivate mutating func die(retain isRetained: Bool) {
+  mutating func die(retain isRetained: Bool) {
     meet()
     on(5) {
       $0.join(
@@ -453,7 +361,7 @@ extension Script {
   }
 
   /// A client subscribes later: five frames; then another message comes to all.
-  fileprivate mutating func subscribeLater(
+  mutating func subscribeLater(
     by seconds: Double = 2, on connection: Int = 3, tells: Bool = true,
     user: String? = nil, _ body: (inout Script) -> Void
   ) {
