@@ -1,6 +1,14 @@
 import CPcap
 import RepriseCore
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// A network interface of this computer, whose frames libpcap captures.
 ///
 /// It is used by one thread. Nothing blocks: who wants to wait does so by `poll` on ``descriptor``.
@@ -41,6 +49,8 @@ package final class InterfaceCapture {
   /// How many frames were read.
   package private(set) var framesRead = 0
 
+  /// The system's number of the interface; 0 for what is none, such as `any`.
+  private let index: UInt32
   private let pcap: cpcap_functions
   private let handle: OpaquePointer
   private let countsNanoseconds: Bool
@@ -75,6 +85,7 @@ package final class InterfaceCapture {
       throw error.inFile(name)
     }
     self.name = name
+    index = if_nametoindex(name)
     self.pcap = pcap
     self.handle = handle
     // In files raw IP has another number than in the system's headers.
@@ -191,8 +202,23 @@ package final class InterfaceCapture {
       }
     }
     guard result < 0 else { return framesRead - before }
-    let reason = pcap.geterr(handle).map { String(cString: $0) } ?? "unknown reason"
-    throw CaptureError(
+    throw isOver(pcap.geterr(handle).map { String(cString: $0) } ?? "unknown reason")
+  }
+
+  /// Checks that the interface is still there; to be asked now and then.
+  ///
+  /// The system tells once that an interface goes down. Where it is taken away, it may be there for another moment then,
+  /// and nothing more is told.
+  /// - Throws: ``CaptureError`` when it is gone.
+  package func check() throws(CaptureError) {
+    // By its number, as a name may be changed meanwhile.
+    var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
+    guard index != 0, if_indextoname(index, &name) == nil else { return }
+    throw isOver("The interface disappeared")
+  }
+
+  private func isOver(_ reason: String) -> CaptureError {
+    CaptureError(
       .captureFailed, "no more can be captured: \(reason)",
       remedy: "look at it by ip link, and begin again"
     ).inFile(name)

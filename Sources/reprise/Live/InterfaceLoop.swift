@@ -76,6 +76,7 @@ struct InterfaceLoop {
       if let end, end <= now { return }
       if nextLook <= now {
         _ = capture.counts()
+        try capture.check()
         nextLook = Timestamp(nanoseconds: now.nanoseconds &+ Self.pace)
       }
       let wish = try settle(now)
