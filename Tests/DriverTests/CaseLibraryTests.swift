@@ -15,10 +15,10 @@ struct CaseLibraryTests {
   func folder() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
       .filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }
-    #expect(try CaseLibrary.broker().cases.map(\.name) == files.sorted())
+    #expect(try CaseLibrary(.broker).cases.map(\.name) == files.sorted())
     for file in files {
       let path = Self.folder.appending(path: "\(file).json")
-      let cases = try CaseLibrary.read(Array(Data(contentsOf: path)), file)
+      let cases = try CaseLibrary.read(Array(Data(contentsOf: path)), .broker, file)
       #expect(cases.map(\.name) == [file])
     }
   }
@@ -27,11 +27,11 @@ struct CaseLibraryTests {
     "Each case is for clauses that bind a server, have a rule, and are of a version of the case")
   func clauses() throws {
     let catalogue = try Catalogue.bundled().clauses
-    for one in try CaseLibrary.broker().cases {
+    for one in try CaseLibrary(.broker).cases {
       for clause in one.clauses {
-        let meant = one.versions.flatMap { version in
-          one.clauses(in: version).filter { clause.hasSuffix($0) }.flatMap { id in
-            catalogue.filter { $0.id == id && $0.spec == version.standard }
+        let meant = one.standards.flatMap { standard in
+          one.clauses(of: standard).filter { clause.hasSuffix($0) }.flatMap { id in
+            catalogue.filter { $0.id == id && $0.spec == standard }
           }
         }
         #expect(!meant.isEmpty, "\(one.name): no clause \(clause)")
@@ -44,7 +44,7 @@ struct CaseLibraryTests {
 
   @Test("Every step of every case can be sent")
   func steps() throws {
-    for one in try CaseLibrary.broker().cases {
+    for one in try CaseLibrary(.broker).cases {
       for plan in CasePlan.plans(of: one, in: [.v3_1_1, .v5_0]) {
         let lines = try plan.preview().split(separator: "\n")
         #expect(lines.count == plan.steps.count + 1, "\(plan.name)")
@@ -54,7 +54,7 @@ struct CaseLibraryTests {
 
   @Test("Every topic and filter that is a case's to choose begins with the run's own")
   func topics() throws {
-    for one in try CaseLibrary.broker().cases {
+    for one in try CaseLibrary(.broker).cases {
       for plan in CasePlan.plans(of: one, in: [.v3_1_1, .v5_0]) {
         for step in plan.steps {
           let names = Self.names(in: step)

@@ -49,7 +49,7 @@ struct CaseReadingTests {
   @Test("What is no case is told with its file, its place and its key", arguments: wrong)
   func refuses(_ wrong: Wrong) throws {
     let error = try #require(throws: DriverError.self) {
-      try CaseLibrary.read(Array(wrong.text.utf8), "f.json")
+      try CaseLibrary.read(Array(wrong.text.utf8), .broker, "f.json")
     }
     #expect(error.code == .badCase)
     #expect(error.message.contains(wrong.message), "\(error.message)")
@@ -74,7 +74,7 @@ struct CaseReadingTests {
   @Test("A step that can't be done is told when it is shown", arguments: undoable)
   func refusesSteps(_ wrong: Wrong) throws {
     let one = try #require(
-      try CaseLibrary.read(Array(Self.step(wrong.text).utf8), "f.json").first)
+      try CaseLibrary.read(Array(Self.step(wrong.text).utf8), .broker, "f.json").first)
     let plan = try #require(CasePlan.plans(of: one, in: [.v5_0]).first)
     let error = try #require(throws: DriverError.self) { try plan.preview() }
     #expect(error.message.contains("f.json: case x, step 1"), "\(error.message)")
@@ -84,7 +84,7 @@ struct CaseReadingTests {
   @Test("Rows are a list, or every combination of lists, in each version that is asked for")
   func plans() throws {
     let text = Self.whole(#","rows":{"a":[1,2],"b":["x","y"]}"#)
-    let one = try #require(try CaseLibrary.read(Array(text.utf8), "f").first)
+    let one = try #require(try CaseLibrary.read(Array(text.utf8), .broker, "f").first)
     let plans = CasePlan.plans(of: one, in: [.v3_1_1, .v5_0])
     #expect(
       plans.map { "\($0.name) \($0.shownValues)" } == [
@@ -93,7 +93,7 @@ struct CaseReadingTests {
       ])
     #expect(CasePlan.plans(of: one, in: [.v5_0]).count == 4)
     let only = Self.whole(#","versions":["5.0"],"rows":[{"a":1}]"#)
-    let other = try #require(try CaseLibrary.read(Array(only.utf8), "f").first)
+    let other = try #require(try CaseLibrary.read(Array(only.utf8), .broker, "f").first)
     #expect(CasePlan.plans(of: other, in: [.v3_1_1, .v5_0]).map(\.name) == ["x.v5"])
   }
 
@@ -105,9 +105,9 @@ struct CaseReadingTests {
         {"client":"s","do":"publish","topic":"{t}/{b*3}","payload":"{q}{","qos":"{q}","in":"5.0"},
         {"client":"s","do":"send","type":"PUBACK","packetID":"{s.id}"}]}
       """#
-    let one = try #require(try CaseLibrary.read(Array(text.utf8), "f").first)
-    #expect(one.clauses(in: .v3_1_1) == ["a"])
-    #expect(one.clauses(in: .v5_0) == ["b", "a"])
+    let one = try #require(try CaseLibrary.read(Array(text.utf8), .broker, "f").first)
+    #expect(one.clauses(of: "mqtt-3.1.1") == ["a"])
+    #expect(one.clauses(of: "mqtt-5.0") == ["b", "a"])
     let shown = try CasePlan.plans(of: one, in: [.v3_1_1, .v5_0]).map { try $0.preview() }
     // reprise/RUN/x-v311/z/{unknown} with QoS 1, and reprise/RUN/x-v5/bbb with the payload "1{".
     #expect(

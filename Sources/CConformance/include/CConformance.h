@@ -45,4 +45,7 @@ struct conformance_data conformance_sdk_link_scenarios(void);
 /// Returns the cases of brokers, an array of what stands in their files.
 struct conformance_data conformance_broker_cases(void);
 
+/// Returns the cases of clients, an array of what stands in their files.
+struct conformance_data conformance_client_cases(void);
+
 #endif

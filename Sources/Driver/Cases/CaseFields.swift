@@ -58,34 +58,32 @@ struct CaseFields {
     return number
   }
 
-  func choice<Choice: RawRepresentable<String> & CaseIterable>(
-    _ key: String
+  func choice<Choice: RawRepresentable<String>>(
+    _ key: String, of all: [Choice]
   ) throws(DriverError) -> Choice? {
     guard let value = self[key] else { return nil }
-    guard let choice = value.text.flatMap(Choice.init(rawValue:)) else {
-      throw wrong(key, "is none of \(Self.names(Choice.self))")
+    guard let choice = all.first(where: { $0.rawValue == value.text }) else {
+      throw wrong(key, "is none of \(Self.names(all))")
     }
     return choice
   }
 
-  func choices<Choice: RawRepresentable<String> & CaseIterable>(
-    _ key: String
+  func choices<Choice: RawRepresentable<String>>(
+    _ key: String, of all: [Choice]
   ) throws(DriverError) -> [Choice] {
     guard self[key] != nil else { return [] }
     var choices: [Choice] = []
     for text in try texts(key) {
-      guard let choice = Choice(rawValue: text) else {
-        throw wrong(key, "has \"\(text)\", which is none of \(Self.names(Choice.self))")
+      guard let choice = all.first(where: { $0.rawValue == text }) else {
+        throw wrong(key, "has \"\(text)\", which is none of \(Self.names(all))")
       }
       choices.append(choice)
     }
     return choices
   }
 
-  private static func names<Choice: RawRepresentable<String> & CaseIterable>(
-    _ type: Choice.Type
-  ) -> String {
-    Choice.allCases.map(\.rawValue).joined(separator: ", ")
+  private static func names<Choice: RawRepresentable<String>>(_ all: [Choice]) -> String {
+    all.map(\.rawValue).joined(separator: ", ")
   }
 
   func list<Element>(

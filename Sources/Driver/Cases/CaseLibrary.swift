@@ -3,25 +3,34 @@ import RepriseCore
 
 /// The cases that are part of the command.
 package struct CaseLibrary: Sendable {
+  /// What is driven by them.
+  package let kind: CaseKind
   /// The cases, by their names.
   package let cases: [DrivenCase]
 
-  /// Reads the cases of brokers that are part of the command.
+  /// Reads the cases that are part of the command.
+  /// - Parameter kind: What is driven by them.
   /// - Throws: ``DriverError`` when they were damaged when it was built.
-  package static func broker() throws(DriverError) -> CaseLibrary {
-    let data = conformance_broker_cases()
+  package init(_ kind: CaseKind) throws(DriverError) {
+    let data =
+      switch kind {
+      case .broker: conformance_broker_cases()
+      case .client: conformance_client_cases()
+      }
     let bytes = Array(UnsafeBufferPointer(start: data.bytes, count: data.count))
-    return CaseLibrary(cases: try read(bytes, "the cases of brokers"))
+    self.kind = kind
+    cases = try Self.read(bytes, kind, "the cases of conform \(kind.rawValue)")
   }
 
   /// Reads cases.
   /// - Parameters:
   ///   - bytes: A case, or an array of cases, in JSON.
+  ///   - kind: What is driven by them.
   ///   - file: Where they are from, for errors.
   /// - Returns: The cases.
   /// - Throws: ``DriverError`` that names the file and the place.
   package static func read(
-    _ bytes: [UInt8], _ file: String
+    _ bytes: [UInt8], _ kind: CaseKind, _ file: String
   ) throws(DriverError) -> [DrivenCase] {
     let value: JSONValue
     do throws(JSONSyntaxError) { value = try JSONValue.read(bytes) } catch {
@@ -29,7 +38,7 @@ package struct CaseLibrary: Sendable {
       throw DriverError(.badCase, "\(file), line \(line): it is no JSON: \(error.message)")
     }
     var cases: [DrivenCase] = []
-    for element in value.elements ?? [value] { cases.append(try DrivenCase(element, in: file)) }
+    for element in value.elements ?? [value] { cases.append(try DrivenCase(element, kind, in: file)) }
     return cases
   }
 

@@ -26,19 +26,21 @@ extension CasePlan {
           switch name {
           case "t": return .string("reprise/RUN/\(topicLevel)")
           case "tail": return .string("RUN/\(topicLevel)")
-          case "version": return .string(version == .v5_0 ? "5.0" : "3.1.1")
-          default: return name.hasSuffix(".id") ? 1 : nil
+          default:
+            let isID = name == "id" || name.hasSuffix(".id")
+            return isID ? 1 : versionValue(name)
           }
         })
     }
     switch step.action {
     case .bytes: return "  " + Self.hex(try step.hex(fields))
-    case .connect, .subscribe, .unsubscribe, .publish, .send, .fence, .disconnect:
+    case .accept, .connect, .subscribe, .unsubscribe, .publish, .send, .fence, .disconnect:
       let packet = try StepPacket(
         step, fields,
         StepPacket.Defaults(
           clientID: "{\(step.client).name}", credentials: BrokerPlace.Credentials(),
-          payload: "\(name) \(number)", packetID: UInt16(truncatingIfNeeded: number)), version)
+          payload: "\(name) \(number)", packetID: UInt16(truncatingIfNeeded: number)),
+        version ?? .v5_0)
       return "  " + Self.hex(packet.bytes)
     case .await:
       _ = try step.seconds(fields, orElse: 2)

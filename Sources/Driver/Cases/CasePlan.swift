@@ -5,8 +5,8 @@ package import Wire
 package struct CasePlan: Sendable {
   /// The case.
   package let driven: DrivenCase
-  /// The version of MQTT that is spoken.
-  package let version: MQTTVersion
+  /// The version of MQTT that is spoken; nil where there is none.
+  package let version: MQTTVersion?
   /// The number of the row, from 1; nil where the case has but one.
   package let row: Int?
   /// The values of the row.
@@ -26,10 +26,21 @@ package struct CasePlan: Sendable {
     return plan
   }
 
+  /// The version, where a step names it.
+  func versionValue(_ name: Substring) -> JSONValue? {
+    name == "version" ? .string(version == .v5_0 ? "5.0" : "3.1.1") : nil
+  }
+
+  /// The standard that is spoken, as catalogues name it.
+  package var standard: String { version?.standard ?? "rfc6455" }
+
+  /// The identifiers of the clauses that it is meant to exercise.
+  package var clauses: [String] { driven.clauses(of: standard) }
+
   /// What it is called where nothing is cut.
   package var wholeName: String {
-    let version = version == .v5_0 ? "v5" : "v311"
-    return "\(driven.name).\(version)" + (row.map { ".\($0)" } ?? "")
+    let version = version.map { $0 == .v5_0 ? ".v5" : ".v311" } ?? ""
+    return driven.name + version + (row.map { ".\($0)" } ?? "")
   }
 
   /// What it is called, which is the name of its recording as well.
@@ -52,11 +63,12 @@ package struct CasePlan: Sendable {
   ///   - versions: The versions that are asked for.
   /// - Returns: One plan for each of its versions and rows.
   package static func plans(of driven: DrivenCase, in versions: Set<MQTTVersion>) -> [CasePlan] {
-    driven.versions.filter(versions.contains).flatMap { version in
+    let spoken: [MQTTVersion?] = driven.versions.filter(versions.contains)
+    return (driven.kind.speaksMQTT ? spoken : [nil]).flatMap { version in
       driven.rows.enumerated().map { index, values in
         CasePlan(
           driven: driven, version: version, row: driven.rows.count > 1 ? index + 1 : nil,
-          values: values, steps: driven.steps.filter { $0.version ?? version == version })
+          values: values, steps: driven.steps.filter { $0.version == nil || $0.version == version })
       }
     }
   }

@@ -1,13 +1,15 @@
 package import RepriseCore
 package import Wire
 
-/// One thing that a client of a case does, or waits for.
+/// One thing that is done in a case, or waited for.
 package struct CaseStep: Sendable, Hashable {
   /// What is done.
   package enum Action: String, Sendable, Hashable, CaseIterable {
     /// Opens a connection, sends CONNECT, and waits for the answer.
     case connect
-    /// Opens a connection and sends nothing.
+    /// Waits for a connection and its CONNECT, and sends CONNACK.
+    case accept
+    /// Opens a connection, or waits for one, and sends nothing.
     case open
     /// Sends SUBSCRIBE, and waits for the answer.
     case subscribe
@@ -37,7 +39,7 @@ package struct CaseStep: Sendable, Hashable {
     /// The keys that a step may have besides those of every step and, where it sends a packet, its fields.
     fileprivate var keys: Set<String> {
       switch self {
-      case .connect, .subscribe, .unsubscribe, .publish: ["await"]
+      case .accept, .connect, .subscribe, .unsubscribe, .publish: ["await"]
       case .bytes: ["hex"]
       case .await: ["type", "end", "count", "seconds"]
       case .hold: ["types"]
@@ -49,6 +51,7 @@ package struct CaseStep: Sendable, Hashable {
     /// The type of the packet that is sent, whose fields the step has; nil where there is none, or the step says.
     fileprivate var packet: MQTTPacketType? {
       switch self {
+      case .accept: .connack
       case .connect: .connect
       case .subscribe: .subscribe
       case .unsubscribe: .unsubscribe
@@ -70,12 +73,16 @@ package struct CaseStep: Sendable, Hashable {
   /// Where it stands, for errors.
   let place: String
 
-  private static let common: Set<String> = ["do", "client", "in"]
+  /// The keys of every step.
+  private static func common(_ kind: CaseKind) -> Set<String> {
+    kind.hasClients ? ["do", "client", "in"] : ["do", "in"]
+  }
   /// The fields of packets, by type.
   private static let packetFields: [MQTTPacketType: Set<String>] = [
     .connect: [
       "clientID", "cleanStart", "keepAlive", "will", "username", "password", "properties", "bridge",
     ],
+    .connack: ["sessionPresent", "reasonCodes", "properties"],
     .publish: ["topic", "payload", "qos", "retain", "dup", "packetID", "properties"],
     .subscribe: [
       "filters", "filter", "qos", "noLocal", "retainAsPublished", "retainHandling",
@@ -88,16 +95,17 @@ package struct CaseStep: Sendable, Hashable {
   /// Reads a step.
   /// - Parameters:
   ///   - value: The step, an object.
+  ///   - kind: What is driven by it.
   ///   - place: Where it stands, for errors.
   /// - Throws: ``DriverError`` that names the place, the key and what it must be.
-  init(_ value: JSONValue, _ place: String) throws(DriverError) {
+  init(_ value: JSONValue, _ kind: CaseKind, _ place: String) throws(DriverError) {
     let fields = try CaseFields(value, place)
-    guard let action: Action = try fields.choice("do") else {
+    guard let action = try fields.choice("do", of: kind.actions) else {
       throw fields.wrong("do", "is missing; it says what is done")
     }
     self.action = action
     self.place = place
-    client = action == .wait ? "" : try fields.text("client")
+    client = action == .wait || !kind.hasClients ? "" : try fields.text("client")
     version = try fields["in"].map { (value) throws(DriverError) in
       guard let version = value.text.flatMap(MQTTVersion.init(number:)) else {
         throw fields.wrong("in", "is neither 3.1.1 nor 5.0")
@@ -106,9 +114,9 @@ package struct CaseStep: Sendable, Hashable {
     }
     if action != .send {
       let packet = action.packet.flatMap { Self.packetFields[$0] } ?? []
-      try fields.checkKeys(Self.common.union(action.keys).union(packet))
+      try fields.checkKeys(Self.common(kind).union(action.keys).union(packet))
     }
-    self.fields = fields.members.filter { !Self.common.contains($0.key) }
+    self.fields = fields.members.filter { !Self.common(kind).contains($0.key) }
   }
 
   /// The value of a key.
@@ -136,6 +144,16 @@ extension CaseStep {
     return stride(from: 0, to: values.count, by: 2).map { place in
       UInt8(truncatingIfNeeded: values[place] << 4 | values[place + 1])
     }
+  }
+
+  /// The packets that a step waits for: their type, and how many; nil where it waits for the end of the connection.
+  func awaited(_ fields: [JSONMember]) throws(DriverError) -> (MQTTPacketType, Int)? {
+    func value(_ key: String) -> JSONValue? { fields.first { $0.key == key }?.value }
+    guard let name = value("type")?.text else { return nil }
+    guard let type = MQTTPacketType(named: name) else {
+      throw DriverError(.badCase, "\(place): \"type\" names no packet of MQTT")
+    }
+    return (type, value("count")?.integer ?? 1)
   }
 
   /// The types of packets of a step.

@@ -3,7 +3,7 @@ import Wire
 
 extension DrivenCase {
   /// How often it is run in all of its versions.
-  package var runs: Int { versions.count * rows.count }
+  package var runs: Int { standards.count * rows.count }
 
   /// The versions, as a user names them.
   private var versionNames: String {
@@ -15,23 +15,23 @@ extension DrivenCase {
   /// - Returns: Some lines.
   package func explanation(_ summary: (String, String) -> String?) -> String {
     var text = "\(name)\n  \(title)\n\n"
-    text +=
-      "  MQTT      \(versionNames), \(runs) \(runs == 1 ? "run" : "runs"), profile \(profile.rawValue)\n"
+    let spoken = versions.isEmpty ? "" : "MQTT      \(versionNames), "
+    text += "  \(spoken)\(runs) \(runs == 1 ? "run" : "runs"), profile \(profile.rawValue)\n"
     if !needs.isEmpty { text += "  needs     \(needs.map(\.rawValue).joined(separator: ", "))\n" }
     for row in rows where !row.isEmpty {
       let values = row.map { "\($0.key) \($0.value.text ?? $0.value.description)" }
       text += "  values    \(values.joined(separator: ", "))\n"
     }
     text += "\n  It is for\n"
-    for version in versions {
-      for clause in clauses(in: version) {
-        guard let said = summary(clause, version.standard) else { continue }
-        text += "    \(version.standard)/\(clause)  \(said)\n"
+    for standard in standards {
+      for clause in clauses(of: standard) {
+        guard let said = summary(clause, standard) else { continue }
+        text += "    \(standard)/\(clause)  \(said)\n"
       }
     }
     text += "\n  Steps\n"
     for step in steps { text += "    \(step)\n" }
-    return text + "\n  reprise conform broker URL --case \(name)\n"
+    return text + "\n  \(kind.usage) --case \(name)\n"
   }
 }
 
@@ -46,22 +46,33 @@ extension CaseStep: CustomStringConvertible {
 }
 
 extension CaseLibrary {
-  /// A table of cases: name, profile, runs and title.
-  package func listing() -> String {
+  /// A table of cases: what is driven, name, profile, runs and title.
+  /// - Parameter libraries: What is listed.
+  /// - Returns: A line a case.
+  package static func listing(_ libraries: [CaseLibrary]) -> String {
+    let cases = libraries.flatMap(\.cases)
+    let kindWidth = cases.map(\.kind.rawValue.count).max() ?? 0
     let width = cases.map(\.name.count).max() ?? 0
     return cases.map { one in
-      let name = one.name + String(repeating: " ", count: width - one.name.count)
+      let kind = padded(one.kind.rawValue, kindWidth)
+      let profile = padded(one.profile.rawValue, 5)
       let runs = String(one.runs)
       let count = String(repeating: " ", count: max(0, 3 - runs.count)) + runs
-      let profile = one.profile == .quick ? "quick" : "full "
-      return "\(name)  \(profile)  \(count)  \(one.title)\n"
+      return "\(kind)  \(padded(one.name, width))  \(profile)  \(count)  \(one.title)\n"
     }.joined()
   }
 
+  private static func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+
   /// The cases as JSON: what each is for, what it takes, and how often it is run.
-  package func json() -> String {
-    let rows = cases.map { one -> JSONValue in
+  /// - Parameter libraries: What is listed.
+  /// - Returns: An array.
+  package static func json(_ libraries: [CaseLibrary]) -> String {
+    let rows = libraries.flatMap(\.cases).map { one -> JSONValue in
       [
+        "subject": .string(one.kind.rawValue),
         "case": .string(one.name), "title": .string(one.title),
         "profile": .string(one.profile.rawValue), "runs": .number(String(one.runs)),
         "needs": .array(one.needs.map { .string($0.rawValue) }),

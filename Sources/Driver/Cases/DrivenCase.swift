@@ -1,7 +1,7 @@
 package import RepriseCore
 package import Wire
 
-/// One thing that is provoked: what the clients of it do, in which versions, and with which values.
+/// One thing that is provoked: what is done for it, in which versions, and with which values.
 ///
 /// It says nothing of what must come of it: that is for the clauses, which judge what was recorded.
 package struct DrivenCase: Sendable, Hashable {
@@ -13,23 +13,25 @@ package struct DrivenCase: Sendable, Hashable {
     case full
   }
 
+  /// What is driven by it.
+  package let kind: CaseKind
   /// The name, which is that of its file.
   package let name: String
   /// What is provoked, in one sentence.
   package let title: String
   /// The clauses that it is meant to exercise: in whichever version has them, or with a standard in front in that alone.
   package let clauses: [String]
-  /// The versions of MQTT that it is run in.
+  /// The versions of MQTT that it is run in; none where it speaks another protocol.
   package let versions: [MQTTVersion]
-  /// What the broker must be able to do.
-  package let needs: [BrokerAbility]
+  /// What the subject must be able to do.
+  package let needs: [CaseAbility]
   /// In which profile it is run; what is in the quick one is in the full one as well.
   package let profile: Profile
   /// The most seconds that it may take, 1 to 600.
   package let seconds: Int
   /// The values that it is run with, one run a row; at least one row, which may be empty.
   package let rows: [[JSONMember]]
-  /// What its clients do, in this order.
+  /// What is done, in this order.
   package let steps: [CaseStep]
 
   private static let keys: Set<String> = [
@@ -39,11 +41,13 @@ package struct DrivenCase: Sendable, Hashable {
   /// Reads a case.
   /// - Parameters:
   ///   - value: What its file holds.
+  ///   - kind: What is driven by it.
   ///   - file: The file, for errors.
   /// - Throws: ``DriverError`` that names the file, the key and what it must be.
-  package init(_ value: JSONValue, in file: String) throws(DriverError) {
+  package init(_ value: JSONValue, _ kind: CaseKind, in file: String) throws(DriverError) {
     let fields = try CaseFields(value, "\(file): the case")
     try fields.checkKeys(Self.keys)
+    self.kind = kind
     name = try fields.text("name")
     let part = fields.named("\(file): case \(name)")
     title = try part.text("title")
@@ -51,23 +55,28 @@ package struct DrivenCase: Sendable, Hashable {
     guard !clauses.isEmpty else {
       throw part.wrong("clauses", "names none; name those it exercises")
     }
-    versions = try part.versions()
-    needs = try part.choices("needs")
-    profile = try part.choice("profile") ?? .quick
+    versions = kind.speaksMQTT ? try part.versions() : []
+    needs = try part.choices("needs", of: kind.abilities)
+    profile = try part.choice("profile", of: Profile.allCases) ?? .quick
     seconds = try part.integer("seconds", in: 1...600) ?? Self.usualSeconds
     rows = try part.rows()
     steps = try part.list("steps") { (value, place) throws(DriverError) in
-      try CaseStep(value, place)
+      try CaseStep(value, kind, place)
     }
     guard !steps.isEmpty else { throw part.wrong("steps", "has none") }
   }
 
-  /// The identifiers of the clauses that it is meant to exercise in a version.
-  package func clauses(in version: MQTTVersion) -> [String] {
+  /// The standards that it is run by, as catalogues name them.
+  package var standards: [String] {
+    kind.speaksMQTT ? versions.map(\.standard) : ["rfc6455"]
+  }
+
+  /// The identifiers of the clauses that it is meant to exercise in a standard.
+  package func clauses(of standard: String) -> [String] {
     clauses.compactMap { clause in
       let parts = clause.split(separator: "/", maxSplits: 1)
       guard parts.count == 2 else { return clause }
-      return parts[0] == version.standard ? String(parts[1]) : nil
+      return parts[0] == standard ? String(parts[1]) : nil
     }
   }
 

@@ -3,21 +3,23 @@ import LiveClient
 import RepriseCore
 
 /// Runs cases, many at a time, on the thread that calls it.
-struct CaseLoop {
+struct CaseLoop<World: CaseWorld> {
   /// How many cases are run at a time.
-  static let most = 32
+  private let most: Int
   /// How long it waits at most before it looks whether it is to end, in milliseconds.
-  private static let pace: Int32 = 100
+  private let pace: Int32 = 100
 
   private let clock = LiveClock()
   private let pause: Duration
-  private var running: [CaseRun] = []
+  private var running: [CaseRun<World>] = []
   private var buffer = [UInt8](repeating: 0, count: 1 << 16)
   private var files: [pollfd] = []
 
   /// Prepares to run cases.
-  /// - Parameter pause: How long to wait between the beginnings of two cases.
-  init(pause: Duration = .zero) { self.pause = pause }
+  /// - Parameters:
+  ///   - most: How many cases are run at a time.
+  ///   - pause: How long to wait between the beginnings of two cases.
+  init(most: Int = 32, pause: Duration = .zero) { (self.most, self.pause) = (most, pause) }
 
   /// Runs cases.
   /// - Parameters:
@@ -26,8 +28,8 @@ struct CaseLoop {
   ///   - isStopped: Whether to break off.
   ///   - take: Takes one that is over, with its recording.
   mutating func run(
-    _ count: Int, _ make: (Int, Timestamp) -> CaseRun, isStopped: () -> Bool,
-    _ take: (CaseRun, [UInt8]) -> Void
+    _ count: Int, _ make: (Int, Timestamp) -> CaseRun<World>, isStopped: () -> Bool,
+    _ take: (CaseRun<World>, [UInt8]) -> Void
   ) {
     var next = 0
     var nextTime = clock.now
@@ -36,7 +38,7 @@ struct CaseLoop {
         for run in running { run.breakOff(clock.now) }
         next = count
       }
-      while next < count, running.count < Self.most, nextTime <= clock.now {
+      while next < count, running.count < most, nextTime <= clock.now {
         let run = make(next, clock.now)
         next += 1
         nextTime = clock.now.advanced(by: pause)
@@ -52,15 +54,19 @@ struct CaseLoop {
   /// Waits until something can be done, and does it.
   private mutating func turn(_ next: Timestamp?) {
     files.removeAll(keepingCapacity: true)
-    for run in running { files += run.interests }
-    let isFull = running.count >= Self.most
+    var counts: [Int] = []
+    for run in running {
+      let interests = run.interests
+      counts.append(interests.count)
+      files += interests
+    }
+    let isFull = running.count >= most
     let deadlines = running.map(\.deadline) + (isFull ? [] : [next].compactMap(\.self))
-    let wait = deadlines.min().map { clock.milliseconds(until: $0) } ?? Self.pace
-    _ = poll(&files, nfds_t(files.count), min(wait, Self.pace))
+    let wait = deadlines.min().map { clock.milliseconds(until: $0) } ?? pace
+    _ = poll(&files, nfds_t(files.count), min(wait, pace))
     let now = clock.now
     var place = 0
-    for run in running {
-      let count = run.clients.count
+    for (run, count) in zip(running, counts) {
       run.service(files[place..<min(files.count, place + count)], &buffer, now)
       place += count
     }

@@ -1,9 +1,9 @@
 import Capture
 import RepriseCore
 
-/// Keeps what passes between the clients of a case and the broker as a pcapng file in memory.
+/// Keeps what passes between a case and its subject as a pcapng file in memory.
 ///
-/// What a case says is bounded by its time and its steps; a broker that says far more is cut off at the limit.
+/// What a case says is bounded by its time and its steps; a subject that says far more is cut off at the limit.
 final class CaseRecorder {
   private final class Sink: ByteSink {
     var bytes: [UInt8] = []
@@ -19,14 +19,19 @@ final class CaseRecorder {
 
   /// Begins a recording.
   /// - Parameters:
+  ///   - plan: The case.
+  ///   - subject: What is driven, for people.
   ///   - application: What writes it, with its version.
-  ///   - comments: What is said of it.
   ///   - time: The time.
-  init(by application: String, _ comments: [String], at time: Timestamp) {
+  init(of plan: CasePlan, _ subject: String, by application: String, at time: Timestamp) {
     var rotation = PcapngFiles.Rotation()
     rotation.limit = Self.limit
+    let kind = plan.driven.kind
+    let comments =
+      ["case \(plan.name): \(plan.driven.title)", subject]
+      + (plan.shownValues.isEmpty ? [] : [plan.shownValues])
     let beginning = PcapngFiles.Beginning(application: application, comments: comments) { writer in
-      writer.addInterface(.raw, name: "driver", description: "reprise conform broker")
+      writer.addInterface(.raw, name: "driver", description: "reprise conform \(kind.rawValue)")
     }
     // Memory takes all that is written.
     recorder = try? StreamRecorder(to: sink, beginning, rotation: rotation, at: time)

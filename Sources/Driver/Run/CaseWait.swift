@@ -1,39 +1,27 @@
 import RepriseCore
 
 /// What a case waits for before its next step.
-final class CaseWait {
-  /// What it may be.
-  enum Thing {
-    /// Nothing but the time.
-    case nothing
-    /// The connection of a client.
-    case opening(CaseClient)
-    /// The ends of the connections of clients.
-    case ends(of: [CaseClient])
-    /// So many packets that a client gets.
-    case packets(CaseClient, Int, (HeardPacket) -> Bool)
-  }
-
-  private var thing: Thing
+struct CaseWait {
   /// When it is given up.
   let until: Timestamp
-  /// The client that owes an answer which is due; nil where what is waited for need not come.
-  let suspect: CaseClient?
-
-  init(_ thing: Thing, until: Timestamp, suspect: CaseClient? = nil) {
-    (self.thing, self.until, self.suspect) = (thing, until, suspect)
-  }
-
   /// Whether it has come, or can't come any more.
-  func isOver() -> Bool {
-    switch thing {
-    case .nothing: return false
-    case .opening(let client): return client.connection?.phase != .opening
-    case .ends(let clients): return clients.allSatisfy(\.isGone)
-    case .packets(let client, var count, let isWanted):
-      while count > 0, client.takeHeard(isWanted) != nil { count -= 1 }
-      thing = .packets(client, count, isWanted)
-      return count <= 0 || client.isGone
-    }
+  let isOver: () -> Bool
+  /// What is waited for besides when it is given up: whether an answer that is due is missing shows only where the
+  /// connection lives on.
+  var proof: ((Timestamp) -> CaseWait?)?
+
+  /// How long an answer that is due is waited for: after 30 s of a connection that lives, clauses take it for missing.
+  static let patience: Duration = .seconds(31)
+  /// How long something is waited for that need not come.
+  static let shortWait: Duration = .seconds(2)
+
+  /// Waits for something.
+  init(
+    until: Timestamp, proof: ((Timestamp) -> CaseWait?)? = nil, _ isOver: @escaping () -> Bool
+  ) {
+    (self.until, self.isOver, self.proof) = (until, isOver, proof)
   }
+
+  /// Waits for the time alone.
+  static func time(until: Timestamp) -> CaseWait { CaseWait(until: until) { false } }
 }

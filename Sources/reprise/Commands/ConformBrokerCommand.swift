@@ -123,19 +123,19 @@ enum ConformBrokerCommand: Command {
 
   /// The cases that are asked for.
   private static func chosen(_ arguments: Arguments) throws -> [DrivenCase] {
-    let library = try CaseLibrary.broker()
+    let library = try CaseLibrary(.broker)
     let profile = arguments.value(profile).flatMap(DrivenCase.Profile.init) ?? .quick
     let typed = arguments.list(cases)
     let files = typed.filter { $0.contains("/") || $0.hasSuffix(".json") }
-    let own = try files.flatMap { try CaseLibrary.read(SmallFile.bytes($0, "--case"), $0) }
+    let own = try files.flatMap { try CaseLibrary.read(SmallFile.bytes($0, "--case"), .broker, $0) }
     let selectors = arguments.list(ConformRun.clause)
     let named = try library.select(
       typed.filter { !files.contains($0) }, profile: typed.isEmpty ? profile : .full, own: own)
     guard !selectors.isEmpty else { return named }
     let wanted = Set(try Catalogue.bundled().select(selectors).map { "\($0.spec)/\($0.id)" })
     let matching = named.filter { one in
-      one.versions.contains { version in
-        one.clauses(in: version).contains { wanted.contains("\(version.standard)/\($0)") }
+      one.standards.contains { standard in
+        one.clauses(of: standard).contains { wanted.contains("\(standard)/\($0)") }
       }
     }
     guard !matching.isEmpty else {

@@ -19,22 +19,26 @@ enum ConformExplainCommand: Command {
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     let catalogue = try Catalogue.everything()
-    let cases = try CaseLibrary.broker().cases
-    if let driven = cases.first(where: { $0.name == arguments.operand }) {
+    let cases = try CaseKind.allCases.flatMap { try CaseLibrary($0).cases }
+    let named = cases.filter { $0.name == arguments.operand }
+    for driven in named {
       try OutputFile.standard.write(
         driven.explanation { id, standard in
           catalogue.clauses.first { $0.id == id && $0.spec == standard }?.summary
         })
-      return .done
     }
+    guard named.isEmpty else { return .done }
     try OutputFile.standard.write(try catalogue.explanation(of: arguments.operand))
     let id = arguments.operand.split(separator: "/").last.map(String.init) ?? ""
-    let names = cases.filter { one in
-      one.versions.contains { one.clauses(in: $0).contains(id) }
-    }.map(\.name)
-    if !names.isEmpty {
+    var lead = "driven by     "
+    for kind in CaseKind.allCases {
+      let names = cases.filter { one in
+        one.kind == kind && one.standards.contains { one.clauses(of: $0).contains(id) }
+      }.map(\.name)
+      guard !names.isEmpty else { continue }
       try OutputFile.standard.write(
-        "\n  driven by     reprise conform broker URL --case \(names.joined(separator: ","))\n")
+        (lead.first == "d" ? "\n" : "") + "  \(lead)\(kind.usage) --case \(names.joined(separator: ","))\n")
+      lead = "              "
     }
     return .done
   }

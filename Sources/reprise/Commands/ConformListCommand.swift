@@ -44,9 +44,11 @@ enum ConformListCommand: Command {
     guard arguments.operands.isEmpty, arguments.list(.spec).isEmpty else {
       throw UsageError("cases are of no section or standard", "type --cases alone")
     }
-    let library = try CaseLibrary.broker()
+    let libraries = try CaseKind.allCases.map { try CaseLibrary($0) }
     let output = try OutputFile(arguments.value(.output), inputs: [])
-    try output.write(arguments.value(format) == "json" ? library.json() : library.listing())
+    try output.write(
+      arguments.value(format) == "json"
+        ? CaseLibrary.json(libraries) : CaseLibrary.listing(libraries))
     try output.close()
     return .done
   }

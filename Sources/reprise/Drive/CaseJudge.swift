@@ -34,9 +34,8 @@ struct CaseJudge {
   mutating func take(_ result: CaseResult, in file: String) throws {
     let plan = result.plan
     var record = CaseRecord(
-      name: plan.driven.name, run: plan.name, values: plan.shownValues, spec: plan.version.standard,
-      file: file,
-      clauses: plan.driven.clauses(in: plan.version))
+      name: plan.driven.name, run: plan.name, values: plan.shownValues, spec: plan.standard,
+      file: file, clauses: plan.clauses)
     defer {
       records.append(record)
       if plan.cut == nil { whole[plan.name] = record }
@@ -50,7 +49,7 @@ struct CaseJudge {
     judging.judge.begin(file: file)
     try Self.read(result.recording) { judging.judge.consume($0) }
     let report = judging.judge.report(toolVersion: Reprise.version)
-    record.take(report, spec: plan.version.standard)
+    record.take(report, spec: plan.standard)
     switch result.outcome {
     case .done, .notApplicable: break
     case .late: record.note("it took longer than its \(plan.driven.seconds) s")

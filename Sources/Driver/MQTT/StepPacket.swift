@@ -53,6 +53,25 @@ struct StepPacket {
       json, version, step, password: isNamed ? nil : defaults.credentials.password)
   }
 
+  /// What ends the exchange that it begins; nil where there is none.
+  var ending: ((HeardPacket) -> Bool)? {
+    let id = packetID
+    switch type {
+    case .connect: return { $0.type == .connack }
+    case .subscribe: return { $0.type == .suback && $0.packetID == id }
+    case .unsubscribe: return { $0.type == .unsuback && $0.packetID == id }
+    case .pingreq: return { $0.type == .pingresp }
+    case .publish where qos == 1: return { $0.type == .puback && $0.packetID == id }
+    case .publish where qos == 2:
+      // One that has no QoS 2 may answer by PUBACK, which ends it as well.
+      return {
+        $0.packetID == id
+          && ([.pubcomp, .puback].contains($0.type) || $0.type == .pubrec && $0.code >= 0x80)
+      }
+    default: return nil
+    }
+  }
+
   /// What a packet has where its step says nothing of it.
   struct Defaults {
     var clientID: String
@@ -70,6 +89,7 @@ struct StepPacket {
     case .disconnect: "DISCONNECT"
     case .fence: "PINGREQ"
     case .send: fields.first { $0.key == "type" }?.value.text
+    case .accept: "CONNACK"
     case .open, .bytes, .await, .hold, .finish, .reset, .wait: nil
     }
   }

@@ -3,7 +3,7 @@ package import Wire
 
 /// Drives a broker by cases, and gives back what was said in each.
 package struct BrokerDriver {
-  private let setting: CaseSetting
+  private let setting: BrokerSetting
   private let pause: Duration
   /// What the broker says of itself; known once it was asked.
   package private(set) var abilities = BrokerAbilities()
@@ -18,7 +18,7 @@ package struct BrokerDriver {
   ///   - application: What writes recordings, with its version.
   ///   - rate: How many cases begin in a second at most; nil without a limit.
   package init(_ place: BrokerPlace, run: String, application: String, rate: Int?) {
-    setting = CaseSetting(place, run: run, application: application)
+    setting = BrokerSetting(place, run: run, application: application)
     pause = rate.map { .milliseconds(1_000 / max(1, $0)) } ?? .zero
   }
 
@@ -34,13 +34,13 @@ package struct BrokerDriver {
     var answers: [(CasePlan, HeardPacket?)] = []
     let results = run(CasePlan.plans(of: try BrokerAbilities.asking(), in: versions), isStopped) {
       run in
-      answers.append((run.plan, run.clients.first?.connack))
+      answers.append((run.plan, run.world.firstAnswer))
     }
     for result in results {
       if case .stopped(let why) = result.outcome { throw DriverError(.unreachable, why) }
     }
     for (plan, answer) in answers {
-      try abilities.take(plan.version, answer, in: plan.name)
+      if let version = plan.version { try abilities.take(version, answer, in: plan.name) }
     }
     guard abilities.missingVersions.count < versions.count || isStopped() else {
       let why = abilities.missingVersions.values.sorted().joined(separator: "; ")
@@ -87,19 +87,22 @@ package struct BrokerDriver {
   }
 
   private mutating func run(
-    _ plans: [CasePlan], _ isStopped: () -> Bool, _ tell: (CaseRun) -> Void
+    _ plans: [CasePlan], _ isStopped: () -> Bool, _ tell: (CaseRun<CaseClients>) -> Void
   ) -> [CaseResult] {
     var results: [Int: CaseResult] = [:]
     let first = count
     let setting = setting
     var traces = traces
-    var loop = CaseLoop(pause: pause)
+    var loop = CaseLoop<CaseClients>(pause: pause)
     loop.run(plans.count) { index, now in
-      CaseRun(plans[index], first + index, setting, at: now)
+      let plan = plans[index]
+      let recorder = CaseRecorder(of: plan, "of \(setting.place.name)", by: setting.application, at: now)
+      let clients = CaseClients(plan, first + index, setting, recorder)
+      return CaseRun(plan, first + index, clients, recorder, at: now)
     } isStopped: {
       isStopped()
     } _: { run, recording in
-      traces.formUnion(run.traces)
+      traces.formUnion(run.world.traces)
       let outcome: CaseResult.Outcome =
         run.trouble.map { .stopped($0.message) } ?? (run.isLate ? .late : .done)
       results[run.index - first] = CaseResult(run.plan, outcome, recording)

@@ -64,8 +64,23 @@ final class CaseClient {
     assignedID = connack.properties.string(.assignedClientIdentifier) ?? assignedID
   }
 
+  /// Makes what tells whether packets have come that no other step has waited for, or can't come any more.
+  /// - Parameters:
+  ///   - count: How many.
+  ///   - isWanted: Which.
+  /// - Returns: The question, to be asked again and again.
+  func hears(
+    count: Int = 1, _ isWanted: @escaping (HeardPacket) -> Bool
+  ) -> () -> Bool {
+    var count = count
+    return {
+      while count > 0, self.takeHeard(isWanted) != nil { count -= 1 }
+      return count <= 0 || self.isGone
+    }
+  }
+
   /// Takes the first packet out that is as it is wanted.
-  func takeHeard(_ isWanted: (HeardPacket) -> Bool) -> HeardPacket? {
+  private func takeHeard(_ isWanted: (HeardPacket) -> Bool) -> HeardPacket? {
     guard let place = heard.firstIndex(where: isWanted) else { return nil }
     return heard.remove(at: place)
   }

@@ -1,7 +1,7 @@
 import RepriseCore
 
-/// What all cases of a run have in common.
-struct CaseSetting {
+/// What all cases of a run against a broker have in common.
+struct BrokerSetting {
   /// Where the broker is.
   let place: BrokerPlace
   /// What the identifiers of all clients begin with: that of this run alone.

@@ -5,11 +5,12 @@ package import Wire
 package struct BrokerAbilities: Sendable {
   /// Why it is not driven in a version; nothing for those that it speaks.
   package private(set) var missingVersions: [MQTTVersion: String] = [:]
-  private var missing: [BrokerAbility: String] = [:]
+  private var missing: [CaseAbility: String] = [:]
 
   /// Says why a plan can't be run; nil where it can.
   package func obstacle(to plan: CasePlan) -> String? {
-    missingVersions[plan.version] ?? plan.driven.needs.lazy.compactMap { missing[$0] }.first
+    plan.version.flatMap { missingVersions[$0] }
+      ?? plan.driven.needs.lazy.compactMap { missing[$0] }.first
   }
 
   /// Takes the answer to the first CONNECT of a version.
@@ -43,10 +44,10 @@ package struct BrokerAbilities: Sendable {
   }
 
   private mutating func note(_ properties: [MQTTProperty], in file: String) {
-    func miss(_ ability: BrokerAbility, _ id: MQTTPropertyID, _ value: Int) {
+    func miss(_ ability: CaseAbility, _ id: MQTTPropertyID, _ value: Int) {
       missing[ability] = "its CONNACK says \(id.name) \(value), see \(file)"
     }
-    let flags: [(BrokerAbility, MQTTPropertyID)] = [
+    let flags: [(CaseAbility, MQTTPropertyID)] = [
       (.retain, .retainAvailable), (.wildcards, .wildcardSubscriptionAvailable),
       (.shared, .sharedSubscriptionAvailable), (.identifiers, .subscriptionIdentifierAvailable),
     ]
@@ -74,6 +75,6 @@ package struct BrokerAbilities: Sendable {
             "do": "connect", "client": "a", "properties": ["sessionExpiryInterval": 60],
           ], ["do": "fence", "client": "a"], ["do": "disconnect", "client": "a"],
         ],
-      ], in: "abilities")
+      ], .broker, in: "abilities")
   }
 }

@@ -1,0 +1,45 @@
+/// What is driven by a case, and with it what its steps may be.
+package enum CaseKind: String, Sendable, Hashable, CaseIterable {
+  /// A broker, by clients of the case.
+  case broker
+  /// A client of MQTT, for which the case is the broker.
+  case client
+
+  /// The actions that steps may have.
+  var actions: [CaseStep.Action] {
+    switch self {
+    case .broker:
+      [
+        .connect, .open, .subscribe, .unsubscribe, .publish, .send, .bytes, .await, .fence, .hold,
+        .disconnect, .finish, .reset, .wait,
+      ]
+    case .client:
+      [
+        .accept, .open, .publish, .send, .bytes, .await, .hold, .disconnect, .finish, .reset, .wait,
+      ]
+    }
+  }
+
+  /// What a case may need of what it drives.
+  var abilities: [CaseAbility] {
+    switch self {
+    case .broker:
+      [.retain, .qos1, .qos2, .wildcards, .shared, .identifiers, .aliases, .sessions]
+    case .client: [.publishes, .subscribes, .qos1, .qos2, .sessions, .returns]
+    }
+  }
+
+  /// Whether MQTT is spoken, in one of its versions.
+  var speaksMQTT: Bool { true }
+
+  /// Whether a step says which of several clients does it.
+  var hasClients: Bool { self == .broker }
+
+  /// What a user types to drive a subject by cases.
+  package var usage: String {
+    switch self {
+    case .broker: "reprise conform broker URL"
+    case .client: "reprise conform client -- COMMAND"
+    }
+  }
+}
