@@ -6,9 +6,11 @@ package struct DriverError: Error, Sendable, Hashable, CustomStringConvertible {
     case badCase = "bad-case"
     /// No case has the name that was asked for.
     case unknownCase = "unknown-case"
-    /// Nothing answers at the address.
+    /// A command can't be started.
+    case unstartable
+    /// Nothing answers at the address, or nobody connects.
     case unreachable
-    /// The broker lets nobody in by what was given.
+    /// The subject can't be driven by what was given.
     case refused
   }
 

@@ -16,8 +16,7 @@ final class CaseClient {
   var hasLeft = false
   /// The first answer to a CONNECT of it.
   private(set) var connack: HeardPacket?
-  /// The packets that came and that no step has waited for yet.
-  private(set) var heard: [HeardPacket] = []
+  private var heard = HeardPackets()
   /// The types of packets that it does not answer by itself.
   var held: Set<MQTTPacketType> = []
   /// The identifier of the last packet of a delivery that came.
@@ -37,7 +36,7 @@ final class CaseClient {
   /// Takes a new connection in the place of the last one.
   func begin(_ connection: CaseConnection) {
     self.connection = connection
-    heard = []
+    heard = HeardPackets()
     (isFresh, isAccepted, hasLeft) = (true, false, false)
   }
 
@@ -51,10 +50,10 @@ final class CaseClient {
     if packet.type == .connack { accept(packet) }
     guard let id = packet.packetID else { return nil }
     if packet.type == .publish || packet.type == .pubrel { lastID = id }
-    guard let type = packet.answer, !held.contains(type), !hasLeft else { return nil }
-    // Two bytes of length and two of the identifier; of PUBREL the second bit is set (MQTT 5.0 section 3.6.1).
-    let flags: UInt8 = type == .pubrel ? 2 : 0
-    return [type.rawValue << 4 | flags, 2, UInt8(id >> 8), UInt8(truncatingIfNeeded: id)]
+    guard let answer = packet.acknowledgement, !held.contains(answer.type), !hasLeft else {
+      return nil
+    }
+    return answer.bytes
   }
 
   private func accept(_ packet: HeardPacket) {
@@ -72,16 +71,6 @@ final class CaseClient {
   func hears(
     count: Int = 1, _ isWanted: @escaping (HeardPacket) -> Bool
   ) -> () -> Bool {
-    var count = count
-    return {
-      while count > 0, self.takeHeard(isWanted) != nil { count -= 1 }
-      return count <= 0 || self.isGone
-    }
-  }
-
-  /// Takes the first packet out that is as it is wanted.
-  private func takeHeard(_ isWanted: (HeardPacket) -> Bool) -> HeardPacket? {
-    guard let place = heard.firstIndex(where: isWanted) else { return nil }
-    return heard.remove(at: place)
+    heard.takes(count, isWanted) { self.isGone }
   }
 }

@@ -20,6 +20,4 @@ package enum CaseAbility: String, Sendable, Hashable, CaseIterable {
   case publishes
   /// It subscribes.
   case subscribes
-  /// It connects again when its connection is lost.
-  case returns
 }

@@ -15,7 +15,7 @@ package enum CaseKind: String, Sendable, Hashable, CaseIterable {
       ]
     case .client:
       [
-        .accept, .open, .publish, .send, .bytes, .await, .hold, .disconnect, .finish, .reset, .wait,
+        .accept, .open, .publish, .send, .bytes, .await, .hold, .release, .disconnect, .finish, .reset, .wait,
       ]
     }
   }
@@ -25,7 +25,7 @@ package enum CaseKind: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .broker:
       [.retain, .qos1, .qos2, .wildcards, .shared, .identifiers, .aliases, .sessions]
-    case .client: [.publishes, .subscribes, .qos1, .qos2, .sessions, .returns]
+    case .client: [.publishes, .subscribes, .qos1, .qos2, .sessions]
     }
   }
 

@@ -18,7 +18,7 @@ extension CasePlan {
   }
 
   private func preview(_ step: CaseStep, _ number: Int) throws(DriverError) -> String {
-    let fields = step.fields.map { field in
+    var fields = step.fields.map { field in
       JSONMember(
         field.key,
         CaseTemplate.fill(field.value) { name in
@@ -26,11 +26,15 @@ extension CasePlan {
           switch name {
           case "t": return .string("reprise/RUN/\(topicLevel)")
           case "tail": return .string("RUN/\(topicLevel)")
+          case "session": return false
           default:
             let isID = name == "id" || name.hasSuffix(".id")
             return isID ? 1 : versionValue(name)
           }
         })
+    }
+    if step.action == .publish, step["topic"] == nil {
+      fields.append(JSONMember("topic", "{topic}"))
     }
     switch step.action {
     case .bytes: return "  " + Self.hex(try step.hex(fields))
@@ -48,7 +52,7 @@ extension CasePlan {
     case .hold:
       return "  " + (try step.types(fields)).map { "\($0.name)" }.sorted().joined(separator: " ")
     case .wait: return "  \(try step.seconds(fields, orElse: 1))"
-    case .open, .finish, .reset: return ""
+    case .open, .release, .finish, .reset: return ""
     }
   }
 

@@ -37,6 +37,14 @@ package struct CasePlan: Sendable {
   /// The identifiers of the clauses that it is meant to exercise.
   package var clauses: [String] { driven.clauses(of: standard) }
 
+  /// The same in another version.
+  func spoken(in version: MQTTVersion) -> CasePlan {
+    var plan = CasePlan(
+      driven: driven, version: version, row: row, values: values, steps: driven.steps.filter { $0.version == nil || $0.version == version })
+    plan.cut = cut
+    return plan
+  }
+
   /// What it is called where nothing is cut.
   package var wholeName: String {
     let version = version.map { $0 == .v5_0 ? ".v5" : ".v311" } ?? ""

@@ -27,6 +27,8 @@ package struct CaseStep: Sendable, Hashable {
     case fence
     /// No longer answers packets of these types by itself.
     case hold
+    /// Answers again, and sends the answers that were held back.
+    case release
     /// Sends DISCONNECT, ends the connection in good order, and waits for the server's end.
     case disconnect
     /// Ends the connection in good order, without DISCONNECT.
@@ -44,7 +46,7 @@ package struct CaseStep: Sendable, Hashable {
       case .await: ["type", "end", "count", "seconds"]
       case .hold: ["types"]
       case .wait: ["seconds"]
-      case .open, .send, .fence, .disconnect, .finish, .reset: []
+      case .open, .release, .send, .fence, .disconnect, .finish, .reset: []
       }
     }
 
@@ -57,7 +59,7 @@ package struct CaseStep: Sendable, Hashable {
       case .unsubscribe: .unsubscribe
       case .publish: .publish
       case .disconnect: .disconnect
-      case .open, .send, .bytes, .await, .fence, .hold, .finish, .reset, .wait: nil
+      case .open, .release, .send, .bytes, .await, .fence, .hold, .finish, .reset, .wait: nil
       }
     }
   }

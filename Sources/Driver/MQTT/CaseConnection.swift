@@ -4,11 +4,11 @@ import LiveClient
 import RepriseCore
 import Wire
 
-/// A connection of a client of a case: its bytes on their way, and the packets that came.
+/// A connection of a case, to a broker or from a client: its bytes on their way, and the packets that came.
 final class CaseConnection {
   /// How far it is.
   enum Phase: Equatable {
-    /// The server, or its TLS, is waited for.
+    /// The other end, its TLS or its WebSocket is waited for.
     case opening
     case open
     /// It is over; the text says why if it never was open.
@@ -18,11 +18,19 @@ final class CaseConnection {
   /// Its number within the case, from 1.
   let number: Int
   private(set) var phase = Phase.opening
+  /// Which end is ours.
+  private let own: Peer
   private let recorder: CaseRecorder
   private var channel: any ByteChannel
   private var socket: TCPSocket?
-  private let shownPort: UInt16
+  /// The port that decoders know what is said by; nil where the client's first byte tells.
+  private var shownPort: UInt16?
   private var isConnected = false
+  private var isRecorded = false
+  /// What a client's TLS is answered by; nil where none is, or it is known that there is none.
+  private var security: TLSServerContext?
+  /// Whether it is known what a client speaks: MQTT, TLS or HTTP.
+  private var isUnderstood = true
   /// Whether bytes can pass, be it without the WebSocket that is to carry the MQTT.
   private var isEstablished = false
   private var beginning = POLLOUT
@@ -37,15 +45,16 @@ final class CaseConnection {
   private var framer = MQTTFramer()
   /// What carries the MQTT; nil where nothing does.
   private var carrier: WebSocketCarrier?
-  private let version: MQTTVersion
-  /// Whether the server sends nothing more.
+  /// The version by which packets are read, and those of steps are made.
+  private(set) var version: MQTTVersion
+  /// Whether the other end sends nothing more.
   private(set) var hasEnded = false
-  /// Whether nothing more is sent to it.
+  /// Whether nothing more is sent by ours.
   private(set) var isFinished = false
   /// Whether its stream is no MQTT.
   private var isStrange = false
 
-  /// Begins to connect.
+  /// Begins to connect to a broker.
   /// - Parameters:
   ///   - number: Its number within the case.
   ///   - place: Where the broker is.
@@ -57,6 +66,7 @@ final class CaseConnection {
     _ number: Int, to place: BrokerPlace, _ version: MQTTVersion, _ recorder: CaseRecorder,
     _ chopping: Chopping?
   ) throws(DataClientError) {
+    own = .client
     self.chopping = chopping
     self.number = number
     self.version = version
@@ -66,6 +76,31 @@ final class CaseConnection {
     let socket = try TCPSocket.connecting(to: place.address)
     self.socket = socket
     channel = try place.tls?.channel(on: socket, offering: []) ?? socket
+  }
+
+  /// Takes a client that has connected.
+  /// - Parameters:
+  ///   - number: Its number within the case.
+  ///   - socket: Its socket.
+  ///   - security: What its TLS is answered by, where it speaks that.
+  ///   - version: The version by which packets are read until its CONNECT says another.
+  ///   - recorder: Keeps what passes.
+  ///   - chopping: How what is sent is cut into segments; nil where it is not.
+  init(
+    _ number: Int, from socket: TCPSocket, security: TLSServerContext?, _ version: MQTTVersion,
+    _ recorder: CaseRecorder, _ chopping: Chopping?
+  ) {
+    own = .server
+    self.number = number
+    self.version = version
+    self.recorder = recorder
+    self.chopping = chopping
+    self.security = security
+    self.socket = socket
+    channel = socket
+    isConnected = true
+    isUnderstood = false
+    beginning = POLLIN
   }
 
   // MARK: What is waited for
@@ -105,19 +140,16 @@ final class CaseConnection {
   private func goOnOpening(_ now: Timestamp) {
     if !isConnected, let problem = socket?.connectionProblem() { return fail(problem) }
     isConnected = true
+    if !isUnderstood { understand() }
     switch channel.begin() {
     case .wantsReading: beginning = POLLIN
     case .wantsWriting: beginning = POLLOUT
-    case .wantsAnswer: beginning = 0
+    case .wantsAnswer: answerTLS(now)
     case .failed(let why): fail(why)
     case .done:
-      guard let local = socket?.localAddress?.parts, let remote = socket?.remoteAddress?.parts,
-        let client = Endpoint(octets: local.bytes, port: local.port),
-        let server = Endpoint(octets: remote.bytes, port: shownPort)
-      else { return fail("the connection was lost") }
       isEstablished = true
-      recorder.open(number, from: client, to: server, at: now)
-      if let protection = channel.protection { recorder.note(number, "in truth by \(protection)") }
+      // What a client speaks is known by its first byte.
+      if shownPort != nil { beginRecording(now) }
       guard let carrier else {
         phase = .open
         return
@@ -125,6 +157,56 @@ final class CaseConnection {
       write(carrier.opening, now)
     }
   }
+
+  /// Looks whether a client speaks TLS, whose records of handshakes begin with 22 (RFC 8446 section 5.1).
+  private func understand() {
+    guard let security, let socket, socket.peek() == 22 else {
+      isUnderstood = true
+      return
+    }
+    isUnderstood = true
+    do throws(DataClientError) { channel = try security.channel(on: socket) } catch {
+      fail(error.message)
+    }
+  }
+
+  /// Goes on with a client's TLS, whose hello is there.
+  private func answerTLS(_ now: Timestamp) {
+    guard let channel = channel as? TLSChannel,
+      security?.answer(channel, at: "127.0.0.1", []) == true
+    else { return fail("there is no certificate for the name that the client asks for") }
+    goOnOpening(now)
+  }
+
+  private func beginRecording(_ now: Timestamp) {
+    guard !isRecorded else { return }
+    isRecorded = true
+    guard let local = socket?.localAddress?.parts, let remote = socket?.remoteAddress?.parts else {
+      return fail("the connection was lost")
+    }
+    let port = shownPort ?? 1_883
+    let (client, server) = own == .client ? (local, remote) : (remote, local)
+    guard let from = Endpoint(octets: client.bytes, port: client.port),
+      let to = Endpoint(octets: server.bytes, port: port)
+    else { return fail("the connection was lost") }
+    recorder.open(number, from: from, to: to, at: now)
+    if let protection = channel.protection { recorder.note(number, "in truth by \(protection)") }
+  }
+
+  /// Finds out what carries a client's MQTT, by the first byte that it sends.
+  private func begin(with first: UInt8?, _ now: Timestamp) {
+    guard own == .server, shownPort == nil else { return }
+    if first == UInt8(ascii: "G") {
+      shownPort = 80
+      carrier = WebSocketCarrier()
+      phase = .opening
+    } else {
+      shownPort = 1_883
+    }
+    beginRecording(now)
+  }
+
+  private var other: Peer { own == .client ? .server : .client }
 
   private func fail(_ why: String) { close(why) }
 
@@ -176,10 +258,11 @@ final class CaseConnection {
   }
 
   private func flush(_ now: Timestamp) {
+    if !waiting.isEmpty { begin(with: nil, now) }
     while !waiting.isEmpty {
-      guard let count = channel.write(waiting.waiting) else { return breakOff(by: .server, now) }
+      guard let count = channel.write(waiting.waiting) else { return breakOff(by: other, now) }
       guard count > 0 else { return }
-      recorder.send(number, from: .client, waiting.waiting.prefix(count), at: now)
+      recorder.send(number, from: own, waiting.waiting.prefix(count), at: now)
       waiting.removeFirst(count)
     }
   }
@@ -191,15 +274,17 @@ final class CaseConnection {
     case .later: return
     case .bytes(let count):
       guard !hasEnded else { return }
-      recorder.send(number, from: .server, buffer[..<count], at: now)
+      begin(with: buffer.first, now)
+      recorder.send(number, from: other, buffer[..<count], at: now)
       guard carrier != nil else { return cut(buffer[..<count], take) }
       unwrap(buffer[..<count], now, take)
     case .end:
       hasEnded = true
-      recorder.end(number, by: .server, .finished, at: now)
-      // A client has nothing more to say to a server that says no more.
+      begin(with: nil, now)
+      recorder.end(number, by: other, .finished, at: now)
+      // Nobody has more to say to one that says no more.
       isFinished && carrier == nil ? close() : endOwn(now)
-    case .failed: breakOff(by: .server, now)
+    case .failed: breakOff(by: other, now)
     }
   }
 
@@ -219,10 +304,13 @@ final class CaseConnection {
 
   private func cut(_ bytes: ArraySlice<UInt8>, _ take: (HeardPacket) -> Void) {
     guard !isStrange else { return }
-    let version = version
+    var version = version
+    defer { self.version = version }
     do throws(MQTTFramingError) {
       try framer.consume(Array(bytes).span.bytes) { bytes, header, _ in
-        take(HeardPacket(MQTTPacketView(bytes, header: header, version: version)))
+        let packet = HeardPacket(MQTTPacketView(bytes, header: header, version: version))
+        version = packet.version
+        take(packet)
       }
     } catch {
       // What a server says that is no MQTT is recorded, and judged by others.
@@ -244,7 +332,7 @@ final class CaseConnection {
     }
     flush(now)
     _ = channel.shutdownWriting()
-    recorder.end(number, by: .client, .finished, at: now)
+    recorder.end(number, by: own, .finished, at: now)
     if hasEnded { close() }
   }
 
@@ -260,13 +348,17 @@ final class CaseConnection {
   func reset(_ now: Timestamp) {
     guard isEstablished else { return close() }
     channel.breakOffWhenClosed()
-    breakOff(by: .client, now)
+    breakOff(by: own, now)
   }
 
   private func breakOff(by peer: Peer, _ now: Timestamp) {
+    begin(with: nil, now)
     recorder.end(number, by: peer, .reset, at: now)
     close()
   }
+
+  /// Whether WebSocket carries its MQTT.
+  var isWebSocket: Bool { shownPort == 80 }
 
   /// Whether it is over for both ends.
   var isOver: Bool {

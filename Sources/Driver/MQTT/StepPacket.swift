@@ -39,6 +39,9 @@ struct StepPacket {
     case .publish:
       add("payload", .string(defaults.payload))
       add("qos", 0)
+    case .connack:
+      add("sessionPresent", false)
+      add("reasonCodes", [0])
     case .subscribe, .unsubscribe: Self.addFilters(to: &members)
     default: break
     }
@@ -90,7 +93,7 @@ struct StepPacket {
     case .fence: "PINGREQ"
     case .send: fields.first { $0.key == "type" }?.value.text
     case .accept: "CONNACK"
-    case .open, .bytes, .await, .hold, .finish, .reset, .wait: nil
+    case .open, .bytes, .await, .hold, .release, .finish, .reset, .wait: nil
     }
   }
 

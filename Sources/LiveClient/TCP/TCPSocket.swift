@@ -195,6 +195,13 @@ package final class TCPSocket: Sendable {
     return [EAGAIN, EWOULDBLOCK, EINTR].contains(errno) ? .later : .failed(systemText(errno))
   }
 
+  /// Looks at the first byte that can be read, which stays there.
+  /// - Returns: The byte; nil where there is none yet, nor ever.
+  package func peek() -> UInt8? {
+    var byte: UInt8 = 0
+    return recv(number, &byte, 1, Int32(MSG_PEEK)) == 1 ? byte : nil
+  }
+
   /// Writes what the system takes.
   /// - Parameter bytes: The bytes.
   /// - Returns: How many were taken; nil when the connection is broken.

@@ -23,7 +23,7 @@ final class DriverSession {
   /// - Throws: ``UsageError``, ``DataClientError`` or ``Interrupted``.
   init(_ arguments: Arguments, _ console: Console) throws {
     self.console = console
-    rate = try arguments.count(ConformBrokerCommand.rate)
+    rate = try arguments.count(DriveOptions.rate)
     let command = arguments.value(ConformBrokerCommand.launch)
     guard (command == nil) != arguments.operands.isEmpty else {
       throw UsageError(
@@ -54,7 +54,7 @@ final class DriverSession {
     // What was begun is taken away again, which takes its time.
     Interruption.grace.store(20, ordering: .relaxed)
     var driver = BrokerDriver(
-      place, run: Self.name, application: "reprise \(Reprise.version)", rate: rate)
+      place, run: DriveOptions.runName, application: "reprise \(Reprise.version)", rate: rate)
     let isStopped = { Interruption.status != nil }
     var results = try driver.ask(versions, isStopped: isStopped)
     results += driver.run(plans, isStopped: isStopped) { done in
@@ -65,13 +65,5 @@ final class DriverSession {
     if let left = driver.clean() { console.note(place.name, left) }
     try Interruption.check()
     return results
-  }
-
-  /// What tells a run from others: eight hexadecimal digits, drawn by lot.
-  ///
-  /// The first is one of 0 to 9: so baselines know such a name by its looks, and are the same for another run.
-  private static var name: String {
-    let rest = String(UInt32.random(in: 0..<1 << 28), radix: 16)
-    return "0" + String(repeating: "0", count: 7 - rest.count) + rest
   }
 }
