@@ -132,7 +132,7 @@ import Testing
     (["list", "9.9"], "no clause or section is called 9.9; "),
     (["trace", "--clause", "9.9", "file"], "no clause or section is called 9.9; "),
     (["trcae", "x"], "unknown command 'conform trcae'; did you mean reprise conform trace? "),
-    (["client"], "this version can't do 'conform client' yet; "),
+    (["client"], "no client is named; type -- COMMAND with {port} in it"),
     (["--strict", "trace"], "conform trace needs FILE... or --interface NAME; "),
   ])
   func saysInOneLineWhatIsWrong(words: [String], start: String) throws {

@@ -6,28 +6,33 @@ import Testing
 import Wire
 
 /// The cases that are part of the command: what holds of each of them.
-@Suite("The cases of brokers")
+@Suite("The cases that are part of the command")
 struct CaseLibraryTests {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Conformance/broker")
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Conformance")
 
-  @Test("The command has the cases of the folder, each named like its file, in their order")
-  func folder() throws {
-    let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+  @Test(
+    "The command has the cases of the folder, each named like its file, in their order",
+    arguments: CaseKind.allCases)
+  func folder(_ kind: CaseKind) throws {
+    let folder = Self.root.appending(path: kind.rawValue)
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       .filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }
-    #expect(try CaseLibrary(.broker).cases.map(\.name) == files.sorted())
+    #expect(!files.isEmpty)
+    #expect(try CaseLibrary(kind).cases.map(\.name) == files.sorted())
     for file in files {
-      let path = Self.folder.appending(path: "\(file).json")
-      let cases = try CaseLibrary.read(Array(Data(contentsOf: path)), .broker, file)
+      let path = folder.appending(path: "\(file).json")
+      let cases = try CaseLibrary.read(Array(Data(contentsOf: path)), kind, file)
       #expect(cases.map(\.name) == [file])
     }
   }
 
   @Test(
-    "Each case is for clauses that bind a server, have a rule, and are of a version of the case")
-  func clauses() throws {
+    "Each case is for clauses that bind its subject, have a rule, and are of a version of the case",
+    arguments: CaseKind.allCases)
+  func clauses(_ kind: CaseKind) throws {
     let catalogue = try Catalogue.bundled().clauses
-    for one in try CaseLibrary(.broker).cases {
+    for one in try CaseLibrary(kind).cases {
       for clause in one.clauses {
         let meant = one.standards.flatMap { standard in
           one.clauses(of: standard).filter { clause.hasSuffix($0) }.flatMap { id in
@@ -36,18 +41,31 @@ struct CaseLibraryTests {
         }
         #expect(!meant.isEmpty, "\(one.name): no clause \(clause)")
         #expect(
-          meant.contains { $0.actor != .client && [.checked, .reactive].contains($0.status) },
-          "\(one.name): \(clause) is no server's, or has no rule")
+          meant.contains {
+            $0.actor != (kind == .broker ? .client : .server)
+              && [.checked, .reactive].contains($0.status)
+          }, "\(one.name): \(clause) does not bind its subject, or has no rule")
       }
     }
   }
 
-  @Test("Every step of every case can be sent")
-  func steps() throws {
-    for one in try CaseLibrary(.broker).cases {
+  @Test("Every step of every case can be sent", arguments: CaseKind.allCases)
+  func steps(_ kind: CaseKind) throws {
+    for one in try CaseLibrary(kind).cases {
       for plan in CasePlan.plans(of: one, in: [.v3_1_1, .v5_0]) {
         let lines = try plan.preview().split(separator: "\n")
         #expect(lines.count == plan.steps.count + 1, "\(plan.name)")
+      }
+    }
+  }
+
+  @Test("Every value of a row stands in a step, or in the place of a command of that name")
+  func rows() throws {
+    for one in try CaseLibrary(.client).cases {
+      let steps = one.steps.flatMap(\.fields).map { "\($0.value)" }.joined()
+      for value in one.rows.joined() {
+        let isPlace = ["qos", "count", "keepalive", "payload", "what"].contains(value.key)
+        #expect(isPlace || steps.contains("{\(value.key)}"), "\(one.name): \(value.key)")
       }
     }
   }

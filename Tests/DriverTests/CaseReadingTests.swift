@@ -46,6 +46,54 @@ struct CaseReadingTests {
       message: #""in" is neither 3.1.1 nor 5.0"#),
   ]
 
+  /// A step of a case of clients that is none, and what is said of it.
+  static let wrongOfClients: [Wrong] = [
+    Wrong(text: #"{"do":"connect"}"#, message: #"step 1: "do" is none of accept, open, publish"#),
+    Wrong(text: #"{"do":"fence"}"#, message: #"step 1: "do" is none of accept, open, publish"#),
+    Wrong(
+      text: #"{"do":"accept","client":"a"}"#,
+      message: #""client" is no key there"#),
+    Wrong(
+      text: #"{"do":"accept","reasonCode":[0]}"#,
+      message: #""reasonCode" is no key there; did you mean "reasonCodes"?"#),
+    Wrong(
+      text: #"{"do":"release","types":["PUBACK"]}"#, message: #""types" is no key there"#),
+  ]
+
+  @Test("What no broker of a case does is told", arguments: wrongOfClients)
+  func refusesOfClients(_ wrong: Wrong) throws {
+    let error = try #require(throws: DriverError.self) {
+      let text = Self.whole("", steps: "[\(wrong.text)]")
+      return try CaseLibrary.read(Array(text.utf8), .client, "f.json")
+    }
+    #expect(error.code == .badCase)
+    #expect(error.message.contains(wrong.message), "\(error.message)")
+  }
+
+  @Test("A broker of a case lets in, and publishes to what the client has asked for")
+  func clientSteps() throws {
+    let text = Self.whole(
+      #","versions":["5.0"],"needs":["subscribes"]"#,
+      steps: #"""
+        [{"do":"accept","properties":{"receiveMaximum":2}},{"do":"hold","types":["PUBACK"]},
+         {"do":"publish","qos":1},{"do":"send","type":"PUBACK","packetID":"{id}"},{"do":"release"}]
+        """#)
+    let one = try #require(try CaseLibrary.read(Array(text.utf8), .client, "f").first)
+    let shown = try CasePlan.plans(of: one, in: [.v3_1_1, .v5_0]).map { try $0.preview() }
+    #expect(
+      shown == [
+        """
+        x.v5: t
+          accept  20 06 00 00 03 21 00 02
+          hold  PUBACK
+          publish  32 12 00 07 7b 74 6f 70 69 63 7d 00 03 00 78 2e 76 35 20 33
+          send  40 02 00 01
+          release
+
+        """
+      ])
+  }
+
   @Test("What is no case is told with its file, its place and its key", arguments: wrong)
   func refuses(_ wrong: Wrong) throws {
     let error = try #require(throws: DriverError.self) {

@@ -22,7 +22,7 @@ package struct BrokerAbilities: Sendable {
   mutating func take(
     _ version: MQTTVersion, _ answer: HeardPacket?, in file: String
   ) throws(DriverError) {
-    let name = version == .v5_0 ? "5.0" : "3.1.1"
+    let name = version.number
     guard let answer else {
       missingVersions[version] = "the broker answers no CONNECT of MQTT \(name), see \(file)"
       return

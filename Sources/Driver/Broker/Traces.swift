@@ -64,7 +64,7 @@ struct Traces: Sendable {
           [
             "name": "cleaning", "title": "Takes away what was left.", "clauses": ["none"],
             "seconds": 600,
-            "versions": [.string(version == .v5_0 ? "5.0" : "3.1.1")], "steps": .array(steps),
+            "versions": [.string(version.number)], "steps": .array(steps),
           ], .broker, in: "cleaning"))
     }
     return cases

@@ -146,6 +146,15 @@ extension MQTTVersion {
     }
   }
 
+  /// The number of the version, such as 5.0.
+  var number: String {
+    switch self {
+    case .v3_1: "3.1"
+    case .v3_1_1: "3.1.1"
+    case .v5_0: "5.0"
+    }
+  }
+
   /// The standard of a version that is driven, as catalogues name it.
   package var standard: String { self == .v5_0 ? "mqtt-5.0" : "mqtt-3.1.1" }
 }

@@ -15,7 +15,8 @@ package enum CaseKind: String, Sendable, Hashable, CaseIterable {
       ]
     case .client:
       [
-        .accept, .open, .publish, .send, .bytes, .await, .hold, .release, .disconnect, .finish, .reset, .wait,
+        .accept, .open, .publish, .send, .bytes, .await, .hold, .release, .disconnect, .finish,
+        .reset, .wait,
       ]
     }
   }

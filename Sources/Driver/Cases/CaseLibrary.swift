@@ -38,7 +38,9 @@ package struct CaseLibrary: Sendable {
       throw DriverError(.badCase, "\(file), line \(line): it is no JSON: \(error.message)")
     }
     var cases: [DrivenCase] = []
-    for element in value.elements ?? [value] { cases.append(try DrivenCase(element, kind, in: file)) }
+    for element in value.elements ?? [value] {
+      cases.append(try DrivenCase(element, kind, in: file))
+    }
     return cases
   }
 

@@ -33,7 +33,7 @@ extension CasePlan {
           }
         })
     }
-    if step.action == .publish, step["topic"] == nil {
+    if driven.kind == .client, step.action == .publish, step["topic"] == nil {
       fields.append(JSONMember("topic", "{topic}"))
     }
     switch step.action {

@@ -28,7 +28,7 @@ package struct CasePlan: Sendable {
 
   /// The version, where a step names it.
   func versionValue(_ name: Substring) -> JSONValue? {
-    name == "version" ? .string(version == .v5_0 ? "5.0" : "3.1.1") : nil
+    name == "version" ? version.map { .string($0.number) } : nil
   }
 
   /// The standard that is spoken, as catalogues name it.
@@ -40,7 +40,8 @@ package struct CasePlan: Sendable {
   /// The same in another version.
   func spoken(in version: MQTTVersion) -> CasePlan {
     var plan = CasePlan(
-      driven: driven, version: version, row: row, values: values, steps: driven.steps.filter { $0.version == nil || $0.version == version })
+      driven: driven, version: version, row: row, values: values,
+      steps: driven.steps.filter { $0.version == nil || $0.version == version })
     plan.cut = cut
     return plan
   }

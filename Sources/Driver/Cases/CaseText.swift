@@ -7,7 +7,7 @@ extension DrivenCase {
 
   /// The versions, as a user names them.
   private var versionNames: String {
-    versions.map { $0 == .v5_0 ? "5.0" : "3.1.1" }.joined(separator: ", ")
+    versions.map(\.number).joined(separator: ", ")
   }
 
   /// What it is, for a reader: what is provoked, what it takes, and what its steps are.

@@ -37,7 +37,8 @@ package struct ClientAbilities: Sendable, Hashable {
     let most: UInt8? =
       plan.driven.needs.contains(.publishes)
       ? publishedQoS
-      : plan.driven.needs.contains(.subscribes) ? askedQoS : [publishedQoS, askedQoS].compactMap(\.self).max()
+      : plan.driven.needs.contains(.subscribes)
+        ? askedQoS : [publishedQoS, askedQoS].compactMap(\.self).max()
     for need in plan.driven.needs {
       let lack: String? =
         switch need {

@@ -55,7 +55,8 @@ package struct ClientDriver {
       // Without a place for the version there is but one.
       let asked =
         command?.has("version") == true
-        ? versions.sorted { $0.rawValue < $1.rawValue } : [versions.contains(.v5_0) ? .v5_0 : .v3_1_1]
+        ? versions.sorted { $0.rawValue < $1.rawValue }
+        : [versions.contains(.v5_0) ? .v5_0 : .v3_1_1]
       for version in asked where !isStopped() {
         let plans = CasePlan.plans(of: try Self.meeting(command), in: [version])
         var abilities = ClientAbilities()
@@ -64,7 +65,8 @@ package struct ClientDriver {
           if case .stopped(let why) = result.outcome { throw DriverError(.unreachable, why) }
         }
         let spoken = abilities.version
-        guard let spoken, versions.contains(spoken), command?.has("version") != true || spoken == version
+        guard let spoken, versions.contains(spoken),
+          command?.has("version") != true || spoken == version
         else {
           strange.append(Self.strangeness(command, asked: version, spoken))
           continue
@@ -85,7 +87,7 @@ package struct ClientDriver {
   ) -> String {
     let who = command.map { "the client of '\($0.text)'" } ?? "the client"
     guard let spoken else { return "\(who) speaks no MQTT that is known" }
-    return "\(who) speaks MQTT \(spoken), which is not asked for; leave --spec out"
+    return "\(who) speaks MQTT \(spoken.number), which is not asked for; leave --spec out"
   }
 
   private static func meeting(_ command: ClientCommand?) throws(DriverError) -> DrivenCase {

@@ -16,7 +16,8 @@ enum Commands {
   /// The commands, in the order of the help.
   static let all: [any Command.Type] = [
     InspectCommand.self, ViewCommand.self, StatsCommand.self, StoryCommand.self,
-    ConformCommand.self, ConformTraceCommand.self, ConformBrokerCommand.self, ConformClientCommand.self,
+    ConformCommand.self, ConformTraceCommand.self, ConformBrokerCommand.self,
+    ConformClientCommand.self,
     ConformSDKCommand.self,
     ConformListCommand.self, ConformExplainCommand.self, ConformCompareCommand.self,
     ReportCommand.self, ReportMergeCommand.self, ReportCompareCommand.self,

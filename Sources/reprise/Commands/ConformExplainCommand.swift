@@ -37,7 +37,8 @@ enum ConformExplainCommand: Command {
       }.map(\.name)
       guard !names.isEmpty else { continue }
       try OutputFile.standard.write(
-        (lead.first == "d" ? "\n" : "") + "  \(lead)\(kind.usage) --case \(names.joined(separator: ","))\n")
+        (lead.first == "d" ? "\n" : "")
+          + "  \(lead)\(kind.usage) --case \(names.joined(separator: ","))\n")
       lead = "              "
     }
     return .done

@@ -28,7 +28,8 @@ final class ClientSession {
     let listening = arguments.value(ConformClientCommand.listen)
     guard commands.isEmpty != (listening == nil) else {
       throw UsageError(
-        listening == nil ? "no client is named" : "--listen is for clients that connect by themselves",
+        listening == nil
+          ? "no client is named" : "--listen is for clients that connect by themselves",
         "type -- COMMAND with {port} in it, or --listen HOST:PORT")
     }
     for command in commands where !command.has("port") && !command.has("url") {
@@ -41,7 +42,8 @@ final class ClientSession {
     let kept = arguments.value(ProxySettings.authorityFolder)
     guard kept == nil || listening != nil else {
       throw UsageError(
-        "--ca-folder is for --listen", "type {ca} in the command, for an authority of the run's own")
+        "--ca-folder is for --listen", "type {ca} in the command, for an authority of the run's own"
+      )
     }
     let authority = try (folder?.path ?? kept).map { (path: String) in
       try CertificateAuthority(in: path)
@@ -50,6 +52,8 @@ final class ClientSession {
       listener: try listening.map { (text: String) in try Self.listener(text) },
       security: try authority.map { (one: CertificateAuthority) in try TLSServerContext(one) },
       authority: folder.map { "\($0.path)/\(CertificateAuthority.certificateName)" })
+    // A client that is started now finds it.
+    if let listening { console.note(listening, "waits for the client") }
   }
 
   private static func commands(_ arguments: Arguments) -> [ClientCommand] {
@@ -100,7 +104,6 @@ final class ClientSession {
       commands, at: place, run: DriveOptions.runName,
       application: "reprise \(Reprise.version)", rate: rate)
     let isStopped = { Interruption.status != nil }
-    if commands.isEmpty { line.draw("waits for the client") }
     var results = try driver.meet(versions, isStopped: isStopped)
     let spoken = driver.versions
     let possible = plans.filter { $0.version.map(spoken.contains) ?? true }
