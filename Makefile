@@ -127,10 +127,11 @@ lint:
 	@echo "== Mutants that are written down still stand in the rules"
 	@PYTHONDONTWRITEBYTECODE=1 python3 Tests/Mutation/mutate.py --check
 
-# Not part of the tests: it takes RabbitMQ, Erlang and amqtt, and some minutes. Twenty runs, because a verdict that is
+# Not part of the tests: it takes RabbitMQ, ejabberd, Erlang and packages of Python, and some minutes. Twenty runs, because a verdict that is
 # not the same each time accuses by chance.
 field: build
 	@command -v rabbitmq-server >/dev/null || { echo "field: no RabbitMQ; apt-get install --no-install-recommends rabbitmq-server" >&2; exit 2; }
+	@command -v ejabberdctl >/dev/null || { echo "field: no ejabberd; apt-get install --no-install-recommends ejabberd" >&2; exit 2; }
 	@echo "== Brokers, driven by all cases"
 	python3 Tests/Field/field.py $(if $(KEEP),--keep)
 	@echo "== The quick profile, again and again"
