@@ -25,7 +25,7 @@ help:
 	@echo "make fuzz        libFuzzer on all that takes bytes from outside, TIME seconds each"
 	@echo "make lint        format of the sources, syntax of the scripts, places of mutants that are written down"
 	@echo "make bench       speed and memory beside tshark, tcpdump and libmosquitto"
-	@echo "make field       drives real brokers by all cases, and sees that a quick run says the same each time;"
+	@echo "make field       drives real brokers and clients by all cases, and sees that a quick run says the same each time;"
 	@echo "                 KEEP=1 writes what they do into Conformance/README.md and Recordings/field"
 	@echo "make docs        the site of the documentation in .build/docs, with all of its links checked"
 	@echo "make diagrams    the state diagrams of the documentation, from the machines' tables"
@@ -127,12 +127,13 @@ lint:
 	@echo "== Mutants that are written down still stand in the rules"
 	@PYTHONDONTWRITEBYTECODE=1 python3 Tests/Mutation/mutate.py --check
 
-# Not part of the tests: it takes RabbitMQ, ejabberd, Erlang and packages of Python, and some minutes. Twenty runs, because a verdict that is
+# Not part of the tests: it takes RabbitMQ, ejabberd, Erlang, paho C and packages of Python, and a quarter of an hour. Twenty runs, because a verdict that is
 # not the same each time accuses by chance.
 field: build
 	@command -v rabbitmq-server >/dev/null || { echo "field: no RabbitMQ; apt-get install --no-install-recommends rabbitmq-server" >&2; exit 2; }
 	@command -v ejabberdctl >/dev/null || { echo "field: no ejabberd; apt-get install --no-install-recommends ejabberd" >&2; exit 2; }
-	@echo "== Brokers, driven by all cases"
+	@command -v paho_c_pub >/dev/null || { echo "field: no paho C; apt-get install paho.mqtt.c-examples" >&2; exit 2; }
+	@echo "== Brokers and clients, driven by all cases"
 	python3 Tests/Field/field.py $(if $(KEEP),--keep)
 	@echo "== The quick profile, again and again"
 	python3 Tests/Field/field.py mosquitto --profile quick --runs $(or $(RUNS),20)

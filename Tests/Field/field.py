@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Drives real brokers by all cases of `reprise conform broker`, and writes down what they do.
+"""Drives real brokers and clients by all cases of `reprise conform`, and writes down what they do.
 
-    Tests/Field/field.py                      all brokers, the full profile
+    Tests/Field/field.py                      all of them, the full profile
     Tests/Field/field.py mosquitto --profile quick --runs 20      whether a run says the same each time
-    Tests/Field/field.py --keep               also replaces the recordings in Recordings/field and the table in Conformance/README.md
+    Tests/Field/field.py --keep               also replaces the recordings in Recordings/field and the tables in Conformance/README.md
 
 A clause that fails was looked at by hand against the standard's text before it is kept: `--keep` writes down what a run found,
 and whoever commits it has read it.
@@ -25,7 +25,7 @@ ROOT = HERE.parent.parent
 WORK = ROOT / ".build" / "field"
 RECORDINGS = ROOT / "Recordings" / "field"
 TABLE = ROOT / "Conformance" / "README.md"
-BEGIN, END = "<!-- what field.py writes -->", "<!-- until here -->"
+BEGIN, END = "<!-- what field.py writes of {}s -->", "<!-- until here -->"
 REQUIREMENTS = HERE / "agents" / "requirements.txt"
 REPRISE = pathlib.Path(os.environ.get("REPRISE", ROOT / ".build" / "release" / "reprise"))
 VENV = WORK / "venv"
@@ -84,6 +84,40 @@ def brokers():
     }
 
 
+def client(publishes, subscribes, version):
+    return Subject("client", ["--publishes", publishes, "--subscribes", subscribes], version)
+
+
+def agent(name, package):
+    """A client of agents/."""
+    script = f"{VENV / 'bin' / 'python'} {HERE}/agents/mqtt_{name}.py"
+    options = "--port {port} --topic {topic} --qos {qos} --version {version}"
+    return client(
+        f"{script} publish {options} --count {{count}}", f"{script} subscribe {options}", lambda: python(package)
+    )
+
+
+def clients():
+    session = "-p {port} -t {topic} -q {qos} -V {version} -c -i {id} -x 60"
+    paho_c = "-h 127.0.0.1 -p {port} -t {topic} -q {qos} -V {version}"
+    return {
+        "mosquitto-clients": client(
+            f"seq {{count}} | mosquitto_pub {session} -l",
+            f"mosquitto_sub {session} -k {{keepalive}}",
+            lambda: debian("mosquitto-clients"),
+        ),
+        "paho-c": client(
+            f"paho_c_pub {paho_c} -m {{payload}}",
+            f"paho_c_sub {paho_c} -k {{keepalive}}",
+            lambda: debian("paho.mqtt.c-examples"),
+        ),
+        "paho-mqtt": agent("paho", "paho-mqtt"),
+        "gmqtt": agent("gmqtt", "gmqtt"),
+        "aiomqtt": agent("aiomqtt", "aiomqtt"),
+        "amqtt-client": agent("amqtt", "amqtt"),
+    }
+
+
 # What a run finds and a reader doubts, with the reason: shown as undecided, and kept nowhere.
 DOUBTED = {
     # It takes a PINGREQ for the identifier that the PUBLISH in front of it lacks, upon which it should have closed.
@@ -125,18 +159,20 @@ def shown_by(name, report, folder):
     return shown
 
 
-def keep(name, report, folder):
+def keep(name, subject, report, folder):
     """Copies what shows the failed clauses, and sees that it does; returns the case of each clause."""
     shown = shown_by(name, report, folder)
     target = RECORDINGS / name
     shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
+    if shown:
+        target.mkdir(parents=True)
     for clause, case in sorted(shown.items()):
         # A recording in JSON hides a bad packet with a password in it, and so can't show what is bad.
         copy = target / f"{case}.pcapng"
         shutil.copyfile(folder / f"{case}.pcapng", copy)
+        end = "client" if subject.subcommand == "client" else "server"
         status = subprocess.run(
-            [REPRISE, "conform", "trace", copy, "--clause", clause], stdout=subprocess.DEVNULL
+            [REPRISE, "conform", "trace", copy, "--clause", clause, "--subject", end], stdout=subprocess.DEVNULL
         ).returncode
         if status != 1:
             sys.exit(f"{copy}: does not show {clause}")
@@ -153,7 +189,8 @@ def table(results):
     """The table of subjects and clauses: a row for each clause that any of them fails."""
     names = list(results)
     all_verdicts = {n: verdicts(n, results[n][1]) for n in names}
-    failed = [c for c in all_verdicts[names[0]] if any(v[c] == "failed" for v in all_verdicts.values())]
+    clauses = dict.fromkeys(c for v in all_verdicts.values() for c in v)
+    failed = [c for c in sorted(clauses) if any(v.get(c) == "failed" for v in all_verdicts.values())]
     lines = [
         f"Written by `make field` on {datetime.date.today()}, on {platform.system()} {platform.machine()}, the full profile.",
         "",
@@ -164,9 +201,16 @@ def table(results):
         counts = [sum(v == verdict for v in all_verdicts[n].values()) for n in names]
         lines.append(f"| clauses {verdict} | " + " | ".join(map(str, counts)) + " |")
     for clause in failed:
-        cells = [cell(all_verdicts[n][clause], n, results[n][2].get(clause)) for n in names]
+        cells = [cell(all_verdicts[n].get(clause), n, results[n][2].get(clause)) for n in names]
         lines.append(f"| {clause} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def write(kind, text):
+    """Puts the table of a kind of subjects in its place."""
+    begin = BEGIN.format(kind)
+    before, rest = TABLE.read_text().split(begin)
+    TABLE.write_text(f"{before}{begin}\n\n{text}\n\n{END}{rest.split(END, 1)[1]}")
 
 
 def repeat(name, subject, more, runs):
@@ -190,7 +234,7 @@ def main():
     options = parser.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
     install()
-    subjects = brokers()
+    subjects = brokers() | clients()
     results, flaky = {}, []
     for name in options.subjects or subjects:
         subject = subjects[name]
@@ -198,12 +242,13 @@ def main():
         report, folder, differing = repeat(name, subject, ["--profile", options.profile], options.runs)
         print(f"{name} {version}: {report['totals']}", flush=True)
         flaky += differing
-        results[name] = (version, report, keep(name, report, folder) if options.keep else {})
+        results[name] = (version, report, keep(name, subject, report, folder) if options.keep else {})
     for line in flaky:
         print("not the same each time:", line)
-    if options.keep:
-        before, rest = TABLE.read_text().split(BEGIN)
-        TABLE.write_text(f"{before}{BEGIN}\n\n{table(results)}\n\n{END}{rest.split(END)[1]}")
+    for kind in ["broker", "client"] if options.keep else []:
+        own = {name: result for name, result in results.items() if subjects[name].subcommand == kind}
+        if own:
+            write(kind, table(own))
     sys.exit(1 if flaky else 0)
 
 

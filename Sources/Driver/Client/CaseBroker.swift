@@ -18,6 +18,8 @@ final class CaseBroker: CaseWorld {
   private var connections: [ServedClient] = []
   /// The connection that steps are about.
   private var current: ServedClient?
+  /// How many connections are still to be taken by steps.
+  private var meetings: Int
   /// Until when the next connection is waited for.
   private var patience: Timestamp?
   private var nextID: UInt16 = 0
@@ -44,6 +46,7 @@ final class CaseBroker: CaseWorld {
     (self.plan, self.index, self.command) = (plan, index, command)
     (self.setting, self.recorder) = (setting, recorder)
     version = plan.version ?? .v5_0
+    meetings = plan.steps.count { [.accept, .open].contains($0.action) }
   }
 
   // MARK: The driver's turns
@@ -169,6 +172,9 @@ final class CaseBroker: CaseWorld {
     if let client = connections.first(where: { !$0.isTaken && $0.connect != nil }) {
       client.isTaken = true
       (current, patience) = (client, nil)
+      meetings -= 1
+      // Nobody would answer another one.
+      if meetings == 0, setting.place.listener == nil { listener = nil }
       return step.action == .accept ? try send(step, fields, now) : .done
     }
     let own = command == nil ? Self.patience.own : Self.patience.started
@@ -203,7 +209,7 @@ final class CaseBroker: CaseWorld {
 
   /// Listens, and starts the client.
   private func begin(_ now: Timestamp) throws(DriverError) {
-    guard listener == nil else { return }
+    guard listener == nil, connections.isEmpty else { return }
     if let own = setting.place.listener {
       listener = (own, own.localAddress?.parts?.port ?? 0)
       return

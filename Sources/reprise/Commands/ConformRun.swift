@@ -10,6 +10,9 @@ enum ConformRun {
   static let client = OptionSpec(
     name: "client", value: "ID",
     help: "Reports only the connections of this client; all are judged.")
+  static let subject = OptionSpec(
+    name: "subject", value: "END", choices: ["client", "server"],
+    help: "Reports only what this end of the connections does.")
   static let strict = OptionSpec(
     name: "strict", help: "Lets a violated SHOULD fail as a violated MUST does.")
   static let allowEmpty = OptionSpec(
@@ -23,7 +26,7 @@ enum ConformRun {
 
   /// The options of a judging command.
   static let options: [OptionSpec] =
-    [.spec, clause, client, strict, allowEmpty, format, ReportFiles.option, .output]
+    [.spec, clause, client, subject, strict, allowEmpty, format, ReportFiles.option, .output]
     + BaselineOptions.all
     + [.redact, .bpf, .decode, .keyLog, .serverKey, .preSharedKey, .memory, .jobs]
 
@@ -107,6 +110,8 @@ enum ConformRun {
       // A quarter of what everything may take.
       memory: (try arguments.size(.memory) ?? InputOptions.defaultMemory) / 4)
     options.listsEachKind = baseline.isUsed
+    options.subject = arguments.value(subject) == "client" ? .client : nil
+    if arguments.value(subject) == "server" { options.subject = .server }
     return options
   }
 

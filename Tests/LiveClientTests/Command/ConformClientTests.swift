@@ -229,16 +229,23 @@ import Testing
   @Test("A program that does not want to end is ended, and what it has started")
   func ends() async throws {
     let file = directory.file("processes")
-    let client =
-      "trap '' TERM; echo $$ >> \(file); mosquitto_sub -p {port} -t a & "
-      + "echo $! >> \(file); wait; sleep 600"
+    try directory.write(
+      """
+      trap '' TERM
+      mosquitto_sub -p $1 -t a &
+      echo $$ $! >> \(file)
+      wait
+      sleep 600
+      """, to: "client")
     let run = try await run([
-      "--subscribes", "bash -c \"\(client)\"", "--case", "connect", "--spec", "mqtt-3.1.1",
+      "--subscribes", "bash \(directory.file("client")) {port}", "--case", "connect", "--spec",
+      "mqtt-3.1.1",
       "--format", "json",
     ])
     #expect(run.status == 0, "\(run.errors)")
     #expect(run.cases("judged") == ["mqtt-3.1.1 abilities-subscribes", "mqtt-3.1.1 connect"])
-    let processes = Child.text(of: file).split(separator: "\n").compactMap { pid_t($0) }
+    let processes = Child.text(of: file).split { $0.isWhitespace }
+      .compactMap { pid_t($0) }
     #expect(processes.count == 4)
     for process in processes { #expect(kill(process, 0) == -1 && errno == ESRCH) }
   }
