@@ -33,6 +33,7 @@ package struct ClientAbilities: Sendable, Hashable {
   /// - Parameters:
   ///   - plan: The plan.
   ///   - file: The recording in which it was met first.
+  /// - Returns: The reason, for people; nil where there is none.
   func obstacle(to plan: CasePlan, in file: String) -> String? {
     let most: UInt8? =
       plan.driven.needs.contains(.publishes)
