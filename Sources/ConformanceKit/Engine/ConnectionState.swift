@@ -101,6 +101,9 @@ struct ConnectionState {
   enum Absence {
     case violation
     case undecided(UndecidedReason)
+
+    /// Why it says nothing; nil where it is a violation.
+    var reason: UndecidedReason? { if case .undecided(let reason) = self { reason } else { nil } }
   }
 
   /// Judges the absence of an answer: only a peer that was seen to go on is held to it.

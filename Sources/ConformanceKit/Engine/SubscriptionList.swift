@@ -224,6 +224,34 @@ struct SubscriptionList {
     }
   }
 
+  /// Tells whether a topic matches a filter only if characters are normalised, or their case does not count.
+  func matchesLoosely(_ topic: RawSpan) -> Bool {
+    let levels = Self.levels(of: topic)
+    return entries.contains { entry in
+      guard entry.standing == .granted || entry.standing == .requested else { return false }
+      return Self.isLoose(Self.levels(of: text.span.bytes.extracting(entry.text)), levels)
+    }
+  }
+
+  private static func isLoose(_ filter: [String], _ topic: [String]) -> Bool {
+    var isOther = false
+    for (place, level) in filter.enumerated() {
+      if level == "#" { return isOther }
+      guard place < topic.count else { return false }
+      if level == "+" { continue }
+      // Strings are equal by canonical equivalence, whatever their bytes.
+      guard level.lowercased() == topic[place].lowercased() else { return false }
+      if !level.utf8.elementsEqual(topic[place].utf8) { isOther = true }
+    }
+    return isOther && filter.count == topic.count
+  }
+
+  /// The levels, parted at the bytes that are slashes: one may stand in front of a character that joins it.
+  private static func levels(of text: RawSpan) -> [String] {
+    [UInt8](copying: text).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+  }
+
   /// Whether a Subscription Identifier was ever given, as far as they are kept.
   func wasGiven(_ identifier: UInt32) -> Bool { numbers.contains(identifier) }
 

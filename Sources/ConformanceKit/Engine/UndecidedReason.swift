@@ -92,6 +92,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case earlierSessionNotSeen
   case connectionsUnseen
   case willNotSeen
+  case nothingAnswers
+  case nothingToSend
 
   /// What is said of it in a report.
   var text: String {
@@ -206,6 +208,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
       "the client may have had a connection in between that is not in the capture"
     case .willNotSeen:
       "no client got the will, and of none it is known that it should have"
+    case .nothingAnswers: "nothing answers a message of QoS 0"
+    case .nothingToSend: "it sent nothing else meanwhile, and may have had nothing to send"
     case .hidden: "a secret was hidden where it would be decided"
     }
   }

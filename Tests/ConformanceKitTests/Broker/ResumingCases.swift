@@ -13,6 +13,9 @@ extension SharedCase {
       [
         .presentSessionIsTold: (0, 1, 1, [3]), .absentSessionIsTold: (0, 0, 1, [3]),
         .sessionGoesOn: (0, 1, 0, []), .cleanStartIsCarriedOut: (0, 1, 0, []),
+        .sessionIsStored: (0, 1, 0, []), .sessionLastsAsConnection: (0, 1, 0, []),
+        .identifierTellsSession: (0, 1, 0, []), .sessionOutlivesConnection: (0, 1, 0, []),
+        .absentSessionIsMade: (0, 1, 0, []), .sessionEndsInTime: (0, 0, 0, []),
       ]
     ) {
       $0.join("c", cleanStart: false)
@@ -67,7 +70,12 @@ extension SharedCase {
       }
     },
     SharedCase(
-      "a session that is gone", [.presentSessionIsTold: (0, 0, 2, [3, 8])]
+      "a session that is gone",
+      [
+        .presentSessionIsTold: (0, 0, 2, [3, 8]), .sessionIsStored: (0, 0, 1, [8]),
+        .sessionOutlivesConnection: (0, 0, 1, [8]), .sessionLastsAsConnection: (0, 0, 0, []),
+        .identifierTellsSession: (0, 0, 0, []),
+      ]
     ) {
       $0.join("c", cleanStart: false)
       $0.finish()
@@ -83,7 +91,11 @@ extension SharedCase {
     ) { $0.comeBack() },
     SharedCase(
       "a session that is there behind one that expired at once", in: [.v5_0],
-      failed: [.absentSessionIsTold], [.absentSessionIsTold: (1, 0, 0, [8])]
+      failed: [.absentSessionIsTold, .absentSessionIsMade, .sessionEndsInTime],
+      [
+        .absentSessionIsTold: (1, 0, 0, [8]), .absentSessionIsMade: (1, 0, 0, [8]),
+        .sessionEndsInTime: (1, 0, 0, [8]),
+      ]
     ) { $0.comeBack() },
     SharedCase(
       "a session that is there a while behind one that was clean",
@@ -126,7 +138,11 @@ extension SharedCase {
       }
     },
     SharedCase(
-      "no session behind one that was clean", [.absentSessionIsTold: (0, 1, 0, [])]
+      "no session behind one that was clean",
+      [
+        .absentSessionIsTold: (0, 1, 0, []), .absentSessionIsMade: (0, 1, 0, []),
+        .sessionEndsInTime: (0, 1, 0, []), .sessionIsStored: (0, 0, 0, []),
+      ]
     ) {
       $0.join("c")
       $0.finish()
@@ -136,7 +152,8 @@ extension SharedCase {
       }
     },
     SharedCase(
-      "a session that is there behind its expiry", in: [.v5_0], failed: [.absentSessionIsTold],
+      "a session that is there behind its expiry", in: [.v5_0],
+      failed: [.absentSessionIsTold, .absentSessionIsMade, .sessionEndsInTime],
       [.absentSessionIsTold: (1, 0, 1, [8])]
     ) { $0.expire(in: 1, after: 4) },
     SharedCase(

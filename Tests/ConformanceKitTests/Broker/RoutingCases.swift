@@ -296,8 +296,9 @@ extension SharedCase {
       $0.part(alone: true)
     },
     SharedCase(
-      "a message that was published behind the UNSUBACK", failed: [.unsubscribedGetsNothing],
-      [.unsubscribedGetsNothing: (1, 0, 0, [12])]
+      "a message that was published behind the UNSUBACK",
+      failed: [.unsubscribedGetsNothing, .unsubscribedIsExact],
+      [.unsubscribedGetsNothing: (1, 0, 0, [12]), .unsubscribedIsExact: (1, 0, 0, [12])]
     ) {
       $0.meet()
       $0.unsubscribe(2, "a")
@@ -308,7 +309,7 @@ extension SharedCase {
     },
     SharedCase(
       "a message that was published in front of the UNSUBACK",
-      [.unsubscribedGetsNothing: (0, 1, 1, [12])]
+      [.unsubscribedGetsNothing: (0, 1, 1, [12]), .unsubscribedIsExact: (0, 1, 1, [12])]
     ) {
       $0.meet()
       $0.unsubscribe(2, "a")
@@ -318,7 +319,8 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
-      "nothing behind the UNSUBACK", [.unsubscribedGetsNothing: (0, 1, 0, [])]
+      "nothing behind the UNSUBACK",
+      [.unsubscribedGetsNothing: (0, 1, 0, []), .unsubscribedIsExact: (0, 1, 0, [])]
     ) {
       $0.meet()
       $0.unsubscribe(2, "a")

@@ -8,7 +8,7 @@ import Wire
 struct Case5Tests {
   static let all =
     Case5.limits + Case5.agreements + Case5.packets + Case5.rejecting + Case5.refusing
-    + [Case5.everything]
+    + Case5.allowances + [Case5.everything]
 
   @Test("Each session gets its whole verdict", arguments: all)
   func verdict(_ session: Case5) throws { try session.check() }

@@ -146,6 +146,30 @@ extension SessionCase {
       $0.suback(1, 2)
       $0.finish()
     },
+    .fails("3.8.4-4", "one code for two filters", saying: "does not answer each filter") {
+      $0.start()
+      $0.subscribe(1, "a", "b")
+      $0.suback(1, 2)
+      $0.finish()
+    },
+    .passes("3.8.4-4", "a code for each of two filters") {
+      $0.start()
+      $0.subscribe(1, "a", "b")
+      $0.suback(1, 2, 0x80)
+      $0.finish()
+    },
+    .isIdle("3.8.4-4", "two codes for one filter") {
+      $0.start()
+      $0.subscribe(1, "a")
+      $0.suback(1, 2, 2)
+      $0.finish()
+    },
+    .isOpen("3.8.4-4", "two filters with faults", saying: "faults of its own") {
+      $0.start()
+      $0.subscribe(1, "a#", "b")
+      $0.suback(1, 2)
+      $0.finish()
+    },
     .fails("3.9.3-1", "codes the wrong way round", saying: "fit in another order only") {
       $0.start()
       $0.subscribeTwice(0, 2)

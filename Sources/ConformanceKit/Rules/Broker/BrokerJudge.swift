@@ -21,6 +21,10 @@ struct BrokerJudge {
   /// The connections whose sessions go on with open messages, and those that were taken over, by their numbers.
   var resumed: [Int: Resumption] = [:]
   var takenOver: [Int: Takeover] = [:]
+  /// When the connection before ended of those that go on with a session of which the subscriptions are known.
+  var absences: [Int: Timestamp] = [:]
+  /// Whether a topic was ever published that begins with U+FEFF.
+  private(set) var hasMarks = false
   /// How many gaps all connections had, of any server.
   var losses: UInt32 = 0
   /// The latest time so far, and the most that an event was captured too late for its place.
@@ -80,6 +84,7 @@ struct BrokerJudge {
     _ context: EventContext, _ state: borrowing ConnectionState
   ) {
     let key = Self.key(content, at: state.identity.endpoint)
+    if topic.beginsWithMark { hasMarks = true }
     if !wills.topics.isEmpty { wills.change(content.value) { $0.isSaid = true } }
     if packet.retain { keep(packet, topic, key, isRepeat: isRepeat, context, state) }
     if isRepeat {
@@ -91,6 +96,9 @@ struct BrokerJudge {
       if isKept { return }
     }
     var publication = Publication(key, of: state.identity.client, packet, context)
+    if packet.qos > 0, let told = state.terms?.value.told, let id = packet.packetID {
+      publication.reuse = told[.client].endings[id]
+    }
     let line = MessageLines.key(topic, qos: packet.qos, from: context.connection)
     (publication.sequence, publication.before) = lines.publish(key, on: line)
     let isKept = ledger.change(key) {
@@ -151,6 +159,7 @@ struct BrokerJudge {
     judgeNumbers(packet, delivery, event, &state, hearing, &tally)
     judgeRetainHandling(packet, delivery, event, &state, hearing, &tally)
     guard let publication else {
+      judgeLostMark(packet, topic, delivery, event, &state, hearing, &tally)
       lookAt(packet, topic, content, delivery, event, state, hearing, &tally)
       return noteUnseen(packet, topic, delivery, event.context)
     }
@@ -165,6 +174,13 @@ struct BrokerJudge {
     }
     lookAt(packet, topic, content, delivery, event, state, hearing, &tally)
     judgeForwarding(packet, publication, delivery, event, state, hearing, &tally)
+    // An identifier would look like the first bytes of the payload, or of its properties.
+    if packet.qos == 0 { tally.satisfy(.plainHasNoIdentifier, hearing) }
+    if let reuse = publication.reuse, publication.isSingle, delivery.matching.count > 0 {
+      tally.satisfy(reuse, hearing)
+    }
+    judgeText(packet, topic, delivery, hearing, &tally)
+    judgeExpired(packet, publication, delivery, event, state, hearing, &tally)
     guard delivery.isKnown else { return }
     judgeQoS(packet, publication, delivery, event, state, hearing, &tally)
     if state.opening.connect?.isBridge != true {
@@ -173,6 +189,9 @@ struct BrokerJudge {
     judgeMerged(packet, publication, delivery, event, hearing, &tally)
     judgeNoLocal(packet, publication, delivery, event, state, hearing, &tally)
     judgeUnsubscribed(packet, publication, delivery, event, hearing, &tally)
+    if !absences.isEmpty {
+      judgeKeeping(packet, publication, delivery, event, state, hearing, &tally)
+    }
     judgeOrder(packet, topic, publication, delivery, event, state, hearing, &tally)
   }
 

@@ -26,7 +26,7 @@ extension BrokerJudge {
     }
     judgeOnce(packet, false, delivery, source, event, hearing, &tally)
     if source.sequence > before.sequence {
-      tally.satisfy(.orderIsKept, hearing)
+      for rule in [.orderIsKept, .topicsAreOrdered] as [MQTTRule] { tally.satisfy(rule, hearing) }
       return judgeSkipped(before, delivery, source, event, state, hearing, &tally)
     }
     guard !source.wasRepeated else { return tally.leave(.orderIsKept, .repeatedMessage, hearing) }
@@ -34,6 +34,8 @@ extension BrokerJudge {
     guard before.hasSeen(source.sequence) == false else {
       return tally.leave(.orderIsKept, .ambiguousMessage, hearing)
     }
+    // An administrator may have allowed it for the topic.
+    tally.leave(.topicsAreOrdered, .serverPolicy, hearing)
     add(
       .orderIsKept, delivery, event, hearing, &tally,
       FindingText(
@@ -91,6 +93,11 @@ extension BrokerJudge {
     _ tally: inout Tally
   ) {
     let rule = MQTTRule.everySubscriberGetsIt
+    if isOfAbsence(skipped, event.context.connection, state) {
+      tally.leave(.messagesAreKept, .serverPolicy, hearing, at: skipped.first)
+    }
+    if isTooLarge(skipped, delivery, state) { tally.satisfy(.tooLargeIsDropped, hearing) }
+    if isExpired(skipped, delivery, state) { tally.satisfy(.expiredIsDeleted, hearing) }
     if let reason = doubt(ofSkipped: skipped, delivery, state) {
       return tally.leave(rule, reason, hearing, at: skipped.first)
     }

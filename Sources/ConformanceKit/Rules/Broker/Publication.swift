@@ -17,6 +17,8 @@ struct Publication {
   var count = 1
   let qos: UInt8
   let retain: Bool
+  /// The bytes of topic and payload, of which no PUBLISH has fewer.
+  private(set) var size: UInt32 = 0
   /// Whether it was sent again, or may have been.
   var wasRepeated: Bool
   /// Whether it is the will of a client, which nobody but the server publishes.
@@ -29,6 +31,8 @@ struct Publication {
   var sequence: UInt32 = 0
   /// The key of the message before it among those; 0 where there is none.
   var before: UInt64 = 0
+  /// The clause of 5.0 by which it is a new message, where its identifier had been another one's; nil where it had not.
+  var reuse: MQTTRule?
   /// Whether the server refused it by a code of 5.0.
   var wasRefused = false
   /// Whether it was published before as well, long ago, and whether ever with another QoS, RETAIN or properties.
@@ -71,6 +75,7 @@ struct Publication {
     retain = packet.retain
     wasRepeated = packet.dup
     forwarded = Forwarded(packet)
+    size = UInt32(clamping: packet.topic.byteCount + packet.payload.byteCount)
   }
 
   init(willOf client: UInt64, _ key: UInt64, qos: UInt8, retain: Bool, _ context: EventContext) {
@@ -164,6 +169,21 @@ struct ForwardedProperties: Equatable {
 
   init() {}
 
+  /// The User Properties among some, in their order.
+  static func users(of properties: MQTTPropertiesView, in bytes: RawSpan) -> [UInt64] {
+    var users: [UInt64] = []
+    var properties = properties
+    while let property = properties.next() {
+      if property.id == .userProperty { users.append(hash(ofUser: property, in: bytes)) }
+    }
+    return users
+  }
+
+  private static func hash(ofUser property: MQTTPropertyView, in bytes: RawSpan) -> UInt64 {
+    ContentHash.of(
+      property.secondBytes(in: bytes), in: ContentHash.of(property.bytes(in: bytes), in: 4))
+  }
+
   /// Reads the properties of a PUBLISH, of which it has some.
   fileprivate init(_ packet: borrowing MQTTPacketView) {
     var properties = packet.properties
@@ -175,9 +195,7 @@ struct ForwardedProperties: Equatable {
       case .contentType: contentType = ContentHash.of(property.bytes(in: packet.bytes), in: 1)
       case .responseTopic: responseTopic = ContentHash.of(property.bytes(in: packet.bytes), in: 2)
       case .correlationData: correlation = ContentHash.of(property.bytes(in: packet.bytes), in: 3)
-      case .userProperty:
-        let name = ContentHash.of(property.bytes(in: packet.bytes), in: 4)
-        users.append(ContentHash.of(property.secondBytes(in: packet.bytes), in: name))
+      case .userProperty: users.append(Self.hash(ofUser: property, in: packet.bytes))
       default: break
       }
     }

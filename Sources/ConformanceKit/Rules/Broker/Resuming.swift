@@ -35,6 +35,8 @@ extension BrokerJudge {
         }
       }
     } else {
+      // Whether there was one or not, there is a new one now.
+      if !sessionPresent { tally.satisfy(.absentSessionIsMade, hearing) }
       judgePresence(sessionPresent, before, event, &state, hearing, &tally)
     }
     sessions[client] = ClientSessions.Entry(
@@ -56,8 +58,9 @@ extension BrokerJudge {
     let isNext = isNext(before, event.context, state)
     guard let end = before.end else {
       // It is taken over: what becomes of it the CONNACK says.
-      if isPresent { resume(before, isNext: false, event, &state) }
-      return
+      guard isPresent else { return }
+      for rule in Self.rulesOfReturn { tally.satisfy(rule, hearing) }
+      return resume(before, isNext: false, event, &state)
     }
     // When the client sent it, as it is the client that most often ends a connection.
     let isOver = end.isOver(at: state.opening.connect?.moment.time ?? event.context.time)
@@ -68,18 +71,30 @@ extension BrokerJudge {
       }
       violatePresence(before, end, event, hearing, &tally)
     case (true, _):
-      for rule in [.presentSessionIsTold, .sessionGoesOn, .cleanStartIsCarriedOut] as [MQTTRule] {
+      let rules: [MQTTRule] =
+        [.presentSessionIsTold, .sessionGoesOn, .cleanStartIsCarriedOut] + Self.rulesOfReturn
+        + (isOver == false ? [.sessionOutlivesConnection] : [])
+      for rule in rules { tally.satisfy(rule, hearing) }
+      resume(before, isNext: isNext, event, &state)
+    case (false, true?):
+      for rule in [.absentSessionIsTold, .sessionEndsInTime] as [MQTTRule] {
         tally.satisfy(rule, hearing)
       }
-      resume(before, isNext: isNext, event, &state)
-    case (false, true?): tally.satisfy(.absentSessionIsTold, hearing)
     case (false, _):
       // It may have expired, or an administrator or a restart may have ended it.
-      for rule in [.presentSessionIsTold, .sessionGoesOn] as [MQTTRule] {
+      let rules: [MQTTRule] =
+        [.presentSessionIsTold, .sessionGoesOn, .sessionIsStored]
+        + (isOver == false ? [.sessionOutlivesConnection] : [])
+      for rule in rules {
         tally.leave(rule, .serverPolicy, hearing)
       }
     }
   }
+
+  /// What is shown by a session that is there again under the identifier of its client.
+  private static let rulesOfReturn: [MQTTRule] = [
+    .sessionIsStored, .sessionLastsAsConnection, .identifierTellsSession,
+  ]
 
   private mutating func violatePresence(
     _ before: ClientSessions.Entry, _ end: ClientSessions.End, _ event: borrowing EventView,
@@ -87,7 +102,8 @@ extension BrokerJudge {
   ) {
     let rules: [MQTTRule] =
       hearing.version == .v3_1_1
-      ? [.absentSessionIsTold, .cleanStartEndsSession] : [.absentSessionIsTold]
+      ? [.absentSessionIsTold, .cleanStartEndsSession]
+      : [.absentSessionIsTold, .absentSessionIsMade, .sessionEndsInTime]
     for rule in rules {
       tally.violate(
         rule, event, hearing,
@@ -130,6 +146,7 @@ extension BrokerJudge {
       state.subscribing.subscriptions.connection = UInt32(clamping: event.context.connection)
       state.isContinued = true
       state.lossesBefore = end.losses
+      absences[event.context.connection] = end.moment.time
     }
     guard !rest.left.isEmpty, !rest.left.isCut else { return }
     resumed[event.context.connection] = Resumption(
@@ -142,6 +159,7 @@ extension BrokerJudge {
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     let connection = event.context.connection
+    absences[connection] = nil
     endWill(close, event, state, hearing, &tally)
     retained.leave(connection)
     closeResumption(close, event, state, hearing, &tally)

@@ -67,9 +67,20 @@ extension BrokerJudge {
     guard delivery.matching.count == 1, delivery.matching.isCertain, source.retain, !source.isWill,
       !packet.dup,
       Timestamp(nanoseconds: delivery.matching.requested).nanoseconds(since: source.first.time)
-        > Self.settled, !delivery.matching.wereThere
+        > Self.settled
     else { return }
+    let connection = event.context.connection
+    guard !delivery.matching.wereThere else {
+      guard packet.retain, !delivery.matching.neverSendsAll,
+        pending.isSettled(.newSubscriptionGetsRetained, on: connection, key: delivery.key)
+      else { return }
+      let rule: MQTTRule =
+        hearing.version == .v3_1_1 ? .subscriptionIsReplaced : .retainedComesAgain
+      return tally.satisfy(rule, hearing)
+    }
     if packet.retain {
+      pending.settle(
+        .newSubscriptionGetsRetained, on: connection, key: delivery.key, hearing)
       if hearing.version == .v3_1_1 { tally.satisfy(.retainedIsMarked, hearing) }
       if !delivery.matching.neverSendsAll { tally.satisfy(.newSubscriptionGetsRetained, hearing) }
       return

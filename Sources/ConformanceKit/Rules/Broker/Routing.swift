@@ -91,6 +91,13 @@ extension BrokerJudge {
       if delivery.matching.count > 1 {
         pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
       }
+      // Neither would have come at this QoS if a subscription stood as it had been before.
+      let isOther =
+        packet.qos < min(source.qos, delivery.matching.highestQoS)
+        || packet.qos > delivery.matching.formerQoS
+      if delivery.matching.count == 1, delivery.matching.wereThere, isOther {
+        tally.satisfy(.subscriptionIsReplaced, hearing)
+      }
       return tally.satisfy(rule, hearing)
     }
     if let reason = doubt(ofLower: packet, rule, source, delivery, event, state) {
@@ -162,41 +169,55 @@ extension BrokerJudge {
     _ event: borrowing EventView,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
-    guard delivery.matching.count == 0, !delivery.matching.hasDoubtfulRemoval,
-      let removed = delivery.matching.removed
-    else { return }
-    let rule = MQTTRule.unsubscribedGetsNothing
-    guard source.isSingle else {
-      return tally.leave(rule, .ambiguousMessage, hearing)
+    guard let removed = delivery.matching.removed else { return }
+    guard delivery.matching.count == 0 else {
+      // Another filter matches, which an UNSUBSCRIBE of this one leaves alone.
+      let isOfOther = source.isSingle && isSurely(source.first.time, after: removed.since)
+      if isOfOther, !packet.retain { tally.satisfy(.unsubscribedIsExact, hearing) }
+      return
     }
-    if mayBeKept(packet, source, delivery, event) { return tally.leave(rule, .mayBeKept, hearing) }
-    guard isSurely(source.first.time, after: removed.since) else {
-      return tally.leave(rule, .onItsWay, hearing)
+    guard !delivery.matching.hasDoubtfulRemoval else { return }
+    let doubt: UndecidedReason? =
+      if !source.isSingle {
+        .ambiguousMessage
+      } else if mayBeKept(packet, source, delivery, event) {
+        .mayBeKept
+      } else {
+        isSurely(source.first.time, after: removed.since) ? nil : .onItsWay
+      }
+    for rule in Self.rulesOfRemoval {
+      if let doubt {
+        tally.leave(rule, doubt, hearing)
+        continue
+      }
+      add(
+        rule, delivery, event, hearing, &tally,
+        FindingText(
+          "the server sent a message that was published in frame \(source.first.frame), after the "
+            + "client had been unsubscribed in frame \(removed.frame)",
+          expected: "no message behind the UNSUBACK that was published behind it",
+          actual: "PUBLISH",
+          evidence: source.evidence + [
+            Finding.Evidence(
+              frame: removed.frame, connection: removed.connection,
+              role: "UNSUBACK of the filter that matches")
+          ]))
     }
-    add(
-      rule, delivery, event, hearing, &tally,
-      FindingText(
-        "the server sent a message that was published in frame \(source.first.frame), after the "
-          + "client had been unsubscribed in frame \(removed.frame)",
-        expected: "no message behind the UNSUBACK that was published behind it",
-        actual: "PUBLISH",
-        evidence: source.evidence + [
-          Finding.Evidence(
-            frame: removed.frame, connection: removed.connection,
-            role: "UNSUBACK of the filter that matches")
-        ]))
   }
+
+  /// The clauses by which nothing more comes for a filter that was removed.
+  private static let rulesOfRemoval: [MQTTRule] = [.unsubscribedGetsNothing, .unsubscribedIsExact]
 
   /// Counts the filters that were removed and for which nothing came any more.
   func closeUnsubscribed(
     _ connection: Int, _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    let rule = MQTTRule.unsubscribedGetsNothing
     guard state.routesAreKnown, let last = state.server.lastTime,
-      !pending.contains(rule, on: connection, hearing)
+      !pending.contains(.unsubscribedGetsNothing, on: connection, hearing)
     else { return }
     let removed = state.subscribing.subscriptions.removed
-    if removed.count > 0, last.nanoseconds > removed.since { tally.satisfy(rule, hearing) }
+    guard removed.count > 0, last.nanoseconds > removed.since else { return }
+    for rule in Self.rulesOfRemoval { tally.satisfy(rule, hearing) }
   }
 
   // MARK: What the rules have in common

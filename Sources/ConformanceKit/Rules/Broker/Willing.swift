@@ -41,6 +41,7 @@ extension BrokerJudge {
     wills.mark(connect.willTopic)
     let delay = connect.willProperties.integer(.willDelayInterval).map { UInt32(clamping: $0) } ?? 0
     let mayExpire = connect.willPropertySet.contains(.messageExpiryInterval)
+    let users = ForwardedProperties.users(of: connect.willProperties, in: packet.bytes)
     wills.add(
       Wills.Held(content: content.value, key: key), client,
       ContentHash.of(connect.willTopic, in: server), context.connection
@@ -49,6 +50,7 @@ extension BrokerJudge {
       $0.delay = max($0.delay, delay)
       if connect.willRetain { $0.isRetained = true }
       if mayExpire { $0.mayExpire = true }
+      $0.users = users
     }
   }
 

@@ -17,6 +17,8 @@ struct Wills {
     var delay: UInt32 = 0
     var isRetained = false
     var mayExpire = false
+    /// Its User Properties in their order, by hashes (5.0).
+    var users: [UInt64] = []
     /// Whether an application said the same, be it to another server.
     var isSaid = false
     /// The last DISCONNECT that dropped it.

@@ -54,9 +54,37 @@ extension BrokerJudge {
     } else if !will.isHeard {
       wills.change(content.value) { $0.isHeard = true }
       countHeard(due.hearing, &tally)
+      judgeUsers(packet, will, due, delivery, event, &tally)
     }
     guard isSecond != false else { return }
     judgeTwice(packet, isSecond, will, due, delivery, event, state, &tally)
+  }
+
+  /// Judges the order of the User Properties of a will (5.0 section 3.1.3.2.8).
+  private mutating func judgeUsers(
+    _ packet: borrowing MQTTPacketView, _ will: Wills.Will, _ due: Wills.Due,
+    _ delivery: borrowing Delivery, _ event: borrowing EventView, _ tally: inout Tally
+  ) {
+    let rule = MQTTRule.willUsersKeepOrder
+    guard due.hearing.version == .v5_0, will.users.count > 1, packet.hasProperties else { return }
+    guard will.holders == 1, packet.propertySet.isWhole else {
+      return tally.leave(rule, .ambiguousMessage, due.hearing, at: Moment(event.context))
+    }
+    let got = ForwardedProperties.users(of: packet.properties, in: packet.bytes)
+    // What the server adds of its own may stand between them.
+    var next = 0
+    for user in got where next < will.users.count && user == will.users[next] { next += 1 }
+    if next == will.users.count { return tally.satisfy(rule, due.hearing) }
+    // What is missing is another matter than the order of the rest.
+    guard got.sorted() == will.users.sorted() else {
+      return tally.leave(rule, .ambiguousMessage, due.hearing, at: Moment(event.context))
+    }
+    pendingOfWills.add(
+      rule, event, due.hearing, key: delivery.key, server: delivery.server, &tally,
+      FindingText(
+        "the server published a will with its User Properties in another order",
+        expected: "the order of the CONNECT", actual: "another one",
+        evidence: due.evidence(will.connection) + delivery.matching.evidence))
   }
 
   /// Judges a will that a client gets whose owners all said goodbye.

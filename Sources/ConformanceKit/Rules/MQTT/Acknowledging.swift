@@ -222,7 +222,9 @@ extension ConnectionState {
           : [.publishIsAnswered, exchange.step]
         let answer = exchange.phase == .puback ? "PUBACK" : "PUBREC"
         report(
-          exchange, id, absence, by: sender.other, answer, rules, close, event, hearing, &tally)
+          exchange, id, absence, by: sender.other, answer,
+          self.rules(ofAnswer: rules, to: exchange.moment, by: sender.other), close, event,
+          hearing, &tally)
       case .pubrel:
         let absence = absence(since: exchange.moment.time, by: sender, at: close)
         let rules: [MQTTRule] =
@@ -232,9 +234,11 @@ extension ConnectionState {
           exchange, id, absence, by: sender, "PUBREL", rules, close, event, hearing, &tally)
       case .pubcomp:
         let absence = absence(since: exchange.moment.time, by: sender.other, at: close)
+        let rules = rules(
+          ofAnswer: rulesOfCompletion(id, sender), to: exchange.moment, by: sender.other)
         report(
-          exchange, id, absence, by: sender.other, "PUBCOMP", [.pubrelIsCompleted], close, event,
-          hearing, &tally)
+          exchange, id, absence, by: sender.other, "PUBCOMP", rules, close, event, hearing,
+          &tally)
       }
     }
   }

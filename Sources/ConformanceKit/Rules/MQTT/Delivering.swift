@@ -71,5 +71,12 @@ extension ConnectionState {
       FindingText(
         "the server sent a message that matches no filter of the client",
         expected: "a topic that matches a subscribed filter", actual: "topic \"\(name)\""))
+    guard subscribing.subscriptions.matchesLoosely(topic) else { return }
+    ownRare.suspicions.add(
+      .matchingIsRaw, event, hearing, &tally,
+      FindingText(
+        "the server sent a message for a filter that is the same only where characters are taken for "
+          + "others",
+        expected: "a filter with the very characters of the topic", actual: "topic \"\(name)\""))
   }
 }

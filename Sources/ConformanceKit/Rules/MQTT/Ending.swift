@@ -26,6 +26,8 @@ struct Farewell {
   var hasGoneOn = false
   /// Whether it came while the client authenticated again.
   var endsReauthentication = false
+  /// Whether it sets a Session Expiry Interval where that of the CONNECT was 0.
+  var raisesExpiry = false
 
   /// The clauses that ask for the close behind it.
   var rules: [MQTTRule] {
@@ -63,7 +65,7 @@ extension ConnectionState {
   }
 
   /// Judges the Session Expiry Interval of the client's DISCONNECT (5.0 section 3.14.2.2.2).
-  func judgeExpiry(
+  mutating func judgeExpiry(
     of disconnect: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
@@ -82,6 +84,7 @@ extension ConnectionState {
       return tally.leave(rule, .expiryNotKnown, hearing)
     }
     guard before == 0, after > 0 else { return tally.satisfy(rule, hearing) }
+    ending.client.raisesExpiry = true
     tally.violate(
       rule, event, hearing,
       FindingText(

@@ -52,6 +52,7 @@ extension ConnectionState {
   /// Notes that bytes of a side are missing, which may have acknowledged anything.
   mutating func loseLimits(of peer: Peer) {
     change {
+      $0.told[peer.other].lose()
       if peer == .client {
         $0.told.fromServer.lose()
         $0.told.aliasesOfClient.lose()
@@ -114,8 +115,11 @@ extension ConnectionState {
     }
     guard !event.context.isRebuilt else { return tally.leave(rule, .hidden, hearing) }
     let size = packet.header.packetSize
+    let isTooLarge = size > Int(most)
+    let isMessage = isTooLarge && sender == .server && packet.type == .publish
     report(
-      [rule], breaks: size > Int(most), terms, event, hearing, &tally,
+      isMessage ? [rule, .tooLargeIsDropped] : [rule], breaks: isTooLarge, terms, event, hearing,
+      &tally,
       FindingText(
         "the \(sender.rawValue) sent a \(packet.type.name) that is larger than the "
           + "\(sender.other.rawValue) accepts",

@@ -211,23 +211,7 @@ extension ConnectionState {
   mutating func closeLife(
     _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    for ping in life.pings.passed + life.pings.open {
-      let isPassed = life.pings.passed.contains { $0.frame == ping.frame }
-      var absence = absence(since: ping.time, by: .server, at: close)
-      if isPassed, close.how != .endOfCapture {
-        absence = clocks.differ ? .undecided(.clocksDiffer) : .violation
-      }
-      switch absence {
-      case .undecided(let reason): tally.leave(.pingIsAnswered, reason, hearing, at: ping)
-      case .violation:
-        tally.violate(
-          .pingIsAnswered, event, hearing,
-          FindingText(
-            "the server never answered the PINGREQ of frame \(ping.frame), though it went on sending "
-              + "for more than 30 s", expected: "PINGRESP",
-            actual: "none in \(close.time.seconds(since: ping.time))"))
-      }
-    }
+    closePings(close, event, hearing.of(.server), &tally)
     if close.how != .endOfCapture { closeSilence(close, event, hearing, &tally) }
     guard life.silence.isKept else { return }
     // The first silence is measured from the server's CONNACK.
@@ -235,6 +219,30 @@ extension ConnectionState {
       leaveKeepAlive(.clocksDiffer, hearing, &tally)
     } else {
       for rule in keepAliveRules { tally.satisfy(rule, hearing) }
+    }
+  }
+
+  private func closePings(
+    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    for ping in life.pings.passed + life.pings.open {
+      let isPassed = life.pings.passed.contains { $0.frame == ping.frame }
+      var absence = absence(since: ping.time, by: .server, at: close)
+      if isPassed, close.how != .endOfCapture {
+        absence = clocks.differ ? .undecided(.clocksDiffer) : .violation
+      }
+      for rule in rules(ofAnswer: [.pingIsAnswered], to: ping, by: .server) {
+        if let reason = absence.reason {
+          tally.leave(rule, reason, hearing, at: ping)
+          continue
+        }
+        tally.violate(
+          rule, event, hearing,
+          FindingText(
+            "the server never answered the PINGREQ of frame \(ping.frame), though it went on sending "
+              + "for more than 30 s", expected: "PINGRESP",
+            actual: "none in \(close.time.seconds(since: ping.time))"))
+      }
     }
   }
 

@@ -74,7 +74,9 @@ struct MQTTJudge {
     let isSecondConnect =
       sender == .client && packet.type == .connect && state.opening.connect != nil
     let errors = is5 ? state.errors(in: packet, event.context) : []
-    let isProvocation = !isFaultless || isSecondConnect || isInText || !errors.isEmpty
+    let isForeign = is5 && state.opening.connack == nil && state.isOfForeignSession(packet)
+    let isProvocation =
+      !isFaultless || isSecondConnect || isInText || isForeign || !errors.isEmpty
     // Asked before the packet is one of those that are open.
     let answer =
       isProvocation && packet.type != .pingreq
@@ -88,9 +90,11 @@ struct MQTTJudge {
     }
     if is5 {
       state.judgeLimits(packet, event, hearing, &tally)
+      state.judgeAllowances(packet, event, hearing, &tally)
       if packet.type == .auth { state.judgeMethod(ofAuth: packet, event, hearing, &tally) }
       if sender == .client { state.judgeBeforeConnack(packet, event, hearing, &tally) }
       state.noteLimits(packet, event.context)
+      state.noteAllowances(packet, event.context)
     }
     if sender == .client {
       if state.rare?.value.suspicions.isEmpty == false {
@@ -361,6 +365,7 @@ struct MQTTJudge {
     state.closeDisconnect(close, event, hearing, &tally)
     state.closeUnaligned(close, event, hearing, &tally)
     state.closeTerms(hearing, &tally)
+    state.closeAllowances(hearing, &tally)
   }
 
   /// Takes the news that bytes of any connection are missing from the capture, with which all of another one may be.

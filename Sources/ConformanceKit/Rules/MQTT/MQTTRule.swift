@@ -205,6 +205,41 @@ enum MQTTRule: Int, CaseIterable {
   case emptyIsNotStored
   case plainIsNotStored
   case retainedOutlivesSession
+  // What an end of 5.0 has to take, and to go on with.
+  case clientTakesAliases
+  case serverTakesAliases
+  case clientDelaysOnlyMessages
+  case serverDelaysOnlyMessages
+  case quotaZeroIsAnswered
+  case anyQoSMayBeAskedFor
+  case lowerQoSIsTold
+  case filtersAreTakenSingly
+  case expiryEndsNoRelease
+  case expiryEndsNoCompletion
+  case raisedExpiryIsRejected
+  case clientClosesOnError
+  case clientLeavesForeignSession
+  // More of sessions, and of messages on their way through a server.
+  case absentSessionIsMade
+  case sessionEndsInTime
+  case sessionOutlivesConnection
+  case sessionIsStored
+  case sessionLastsAsConnection
+  case identifierTellsSession
+  case messagesAreKept
+  case topicsAreOrdered
+  case unsubscribedIsExact
+  case matchingIsRaw
+  case markStays
+  case tooLargeIsDropped
+  case expiredIsDeleted
+  case plainHasNoIdentifier
+  case subscriptionIsReplaced
+  case retainedComesAgain
+  case acknowledgedIsOver
+  case refusedIsOver
+  case completedIsOver
+  case willUsersKeepOrder
 
   /// The clauses that it judges.
   var clauses: ClauseIDs {
@@ -403,6 +438,39 @@ enum MQTTRule: Int, CaseIterable {
     case .emptyIsNotStored: ClauseIDs(v3_1_1: "MQTT-3.3.1-11", v5_0: "MQTT-3.3.1-7")
     case .plainIsNotStored: ClauseIDs(v3_1_1: "MQTT-3.3.1-12", v5_0: "MQTT-3.3.1-8")
     case .retainedOutlivesSession: ClauseIDs(v3_1_1: "MQTT-3.1.2-7")
+    case .clientTakesAliases: ClauseIDs(v5_0: "MQTT-3.3.2-10")
+    case .serverTakesAliases: ClauseIDs(v5_0: "MQTT-3.3.2-12")
+    case .clientDelaysOnlyMessages: ClauseIDs(v5_0: "MQTT-3.3.4-8")
+    case .serverDelaysOnlyMessages: ClauseIDs(v5_0: "MQTT-3.3.4-10")
+    case .quotaZeroIsAnswered: ClauseIDs(v5_0: "MQTT-4.9.0-3")
+    case .anyQoSMayBeAskedFor: ClauseIDs(v5_0: "MQTT-3.2.2-10")
+    case .lowerQoSIsTold: ClauseIDs(v5_0: "MQTT-3.2.2-9")
+    case .filtersAreTakenSingly: ClauseIDs(v3_1_1: "MQTT-3.8.4-4", v5_0: "MQTT-3.8.4-5")
+    case .expiryEndsNoRelease: ClauseIDs(v5_0: "MQTT-4.3.3-7")
+    case .expiryEndsNoCompletion: ClauseIDs(v5_0: "MQTT-4.3.3-13")
+    case .raisedExpiryIsRejected: ClauseIDs(v5_0: "U5-3.14.2.2.2-3")
+    case .clientClosesOnError: ClauseIDs(v5_0: "U5-4.13.1-1")
+    case .clientLeavesForeignSession: ClauseIDs(v5_0: "MQTT-3.2.2-4")
+    case .absentSessionIsMade: ClauseIDs(v5_0: "MQTT-3.1.2-6")
+    case .sessionEndsInTime: ClauseIDs(v5_0: "MQTT-4.1.0-2")
+    case .sessionOutlivesConnection: ClauseIDs(v5_0: "MQTT-3.1.2-23")
+    case .sessionIsStored: ClauseIDs(v3_1_1: "MQTT-4.1.0-1")
+    case .sessionLastsAsConnection: ClauseIDs(v3_1_1: "MQTT-4.1.0-2", v5_0: "MQTT-4.1.0-1")
+    case .identifierTellsSession: ClauseIDs(v3_1_1: "MQTT-3.1.3-2", v5_0: "MQTT-3.1.3-2")
+    case .messagesAreKept: ClauseIDs(v3_1_1: "MQTT-3.1.2-5")
+    case .topicsAreOrdered: ClauseIDs(v3_1_1: "MQTT-4.6.0-5", v5_0: "MQTT-4.6.0-6")
+    case .unsubscribedIsExact: ClauseIDs(v3_1_1: "MQTT-3.10.4-1", v5_0: "MQTT-3.10.4-1")
+    case .matchingIsRaw: ClauseIDs(v3_1_1: "MQTT-4.7.3-4", v5_0: "MQTT-4.7.3-4")
+    case .markStays: ClauseIDs(v3_1_1: "MQTT-1.5.3-3", v5_0: "MQTT-1.5.4-3")
+    case .tooLargeIsDropped: ClauseIDs(v5_0: "MQTT-3.1.2-25")
+    case .expiredIsDeleted: ClauseIDs(v5_0: "MQTT-3.3.2-5")
+    case .plainHasNoIdentifier: ClauseIDs(v3_1_1: "MQTT-2.3.1-5", v5_0: "MQTT-2.2.1-2")
+    case .subscriptionIsReplaced: ClauseIDs(v3_1_1: "MQTT-3.8.4-3", v5_0: "MQTT-3.8.4-3")
+    case .retainedComesAgain: ClauseIDs(v5_0: "MQTT-3.8.4-4")
+    case .acknowledgedIsOver: ClauseIDs(v5_0: "MQTT-4.3.2-5")
+    case .refusedIsOver: ClauseIDs(v5_0: "MQTT-4.3.3-9")
+    case .completedIsOver: ClauseIDs(v5_0: "MQTT-4.3.3-12")
+    case .willUsersKeepOrder: ClauseIDs(v5_0: "MQTT-3.1.3-10")
     }
   }
 

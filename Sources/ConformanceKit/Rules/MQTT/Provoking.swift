@@ -25,6 +25,9 @@ extension ConnectionState {
     if is5, sender == .server, packet.type == .disconnect, has(.reservedFlags, .fixedHeader) {
       rules.append(.disconnectFlagsClose)
     }
+    if is5, sender == .server, isOfForeignSession(packet) {
+      rules.append(.clientLeavesForeignSession)
+    }
     if sender == .client {
       switch packet.type {
       case .connect:
@@ -46,6 +49,12 @@ extension ConnectionState {
     let isViolation = isForbidden || !rules.isEmpty || (!is5 && has(.emptyList, .filter))
     if isViolation, !is5 || sender == .client { rules.append(.violationCloses) }
     return rules
+  }
+
+  /// Whether a CONNACK says that there is a session to a client that has thrown its own away.
+  func isOfForeignSession(_ packet: borrowing MQTTPacketView) -> Bool {
+    packet.type == .connack && packet.reasonCode == 0 && packet.sessionPresent
+      && opening.connect?.cleanStart == true && lossReason(of: .client) == nil
   }
 
   // MARK: CONNECT

@@ -15,6 +15,9 @@ extension ConnectionState {
     guard isLimited || !packet.faults.isEmpty else { return [] }
     var rules = packet.faults.isEmpty ? [] : Self.faults(in: packet, of: context.sender)
     if isLimited { addLimits(packet, context, to: &rules) }
+    if context.sender == .server, !rules.isEmpty, !rules.contains(.clientClosesOnError) {
+      rules.append(.clientClosesOnError)
+    }
     return rules
   }
 
@@ -29,7 +32,7 @@ extension ConnectionState {
       rules.append(rule)
     }
     // Whatever is wrong: a server that closes did what it has to do about errors that it finds (section 4.13.1).
-    if sender == .client { rules.append(.violationCloses) }
+    rules.append(sender == .client ? .violationCloses : .clientClosesOnError)
     return rules
   }
 

@@ -76,19 +76,26 @@ extension ConnectionState {
       as [MQTTRule]
     { tally.satisfy(rule, hearing) }
     let codes = [UInt8](copying: packet.reasonCodes)
-    if is5 { judgeRange(of: codes, event, hearing, &tally) }
+    if is5 {
+      judgeRange(of: codes, event, hearing, &tally)
+      judgeGrants(codes, of: request.requested, hearing, &tally)
+    }
     for (code, filter) in zip(codes, request.filters) {
       if let filter { subscribing.subscriptions.settle(filter, code: code, at: hearing.moment) }
     }
-    if packet.missing > 0 {
-      tally.leave(.subackHasCodePerFilter, .incompletePacket, hearing)
-    } else if request.isFaulty {
-      tally.leave(.subackHasCodePerFilter, .faultyRequest, hearing)
-    } else if is5, packet.mayLackPropertyLength(before: request.filterCount) {
-      tally.leave(.subackHasCodePerFilter, .readsOtherwise, hearing)
-    } else {
-      judge(codes, request, event, hearing, &tally)
-    }
+    let doubt: UndecidedReason? =
+      if packet.missing > 0 {
+        .incompletePacket
+      } else if request.isFaulty {
+        .faultyRequest
+      } else if is5, packet.mayLackPropertyLength(before: request.filterCount) {
+        .readsOtherwise
+      } else {
+        nil
+      }
+    guard let doubt else { return judge(codes, request, event, hearing, &tally) }
+    tally.leave(.subackHasCodePerFilter, doubt, hearing)
+    if request.filterCount > 1 { tally.leave(.filtersAreTakenSingly, doubt, hearing) }
   }
 
   /// Judges whether each code grants a QoS or is a failure.
@@ -113,17 +120,27 @@ extension ConnectionState {
     let requested = request.requested
     // Which codes there are is in 5.0 a matter of the packet alone.
     let isDefined = is5 || codes.allSatisfy { $0 <= 2 || $0 == 0x80 }
-    guard codes.count == request.filterCount, isDefined else {
-      return tally.violate(
-        .subackHasCodePerFilter, event, hearing,
-        FindingText(
-          "the server's SUBACK does not answer each filter of the SUBSCRIBE of frame "
-            + "\(request.moment.frame)",
-          expected: "\(request.filterCount) codes" + (is5 ? "" : ", each 0x00, 0x01, 0x02 or 0x80"),
-          actual: "\(codes.count) codes: \(Self.hex(codes))"))
+    let hasAll = codes.count == request.filterCount
+    guard hasAll, isDefined else {
+      // Of several filters another clause says the same.
+      let isOfSeveral = !hasAll && request.filterCount > 1
+      for rule in [.subackHasCodePerFilter] + (isOfSeveral ? [.filtersAreTakenSingly] : [])
+        as [MQTTRule]
+      {
+        tally.violate(
+          rule, event, hearing,
+          FindingText(
+            "the server's SUBACK does not answer each filter of the SUBSCRIBE of frame "
+              + "\(request.moment.frame)",
+            expected: "\(request.filterCount) codes"
+              + (is5 ? "" : ", each 0x00, 0x01, 0x02 or 0x80"),
+            actual: "\(codes.count) codes: \(Self.hex(codes))"))
+      }
+      return
     }
     tally.satisfy(.subackHasCodePerFilter, hearing)
     guard request.filterCount > 1 else { return }
+    tally.satisfy(.filtersAreTakenSingly, hearing)
     guard requested.count == request.filterCount else {
       return tally.leave(.subackKeepsOrder, .tooMany, hearing)
     }
@@ -162,19 +179,21 @@ extension ConnectionState {
   func closeSubscribes(
     _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
+    let hearing = hearing.of(.server)
     for (id, request) in subscribing.open.entries.sorted(by: { $0.id < $1.id }) {
       let isLost = requests.isLost(request.order)
-      guard !request.isFaulty, !isLost else {
-        tally.leave(
-          .subscribeIsAnswered, isLost ? .serverGap : .faultyRequest, hearing, at: request.moment)
-        continue
-      }
-      switch absence(since: request.moment.time, by: .server, at: close) {
-      case .undecided(let reason):
-        tally.leave(.subscribeIsAnswered, reason, hearing, at: request.moment)
-      case .violation:
+      let absence: Absence =
+        request.isFaulty || isLost
+        ? .undecided(isLost ? .serverGap : .faultyRequest)
+        : absence(since: request.moment.time, by: .server, at: close)
+      leaveGrants(request, absence.reason ?? .needNotCheck, hearing, &tally)
+      for rule in rules(ofAnswer: [.subscribeIsAnswered], to: request.moment, by: .server) {
+        if let reason = absence.reason {
+          tally.leave(rule, reason, hearing, at: request.moment)
+          continue
+        }
         tally.violate(
-          .subscribeIsAnswered, event, hearing,
+          rule, event, hearing,
           FindingText(
             "the server never answered SUBSCRIBE \(id) of frame \(request.moment.frame), though it "
               + "went on sending for more than 30 s",

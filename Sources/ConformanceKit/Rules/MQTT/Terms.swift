@@ -157,6 +157,14 @@ final class ToldMessages {
   /// The retained messages that came for subscriptions that want them once.
   var retainedSeen: Set<UInt64> = []
   static let mostRetained = 1_024
+  /// What each side has sent that the other has to take.
+  private var ofClient = Allowance()
+  private var ofServer = Allowance()
+
+  subscript(peer: Peer) -> Allowance {
+    get { peer == .client ? ofClient : ofServer }
+    set { if peer == .client { ofClient = newValue } else { ofServer = newValue } }
+  }
 
   init() {}
 
@@ -166,12 +174,15 @@ final class ToldMessages {
     aliasesOfClient = other.aliasesOfClient
     aliasesOfServer = other.aliasesOfServer
     retainedSeen = other.retainedSeen
+    ofClient = other.ofClient
+    ofServer = other.ofServer
   }
 
   /// The memory that they take, in bytes.
   var reserved: Int {
     fromClient.reserved + fromServer.reserved + aliasesOfClient.reserved + aliasesOfServer.reserved
-      + retainedSeen.capacity * 9
+      + retainedSeen.capacity * 9 + 2 * MemoryLayout<Allowance>.stride + ofClient.reserved
+      + ofServer.reserved
   }
 }
 

@@ -169,10 +169,11 @@ extension ConnectionState {
   func closeUnsubscribes(
     _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
+    let hearing = hearing.of(.server)
     for (id, request) in unsubscribing.open.entries.sorted(by: { $0.id < $1.id }) {
       let absence = absence(since: request.moment.time, by: .server, at: close)
       let isLost = requests.isLost(request.order)
-      for rule in request.rules {
+      for rule in rules(ofAnswer: request.rules, to: request.moment, by: .server) {
         if request.isFaulty || isLost {
           tally.leave(
             rule, isLost ? .serverGap : .faultyRequest, hearing, at: request.moment)
