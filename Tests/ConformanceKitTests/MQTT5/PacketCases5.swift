@@ -16,6 +16,7 @@ extension Case5 {
     ) {
       $0.agree()
       $0.client(.connect(.init(clientID: "c", keepAlive: 0)))
+      $0.wait(1)
       $0.ping()
       $0.pong()
       $0.finish()
@@ -77,6 +78,7 @@ extension Case5 {
     ) {
       $0.agree()
       $0.client(hex: "E1 00")
+      $0.wait(1)
       $0.ping()
       $0.pong()
       $0.close(.server)

@@ -114,6 +114,7 @@ extension Case5 {
       },
       Case5(about: "\(error.name): the receiver goes on", [error.clause: (0, 0, 1, [6])]) {
         begin(&$0, error.bad)
+        $0.wait(1)
         if receiver == .server {
           $0.ping()
           // The first may answer a bad PINGREQ.

@@ -136,6 +136,8 @@ extension WholeCase {
       $0.start()
       before(&$0)
       $0.client(hex: "60 02 0001")
+      // Sooner it may be answered on the way to the end.
+      $0.wait(1)
       $0.ping()
       rest(&$0)
     }

@@ -61,6 +61,32 @@ extension WholeCase {
     ) {
       $0.start()
       $0.client(hex: "E1 00")
+      $0.wait(1)
+      $0.ping()
+      $0.pong()
+      $0.close(.client)
+    },
+    // How soon a receiver has to close, no sentence says.
+    WholeCase(
+      "a PINGREQ within a second behind a DISCONNECT E1 is answered, and the server closes",
+      failed: ["MQTT-2.2.2-1", "MQTT-3.14.4-2"],
+      ["MQTT-3.14.1-1": (0, 1, 0, [])]
+    ) {
+      $0.start()
+      $0.client(hex: "E1 00")
+      $0.wait(0.99)
+      $0.ping()
+      $0.pong()
+      $0.close(.server)
+    },
+    WholeCase(
+      "a PINGREQ within a second behind a DISCONNECT E1 is answered, and the client closes",
+      failed: ["MQTT-2.2.2-1", "MQTT-3.14.4-2"],
+      ["MQTT-3.14.1-1": (0, 0, 1, [4])]
+    ) {
+      $0.start()
+      $0.client(hex: "E1 00")
+      $0.wait(0.99)
       $0.ping()
       $0.pong()
       $0.close(.client)

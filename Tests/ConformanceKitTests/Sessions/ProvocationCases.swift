@@ -14,6 +14,7 @@ extension WholeCase {
     ) {
       $0.start()
       $0.client(hex: "60 02 0001")
+      $0.wait(1)
       $0.ping()
       $0.pong()
       $0.finish()

@@ -229,6 +229,16 @@ extension ConnectionState {
 }
 
 extension Offence {
+  /// How long a receiver may take to close, in nanoseconds: until then it may answer what comes behind the bad packet,
+  /// as no sentence says how soon it has to.
+  private static let leniency: Int64 = 1_000_000_000
+
+  /// Takes note of the answer to a packet that came behind the bad one.
+  mutating func add(_ answer: AwaitedAnswer?, sentAt time: Timestamp) {
+    guard time.nanoseconds(since: moment.time) >= Self.leniency else { return }
+    answers.add(answer)
+  }
+
   /// Takes a packet of the receiver; true when it shows that it took the bad one for good, or lives on.
   mutating func isAccepted(by packet: borrowing MQTTPacketView) -> Bool {
     if type == .connect, packet.type == .connack { return packet.reasonCode == 0 }

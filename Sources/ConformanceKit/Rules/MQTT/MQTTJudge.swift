@@ -69,7 +69,7 @@ struct MQTTJudge {
     if state.rare?.value.offence != nil { state.judgeReceiver(packet, event, hearing, &tally) }
     if state.rare?.value.offence?.sender == sender {
       let later = state.awaitedAnswer(to: packet, from: sender)
-      state.ownRare.offence?.answers.add(later)
+      state.ownRare.offence?.add(later, sentAt: event.context.time)
     }
     let isSecondConnect =
       sender == .client && packet.type == .connect && state.opening.connect != nil
