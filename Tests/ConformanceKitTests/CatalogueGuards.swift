@@ -20,7 +20,7 @@ struct CatalogueGuards {
 
   @Test(
     "There are the standards' own clauses, each once",
-    arguments: [("mqtt-3.1.1", 141, 131), ("mqtt-5.0", 328, 322), ("rfc6455", 99, 74)])
+    arguments: [("mqtt-3.1.1", 141, 132), ("mqtt-5.0", 328, 325), ("rfc6455", 99, 74)])
   func total(spec: String, count: Int, checkedCount: Int) {
     let clauses = catalogue.clauses.filter { $0.spec == spec }
     #expect(clauses.count == count)
@@ -37,12 +37,13 @@ struct CatalogueGuards {
   /// The clauses that a capture can show to be kept, and that nobody can be accused of: what a server does instead an
   /// expiry, a restart or an administrator explains as well.
   static let neverFailed: Set<String> = [
-    "MQTT-3.1.2-4", "MQTT-3.1.2-5", "MQTT-3.1.2-7", "MQTT-3.1.3-2", "MQTT-3.2.2-2", "MQTT-4.1.0-1",
-    "MQTT-4.1.0-2", "MQTT-4.6.0-5", "MQTT-2.3.1-5", "MQTT-3.8.4-3",
+    "MQTT-3.1.2-1", "MQTT-3.1.2-4", "MQTT-3.1.2-5", "MQTT-3.1.2-7", "MQTT-3.1.3-2", "MQTT-3.2.2-2",
+    "MQTT-4.1.0-1", "MQTT-4.1.0-2", "MQTT-4.6.0-5", "MQTT-2.3.1-5", "MQTT-3.8.4-3",
   ]
   static let neverFailedIn5: Set<String> = [
     "MQTT-3.1.2-5", "MQTT-3.1.2-7", "MQTT-3.1.2-23", "MQTT-3.1.3-2", "MQTT-3.3.1-9", "MQTT-4.1.0-1",
-    "MQTT-4.6.0-6", "MQTT-2.2.1-2", "MQTT-3.8.4-3", "MQTT-3.8.4-4", "MQTT-4.3.2-5", "MQTT-4.3.3-9",
+    "MQTT-4.6.0-6", "MQTT-2.2.1-2", "MQTT-4.8.2-4", "MQTT-3.8.4-3", "MQTT-3.8.4-4", "MQTT-4.3.2-5",
+    "MQTT-4.3.3-9",
     "MQTT-4.3.3-12",
     // What a side did not do it may not have had to do, or have left for another reason.
     "MQTT-3.2.2-9", "MQTT-3.3.4-8", "MQTT-3.3.4-10", "MQTT-4.3.3-7", "U5-3.14.2.2.2-3",
@@ -105,8 +106,8 @@ struct CatalogueGuards {
       #expect((clause.status == .reactive) == (clause.observable == .active), "\(clause.id)")
     }
     let reactive = catalogue.clauses.filter { $0.status == .reactive }
-    #expect(reactive.count { $0.spec == "mqtt-3.1.1" } == 31)
-    #expect(reactive.count { $0.spec == "mqtt-5.0" } == 72)
+    #expect(reactive.count { $0.spec == "mqtt-3.1.1" } == 32)
+    #expect(reactive.count { $0.spec == "mqtt-5.0" } == 75)
     #expect(reactive.count { $0.spec == "rfc6455" } == 13)
   }
 

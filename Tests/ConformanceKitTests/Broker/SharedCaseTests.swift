@@ -32,5 +32,5 @@ extension SharedCase {
   static let all =
     routing + retaining + forwarding + ordering + identifying + acknowledging + resuming + numbering
     + willing
-    + keeping + explained + absences + verbatim + replacing + reusing + namedWills
+    + keeping + explained + absences + verbatim + replacing + reusing + namedWills + sharing
 }

@@ -3,7 +3,37 @@ import Wire
 
 extension SessionCase {
   /// The fields of CONNECT and CONNACK.
-  static let connects: [SessionCase] = wills + logins + payloads
+  static let connects: [SessionCase] = names + wills + logins + payloads
+
+  private static let names: [SessionCase] = [
+    .passes("3.1.2-1", "the server closes on a CONNECT of another protocol") {
+      $0.open()
+      $0.client(hex: "10 0D 0004 4D515458 04 02 003C 0001 63")
+      $0.close(.server)
+    },
+    .isOpen(
+      "3.1.2-1", "the client closes behind its CONNECT of another protocol",
+      saying: "the sender of the bad packet"
+    ) {
+      $0.open()
+      $0.client(hex: "10 0D 0004 4D515458 04 02 003C 0001 63")
+      $0.close(.client)
+    },
+    .isOpen(
+      "3.1.2-1", "the server accepts a CONNECT of another protocol",
+      saying: "may know the version"
+    ) {
+      $0.open()
+      $0.client(hex: "10 0D 0004 4D515458 04 02 003C 0001 63")
+      $0.server(.connack(.init()))
+      $0.finish()
+    },
+    .isIdle("3.1.2-1", "the server closes on a CONNECT of MQTT") {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c")))
+      $0.close(.server)
+    },
+  ]
 
   private static let wills: [SessionCase] = [
     .fails("3.1.2-9", "will flag, no will") {

@@ -18,6 +18,7 @@ struct BrokerJudge {
   private var servers: [UInt64: ServerFacts] = [:]
   var lines = MessageLines()
   var sessions = ClientSessions()
+  var shared = SharedTurns()
   /// The connections whose sessions go on with open messages, and those that were taken over, by their numbers.
   var resumed: [Int: Resumption] = [:]
   var takenOver: [Int: Takeover] = [:]
@@ -187,6 +188,7 @@ struct BrokerJudge {
       judgeRetain(packet, publication, delivery, event, state, hearing, &tally)
     }
     judgeMerged(packet, publication, delivery, event, hearing, &tally)
+    judgeSharing(packet, content, publication, delivery, event, state, hearing, &tally)
     judgeNoLocal(packet, publication, delivery, event, state, hearing, &tally)
     judgeUnsubscribed(packet, publication, delivery, event, hearing, &tally)
     if !absences.isEmpty {

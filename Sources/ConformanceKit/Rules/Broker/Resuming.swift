@@ -170,6 +170,10 @@ extension BrokerJudge {
     }
     var ended = entry
     let lasts = state.sessionLasts
+    if lasts == 0, close.how != .endOfCapture, !state.hasLoss {
+      breakOff(
+        Moment(time: close.time, frame: event.context.frame), connection, state)
+    }
     ended.end = ClientSessions.End(
       moment: Moment(time: close.time, frame: event.context.frame), first: close.first,
       lasts: lasts,

@@ -25,7 +25,9 @@ extension BrokerJudge {
     _ tally: inout Tally
   ) {
     guard hasMarks, delivery.isKnown, delivery.matching.count == 0,
-      delivery.matching.removed == nil, !topic.beginsWithMark
+      delivery.matching.removed == nil, !topic.beginsWithMark,
+      // What is hidden of two payloads looks the same.
+      !packet.payload.holdsHidden
     else { return }
     let marked = Self.mark + [UInt8](copying: topic)
     let content = ContentHash(topic: marked.span.bytes, payload: packet.payload)

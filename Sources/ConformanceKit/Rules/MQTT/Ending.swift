@@ -196,9 +196,7 @@ extension ConnectionState {
       return
     }
     ownRare.offence = nil
-    for rule in offence.lenient {
-      tally.leave(rule, .needNotCheck, hearing, at: offence.moment)
-    }
+    offence.leaveLenient(hearing, &tally)
     let receiver = offence.sender.other.rawValue
     let wait = event.context.time.seconds(since: offence.moment.time)
     for rule in offence.rules {
@@ -237,6 +235,15 @@ extension Offence {
   mutating func add(_ answer: AwaitedAnswer?, sentAt time: Timestamp) {
     guard time.nanoseconds(since: moment.time) >= Self.leniency else { return }
     answers.add(answer)
+  }
+
+  /// Leaves open the clauses by which the receiver need not have closed.
+  func leaveLenient(_ hearing: Hearing, _ tally: inout Tally) {
+    for rule in lenient {
+      // By another specification it may go on.
+      let isName = type == .connect && hearing.version == .v3_1_1
+      tally.leave(rule, isName ? .versionMayBeKnown : .needNotCheck, hearing, at: moment)
+    }
   }
 
   /// Takes a packet of the receiver; true when it shows that it took the bad one for good, or lives on.

@@ -73,7 +73,10 @@ struct MQTTJudge {
     }
     let isSecondConnect =
       sender == .client && packet.type == .connect && state.opening.connect != nil
-    let errors = is5 ? state.errors(in: packet, event.context) : []
+    let errors =
+      is5
+      ? state.errors(in: packet, event.context)
+      : isFaultless ? [] : ConnectionState.errorsOfName(in: packet, of: sender)
     let isForeign = is5 && state.opening.connack == nil && state.isOfForeignSession(packet)
     let isProvocation =
       !isFaultless || isSecondConnect || isInText || isForeign || !errors.isEmpty
@@ -139,9 +142,7 @@ struct MQTTJudge {
     let isStrict = !rules.isEmpty || isInText || !folds.isEmpty
     if let earlier = state.rare?.value.offence {
       guard isStrict else { return }
-      for rule in earlier.lenient {
-        tally.leave(rule, .needNotCheck, hearing, at: earlier.moment)
-      }
+      earlier.leaveLenient(hearing, &tally)
     }
     guard isStrict || !errors.isEmpty else { return }
     state.offend(
@@ -150,7 +151,7 @@ struct MQTTJudge {
         + (folds + (isInText ? [.packetsInBinaryFrames] : [])).map {
           $0.index(in: hearing.version)
         },
-      lenient: errors.filter { !folds.contains($0) }.map { $0.index(in: .v5_0) },
+      lenient: errors.filter { !folds.contains($0) }.map { $0.index(in: hearing.version) },
       awaitsConnack: isSecondConnect && !hasConnack, answer: answer)
   }
 
@@ -187,6 +188,7 @@ struct MQTTJudge {
       broker.judgeRepeat(packet, content, event, hearing, &tally)
       state.publishes(packet, content, event, hearing, &tally)
     case .puback, .pubrec, .pubcomp:
+      if hearing.version == .v5_0 { broker.refuse(packet, event.context, state) }
       let isNew = state.isFromStart && state.isNewSession == true
       if !state.exchanges.fromServer.acknowledge(
         packet, isNewSession: isNew, event, hearing, &tally)

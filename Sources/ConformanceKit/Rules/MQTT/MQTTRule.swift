@@ -240,6 +240,10 @@ enum MQTTRule: Int, CaseIterable {
   case refusedIsOver
   case completedIsOver
   case willUsersKeepOrder
+  case otherNameIsNotServed
+  case brokenIsCompleted
+  case brokenIsNotPassedOn
+  case refusedIsNotPassedOn
 
   /// The clauses that it judges.
   var clauses: ClauseIDs {
@@ -471,6 +475,10 @@ enum MQTTRule: Int, CaseIterable {
     case .refusedIsOver: ClauseIDs(v5_0: "MQTT-4.3.3-9")
     case .completedIsOver: ClauseIDs(v5_0: "MQTT-4.3.3-12")
     case .willUsersKeepOrder: ClauseIDs(v5_0: "MQTT-3.1.3-10")
+    case .otherNameIsNotServed: ClauseIDs(v3_1_1: "MQTT-3.1.2-1")
+    case .brokenIsCompleted: ClauseIDs(v5_0: "MQTT-4.8.2-4")
+    case .brokenIsNotPassedOn: ClauseIDs(v5_0: "MQTT-4.8.2-5")
+    case .refusedIsNotPassedOn: ClauseIDs(v5_0: "MQTT-4.8.2-6")
     }
   }
 

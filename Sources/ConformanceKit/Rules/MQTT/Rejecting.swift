@@ -21,6 +21,14 @@ extension ConnectionState {
     return rules
   }
 
+  /// Looks for a CONNECT that names another protocol, with which a server of 3.1.1 may go on by another specification.
+  static func errorsOfName(in packet: borrowing MQTTPacketView, of sender: Peer) -> [MQTTRule] {
+    guard sender == .client, packet.type == .connect,
+      packet.faults.contains(where: { $0.code == .unknownProtocolName })
+    else { return [] }
+    return [.otherNameIsNotServed]
+  }
+
   // MARK: Form
 
   private static func faults(

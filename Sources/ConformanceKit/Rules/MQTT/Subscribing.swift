@@ -43,6 +43,9 @@ extension ConnectionState {
     subscribing.subscriptions.connection = UInt32(clamping: context.connection)
     while let filter = filters.next() {
       request.filterCount += 1
+      if is5, MQTTTopicFilter.withoutShare(filter.text).byteCount < filter.text.byteCount {
+        terms?.value.told.note(share: filter.text)
+      }
       let reference = subscribing.subscriptions.request(
         filter.text, options: filter.options, identifier, at: context.time.nanoseconds)
       guard requests.hasRoom(behind: request.requested.count) else { continue }

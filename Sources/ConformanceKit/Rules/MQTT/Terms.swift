@@ -157,6 +157,10 @@ final class ToldMessages {
   /// The retained messages that came for subscriptions that want them once.
   var retainedSeen: Set<UInt64> = []
   static let mostRetained = 1_024
+  /// The only shared subscription that the client ever asked for, by a hash; nil where it is none, or not the only one.
+  var onlyShare: UInt64? { hasOtherShare || share == 0 ? nil : share }
+  private var share: UInt64 = 0
+  private var hasOtherShare = false
   /// What each side has sent that the other has to take.
   private var ofClient = Allowance()
   private var ofServer = Allowance()
@@ -164,6 +168,13 @@ final class ToldMessages {
   subscript(peer: Peer) -> Allowance {
     get { peer == .client ? ofClient : ofServer }
     set { if peer == .client { ofClient = newValue } else { ofServer = newValue } }
+  }
+
+  /// Takes a shared subscription.
+  func note(share filter: RawSpan) {
+    let hash = ContentHash.of(filter) | 1
+    if share != 0, share != hash { hasOtherShare = true }
+    share = hash
   }
 
   init() {}
@@ -174,6 +185,8 @@ final class ToldMessages {
     aliasesOfClient = other.aliasesOfClient
     aliasesOfServer = other.aliasesOfServer
     retainedSeen = other.retainedSeen
+    share = other.share
+    hasOtherShare = other.hasOtherShare
     ofClient = other.ofClient
     ofServer = other.ofServer
   }
