@@ -20,7 +20,7 @@ struct CatalogueGuards {
 
   @Test(
     "There are the standards' own clauses, each once",
-    arguments: [("mqtt-3.1.1", 141, 120), ("mqtt-5.0", 328, 291), ("rfc6455", 99, 74)])
+    arguments: [("mqtt-3.1.1", 141, 120), ("mqtt-5.0", 328, 291), ("rfc6455", 99, 77)])
   func total(spec: String, count: Int, checkedCount: Int) {
     let clauses = catalogue.clauses.filter { $0.spec == spec }
     #expect(clauses.count == count)
@@ -36,7 +36,11 @@ struct CatalogueGuards {
 
   /// The clauses that a capture can show to be kept, and that nobody can be accused of: what a server does instead an
   /// expiry, a restart or an administrator explains as well.
-  static let neverFailed: Set<String> = ["MQTT-3.1.2-4", "MQTT-3.1.2-7", "MQTT-3.2.2-2"]
+  static let neverFailed: Set<String> = [
+    "MQTT-3.1.2-4", "MQTT-3.1.2-7", "MQTT-3.2.2-2",
+    // Of what breaks these a receiver may think as it likes.
+    "RFC6455-5.4-4", "RFC6455-5.4-5", "RFC6455-10.7-1",
+  ]
   static let neverFailedIn5: Set<String> = [
     "MQTT-3.1.2-5", "MQTT-3.1.2-7", "MQTT-3.3.1-9",
     // Errors that a receiver need not notice.
@@ -99,7 +103,7 @@ struct CatalogueGuards {
     let reactive = catalogue.clauses.filter { $0.status == .reactive }
     #expect(reactive.count { $0.spec == "mqtt-3.1.1" } == 21)
     #expect(reactive.count { $0.spec == "mqtt-5.0" } == 42)
-    #expect(reactive.count { $0.spec == "rfc6455" } == 13)
+    #expect(reactive.count { $0.spec == "rfc6455" } == 16)
   }
 
   @Test(

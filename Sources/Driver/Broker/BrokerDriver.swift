@@ -96,7 +96,8 @@ package struct BrokerDriver {
     var loop = CaseLoop<CaseClients>(pause: pause)
     loop.run(plans.count) { index, now in
       let plan = plans[index]
-      let recorder = CaseRecorder(of: plan, "of \(setting.place.name)", by: setting.application, at: now)
+      let recorder = CaseRecorder(
+        of: plan, "of \(setting.place.name)", by: setting.application, at: now)
       let clients = CaseClients(plan, first + index, setting, recorder)
       return CaseRun(plan, first + index, clients, recorder, at: now)
     } isStopped: {

@@ -22,4 +22,6 @@ package enum CaseAbility: String, Sendable, Hashable, CaseIterable {
   case subscribes
   /// It connects again when its connection is lost.
   case returns
+  /// A server or client of WebSocket agrees on permessage-deflate.
+  case deflate
 }

@@ -4,6 +4,8 @@ package enum CaseKind: String, Sendable, Hashable, CaseIterable {
   case broker
   /// A client of MQTT, for which the case is the broker.
   case client
+  /// A server of WebSocket, for which the case is the client, or a client, for which it is the server.
+  case webSocket = "websocket"
 
   /// The actions that steps may have.
   var actions: [CaseStep.Action] {
@@ -17,6 +19,11 @@ package enum CaseKind: String, Sendable, Hashable, CaseIterable {
       [
         .accept, .open, .publish, .send, .bytes, .await, .hold, .disconnect, .finish, .reset, .wait,
       ]
+    case .webSocket:
+      [
+        .open, .connect, .accept, .frame, .message, .bytes, .await, .fence, .hold, .close, .finish,
+        .reset, .wait,
+      ]
     }
   }
 
@@ -26,11 +33,12 @@ package enum CaseKind: String, Sendable, Hashable, CaseIterable {
     case .broker:
       [.retain, .qos1, .qos2, .wildcards, .shared, .identifiers, .aliases, .sessions]
     case .client: [.publishes, .subscribes, .qos1, .qos2, .sessions, .returns]
+    case .webSocket: [.deflate]
     }
   }
 
   /// Whether MQTT is spoken, in one of its versions.
-  var speaksMQTT: Bool { true }
+  var speaksMQTT: Bool { self != .webSocket }
 
   /// Whether a step says which of several clients does it.
   var hasClients: Bool { self == .broker }
@@ -40,6 +48,7 @@ package enum CaseKind: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .broker: "reprise conform broker URL"
     case .client: "reprise conform client -- COMMAND"
+    case .webSocket: "reprise conform server URL"
     }
   }
 }

@@ -16,6 +16,7 @@ package struct CaseLibrary: Sendable {
       switch kind {
       case .broker: conformance_broker_cases()
       case .client: conformance_client_cases()
+      case .webSocket: conformance_web_socket_cases()
       }
     let bytes = Array(UnsafeBufferPointer(start: data.bytes, count: data.count))
     self.kind = kind
@@ -38,7 +39,9 @@ package struct CaseLibrary: Sendable {
       throw DriverError(.badCase, "\(file), line \(line): it is no JSON: \(error.message)")
     }
     var cases: [DrivenCase] = []
-    for element in value.elements ?? [value] { cases.append(try DrivenCase(element, kind, in: file)) }
+    for element in value.elements ?? [value] {
+      cases.append(try DrivenCase(element, kind, in: file))
+    }
     return cases
   }
 

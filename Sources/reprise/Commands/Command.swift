@@ -17,7 +17,7 @@ enum Commands {
   static let all: [any Command.Type] = [
     InspectCommand.self, ViewCommand.self, StatsCommand.self, StoryCommand.self,
     ConformCommand.self, ConformTraceCommand.self, ConformBrokerCommand.self,
-    ConformSDKCommand.self,
+    ConformServerCommand.self, ConformSDKCommand.self,
     ConformListCommand.self, ConformExplainCommand.self, ConformCompareCommand.self,
     ReportCommand.self, ReportMergeCommand.self, ReportCompareCommand.self,
     ReportBadgeCommand.self, RecordCommand.self,

@@ -12,6 +12,7 @@ enum ConformCommand: Command {
       Other forms:
         reprise conform trace FILE...   judges captures and recordings by name
         reprise conform broker URL      drives a broker by cases, and judges what it does
+        reprise conform server URL      drives a WebSocket server by cases
         reprise conform sdk             judges the SDK by its scenarios
         reprise conform list            lists the clauses
         reprise conform explain ID      says what a clause means and how it is judged
@@ -30,6 +31,10 @@ enum ConformCommand: Command {
         try rest.checkOperands(ConformBrokerCommand.spec)
         return try ConformBrokerCommand.run(rest, console)
       }
+      if word == "server" {
+        try rest.checkOperands(ConformServerCommand.spec)
+        return try ConformServerCommand.run(rest, console)
+      }
       guard word == "trace" else { throw unknown(word) }
       try rest.checkOperands(ConformTraceCommand.spec)
       return try ConformTraceCommand.run(rest, console)
@@ -44,12 +49,12 @@ enum ConformCommand: Command {
 
   private static func unknown(_ word: String) -> UsageError {
     switch word {
-    case "client", "server":
+    case "client":
       return UsageError(
         "this version can't do 'conform \(word)' yet", "type reprise help conform")
     default:
       let nearest = NearestName.find(
-        word, in: ["trace", "broker", "sdk", "list", "explain", "compare"])
+        word, in: ["trace", "broker", "server", "sdk", "list", "explain", "compare"])
       return UsageError(
         "unknown command 'conform \(word)'",
         (nearest.map { "did you mean reprise conform \($0)? " } ?? "")

@@ -7,8 +7,8 @@ enum ConformExplainCommand: Command {
     name: "conform explain", summary: "Says what a clause means and how it is judged.",
     operands: "ID|SECTION|CASE", operandCount: 1...1,
     details: """
-      Of a section with several clauses it lists them. Of a case of conform broker it says what
-      is done, step by step, and the clauses that it is for.
+      Of a section with several clauses it lists them. Of a case of conform broker or server it
+      says what is done, step by step, and the clauses that it is for.
 
       Examples:
         reprise conform explain MQTT-3.8.3-3
@@ -37,7 +37,8 @@ enum ConformExplainCommand: Command {
       }.map(\.name)
       guard !names.isEmpty else { continue }
       try OutputFile.standard.write(
-        (lead.first == "d" ? "\n" : "") + "  \(lead)\(kind.usage) --case \(names.joined(separator: ","))\n")
+        (lead.first == "d" ? "\n" : "")
+          + "  \(lead)\(kind.usage) --case \(names.joined(separator: ","))\n")
       lead = "              "
     }
     return .done
