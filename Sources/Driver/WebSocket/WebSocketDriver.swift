@@ -58,7 +58,8 @@ package struct WebSocketDriver {
   private static func asking() throws(DriverError) -> DrivenCase {
     try DrivenCase(
       [
-        "name": "abilities", "title": "What it agrees on.", "clauses": ["RFC6455-4.2.2-8"],
+        "name": "abilities", "title": "What it agrees on.",
+        "clauses": ["RFC6455-4.2.2-8", "RFC6455-4.1-12"],
         "steps": [["do": "open", "extensions": "permessage-deflate"], ["do": "close"]],
       ], .webSocket, in: "abilities")
   }
