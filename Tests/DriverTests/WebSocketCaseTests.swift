@@ -89,6 +89,7 @@ struct WebSocketCaseTests {
 
         """)
     #expect(plan.driven.subjects == [.server])
+    #expect(plan.driven.usages == ["reprise conform server URL --case CASE"])
     #expect(plan.name == "x")
     #expect(plan.standard == "rfc6455")
   }
@@ -99,6 +100,11 @@ struct WebSocketCaseTests {
   func subjects(step: String, subjects: [Peer]) throws {
     let plan = try Self.read(#"{"do":"\#(step)"},{"do":"fence"}"#)
     #expect(plan.driven.subjects == Set(subjects))
+    let usages = [
+      Peer.server: "reprise conform server URL --case CASE",
+      .client: "reprise conform client --websocket --case CASE -- COMMAND",
+    ]
+    #expect(Set(plan.driven.usages) == Set(subjects.compactMap { usages[$0] }))
   }
 
   /// Steps that can't be done, and what is said of them.

@@ -42,13 +42,4 @@ package enum CaseKind: String, Sendable, Hashable, CaseIterable {
 
   /// Whether a step says which of several clients does it.
   var hasClients: Bool { self == .broker }
-
-  /// What a user types to drive a subject by cases.
-  package var usage: String {
-    switch self {
-    case .broker: "reprise conform broker URL"
-    case .client: "reprise conform client -- COMMAND"
-    case .webSocket: "reprise conform server URL"
-    }
-  }
 }

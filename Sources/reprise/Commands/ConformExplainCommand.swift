@@ -31,14 +31,16 @@ enum ConformExplainCommand: Command {
     try OutputFile.standard.write(try catalogue.explanation(of: arguments.operand))
     let id = arguments.operand.split(separator: "/").last.map(String.init) ?? ""
     var lead = "driven by     "
-    for kind in CaseKind.allCases {
+    var usages: [String] = []
+    for usage in cases.flatMap(\.usages) where !usages.contains(usage) { usages.append(usage) }
+    for usage in usages {
       let names = cases.filter { one in
-        one.kind == kind && one.standards.contains { one.clauses(of: $0).contains(id) }
-      }.map(\.name)
+        one.usages.contains(usage)
+          && one.standards.contains { one.clauses(of: $0).contains(id) }
+      }.map(\.name).joined(separator: ",")
       guard !names.isEmpty else { continue }
       try OutputFile.standard.write(
-        (lead.first == "d" ? "\n" : "")
-          + "  \(lead)\(kind.usage) --case \(names.joined(separator: ","))\n")
+        (lead.first == "d" ? "\n" : "") + "  \(lead)\(usage.replacing("CASE", with: names))\n")
       lead = "              "
     }
     return .done
