@@ -198,7 +198,8 @@ let package = Package(
         "network-probe", "reprise",
       ],
       exclude: [
-        "Proxy/tls-server.py", "README.md", "WebSocket/server.py", "WebSocket/Server/client.py",
+        "Proxy/tls-server.py", "README.md", "WebSocket/echo-client.py", "WebSocket/server.py",
+        "WebSocket/Server/client.py",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -20,7 +20,7 @@ struct CatalogueGuards {
 
   @Test(
     "There are the standards' own clauses, each once",
-    arguments: [("mqtt-3.1.1", 141, 132), ("mqtt-5.0", 328, 325), ("rfc6455", 99, 74)])
+    arguments: [("mqtt-3.1.1", 141, 132), ("mqtt-5.0", 328, 325), ("rfc6455", 99, 77)])
   func total(spec: String, count: Int, checkedCount: Int) {
     let clauses = catalogue.clauses.filter { $0.spec == spec }
     #expect(clauses.count == count)
@@ -39,6 +39,8 @@ struct CatalogueGuards {
   static let neverFailed: Set<String> = [
     "MQTT-3.1.2-1", "MQTT-3.1.2-4", "MQTT-3.1.2-5", "MQTT-3.1.2-7", "MQTT-3.1.3-2", "MQTT-3.2.2-2",
     "MQTT-4.1.0-1", "MQTT-4.1.0-2", "MQTT-4.6.0-5", "MQTT-2.3.1-5", "MQTT-3.8.4-3",
+    // Of what breaks these a receiver may think as it likes.
+    "RFC6455-5.4-4", "RFC6455-5.4-5", "RFC6455-10.7-1",
   ]
   static let neverFailedIn5: Set<String> = [
     "MQTT-3.1.2-5", "MQTT-3.1.2-7", "MQTT-3.1.2-23", "MQTT-3.1.3-2", "MQTT-3.3.1-9", "MQTT-4.1.0-1",
@@ -108,7 +110,7 @@ struct CatalogueGuards {
     let reactive = catalogue.clauses.filter { $0.status == .reactive }
     #expect(reactive.count { $0.spec == "mqtt-3.1.1" } == 32)
     #expect(reactive.count { $0.spec == "mqtt-5.0" } == 75)
-    #expect(reactive.count { $0.spec == "rfc6455" } == 13)
+    #expect(reactive.count { $0.spec == "rfc6455" } == 16)
   }
 
   @Test(

@@ -48,4 +48,7 @@ struct conformance_data conformance_broker_cases(void);
 /// Returns the cases of clients, an array of what stands in their files.
 struct conformance_data conformance_client_cases(void);
 
+/// Returns the cases of WebSocket, an array of what stands in their files.
+struct conformance_data conformance_web_socket_cases(void);
+
 #endif

@@ -147,7 +147,7 @@ final class CaseClients: CaseWorld {
       client.connection?.finish(now)
       return .waiting(ends(of: [client], now))
     case .reset: client.connection?.reset(now)
-    case .accept, .release, .wait: break
+    case .accept, .release, .wait, .frame, .message, .close: break
     }
     return .done
   }

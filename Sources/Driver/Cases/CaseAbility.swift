@@ -20,4 +20,6 @@ package enum CaseAbility: String, Sendable, Hashable, CaseIterable {
   case publishes
   /// It subscribes.
   case subscribes
+  /// A server or client of WebSocket agrees on permessage-deflate.
+  case deflate
 }

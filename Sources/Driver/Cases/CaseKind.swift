@@ -4,6 +4,8 @@ package enum CaseKind: String, Sendable, Hashable, CaseIterable {
   case broker
   /// A client of MQTT, for which the case is the broker.
   case client
+  /// A server of WebSocket, for which the case is the client, or a client, for which it is the server.
+  case webSocket = "websocket"
 
   /// The actions that steps may have.
   var actions: [CaseStep.Action] {
@@ -18,6 +20,11 @@ package enum CaseKind: String, Sendable, Hashable, CaseIterable {
         .accept, .open, .publish, .send, .bytes, .await, .hold, .release, .disconnect, .finish,
         .reset, .wait,
       ]
+    case .webSocket:
+      [
+        .open, .connect, .accept, .frame, .message, .bytes, .await, .fence, .hold, .close, .finish,
+        .reset, .wait,
+      ]
     }
   }
 
@@ -27,20 +34,13 @@ package enum CaseKind: String, Sendable, Hashable, CaseIterable {
     case .broker:
       [.retain, .qos1, .qos2, .wildcards, .shared, .identifiers, .aliases, .sessions]
     case .client: [.publishes, .subscribes, .qos1, .qos2, .sessions]
+    case .webSocket: [.deflate]
     }
   }
 
   /// Whether MQTT is spoken, in one of its versions.
-  var speaksMQTT: Bool { true }
+  var speaksMQTT: Bool { self != .webSocket }
 
   /// Whether a step says which of several clients does it.
   var hasClients: Bool { self == .broker }
-
-  /// What a user types to drive a subject by cases.
-  package var usage: String {
-    switch self {
-    case .broker: "reprise conform broker URL"
-    case .client: "reprise conform client -- COMMAND"
-    }
-  }
 }

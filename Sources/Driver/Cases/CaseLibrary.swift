@@ -16,6 +16,7 @@ package struct CaseLibrary: Sendable {
       switch kind {
       case .broker: conformance_broker_cases()
       case .client: conformance_client_cases()
+      case .webSocket: conformance_web_socket_cases()
       }
     let bytes = Array(UnsafeBufferPointer(start: data.bytes, count: data.count))
     self.kind = kind

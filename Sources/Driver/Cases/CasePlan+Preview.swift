@@ -33,6 +33,7 @@ extension CasePlan {
           }
         })
     }
+    guard driven.kind.speaksMQTT else { return try webSocketPreview(step, fields) }
     if driven.kind == .client, step.action == .publish, step["topic"] == nil {
       fields.append(JSONMember("topic", "{topic}"))
     }
@@ -52,14 +53,14 @@ extension CasePlan {
     case .hold:
       return "  " + (try step.types(fields)).map { "\($0.name)" }.sorted().joined(separator: " ")
     case .wait: return "  \(try step.seconds(fields, orElse: 1))"
-    case .open, .release, .finish, .reset: return ""
+    case .open, .release, .finish, .reset, .frame, .message, .close: return ""
     }
   }
 
   /// The most bytes of a packet that are shown.
   private static let mostShown = 48
 
-  private static func hex(_ bytes: [UInt8]) -> String {
+  static func hex(_ bytes: [UInt8]) -> String {
     let shown = bytes.prefix(mostShown).map { byte in
       (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }

@@ -5,11 +5,11 @@ package import Wire
 package struct CaseStep: Sendable, Hashable {
   /// What is done.
   package enum Action: String, Sendable, Hashable, CaseIterable {
-    /// Opens a connection, sends CONNECT, and waits for the answer.
+    /// Opens a connection, sends CONNECT or a request for WebSocket, and waits for the answer.
     case connect
-    /// Waits for a connection and its CONNECT, and sends CONNACK.
+    /// Waits for a connection and its CONNECT, and sends CONNACK; of WebSocket, answers a request.
     case accept
-    /// Opens a connection, or waits for one, and sends nothing.
+    /// Opens a connection, or waits for one, and sends nothing; of WebSocket, with the handshake.
     case open
     /// Sends SUBSCRIBE, and waits for the answer.
     case subscribe
@@ -19,11 +19,15 @@ package struct CaseStep: Sendable, Hashable {
     case publish
     /// Sends a packet, and waits for nothing.
     case send
+    /// Sends a frame of WebSocket, whatever it is, and waits for nothing.
+    case frame
+    /// Sends a message of WebSocket, and waits for one.
+    case message
     /// Sends bytes, whatever they are, and waits for nothing.
     case bytes
     /// Waits until packets have come, or the end of the connection.
     case await
-    /// Sends PINGREQ, and waits for the answer: what the server did before is over then.
+    /// Sends PINGREQ or a Ping, and waits for the answer: what the other end did before is over then.
     case fence
     /// No longer answers packets of these types by itself.
     case hold
@@ -31,6 +35,8 @@ package struct CaseStep: Sendable, Hashable {
     case release
     /// Sends DISCONNECT, ends the connection in good order, and waits for the server's end.
     case disconnect
+    /// Sends a Close frame, and waits for the end of the connection.
+    case close
     /// Ends the connection in good order, without DISCONNECT.
     case finish
     /// Breaks the connection off.
@@ -46,7 +52,8 @@ package struct CaseStep: Sendable, Hashable {
       case .await: ["type", "end", "count", "seconds"]
       case .hold: ["types"]
       case .wait: ["seconds"]
-      case .open, .release, .send, .fence, .disconnect, .finish, .reset: []
+      case .open, .release, .send, .fence, .disconnect, .finish, .reset, .frame, .message, .close:
+        []
       }
     }
 
@@ -59,7 +66,9 @@ package struct CaseStep: Sendable, Hashable {
       case .unsubscribe: .unsubscribe
       case .publish: .publish
       case .disconnect: .disconnect
-      case .open, .release, .send, .bytes, .await, .fence, .hold, .finish, .reset, .wait: nil
+      case .open, .release, .send, .bytes, .await, .fence, .hold, .finish, .reset, .wait, .frame,
+        .message, .close:
+        nil
       }
     }
   }
@@ -77,7 +86,11 @@ package struct CaseStep: Sendable, Hashable {
 
   /// The keys of every step.
   private static func common(_ kind: CaseKind) -> Set<String> {
-    kind.hasClients ? ["do", "client", "in"] : ["do", "in"]
+    switch kind {
+    case .broker: ["do", "client", "in"]
+    case .client: ["do", "in"]
+    case .webSocket: ["do"]
+    }
   }
   /// The fields of packets, by type.
   private static let packetFields: [MQTTPacketType: Set<String>] = [
@@ -114,7 +127,9 @@ package struct CaseStep: Sendable, Hashable {
       }
       return version
     }
-    if action != .send {
+    if kind == .webSocket {
+      try fields.checkKeys(Self.common(kind).union(action.webSocketKeys))
+    } else if action != .send {
       let packet = action.packet.flatMap { Self.packetFields[$0] } ?? []
       try fields.checkKeys(Self.common(kind).union(action.keys).union(packet))
     }

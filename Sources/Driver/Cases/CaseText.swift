@@ -2,6 +2,18 @@ import RepriseCore
 import Wire
 
 extension DrivenCase {
+  /// What a user types to drive a subject by it, with CASE in the place of its name; one for each subject that it has.
+  package var usages: [String] {
+    switch kind {
+    case .broker: ["reprise conform broker URL --case CASE"]
+    case .client: ["reprise conform client --case CASE -- COMMAND"]
+    case .webSocket:
+      (subjects.contains(.server) ? ["reprise conform server URL --case CASE"] : [])
+        + (subjects.contains(.client)
+          ? ["reprise conform client --websocket --case CASE -- COMMAND"] : [])
+    }
+  }
+
   /// How often it is run in all of its versions.
   package var runs: Int { standards.count * rows.count }
 
@@ -31,7 +43,7 @@ extension DrivenCase {
     }
     text += "\n  Steps\n"
     for step in steps { text += "    \(step)\n" }
-    return text + "\n  \(kind.usage) --case \(name)\n"
+    return text + "\n" + usages.map { "  \($0.replacing("CASE", with: name))\n" }.joined()
   }
 }
 

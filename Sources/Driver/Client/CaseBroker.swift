@@ -159,7 +159,7 @@ final class CaseBroker: CaseWorld {
       current?.connection.finish(now)
       return .waiting(end(now))
     case .reset: current?.connection.reset(now)
-    case .connect, .subscribe, .unsubscribe, .fence, .wait: break
+    case .connect, .subscribe, .unsubscribe, .fence, .wait, .frame, .message, .close: break
     }
     return .done
   }

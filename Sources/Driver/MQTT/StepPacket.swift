@@ -93,7 +93,8 @@ struct StepPacket {
     case .fence: "PINGREQ"
     case .send: fields.first { $0.key == "type" }?.value.text
     case .accept: "CONNACK"
-    case .open, .bytes, .await, .hold, .release, .finish, .reset, .wait: nil
+    case .open, .bytes, .await, .hold, .release, .finish, .reset, .wait, .frame, .message, .close:
+      nil
     }
   }
 

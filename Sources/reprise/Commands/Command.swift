@@ -17,8 +17,7 @@ enum Commands {
   static let all: [any Command.Type] = [
     InspectCommand.self, ViewCommand.self, StatsCommand.self, StoryCommand.self,
     ConformCommand.self, ConformTraceCommand.self, ConformBrokerCommand.self,
-    ConformClientCommand.self,
-    ConformSDKCommand.self,
+    ConformClientCommand.self, ConformServerCommand.self, ConformSDKCommand.self,
     ConformListCommand.self, ConformExplainCommand.self, ConformCompareCommand.self,
     ReportCommand.self, ReportMergeCommand.self, ReportCompareCommand.self,
     ReportBadgeCommand.self, RecordCommand.self,

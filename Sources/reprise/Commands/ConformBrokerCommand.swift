@@ -14,7 +14,7 @@ enum ConformBrokerCommand: Command {
   static let spec = CommandSpec(
     name: "conform broker", summary: "Drives a broker by cases, and judges what it does.",
     operands: "URL | --launch COMMAND", operandCount: 0...1,
-    options: DriveOptions.own + [launch] + DriveOptions.running + DriveOptions.report + [
+    options: DriveOptions.own + [.spec, launch] + DriveOptions.running + DriveOptions.report + [
       BrokerOptions.username, BrokerOptions.passwordFile, BrokerOptions.authority,
       BrokerOptions.certificate, BrokerOptions.key, BrokerOptions.insecure,
       BrokerOptions.header,

@@ -14,10 +14,14 @@ enum ConformClientCommand: Command {
     name: "subscribes", value: "COMMAND",
     help: "Starts a client that subscribes, for the cases of those.")
 
+  static let webSocket = OptionSpec(
+    name: "websocket", help: "Is the server of a client of WebSocket that echoes, without MQTT.")
+
   static let spec = CommandSpec(
     name: "conform client", summary: "Is the broker of a client, and judges what that does.",
     operands: "[-- COMMAND...]", operandCount: 0...Int.max,
-    options: DriveOptions.own + [publishes, subscribes, listen, ProxySettings.authorityFolder]
+    options: DriveOptions.own
+      + [.spec, publishes, subscribes, webSocket, listen, ProxySettings.authorityFolder]
       + DriveOptions.running + DriveOptions.report,
     details: """
       Each case starts COMMAND anew, and is the broker that it connects to: it answers in good
@@ -49,16 +53,22 @@ enum ConformClientCommand: Command {
       With --listen cases wait one after the other for the next connection, a minute at most.
       TLS is spoken there with --ca-folder.
 
-      What the steps of a case may be tells Conformance/client/README.md.
+      With --websocket COMMAND is a client of WebSocket that sends every message back as it
+      came: {url} stands for ws://127.0.0.1:PORT/, and the clauses of RFC 6455 are judged.
+
+      What the steps of a case may be tell Conformance/client/README.md and
+      Conformance/websocket/README.md.
 
       Examples:
         reprise conform client -- mosquitto_sub -p {port} -t {topic} -q {qos} -V {version}
         reprise conform client --publishes 'mosquitto_pub -p {port} -t {topic} -q {qos} -m hi'
         reprise conform client --save evidence/ -- ./my-app --broker {url}
         reprise conform client --listen localhost:1884 --case ping
+        reprise conform client --websocket -- python echo.py {url}
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+    if arguments.has(webSocket) { return try runWebSocket(arguments, console) }
     let versions = try DriveOptions.versions(arguments, .client)
     let plans = try DriveOptions.plans(of: .client, in: versions, arguments)
     if arguments.has(DriveOptions.dryRun) { return try DriveOptions.show(plans, arguments) }
@@ -66,5 +76,16 @@ enum ConformClientCommand: Command {
     let session = try ClientSession(arguments, console)
     let (results, specs) = try session.run(plans, in: versions)
     return try report.write(results, by: specs, on: .client, isWhole: !session.isCutShort)
+  }
+
+  /// Drives a client of WebSocket, which has nothing of MQTT.
+  private static func runWebSocket(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> ExitStatus {
+    for option in [OptionSpec.spec, publishes, subscribes, listen, ProxySettings.authorityFolder]
+    where arguments.has(option) {
+      throw UsageError("--\(option.name) is for clients of MQTT", "leave it or --websocket out")
+    }
+    return try WebSocketClientRun.run(arguments, console)
   }
 }

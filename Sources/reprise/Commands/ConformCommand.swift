@@ -13,6 +13,7 @@ enum ConformCommand: Command {
         reprise conform trace FILE...   judges captures and recordings by name
         reprise conform broker URL      drives a broker by cases, and judges what it does
         reprise conform client -- CMD   is the broker of a client, and judges what that does
+        reprise conform server URL      drives a WebSocket server by cases
         reprise conform sdk             judges the SDK by its scenarios
         reprise conform list            lists the clauses
         reprise conform explain ID      says what a clause means and how it is judged
@@ -35,6 +36,10 @@ enum ConformCommand: Command {
         try rest.checkOperands(ConformClientCommand.spec)
         return try ConformClientCommand.run(rest, console)
       }
+      if word == "server" {
+        try rest.checkOperands(ConformServerCommand.spec)
+        return try ConformServerCommand.run(rest, console)
+      }
       guard word == "trace" else { throw unknown(word) }
       try rest.checkOperands(ConformTraceCommand.spec)
       return try ConformTraceCommand.run(rest, console)
@@ -48,17 +53,10 @@ enum ConformCommand: Command {
   }
 
   private static func unknown(_ word: String) -> UsageError {
-    switch word {
-    case "server":
-      return UsageError(
-        "this version can't do 'conform \(word)' yet", "type reprise help conform")
-    default:
-      let nearest = NearestName.find(
-        word, in: ["trace", "broker", "client", "sdk", "list", "explain", "compare"])
-      return UsageError(
-        "unknown command 'conform \(word)'",
-        (nearest.map { "did you mean reprise conform \($0)? " } ?? "")
-          + "type reprise help conform")
-    }
+    let nearest = NearestName.find(
+      word, in: ["trace", "broker", "client", "server", "sdk", "list", "explain", "compare"])
+    return UsageError(
+      "unknown command 'conform \(word)'",
+      (nearest.map { "did you mean reprise conform \($0)? " } ?? "") + "type reprise help conform")
   }
 }

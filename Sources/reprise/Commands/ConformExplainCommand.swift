@@ -7,8 +7,8 @@ enum ConformExplainCommand: Command {
     name: "conform explain", summary: "Says what a clause means and how it is judged.",
     operands: "ID|SECTION|CASE", operandCount: 1...1,
     details: """
-      Of a section with several clauses it lists them. Of a case of conform broker it says what
-      is done, step by step, and the clauses that it is for.
+      Of a section with several clauses it lists them. Of a case of conform broker or server it
+      says what is done, step by step, and the clauses that it is for.
 
       Examples:
         reprise conform explain MQTT-3.8.3-3
@@ -31,14 +31,16 @@ enum ConformExplainCommand: Command {
     try OutputFile.standard.write(try catalogue.explanation(of: arguments.operand))
     let id = arguments.operand.split(separator: "/").last.map(String.init) ?? ""
     var lead = "driven by     "
-    for kind in CaseKind.allCases {
+    var usages: [String] = []
+    for usage in cases.flatMap(\.usages) where !usages.contains(usage) { usages.append(usage) }
+    for usage in usages {
       let names = cases.filter { one in
-        one.kind == kind && one.standards.contains { one.clauses(of: $0).contains(id) }
-      }.map(\.name)
+        one.usages.contains(usage)
+          && one.standards.contains { one.clauses(of: $0).contains(id) }
+      }.map(\.name).joined(separator: ",")
       guard !names.isEmpty else { continue }
       try OutputFile.standard.write(
-        (lead.first == "d" ? "\n" : "")
-          + "  \(lead)\(kind.usage) --case \(names.joined(separator: ","))\n")
+        (lead.first == "d" ? "\n" : "") + "  \(lead)\(usage.replacing("CASE", with: names))\n")
       lead = "              "
     }
     return .done

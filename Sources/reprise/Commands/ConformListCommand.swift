@@ -2,14 +2,15 @@ import ConformanceKit
 import Driver
 import RepriseCore
 
-/// `reprise conform list`: lists the clauses of the catalogue, or the cases that brokers are driven by.
+/// `reprise conform list`: lists the clauses of the catalogue, or the cases that subjects are driven by.
 enum ConformListCommand: Command {
   private static let format = OptionSpec(
     name: "format", letter: "f", value: "FORMAT", choices: ["text", "json"],
     help: "text (default): a table; json: id, spec, section, level, actor, status and summary.")
 
   private static let cases = OptionSpec(
-    name: "cases", help: "Lists the cases of conform broker instead: profile, runs and title.")
+    name: "cases",
+    help: "Lists the cases of conform broker and server instead: profile, runs and title.")
 
   static let spec = CommandSpec(
     name: "conform list", summary: "Lists the clauses: id, level, status, scope and summary.",

@@ -37,7 +37,7 @@ enum DriveOptions {
   static let running = [save, force, rate, dryRun]
   /// The options about the report.
   static let report: [OptionSpec] = [
-    .spec, ConformRun.clause, ConformRun.strict, ConformRun.allowEmpty, ConformRun.format,
+    ConformRun.clause, ConformRun.strict, ConformRun.allowEmpty, ConformRun.format,
     ReportFiles.option, .output, BaselineOptions.baseline, BaselineOptions.write, .redact,
   ]
 

@@ -44,15 +44,23 @@ extension WholeCase {
     unfinished("the client sends behind the message", (0, 0, 1, [4])) {
       $0.frame(.server, .continuation, [0x61])
       $0.text(.client)
+      $0.closeFrame(.client, 1_002)
+      $0.close(.client)
+    },
+    unfinished("the client sends behind the message, and says what was wrong", (0, 1, 0, [])) {
+      $0.frame(.server, .continuation, [0x61])
+      $0.text(.client)
       $0.closeFrame(.client, 1_007)
       $0.close(.client)
     },
     unfinished(
-      "the client answers a Ping behind the message", isAccused: true, (1, 0, 0, [8])
+      "the client answers a Ping behind the message, and goes on", isAccused: true,
+      (1, 0, 0, [9])
     ) {
       $0.frame(.server, .continuation, [0x61])
       $0.frame(.server, .ping, [2])
       $0.frame(.client, .pong, [2])
+      $0.text(.client)
       $0.finishWebSocket()
     },
     unfinished("the message is never over", (0, 0, 1, [4])) {

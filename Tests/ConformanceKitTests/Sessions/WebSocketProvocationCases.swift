@@ -3,7 +3,8 @@ import Wire
 
 extension WholeCase {
   /// What a capture shows of a receiver of RFC 6455 only where the other end happens to provoke it.
-  static let webSocketProvocations: [WholeCase] = frames + answers + requests
+  static let webSocketProvocations: [WholeCase] =
+    frames + texts + unchecked + taken + answers + requests
 
   /// A bad frame of a side: the other goes on, fails the connection, or had data on its way.
   private static func provoke(
@@ -57,9 +58,177 @@ extension WholeCase {
     + provoke("5.2-4", "opcode 3", by: .client, failed: ["5.2-3", "5.8-1"]) {
       $0.wireBytes(.client, [0x83, 0x80, 1, 2, 3, 4])
     }
-    + provoke("8.1-1", "a text FF", by: .client, failed: ["5.6-1"]) {
+
+  // MARK: Texts, which may be read later than Pings are answered
+
+  /// A text with the byte FF of the client, which a Ping follows.
+  private static func badText(
+    _ name: String, isAccused: Bool = false, _ count: (Int, Int, Int, [Int]),
+    _ rest: @escaping @Sendable (inout Script) -> Void
+  ) -> WholeCase {
+    let accused = isAccused ? ["RFC6455-8.1-1"] : []
+    return WholeCase(
+      "a text FF: \(name)", failed: ["RFC6455-5.6-1"] + accused, ["RFC6455-8.1-1": count]
+    ) {
+      $0.upgrade()
       $0.wireBytes(.client, [0x81, 0x81, 0, 0, 0, 0, 0xFF])
+      $0.frame(.client, .ping, [1])
+      rest(&$0)
     }
+  }
+
+  private static let texts: [WholeCase] = [
+    badText("the server answers a PING, and goes on", isAccused: true, (1, 0, 0, [7])) {
+      $0.frame(.server, .pong, [1])
+      $0.text(.server)
+      $0.finishWebSocket()
+    },
+    badText("the server answers a PING, and nothing shows that it goes on", (0, 0, 1, [4])) {
+      $0.frame(.server, .pong, [1])
+      $0.finishWebSocket()
+    },
+    badText("the server answers a PING, and says by code 1007 what was wrong", (0, 1, 0, [])) {
+      $0.frame(.server, .pong, [1])
+      $0.text(.server)
+      $0.closeFrame(.server, 1_007)
+      $0.close(.server)
+    },
+    badText("the server answers a PING, and a CLOSE frame by code 1007", (0, 1, 0, [])) {
+      $0.frame(.server, .pong, [1])
+      $0.closeFrame(.client)
+      $0.closeFrame(.server, 1_007)
+      $0.close(.server)
+    },
+    badText("the server answers a PING, and a CLOSE frame by another code", (0, 0, 1, [4])) {
+      $0.frame(.server, .pong, [1])
+      $0.text(.server)
+      $0.closeFrame(.client)
+      $0.closeFrame(.server, 1_001)
+      $0.close(.server)
+    },
+    badText("the server answers a PING, and the client ends the connection", (0, 0, 1, [4])) {
+      $0.frame(.server, .pong, [1])
+      $0.text(.server)
+      $0.close(.client, .reset)
+    },
+    badText("the server answers a PING, and ends the connection", (0, 1, 0, [])) {
+      $0.frame(.server, .pong, [1])
+      $0.close(.server)
+    },
+    badText("the server closes", (0, 1, 0, [])) {
+      $0.closeFrame(.server, 1_002)
+      $0.close(.server)
+    },
+    badText("data was on its way", (0, 0, 1, [4])) {
+      $0.text(.server)
+      $0.closeFrame(.server, 1_002)
+      $0.close(.server)
+    },
+    badText("the capture ends", (0, 0, 1, [4])) { $0.endCapture() },
+  ]
+
+  // MARK: What a receiver has to check, and to do about it as it likes
+
+  /// A bad frame of the client: the server goes on, or does not.
+  private static func unchecked(
+    _ name: String, failed: [String], _ frame: @escaping @Sendable (inout Script) -> Void
+  ) -> [WholeCase] {
+    let ids = failed.map { "RFC6455-" + $0 }
+    let id = "RFC6455-10.7-1"
+    return [
+      WholeCase("\(name): the server goes on", failed: ids, [id: (0, 0, 1, [4])]) {
+        $0.upgrade()
+        frame(&$0)
+        $0.frame(.client, .ping, [1])
+        $0.frame(.server, .pong, [1])
+        $0.finishWebSocket()
+      },
+      WholeCase("\(name): the server fails the connection", failed: ids, [id: (0, 1, 0, [])]) {
+        $0.upgrade()
+        frame(&$0)
+        $0.closeFrame(.server, 1_002)
+        $0.close(.server)
+      },
+      WholeCase("\(name): the server ends the connection", failed: ids, [id: (0, 1, 0, [])]) {
+        $0.upgrade()
+        frame(&$0)
+        $0.close(.server)
+      },
+    ]
+  }
+
+  private static let unchecked: [WholeCase] =
+    unchecked("a PING in fragments", failed: ["5.4-1"]) {
+      $0.frame(.client, .ping, [2], isFinal: false)
+    }
+    + unchecked("a fragment without a message", failed: ["5.4-3", "6.1-2"]) {
+      $0.frame(.client, .continuation, [2])
+    }
+    + unchecked("a length that is too long", failed: ["5.2-6"]) {
+      $0.wireBytes(.client, [0x82, 0xFE, 0, 1, 0, 0, 0, 0, 1])
+    }
+    + [
+      answeredClose(999, by: 1_002, (0, 1, 0, []), failed: []),
+      answeredClose(999, by: 1_000, (0, 0, 1, [4]), failed: []),
+      answeredClose(999, by: 999, (0, 0, 1, [4]), failed: ["7.4.2-1"]),
+    ]
+
+  /// A Close frame of the client with a code that must not be sent, and the code of the answer.
+  private static func answeredClose(
+    _ code: UInt16, by answer: UInt16, _ count: (Int, Int, Int, [Int]), failed: [String]
+  ) -> WholeCase {
+    WholeCase(
+      "code \(code), answered by \(answer)", failed: ["RFC6455-7.4.2-1"],
+      [
+        "RFC6455-10.7-1": count,
+        "RFC6455-7.4.2-1": (1 + failed.count, 1 - failed.count, 0, failed.isEmpty ? [4] : [4, 5]),
+      ]
+    ) {
+      $0.upgrade()
+      $0.closeFrame(.client, code)
+      $0.closeFrame(.server, answer)
+      $0.close(.server)
+    }
+  }
+
+  // MARK: Fragments
+
+  private static let taken: [WholeCase] = [
+    WholeCase(
+      "a PING between fragments is answered", failed: [],
+      ["RFC6455-5.4-4": (0, 1, 0, []), "RFC6455-5.4-5": (0, 0, 0, [])]
+    ) {
+      $0.upgrade()
+      $0.frame(.client, .text, [0x61], isFinal: false)
+      $0.frame(.client, .ping, [1])
+      $0.frame(.client, .continuation, [0x61])
+      $0.frame(.server, .pong, [1])
+      $0.finishWebSocket()
+    },
+    WholeCase(
+      "a PING behind fragments is answered", failed: [],
+      ["RFC6455-5.4-4": (0, 0, 0, []), "RFC6455-5.4-5": (0, 1, 0, [])]
+    ) {
+      $0.upgrade()
+      $0.frame(.client, .text, [0x61], isFinal: false)
+      $0.frame(.client, .continuation, [0x61])
+      $0.frame(.client, .ping, [1])
+      $0.frame(.server, .pong, [1])
+      $0.finishWebSocket()
+    },
+    WholeCase(
+      "a PING behind a message that is whole is answered", failed: [],
+      ["RFC6455-5.4-4": (0, 0, 0, []), "RFC6455-5.4-5": (0, 0, 0, [])]
+    ) {
+      $0.upgrade()
+      $0.text(.client)
+      $0.frame(.client, .ping, [1])
+      $0.frame(.server, .pong, [1])
+      $0.finishWebSocket()
+    },
+  ]
+
+  // MARK: Handshakes
 
   /// A bad answer, and what the client makes of it.
   private static func answer(

@@ -15,6 +15,13 @@ struct FrameOffence {
   /// Whether the receiver sent since what may have been on its way: data, or anything so much later
   /// that it can't have been under way as long as all else.
   var hasData = false
+  /// Whether the receiver of bad text answered that Ping: it may read texts later than it answers Pings.
+  var isAnswered = false
+  /// What it sent behind that answer, as one sends that has read on.
+  var sequel: Event?
+
+  /// The memory that it takes, in bytes.
+  var reserved: Int { (ping?.capacity ?? 0) + (sequel == nil ? 0 : 8 << 10) }
 }
 
 // What a receiver must do about what breaks a rule: sections 4.1, 4.2, 5.1, 5.2, 8.1 and 9.1.
@@ -51,6 +58,7 @@ extension WebSocketState {
       if rules.isEmpty || !isUnfinished { rules.append(.receiverFailsOnText) }
       isUnfinished = isUnfinished && rules == [.receiverFailsOnText]
     }
+    if negotiation.isKnown, faults.areToBeNoticed { rules.append(.dataIsChecked) }
     if !rules.isEmpty {
       offence = FrameOffence(
         sender: sender, moment: Moment(context), name: "\(frame.opcode.name) frame",
@@ -84,41 +92,79 @@ extension WebSocketState {
     _ tally: inout Tally
   ) {
     guard let offence, offence.sender != event.context.sender else { return }
-    if frame.opcode == .close {
-      self.offence = nil
-      let isOwn = self[offence.sender].close == nil
-      for rule in offence.rules {
-        if !isOwn {
-          tally.leave(rule, .senderClosedFirst, hearing, at: offence.moment)
-        } else if offence.hasData {
-          tally.leave(rule, .onTheirWay, hearing, at: offence.moment)
-        } else {
-          tally.satisfy(rule, hearing)
-        }
-      }
-      return
-    }
+    if frame.opcode == .close { return judgeFailing(offence, by: frame, hearing, &tally) }
     let isAnswer =
       frame.opcode == .pong && offence.ping.map { $0 == [UInt8](copying: frame.payload) } == true
     guard isAnswer else {
       // Before the last fragment nothing is asked of the receiver.
       guard !offence.isUnfinished else { return }
+      if offence.isAnswered, offence.sequel == nil, !frame.opcode.isControl {
+        self.offence?.sequel = Event(copying: event.start(of: 4 << 10))
+      }
       let isLate = event.context.time.isLate(since: offence.moment.time)
       if !frame.opcode.isControl || isLate { self.offence?.hasData = true }
       return
     }
-    self.offence = nil
-    let receiver = event.context.sender.rawValue
-    for rule in offence.rules {
-      tally.violate(
-        rule, event, hearing,
-        FindingText(
-          "the \(receiver) goes on after the bad \(offence.name) of frame \(offence.moment.frame) that "
-            + "the \(offence.sender.rawValue) sent",
-          expected: "the \(receiver) fails the connection",
-          actual: "\(event.seenFrame) after "
-            + event.context.time.seconds(since: offence.moment.time)))
+    let texts = offence.rules.filter { $0 == FrameRule.receiverFailsOnText.index }
+    self.offence?.rules = texts
+    self.offence?.isAnswered = true
+    if texts.isEmpty { self.offence = nil }
+    for rule in offence.rules where !texts.contains(rule) {
+      if rule == FrameRule.dataIsChecked.index {
+        tally.leave(rule, .needNotCheck, hearing, at: offence.moment)
+      } else {
+        violate(rule, offence, event, hearing, &tally)
+      }
     }
+  }
+
+  /// Judges the Close frame of a receiver.
+  private mutating func judgeFailing(
+    _ offence: FrameOffence, by frame: borrowing WebSocketFrameView, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    self.offence = nil
+    let isOwn = self[offence.sender].close == nil
+    let code = frame.closeCode ?? 1_000
+    for rule in offence.rules {
+      // By these codes alone an endpoint says that it has seen what was wrong (section 7.4.1).
+      if code == 1_007 || rule == FrameRule.dataIsChecked.index && code == 1_002 {
+        tally.satisfy(rule, hearing)
+      } else if offence.isAnswered, code == 1_000 {
+        judgeSequel(rule, offence, hearing, &tally)
+      } else if !isOwn {
+        tally.leave(rule, .senderClosedFirst, hearing, at: offence.moment)
+      } else if offence.hasData {
+        tally.leave(rule, .onTheirWay, hearing, at: offence.moment)
+      } else {
+        tally.satisfy(rule, hearing)
+      }
+    }
+  }
+
+  /// Judges a receiver of bad text that answered a Ping behind it, and closes as if all were well.
+  private func judgeSequel(
+    _ rule: RuleIndex, _ offence: FrameOffence, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    guard let sequel = offence.sequel else {
+      return tally.leave(rule, .needNotCheck, hearing, at: offence.moment)
+    }
+    sequel.withView { event in violate(rule, offence, event, hearing, &tally) }
+  }
+
+  private func violate(
+    _ rule: RuleIndex, _ offence: FrameOffence, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    let receiver = event.context.sender.rawValue
+    tally.violate(
+      rule, event, hearing,
+      FindingText(
+        "the \(receiver) goes on after the bad \(offence.name) of frame \(offence.moment.frame) that "
+          + "the \(offence.sender.rawValue) sent",
+        expected: "the \(receiver) fails the connection",
+        actual: "\(event.seenFrame) after "
+          + event.context.time.seconds(since: offence.moment.time)))
   }
 
   /// Gives up when bytes of the receiver are missing.
@@ -224,5 +270,27 @@ extension WebSocketRequest {
       }
     }
     return fault.map { $0.field == .startLine ? "first line" : "\($0.field.rawValue) header" }
+  }
+}
+
+extension WebSocketState.Negotiation {
+  /// Whether it is known what extensions give a meaning to.
+  fileprivate var isKnown: Bool {
+    switch self {
+    case .nothing, .deflate: true
+    case .unknown, .other: false
+    }
+  }
+}
+
+extension FrameFaults {
+  /// Whether a frame breaks a rule of which the RFC does not say what a receiver does about it, but that it checks what
+  /// comes in (section 10.7).
+  fileprivate var areToBeNoticed: Bool {
+    let codes: [WebSocketFault.Code] = [
+      .fragmentedControl, .longControl, .continuationOfNothing, .messageInsideMessage,
+      .lengthNotShortest, .lengthTooLarge, .halfCloseCode, .invalidCloseCode, .invalidReason,
+    ]
+    return codes.contains { self[$0] != nil }
   }
 }

@@ -43,6 +43,9 @@ enum FrameRule: Int, CaseIterable {
   case receiverFailsOnBits
   case receiverFailsOnOpcode
   case receiverFailsOnText
+  case dataIsChecked
+  case fragmentsAreTaken
+  case controlIsTakenBetween
 
   /// The identifier in the catalogue.
   var clause: String {
@@ -84,6 +87,9 @@ enum FrameRule: Int, CaseIterable {
     case .receiverFailsOnBits: "RFC6455-5.2-2"
     case .receiverFailsOnOpcode: "RFC6455-5.2-4"
     case .receiverFailsOnText: "RFC6455-8.1-1"
+    case .dataIsChecked: "RFC6455-10.7-1"
+    case .fragmentsAreTaken: "RFC6455-5.4-5"
+    case .controlIsTakenBetween: "RFC6455-5.4-4"
     }
   }
 

@@ -40,7 +40,10 @@ extension WebSocketState {
       self[sender].message = message
       return
     }
-    if case .open = message { tally.satisfy(.lastFrameHasFIN, hearing) }
+    if case .open = message {
+      tally.satisfy(.lastFrameHasFIN, hearing)
+      if frame.opcode == .continuation { self[sender].hasFragments = true }
+    }
     self[sender].message = .none
   }
 

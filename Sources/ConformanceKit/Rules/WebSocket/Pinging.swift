@@ -7,6 +7,10 @@ struct OpenPings {
     var moment: Moment
     /// What the Pong must repeat; nil when bytes of it are missing.
     var data: PingData?
+    /// Whether it stands between the fragments of a message.
+    var isBetween = false
+    /// Whether a message in fragments was ended before.
+    var isBehind = false
   }
 
   private(set) var open: [Ping] = []
@@ -43,15 +47,18 @@ struct OpenPings {
     return true
   }
 
-  /// Takes a Pong; false when it repeats no Ping that is open.
+  /// Takes a Pong.
   ///
   /// An endpoint that is asked several times may answer the last time only, so all before it are answered, too.
-  mutating func answer(with data: PingData?) -> Bool {
+  /// - Parameter data: What it holds.
+  /// - Returns: The Ping that it answers; nil when it repeats none that is open.
+  mutating func answer(with data: PingData?) -> Ping? {
     let index = open.lastIndex { data == nil || $0.data == nil || $0.data == data }
-    guard let index else { return false }
+    guard let index else { return nil }
+    let ping = open[index]
     open.removeFirst(index + 1)
     stray = nil
-    return true
+    return ping
   }
 
   mutating func removeAll() {
@@ -83,7 +90,9 @@ extension WebSocketState {
     if let data { self[context.sender].pings.meet(data) }
     // A side that has sent a Close frame waits for no answers but that to it.
     guard self[context.sender].close == nil else { return }
-    let ping = OpenPings.Ping(moment: Moment(context), data: data)
+    var ping = OpenPings.Ping(moment: Moment(context), data: data)
+    if case .open = self[context.sender].message { ping.isBetween = true }
+    ping.isBehind = self[context.sender].hasFragments
     if !self[context.sender].pings.add(ping) { tally.leave(.pingHasPong, .tooMany, hearing) }
   }
 
@@ -94,7 +103,9 @@ extension WebSocketState {
   ) {
     let asker = event.context.sender.other
     guard !self[asker].pings.open.isEmpty else { return }
-    if self[asker].pings.answer(with: Self.data(of: frame)) {
+    if let ping = self[asker].pings.answer(with: Self.data(of: frame)) {
+      if ping.isBetween { tally.satisfy(.controlIsTakenBetween, hearing) }
+      if ping.isBehind { tally.satisfy(.fragmentsAreTaken, hearing) }
       tally.satisfy(.pingHasPong, hearing)
       return tally.satisfy(.pongRepeatsPing, hearing)
     }

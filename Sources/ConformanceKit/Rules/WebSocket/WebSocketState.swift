@@ -57,7 +57,7 @@ struct WebSocketState {
 
   /// The memory that the handshake takes, and what waits to be judged, in bytes.
   var reserved: Int {
-    (request?.size ?? 0) + (response?.size ?? 0) + (offence?.ping?.capacity ?? 0) + client.reserved
+    (request?.size ?? 0) + (response?.size ?? 0) + (offence?.reserved ?? 0) + client.reserved
       + server.reserved
   }
 
@@ -174,6 +174,8 @@ struct WebSocketSide {
   /// Whether it sent anything more than 30 s after both Close frames.
   var livesOn = false
   var message = MessageFacts.unknown
+  /// Whether it ended a message in fragments.
+  var hasFragments = false
   var keys = RecentKeys()
   var pings = OpenPings()
 

@@ -1,0 +1,25 @@
+package import RepriseCore
+
+/// What is driven by cases of WebSocket.
+package enum WebSocketSubject {
+  /// A server, at its place.
+  case server(BrokerPlace)
+  /// A client, which is started once for each case.
+  case client(ClientCommand)
+
+  /// Which end it is.
+  package var peer: Peer {
+    switch self {
+    case .server: .server
+    case .client: .client
+    }
+  }
+
+  /// How it is called, for people.
+  var name: String {
+    switch self {
+    case .server(let place): place.name
+    case .client(let command): command.text
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import RepriseCore
+import Testing
+
+/// The cases of WebSocket that drive clients, with one that is good and one that is not.
+@Suite struct ConformWebSocketClientTests {
+  private let directory: Scratch
+  private let program: [String]
+
+  init() throws {
+    directory = try Scratch()
+    let here = URL(filePath: #filePath).deletingLastPathComponent()
+    let package = here.appending(path: "../../..").standardized.path
+    program = [
+      "\(package)/.build/venv/bin/python",
+      here.appending(path: "../WebSocket/echo-client.py").standardized.path,
+    ]
+  }
+
+  /// What a run came to.
+  private struct Run {
+    let status: Int32
+    let errors: String
+    let report: JSONValue
+
+    func cases(_ outcome: String) -> [String] {
+      let all = report["cases"]?.elements ?? []
+      return Set(
+        all.filter { $0["outcome"]?.text == outcome }.compactMap { $0["case"]?.text }
+      ).sorted()
+    }
+
+    func clauses(_ verdict: String) -> [String] {
+      (report["clauses"]?.elements ?? []).filter { $0["verdict"]?.text == verdict }
+        .compactMap { $0["id"]?.text.map { String($0.dropFirst(8)) } }
+    }
+  }
+
+  private func run(_ options: [String], _ command: [String]) async throws -> Run {
+    let (status, output, errors) = try await RunningCommand.run(
+      ["conform", "client", "--websocket"] + options + ["--format", "json", "--"] + command,
+      in: directory)
+    return Run(
+      status: status, errors: errors,
+      report: JSONValue(parsing: Array(output.utf8)) ?? .null)
+  }
+
+  @Test("A client of a good library keeps what cases can judge")
+  func good() async throws {
+    let cases = [
+      "answer-accept-wrong", "answer-forms", "answer-without-upgrade", "close-codes",
+      "deflate-answers",
+      "frame-masked", "handshake", "masking-keys", "message-lengths", "reserved-bits-behind",
+      "text-invalid-in-fragments",
+    ]
+    let run = try await run(
+      ["--case", cases.joined(separator: ",")], program + ["library", "{url}"])
+    #expect(run.status == 0)
+    #expect(run.clauses("failed") == [])
+    #expect(run.cases("judged") == ["abilities"] + cases)
+    for id in ["4.1-12", "4.1-18", "4.1-20", "5.1-1", "5.1-4", "5.2-2", "5.3-2", "8.1-1"] {
+      #expect(run.clauses("passed").contains(id), "\(id)")
+    }
+    // What binds servers alone is not in the report.
+    #expect(!run.clauses("passed").contains("4.2.2-11"))
+  }
+
+  @Test("A client that looks at nothing is found, and is held to no more than it does")
+  func careless() async throws {
+    let cases = ["answer-accept-wrong", "answer-forms", "deflate-answers", "frame-masked"]
+    let run = try await run(
+      ["--case", cases.joined(separator: ",")], program + ["careless", "ws://{host}:{port}"])
+    #expect(run.status == 1)
+    #expect(run.clauses("failed") == ["4.1-20", "5.1-4"])
+    #expect(run.cases("not-applicable") == ["deflate-answers"])
+  }
+
+  @Test("A command that can't be started, that ends, or that connects to nobody is told")
+  func unable() async throws {
+    for (command, message) in [
+      (["/nowhere/client", "{url}"], "/nowhere/client can't be started: no such file"),
+      (["sh", "-c", "exit 3", "{url}"], "asks for no WebSocket in 10 s; it ended with status 3"),
+      (["sh", "-c", "exit 3"], "does not say where {url} stands"),
+      ([], "no client is named"),
+    ] {
+      let run = try await run([], command)
+      #expect(run.status == 2)
+      #expect(run.errors.contains(message), "\(run.errors)")
+    }
+  }
+}
