@@ -29,7 +29,7 @@ struct CaseLibraryTests {
 
   @Test(
     "Each case is for clauses that bind its subject, have a rule, and are of a version of the case",
-    arguments: CaseKind.allCases)
+    arguments: [CaseKind.broker, .client])
   func clauses(_ kind: CaseKind) throws {
     let catalogue = try Catalogue.bundled().clauses
     for one in try CaseLibrary(kind).cases {
@@ -41,9 +41,9 @@ struct CaseLibraryTests {
         }
         #expect(!meant.isEmpty, "\(one.name): no clause \(clause)")
         #expect(
-          meant.contains {
-            $0.actor != (kind == .broker ? .client : .server)
-              && [.checked, .reactive].contains($0.status)
+          meant.contains { clause in
+            [.checked, .reactive].contains(clause.status)
+              && one.subjects.contains { clause.actor != ($0 == .server ? .client : .server) }
           }, "\(one.name): \(clause) does not bind its subject, or has no rule")
       }
     }

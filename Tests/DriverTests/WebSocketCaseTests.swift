@@ -1,28 +1,11 @@
 import ConformanceKit
 import Driver
-import Foundation
 import RepriseCore
 import Testing
 
 /// The cases of WebSocket that are part of the command, and what a file of one may be.
 @Suite("The cases of WebSocket")
 struct WebSocketCaseTests {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Conformance/websocket")
-
-  @Test("The command has the cases of the folder, each named like its file, in their order")
-  func folder() throws {
-    let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
-      .filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }
-    #expect(try CaseLibrary(.webSocket).cases.map(\.name) == files.sorted())
-    for file in files {
-      let path = Self.folder.appending(path: "\(file).json")
-      let cases = try CaseLibrary.read(Array(Data(contentsOf: path)), .webSocket, file)
-      #expect(cases.map(\.name) == [file])
-    }
-  }
-
   @Test("Each case is for clauses that have a rule, of which one binds each end that it drives")
   func clauses() throws {
     let catalogue = try Catalogue.bundled().clauses.filter { $0.spec == "rfc6455" }
@@ -38,16 +21,6 @@ struct WebSocketCaseTests {
         #expect(
           meant.contains { $0.map { $0.actor != other } == true },
           "\(one.name) is for nothing that binds a \(subject)")
-      }
-    }
-  }
-
-  @Test("Every step of every case can be sent")
-  func steps() throws {
-    for one in try CaseLibrary(.webSocket).cases {
-      for plan in CasePlan.plans(of: one, in: []) {
-        let lines = try plan.preview().split(separator: "\n")
-        #expect(lines.count == plan.steps.count + 1, "\(plan.name)")
       }
     }
   }

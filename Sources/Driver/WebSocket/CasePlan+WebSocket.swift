@@ -2,9 +2,9 @@ package import RepriseCore
 import Wire
 
 extension DrivenCase {
-  /// Which end it can drive: the one that does not do what a step of it does; both where no step says.
+  /// Which end it can drive; of WebSocket the one that does not do what a step of it does, and both where no step says.
   package var subjects: Set<Peer> {
-    guard kind == .webSocket else { return [] }
+    guard kind == .webSocket else { return [kind == .broker ? .server : .client] }
     let actions = steps.map(\.action)
     if actions.contains(.connect) { return [.server] }
     return actions.contains(.accept) ? [.client] : [.server, .client]
@@ -43,7 +43,8 @@ extension CasePlan {
       let body = try fields.closeBody() ?? [0x03, 0xE8]
       return "  " + Self.hex(WebSocketFrame(.close, body).encoded())
     case .wait: return "  \(try fields.seconds(orElse: 1))"
-    case .finish, .reset, .subscribe, .unsubscribe, .publish, .send, .release, .disconnect: return ""
+    case .finish, .reset, .subscribe, .unsubscribe, .publish, .send, .release, .disconnect:
+      return ""
     }
   }
 

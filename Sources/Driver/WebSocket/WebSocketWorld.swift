@@ -241,7 +241,8 @@ final class WebSocketWorld: CaseWorld {
         isBegun = false
         let end = started?.endedBy.map { "; it ended with \($0)" } ?? ""
         throw DriverError(
-          .unreachable, "\(command.text) asks for no WebSocket in 10 s\(end); check that it uses {url}")
+          .unreachable,
+          "\(command.text) asks for no WebSocket in 10 s\(end); check that it uses {url}")
       }
       isBegun = true
       return .again(
