@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Drives real brokers and clients by all cases of `reprise conform`, and writes down what they do.
+"""Drives real brokers, clients and peers of WebSocket by all cases of `reprise conform`, and writes down what they do.
 
     Tests/Field/field.py                      all of them, the full profile
     Tests/Field/field.py mosquitto --profile quick --runs 20      whether a run says the same each time
@@ -62,12 +62,13 @@ def password():
     return str(file)
 
 
-# A subject is driven by a subcommand of `reprise conform` with arguments of its own; `version` finds out what it is.
-Subject = collections.namedtuple("Subject", ["subcommand", "arguments", "version"])
+# A subject is driven by a subcommand of `reprise conform` with arguments of its own; `version` finds out what it is. Its
+# kind is that of the table that it stands in.
+Subject = collections.namedtuple("Subject", ["kind", "subcommand", "arguments", "version"])
 
 
 def broker(command, version, *more):
-    return Subject("broker", ["--launch", command, *more], version)
+    return Subject("broker", "broker", ["--launch", command, *more], version)
 
 
 def brokers():
@@ -85,7 +86,7 @@ def brokers():
 
 
 def client(publishes, subscribes, version):
-    return Subject("client", ["--publishes", publishes, "--subscribes", subscribes], version)
+    return Subject("client", "client", ["--publishes", publishes, "--subscribes", subscribes], version)
 
 
 def agent(name, package):
@@ -118,6 +119,19 @@ def clients():
     }
 
 
+def peers():
+    """Both ends of WebSocket, which echo."""
+    found = {}
+    for name in ["websockets", "aiohttp", "tornado", "wsproto", "autobahn"]:
+        script = [str(VENV / "bin" / "python"), f"{HERE}/agents/ws_{name}.py"]
+        launch = " ".join([*script, "serve", "--port", "{port}"])
+        found[f"{name}-server"] = Subject("peer", "server", ["--launch", launch], lambda name=name: python(name))
+        found[f"{name}-client"] = Subject(
+            "peer", "client", ["--websocket", "--", *script, "connect", "{url}"], lambda name=name: python(name)
+        )
+    return found
+
+
 # What a run finds and a reader doubts, with the reason: shown as undecided, and kept nowhere. Clauses:
 DOUBTED = {
     # It takes a PINGREQ for the identifier that the PUBLISH in front of it lacks, upon which it should have closed.
@@ -139,10 +153,8 @@ def drive(name, subject, more, run):
     folder = WORK / name
     shutil.rmtree(folder, ignore_errors=True)
     report = WORK / f"{name}.{run}.json"
-    words = [REPRISE, "conform", subject.subcommand, *subject.arguments, *more]
-    status = subprocess.run(
-        words + ["--save", folder, "--format", "json", "--output", report, "--force", "--quiet"]
-    ).returncode
+    words = [REPRISE, "conform", subject.subcommand, *more, "--save", folder, "--format", "json", "--output", report]
+    status = subprocess.run([*words, "--force", "--quiet", *subject.arguments]).returncode
     if status not in (0, 1):
         sys.exit(f"{name}: conform {subject.subcommand} ended with {status}")
     return json.loads(report.read_text()), folder
@@ -249,7 +261,7 @@ def main():
     options = parser.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
     install()
-    subjects = brokers() | clients()
+    subjects = brokers() | clients() | peers()
     results, flaky = {}, []
     for name in options.subjects or subjects:
         subject = subjects[name]
@@ -260,8 +272,8 @@ def main():
         results[name] = (version, report, keep(name, subject, report, folder) if options.keep else {})
     for line in flaky:
         print("not the same each time:", line)
-    for kind in ["broker", "client"] if options.keep else []:
-        own = {name: result for name, result in results.items() if subjects[name].subcommand == kind}
+    for kind in ["broker", "client", "peer"] if options.keep else []:
+        own = {name: result for name, result in results.items() if subjects[name].kind == kind}
         if own:
             write(kind, table(own))
     sys.exit(1 if flaky else 0)
