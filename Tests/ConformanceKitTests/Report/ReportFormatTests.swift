@@ -8,7 +8,7 @@ import Wire
 /// A session with one failure, one clause of each other verdict, and a SHOULD that is not followed.
 private func sampleReport() throws -> ConformanceReport {
   let clauses = [
-    "mqtt-3.1.1/MQTT-3.1.2-1", "mqtt-3.1.1/MQTT-3.3.1-4", "mqtt-3.1.1/MQTT-3.14.4-1",
+    "mqtt-3.1.1/MQTT-3.1.3-6", "mqtt-3.1.1/MQTT-3.3.1-4", "mqtt-3.1.1/MQTT-3.14.4-1",
     "mqtt-3.1.1/MQTT-3.10.3-2", "mqtt-3.1.1/MQTT-3.1.0-1", "RFC6455-7.1.2-1",
   ]
   var script = Script()

@@ -8,7 +8,7 @@ import Wire
 struct ReportTests {
   /// A run with one violation, one clause that is not decided, and one that was not exercised.
   private func report() throws -> ConformanceReport {
-    let clauses = ["MQTT-3.1.2-1", "MQTT-3.3.1-4", "MQTT-3.14.4-1", "MQTT-3.10.3-2"]
+    let clauses = ["MQTT-3.1.3-6", "MQTT-3.3.1-4", "MQTT-3.14.4-1", "MQTT-3.10.3-2"]
     return try judge(options: ConformanceOptions(specs: ["mqtt-3.1.1"], clauses: clauses)) {
       $0.start()
       $0.client(hex: "36 06 0001 61 0001 01")
@@ -23,7 +23,7 @@ struct ReportTests {
     report = report.replacingPackets(by: #"{"type":"PUBLISH"}"#)
     let expected = #"""
       {"tool":{"name":"reprise","version":"1"},"inputs":["test.pcap"],"clauses":[
-      {"id":"MQTT-3.1.2-1","spec":"mqtt-3.1.1","section":"3.1.2.1","level":"MUST","actor":"server",
+      {"id":"MQTT-3.1.3-6","spec":"mqtt-3.1.1","section":"3.1.3.1","level":"MUST","actor":"server",
       "verdict":"not-applicable","reason":"a driver has to provoke it",
       "tally":{"violated":0,"kept":0,"undecided":0},"findings":[]},
       {"id":"MQTT-3.3.1-4","spec":"mqtt-3.1.1","section":"3.3.1.2","level":"MUST","actor":"both",
