@@ -80,6 +80,14 @@ package struct DrivenCase: Sendable, Hashable {
     }
   }
 
+  /// Which end it can drive; of WebSocket the one that does not do what a step of it does, and both where no step says.
+  package var subjects: Set<Peer> {
+    guard kind == .webSocket else { return [kind == .broker ? .server : .client] }
+    let actions = steps.map(\.action)
+    if actions.contains(.connect) { return [.server] }
+    return actions.contains(.accept) ? [.client] : [.server, .client]
+  }
+
   /// Long enough for an answer that does not come to be one that was not given.
   private static let usualSeconds = 45
 }

@@ -1,15 +1,5 @@
-package import RepriseCore
+import RepriseCore
 import Wire
-
-extension DrivenCase {
-  /// Which end it can drive; of WebSocket the one that does not do what a step of it does, and both where no step says.
-  package var subjects: Set<Peer> {
-    guard kind == .webSocket else { return [kind == .broker ? .server : .client] }
-    let actions = steps.map(\.action)
-    if actions.contains(.connect) { return [.server] }
-    return actions.contains(.accept) ? [.client] : [.server, .client]
-  }
-}
 
 extension CasePlan {
   /// Says what a step of WebSocket sends.

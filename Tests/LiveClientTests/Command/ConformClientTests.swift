@@ -224,6 +224,34 @@ import Testing
     #expect(run.clauses("failed") == fault.failed)
   }
 
+  // MARK: What a broker of a case does
+
+  @Test("Answers that are held back come when they are released, and all later ones at once")
+  func releases() async throws {
+    try directory.write(
+      #"""
+      {"name": "own", "title": "A test.", "clauses": ["MQTT-3.14.4-2"], "versions": ["5.0"],
+       "rows": [{"qos": 1, "count": 30}], "steps": [
+        {"do": "accept"}, {"do": "hold", "types": ["PUBACK"]},
+        {"do": "await", "type": "PUBLISH", "count": 20, "seconds": 10}, {"do": "release"},
+        {"do": "await", "type": "DISCONNECT", "seconds": 10}, {"do": "await", "end": true}]}
+      """#, to: "own.json")
+    // It has 20 open at most, and leaves when all 30 are acknowledged.
+    let run = try await judge(
+      ["--case", directory.file("own.json"), "--save", directory.file("evidence")],
+      [
+        "python3", Self.script, "{port}", "{version}", "publish", "{topic}", "{qos}", "{count}",
+        "60", "{payload}",
+      ])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.cases("judged") == ["mqtt-3.1.1 abilities", "mqtt-5.0 abilities", "mqtt-5.0 own"])
+    let events = Child.text(of: directory.file("evidence/own.v5.jsonl")).split(separator: "\n")
+    let types = events.compactMap { JSONValue(parsing: Array($0.utf8))?["type"]?.text }
+    #expect(types.prefix { $0 != "PUBACK" }.count { $0 == "PUBLISH" } == 20)
+    for type in ["PUBLISH", "PUBACK"] { #expect(types.count { $0 == type } == 30, "\(type)") }
+    #expect(types.contains("DISCONNECT"))
+  }
+
   // MARK: How clients are started and met
 
   @Test("A program that does not want to end is ended, and what it has started")

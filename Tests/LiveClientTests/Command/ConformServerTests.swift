@@ -10,31 +10,8 @@ import Wire
 
   init() throws { directory = try Scratch() }
 
-  /// What a run came to.
-  private struct Run {
-    let status: Int32
-    let errors: String
-    let report: JSONValue
-
-    /// The cases of an outcome, each once.
-    func cases(_ outcome: String) -> [String] {
-      let all = report["cases"]?.elements ?? []
-      return Set(
-        all.filter { $0["outcome"]?.text == outcome }.compactMap { $0["case"]?.text }
-      ).sorted()
-    }
-
-    func clauses(_ verdict: String) -> [String] {
-      (report["clauses"]?.elements ?? []).filter { $0["verdict"]?.text == verdict }
-        .compactMap { $0["id"]?.text.map { String($0.dropFirst(8)) } }
-    }
-  }
-
-  private func run(_ words: [String]) async throws -> Run {
-    let (status, output, errors) = try await RunningCommand.run(
-      ["conform", "server"] + words + ["--format", "json"], in: directory)
-    return Run(
-      status: status, errors: errors, report: JSONValue(parsing: Array(output.utf8)) ?? .null)
+  private func run(_ words: [String]) async throws -> WebSocketRun {
+    try await WebSocketRun(["server"] + words + ["--format", "json"], in: directory)
   }
 
   /// A server of some lines that echoes frames as they come, and fails a connection for what it is told to.

@@ -17,32 +17,9 @@ import Testing
     ]
   }
 
-  /// What a run came to.
-  private struct Run {
-    let status: Int32
-    let errors: String
-    let report: JSONValue
-
-    func cases(_ outcome: String) -> [String] {
-      let all = report["cases"]?.elements ?? []
-      return Set(
-        all.filter { $0["outcome"]?.text == outcome }.compactMap { $0["case"]?.text }
-      ).sorted()
-    }
-
-    func clauses(_ verdict: String) -> [String] {
-      (report["clauses"]?.elements ?? []).filter { $0["verdict"]?.text == verdict }
-        .compactMap { $0["id"]?.text.map { String($0.dropFirst(8)) } }
-    }
-  }
-
-  private func run(_ options: [String], _ command: [String]) async throws -> Run {
-    let (status, output, errors) = try await RunningCommand.run(
-      ["conform", "client", "--websocket"] + options + ["--format", "json", "--"] + command,
-      in: directory)
-    return Run(
-      status: status, errors: errors,
-      report: JSONValue(parsing: Array(output.utf8)) ?? .null)
+  private func run(_ options: [String], _ command: [String]) async throws -> WebSocketRun {
+    try await WebSocketRun(
+      ["client", "--websocket"] + options + ["--format", "json", "--"] + command, in: directory)
   }
 
   @Test("A client of a good library keeps what cases can judge")
