@@ -9,6 +9,8 @@ reprise := .build/release/reprise
 silent := Recordings/keep-alive-expired/capture.pcap
 # Of a broker that breaks clauses of MQTT.
 others := $(wildcard Recordings/rabbitmq-*/capture.pcap)
+# The packages of what make field drives: brokers, then clients of MQTT, then peers of WebSocket.
+subjects := rabbitmq-server ejabberd activemq paho.mqtt.c-examples node-mqtt nodejs golang-go golang-github-eclipse-paho.mqtt.golang-dev openjdk-17-jdk-headless libmqtt-client-java node-ws libmojolicious-perl golang-github-gorilla-websocket-dev golang-nhooyr-websocket-dev libwebsockets-dev libwebsocketpp-dev libboost-dev libboost-system-dev
 scripts := $(wildcard .ci/*) Packaging/install Packaging/deb Recordings/record-lib.sh $(wildcard Recordings/*/record.sh Tests/Benchmarks/*.sh Tests/Field/*.sh)
 
 help:
@@ -61,15 +63,18 @@ demo: build
 	@echo "== The SDK against its own clauses, on recordings and captures of its scenarios"
 	$(reprise) conform sdk
 
+# So many tests at a time. Without a bound all of them begin at once: a test that waits for another task then waits for
+# most of the others, and one of XCTest takes a processor for as long, as it waits in a loop.
+width := SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 test: setup
 	@echo "== Build; no import that the manifest does not declare"
 	swift build --explicit-target-dependency-import-check error
 	@echo "== Tests"
-	swift test --skip LiveClientTests --skip DocumentationTests 2>&1 | tee .build/tests.log
+	$(width) .ci/tests .build/tests.log --skip LiveClientTests --skip DocumentationTests
 	@echo "== Tests with a broker of their own, which measure real time and so want the machine to themselves"
-	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 swift test --skip-build --filter LiveClientTests
+	$(width) .ci/tests .build/tests-live.log --skip-build --filter LiveClientTests
 	@echo "== Tests of the documentation's pages, of which the tutorial builds a package"
-	swift test --skip-build --filter DocumentationTests
+	.ci/tests .build/tests-documentation.log --skip-build --filter DocumentationTests
 	@$(MAKE) --no-print-directory example
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory docs
@@ -127,12 +132,10 @@ lint:
 	@echo "== Mutants that are written down still stand in the rules"
 	@PYTHONDONTWRITEBYTECODE=1 python3 Tests/Mutation/mutate.py --check
 
-# Not part of the tests: it takes RabbitMQ, ejabberd, Erlang, paho C and packages of Python, and a quarter of an hour. Twenty runs, because a verdict that is
-# not the same each time accuses by chance.
+# Not part of the tests: it takes brokers, clients and peers from Debian and PyPI, and two hours. Twenty runs, because a
+# verdict that is not the same each time accuses by chance.
 field: build
-	@command -v rabbitmq-server >/dev/null || { echo "field: no RabbitMQ; apt-get install --no-install-recommends rabbitmq-server" >&2; exit 2; }
-	@command -v ejabberdctl >/dev/null || { echo "field: no ejabberd; apt-get install --no-install-recommends ejabberd" >&2; exit 2; }
-	@command -v paho_c_pub >/dev/null || { echo "field: no paho C; apt-get install paho.mqtt.c-examples" >&2; exit 2; }
+	@dpkg-query -W $(subjects) >/dev/null 2>&1 || { echo "field: apt-get install --no-install-recommends $(subjects)" >&2; exit 2; }
 	@echo "== Brokers and clients, driven by all cases"
 	python3 Tests/Field/field.py $(if $(KEEP),--keep)
 	@echo "== The quick profile, again and again"

@@ -97,7 +97,10 @@ let package = Package(
       dependencies: [
         "ConformanceKit", "Capture", "RepriseCore", "DeviceSDK", "TestSupport", "Wire",
       ],
-      exclude: ["Sessions/Tallies.txt", "Sessions/Tallies5.txt", "Sessions/SharedTallies.txt"],
+      exclude: [
+        "Sessions/Tallies.txt", "Sessions/Tallies5.txt", "Sessions/SharedTallies.txt",
+        "Sessions/VariantTallies.txt",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "StatisticsTests", dependencies: ["RepriseCore", "Statistics", "TestSupport", "Wire"],
@@ -199,7 +202,7 @@ let package = Package(
       ],
       exclude: [
         "Proxy/tls-server.py", "README.md", "WebSocket/echo-client.py", "WebSocket/server.py",
-        "WebSocket/Server/client.py",
+        "WebSocket/Server/client.py", "Command/client.py", "Command/two-step.c",
       ],
       swiftSettings: settings),
     .testTarget(

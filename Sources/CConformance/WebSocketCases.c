@@ -57,6 +57,7 @@ static const unsigned char web_socket[] = {
 #embed "../../Conformance/websocket/message-behind-close.json" suffix(, ',', )
 #embed "../../Conformance/websocket/message-inside-message.json" suffix(, ',', )
 #embed "../../Conformance/websocket/message-large.json" suffix(, ',', )
+#embed "../../Conformance/websocket/message-large-cut.json" suffix(, ',', )
 #embed "../../Conformance/websocket/message-larger.json" suffix(, ',', )
 #embed "../../Conformance/websocket/message-lengths.json" suffix(, ',', )
 #embed "../../Conformance/websocket/message-lengths-cut.json" suffix(, ',', )

@@ -6,6 +6,8 @@ struct CaptureSession: ~Copyable {
   private var filter: PacketFilter?
   private var session: FrameSession
   private var cut: CaptureError?
+  /// What looks for keys that come later than what they decrypt; nil where the capture is no pipe, or no key log is named.
+  private let pace: PipePace?
 
   /// Prepares to read a capture from where its reader is.
   /// - Parameters:
@@ -21,13 +23,18 @@ struct CaptureSession: ~Copyable {
   ) throws(CaptureError) {
     let embedded = reader.embeddedSecrets
     let isRead = reader.format == .pcapng ? path : nil
+    let isPiped = reader.isPiped && options.keyLog != nil
     self.reader = reader
     if let bpf = options.bpf { filter = try PacketFilter(bpf) } else { filter = nil }
     let secrets = try TLSSecrets(
       options, embedded: embedded,
-      lookAhead: isRead.map { path in { EmbeddedSecrets.all(in: path) } })
+      lookAhead: isRead.map { path in { EmbeddedSecrets.all(in: path) } }, isLive: isPiped)
     secrets.keepsRandoms = plain != nil
     session = FrameSession(options, secrets, plain: plain, emitter)
+    pace = isPiped ? PipePace() : nil
+    guard let pace else { return }
+    session.settle(by: pace)
+    self.reader.keep(pace)
   }
 
   /// The randoms of the clients whose connections have secrets.
@@ -40,7 +47,7 @@ struct CaptureSession: ~Copyable {
   mutating func read(_ count: Int) throws -> Bool {
     let hasMore: Bool
     do throws(CaptureError) {
-      hasMore = try Self.read(count, &reader, &filter, &session)
+      hasMore = try Self.read(count, &reader, &filter, &session, pace)
     } catch {
       guard reader.framesRead > 0, error.code != .invalidFilter else { throw error }
       cut = error
@@ -54,11 +61,12 @@ struct CaptureSession: ~Copyable {
   /// Reads frames with each part as a variable of its own: a frame borrows the reader alone.
   private static func read(
     _ count: Int, _ reader: inout CaptureReader, _ filter: inout PacketFilter?,
-    _ session: inout FrameSession
+    _ session: inout FrameSession, _ pace: PipePace?
   ) throws(CaptureError) -> Bool {
     var left = count
     while left > 0, let frame = try reader.next() {
       left -= 1
+      pace?.pass(to: frame.time)
       if filter != nil, try filter?.matches(frame) == false { continue }
       session.take(frame)
       if session.isOver { return false }

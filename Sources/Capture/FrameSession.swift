@@ -51,8 +51,14 @@ package struct FrameSession: ~Copyable {
     return Timestamp(nanoseconds: now.nanoseconds &+ Self.pace)
   }
 
+  /// Has the same done in a capture that comes through a pipe.
+  func settle(by pace: PipePace) {
+    let traffic = reassembler.consumer
+    pace.look = { traffic.settleTLS($0) }
+  }
+
   /// How often keys are looked for that are missing, in nanoseconds.
-  private static let pace: Int64 = 50_000_000
+  private static let pace = PipePace.step
 
   /// Whether nobody wants more events.
   var isOver: Bool { emitter.isOver }
@@ -103,7 +109,7 @@ extension TLSSecrets {
   ///   - options: What the user says.
   ///   - embedded: What the reader of a capture finds.
   ///   - lookAhead: What reads the secrets of a whole capture; nil where it can't be read twice.
-  ///   - isLive: Whether it is captured right now.
+  ///   - isLive: Whether it may be captured right now.
   /// - Throws: ``CaptureError`` for keys that can't be read.
   convenience init(
     _ options: InputOptions, embedded: EmbeddedSecrets = EmbeddedSecrets(),

@@ -57,8 +57,9 @@ package struct ProxyUpstream: Sendable {
     port = url.port
     isSecure = scheme.isSecure
     self.tls = tls
-    let known: [UInt16: UInt16] = [8_883: 1_883, 443: 80]
-    shownPort = scheme.shownPort ?? known[url.port] ?? (url.port == 0 ? nil : url.port)
+    // Where TLS ends here what is shown is plain; what passes as it is may be TLS, which the port says as well.
+    let plain: [UInt16: UInt16] = scheme.isSecure ? [8_883: 1_883, 443: 80] : [:]
+    shownPort = scheme.shownPort ?? plain[url.port] ?? (url.port == 0 ? nil : url.port)
     addresses = try TCPAddress.resolve(url.host, port: url.port)
     // Nobody is to find out by the first client that a file is not what it should be.
     _ = try makeTLS()

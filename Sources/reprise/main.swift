@@ -5,4 +5,6 @@ import Glibc
 // back then, the end of the process does.
 _ = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
 
-exit(await Reprise.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+let words = Array(CommandLine.arguments.dropFirst())
+TypedSecrets.hide()
+exit(await Reprise.run(words).rawValue)

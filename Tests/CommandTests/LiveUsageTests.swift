@@ -66,6 +66,38 @@ import Testing
       ["ws://h", "-o", "x", "--cert", "y"], "--cert is for TLS, which mqtt:// and ws:// do without"
     ),
     ([url, "-t", "a", "-o", "x", "--insecure"], "--insecure is for TLS, which mqtt:// and"),
+    (
+      ["mqtts://h", "-t", "a", "-o", "x", "--psk", "00ff"],
+      "a pre-shared key needs its identity; type both: --psk-identity NAME --psk HEX"
+    ),
+    (
+      ["mqtts://h", "-t", "a", "-o", "x", "--psk-identity", "d"],
+      "a pre-shared key needs its identity; type both: --psk-identity NAME --psk HEX"
+    ),
+    (
+      [url, "-t", "a", "-o", "x", "--psk-identity", "d", "--psk", "00ff"],
+      "--psk is for MQTT over TLS, and this URL is for something else; type mqtts://HOST:PORT"
+    ),
+    (
+      ["wss://h", "-t", "a", "-o", "x", "--psk-identity", "d", "--psk", "00ff"],
+      "--psk is for MQTT over TLS, and this URL is for something else; type mqtts://HOST:PORT"
+    ),
+    (
+      ["mqtts://h", "-t", "a", "-o", "x", "--psk-identity", "d", "--psk", "00ff", "--insecure"],
+      "--psk takes the place of certificates, which --insecure is for; leave one of them out"
+    ),
+    (
+      ["mqtts://h", "-t", "a", "-o", "x", "--psk-identity", "", "--psk", "00ff"],
+      "--psk-identity has 1 to 128 bytes; type it as the broker knows it"
+    ),
+    (
+      ["mqtts://h", "-t", "a", "-o", "x", "--psk-identity", "d", "--psk", "00f"],
+      "--psk can't be that; type the key as hexadecimal digits, two for each of 1 to 256 bytes"
+    ),
+    (
+      ["mqtts://h", "-t", "a", "-o", "x", "--psk-identity", "d", "--psk=0xff"],
+      "--psk can't be that; type the key as hexadecimal digits, two for each of 1 to 256 bytes"
+    ),
     (["mqtts://h", "-t", "a", "-o", "x", "--ca-file", "/no"], "--ca-file /no: no such file or "),
     (["mqtts://h", "-t", "a", "-o", "x", "--cert", "/dev/null"], "a certificate needs its key; "),
     (
@@ -257,6 +289,7 @@ import Testing
       "--client-id is for a broker, and with ws:// and wss:// the command is the server; leave it"
     ),
     (["simulate", "wss://h", "--insecure"], "--insecure is for a broker, and with ws:// and"),
+    (["simulate", "wss://h", "--psk", "00"], "--psk is for a broker, and with ws:// and wss://"),
     (["simulate", "ws://u:hush@h"], "a server has no use for the user name in its URL; leave it"),
     (["simulate", "ws://h", "--cert", "x"], "--cert is for TLS, which ws:// does without; type"),
     (

@@ -37,7 +37,7 @@ struct CatalogueGuards {
   /// The clauses that a capture can show to be kept, and that nobody can be accused of: what a server does instead an
   /// expiry, a restart or an administrator explains as well.
   static let neverFailed: Set<String> = [
-    "MQTT-3.1.2-1", "MQTT-3.1.2-4", "MQTT-3.1.2-5", "MQTT-3.1.2-7", "MQTT-3.1.3-2", "MQTT-3.2.2-2",
+    "MQTT-3.1.2-1", "MQTT-3.1.2-4", "MQTT-3.1.2-5", "MQTT-3.1.2-7", "MQTT-3.1.3-2",
     "MQTT-4.1.0-1", "MQTT-4.1.0-2", "MQTT-4.6.0-5", "MQTT-2.3.1-5", "MQTT-3.8.4-3",
     // Of what breaks these a receiver may think as it likes.
     "RFC6455-5.4-4", "RFC6455-5.4-5", "RFC6455-10.7-1",

@@ -34,15 +34,15 @@ struct SessionTallyTests {
     }
   }
 
-  @Test("Each session has its exact tally", .enabled(if: !GoldenTallies.isWritten))
+  @Test("Each session has its exact tally", .enabled(if: !GoldenFile.isWritten))
   func tallies() throws { try Self.sessions.checkTallies() }
 
-  @Test("Each session of MQTT 5.0 has its exact tally", .enabled(if: !GoldenTallies.isWritten))
+  @Test("Each session of MQTT 5.0 has its exact tally", .enabled(if: !GoldenFile.isWritten))
   func talliesOf5() throws { try Self.sessionsOf5.checkTallies() }
 
   @Test(
     "Each session of several connections has its exact tally",
-    .enabled(if: !GoldenTallies.isWritten))
+    .enabled(if: !GoldenFile.isWritten))
   func sharedTallies() throws { try Self.sharedSessions.checkTallies() }
 
   @Test("Whoever is blamed is the one that the clause speaks of")

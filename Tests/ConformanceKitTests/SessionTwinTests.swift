@@ -70,16 +70,7 @@ struct SessionTwinTests {
   @Test("A capture that ends earlier accuses nobody of more")
   func cut() throws {
     try expectWeaker(atLeast: 2_500) { whole in
-      whole.indices.dropFirst().map { place in
-        var events = Array(whole[..<place])
-        var context = events[place - 1].context
-        context.over = nil
-        if whole[0].context.wire == .webSocket { context.wire = .webSocket }
-        let closing = ConnectionClosing(
-          how: .endOfCapture, firstFrame: context.frame, firstTime: context.time)
-        events.append(Event(context, .closed(closing)))
-        return ("the end at \(place)", events)
-      }
+      whole.indices.dropFirst().map { ("the end at \($0)", whole.cut(at: $0)) }
     }
   }
 

@@ -227,7 +227,7 @@ struct TallyTests {
   static let all =
     receivers + silences + closes + WholeCase.provocations + WholeCase.webSocketProvocations
     + WholeCase.doubtfulSilences + WholeCase.doubtfulAnswers + WholeCase.lateProvocations
-    + WholeCase.doubtfulFrames
+    + WholeCase.doubtfulFrames + WholeCase.carriedEnds
 
   @Test("A session fails what it fails, and nothing else", arguments: all)
   func whole(_ session: WholeCase) throws { try session.check() }

@@ -12,14 +12,19 @@ end() {
     kill "$server" 2>/dev/null || true
     wait "$server" 2>/dev/null || true
   fi
+  # It leaves the one that it has started.
+  epmd -kill >/dev/null 2>&1 || true
   rm -rf "$work"
 }
 trap end EXIT
 trap 'exit 143' TERM INT
-free=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+free() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# Its nodes find each other by a daemon, which is one of its own here.
+ERL_EPMD_PORT=$(free)
+export ERL_EPMD_PORT
 printf '%s\n' "listeners.tcp = none" "mqtt.listeners.tcp.1 = 127.0.0.1:$port" >"$work/rabbitmq.conf"
 printf '[rabbitmq_mqtt].\n' >"$work/plugins"
-HOME=$work RABBITMQ_NODENAME=field@localhost RABBITMQ_DIST_PORT=$free \
+ERL_CRASH_DUMP_SECONDS=0 HOME=$work RABBITMQ_NODENAME=field$port@localhost RABBITMQ_DIST_PORT=$(free) \
   RABBITMQ_CONFIG_FILE=$work/rabbitmq.conf RABBITMQ_ENABLED_PLUGINS_FILE=$work/plugins \
   RABBITMQ_CONF_ENV_FILE=/dev/null RABBITMQ_MNESIA_BASE=$work/mnesia RABBITMQ_LOG_BASE=$work/log \
   RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}' \

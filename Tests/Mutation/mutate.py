@@ -34,11 +34,12 @@ TARGETS = ["CPcap", "CZlib", "CCrypto", "Wire", "RepriseCore", "Capture", "Devic
 # neither are those of the tables of sessions, which see a part of what the tallies hold.
 STAGES = [
     "SessionTallyTests/(tallies|talliesOf5|sharedTallies)",
+    "VariantTallyTests",
     "FormatTests|LedgerTests|SessionTallyTests/blame|TallyTests|SubscriptionListTests|PacketIDTableTests|HearingTests"
     "|SeenValueTests|RuleSetTests|ReceiverTests|FindingTests|LimitTests|CatalogueGuards|ConnectionClocksTests"
     "|ExampleTests|FindingSecretTests|BaselineTests|FingerprintTests|MergingTests|ReportTests|ReportFormatTests"
     "|HostileReportTests|ReportedConnectionsTests|AttemptTests",
-    "LossTests|SessionTwinTests|TwinTests|RedactedSessionTests|JudgeTests",
+    "LossTests|SessionTwinTests|TwinTests|RedactedSessionTests|JudgeTests|ConformingBrokerTests",
 ]
 
 

@@ -8,24 +8,11 @@
     /// - Returns: What the program ended with, and the attachments by name.
     private static func run(_ test: String) async throws -> (status: Int32, [String: String]) {
       let folder = try Scratch()
-      let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-      let process = Process()
-      process.executableURL = URL(filePath: program)
-      process.arguments = [
-        "--testing-library", "swift-testing", "--filter", test, "--attachments-path", folder.path,
-      ]
-      process.standardOutput = FileHandle.nullDevice
-      process.standardError = FileHandle.nullDevice
-      try process.run()
-      await withCheckedContinuation { continuation in
-        Thread {
-          process.waitUntilExit()
-          continuation.resume()
-        }.start()
-      }
+      let (status, _) = try await TestProgram.run(
+        test, [:], ["--attachments-path", folder.path])
       var attachments: [String: String] = [:]
       for name in try folder.files { attachments[name] = try folder.text(name) }
-      return (process.terminationStatus, attachments)
+      return (status, attachments)
     }
 
     @Test func aDivergenceHasTheRecordingAndThatOfTheRun() async throws {

@@ -44,6 +44,29 @@ struct ToldIssues: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
+  /// Runs a test with several traits within the test that runs.
+  /// - Parameters:
+  ///   - traits: The traits, the outermost first.
+  ///   - environment: The variables that they see.
+  ///   - body: The inner test's body.
+  /// - Returns: What it came to.
+  /// - Throws: When there is no test to run it in.
+  static func running(
+    _ traits: [ReplayTrait], _ environment: [String: String] = [:],
+    _ body: @escaping @Sendable () async throws -> Void
+  ) async throws -> ToldIssues {
+    let test = try #require(Test.current)
+    let whole = traits.reversed().reduce(body) { inner, trait in
+      { try await trait.provideScope(for: test, testCase: nil, performing: inner) }
+    }
+    return try await gathering {
+      try await Surroundings.$replaced.withValue(environment) {
+        let world = try ReplayTrait.world(of: traits, test, nil)
+        try await TestWorld.$current.withValue(world) { try await whole() }
+      }
+    }
+  }
+
   /// Gathers what would be issues of the test that runs.
   static func gathering(
     _ body: @escaping @Sendable () async throws -> Void

@@ -24,8 +24,10 @@ package final class CaptureCopier {
     package var isChanged = false
     /// Whether packets of another link type than the frames' are added: those of decrypted connections.
     package var addsPackets = false
-    /// Whether secrets that the capture holds stay in it.
-    package var keepsSecrets = true
+    /// What is hidden in the text of blocks and options; nothing where those stay as they are.
+    ///
+    /// With it secrets of TLS and blocks of unknown kinds are left out.
+    package var hidden: RedactionRules?
     /// A key log to be embedded; empty for none.
     package var secrets: [UInt8] = []
 
@@ -61,6 +63,10 @@ package final class CaptureCopier {
   private static let statistics: UInt32 = 5
   private static let enhancedPacket: UInt32 = 6
   private static let decryptionSecrets: UInt32 = 10
+  /// The kinds of blocks without a frame whose parts are known, and where their lists of options begin, or that of names.
+  private static let listStarts: [UInt32: Int] = [
+    PcapngReader.sectionHeader: 24, interfaceDescription: 16, 4: 8, statistics: 20,
+  ]
 
   /// Prepares to write a file.
   /// - Parameters:
@@ -195,8 +201,8 @@ package final class CaptureCopier {
     {
       interfaces.append(interface)
     }
-    if type == Self.decryptionSecrets, !options.keepsSecrets {
-      lost.secrets += 1
+    if options.hidden != nil, Self.listStarts[type] == nil {
+      if type == Self.decryptionSecrets { lost.secrets += 1 } else { lost.blocks += 1 }
       return
     }
     guard target == .pcapng else {
@@ -208,8 +214,27 @@ package final class CaptureCopier {
     let isSection = type == PcapngReader.sectionHeader
     if isSection, options.isChanged { bytes.put(UInt64.max, at: 16, order) }
     if type == Self.statistics { shiftInterface(&bytes, order) }
+    hideText(of: &bytes, from: Self.listStarts[type] ?? bytes.count)
     buffer += bytes
     if isSection { beginInterfaces() }
+  }
+
+  /// Overwrites what looks like a secret in the options of a block, which begin at a place, or in its names.
+  private func hideText(of block: inout [UInt8], from start: Int) {
+    guard let hidden = options.hidden else { return }
+    var start = start
+    while start + 4 <= block.count - 4, let size = block.span.bytes.uint16(at: start + 2, order) {
+      let end = start + 4 + Int(size)
+      guard end <= block.count - 4 else { return }
+      // Names end with a zero.
+      for text in block[(start + 4)..<end].split(separator: 0) {
+        for place in hidden.places(in: text.span.bytes).places {
+          let first = text.startIndex + place.offset
+          block.replaceSubrange(first..<(first + place.bytes.count), with: place.bytes)
+        }
+      }
+      start = (end + 3) & ~3
+    }
   }
 
   /// Raises the number of an interface, where there is one of ours in front of the others.
@@ -232,7 +257,7 @@ package final class CaptureCopier {
   /// A record of the same format, in which the bytes of the frame may be others, or fewer.
   private func addRecord(_ record: RawSpan, _ old: RawSpan, _ new: RawSpan) {
     let isChanged = !areSame(old, new)
-    guard isChanged || options.addsPackets && pcap == nil else {
+    guard isChanged || options.addsPackets && pcap == nil || options.hidden != nil else {
       record.withUnsafeBytes { buffer.append(contentsOf: $0) }
       return
     }
@@ -241,7 +266,17 @@ package final class CaptureCopier {
       bytes = changed(bytes, at: start, from: old.byteCount, new)
     }
     if options.addsPackets, pcap == nil { bytes = shifted(bytes, new) }
+    if pcap == nil { hideText(of: &bytes, from: Self.optionsStart(of: bytes, order)) }
     buffer += bytes
+  }
+
+  /// Where the options of a block with a frame begin; the block's end where it has none.
+  private static func optionsStart(of block: [UInt8], _ order: ByteOrder) -> Int {
+    let bytes = block.span.bytes
+    guard let type = bytes.uint32(at: 0, order), [enhancedPacket, obsoletePacket].contains(type),
+      let captured = bytes.uint32(at: 20, order).flatMap({ Int(exactly: $0) })
+    else { return block.count }
+    return min(block.count, 28 + (captured + 3) & ~3)
   }
 
   /// A record whose frame has other bytes.

@@ -4,8 +4,9 @@ import Wire
 /// Hides secrets in a capture, in whose frames everything keeps its place.
 ///
 /// What is decoded is known to its last byte: secrets are overwritten, checksums made right, and a frame ends early
-/// (as by a snapshot length) where bytes are told whose meaning nobody knows. Of what is not decoded, text is looked
-/// through. What TLS carries stays encrypted, and secrets to decrypt it are left out.
+/// (as by a snapshot length) where bytes are told whose meaning nobody knows. Of TCP that is not decoded, and of UDP that
+/// is text, text is looked through; of everything else no more than headers is left. What TLS carries stays
+/// encrypted, and secrets to decrypt it are left out.
 package struct CaptureRedaction {
   private let path: String
   private let options: InputOptions
@@ -148,10 +149,11 @@ private final class FrameRedactor {
     if !hasSegment {
       if dissector.openFragment != nil {
         edit.cut(at: Self.payloadStart(of: frame))
-      } else {
-        redactOther(frame, &edit)
+      } else if let end = FrameWithoutTCP(frame).end(of: frame.bytes, rules) {
+        edit.cut(at: end)
       }
     }
+    edit.clear(from: Self.packetEnd(of: frame))
     guard edit.isChanged else { return .copied }
     changed += 1
     if edit.isCut { cut += 1 }
@@ -167,10 +169,14 @@ private final class FrameRedactor {
     return offset + (header?.payloadStart ?? 0)
   }
 
-  /// Looks through what is no TCP: it ends where a secret may begin.
-  private func redactOther(_ frame: borrowing Frame, _ edit: inout FrameEdit) {
-    let places = rules.places(in: frame.bytes)
-    if let first = places.places.map(\.offset).min() { edit.cut(at: first) }
+  /// Where the IP packet of a frame ends, behind which stands whatever fills the frame up; the frame's end where that is
+  /// not known.
+  private static func packetEnd(of frame: borrowing Frame) -> Int {
+    let content = LinkLayer.content(of: frame.bytes, frame.linkType)
+    guard case .ip(let offset) = content else { return frame.bytes.byteCount }
+    let packet = frame.bytes.clamped(offset, frame.bytes.byteCount)
+    let header = try? InternetHeader(packet, wireLength: frame.wireLength - offset)
+    return header.map { offset + $0.payloadEnd } ?? frame.bytes.byteCount
   }
 
   private func redact(_ segment: borrowing TCPSegment, at place: Int, _ edit: inout FrameEdit) {
@@ -299,6 +305,14 @@ private struct FrameEdit {
     guard place < end else { return }
     end = max(0, place)
     isChanged = true
+  }
+
+  /// Overwrites with zeros what stands behind a place.
+  mutating func clear(from place: Int) {
+    for target in max(0, min(place, end))..<end where whole[target] != 0 {
+      whole[target] = 0
+      isChanged = true
+    }
   }
 
   /// Overwrites parts of a segment's payload, and makes its checksum right if it was (RFC 1624).

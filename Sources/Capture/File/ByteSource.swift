@@ -38,8 +38,10 @@ public struct ByteSource: ~Copyable {
 
   /// The size of a regular file as it lies there, in bytes; nil for anything else.
   let regularSize: Int?
+  /// Whether it comes through a pipe or the like, so that nobody knows when more comes.
+  let isPiped: Bool
 
-  private let file: InputFile?
+  private var file: InputFile?
   private var inflater: GzipInflater?
   private var compressedOffset = 0
   private var hasEnded = false
@@ -55,6 +57,7 @@ public struct ByteSource: ~Copyable {
     do throws(CaptureError) {
       let file = try InputFile(path: path, counting: count)
       regularSize = file.regularSize
+      isPiped = regularSize == nil
       self.file = consume file
     } catch { throw error.inFile(path) }
     buffer = ReadBuffer(capacity: Self.initialCapacity)
@@ -67,6 +70,7 @@ public struct ByteSource: ~Copyable {
   public init(bytes: [UInt8]) {
     file = nil
     regularSize = nil
+    isPiped = false
     buffer = ReadBuffer(capacity: bytes.count)
     buffer.append(bytes.span.bytes)
     hasEnded = true
@@ -150,6 +154,9 @@ extension ByteSource {
       try file?.read(into: room, offset: place) ?? 0
     }
   }
+
+  /// Has something looked after while a pipe has nothing.
+  mutating func keep(_ pace: PipePace) { file?.pace = pace }
 
   /// Takes what was read off the count again: someone else is going to read the file from its beginning.
   func countNothing() {

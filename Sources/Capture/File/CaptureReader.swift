@@ -81,6 +81,12 @@ public struct CaptureReader: ~Copyable {
       interfaceID: record.interfaceID, bytes: bytes, wireLength: record.wireLength)
   }
 
+  /// Whether the file comes through a pipe.
+  var isPiped: Bool { source.isPiped }
+
+  /// Has something looked after while the pipe has nothing.
+  mutating func keep(_ pace: PipePace) { source.keep(pace) }
+
   /// What the header of a file of pcap says; nil of pcapng.
   var pcapHeader: PcapReader.FileHeader? { pcap?.header }
 

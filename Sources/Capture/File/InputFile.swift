@@ -12,6 +12,8 @@ import RepriseCore
 struct InputFile: ~Copyable {
   private let descriptor: Int32
   private let count: ReadCount?
+  /// What is looked after while a pipe has nothing; nil where nothing is.
+  var pace: PipePace?
 
   /// Opens a file, or standard input for `-`.
   ///
@@ -57,6 +59,7 @@ struct InputFile: ~Copyable {
   func read(
     into buffer: UnsafeMutableRawBufferPointer, offset: Int
   ) throws(CaptureError) -> Int {
+    awaitBytes()
     while true {
       #if canImport(Glibc)
         let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
@@ -73,6 +76,16 @@ struct InputFile: ~Copyable {
       if number == EINTR { continue }
       throw CaptureError(
         .readFailed, "the file cannot be read: \(systemText(number))", offset: offset)
+    }
+  }
+
+  /// Looks after what waits until the pipe has bytes, or has ended, or nothing waits any more.
+  private func awaitBytes() {
+    guard let pace else { return }
+    while pace.waits() {
+      var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&request, 1, PipePace.milliseconds) == 0 else { return }
+      pace.passIdly()
     }
   }
 

@@ -1,4 +1,5 @@
 import RepriseCore
+import Wire
 
 /// What came of a connection until it is known what it speaks: the pieces of both sides in the order of
 /// their coming, and the bytes of each side in one place.
@@ -36,7 +37,7 @@ struct HeldPieces {
   var isComplete: Bool { losses == 0 }
 
   /// The memory that the pieces take, in bytes.
-  var reserved: Int { pieces.count * 144 + first.bytes.capacity + second.bytes.capacity }
+  var reserved: Int { pieces.count * 144 + first.room.size + second.room.size }
 
   /// What came from a side.
   subscript(side: Side) -> HeldSide { side == .first ? first : second }
@@ -77,6 +78,8 @@ struct HeldPieces {
 struct HeldSide {
   /// All bytes, as if nothing were lost between them.
   private(set) var bytes: [UInt8] = []
+  /// The room that they have.
+  fileprivate private(set) var room = GrownRoom()
   /// The bytes between losses; at least one, which may be empty.
   private(set) var stretches = HeldStretch.none
   /// Why the first bytes that are missing are; nil where none are.
@@ -93,6 +96,7 @@ struct HeldSide {
   fileprivate mutating func append(_ piece: RawSpan) -> Range<Int> {
     let place = bytes.count
     piece.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    room.hold(bytes.count)
     let last = stretches.count - 1
     stretches[last].starts.append(place - stretches[last].range.lowerBound)
     stretches[last].range = stretches[last].range.lowerBound..<bytes.count

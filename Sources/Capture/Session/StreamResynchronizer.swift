@@ -1,4 +1,5 @@
 import RepriseCore
+import Wire
 
 /// A run of packets or frames from a place in some bytes, as far as it proves something.
 protocol StreamChain {
@@ -72,8 +73,7 @@ struct StreamResynchronizer<Chain: StreamChain> {
 
   /// The memory that the kept bytes take, in bytes.
   var reserved: Int {
-    bytes.capacity + starts.capacity * MemoryLayout<Start>.stride + candidates.capacity
-      * MemoryLayout<Candidate>.stride
+    bytes.grownSize + starts.grownSize + candidates.grownSize
   }
 
   /// What was found: how many bytes are no units, and the pieces from the first unit on.

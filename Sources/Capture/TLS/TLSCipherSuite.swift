@@ -15,6 +15,8 @@ struct TLSCipherSuite: Hashable {
     case rsa
     /// It is a key that both have (RFC 4279 section 2).
     case psk
+    /// It is a key that both have, and what the client encrypts by the server's RSA key (RFC 4279 section 4).
+    case rsaPSK
     /// In another way, as by Diffie-Hellman, which no key undoes.
     case other
   }
@@ -52,7 +54,13 @@ struct TLSCipherSuite: Hashable {
   /// How both ends agree on a secret.
   var keyExchange: KeyExchange {
     guard let name = Self.names[value] else { return .other }
-    return name.hasPrefix("RSA_WITH_") ? .rsa : name.hasPrefix("PSK_WITH_") ? .psk : .other
+    let words = name.split(separator: "_").prefix { $0 != "WITH" }
+    return switch words {
+    case ["RSA"]: .rsa
+    case ["PSK"]: .psk
+    case ["RSA", "PSK"]: .rsaPSK
+    default: .other
+    }
   }
 
   /// The hash that its secrets are made with (RFC 5246 section 5, RFC 8446 section 7.1).

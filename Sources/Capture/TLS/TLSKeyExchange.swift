@@ -6,14 +6,32 @@ struct TLSKeyExchange {
 
   /// All messages so far, as they came.
   private var messages: [UInt8] = []
+  /// How many bytes the ClientHello has.
+  private var helloSize = 0
   /// What the ClientKeyExchange holds.
   private var exchanged: [UInt8]?
+
+  /// What stands in front of the second ClientHello: a hash of the first one, and what asked for another.
+  private var beforeRetry: [UInt8] = []
 
   /// Begins with a ClientHello.
   mutating func begin(_ hello: ArraySlice<UInt8>) {
     messages = [1] + (0..<3).map { UInt8(truncatingIfNeeded: hello.count >> (16 - 8 * $0)) }
     messages += hello
+    helloSize = messages.count
+    messages = beforeRetry + messages
+    beforeRetry = []
     exchanged = nil
+  }
+
+  /// Takes what asks for another ClientHello, which the messages end with (RFC 8446 section 4.4.1).
+  /// - Parameter hash: That of the cipher suite.
+  mutating func retry(_ hash: TLSHash) {
+    #if !canImport(CryptoKit)
+      guard let first = hash.digest(Array(messages.prefix(helloSize))) else { return }
+      let size = UInt8(truncatingIfNeeded: first.count)
+      beforeRetry = [254, 0, 0, size] + first + messages.dropFirst(helloSize)
+    #endif
   }
 
   /// Takes the content of a record with messages.
@@ -21,6 +39,9 @@ struct TLSKeyExchange {
     guard exchanged == nil, messages.count + content.count <= Self.most else { return }
     messages += content
   }
+
+  /// The ClientHello, of which early data is sent behind the first one only.
+  var hello: [UInt8] { Array(messages.prefix(helloSize)) }
 
   /// All messages so far but for so many bytes at their end.
   func messages(without beyond: Int) -> [UInt8] { Array(messages.dropLast(beyond)) }
@@ -60,19 +81,26 @@ struct TLSKeyExchange {
 
   private func premaster(_ suite: TLSCipherSuite, _ secrets: TLSSecrets) -> [UInt8]? {
     guard let exchanged else { return nil }
+    var fields = TLSFields(rest: exchanged[...])
     switch suite.keyExchange {
-    case .rsa:
-      var fields = TLSFields(rest: exchanged[...])
-      return fields.prefixed(2).flatMap { secrets.serverKey?.premaster(Array($0)) }
+    case .rsa: return fields.prefixed(2).flatMap { secrets.serverKey?.premaster(Array($0)) }
     case .psk:
-      // RFC 4279 section 2: as many zeros as the key has bytes, and the key, each behind its length.
-      return secrets.preSharedKey.map { key in
-        let size = [
-          UInt8(truncatingIfNeeded: key.count >> 8), UInt8(truncatingIfNeeded: key.count),
-        ]
-        return size + [UInt8](repeating: 0, count: key.count) + size + key
+      // As many zeros as the key has bytes stand for what else there might be (RFC 4279 section 2).
+      return secrets.preSharedKey.map {
+        Self.prefixed([UInt8](repeating: 0, count: $0.count)) + Self.prefixed($0)
       }
+    case .rsaPSK:
+      // The identity stands in front (RFC 4279 section 4).
+      guard let key = secrets.preSharedKey, fields.prefixed(2) != nil,
+        let premaster = fields.prefixed(2).flatMap({ secrets.serverKey?.premaster(Array($0)) })
+      else { return nil }
+      return Self.prefixed(premaster) + Self.prefixed(key)
     case .other: return nil
     }
+  }
+
+  /// Bytes behind their length.
+  private static func prefixed(_ bytes: [UInt8]) -> [UInt8] {
+    [UInt8(truncatingIfNeeded: bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes
   }
 }

@@ -1,10 +1,12 @@
 /// The secrets of 1.3 where a pre-shared key is all that they are made of: no Diffie-Hellman goes into them (`psk_ke`,
-/// RFC 8446 section 4.2.9).
+/// RFC 8446 section 4.2.9), and into those of early data in no case.
 struct TLSKeySchedule {
   /// A secret of each side.
   typealias Pair = (client: [UInt8], server: [UInt8])
 
   private let hash: TLSHash
+  /// The Early Secret (section 7.1).
+  private let early: [UInt8]
   /// The Handshake Secret (section 7.1).
   private let handshake: [UInt8]
 
@@ -18,7 +20,19 @@ struct TLSKeySchedule {
         let handshake = hash.extract(salt: salt, none)
       else { return nil }
       self.hash = hash
+      self.early = early
       self.handshake = handshake
+    #endif
+  }
+
+  /// Returns the secret of the client's early data.
+  /// - Parameter hello: The ClientHello.
+  /// - Returns: The secret; nil where the system can't compute it.
+  func earlySecret(_ hello: [UInt8]) -> [UInt8]? {
+    #if canImport(CryptoKit)
+      return nil
+    #else
+      return hash.derive(early, "c e traffic", hello)
     #endif
   }
 

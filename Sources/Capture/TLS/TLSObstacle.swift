@@ -8,6 +8,8 @@ enum TLSObstacle: Hashable {
   case wrongSecrets
   /// There is a key of a server or a pre-shared one, but no key tells the secrets of the cipher suite.
   case ephemeral(TLSCipherSuite)
+  /// There is one of two keys that tell the secrets of the cipher suite together.
+  case halfOfKeys(TLSCipherSuite)
   /// The cipher suite is none that is decrypted here.
   case suite(TLSCipherSuite)
   /// The version is none that is decrypted here.
@@ -30,6 +32,8 @@ enum TLSObstacle: Hashable {
     case .wrongSecrets: "can't be read: what is given as its keys does not decrypt it"
     case .ephemeral(let suite):
       "can't be read by the key that is given: no such key tells the secrets of \(suite.name)"
+    case .halfOfKeys(let suite):
+      "can't be read by one key: \(suite.name) takes the server's and the pre-shared one"
     case .suite(let suite): "can't be read: \(suite.name) is not decrypted"
     case .version: "can't be read: only TLS 1.2 and 1.3 are decrypted"
     case .compression: "can't be read: compression is not undone"
@@ -46,6 +50,7 @@ enum TLSObstacle: Hashable {
     case .noSecrets:
       "give the key log that the client or the server wrote (SSLKEYLOGFILE) by --keylog FILE"
     case .ephemeral: "give a key log by --keylog FILE"
+    case .halfOfKeys: "give both: --server-key PEM --psk HEX"
     case .notAmongSecrets, .wrongSecrets: "give the key log of that very session"
     case .noHandshake: "start the capture before the connection, and take it with -s 0"
     case .suite, .version, .compression, .unfinished, .lostTrack, .notTLS: nil

@@ -163,6 +163,8 @@ extension TLSSession {
       guard self[client].current == nil else {
         return take(record: record, header, side, arrival, receiver)
       }
+      // Bytes that come behind it are kept by whom the record came from.
+      if wait(for: .early) { return hold(record, side, arrival, receiver) }
       early.lost += header.length
     case TLSRecord.applicationData: giveUpOnRecords()
     default: break

@@ -4,6 +4,7 @@ import RepriseCore
 struct TLSWaiting {
   /// What is done with the keys.
   enum Step {
+    case early
     case begin13(TLSHello, TLSCipherSuite)
     case changeCipherSpec(Side)
   }
@@ -56,6 +57,7 @@ extension TLSSession {
     isPatient = !isLast
     defer { isPatient = true }
     switch waited.step {
+    case .early: if !hasEarlySecret { _ = wait(for: .early) }
     case .begin13(let hello, let suite): begin13(hello, suite)
     case .changeCipherSpec(let side): changeCipherSpec(side)
     }

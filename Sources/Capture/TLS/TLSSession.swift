@@ -61,8 +61,6 @@ final class TLSSession {
   private var master: [UInt8]?
   /// What makes the next secrets of 1.3, until the server's Finished.
   private var schedule: TLSKeySchedule?
-  /// Whether the server asked for another ClientHello.
-  private var hasRetried = false
 
   /// Begins with the first byte of a connection, or in its midst.
   init(client: Side, _ secrets: TLSSecrets, _ buffer: TLSPlainBuffer) {
@@ -192,7 +190,7 @@ final class TLSSession {
     guard !hello.isRetry else {
       early = TLSEarlyData()
       early.isAccepted = false
-      hasRetried = true
+      if let suite = hello.suite { exchange.retry(suite.hash) }
       self[client].use(nil)
       return
     }
@@ -245,9 +243,8 @@ final class TLSSession {
   /// Prepares the keys of a handshake of 1.3 where a pre-shared key is all that they are made of.
   /// - Returns: Whether that is so, and the key is there.
   private func prepareShared(_ suite: TLSCipherSuite) -> Bool {
-    // What precedes a second hello goes into the secrets in another form (RFC 8446 section 4.4.1).
     guard let extensions = serverHello?.extensions, extensions.hasPreSharedKey,
-      !extensions.hasKeyShare, !hasRetried,
+      !extensions.hasKeyShare,
       let schedule = secrets.preSharedKey.flatMap({ TLSKeySchedule($0, suite.hash) }),
       let pair = schedule.handshakeSecrets(sharedMessages)
     else { return false }
@@ -301,9 +298,7 @@ final class TLSSession {
         obstacle = .noSecrets
         return
       }
-      let isEphemeral = secrets.hasKeys && serverHello.suite?.keyExchange == .other
-      obstacle =
-        serverHello.suite.flatMap { isEphemeral ? .ephemeral($0) : nil } ?? .notAmongSecrets
+      obstacle = serverHello.suite.flatMap(obstacleOfKeys) ?? .notAmongSecrets
       return
     }
     guard
@@ -316,6 +311,16 @@ final class TLSSession {
     secrets.keep(master, for: serverHello.sessionID)
     self[client].upcoming = [TLSEpoch(kind: .tls12, cipher: ciphers.client)]
     self[client.other].upcoming = [TLSEpoch(kind: .tls12, cipher: ciphers.server)]
+  }
+
+  /// Why the keys that are given can't tell the secrets of a suite of 1.2; nil where they could.
+  private func obstacleOfKeys(_ suite: TLSCipherSuite) -> TLSObstacle? {
+    switch suite.keyExchange {
+    case .other where secrets.hasKeys: .ephemeral(suite)
+    case .rsaPSK where (secrets.serverKey == nil) != (secrets.preSharedKey == nil):
+      .halfOfKeys(suite)
+    default: nil
+    }
   }
 
   /// What stands in the way of decrypting what a server of 1.2 or before has chosen.
@@ -344,18 +349,29 @@ final class TLSSession {
 
   /// Prepares the keys of early data, whose cipher suite is not told: it is that which its first record is authentic by.
   func prepareEarly(_ record: RawSpan) {
-    guard let hello = clientHello, let secret = secrets.secret(.clientEarly, of: hello.random)
-    else { return }
+    guard let hello = clientHello else { return }
+    let logged = secrets.secret(.clientEarly, of: hello.random)
     var plain = buffer.take()
     defer { buffer.give(plain) }
     for value: UInt16 in 0x1301...0x1305 {
       let suite = TLSCipherSuite(value: value)
-      guard let cipher = TLSKeys.cipher(secret: secret, suite),
+      guard let secret = logged ?? sharedEarly(suite.hash),
+        let cipher = TLSKeys.cipher(secret: secret, suite),
         cipher.open(record, sequence: 0, into: &plain) != nil
       else { continue }
       self[client].use(TLSEpoch(kind: .early, cipher: cipher, secret: secret))
       return
     }
+  }
+
+  /// Whether it is known what early data is encrypted by.
+  var hasEarlySecret: Bool {
+    clientHello.flatMap { secrets.secret(.clientEarly, of: $0.random) } != nil
+  }
+
+  /// The secret of early data that a pre-shared key alone makes, whatever else goes into those that follow.
+  private func sharedEarly(_ hash: TLSHash) -> [UInt8]? {
+    secrets.preSharedKey.flatMap { TLSKeySchedule($0, hash)?.earlySecret(exchange.hello) }
   }
 
   private func accept(_ isAccepted: Bool, _ arrival: Arrival, _ receiver: some TLSReceiver) {

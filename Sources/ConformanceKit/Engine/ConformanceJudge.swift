@@ -228,7 +228,8 @@ public struct ConformanceJudge: EventConsumer {
     let cargo = hearing.judged(wire.isCertain ? .judged : .inferred)
     if case .closed(let closing) = event.body, isJudged {
       // What MQTT asks for may be why an end closes.
-      mqtt.close(Closing(closing, event), event, &table[place], cargo, &tally)
+      let end = Closing(closing, event).carried(by: table[place].rare?.value.webSocket)
+      mqtt.close(end, event, &table[place], cargo, &tally)
     }
     table[place].ownRare.webSocket.note(tally.blamed)
     webSocket.take(event, &table[place].ownRare.webSocket, hearing, &tally)
@@ -409,7 +410,8 @@ public struct ConformanceJudge: EventConsumer {
     }
     return ConformanceReport(
       toolVersion: toolVersion, inputs: files, results: results,
-      isComplete: options.clauses.isEmpty, subjects: tally.kinds?.subjects ?? [], seen: seen)
+      isComplete: options.clauses.isEmpty, subjects: tally.kinds?.subjects ?? [], seen: seen,
+      subject: options.subject)
   }
 }
 

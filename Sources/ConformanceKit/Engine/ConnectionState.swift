@@ -71,6 +71,10 @@ struct ConnectionState {
     return !connack.sessionPresent
   }
 
+  /// Whether the client asked for a session that it had, and the server said that there is none: what the server sends
+  /// then may be of that session all the same, and the untruth in its CONNACK.
+  var isSaidToBeNew: Bool { isNewSession == true && opening.connect?.cleanStart == false }
+
   /// Whether the session ends with the connection, so that nothing can be made up for later.
   var sessionEndsHere: Bool { is5 ? sessionExpiry == 0 : opening.connect?.cleanStart == true }
 
@@ -124,6 +128,10 @@ struct ConnectionState {
     {
       return .undecided(.requesterLeft)
     }
+    // The last bytes of the client may be its DISCONNECT.
+    if answerer == .server, client.isDeaf, ending.client.disconnect == nil {
+      return .undecided(.gap(of: .client))
+    }
     if let last = self[answerer].lastTime, last.nanoseconds(since: time) > Self.patience {
       return clocks.differ ? .undecided(.clocksDiffer) : .violation
     }
@@ -148,6 +156,26 @@ struct Closing {
     first = event.context.sender
     time = closing.firstTime
     isAnswered = closing.isAnswered
+  }
+
+  /// The end of what a WebSocket carries: whoever sends the first Close frame closes it then, and leaves the end of the
+  /// TCP connection to the server (RFC 6455 sections 5.5.1 and 7.1.1).
+  /// - Parameter webSocket: What is known of the frames.
+  /// - Returns: The end; the same where no Close frame was seen.
+  func carried(by webSocket: WebSocketState?) -> Closing {
+    guard let webSocket, how != .endOfCapture else { return self }
+    let frames = Peer.allCases.compactMap { peer in
+      webSocket[peer].close.map { (peer: peer, moment: $0) }
+    }
+    // What was captured at one time stands in its order.
+    let begun = frames.min {
+      ($0.moment.time, $0.moment.frame) < ($1.moment.time, $1.moment.frame)
+    }
+    guard let begun else { return self }
+    var closing = self
+    (closing.first, closing.time) = (begun.peer, begun.moment.time)
+    if frames.count > 1 { (closing.how, closing.isAnswered) = (.fin, true) }
+    return closing
   }
 
   /// Why the end of a connection does not show that the receiver of something bad closed it for that.

@@ -20,7 +20,7 @@ struct RareState {
   /// The memory that it takes, in bytes.
   var reserved: Int {
     MemoryLayout<RareState>.stride + suspicions.reserved + suspicionsOfServer.reserved
-      + webSocket.reserved + refused.capacity * MemoryLayout<RefusedMessage>.stride
+      + webSocket.reserved + refused.grownSize
   }
 }
 

@@ -21,6 +21,14 @@ extension FixedWidthInteger {
   }
 }
 
+extension MQTTPacketType {
+  /// The name within a sentence: `a SUBACK`, `an UNSUBACK`.
+  var withArticle: String {
+    let name = "\(name)"
+    return "AEIOU".contains(name.prefix(1)) ? "an \(name)" : "a \(name)"
+  }
+}
+
 extension MQTTPacketView {
   /// The packet as the value that was seen: `SUBACK 7 (first byte 0x90)`.
   var seen: String {

@@ -54,6 +54,8 @@ struct SubscriptionList {
     var wasThere = false
     /// Whether it was asked for with another Subscription Identifier before, or without one.
     var hasOtherNumber = false
+    /// Whether an answer to a request before the last one granted it, or may have, since it came to stand as it does.
+    var mayBeGranted = false
     /// Whether a request of it is open that may change or end it, or was refused where it stood.
     var isUnsure = false
   }
@@ -85,11 +87,13 @@ struct SubscriptionList {
   private(set) var isOverfull = false
   /// Whether a filter begins with `$` and is neither `$SYS` nor `$share`: a broker's own extension.
   private(set) var hasExtension = false
+  /// Whether a SUBSCRIBE was bad, so that nobody knows what a server that took it makes of its filters.
+  var hasFaultyRequest = false
 
   /// The memory that the filters take, in bytes.
   var reserved: Int {
     // The dictionary takes its key, its value and a bit, and is kept three quarters full.
-    text.capacity + entries.capacity * MemoryLayout<Entry>.stride + places.capacity * 22
+    text.grownSize + entries.grownSize + places.capacity * 22
       + numbers.capacity * 5
       + tree.reserved
   }
@@ -169,18 +173,33 @@ struct SubscriptionList {
     guard entries.indices.contains(reference.index) else { return }
     let isGranted = code < 0x80
     entries[reference.index].raise(to: code)
-    guard entries[reference.index].serial == reference.serial else { return }
+    guard entries[reference.index].serial == reference.serial else {
+      if isGranted { entries[reference.index].mayBeGranted = true }
+      return
+    }
+    // A refusal of a filter that was granted before, or may have been, leaves in doubt whether the old one stands.
+    let mayStand = entries[reference.index].mayStand
     entries[reference.index].closeRequests()
-    // A refusal of a filter that was granted before leaves in doubt whether the old one stands.
-    guard isGranted || entries[reference.index].standing != .granted else { return }
+    guard isGranted || !mayStand else { return }
     entries[reference.index].stand(isGranted ? .granted : .refused, at: moment, on: connection)
     if isGranted { entries[reference.index].grantedQoS = min(code, 2) }
+  }
+
+  /// Takes a SUBACK whose code for a filter was not captured: it may have granted any QoS that was asked for.
+  mutating func settleUnread(_ reference: Reference) {
+    guard entries.indices.contains(reference.index) else { return }
+    entries[reference.index].mayBeGranted = true
+    entries[reference.index].highestQoS = max(
+      entries[reference.index].highestQoS, entries[reference.index].openQoS)
+    entries[reference.index].lowestQoS = 0
   }
 
   /// Removes a filter at its UNSUBACK.
   mutating func remove(_ reference: Reference, at moment: Moment) {
     guard entries.indices.contains(reference.index) else { return }
     guard entries[reference.index].serial == reference.serial else { return }
+    // Requests before it that have no answer came first, and were ended with it.
+    entries[reference.index].closeRequests()
     entries[reference.index].stand(.removed, at: moment, on: connection)
   }
 
@@ -324,7 +343,9 @@ struct SubscriptionList {
   func standing(of filter: RawSpan) -> FilterStanding {
     let inner = MQTTTopicFilter.withoutShare(filter)
     guard inner.byteCount == filter.byteCount, !filter.holdsHidden else { return .unknown }
-    guard let index = find(inner) else { return isOverfull || hasExtension ? .unknown : .strange }
+    guard let index = find(inner) else {
+      return isOverfull || hasExtension || hasFaultyRequest ? .unknown : .strange
+    }
     let entry = entries[index]
     return entry.standing == .granted && !entry.isUnsure && !entry.wasShared ? .granted : .unknown
   }
@@ -381,10 +402,13 @@ extension SubscriptionList.Entry {
     self.identifier = identifier
   }
 
+  /// Whether it may stand though its last request is refused: another one that has no answer may have been granted.
+  fileprivate var mayStand: Bool { standing == .granted || mayBeGranted || openCount > 0 }
+
   /// Takes the answer to the last request: what was asked for before may have been granted all the same, and messages
-  /// of it be on their way.
+  /// of it be on their way, at any QoS up to the one that was asked for.
   fileprivate mutating func closeRequests() {
-    if openCount > 0 { highestQoS = max(highestQoS, openQoS) }
+    if openCount > 0 { (highestQoS, lowestQoS) = (max(highestQoS, openQoS), 0) }
     (openQoS, openCount) = (0, 0)
   }
 
@@ -404,6 +428,7 @@ extension SubscriptionList.Entry {
     frame = UInt32(clamping: moment.frame)
     self.connection = connection
     isUnsure = false
+    mayBeGranted = false
   }
 }
 

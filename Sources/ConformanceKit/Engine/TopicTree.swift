@@ -43,8 +43,7 @@ struct TopicTree {
 
   /// The memory that the levels take, in bytes.
   var reserved: Int {
-    nodes.capacity * MemoryLayout<Node>.stride
-      + (slots.capacity + active.capacity + next.capacity) * MemoryLayout<Int32>.stride
+    nodes.grownSize + slots.grownSize + active.grownSize + next.grownSize
   }
 
   /// Adds a filter, which must be a valid one.

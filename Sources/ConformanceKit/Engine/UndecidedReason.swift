@@ -16,6 +16,7 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case shortlySeen
   case connectNotSeen
   case sessionResumed
+  case sessionMayBeOlder
   case sessionGoesOn
   case unsubscribed
   case extensionFilter
@@ -113,6 +114,9 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .shortlySeen: "the one who owes the answer was not seen to go on for more than 30 s"
     case .connectNotSeen: "the CONNECT that it depends on is not in the capture"
     case .sessionResumed: "the session began before the capture"
+    case .sessionMayBeOlder:
+      "the client asked for its session, and the server may have gone on with it though it said that there "
+        + "is none"
     case .sessionGoesOn: "the session outlives the connection, and the answer may come in the next"
     case .unsubscribed:
       "only a filter matches that was unsubscribed, and messages may have been on their way"

@@ -1,9 +1,11 @@
+internal import Wire
+
 /// The packet identifiers that were used on a connection, one bit each: mostly they count up from 1.
 struct UsedIdentifiers {
   private var words: [UInt64] = []
 
   /// The memory that they take, in bytes.
-  var reserved: Int { words.capacity * 8 }
+  var reserved: Int { words.grownSize }
 
   func contains(_ id: UInt16) -> Bool {
     let word = Int(id >> 6)

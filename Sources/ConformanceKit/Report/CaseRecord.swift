@@ -14,6 +14,8 @@ package struct CaseRecord: Sendable, Hashable {
     case notApplicable = "not-applicable"
   }
 
+  /// Its place in a run of all cases, from 1.
+  package let number: Int
   /// The name of the case.
   package let name: String
   /// What this run of it is called: the name with the version and the number of the row.
@@ -31,7 +33,7 @@ package struct CaseRecord: Sendable, Hashable {
   /// Why it was not judged, or not to its end; nil where it was.
   package var reason: String?
   /// The clauses that its recording violates.
-  package private(set) var failed: [String] = []
+  package var failed: [String] = []
   /// The clauses that it is for and that its recording keeps.
   private var kept: [String] = []
   /// All that its recording keeps and nowhere violates, nor leaves undecided, with their standards; not told in reports.
@@ -39,9 +41,11 @@ package struct CaseRecord: Sendable, Hashable {
 
   /// Creates the record of a case that nothing was judged of yet.
   package init(
-    name: String, run: String, values: String, spec: String, file: String, clauses: [String]
+    _ number: Int, name: String, run: String, values: String, spec: String, file: String,
+    clauses: [String]
   ) {
-    (self.name, self.run, self.values, self.spec, self.file) = (name, run, values, spec, file)
+    (self.number, self.name, self.run, self.values) = (number, name, run, values)
+    (self.spec, self.file) = (spec, file)
     self.clauses = clauses
   }
 
@@ -61,6 +65,20 @@ package struct CaseRecord: Sendable, Hashable {
     }
     let reasons = own.compactMap(\.reason)
     reason = reasons.first ?? "none of its clauses had anything to judge"
+  }
+
+  /// Leaves out the report on a recording in which no time is sure, where it accuses: what came while the driver was held up
+  /// has later times than it came at, and a subject on the same machine was mostly held up as well.
+  /// - Parameters:
+  ///   - report: The report.
+  ///   - heldUp: How long the driver was held up at most.
+  /// - Returns: Whether it is left out.
+  package mutating func doubts(_ report: ConformanceReport, heldUp: Duration) -> Bool {
+    guard report.results.contains(where: { $0.violated > 0 }) else { return false }
+    reason =
+      "the driver was held up for \(heldUp.components.seconds) s, so that no time of what came is sure; "
+      + "run it again where there is less to do"
+    return true
   }
 
   /// Whom findings of it are about.

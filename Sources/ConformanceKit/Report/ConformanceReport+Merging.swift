@@ -1,7 +1,9 @@
+internal import RepriseCore
+
 extension ConformanceReport {
-  /// Joins reports on different files, or on different scenarios, to the one that a run over all of them gives.
+  /// Joins reports on different files, scenarios or cases to the one that a run over all of them gives.
   ///
-  /// Scenarios stand in the order of a run, and worlds as they come.
+  /// Scenarios and cases stand in the order of a run, and worlds as they come.
   /// Files stand in the order of their names if they do so in each report, as those of a run over a folder do; otherwise
   /// as they come, report by report. A run tells the first findings of a clause only, and so does this.
   /// - Parameter parts: The reports, with the names of their files.
@@ -16,6 +18,7 @@ extension ConformanceReport {
     if first.report.scenarios != nil {
       return try merged(scenarios: parts, isStrict: isStrict(parts))
     }
+    if first.report.cases != nil { return try merged(cases: parts) }
     var known: [String: String] = [:]
     for (name, report) in parts {
       for input in Set(report.inputs) {
@@ -35,14 +38,10 @@ extension ConformanceReport {
     _ parts: [(name: String, report: ConformanceReport)],
     with first: (name: String, report: ConformanceReport)
   ) throws(ReportError) {
-    func kind(_ report: ConformanceReport) -> ReportDocument.Kind {
-      report.scenarios == nil ? .files : .scenarios(nil)
-    }
     for (name, report) in parts {
-      guard kind(report) == kind(first.report) else {
+      guard report.sort == first.report.sort else {
         throw ReportError(
-          name,
-          "it is \(kind(report).words), and \(first.name) \(kind(first.report).words)",
+          name, "it is \(report.sort), and \(first.name) \(first.report.sort)",
           "join reports of one sort")
       }
       guard report.toolVersion == first.report.toolVersion else {
@@ -59,7 +58,15 @@ extension ConformanceReport {
     }
   }
 
-  private static func merged(
+  /// What it is on, in words.
+  private var sort: String {
+    if scenarios != nil { return ReportDocument.Kind.scenarios(nil).words }
+    if cases != nil { return ReportDocument.Kind.cases(subject ?? .server, []).words }
+    let files = ReportDocument.Kind.files.words
+    return subject.map { "\(files), about the \($0.rawValue) alone" } ?? files
+  }
+
+  static func merged(
     _ parts: [(name: String, report: ConformanceReport)], _ inputs: [String]
   ) throws(ReportError) -> ConformanceReport {
     let ranks = Dictionary(inputs.enumerated().map { ($1, $0) }) { first, _ in first }
@@ -77,7 +84,8 @@ extension ConformanceReport {
     }
     return ConformanceReport(
       toolVersion: parts.first?.report.toolVersion ?? "", inputs: inputs, results: results,
-      isComplete: parts.allSatisfy(\.report.isComplete), seen: seen)
+      isComplete: parts.allSatisfy(\.report.isComplete), seen: seen,
+      subject: parts.first?.report.subject)
   }
 
   /// Whether a violated SHOULD fails: all parts must have asked for the same.

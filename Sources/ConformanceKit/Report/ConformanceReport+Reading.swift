@@ -11,6 +11,9 @@ extension ConformanceReport {
     }
     switch document.kind {
     case .files: try self.init(readingFiles: document)
+    case .cases:
+      try self.init(readingFiles: document)
+      self = adding(try CaseRecord.records(of: document))
     case .scenarios: try self.init(readingScenarios: document)
     }
     shard = try ReportShard(reading: document)
@@ -44,9 +47,15 @@ extension ConformanceReport {
     }
     FindingCauses.number(&results, by: entries)
     let specs = Set(results.map(\.clause.spec))
-    let isComplete = results.count == catalogue.clauses.count { specs.contains($0.spec) }
+    let subject = json["subject"]?.text.flatMap(Peer.init)
+    let isComplete =
+      results.count
+      == catalogue.clauses.count { clause in
+        specs.contains(clause.spec) && subject.map { clause.actor.binds($0) } ?? true
+      }
     self.init(
-      toolVersion: version, inputs: inputs, results: results, isComplete: isComplete, seen: seen)
+      toolVersion: version, inputs: inputs, results: results, isComplete: isComplete, seen: seen,
+      subject: subject)
   }
 }
 

@@ -14,6 +14,8 @@ public struct ConformanceReport: Sendable, Hashable {
   package let scenarios: [ScenarioRecord]?
   /// What became of each case by which the subject was driven, in the order of the run; nil where none were.
   package internal(set) var cases: [CaseRecord]?
+  /// The end whose conduct alone it is about; nil where it is about both.
+  let subject: Peer?
   /// The part of a run that it is on; nil where it is on all.
   public internal(set) var shard: ReportShard?
   /// Whether all clauses of the standards are in it, not a selection.
@@ -28,9 +30,10 @@ public struct ConformanceReport: Sendable, Hashable {
   init(
     toolVersion: String, inputs: [String], results: [ClauseResult], isComplete: Bool,
     unbound: [Finding] = [], subjects: Set<String> = [], seen: SeenProtocols? = nil,
-    scenarios: [ScenarioRecord]? = nil
+    scenarios: [ScenarioRecord]? = nil, subject: Peer? = nil
   ) {
     self.scenarios = scenarios
+    self.subject = subject
     self.seen = seen
     self.subjects = subjects.union(Finding.roles)
     self.unbound = unbound
@@ -78,6 +81,7 @@ public struct ConformanceReport: Sendable, Hashable {
     json.string(toolVersion)
     json.raw(#"},"inputs":"#)
     json.strings(inputs)
+    if let subject { json.field("subject", subject.rawValue) }
     json.raw(#","clauses":["#)
     for (index, result) in results.enumerated() {
       if index > 0 { json.raw(",") }
@@ -225,11 +229,15 @@ private struct JSONText {
     for (index, record) in cases.enumerated() {
       raw(index > 0 ? ",{" : "{")
       field("case", record.name, isFirst: true)
+      raw(",\"number\":\(record.number)")
+      field("run", record.run)
       if !record.values.isEmpty { field("values", record.values) }
       field("spec", record.spec)
       field("file", record.file)
       field("outcome", record.outcome.rawValue)
       if let reason = record.reason { field("reason", reason) }
+      raw(#","clauses":"#)
+      strings(record.clauses)
       raw(#","failed":"#)
       strings(record.failed)
       raw("}")

@@ -23,8 +23,10 @@ public struct ReportComparison: Sendable, Hashable {
   let changes: [Change]
   let new: [Difference]
   let gone: [Difference]
-  /// Findings of scenarios that the later report has no verdict of.
+  /// Findings of scenarios and cases that the later report has no verdict of.
   let untried: [Difference]
+  /// What findings without a verdict are of.
+  private let unit: String
 
   /// Whether a clause is worse than before, or something new was found.
   public var isWorse: Bool { !new.isEmpty || changes.contains { $0.isWorse } }
@@ -44,14 +46,16 @@ public struct ReportComparison: Sendable, Hashable {
     let missing = Self.differences(of: before, from: now, after.steps)
     gone = missing.filter { Self.isJudged($0, in: after) }
     untried = missing.filter { !Self.isJudged($0, in: after) }
+    if case .cases = after.kind { unit = "cases" } else { unit = "scenarios" }
   }
 
-  /// Whether a report would have the finding if it was still there: its scenario has a verdict in it.
+  /// Whether a report would have the finding if it was still there: its scenario, or its case, has a verdict in it.
   private static func isJudged(_ difference: Difference, in report: ReportDocument) -> Bool {
-    guard case .scenarios(let judged?) = report.kind, let key = difference.finding.scenario else {
-      return true
+    switch report.kind {
+    case .scenarios(let judged?): difference.finding.scenario.map(judged.contains) ?? true
+    case .cases(_, let judged): difference.finding.driven.map(judged.contains) ?? true
+    case .scenarios(nil), .files: true
     }
-    return judged.contains(key)
   }
 
   /// The findings of a report that another one has none of the kind of, each kind once.
@@ -91,7 +95,7 @@ public struct ReportComparison: Sendable, Hashable {
     text += Self.section("Better", changes.filter(\.isBetter).map(Self.line))
     text += Self.section("Findings that are gone", gone.flatMap(Self.lines))
     text += Self.section(
-      "Findings whose scenarios have no verdict any more", untried.flatMap(Self.lines))
+      "Findings whose \(unit) have no verdict any more", untried.flatMap(Self.lines))
     let others = changes.filter { !$0.isWorse && !$0.isBetter }
     text += Self.section("Otherwise", others.map(Self.line))
     return text.isEmpty ? "no difference\n" : text

@@ -16,6 +16,8 @@ public struct ReportDocument: Sendable, Hashable {
       var message: String
       /// The scenario in its world that it is of; nil for one of a file.
       var scenario: ScenarioRecord.Key?
+      /// What the run of a case that it is of is called; nil for one of a file that nobody was driven for.
+      var driven: String?
     }
 
     /// Whether every violation is listed.
@@ -28,11 +30,14 @@ public struct ReportDocument: Sendable, Hashable {
     case files
     /// On scenarios of the SDK, with those that were run to a verdict; nil where it does not tell them.
     case scenarios(Set<ScenarioRecord.Key>?)
+    /// On an end that was driven by cases, with the runs of those that were judged.
+    case cases(Peer, Set<String>)
 
     var words: String {
       switch self {
       case .files: "on captures and recordings"
       case .scenarios: "on scenarios"
+      case .cases(let subject, _): "on a \(subject.rawValue) that was driven by cases"
       }
     }
 
@@ -41,6 +46,7 @@ public struct ReportDocument: Sendable, Hashable {
       switch self {
       case .files: "write it by reprise conform trace --format json"
       case .scenarios: "write it by reprise conform sdk --format json"
+      case .cases: "write it by reprise conform broker, client or server with --format json"
       }
     }
 
@@ -91,7 +97,7 @@ public struct ReportDocument: Sendable, Hashable {
 
   /// Checks that another report is on the same sort of thing, so that the two can be compared.
   /// - Parameter earlier: The other report.
-  /// - Throws: ``ReportError`` where one is on scenarios, and the other on captures.
+  /// - Throws: ``ReportError`` where they are of two sorts: on captures, on scenarios, on an end that was driven.
   public func check(isLike earlier: ReportDocument) throws(ReportError) {
     guard kind.isLike(earlier.kind) else {
       throw ReportError(
@@ -103,6 +109,16 @@ public struct ReportDocument: Sendable, Hashable {
 
 extension ReportDocument.Kind {
   fileprivate init(_ json: JSONValue, _ rows: [ReportDocument.Row]) {
+    if let cases = json["cases"]?.elements {
+      let judged: [String] = [
+        CaseRecord.Outcome.judged.rawValue, CaseRecord.Outcome.changed.rawValue,
+      ]
+      let runs = cases.filter { $0["outcome"]?.text.map(judged.contains) == true }
+      // A broker, and a server, is what is driven where nothing says so.
+      let subject = json["subject"]?.text.flatMap(Peer.init) ?? .server
+      self = .cases(subject, Set(runs.compactMap { $0["run"]?.text }))
+      return
+    }
     guard let scenarios = json["scenarios"]?.elements else {
       self = rows.contains { $0.key.spec == ClauseKey.step.spec } ? .scenarios(nil) : .files
       return
@@ -154,6 +170,7 @@ extension ReportDocument.Row.Finding {
       (value["file"]?.text ?? "") + " " + (step ?? "") + "frame \(value["frame"]?.integer ?? 0)"
     message = value["message"]?.text ?? ""
     scenario = ScenarioRecord.Key(value)
+    driven = value["case"]?.text
   }
 }
 

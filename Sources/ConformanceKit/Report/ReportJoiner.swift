@@ -88,7 +88,8 @@ public struct ReportJoiner: Sendable {
     }
     return ConformanceReport(
       toolVersion: toolVersion, inputs: inputs, results: results,
-      isComplete: options.clauses.isEmpty, subjects: subjects, seen: seen)
+      isComplete: options.clauses.isEmpty, subjects: subjects, seen: seen,
+      subject: options.subject)
   }
 }
 

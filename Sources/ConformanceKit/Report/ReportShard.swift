@@ -4,15 +4,15 @@ public struct ReportShard: Sendable, Hashable, CustomStringConvertible {
   public let number: Int
   /// How many parts there are, from 1.
   public let count: Int
-  /// How many scenarios all parts have, each counted once a world; nil where there are files, which may differ from
-  /// machine to machine.
+  /// How many scenarios all parts have, each counted once a world, or cases; nil where there are files, which may differ
+  /// from machine to machine.
   public let cases: Int?
 
   /// Creates the name of a part; nil for a number that is none of a part.
   /// - Parameters:
   ///   - number: The number of the part, from 1 to `count`.
   ///   - count: How many parts there are.
-  ///   - cases: How many scenarios all parts have, each counted once a world; nil for files.
+  ///   - cases: How many scenarios all parts have, each counted once a world, or cases; nil for files.
   public init?(_ number: Int, of count: Int, cases: Int? = nil) {
     guard number >= 1, number <= count, cases ?? 0 >= 0 else { return nil }
     (self.number, self.count, self.cases) = (number, count, cases)
@@ -29,11 +29,13 @@ public struct ReportShard: Sendable, Hashable, CustomStringConvertible {
   ) throws(ReportError) {
     var names: [Int: String] = [:]
     var first: (name: String, shard: ReportShard)?
+    let units = parts.first?.report.cases == nil ? "scenarios" : "cases"
     for (name, report) in parts {
       guard let shard = report.shard else { continue }
       if let first, first.shard.count != shard.count || first.shard.cases != shard.cases {
         throw ReportError(
-          name, "it is \(shard.words), and \(first.name) is \(first.shard.words)",
+          name,
+          "it is \(shard.words(of: units)), and \(first.name) is \(first.shard.words(of: units))",
           "judge the parts of one run with the same N in --shard I/N, and all else alike")
       }
       if let other = names.updateValue(name, forKey: shard.number) {
@@ -57,7 +59,9 @@ public struct ReportShard: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  private var words: String { cases.map { "\(self) with \($0) scenarios in all" } ?? "\(self)" }
+  private func words(of units: String) -> String {
+    cases.map { "\(self) with \($0) \(units) in all" } ?? "\(self)"
+  }
 }
 
 extension ConformanceReport {

@@ -157,7 +157,8 @@ extension MQTTPacketView {
   /// Whether the fields of a CONNECT or a request fill it exactly if there is no Property Length: its sender
   /// may have left that out, and then none of what it is read as is there.
   var fillsItselfWithoutPropertyLength: Bool {
-    guard missing == 0 else { return false }
+    // Of requests any bytes may follow that make it so.
+    guard missing == 0 else { return type == .subscribe || type == .unsubscribe }
     switch type {
     case .connect:
       guard let connect else { return false }

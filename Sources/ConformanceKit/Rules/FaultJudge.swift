@@ -80,8 +80,8 @@ struct FaultJudge: Sendable {
   /// - Returns: The rules by which its receiver must close the connection.
   @inline(__always)
   mutating func take(
-    _ packet: borrowing MQTTPacketView, isFaultless: Bool, _ event: borrowing EventView,
-    _ hearing: Hearing, _ tally: inout Tally
+    _ packet: borrowing MQTTPacketView, isFaultless: Bool, answersNothing: Bool = false,
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) -> RuleSet {
     let type = packet.type
     if type == .connack, hearing.version == .v5_0, packet.isOfOlderServer {
@@ -92,7 +92,8 @@ struct FaultJudge: Sendable {
     if hearing.isReported { count(packet, isWhole: isWhole, event, hearing, tally) }
     guard !isFaultless || type == .connect || type == .connack else { return RuleSet() }
     if isFaultless, type == .connect, satisfy(packet, event, hearing, &tally) { return RuleSet() }
-    return judge(packet, event, isWhole: isWhole, hearing, &tally)
+    return judge(
+      packet, event, isWhole: isWhole, answersNothing: answersNothing, hearing, &tally)
   }
 
   /// Counts a packet for the rules that speak of packets with its first byte and its properties.
@@ -168,7 +169,7 @@ struct FaultJudge: Sendable {
 
   private mutating func judge(
     _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, isWhole: Bool,
-    _ hearing: Hearing, _ tally: inout Tally
+    answersNothing: Bool, _ hearing: Hearing, _ tally: inout Tally
   ) -> RuleSet {
     let faults = packet.faults
     let type = packet.type
@@ -216,6 +217,11 @@ struct FaultJudge: Sendable {
       }
       guard isSubject, hearing.mode == .judged else { continue }
       except(index, isWhole: isWhole, hearing, tally)
+      // As many codes as there were filters: that there was none is for the clauses about the request.
+      if answersNothing, fault.code == .emptyList {
+        tally.leave(rank, .faultyRequest, hearing)
+        continue
+      }
       tally.violate(rank, event, hearing, .init(rule, packet, fault, sender))
     }
     return reactions

@@ -7,6 +7,16 @@ package struct BrokerAbilities: Sendable {
   package private(set) var missingVersions: [MQTTVersion: String] = [:]
   private var missing: [CaseAbility: String] = [:]
 
+  /// Takes note that no broker can be started for a case.
+  mutating func noteIsShared() {
+    missing[.alone] = "it takes a broker that nobody else uses, which --launch starts"
+  }
+
+  /// Takes note that no method of authentication is known.
+  mutating func noteHasNoMethod() {
+    missing[.authentication] = "it takes a method that the broker knows, see --auth-method"
+  }
+
   /// Says why a plan can't be run; nil where it can.
   package func obstacle(to plan: CasePlan) -> String? {
     plan.version.flatMap { missingVersions[$0] }
@@ -28,11 +38,13 @@ package struct BrokerAbilities: Sendable {
       return
     }
     guard answer.code == 0 else {
-      // Not authorised, or a bad user name or password, by either version (3.1.1 section 3.2.2.3, 5.0 section 3.2.2.2).
-      if [4, 5, 0x86, 0x87].contains(answer.code) {
+      // Not authorised, a bad user name or password, or a bad method of authentication, by either version (3.1.1 section
+      // 3.2.2.3, 5.0 section 3.2.2.2).
+      if [4, 5, 0x86, 0x87, 0x8C].contains(answer.code) {
         throw DriverError(
           .refused,
-          "the broker lets nobody in (CONNACK code \(answer.code)); add --username and --password-file"
+          "the broker lets nobody in (CONNACK code \(answer.code)); add --username and --password-file, "
+            + "or --auth-method"
         )
       }
       missingVersions[version] =

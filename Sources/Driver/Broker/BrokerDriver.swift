@@ -3,7 +3,14 @@ package import Wire
 
 /// Drives a broker by cases, and gives back what was said in each.
 package struct BrokerDriver {
+  /// A broker that was started for one case, and ends when nobody holds it any more.
+  package protocol Own: AnyObject {
+    /// Where it is.
+    var place: BrokerPlace { get }
+  }
+
   private let setting: BrokerSetting
+  private let own: (() throws(DriverError) -> any Own)?
   private let pause: Duration
   /// What the broker says of itself; known once it was asked.
   package private(set) var abilities = BrokerAbilities()
@@ -17,7 +24,14 @@ package struct BrokerDriver {
   ///   - run: What tells this run from others, eight letters and digits.
   ///   - application: What writes recordings, with its version.
   ///   - rate: How many cases begin in a second at most; nil without a limit.
-  package init(_ place: BrokerPlace, run: String, application: String, rate: Int?) {
+  ///   - own: Starts a broker for one case, like the one at that place; nil where none can be started.
+  package init(
+    _ place: BrokerPlace, run: String, application: String, rate: Int?,
+    own: (() throws(DriverError) -> any Own)?
+  ) {
+    self.own = own
+    if own == nil { abilities.noteIsShared() }
+    if place.credentials.authentication == nil { abilities.noteHasNoMethod() }
     setting = BrokerSetting(place, run: run, application: application)
     pause = rate.map { .milliseconds(1_000 / max(1, $0)) } ?? .zero
   }
@@ -59,14 +73,34 @@ package struct BrokerDriver {
     _ plans: [CasePlan], isStopped: () -> Bool, _ tell: (Int) -> Void
   ) -> [CaseResult] {
     let possible = plans.filter { abilities.obstacle(to: $0) == nil }
+    let isAlone = { (plan: CasePlan) in plan.driven.needs.contains(.alone) }
     var done = 0
-    var results = run(possible, isStopped) { _ in
+    func count(_ run: CaseRun<CaseClients>) {
       done += 1
       tell(done)
+    }
+    var shared = run(possible.filter { !isAlone($0) }, isStopped, count)[...]
+    // One at a time behind the others, whose times the start of a broker would disturb.
+    var alone = possible.filter(isAlone).compactMap { plan in
+      isStopped() ? nil : runAlone(plan, isStopped, count)
     }[...]
     return plans.compactMap { plan in
       if let why = abilities.obstacle(to: plan) { return CaseResult(plan, .notApplicable(why)) }
-      return results.popFirst()
+      return isAlone(plan) ? alone.popFirst() : shared.popFirst()
+    }
+  }
+
+  /// Runs a plan on a broker that is started for it.
+  private mutating func runAlone(
+    _ plan: CasePlan, _ isStopped: () -> Bool, _ tell: (CaseRun<CaseClients>) -> Void
+  ) -> CaseResult? {
+    do throws(DriverError) {
+      guard let broker = try own?() else { return nil }
+      let results = run([plan], at: broker.place, isStopped, tell)
+      withExtendedLifetime(broker) {}
+      return results.first
+    } catch {
+      return CaseResult(plan, .stopped(error.message))
     }
   }
 
@@ -86,12 +120,14 @@ package struct BrokerDriver {
         + "\(traces.sessions.count) sessions of clients \(setting.prefix)… may be left on the broker"
   }
 
+  /// Runs plans, at the broker of the run or at one of their own, of which nothing has to be taken away.
   private mutating func run(
-    _ plans: [CasePlan], _ isStopped: () -> Bool, _ tell: (CaseRun<CaseClients>) -> Void
+    _ plans: [CasePlan], at place: BrokerPlace? = nil, _ isStopped: () -> Bool,
+    _ tell: (CaseRun<CaseClients>) -> Void
   ) -> [CaseResult] {
     var results: [Int: CaseResult] = [:]
     let first = count
-    let setting = setting
+    let setting = place.map { self.setting.at($0) } ?? self.setting
     var traces = traces
     var loop = CaseLoop<CaseClients>(pause: pause)
     loop.run(plans.count) { index, now in
@@ -103,10 +139,8 @@ package struct BrokerDriver {
     } isStopped: {
       isStopped()
     } _: { run, recording in
-      traces.formUnion(run.world.traces)
-      let outcome: CaseResult.Outcome =
-        run.trouble.map { .stopped($0.message) } ?? (run.isLate ? .late : .done)
-      results[run.index - first] = CaseResult(run.plan, outcome, recording)
+      if place == nil { traces.formUnion(run.world.traces) }
+      results[run.index - first] = run.result(recording)
       tell(run)
     }
     self.traces = traces

@@ -18,7 +18,7 @@ package struct BrokerPlace {
   /// What carries MQTT there; nil where TCP or TLS does.
   let webSocket: WebSocketTarget?
   /// What is let in by; nil where nothing is asked for.
-  let credentials: Credentials
+  package let credentials: Credentials
 
   /// What a client shows to be let in.
   package struct Credentials: Sendable, Hashable {
@@ -26,11 +26,16 @@ package struct BrokerPlace {
     package var username: String?
     /// The password.
     package var password: [UInt8]?
+    /// What it shows by enhanced authentication in MQTT 5.0; nil where it has no method.
+    package var authentication: Authentication?
 
     /// Creates credentials.
-    package init(username: String? = nil, password: [UInt8]? = nil) {
+    package init(
+      username: String? = nil, password: [UInt8]? = nil, authentication: Authentication? = nil
+    ) {
       self.username = username
       self.password = password
+      self.authentication = authentication
     }
   }
 

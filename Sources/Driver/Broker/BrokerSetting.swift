@@ -24,6 +24,11 @@ struct BrokerSetting {
     self.application = application
   }
 
+  /// The same of another broker.
+  func at(_ place: BrokerPlace) -> BrokerSetting {
+    BrokerSetting(place, run: run, application: application)
+  }
+
   /// What all topics of this run begin with.
   var topicPrefix: String { "\(firstLevel)/\(run)/" }
 

@@ -24,8 +24,14 @@ final class CaseClient {
   /// The identifier that the server assigned to it; nothing where it has not.
   private(set) var assignedID = ""
   private var nextID: UInt16 = 0
+  /// What it shows where the server asks for more; nil where it has no method of authentication.
+  private let authentication: Authentication?
+  /// How many AUTH of the server it has answered since the exchange began.
+  private var exchanges = 0
 
-  init(_ name: String, clientID: String) { (self.name, self.clientID) = (name, clientID) }
+  init(_ name: String, clientID: String, _ authentication: Authentication?) {
+    (self.name, self.clientID, self.authentication) = (name, clientID, authentication)
+  }
 
   /// The next identifier of a packet.
   func takeID() -> UInt16 {
@@ -38,6 +44,7 @@ final class CaseClient {
     self.connection = connection
     heard = HeardPackets()
     (isFresh, isAccepted, hasLeft) = (true, false, false)
+    exchanges = 0
   }
 
   /// Whether it has no connection any more.
@@ -46,6 +53,8 @@ final class CaseClient {
   /// Takes a packet of the server, and answers it as the protocol asks for.
   /// - Returns: The answer; nil where there is none, or it is held.
   func take(_ packet: HeardPacket) -> [UInt8]? {
+    // One that it answers by itself is no news to a step, which waits for what comes of the exchange.
+    if packet.type == .auth, let answer = authenticate(packet) { return answer }
     heard.append(packet)
     if packet.type == .connack { accept(packet) }
     guard let id = packet.packetID else { return nil }
@@ -55,6 +64,15 @@ final class CaseClient {
     }
     return answer.bytes
   }
+
+  private func authenticate(_ packet: HeardPacket) -> [UInt8]? {
+    guard packet.code == Authentication.goesOn, !held.contains(.auth), !hasLeft else { return nil }
+    defer { exchanges += 1 }
+    return authentication?.answer(behind: exchanges)
+  }
+
+  /// Takes note that an exchange begins anew.
+  func authenticatesAgain() { exchanges = 0 }
 
   private func accept(_ packet: HeardPacket) {
     isAccepted = packet.code == 0

@@ -96,7 +96,9 @@ final class CaseClients: CaseWorld {
 
   private func client(named name: String) -> CaseClient {
     if let known = clients.first(where: { $0.name == name }) { return known }
-    let client = CaseClient(name, clientID: setting.clientID(of: name, in: index))
+    let client = CaseClient(
+      name, clientID: setting.clientID(of: name, in: index),
+      setting.place.credentials.authentication)
     clients.append(client)
     return client
   }
@@ -157,7 +159,8 @@ final class CaseClients: CaseWorld {
     connections += 1
     do throws(DataClientError) {
       client.begin(
-        try CaseConnection(connections, to: setting.place, version, recorder, plan.cut?.chopping))
+        try CaseConnection(
+          connections, to: setting.place, version, recorder, plan.cut?.chopping, now))
     } catch {
       throw DriverError(
         .unreachable,
@@ -193,6 +196,7 @@ final class CaseClients: CaseWorld {
     traces.note(packet, of: client, version)
     connection.send(packet.bytes, now)
     if packet.type == .disconnect { client.hasLeft = true }
+    if packet.type == .auth { client.authenticatesAgain() }
     guard fields.first(where: { $0.key == "await" })?.value.bool ?? (step.action != .send),
       let match = packet.ending
     else { return .done }

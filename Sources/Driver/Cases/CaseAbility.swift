@@ -16,6 +16,10 @@ package enum CaseAbility: String, Sendable, Hashable, CaseIterable {
   case aliases
   /// It keeps sessions of clients that are away; a client asks for one.
   case sessions
+  /// A broker authenticates clients by a method that is known, or a client names one (5.0 section 4.12).
+  case authentication
+  /// A broker is started for the case, so that nobody else uses it.
+  case alone
   /// A client publishes.
   case publishes
   /// It subscribes.

@@ -32,8 +32,11 @@ package enum CaseKind: String, Sendable, Hashable, CaseIterable {
   var abilities: [CaseAbility] {
     switch self {
     case .broker:
-      [.retain, .qos1, .qos2, .wildcards, .shared, .identifiers, .aliases, .sessions]
-    case .client: [.publishes, .subscribes, .qos1, .qos2, .sessions]
+      [
+        .retain, .qos1, .qos2, .wildcards, .shared, .identifiers, .aliases, .sessions,
+        .authentication, .alone,
+      ]
+    case .client: [.publishes, .subscribes, .qos1, .qos2, .sessions, .authentication]
     case .webSocket: [.deflate]
     }
   }

@@ -43,7 +43,7 @@ extension CasePlan {
       let packet = try StepPacket(
         step, fields,
         StepPacket.Defaults(
-          clientID: "{\(step.client).name}", credentials: BrokerPlace.Credentials(),
+          clientID: "{\(step.client).name}", credentials: shownCredentials,
           payload: "\(name) \(number)", packetID: UInt16(truncatingIfNeeded: number)),
         version ?? .v5_0)
       return "  " + Self.hex(packet.bytes)
@@ -55,6 +55,13 @@ extension CasePlan {
     case .wait: return "  \(try step.seconds(fields, orElse: 1))"
     case .open, .release, .finish, .reset, .frame, .message, .close: return ""
     }
+  }
+
+  /// What stands for what lets clients in, in a case that is about it: the data are no one's to see.
+  private var shownCredentials: BrokerPlace.Credentials {
+    guard driven.needs.contains(.authentication) else { return BrokerPlace.Credentials() }
+    return BrokerPlace.Credentials(
+      authentication: Authentication(method: "{method}", data: [Array("{data}".utf8)]))
   }
 
   /// The most bytes of a packet that are shown.

@@ -122,6 +122,7 @@ final class CaseBroker: CaseWorld {
     case "topic": .string(filter.map(Self.topic(matching:)) ?? setting.topic(of: plan))
     case "filter": .string(filter ?? setting.topic(of: plan))
     case "id": .number(String(current?.lastID ?? 0))
+    case "method": .string(abilities.method ?? "")
     case "session": .bool(abilities.keepsSession)
     default: nil
     }
@@ -262,7 +263,9 @@ final class CaseBroker: CaseWorld {
     messages += 1
     nextID = nextID == .max ? 1 : nextID + 1
     return StepPacket.Defaults(
-      clientID: "", credentials: BrokerPlace.Credentials(),
+      clientID: "",
+      credentials: BrokerPlace.Credentials(
+        authentication: abilities.method.map { Authentication(method: $0) }),
       payload: "\(plan.name) \(messages)", packetID: nextID)
   }
 

@@ -11,6 +11,8 @@ package struct ClientAbilities: Sendable, Hashable {
   package internal(set) var askedQoS: UInt8?
   /// Whether its session is to outlive its connection.
   package internal(set) var keepsSession = false
+  /// The method of authentication that its CONNECT names; nil where it names none.
+  package internal(set) var method: String?
   /// Whether WebSocket carries its MQTT.
   package internal(set) var usesWebSocket = false
 
@@ -19,6 +21,7 @@ package struct ClientAbilities: Sendable, Hashable {
     switch packet.content {
     case .connect(let connect):
       version = version ?? packet.version
+      method = connect.properties.string(.authenticationMethod)
       keepsSession =
         packet.version == .v5_0
         ? connect.properties.integer(.sessionExpiryInterval) ?? 0 > 0 : !connect.cleanStart
@@ -27,6 +30,22 @@ package struct ClientAbilities: Sendable, Hashable {
     default: break
     }
     if packet.type == .publish { publishedQoS = max(publishedQoS ?? 0, packet.qos) }
+  }
+
+  /// Whether it does what a command is for.
+  func does(_ role: ClientCommand.Role) -> Bool {
+    switch role {
+    case .any: publishedQoS != nil || askedQoS != nil
+    case .publishes: publishedQoS != nil
+    case .subscribes: askedQoS != nil
+    }
+  }
+
+  /// Whether it publishes or subscribes, as a plan needs it.
+  func plays(for plan: CasePlan) -> Bool {
+    let needs = plan.driven.needs
+    return (!needs.contains(.publishes) || publishedQoS != nil)
+      && (!needs.contains(.subscribes) || askedQoS != nil)
   }
 
   /// Why a plan can't be run by it; nil where it can.
@@ -48,6 +67,7 @@ package struct ClientAbilities: Sendable, Hashable {
         case .qos1 where most ?? 0 < 1: "does not use QoS 1"
         case .qos2 where most ?? 0 < 2: "does not use QoS 2"
         case .sessions where !keepsSession: "asks for no session that outlives its connection"
+        case .authentication where method == nil: "names no method of authentication"
         default: nil
         }
       if let lack { return "the client \(lack), see \(file)" }

@@ -58,24 +58,9 @@ package struct ClientDriver {
         ? versions.sorted { $0.rawValue < $1.rawValue }
         : [versions.contains(.v5_0) ? .v5_0 : .v3_1_1]
       for version in asked where !isStopped() {
-        let plans = CasePlan.plans(of: try Self.meeting(command), in: [version])
-        var abilities = ClientAbilities()
-        let met = run(plans.map { ($0, command) }, isStopped) { abilities = $0.world.abilities }
-        // A program that is asked for a version that it does not speak may end as well.
-        if case .stopped(let why)? = met.first?.outcome {
-          strange.append(why)
-          continue
-        }
-        let spoken = abilities.version
-        guard let spoken, versions.contains(spoken),
-          command?.has("version") != true || spoken == version
-        else {
-          strange.append(Self.strangeness(command, asked: version, spoken))
-          continue
-        }
-        results += met.map { $0.spoken(in: spoken) }
-        let file = results.last?.plan.name ?? ""
-        seen.append(Meeting(command: command, version: spoken, abilities: abilities, file: file))
+        let met = try meet(command, version, of: versions, isStopped)
+        results += met.results
+        if let meeting = met.meeting { seen.append(meeting) } else { strange += [met.why] }
       }
     }
     guard !seen.isEmpty || isStopped() else {
@@ -84,21 +69,60 @@ package struct ClientDriver {
     return results
   }
 
+  /// Meets the client of a command in a version: by QoS 2, and by less where it does not do what it is for, as it may know
+  /// no QoS 2.
+  private mutating func meet(
+    _ command: ClientCommand?, _ version: MQTTVersion, of versions: Set<MQTTVersion>,
+    _ isStopped: () -> Bool
+  ) throws(DriverError) -> (results: [CaseResult], meeting: Meeting?, why: String) {
+    var results: [CaseResult] = []
+    var meeting: Meeting?
+    var why: String?
+    let hasVersion = command?.has("version") == true
+    for qos in command?.has("qos") == true ? [2, 1, 0] : [2] where !isStopped() {
+      let plans = CasePlan.plans(of: try Self.meeting(command, by: qos), in: [version])
+      var abilities = ClientAbilities()
+      let met = run(plans.map { ($0, command) }, isStopped) { abilities = $0.world.abilities }
+      // A program that is asked for what it does not speak may end as well.
+      if case .stopped(let reason)? = met.first?.outcome {
+        why = why ?? reason
+        continue
+      }
+      guard let spoken = abilities.version, versions.contains(spoken),
+        !hasVersion || spoken == version
+      else {
+        why = why ?? Self.strangeness(command, abilities.version)
+        continue
+      }
+      results += met.map { $0.spoken(in: spoken) }
+      let file = results.last?.plan.name ?? ""
+      let does = abilities.does(command?.role ?? .any)
+      if meeting == nil || does {
+        meeting = Meeting(command: command, version: spoken, abilities: abilities, file: file)
+      }
+      if does { break }
+    }
+    return (results, meeting, why ?? "")
+  }
+
   private static func strangeness(
-    _ command: ClientCommand?, asked: MQTTVersion, _ spoken: MQTTVersion?
+    _ command: ClientCommand?, _ spoken: MQTTVersion?
   ) -> String {
     let who = command.map { "the client of '\($0.text)'" } ?? "the client"
     guard let spoken else { return "\(who) speaks no MQTT that is known" }
     return "\(who) speaks MQTT \(spoken.number), which is not asked for; leave --spec out"
   }
 
-  private static func meeting(_ command: ClientCommand?) throws(DriverError) -> DrivenCase {
+  private static func meeting(
+    _ command: ClientCommand?, by qos: Int
+  ) throws(DriverError) -> DrivenCase {
     let role = command?.role ?? .any
+    let name = role == .any ? "abilities" : "abilities-\(role.rawValue)"
     return try DrivenCase(
       [
-        "name": .string(role == .any ? "abilities" : "abilities-\(role.rawValue)"),
+        "name": .string(qos == 2 ? name : "\(name)-by-qos-\(qos)"),
         "title": "What the client does of itself.",
-        "clauses": ["MQTT-3.1.0-1"], "seconds": 90, "rows": [["qos": 2]],
+        "clauses": ["MQTT-3.1.0-1"], "seconds": 90, "rows": [["qos": .number("\(qos)")]],
         "steps": [["do": "accept"], ["do": "await", "end": true, "seconds": 3]],
       ], .client, in: "abilities")
   }
@@ -112,7 +136,8 @@ package struct ClientDriver {
       guard let why = meeting.abilities.obstacle(to: plan, in: meeting.file) else {
         return (meeting.command, nil)
       }
-      obstacle = obstacle ?? why
+      // What a program for the other role lacks is not what the client lacks.
+      if obstacle == nil || meeting.abilities.plays(for: plan) { obstacle = why }
     }
     return (nil, obstacle ?? "the client does not speak this version")
   }
@@ -157,9 +182,7 @@ package struct ClientDriver {
     } isStopped: {
       isStopped()
     } _: { run, recording in
-      let outcome: CaseResult.Outcome =
-        run.trouble.map { .stopped($0.message) } ?? (run.isLate ? .late : .done)
-      results[run.index - first] = CaseResult(run.plan, outcome, recording)
+      results[run.index - first] = run.result(recording)
       tell(run)
     }
     count += plans.count
@@ -170,6 +193,6 @@ package struct ClientDriver {
 extension CaseResult {
   /// The same, of a client that turned out to speak another version.
   fileprivate func spoken(in version: MQTTVersion) -> CaseResult {
-    CaseResult(plan.spoken(in: version), outcome, recording)
+    CaseResult(plan.spoken(in: version), outcome, recording, heldUp: heldUp)
   }
 }

@@ -5,7 +5,7 @@ import Wire
 final class ServedClient {
   let connection: CaseConnection
   let heard = HeardPackets()
-  /// The types of packets that are not sent as answers.
+  /// The types of packets that are not sent as answers; with that of DISCONNECT the connection is not ended behind one.
   var held: Set<MQTTPacketType> = []
   /// Its CONNECT; nil as long as none has come.
   private(set) var connect: HeardPacket?
@@ -29,7 +29,9 @@ final class ServedClient {
   func take(_ packet: HeardPacket, _ now: Timestamp) -> [UInt8] {
     heard.append(packet)
     if packet.type == .connect, connect == nil { connect = packet }
-    if packet.type == .disconnect { closingTime = now.advanced(by: CaseWait.shortWait) }
+    if packet.type == .disconnect, !held.contains(.disconnect) {
+      closingTime = now.advanced(by: CaseWait.shortWait)
+    }
     if let id = packet.packetID { lastID = id }
     guard let answer = answer(to: packet) else { return [] }
     guard !held.contains(answer.type) else {

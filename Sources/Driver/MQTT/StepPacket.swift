@@ -53,7 +53,8 @@ struct StepPacket {
     packetID = json["packetID"]?.integer.flatMap { UInt16(exactly: $0) }
     let isNamed = fields.contains { $0.key == "username" || $0.key == "password" }
     bytes = try Self.encoded(
-      json, version, step, password: isNamed ? nil : defaults.credentials.password)
+      json, version, step, password: isNamed ? nil : defaults.credentials.password,
+      defaults.credentials.authentication)
   }
 
   /// What ends the exchange that it begins; nil where there is none.
@@ -124,7 +125,8 @@ struct StepPacket {
   }
 
   private static func encoded(
-    _ json: JSONValue, _ version: MQTTVersion, _ step: CaseStep, password: [UInt8]?
+    _ json: JSONValue, _ version: MQTTVersion, _ step: CaseStep, password: [UInt8]?,
+    _ authentication: Authentication?
   ) throws(DriverError) -> [UInt8] {
     var packet: MQTTPacket
     do throws(RecordingError) { packet = try MQTTPacket(json: json, version: version) } catch {
@@ -135,6 +137,7 @@ struct StepPacket {
       connect.password = password
       packet.content = .connect(connect)
     }
+    if version == .v5_0 { authentication?.complete(&packet) }
     do throws(MQTTEncodingError) { return try packet.encoded() } catch {
       throw DriverError(.badCase, "\(step.place): the packet can't be encoded: \(error)")
     }

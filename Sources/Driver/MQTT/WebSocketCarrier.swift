@@ -25,6 +25,9 @@ struct WebSocketCarrier {
   private var reader = HTTPHeadReader()
   private var framer = WebSocketFramer()
   private var hasClosed = false
+  private var hasHeardClose = false
+  /// Whether both ends have sent a Close frame.
+  var isClosed: Bool { hasClosed && hasHeardClose }
 
   /// Waits for a client's request.
   init() { request = nil }
@@ -83,7 +86,10 @@ struct WebSocketCarrier {
       }
     }
     for ping in pings { arrival.answer += frame(.pong, ping) }
-    if closing { arrival.answer += close() }
+    if closing {
+      arrival.answer += close()
+      hasHeardClose = true
+    }
     return arrival
   }
 

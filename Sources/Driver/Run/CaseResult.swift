@@ -20,10 +20,18 @@ package struct CaseResult: Sendable {
   package let outcome: Outcome
   /// What was said, as pcapng; empty where it was not run.
   package let recording: [UInt8]
-  /// The bytes of MQTT that were sent, for those who run it dry; empty otherwise.
+  /// Whether it was begun.
   package var isRun: Bool { !recording.isEmpty }
 
-  init(_ plan: CasePlan, _ outcome: Outcome, _ recording: [UInt8] = []) {
+  /// How long the driver did not look at what came, at most: the recording has later times of that than it came at.
+  package let heldUp: Duration
+  /// Whether that was for so long that clauses may be judged otherwise by it: some tell times of a second apart.
+  package var isHeldUp: Bool { heldUp > .seconds(1) }
+
+  init(
+    _ plan: CasePlan, _ outcome: Outcome, _ recording: [UInt8] = [], heldUp: Duration = .zero
+  ) {
     (self.plan, self.outcome, self.recording) = (plan, outcome, recording)
+    self.heldUp = heldUp
   }
 }

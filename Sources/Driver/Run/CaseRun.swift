@@ -24,6 +24,10 @@ final class CaseRun<World: CaseWorld> {
   private(set) var isLate = false
   private(set) var isOver = false
   private var isEnding = false
+  /// When its sockets were last looked at.
+  private var lastTurn: Timestamp
+  /// How long they were not looked at, at most.
+  private(set) var heldUp = Duration.zero
 
   /// Prepares a case.
   /// - Parameters:
@@ -36,6 +40,7 @@ final class CaseRun<World: CaseWorld> {
   {
     (self.plan, self.index, self.world, self.recorder) = (plan, index, world, recorder)
     end = now.advanced(by: .seconds(plan.driven.seconds))
+    lastTurn = now
   }
 
   /// The sockets to wait for.
@@ -52,6 +57,8 @@ final class CaseRun<World: CaseWorld> {
   ///   - buffer: Where to read to.
   ///   - now: The time.
   func service(_ events: ArraySlice<pollfd>, _ buffer: inout [UInt8], _ now: Timestamp) {
+    heldUp = max(heldUp, .nanoseconds(now.nanoseconds(since: lastTurn)))
+    lastTurn = now
     world.service(events, &buffer, now)
     advance(now)
   }
@@ -120,6 +127,15 @@ final class CaseRun<World: CaseWorld> {
     guard let next = wait.proof?(now) else { return true }
     self.wait = next
     return false
+  }
+
+  /// What came of it, once it is over.
+  /// - Parameter recording: What was said.
+  /// - Returns: What came of it.
+  func result(_ recording: [UInt8]) -> CaseResult {
+    let outcome: CaseResult.Outcome =
+      trouble.map { .stopped($0.message) } ?? (isLate ? .late : .done)
+    return CaseResult(plan, outcome, recording, heldUp: heldUp)
   }
 
   /// Breaks everything off.

@@ -9,8 +9,14 @@ package struct WebSocketDriver {
   /// Why it has no permessage-deflate; nil where it has, or was not asked yet.
   private var missingDeflate: String?
 
-  /// How many commands run at a time: each is a process that takes time to start.
-  private static let mostClients = 8
+  /// How many cases run at a time: a command is a process that takes time to start, and a client that connects by itself
+  /// does so once at a time.
+  private var most: Int {
+    switch subject {
+    case .server: 32
+    case .client(let command, _): command == nil ? 1 : 8
+    }
+  }
 
   /// Prepares to drive a subject.
   /// - Parameters:
@@ -93,10 +99,7 @@ package struct WebSocketDriver {
     _ plans: [CasePlan], _ isStopped: () -> Bool, _ tell: (CaseRun<WebSocketWorld>) -> Void
   ) -> [CaseResult] {
     var results: [Int: CaseResult] = [:]
-    var loop =
-      subject.peer == .server
-      ? CaseLoop<WebSocketWorld>(pause: pause)
-      : CaseLoop<WebSocketWorld>(most: Self.mostClients, pause: pause)
+    var loop = CaseLoop<WebSocketWorld>(most: most, pause: pause)
     loop.run(plans.count) { index, now in
       let plan = plans[index]
       let recorder = CaseRecorder(of: plan, "of \(subject.name)", by: application, at: now)
@@ -105,9 +108,7 @@ package struct WebSocketDriver {
     } isStopped: {
       isStopped()
     } _: { run, recording in
-      let outcome: CaseResult.Outcome =
-        run.trouble.map { .stopped($0.message) } ?? (run.isLate ? .late : .done)
-      results[run.index] = CaseResult(run.plan, outcome, recording)
+      results[run.index] = run.result(recording)
       tell(run)
     }
     return plans.indices.compactMap { results[$0] }

@@ -4,8 +4,8 @@ package import RepriseCore
 package enum WebSocketSubject {
   /// A server, at its place.
   case server(BrokerPlace)
-  /// A client, which is started once for each case.
-  case client(ClientCommand)
+  /// A client, which is started once for each case, or connects by itself where nothing starts it; and where it does.
+  case client(ClientCommand?, ClientPlace)
 
   /// Which end it is.
   package var peer: Peer {
@@ -19,7 +19,7 @@ package enum WebSocketSubject {
   var name: String {
     switch self {
     case .server(let place): place.name
-    case .client(let command): command.text
+    case .client(let command, _): command?.text ?? "a client that connects by itself"
     }
   }
 }

@@ -13,11 +13,15 @@ final class WebSocketWorld: CaseWorld {
   private var current: WebSocketEnd?
   /// Whether the connection of a step was begun, and is waited for.
   private var isBegun = false
+  /// What clients connect to; nil before the first step that waits for one, and behind the last of those.
   private var listener: TCPSocket?
   private var started: CommandProcess?
+  /// How many requests of clients are still to be answered by steps.
+  private var meetings: Int
 
-  /// How long a connection and the answer to a request are waited for: a command has to be started first.
-  private static let patience: Duration = .seconds(10)
+  /// How long a connection and the answer to a request are waited for: a command has to be started first, and a client
+  /// that connects by itself may wait before it does so again.
+  private static let patience = (started: Duration.seconds(10), own: Duration.seconds(60))
 
   /// Prepares an end of a case.
   /// - Parameters:
@@ -26,6 +30,7 @@ final class WebSocketWorld: CaseWorld {
   ///   - recorder: Keeps what passes.
   init(_ plan: CasePlan, _ subject: WebSocketSubject, _ recorder: CaseRecorder) {
     (self.plan, self.subject, self.recorder) = (plan, subject, recorder)
+    meetings = plan.steps.count { [.accept, .open].contains($0.action) }
   }
 
   /// The request of the first connection, and its answer.
@@ -48,9 +53,11 @@ final class WebSocketWorld: CaseWorld {
     for (end, file) in zip(ends, events.dropFirst()) where file.revents != 0 {
       end.stream.service(file.revents, &buffer, now) { end.take($0, now) }
     }
-    guard events.first?.revents != 0 else { return }
+    guard events.first?.revents != 0, case .client(_, let place) = subject else { return }
     while let socket = try? listener?.accept() {
-      let stream = CaseStream(ends.count + 1, of: socket, recorder, plan.cut?.chopping, now)
+      let stream = CaseStream(
+        ends.count + 1, from: socket, security: place.security, shownPort: 80, recorder,
+        plan.cut?.chopping)
       ends.append(WebSocketEnd(stream))
     }
   }
@@ -182,7 +189,7 @@ final class WebSocketWorld: CaseWorld {
   ) throws(DriverError) -> CaseProgress {
     switch subject {
     case .server(let place): try connect(to: place, fields, now)
-    case .client(let command): try accept(from: command, fields, now)
+    case .client(let command, let place): try accept(from: command, at: place, fields, now)
     }
   }
 
@@ -211,7 +218,7 @@ final class WebSocketWorld: CaseWorld {
     end.ask(head, now)
     guard try fields.flag("await") ?? true else { return .done }
     isBegun = true
-    return .again(CaseWait(until: now.advanced(by: Self.patience)) { end.isAnswered })
+    return .again(CaseWait(until: now.advanced(by: Self.patience.started)) { end.isAnswered })
   }
 
   private func checkIsReached(_ place: BrokerPlace) throws(DriverError) {
@@ -227,47 +234,62 @@ final class WebSocketWorld: CaseWorld {
   }
 
   private func accept(
-    from command: ClientCommand, _ fields: WebSocketFields, _ now: Timestamp
+    from command: ClientCommand?, at place: ClientPlace, _ fields: WebSocketFields,
+    _ now: Timestamp
   ) throws(DriverError) -> CaseProgress {
-    if started == nil {
-      let port: UInt16
-      do throws(DataClientError) { (listener, port) = try Self.listen() } catch {
-        throw DriverError(.unreachable, error.message)
-      }
-      started = try CommandProcess(command.filled { Self.place($0, port) })
-    }
+    try listen(for: command, at: place)
     guard let next = ends.first(where: { $0.request != nil && $0.response == nil }) else {
       guard !isBegun else {
         isBegun = false
-        let end = started?.endedBy.map { "; it ended with \($0)" } ?? ""
-        throw DriverError(
-          .unreachable,
-          "\(command.text) asks for no WebSocket in 10 s\(end); check that it uses {url}")
+        throw DriverError(.unreachable, absence(of: command))
       }
       isBegun = true
+      let patience = command == nil ? Self.patience.own : Self.patience.started
       return .again(
-        CaseWait(until: now.advanced(by: Self.patience)) { [self] in
+        CaseWait(until: now.advanced(by: patience)) { [self] in
           ends.contains { $0.request != nil && $0.response == nil } || started?.isRunning == false
         })
     }
-    isBegun = false
-    current = next
+    (isBegun, current) = (false, next)
+    meetings -= 1
+    // One that comes back is for the next case.
+    if meetings == 0 { listener = nil }
     next.answer(try fields.answer(to: next.request), now)
     return .done
   }
 
-  /// What stands for a place of the command.
-  private static func place(_ name: String, _ port: UInt16) -> String? {
-    switch name {
-    case "url": "ws://127.0.0.1:\(port)/"
-    case "host": "127.0.0.1"
-    case "port": "\(port)"
-    default: nil
-    }
+  private func absence(of command: ClientCommand?) -> String {
+    guard let command else { return "the client asks for no WebSocket in 60 s" }
+    let end = started?.endedBy.map { "; it ended with \($0)" } ?? ""
+    return "\(command.text) asks for no WebSocket in 10 s\(end); check that it uses {url}"
   }
 
-  private static func listen() throws(DataClientError) -> (TCPSocket?, UInt16) {
-    let (socket, port) = try TCPSocket.listening()
-    return (socket, port)
+  /// Listens, and starts the client.
+  private func listen(
+    for command: ClientCommand?, at place: ClientPlace
+  ) throws(DriverError) {
+    guard listener == nil, ends.isEmpty else { return }
+    guard place.listener == nil else {
+      listener = place.listener
+      return
+    }
+    let port: UInt16
+    do throws(DataClientError) {
+      (listener, port) = try TCPSocket.listening(on: ClientPlace.host)
+    } catch {
+      throw DriverError(.unreachable, error.message)
+    }
+    started = try command.map { (command: ClientCommand) throws(DriverError) in
+      try CommandProcess(
+        command.filled { name in
+          switch name {
+          case "url": "ws://\(ClientPlace.host):\(port)/"
+          case "host": ClientPlace.host
+          case "port": "\(port)"
+          case "ca": place.authority
+          default: nil
+          }
+        })
+    }
   }
 }

@@ -121,7 +121,7 @@ public final class MosquittoClient: DataClient {
   ) throws(DataClientError) {
     let broker = try BrokerURL(url)
     try broker.checkIsTCP()
-    if broker.isSecure { try tls.check() }
+    if broker.isSecure { try tls.check(takesSharedKey: true) }
     try self.init(
       MosquittoLink.Setup(url: broker, tls: tls, version: version), limits: limits,
       lacking: lacking)

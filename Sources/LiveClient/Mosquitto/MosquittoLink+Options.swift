@@ -1,4 +1,5 @@
 import CMosquitto
+import CTLS
 import RepriseCore
 
 extension MosquittoLink {
@@ -45,9 +46,30 @@ extension MosquittoLink {
     return code == 0 ? nil : code
   }
 
+  /// The suites of 1.2 in which the pre-shared key alone says who the server is.
+  private static let sharedSuites = "PSK:!kRSAPSK:!eNULL"
+
+  /// Has a server refused that shows a certificate, which nobody could trust, instead of using the pre-shared key.
+  ///
+  /// The library verifies nothing then, and in TLS 1.3 the choice is the server's.
+  func refuseCertificates() {
+    guard setup.tls.preSharedKey != nil, let connection = mosquitto_ssl_get(handle) else { return }
+    let session = OpaquePointer(connection)
+    SSL_set_verify(session, SSL_VERIFY_PEER) { _, _ in 0 }
+    // The call that connects may have come as far already; nothing of MQTT has gone out yet.
+    guard SSL_get0_peer_certificate(session) != nil else { return }
+    drop(.lost("\(place): TLS: \(Self.certificateInstead)"))
+  }
+
   /// Sets what TLS trusts and shows.
   func setTLS() throws(DataClientError) {
     let tls = setup.tls
+    if let shared = tls.preSharedKey {
+      try Mosquitto.check(
+        mosquitto_tls_psk_set(handle, shared.digits, shared.identity, Self.sharedSuites),
+        "pre-shared key")
+      return
+    }
     if tls.authorityFile == nil, tls.authorityDirectory == nil {
       try Mosquitto.check(mosquitto_int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1), "TLS")
     } else {

@@ -8,6 +8,7 @@ extension MosquittoLink {
   /// - Returns: The text, without a full stop; nil when it is not TLS that failed.
   func securityProblem(errno number: Int32) -> String? {
     guard setup.url.isSecure, limits == nil else { return nil }
+    if let shared = setup.tls.preSharedKey { return problem(of: shared, errno: number) }
     if complains("host name verification failed") {
       return
         "the server's certificate is not for the host \(setup.url.host); connect by a name that "
@@ -25,6 +26,27 @@ extension MosquittoLink {
     guard number == EPROTO else { return nil }
     return
       "the server broke off; it may want another client certificate: give it one that it trusts"
+  }
+
+  /// What is said of a server that shows a certificate where a pre-shared key was to be used.
+  static let certificateInstead =
+    "the server shows a certificate and does not use the pre-shared key; connect to it by its "
+    + "certificate, or where the key is known"
+
+  /// What TLS by a pre-shared key complained of.
+  private func problem(of shared: PreSharedKey, errno number: Int32) -> String? {
+    if complains("certificate verify failed") { return Self.certificateInstead }
+    // Which one a server sends is its choice, and what it means otherwise is no fault of this end.
+    if complains(" alert ") {
+      return
+        "the server does not take the pre-shared key of \(shared.identity) "
+        + "(\(reasons.joined(separator: ", "))); give the identity and the key that it knows"
+    }
+    guard complaints.isEmpty else {
+      return reasons.joined(separator: ", ") + "; see whether the server speaks TLS on this port"
+    }
+    guard number == EPROTO else { return nil }
+    return "the server broke off; see whether it knows the pre-shared key of \(shared.identity)"
   }
 
   /// What is wrong with a file of our own, which is no fault of the server.

@@ -154,6 +154,7 @@ final class MosquittoLink {
         handle, setup.url.host, Int32(setup.url.port), Int32(options.keepAlive), nil, properties)
     }
     note(code)
+    refuseCertificates()
     if socket >= 0 { _ = fcntl(socket, F_SETFD, FD_CLOEXEC) }
     // The call returns when TCP is up; TLS comes about while the socket is read and written.
     isReached = ending == nil && !setup.url.isSecure

@@ -16,6 +16,9 @@ package final class TLSClientContext {
   ///   - options: Whom is trusted, and what is shown.
   /// - Throws: ``DataClientError`` when a file is not what it should be.
   package init(host: String, _ options: TLSOptions) throws(DataClientError) {
+    guard options.preSharedKey == nil else {
+      throw DataClientError(.unsupported, "a pre-shared key is not taken here; use certificates")
+    }
     TLSError.clear()
     guard let context = SSL_CTX_new(TLS_client_method()) else {
       throw TLSError.failure("TLS can't be begun")

@@ -15,5 +15,10 @@ extension DataClient {
 }
 
 extension ReplayClient: HeardTime {
-  package var heard: Timestamp { state.withLock { $0.machine.heard } }
+  package var heard: Timestamp {
+    state.withLock { state in
+      state.catchUp()
+      return state.machine.heard
+    }
+  }
 }

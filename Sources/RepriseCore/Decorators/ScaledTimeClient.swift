@@ -1,6 +1,6 @@
 /// Lets the time of a client pass faster for its user: minutes of back-off in seconds.
 ///
-/// The user's time is the client's at the beginning and runs so many times as fast from then on, both
+/// The user's time is the client's at the beginning, or at a given moment, and runs so many times as fast from then on, both
 /// in what ``now`` tells and in the deadlines that it takes. What goes on the wire, keep-alive among
 /// it, keeps the client's own time. A recorder belongs inside, so that recordings have true times.
 public final class ScaledTimeClient: DataClient {
@@ -12,14 +12,18 @@ public final class ScaledTimeClient: DataClient {
   /// - Parameters:
   ///   - client: The client.
   ///   - speed: How many times as fast the user's time runs, 1 to 1,000.
+  ///   - start: The moment from which on it does; nil is now. Clients that are recorded to be replayed in one
+  ///     ``SharedTime`` have the same, as well as the same speed.
   /// - Throws: ``DataClientError/Code/invalidAction`` for another speed.
-  public init(_ client: any DataClient, speed: Int) throws(DataClientError) {
+  public init(
+    _ client: any DataClient, speed: Int, since start: Timestamp? = nil
+  ) throws(DataClientError) {
     guard (1...1_000).contains(speed) else {
       throw DataClientError(.invalidAction, "time runs 1 to 1,000 times as fast, not \(speed)")
     }
     self.client = client
     self.speed = Int64(speed)
-    epoch = client.now
+    epoch = start ?? client.now
   }
 
   /// Those of the client.

@@ -29,7 +29,7 @@ extension ReplayClient {
   /// The player of the recorded application's people says so when the action can't be brought about.
   /// - Parameter reason: What was done instead and why, for people.
   public func giveUp(because reason: String) {
-    let waiting = state.withLock { state in
+    let waiting = locked { state in
       if state.machine.failure == nil, let due = state.machine.expectation() {
         _ = state.machine.fail(state.machine.notPerformed(due.event, because: reason))
       }
@@ -68,7 +68,7 @@ extension ReplayClient {
   /// - Throws: ``DataClientError`` when the replay has diverged, or when the session has actions that
   ///   were not performed or events that were not handed out.
   public func finish() throws(DataClientError) {
-    let (failure, waiting) = state.withLock { state in
+    let (failure, waiting) = locked { state in
       state.isFinished = true
       let left = state.machine.leftOvers(limit: ReplayMachine.leftOverLimit + 1)
       if state.machine.failure == nil, let divergence = state.machine.leftOver(left) {

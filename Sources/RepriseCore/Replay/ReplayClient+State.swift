@@ -9,6 +9,8 @@ extension ReplayClient {
     var isFinished = false
     /// The passing of time, where it passes; nil before and whenever the session waited for its user.
     var course: ReplayCourse?
+    /// The place in a time that several clients share.
+    var seat: SharedSeat?
     private var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     private var tickets: UInt64 = 0
 

@@ -10,6 +10,7 @@ extension ReplayClient {
   /// Suspends the reader until something changes, and breaks this world when nothing does for too long.
   /// - Throws: `CancellationError`.
   func waitForAction(since change: UInt64) async throws {
+    if state.withLock({ $0.seat != nil }) { return try await waitForTurn(since: change) }
     guard case .limited(let patience, let clock) = patience else {
       return await wait(since: change)
     }
@@ -25,12 +26,13 @@ extension ReplayClient {
     giveUp(since: change)
   }
 
-  private func isWaiting(since change: UInt64) -> Bool {
+  /// Whether nothing has changed, and the task is not cancelled.
+  func isWaiting(since change: UInt64) -> Bool {
     !Task.isCancelled && state.withLock { $0.changes == change }
   }
 
   /// Suspends the reader until something changes, or some time of a clock has passed.
-  private func wait(
+  func wait(
     since change: UInt64, atMost duration: Duration, by clock: any Clock<Duration>
   ) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in

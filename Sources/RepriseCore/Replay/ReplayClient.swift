@@ -70,6 +70,7 @@ public final class ReplayClient: DataClient {
     case event(ClientEvent)
     case failed(DataClientError, [CheckedContinuation<Void, Never>])
     case sleep(from: Timestamp, until: Timestamp)
+    case turn(since: UInt64, isNear: Bool)
     case wait(since: UInt64, [CheckedContinuation<Void, Never>])
   }
 
@@ -94,10 +95,15 @@ public final class ReplayClient: DataClient {
         "a replay's speed is a number from \(ReplayPace.slowestText) on, not \(factor)")
     }
     pace = options.pace
-    if case .virtual = options.pace { patience = options.patience } else { patience = .unlimited }
+    if case .scaled = options.pace { patience = .unlimited } else { patience = options.patience }
     let session = try events.session()
     capabilities = session.totals.capabilities
     state = Mutex(State(session, options))
+    if case .shared(let time) = options.pace { join(time, options) }
+  }
+
+  deinit {
+    if case .shared = pace { locked { $0.isFinished = true } }
   }
 
   /// Creates a world from the events of a session.
@@ -118,13 +124,19 @@ public final class ReplayClient: DataClient {
   // MARK: The port
 
   /// The time of the session.
-  public var now: Timestamp { state.withLock { $0.machine.now } }
+  public var now: Timestamp {
+    state.withLock { state in
+      state.catchUp()
+      return state.machine.now
+    }
+  }
 
   /// Performs the next action of the session.
   /// - Parameter action: What to do.
   /// - Throws: ``DataClientError``, ``DataClientError/Code/diverged`` for any other action.
   public func perform(_ action: ClientAction) async throws {
-    let (result, waiting) = state.withLock { state in
+    let (result, waiting) = locked { state in
+      state.begin()
       let result = Result { () throws(DataClientError) in try state.machine.perform(action) }
       if case .failure = result { state.machine.note(thrown: ApplicationScope.current?.thrown) }
       return (result, state.change())
@@ -138,14 +150,28 @@ public final class ReplayClient: DataClient {
   /// - Returns: The event.
   /// - Throws: ``DataClientError`` when the replay has diverged, and `CancellationError`.
   public func next(before deadline: Timestamp?) async throws -> ClientEvent {
+    do {
+      return try await read(before: deadline)
+    } catch is CancellationError {
+      if case .shared = pace { locked { $0.rest() } }
+      throw CancellationError()
+    }
+  }
+
+  private func read(before deadline: Timestamp?) async throws -> ClientEvent {
+    /// Of which change the app's tasks had a chance to do what they were at.
+    var settled: UInt64?
     while true {
       try Task.checkCancellation()
-      switch state.withLock({ Self.find(&$0, deadline) }) {
+      switch locked({ Self.find(&$0, deadline, settled) }) {
       case .event(let event): return event
       case .failed(let error, let observers):
         for observer in observers { observer.resume() }
         throw error
       case .sleep(let start, let end): try await sleep(from: start, until: end)
+      case .turn(let change, isNear: true):
+        if await letOthersRun(since: change) { settled = change }
+      case .turn(let change, isNear: false): try await waitForTurn(since: change)
       case .wait(let change, let observers):
         for observer in observers { observer.resume() }
         try await waitForAction(since: change)
@@ -167,16 +193,30 @@ public final class ReplayClient: DataClient {
     for continuation in waiting { continuation.resume() }
   }
 
-  private static func find(_ state: inout State, _ deadline: Timestamp?) -> Found {
+  private static func find(
+    _ state: inout State, _ deadline: Timestamp?, _ settled: UInt64?
+  ) -> Found {
+    state.catchUp()
     do throws(DataClientError) {
-      let start = state.machine.now
-      switch try state.machine.advance(to: deadline) {
-      case .event(let event): return .event(event)
-      case .sleep(let end): return .sleep(from: start, until: end)
-      case .wait:
-        let observers = state.change()
-        state.isReaderWaiting = true
-        return .wait(since: state.changes, observers)
+      while true {
+        let start = state.machine.now
+        switch try state.machine.advance(to: deadline) {
+        case .event(let event):
+          state.note(reader: .leaves)
+          return .event(event)
+        case .sleep(let end): return .sleep(from: start, until: end)
+        case .turn(let turn):
+          switch state.take(turn, isSettled: settled == state.changes) {
+          case .taken: continue
+          case .nearly: return .turn(since: state.changes, isNear: true)
+          case .wait: return .turn(since: state.changes, isNear: false)
+          }
+        case .wait:
+          let observers = state.change()
+          state.isReaderWaiting = true
+          state.note(reader: .isDue)
+          return .wait(since: state.changes, observers)
+        }
       }
     } catch { return .failed(error, state.change()) }
   }
@@ -225,6 +265,8 @@ public final class ReplayClient: DataClient {
 
 extension ReplayClient: PromptClient {
   package func nextAtOnce(before deadline: Timestamp?) throws -> ClientEvent? {
+    // Whose turn it is takes more than a look.
+    if case .shared = pace { return nil }
     try Task.checkCancellation()
     return state.withLock { state in
       guard case .event(let event)? = try? state.machine.advance(to: deadline) else { return nil }

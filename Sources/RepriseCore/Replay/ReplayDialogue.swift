@@ -68,8 +68,8 @@ public struct ReplayDialogue: Sequence, Sendable {
       case .wait:
         guard let step = machine.performAsRecorded() else { return nil }
         return Step(place: step.place, content: .action(step.action), isImplied: step.isImplied)
-      // Only time that is not jumped over has to be slept.
-      case .sleep: return nil
+      // Only time that is not jumped over has to be slept, and only one that is shared has turns.
+      case .sleep, .turn: return nil
       }
     }
   }

@@ -12,6 +12,8 @@ struct ReplayMachine {
     case event(ClientEvent)
     /// Time has to pass first; asked again at that time there is something.
     case sleep(until: Timestamp)
+    /// It has to be this client's turn first.
+    case turn(SharedWorld.Turn)
     /// An action is due that somebody else may perform.
     case wait
   }
@@ -25,6 +27,10 @@ struct ReplayMachine {
   let options: ReplayOptions
   private let tolerance: Int64
   let isPaced: Bool
+  /// Whether time is shared with other clients.
+  let takesTurns: Bool
+  /// The turn that it is, until it is used.
+  var turn: SharedWorld.Turn?
 
   var now: Timestamp
   /// The time of what was handed out or performed last; `now` is that of an action, too, that is waited for.
@@ -76,6 +82,7 @@ struct ReplayMachine {
     heard = now
     cause = ReplayCause(place: nil, time: now)
     if case .scaled = options.pace { isPaced = true } else { isPaced = false }
+    if case .shared = options.pace { takesTurns = true } else { takesTurns = false }
   }
 
   // MARK: Handing out
@@ -84,6 +91,12 @@ struct ReplayMachine {
 
   /// Lets time pass that the caller has slept.
   mutating func elapse(to time: Timestamp) { now = max(now, time) }
+
+  /// Moves on with a time that is shared.
+  mutating func elapse(to time: Timestamp, heard: Timestamp) {
+    elapse(to: time)
+    self.heard = max(self.heard, heard)
+  }
 
   /// Notes that the user is at an action, if nothing that was handed out is the reason of it.
   mutating func note(performed context: EventContext) {
@@ -137,6 +150,11 @@ struct ReplayMachine {
     return .event(.ended)
   }
 
+  /// When the next action was recorded that was not performed; nil when there is none.
+  var nextActionTime: Timestamp? {
+    mutating get { hasNextAction ? (try? nextAction())?.event.context.time : nil }
+  }
+
   /// What stands at the position; nil at the end of the session.
   private mutating func nextEntry() throws(DataClientError) -> ReplayEntry? {
     do {
@@ -161,16 +179,27 @@ struct ReplayMachine {
   /// Moves time to an event, or to the deadline if that is first.
   /// - Returns: What to tell instead of the event; nil if the event's time has come.
   private mutating func passTime(to time: Timestamp, _ deadline: Timestamp?) -> Step? {
-    guard time > now else { return nil }
-    if let deadline, deadline < time {
+    if time > now, let deadline, deadline < time {
       return expire(deadline)
     }
+    if let step = awaitTurn(.event, time) { return step }
+    guard time > now else { return nil }
     if isPaced { return .sleep(until: time) }
     now = time
     return nil
   }
 
+  /// Asks for a turn where time is shared; nil where it is not, or the turn is there.
+  private mutating func awaitTurn(_ kind: SharedWorld.Turn.Kind, _ time: Timestamp) -> Step? {
+    guard takesTurns else { return nil }
+    let wanted = SharedWorld.Turn(time: time, kind: kind)
+    guard turn == wanted else { return .turn(wanted) }
+    turn = nil
+    return nil
+  }
+
   private mutating func expire(_ deadline: Timestamp) -> Step {
+    if deadline > now, let step = awaitTurn(.deadline, deadline) { return step }
     if isPaced, deadline > now { return .sleep(until: deadline) }
     now = max(now, deadline)
     heard = max(heard, deadline)
@@ -186,8 +215,10 @@ struct ReplayMachine {
       return expire(deadline)
     }
     if isPaced, time > now { return .sleep(until: time) }
+    if time > now, let step = awaitTurn(.action, time) { return step }
     now = max(now, time)
-    guard options.actors == .readerOnly else { return .wait }
+    // Where time is shared, the reader of another client may perform it.
+    guard options.actors == .readerOnly, !takesTurns else { return .wait }
     throw fail(missing(event, deadline))
   }
 

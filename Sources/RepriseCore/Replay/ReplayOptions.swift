@@ -106,6 +106,8 @@ public enum ReplayPace: Sendable {
   ///
   /// It passes while the reader works, too, and stands while the session waits for an action that is late.
   case scaled(Double, by: any Clock<Duration>)
+  /// Time jumps to the next event or deadline of all clients that share it.
+  case shared(SharedTime)
 
   /// The slowest pace, in decimal: slower ones make a recorded pause longer than a duration can be.
   package static let slowestText = "0.000001"

@@ -9,7 +9,7 @@ public import Testing
 public final class TestClient: DataClient {
   @TaskLocal static var scoped: TestClient?
 
-  /// The client of the test that runs.
+  /// The client of the test that runs; that of its last trait where it has several, which ``named(_:)`` tells apart.
   ///
   /// - Throws: ``CassetteError/Code/noScope`` outside of a test with the trait `.replay`.
   public static var current: TestClient {
@@ -22,6 +22,24 @@ public final class TestClient: DataClient {
       }
       return scoped
     }
+  }
+
+  /// Returns the client of one recording of the test that runs, where it has several.
+  /// - Parameter name: The name that the recording has in its trait `.replay`, or that of the test's function.
+  /// - Returns: The client.
+  /// - Throws: ``CassetteError/Code/noScope`` where the test has no such recording, and outside of a test with one.
+  public static func named(_ name: String) throws -> TestClient {
+    let clients = TestWorld.current?.clients ?? [:]
+    guard let client = clients[name] else {
+      let names = clients.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
+      throw CassetteError(
+        .noScope,
+        clients.isEmpty
+          ? "there is no client \"\(name)\" here, as no test with a recording runs; give the test a trait "
+            + ".replay for each, and ask in its own task or a child of it"
+          : "the test has no recording \"\(name)\"; it has \(names)")
+    }
+    return client
   }
 
   private struct State {

@@ -40,12 +40,17 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
     for test: Test, testCase: Test.Case?,
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    let run = try run(test, testCase)
+    let traits = test.traits.compactMap { $0 as? ReplayTrait }
+    let world = try TestWorld.current ?? Self.world(of: traits, test, testCase)
+    let run = try run(test, testCase, in: world)
     try await run.run { client in
       do {
-        try await TestClient.$scoped.withValue(client) {
-          try await IssueHandlingTrait.compactMapIssues { client.take($0) }
-            .provideScope(for: test, testCase: testCase, performing: function)
+        let world = world.adding(client, named: name(in: test))
+        try await TestWorld.$current.withValue(world) {
+          try await TestClient.$scoped.withValue(client) {
+            try await IssueHandlingTrait.compactMapIssues { client.take($0) }
+              .provideScope(for: test, testCase: testCase, performing: function)
+          }
         }
       } catch let error as DataClientError where error.code == .diverged {
         client.tellDivergence(at: test.sourceLocation)
@@ -55,20 +60,65 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
     }
   }
 
-  private func run(_ test: Test, _ testCase: Test.Case?) throws(CassetteError) -> CassetteRun {
-    let function = String(test.name.prefix { $0 != "(" })
-    let name = name ?? function
+  private func name(in test: Test) -> String { name ?? Self.function(of: test) }
+
+  private static func function(of test: Test) -> String { String(test.name.prefix { $0 != "(" }) }
+
+  private func place(
+    _ test: Test, _ testCase: Test.Case?
+  ) throws(CassetteError) -> RecordingPlace {
+    let name = name(in: test)
     let argument = try testCase.flatMap { testCase throws(CassetteError) in
       try ArgumentName.name(of: testCase, recording: name)
     }
-    let place = try RecordingPlace(
+    return try RecordingPlace(
       name, argument: argument, beside: test.sourceLocation.filePath, in: settings.folder)
-    return CassetteRun(
-      settings: settings, place: place,
-      mode: try .resolved(settings.mode, Surroundings.environment), location: test.sourceLocation,
-      command:
-        "\(RecordingMode.variable)=\(place.exists ? "all" : "once") swift test --filter \(function)"
+  }
+
+  /// The world of a test, whose recordings are there together or not at all.
+  static func world(
+    of traits: [ReplayTrait], _ test: Test, _ testCase: Test.Case?
+  ) throws(CassetteError) -> TestWorld {
+    guard let settings = traits.first?.settings, traits.count > 1 else {
+      return TestWorld(isShared: false)
+    }
+    var (there, missing): ([String], [String]) = ([], [])
+    for trait in traits {
+      let place = try trait.place(test, testCase)
+      guard !(there + missing).contains(place.path) else {
+        throw CassetteError(
+          .badName,
+          "\(place.path): the test has this recording twice; give each client one of its own")
+      }
+      if place.exists { there.append(place.path) } else { missing.append(place.path) }
+    }
+    let mode = try RecordingMode.resolved(settings.mode, Surroundings.environment)
+    guard let first = missing.first, !there.isEmpty, mode != .all else {
+      return TestWorld(isShared: true)
+    }
+    throw CassetteError(
+      .noRecording,
+      "\(first): there is no such recording, and there are others of the same test; make all of them anew "
+        + "by \(RecordingMode.variable)=all swift test --filter \(function(of: test))")
+  }
+
+  private func run(
+    _ test: Test, _ testCase: Test.Case?, in world: TestWorld
+  ) throws(CassetteError) -> CassetteRun {
+    let place = try place(test, testCase)
+    var (settings, mode) = (
+      settings, try RecordingMode.resolved(settings.mode, Surroundings.environment)
     )
+    if let time = world.time {
+      if case .virtual = settings.options.pace { settings.options.pace = .shared(time) }
+      // One recording that is made anew while the others are replayed would be of another world.
+      if mode == .new { mode = .once }
+    }
+    return CassetteRun(
+      settings: settings, place: place, mode: mode, location: test.sourceLocation,
+      command:
+        "\(RecordingMode.variable)=\(place.exists ? "all" : "once") swift test --filter "
+        + Self.function(of: test))
   }
 }
 
@@ -89,6 +139,11 @@ extension Trait where Self == ReplayTrait {
   /// own, with its arguments in the name. ``RecordingMode`` says when it is made: as it is never, and by
   /// `REPRISE_RECORD=once swift test` where there is none. A recording is written when the test has passed, whole or not
   /// at all.
+  ///
+  /// An app with several clients has a trait for each: the test asks for them by ``TestClient/named(_:)``. Their
+  /// recordings are made together, and share one time (`SharedTime`): what was heard on one after what was heard on
+  /// another is so in the replay. By mode ``RecordingMode/new`` they are made where there are none, as by
+  /// ``RecordingMode/once``.
   ///
   /// What the app does otherwise than the recording has is an issue at the line of the call, and so is what it leaves
   /// out, at the line of the test; the recording and that of this run are attached. A secret in clear fails the test.

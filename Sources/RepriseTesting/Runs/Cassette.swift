@@ -4,6 +4,8 @@ public import Testing
 /// A recording, and the client to run code on it, for wherever there is no trait: in XCTest, in a program, or when a
 /// test needs several.
 ///
+/// Several of them are one world when their options have the same time: `ReplayOptions(pace: .shared(time))`.
+///
 /// ```swift
 /// let cassette = try Cassette("lamp", record: .once) {
 ///   try MosquittoClient(url: "mqtt://localhost")

@@ -44,11 +44,16 @@ struct CassetteRun: Sendable {
   ) async throws -> Result {
     let client = try TestClient(
       replaying: try RecordingFile.replay(place.path, settings), reporter(), settings)
+    let start = ContinuousClock.now
     do {
       let result = try await body(client)
       try client.finish(at: location)
       return result
     } catch {
+      // What ends a test that takes too long says nothing of why it does.
+      if TestTimeLimit.isExceeded(since: start) {
+        client.replay?.giveUp(because: TestTimeLimit.reason)
+      }
       client.tellDivergence(at: location)
       // Tasks that the app left behind wait for nothing any more.
       try? client.replay?.finish()

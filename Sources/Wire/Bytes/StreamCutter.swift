@@ -40,6 +40,8 @@ struct StreamCutter<Header: StreamUnitHeader & Sendable>: Sendable {
   private(set) var unitOffset: Int
   /// The kept bytes of the unit that is not complete.
   private var kept: [UInt8] = []
+  /// The room that they have.
+  private var room = GrownRoom()
   /// The stream's bytes of the current unit so far, kept or not.
   private(set) var passed = 0
   /// Whether bytes of the current unit were lost, so that what follows must not be joined to them.
@@ -50,7 +52,7 @@ struct StreamCutter<Header: StreamUnitHeader & Sendable>: Sendable {
 
   /// The memory that is taken by kept bytes, or held ready for them, in bytes.
   @inline(__always)
-  var reserved: Int { kept.capacity }
+  var reserved: Int { room.size }
 
   /// The header of the unit that is begun, once all of it is there.
   var pendingHeader: Header? {
@@ -120,6 +122,8 @@ struct StreamCutter<Header: StreamUnitHeader & Sendable>: Sendable {
   mutating func giveUp() -> Int {
     let count = kept.count - min(kept.count, Self.remnant)
     kept = Array(kept.prefix(Self.remnant))
+    room = GrownRoom()
+    room.hold(kept.count)
     if count > 0 { isBroken = true }
     return count
   }
@@ -156,6 +160,7 @@ struct StreamCutter<Header: StreamUnitHeader & Sendable>: Sendable {
     guard !isBroken else { return }
     let count = min(bytes.byteCount, limit - kept.count)
     bytes.extracting(first: count).withUnsafeBytes { kept.append(contentsOf: $0) }
+    room.hold(kept.count)
     if count < bytes.byteCount { isBroken = true }
   }
 
@@ -171,6 +176,8 @@ struct StreamCutter<Header: StreamUnitHeader & Sendable>: Sendable {
     passed = 0
     isBroken = false
     // A large unit's memory is given back; a small buffer is worth keeping for the next one.
-    kept.removeAll(keepingCapacity: kept.capacity <= 4_096)
+    let isSmall = room.size <= 4_096
+    kept.removeAll(keepingCapacity: isSmall)
+    if !isSmall { room = GrownRoom() }
   }
 }

@@ -32,6 +32,7 @@ package struct HTTPBodyReader: Sendable {
 
   /// What is kept of the body.
   package private(set) var body: [UInt8] = []
+  private var bodyRoom = GrownRoom()
   /// How many bytes of the body are not kept: lost, or beyond the limit.
   package private(set) var missing = 0
   /// How many of these were there, but beyond the limit.
@@ -64,7 +65,7 @@ package struct HTTPBodyReader: Sendable {
   package var rest: Int? { if case .data(let count) = state { count } else { nil } }
 
   /// The memory that the body takes, in bytes.
-  package var reserved: Int { body.capacity }
+  package var reserved: Int { bodyRoom.size }
 
   /// Takes the next piece of the stream.
   package mutating func consume(_ piece: RawSpan) -> Reading {
@@ -102,6 +103,7 @@ package struct HTTPBodyReader: Sendable {
     // Behind what is not there nothing is kept: it would stand in its place.
     let kept = missing == 0 ? min(room, bytes.byteCount) : 0
     body.append(copying: bytes.extracting(first: kept))
+    bodyRoom.hold(body.count)
     // What is beyond the limit, and not only behind a loss.
     if missing == cut { cut += bytes.byteCount - kept }
     missing += bytes.byteCount - kept
@@ -183,6 +185,7 @@ package struct HTTPBodyReader: Sendable {
   package mutating func giveUp() -> Int {
     let count = body.count
     body = []
+    bodyRoom = GrownRoom()
     missing += count
     return count
   }

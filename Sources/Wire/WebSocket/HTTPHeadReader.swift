@@ -3,6 +3,7 @@ public struct HTTPHeadReader: Sendable {
   /// The most bytes of a head.
   public let limit: Int
   private var kept: [UInt8] = []
+  private var room = GrownRoom()
 
   /// Creates a reader at the start of a message.
   /// - Parameter limit: The most bytes of a head, 64 KiB if not stated.
@@ -12,7 +13,7 @@ public struct HTTPHeadReader: Sendable {
   package var byteCount: Int { kept.count }
 
   /// The memory that the begun head takes, in bytes.
-  package var reserved: Int { kept.capacity }
+  package var reserved: Int { room.size }
 
   /// What a piece brought.
   public enum Reading: Sendable, Hashable {
@@ -30,10 +31,11 @@ public struct HTTPHeadReader: Sendable {
     var position = max(0, kept.count - 3)
     let before = kept.count
     kept.append(copying: piece.extracting(first: min(piece.byteCount, limit + 1 - before)))
+    room.hold(kept.count)
     while let feed = kept[position...].firstIndex(of: 0x0A) {
       position = feed + 1
       guard let end = Self.emptyLineEnd(kept, behind: feed), end <= limit else { continue }
-      defer { kept = [] }
+      defer { (kept, room) = ([], GrownRoom()) }
       return .head(HTTPHead(Array(kept[..<end])), used: max(0, end - before))
     }
     return kept.count > limit ? .tooLarge : .needMore

@@ -15,6 +15,10 @@ public struct WebSocketReceiver: ~Copyable {
   // Kept so that a frame needs no memory of its own.
   private var unmasked: [UInt8] = []
   private var inflated: [UInt8] = []
+  private var unmaskedRoom = GrownRoom()
+  private var inflatedRoom = GrownRoom()
+  /// The most room of either that is kept for the next frame, in bytes.
+  private static let mostKept = 1 << 16
 
   /// What is known of permessage-deflate.
   public enum Agreement: Sendable, Hashable {
@@ -101,7 +105,7 @@ public struct WebSocketReceiver: ~Copyable {
     buffer.removeAll(keepingCapacity: true)
     WebSocketMask.append(wire, key: key, to: &buffer)
     receive(buffer.span.bytes, header: header, use)
-    if buffer.capacity <= 1 << 16 { unmasked = buffer }
+    Self.keep(buffer, in: &unmasked, &unmaskedRoom)
   }
 
   private mutating func receive(
@@ -135,15 +139,23 @@ public struct WebSocketReceiver: ~Copyable {
         header, payload: payload, inflated: output.span.bytes, compression: compression,
         from: sender,
         context: faults))
-    if output.capacity <= 1 << 16 { inflated = output }
+    Self.keep(output, in: &inflated, &inflatedRoom)
     end(open, header, isWhole: isWhole)
+  }
+
+  /// Puts a buffer back for the next frame, but for a large one.
+  private static func keep(
+    _ filled: consuming [UInt8], in buffer: inout [UInt8], _ room: inout GrownRoom
+  ) {
+    room.hold(filled.count)
+    if room.size <= mostKept { buffer = filled } else { room = GrownRoom() }
   }
 
   // MARK: Memory
 
   /// The memory that is taken or held ready, in bytes.
   package var reserved: Int {
-    unmasked.capacity + inflated.capacity + (inflater == nil ? 0 : WebSocketInflater.memory)
+    unmaskedRoom.size + inflatedRoom.size + (inflater == nil ? 0 : WebSocketInflater.memory)
   }
 
   /// Gives memory back: what the sender's compression refers to is forgotten.
@@ -151,6 +163,8 @@ public struct WebSocketReceiver: ~Copyable {
   package mutating func giveUp() -> Bool {
     unmasked = []
     inflated = []
+    unmaskedRoom = GrownRoom()
+    inflatedRoom = GrownRoom()
     guard inflater != nil else { return false }
     inflater = nil
     if case .open(var open) = message, open.isCompressed {

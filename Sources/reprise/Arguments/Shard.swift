@@ -8,12 +8,15 @@ extension OptionSpec {
   static let scenarioShard = OptionSpec(
     name: shard.name, value: "I/N",
     help: "Runs the I-th of N parts of the scenarios, chosen by their names: 3/16.")
+  static let caseShard = OptionSpec(
+    name: shard.name, value: "I/N",
+    help: "Runs the I-th of N parts of the cases, chosen by their names: 3/16.")
 }
 
-/// A part of a set of files, or of scenarios, for one of several machines.
+/// A part of a set of files, of scenarios or of cases, for one of several machines.
 ///
 /// What is in a file decides the part that it belongs to, so that neither its name nor the other files do. Of a scenario
-/// it is the name, and neither what it says nor the other scenarios.
+/// or a case it is the name, and neither what it says nor the others.
 struct Shard {
   /// Which part, from 0.
   private let index: UInt64
@@ -55,15 +58,20 @@ struct Shard {
 
   /// Picks the scenarios of the part, in their order.
   func scenarios(of all: [Scenario]) -> [Scenario] {
-    all.filter { scenario in
-      var hash = FNV()
-      hash.add("\(scenario.system.rawValue)/\(scenario.name)".utf8)
-      return hash.value % count == index
-    }
+    all.filter { takes("\($0.system.rawValue)/\($0.name)") }
+  }
+
+  /// Whether what has a name is of the part.
+  /// - Parameter name: The name.
+  /// - Returns: True if it is.
+  func takes(_ name: String) -> Bool {
+    var hash = FNV()
+    hash.add(name.utf8)
+    return hash.value % count == index
   }
 
   /// The part as reports name it.
-  /// - Parameter cases: How many scenarios all parts have, each counted once a world; nil for files.
+  /// - Parameter cases: How many scenarios all parts have, each counted once a world, or cases; nil for files.
   /// - Returns: The part.
   func named(cases: Int? = nil) -> ReportShard? {
     // Both are at most 65,536.

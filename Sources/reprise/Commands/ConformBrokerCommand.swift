@@ -11,11 +11,21 @@ enum ConformBrokerCommand: Command {
       Starts the broker by COMMAND, in which {port} is the port to listen on, and stops it at \
       the end.
       """)
+  static let method = OptionSpec(
+    name: "auth-method", value: "NAME",
+    help: "The method of enhanced authentication that clients name in MQTT 5.0.")
+  static let methodData = OptionSpec(
+    name: "auth-data", value: "FILE", repeats: true, isFile: true,
+    help: """
+      All bytes of FILE are the data that goes with it; the second FILE is what answers the \
+      first AUTH of the broker, and so on.
+      """)
   static let spec = CommandSpec(
     name: "conform broker", summary: "Drives a broker by cases, and judges what it does.",
     operands: "URL | --launch COMMAND", operandCount: 0...1,
     options: DriveOptions.own + [.spec, launch] + DriveOptions.running + DriveOptions.report + [
-      BrokerOptions.username, BrokerOptions.passwordFile, BrokerOptions.authority,
+      BrokerOptions.username, BrokerOptions.passwordFile, method, methodData,
+      BrokerOptions.authority,
       BrokerOptions.certificate, BrokerOptions.key, BrokerOptions.insecure,
       BrokerOptions.header,
     ],
@@ -35,6 +45,10 @@ enum ConformBrokerCommand: Command {
       after Ctrl-C, and nothing of others is touched. With --save each finding can be judged
       again: reprise conform trace FOLDER. Recordings hold the password; others can't read them.
 
+      --shard 3/16 runs the third of sixteen parts of the cases, each part against a broker of
+      its own; reprise report merge joins their reports in JSON. Cases run many at a time as it
+      is.
+
       What the steps of a case may be tells Conformance/broker/README.md.
 
       Examples:
@@ -45,17 +59,35 @@ enum ConformBrokerCommand: Command {
         reprise conform broker mqtt://localhost --case ./my-case.json --dry-run
         reprise conform broker mqtt://localhost --chop 3
         reprise conform broker mqtt://localhost --report junit=results.xml
+        reprise conform broker mqtt://localhost --profile full --shard 2/3 -f json -o 2.json
       """)
+
+  /// What clients show by enhanced authentication; nil where no method is named.
+  static func authentication(_ arguments: Arguments) throws(UsageError) -> Authentication? {
+    let files = arguments.list(methodData)
+    guard let method = arguments.value(method) else {
+      guard files.isEmpty else {
+        throw UsageError("--auth-data is for --auth-method", "name the method, too")
+      }
+      return nil
+    }
+    guard !method.isEmpty else {
+      throw UsageError("--auth-method names no method", "type its name, such as SCRAM-SHA-256")
+    }
+    var data: [[UInt8]] = []
+    for file in files { data.append(try SmallFile.bytes(file, "--auth-data")) }
+    return Authentication(method: method, data: data)
+  }
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     let versions = try DriveOptions.versions(arguments, .broker)
-    let plans = try DriveOptions.plans(of: .broker, in: versions, arguments)
-    if arguments.has(DriveOptions.dryRun) { return try DriveOptions.show(plans, arguments) }
-    let report = try DriveReport(arguments, plans, console)
+    let share = try DriveOptions.share(of: .broker, in: versions, arguments)
+    if arguments.has(DriveOptions.dryRun) { return try DriveOptions.show(share, arguments) }
+    let report = try DriveReport(arguments, share, console)
     let session = try DriverSession(arguments, console)
-    let results = try session.run(plans, in: versions)
+    let results = try session.run(share, in: versions)
     return try report.write(
       results, by: Set(versions.map(\.standard) + (session.isWebSocket ? ["rfc6455"] : [])),
-      on: .server, isWhole: !session.isCutShort)
+      on: .server)
   }
 }

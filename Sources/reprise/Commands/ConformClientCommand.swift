@@ -46,15 +46,17 @@ enum ConformClientCommand: Command {
       speaks.
 
       The client is met first, to see what it does of itself: whether it publishes or
-      subscribes, and by which QoS. Cases of what it does not do are not-applicable. With
-      --publishes and --subscribes two programs are one client. A case by which none of its
-      clauses could be judged is inconclusive, and counts as nothing.
+      subscribes, and by which QoS; {qos} is 2 then, and less where it does nothing by that.
+      Cases of what it does not do are not-applicable. With --publishes and --subscribes two
+      programs are one client. A case by which none of its clauses could be judged is
+      inconclusive, and counts as nothing.
 
       With --listen cases wait one after the other for the next connection, a minute at most.
       TLS is spoken there with --ca-folder.
 
       With --websocket COMMAND is a client of WebSocket that sends every message back as it
-      came: {url} stands for ws://127.0.0.1:PORT/, and the clauses of RFC 6455 are judged.
+      came: {url} stands for ws://127.0.0.1:PORT/, and the clauses of RFC 6455 are judged. For
+      TLS type wss://{host}:{port}/, with {ca}.
 
       What the steps of a case may be tell Conformance/client/README.md and
       Conformance/websocket/README.md.
@@ -65,24 +67,25 @@ enum ConformClientCommand: Command {
         reprise conform client --save evidence/ -- ./my-app --broker {url}
         reprise conform client --listen localhost:1884 --case ping
         reprise conform client --websocket -- python echo.py {url}
+        reprise conform client --websocket --listen localhost:8080
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     if arguments.has(webSocket) { return try runWebSocket(arguments, console) }
     let versions = try DriveOptions.versions(arguments, .client)
-    let plans = try DriveOptions.plans(of: .client, in: versions, arguments)
-    if arguments.has(DriveOptions.dryRun) { return try DriveOptions.show(plans, arguments) }
-    let report = try DriveReport(arguments, plans, console)
+    let share = try DriveOptions.share(of: .client, in: versions, arguments)
+    if arguments.has(DriveOptions.dryRun) { return try DriveOptions.show(share, arguments) }
+    let report = try DriveReport(arguments, share, console)
     let session = try ClientSession(arguments, console)
-    let (results, specs) = try session.run(plans, in: versions)
-    return try report.write(results, by: specs, on: .client, isWhole: !session.isCutShort)
+    let (results, specs) = try session.run(share, in: versions)
+    return try report.write(results, by: specs, on: .client)
   }
 
   /// Drives a client of WebSocket, which has nothing of MQTT.
   private static func runWebSocket(
     _ arguments: Arguments, _ console: Console
   ) throws -> ExitStatus {
-    for option in [OptionSpec.spec, publishes, subscribes, listen, ProxySettings.authorityFolder]
+    for option in [OptionSpec.spec, publishes, subscribes]
     where arguments.has(option) {
       throw UsageError("--\(option.name) is for clients of MQTT", "leave it or --websocket out")
     }

@@ -187,19 +187,10 @@ extension InputOptions {
     }
   }
 
-  /// Reads `--psk`; what was typed is a secret, and not told.
+  /// Reads `--psk`.
   private static func preSharedKey(_ arguments: Arguments) throws(UsageError) -> [UInt8]? {
     guard let text = arguments.value(.preSharedKey) else { return nil }
-    let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-    guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2),
-      (1...256).contains(digits.count / 2)
-    else {
-      throw UsageError(
-        "--psk can't be that", "type the key as hexadecimal digits, two for each of 1 to 256 bytes")
-    }
-    return stride(from: 0, to: digits.count, by: 2).map {
-      UInt8(truncatingIfNeeded: digits[$0] << 4 | digits[$0 + 1])
-    }
+    return try SharedKeyOptions.bytes(text)
   }
 
   private static func decodeRule(_ text: String) throws(UsageError) -> (UInt16, DecodeRule) {

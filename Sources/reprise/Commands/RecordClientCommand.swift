@@ -38,6 +38,10 @@ enum RecordClientCommand: Command {
       Passwords, and what is named like passwords, tokens and signatures in any text, are
       hidden in any case, unless --show-secrets is given.
 
+      With --psk-identity and --psk the key that both ends have makes certificates needless, as
+      devices use it. The command hides the key from the list of processes; the history of a
+      shell may keep it.
+
       The secrets of TLS go to the file that SSLKEYLOGFILE names, if it does; they are never in
       a recording. By them inspect --keylog reads a capture of the connection.
 
@@ -48,6 +52,8 @@ enum RecordClientCommand: Command {
         reprise record client mqtt://localhost --topic '#' -o session.jsonl
         reprise record client mqtts://user@host --password-file secret --topic 'plant/#' \\
           --topic '$SYS/#' --duration 10m --max-size 50M --rotate -o day.jsonl
+        reprise record client mqtts://broker --psk-identity device --psk 0a1b2c \\
+          --topic '#' -o session.jsonl
         reprise record client mqtt://localhost --topic '#' -o - | reprise inspect -
         reprise record client mqtt://broker --topic 'plant/#' --share fleet -o 1.jsonl
         reprise record client ws://localhost:9001/mqtt --topic '#' -o session.jsonl

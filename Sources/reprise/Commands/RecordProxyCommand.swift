@@ -27,7 +27,8 @@ enum RecordProxyCommand: Command {
       The capture has each connection as its client had it, with the times of this computer: a
       handshake, segments, ends. The addresses are the real ones; the server's port is the
       upstream's, 1883 behind mqtt:// and mqtts://, and 80 behind ws:// and wss://, by which
-      others know what they see.
+      others know what they see. So do 1883 and 80 for tls:// and the ports 8883 and 443. To
+      HOST:PORT bytes pass as they are, also those of TLS, and PORT stays what it is.
       What the real ports are, and where a connection goes on to, stands in comments.
       Whatever happens, what was seen is in the file a moment later. The file is created when
       all is ready, and only you may read it. Passwords that pass are in it.
@@ -79,6 +80,7 @@ enum RecordProxyCommand: Command {
     let proxy = try Proxy(
       place, to: upstream, options: settings.proxy)
     try file.open()
+    if upstream.isSecure || settings.proxy.authorityFolder != nil { console.noteKeyLog() }
     let listeners = place.addresses.map(\.description).joined(separator: " and ")
     console.note(
       listeners, "listening for \(upstream.name), recording to \(settings.file.shownPath)")

@@ -18,9 +18,11 @@ enum RedactCommand: Command {
 
       In a capture everything keeps its place and its length: stars stand where secrets
       were, masked where the payload is, and checksums are right. Where bytes come that can't
-      be read, which may hold anything, frames end early, as by a snapshot length. Of what is
-      neither MQTT nor WebSocket, text is looked through as a stream. TLS stays
-      encrypted, and secrets in a pcapng file that decrypt it are left out.
+      be read, which may hold anything, frames end early, as by a snapshot length: so do
+      fragments of IP packets, UDP that is not all text, ICMP and other protocols, behind
+      their headers. Of TCP that is neither MQTT nor WebSocket, text is looked through as a
+      stream. TLS stays encrypted, and secrets in a pcapng file that decrypt it are left out,
+      as are its blocks of unknown kinds; in comments, too, what looks like a secret is hidden.
 
       In a recording *** stands in the place of what is hidden.
 
@@ -70,7 +72,7 @@ enum RedactCommand: Command {
   ) throws -> [String] {
     var copying = CaptureCopier.Options(application: Reprise.application)
     copying.isChanged = true
-    copying.keepsSecrets = false
+    copying.hidden = rules
     let copier = CaptureCopier(to: format, copying, output)
     let outcome = try CaptureRedaction(file.path, options, rules).write(copier)
     var notes = ["\(outcome.changed) of \(copier.frames) frames are changed"]
@@ -85,6 +87,10 @@ enum RedactCommand: Command {
     }
     if copier.lost.secrets > 0 {
       notes.append("\(copier.lost.secrets) blocks of secrets that decrypt TLS are left out")
+    }
+    if copier.lost.blocks > 0 {
+      notes.append(
+        "\(copier.lost.blocks) blocks of other kinds are left out, which may hold anything")
     }
     if let damage = outcome.damage { notes.append("read up to the damage only: \(damage.reason)") }
     return notes

@@ -31,19 +31,19 @@ enum ReportCommand: Command {
   }
 }
 
-/// `reprise report merge`: joins reports on different files, or on different scenarios.
+/// `reprise report merge`: joins reports on different files, scenarios or cases.
 enum ReportMergeCommand: Command {
   static let spec = CommandSpec(
     name: "report merge", summary: "Joins the reports on parts of a run to one on all of it.",
     operands: "FILE...", operandCount: 1...Int.max,
     options: [ConformRun.format, ReportFiles.option, .output, ConformRun.allowEmpty],
     details: """
-      FILE is a report that reprise conform trace or conform sdk wrote with --format json. The
-      result is what one run over all files, or scenarios, gives: files stand in the order of
-      their names if they do so in each report, otherwise report by report; scenarios stand as
-      in a run. The reports must be of one version, of one of the two commands, on the same
-      clauses and on different files, or scenarios and worlds, and judged without a baseline.
-      Of what --shard made, all parts must be there.
+      FILE is a report that a conform command wrote with --format json. The result is what one
+      run over all files, scenarios or cases gives: files stand in the order of their names if
+      they do so in each report, otherwise report by report; scenarios and cases stand as in a
+      run. The reports must be of one version and one command, on the same clauses and on
+      different files, scenarios and worlds, or cases, and judged without a baseline. Of what
+      --shard made, all parts must be there.
 
       Status 2 as well where a scenario in them could not be run to its end.
 
@@ -78,11 +78,10 @@ enum ReportCompareCommand: Command {
     name: "format", letter: "f", value: "FORMAT", choices: ["text", "json"],
     help: "text (default): lines for people; json: an object for programs.")
   fileprivate static let details = """
-    BEFORE and AFTER are reports in JSON, both of conform trace or both of conform sdk.
-    Findings are compared by their fingerprints, which do not depend on frames, times and
-    files. Status 1 if a clause fails that did not, or is no longer followed, or something
-    new was found. What was found in a scenario that has no verdict in AFTER is not called
-    gone.
+    BEFORE and AFTER are reports in JSON, both of one conform command. Findings are compared
+    by their fingerprints, which do not depend on frames, times and files. Status 1 if a
+    clause fails that did not, or is no longer followed, or something new was found. What was
+    found in a scenario or a case that has no verdict in AFTER is not called gone.
 
     Example:
       reprise report compare before.json after.json
@@ -123,7 +122,7 @@ enum ReportBadgeCommand: Command {
     name: "report badge", summary: "Draws a small picture (SVG) with the numbers of a report.",
     operands: "FILE", operandCount: 1...1, options: [.output],
     details: """
-      FILE is a report in JSON, of conform trace or conform sdk. The picture says how many
+      FILE is a report in JSON, of any conform command. The picture says how many
       clauses failed and passed; what is inconclusive is not called passed.
 
       Example:

@@ -8,7 +8,7 @@ struct CaseJudge {
   private let fresh: ConformanceJudge
   private var joiner: ReportJoiner
   private(set) var records: [CaseRecord] = []
-  /// The records of cases whose bytes were not cut, by their names.
+  /// The records of cases that were run and whose bytes were not cut, by their names.
   private var whole: [String: CaseRecord] = [:]
 
   /// Prepares to judge.
@@ -17,6 +17,8 @@ struct CaseJudge {
   init(_ options: ConformanceOptions) throws {
     fresh = try ConformanceJudge(catalogue: .bundled(), options: options)
     joiner = ReportJoiner(options, toolVersion: Reprise.version)
+    // The clauses are in the report also where nothing is judged.
+    joiner.add(fresh.report(toolVersion: Reprise.version))
   }
 
   /// Hands the events of a recording to the judge.
@@ -29,33 +31,39 @@ struct CaseJudge {
   /// Takes what came of a case.
   /// - Parameters:
   ///   - result: What came of it.
+  ///   - number: Its place in a run of all cases, from 1.
   ///   - file: What its recording is called.
   /// - Throws: ``CaptureError`` for a recording that can't be read.
-  mutating func take(_ result: CaseResult, in file: String) throws {
+  mutating func take(_ result: CaseResult, number: Int, in file: String) throws {
     let plan = result.plan
     var record = CaseRecord(
-      name: plan.driven.name, run: plan.name, values: plan.shownValues, spec: plan.standard,
+      number, name: plan.driven.name, run: plan.name, values: plan.shownValues, spec: plan.standard,
       file: file, clauses: plan.clauses)
     defer {
       records.append(record)
-      if plan.cut == nil { whole[plan.name] = record }
+      if plan.cut == nil, result.isRun, !result.isHeldUp { whole[plan.name] = record }
     }
     if case .notApplicable(let why) = result.outcome {
       record.outcome = .notApplicable
       record.reason = why
       return
     }
+    // It was not begun, as no broker could be started for it.
+    if case .stopped(let why) = result.outcome, !result.isRun { return record.note(why) }
     let judging = Judging(fresh)
     judging.judge.begin(file: file)
     try Self.read(result.recording) { judging.judge.consume($0) }
     let report = judging.judge.report(toolVersion: Reprise.version)
+    if result.isHeldUp, record.doubts(report, heldUp: result.heldUp) { return }
     record.take(report, spec: plan.standard)
     switch result.outcome {
     case .done, .notApplicable: break
     case .late: record.note("it took longer than its \(plan.driven.seconds) s")
     case .stopped(let why): record.note(why)
     }
-    if plan.cut != nil, let before = whole[plan.wholeName] { record.compare(with: before) }
+    if plan.cut != nil, !result.isHeldUp, let before = whole[plan.wholeName] {
+      record.compare(with: before)
+    }
     joiner.add(report.naming(record))
   }
 

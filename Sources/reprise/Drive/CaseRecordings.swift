@@ -32,6 +32,19 @@ struct CaseRecordings {
     }
   }
 
+  /// Keeps what was said in the cases that were run before the user ended the run, and says so.
+  /// - Parameters:
+  ///   - results: What came of them.
+  ///   - console: How to tell the user.
+  /// - Throws: ``OutputError``, and ``CaptureError`` for a recording that can't be read.
+  func keep(_ results: DriveResults, _ console: Console) throws {
+    guard let folder else { return }
+    let run = results.numbered.map(\.result).filter(\.isRun)
+    for result in run { _ = try write(result) }
+    let cases = run.count == 1 ? "1 case" : "\(run.count) cases"
+    console.note(folder, "keeps what was said in \(cases) until the end")
+  }
+
   /// Writes what was said in a case: the capture, and the events in it, without passwords.
   /// - Parameter result: What came of the case.
   /// - Returns: What the capture is called in the report.

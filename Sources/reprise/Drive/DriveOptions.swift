@@ -34,7 +34,7 @@ enum DriveOptions {
   /// The options about cases.
   static let own = [profile, cases, chop]
   /// The options about how they are run and what is kept of them.
-  static let running = [save, force, rate, dryRun]
+  static let running = [.caseShard, save, force, rate, dryRun]
   /// The options about the report.
   static let report: [OptionSpec] = [
     ConformRun.clause, ConformRun.strict, ConformRun.allowEmpty, ConformRun.format,
@@ -62,13 +62,20 @@ enum DriveOptions {
     return Set(all.filter { specs.isEmpty || specs.contains($0.standard) })
   }
 
-  /// The plans of the cases that are asked for, with their repetitions.
+  /// The cases that are asked for, with their repetitions, and which of them are run here.
   /// - Parameters:
   ///   - kind: What is driven.
   ///   - versions: The versions of MQTT.
   ///   - arguments: What was typed.
-  /// - Returns: The plans, at least one.
+  /// - Returns: The cases, at least one.
   /// - Throws: ``UsageError`` where none is left, and ``DriverError`` for names and files that are none.
+  static func share(
+    of kind: CaseKind, in versions: Set<MQTTVersion>, _ arguments: Arguments
+  ) throws -> DriveShare {
+    try DriveShare(of: plans(of: kind, in: versions, arguments), arguments)
+  }
+
+  /// The plans of the cases that are asked for, with their repetitions.
   static func plans(
     of kind: CaseKind, in versions: Set<MQTTVersion>, _ arguments: Arguments
   ) throws -> [CasePlan] {
@@ -108,13 +115,13 @@ enum DriveOptions {
 
   /// Shows what would be sent.
   /// - Parameters:
-  ///   - plans: What would be run.
+  ///   - share: What would be run.
   ///   - arguments: What was typed.
   /// - Returns: That it is done.
   /// - Throws: ``OutputError``, and ``DriverError`` for a step that can't be done.
-  static func show(_ plans: [CasePlan], _ arguments: Arguments) throws -> ExitStatus {
+  static func show(_ share: DriveShare, _ arguments: Arguments) throws -> ExitStatus {
     let output = try OutputFile(arguments.value(.output), inputs: [])
-    for plan in plans { try output.write(try plan.preview()) }
+    for plan in share.own { try output.write(try plan.preview()) }
     try output.close()
     return .done
   }

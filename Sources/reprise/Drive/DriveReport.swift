@@ -12,18 +12,21 @@ struct DriveReport {
   private let baseline: BaselineOptions
   private let outputs: ReportFiles
   private let recordings: CaseRecordings
+  private let shard: Shard?
   private var judging: ConformanceOptions
 
   /// Prepares a report.
   /// - Parameters:
   ///   - arguments: What was typed.
-  ///   - plans: What will be run.
+  ///   - share: What will be run.
   ///   - console: How to tell the user.
   /// - Throws: ``DriverError`` for a step that can't be done, ``UsageError``, and ``OutputError`` where a recording exists
   ///   that must not be replaced.
-  init(_ arguments: Arguments, _ plans: [CasePlan], _ console: Console) throws {
+  init(_ arguments: Arguments, _ share: DriveShare, _ console: Console) throws {
+    let plans = share.own
     // A step that can't be done is a mistake of its author, and no conduct of a subject.
     for plan in plans { _ = try plan.preview() }
+    shard = share.shard
     self.arguments = arguments
     self.console = console
     baseline = try BaselineOptions(arguments, inputs: [], ownsForce: false)
@@ -34,27 +37,31 @@ struct DriveReport {
     judging = try ConformRun.options(arguments, baseline)
   }
 
-  /// Judges what came of cases, and writes the report.
+  /// Judges what came of cases, and writes the report; after Ctrl-C it keeps the recordings alone.
   /// - Parameters:
   ///   - results: What came of them.
   ///   - specs: The standards to judge by.
   ///   - subject: Whose conduct is judged.
-  ///   - isWhole: Whether all was run that was asked for.
   /// - Returns: How the command ends.
-  /// - Throws: ``OutputError``, and ``CaptureError`` for a recording that can't be read.
+  /// - Throws: ``Interrupted``, ``OutputError``, and ``CaptureError`` for a recording that can't be read.
   func write(
-    _ results: [CaseResult], by specs: Set<String>, on subject: Peer, isWhole: Bool
+    _ results: DriveResults, by specs: Set<String>, on subject: Peer
   ) throws -> ExitStatus {
+    if !results.isWhole { try recordings.keep(results, console) }
+    try Interruption.check()
     var judging = judging
     judging.specs = specs
     judging.subject = subject
     var judge = try CaseJudge(judging)
-    for result in results { try judge.take(result, in: recordings.write(result)) }
-    let report = judge.report()
+    for (number, result) in results.numbered {
+      try judge.take(result, number: number, in: recordings.write(result))
+    }
+    if results.planned == 0 { console.note("--shard", "none of the cases is of this part") }
+    let report = judge.report().asPart(shard?.named(cases: results.count))
     let noted = try baseline.apply(to: report, isWhole: true, console) { entries in
       Set(entries.filter(report.keeps))
     }
-    let isEmpty = !report.hasJudged && !arguments.has(ConformRun.allowEmpty)
-    return try outputs.write(noted, isWhole: !isEmpty && isWhole, console)
+    let isEmpty = !report.hasJudged && !arguments.has(ConformRun.allowEmpty) && shard == nil
+    return try outputs.write(noted, isWhole: !isEmpty && results.isWhole, console)
   }
 }

@@ -9,12 +9,12 @@ import Wire
 final class DriverSession {
   private let place: BrokerPlace
   private let launched: LaunchedBroker?
+  /// What starts it; nil where it is not ours.
+  private let command: String?
   private let rate: Int?
   private let console: Console
   /// Whether the MQTT is carried by WebSocket, whose clauses are judged as well then.
   var isWebSocket: Bool { place.isWebSocket }
-  /// Whether the user ended it before all cases were run.
-  private(set) var isCutShort = false
 
   /// Reads where the broker is, or starts it.
   /// - Parameters:
@@ -31,39 +31,64 @@ final class DriverSession {
         "type mqtt://HOST:PORT, or --launch 'COMMAND -p {port}'")
     }
     let launched = try command.map { try LaunchedBroker($0) }
-    self.launched = launched
-    let text = arguments.operands.first ?? launched.map { "mqtt://127.0.0.1:\($0.port)" } ?? ""
+    (self.launched, self.command) = (launched, command)
+    let text = arguments.operands.first ?? launched?.url ?? ""
     let url = try BrokerOptions.url(text)
     let options = try BrokerOptions(text, arguments, console, clientID: "")
     place = try BrokerPlace(
       url, tls: BrokerOptions.tls(arguments, isSecure: url.isSecure),
       credentials: BrokerPlace.Credentials(
-        username: options.connect.username, password: options.connect.password),
+        username: options.connect.username, password: options.connect.password,
+        authentication: ConformBrokerCommand.authentication(arguments)),
       headers: BrokerOptions.headers(arguments, isWebSocket: url.path != nil))
+  }
+
+  /// What starts a broker for a case alone; nil where the broker of the run was not started by us.
+  private var own: (() throws(DriverError) -> any BrokerDriver.Own)? {
+    guard let command else { return nil }
+    let credentials = place.credentials
+    return { () throws(DriverError) in
+      do { return try OwnBroker(LaunchedBroker(command), credentials) } catch {
+        throw DriverError(.unreachable, "\(error)")
+      }
+    }
   }
 
   /// Runs cases.
   /// - Parameters:
-  ///   - plans: What is run.
+  ///   - share: What is run.
   ///   - versions: The versions that are asked for.
   /// - Returns: What came of it.
   /// - Throws: ``DriverError`` where the broker can't be driven at all.
-  func run(_ plans: [CasePlan], in versions: Set<MQTTVersion>) throws -> [CaseResult] {
+  func run(_ share: DriveShare, in versions: Set<MQTTVersion>) throws -> DriveResults {
+    let plans = share.own
     let line = StatusLine(console)
     defer { line.clear() }
     // What was begun is taken away again, which takes its time.
     Interruption.grace.store(20, ordering: .relaxed)
     var driver = BrokerDriver(
-      place, run: DriveOptions.runName, application: "reprise \(Reprise.version)", rate: rate)
+      place, run: DriveOptions.runName, application: "reprise \(Reprise.version)", rate: rate,
+      own: own)
     let isStopped = { Interruption.status != nil }
-    var results = try driver.ask(versions, isStopped: isStopped)
-    results += driver.run(plans, isStopped: isStopped) { done in
+    let asked = try driver.ask(versions, isStopped: isStopped)
+    let results = driver.run(plans, isStopped: isStopped) { done in
       line.draw("\(done) of \(plans.count) cases")
     }
-    isCutShort = isStopped()
+    let isWhole = !isStopped()
     line.clear()
     if let left = driver.clean() { console.note(place.name, left) }
-    try Interruption.check()
-    return results
+    return share.results(asked, results, isWhole: isWhole)
+  }
+}
+
+/// A broker that was started for one case.
+private final class OwnBroker: BrokerDriver.Own {
+  let place: BrokerPlace
+  private let launched: LaunchedBroker
+
+  init(_ launched: LaunchedBroker, _ credentials: BrokerPlace.Credentials) throws {
+    self.launched = launched
+    place = try BrokerPlace(
+      BrokerURL(launched.url), tls: TLSOptions(), credentials: credentials)
   }
 }

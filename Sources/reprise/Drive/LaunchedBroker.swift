@@ -7,6 +7,8 @@ import RepriseCore
 final class LaunchedBroker {
   /// Where it listens.
   let port: UInt16
+  /// How its clients name it.
+  var url: String { "mqtt://127.0.0.1:\(port)" }
   private let process: CommandProcess
   private let command: String
 

@@ -10,17 +10,15 @@ enum WebSocketClientRun {
   /// - Returns: What the process ends with.
   /// - Throws: ``UsageError``, ``OutputError``, ``DriverError`` or ``Interrupted``.
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
-    try WebSocketRun.run(arguments, console, .client) {
-      guard !arguments.operands.isEmpty else {
-        throw UsageError("no client is named", "type -- and its command: -- python echo.py {url}")
-      }
-      let command = ClientCommand(words: arguments.operands, .any)
-      guard command.has("url") || command.has("port") else {
-        throw UsageError(
-          "'\(command.text)' does not say where {url} stands",
-          "type such as -- python echo.py {url}; {host} and {port} are its parts")
-      }
-      return .client(command)
+    // Its folder is gone at the end of the run, when nobody knows it any more.
+    var place: ServedPlace?
+    defer { withExtendedLifetime(place) {} }
+    return try WebSocketRun.run(arguments, console, .client) {
+      let command =
+        arguments.operands.isEmpty ? nil : ClientCommand(words: arguments.operands, .any)
+      let served = try ServedPlace(.webSocket, for: command.map { [$0] } ?? [], arguments, console)
+      place = served
+      return .client(command, served.place)
     }
   }
 }

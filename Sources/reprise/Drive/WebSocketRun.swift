@@ -17,11 +17,11 @@ enum WebSocketRun {
     _ arguments: Arguments, _ console: Console, _ peer: Peer,
     _ subject: () throws -> WebSocketSubject
   ) throws -> ExitStatus {
-    let plans = try plans(arguments, peer)
-    if arguments.has(DriveOptions.dryRun) { return try DriveOptions.show(plans, arguments) }
-    let report = try DriveReport(arguments, plans, console)
-    let (results, isWhole) = try drive(try subject(), plans, arguments, console)
-    return try report.write(results, by: ["rfc6455"], on: peer, isWhole: isWhole)
+    let share = try DriveShare(of: plans(arguments, peer), arguments)
+    if arguments.has(DriveOptions.dryRun) { return try DriveOptions.show(share, arguments) }
+    let report = try DriveReport(arguments, share, console)
+    let results = try drive(try subject(), share, arguments, console)
+    return try report.write(results, by: ["rfc6455"], on: peer)
   }
 
   /// The plans of the cases that are asked for and can drive that end.
@@ -36,11 +36,11 @@ enum WebSocketRun {
     return plans.filter { $0.driven.subjects.contains(peer) }
   }
 
-  /// Runs plans.
-  /// - Returns: What came of them, and whether all of them were run.
+  /// Runs what is run here.
   private static func drive(
-    _ subject: WebSocketSubject, _ plans: [CasePlan], _ arguments: Arguments, _ console: Console
-  ) throws -> (results: [CaseResult], isWhole: Bool) {
+    _ subject: WebSocketSubject, _ share: DriveShare, _ arguments: Arguments, _ console: Console
+  ) throws -> DriveResults {
+    let plans = share.own
     let line = StatusLine(console)
     defer { line.clear() }
     // What was begun is brought to its end, and what was started is stopped.
@@ -49,12 +49,11 @@ enum WebSocketRun {
       subject, application: "reprise \(Reprise.version)",
       rate: try arguments.count(DriveOptions.rate))
     let isStopped = { Interruption.status != nil }
-    var results = try driver.ask(isStopped: isStopped)
-    results += driver.run(plans, isStopped: isStopped) { done in
+    let asked = try driver.ask(isStopped: isStopped)
+    let results = driver.run(plans, isStopped: isStopped) { done in
       line.draw("\(done) of \(plans.count) cases")
     }
     line.clear()
-    try Interruption.check()
-    return (results, !isStopped())
+    return share.results(asked, results, isWhole: !isStopped())
   }
 }

@@ -82,6 +82,10 @@ enum Advice {
     if lower.contains("is not for the host") {
       return "use the host name that it is for, or, in a test, add --insecure"
     }
+    if lower.contains("does not use the pre-shared key") {
+      return "leave --psk out and trust its certificate, or use the port that the key is for"
+    }
+    if lower.contains("pre-shared key") { return "check --psk-identity and --psk" }
     if lower.contains("tls:") {
       return "check the port, and whether the broker wants --cert and --key"
     }

@@ -38,16 +38,17 @@ struct BrokerOptions {
     help: "Adds a field to the request for WebSocket: 'X-Key: value'.")
 
   /// The options, in the order of the help.
-  static let all = [
-    clientID, version, username, passwordFile, authority, certificate, key, insecure, keepAlive,
-  ]
+  static let all =
+    [
+      clientID, version, username, passwordFile, authority, certificate, key, insecure,
+    ] + SharedKeyOptions.all + [keepAlive]
 
   /// Where the broker is.
   let url: BrokerURL
   /// How to connect.
   private(set) var connect: ConnectOptions
   private let speaks: MosquittoClient.Version
-  private let tls: TLSOptions
+  private var tls: TLSOptions
   /// Fields of the request for WebSocket.
   private let headers: [String: String]
 
@@ -64,6 +65,7 @@ struct BrokerOptions {
     url = try Self.url(text)
     speaks = arguments.value(Self.version) == "5.0" ? .v5_0 : .v3_1_1
     tls = try Self.tls(arguments, isSecure: url.isSecure)
+    tls.preSharedKey = try SharedKeyOptions.read(arguments, for: url)
     headers = try Self.headers(arguments, isWebSocket: url.path != nil)
     connect = ConnectOptions(clientID: arguments.value(Self.clientID) ?? name)
     if let seconds = try Self.keepAlive(arguments) { connect.keepAlive = seconds }

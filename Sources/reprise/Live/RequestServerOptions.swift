@@ -26,10 +26,11 @@ struct RequestServerOptions: Sendable {
   /// - Throws: ``UsageError``.
   init(_ text: String, _ arguments: Arguments) throws(UsageError) {
     url = try BrokerOptions.url(text)
-    let foreign = [
-      BrokerOptions.clientID, BrokerOptions.username, BrokerOptions.passwordFile,
-      BrokerOptions.insecure, BrokerOptions.keepAlive,
-    ]
+    let foreign =
+      [
+        BrokerOptions.clientID, BrokerOptions.username, BrokerOptions.passwordFile,
+        BrokerOptions.insecure, BrokerOptions.keepAlive,
+      ] + SharedKeyOptions.all
     for option in foreign where arguments.has(option) {
       throw UsageError(
         "--\(option.name) is for a broker, and with ws:// and wss:// the command is the server",

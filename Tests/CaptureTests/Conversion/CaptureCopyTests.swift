@@ -93,22 +93,46 @@ import Testing
     #expect(error?.remedy == "name a file of pcapng: -o FILE.pcapng")
   }
 
-  @Test func `secrets can be left out of a copy`() throws {
+  /// A file with a comment in each kind of block that has room for one, a name, secrets and a block of no known kind.
+  private func commented(_ secret: String, isBigEndian: Bool, isWhole: Bool) -> [UInt8] {
     var file = PcapngBuilder()
-    file.section(isBigEndian: true)
+    func entry(_ code: UInt16, _ value: [UInt8]) -> [UInt8] {
+      var writer = ByteWriter(isBigEndian: isBigEndian)
+      writer.put(code)
+      writer.put(UInt16(value.count))
+      writer.put(value)
+      writer.pad(to: 4)
+      return writer.bytes
+    }
+    let comment = entry(1, Array("password=\(secret)".utf8)) + entry(0, [])
+    file.section(isBigEndian: isBigEndian)
     file.interface()
-    file.secrets(type: SecretsBlock.tlsKeyLog, Array("CLIENT_RANDOM".utf8))
-    file.enhancedPacket([7])
-    var without = PcapngBuilder()
-    without.section(isBigEndian: true)
-    without.interface()
-    without.enhancedPacket([7])
-    let source = try TemporaryCapture(file.bytes)
+    let name = entry(1, [10, 0, 0, 1] + Array("token=\(secret)".utf8) + [0]) + entry(0, [])
+    file.block(4, name + comment)
+    if isWhole {
+      file.secrets(type: SecretsBlock.tlsKeyLog, Array("CLIENT_RANDOM".utf8))
+      file.block(0xBAD, comment)
+    }
+    var packet = ByteWriter(isBigEndian: isBigEndian)
+    for value: UInt32 in [0, 0, 0, 5, 5] { packet.put(value) }
+    packet.put([7, 6, 5, 4, 3, 0, 0, 0] + comment)
+    file.block(6, packet.bytes)
+    return file.bytes
+  }
+
+  @Test(arguments: [false, true])
+  func `secrets can be left out of a copy, and hidden in comments`(_ isBigEndian: Bool) throws {
+    let source = try TemporaryCapture(
+      commented("sEcReT", isBigEndian: isBigEndian, isWhole: true))
     var options = CaptureCopier.Options(application: "test")
-    options.keepsSecrets = false
+    options.hidden = RedactionRules()
     let copy = try Conversions.converted(source.path, to: .pcapng, options)
-    #expect(copy.bytes == without.bytes)
-    #expect(copy.lost == .init(secrets: 1))
+    #expect(copy.bytes == commented("******", isBigEndian: isBigEndian, isWhole: false))
+    #expect(copy.lost == .init(blocks: 1, secrets: 1))
+    options.hidden = nil
+    let whole = try Conversions.converted(source.path, to: .pcapng, options)
+    #expect(whole.bytes == commented("sEcReT", isBigEndian: isBigEndian, isWhole: true))
+    #expect(whole.lost == .init())
   }
 
   @Test func `a cut capture is copied up to the cut`() throws {

@@ -13,7 +13,7 @@ import Wire
   ) throws -> (bytes: [UInt8], outcome: CaptureRedaction.Outcome) {
     let format = try #require(try CaptureConversion.captureFormat(path))
     var options = CaptureCopier.Options(application: "test")
-    options.keepsSecrets = false
+    options.hidden = rules
     let sink = Conversions.Sink()
     let outcome = try CaptureRedaction(path, InputOptions(), rules)
       .write(CaptureCopier(to: format, options, sink))

@@ -84,6 +84,12 @@ import Wire
       #expect(
         tap.packets(.client).map(\.bytes) == turns.filter { $0.sender == .client }.map(\.bytes))
     }
+    // Where there is room for the packets that follow, each byte is told once, wherever and however often it is given up.
+    for memory in stride(from: 9_500, to: 50_000, by: 100) {
+      let tap = Tap(dialogue.segments, memory: memory)
+      let lost = tap.gaps.reduce(0) { $0 + $1.bytes }
+      #expect(Self.uncut(tap) + lost == 30_000, "\(memory)")
+    }
   }
 
   @Test("23: a connection that brought more than a packet can have is of no interest any more")

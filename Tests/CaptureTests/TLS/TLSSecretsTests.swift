@@ -1,6 +1,7 @@
 #if !canImport(CryptoKit)
   import Foundation
   import RepriseCore
+  import Synchronization
   import TestSupport
   import Testing
 
@@ -52,6 +53,104 @@
         let more = try Readout(
           file: Self.pcapng(session, secretsBehind: place), options: InputOptions(jobs: jobs))
         #expect(more.events == readout.events)
+      }
+    }
+
+    /// What a session says early needs keys before its server has said a word.
+    @Test(arguments: [0, 1, 4, 40, .max])
+    func `a session and what resumes it are decrypted by a block wherever it stands`(
+      _ place: Int
+    ) throws {
+      let (first, second) = (try TLSSessions.named("early-1"), try TLSSessions.named("early-2"))
+      var file = PcapngBuilder()
+      file.section()
+      file.interface(linkType: 101)
+      let segments =
+        first.dialogue().segments + second.dialogue(clientPort: 40_001).segments
+      for index in 0...segments.count {
+        if index == min(place, segments.count) {
+          file.secrets(type: SecretsBlock.tlsKeyLog, Array((first.keys + second.keys).utf8))
+        }
+        guard index < segments.count else { break }
+        file.enhancedPacket(ticks: UInt64(index), Readout.packet(segments[index]))
+      }
+      let readout = try Readout(file: file.bytes)
+      #expect(readout.notes == [])
+      for number in 1...2 {
+        let packets = readout.events.compactMap { event -> [UInt8]? in
+          guard case .mqtt(let packet) = event.body, event.context.connection == number else {
+            return nil
+          }
+          return packet.bytes
+        }
+        #expect(packets.filter { [1, 3, 12, 14].contains($0[0] >> 4) }.count == 5, "\(number)")
+        #expect(
+          Set(packets) == Set(TLSSessions.fromClient + TLSSessions.fromServer), "\(number)")
+      }
+      try Self.withFile(file.bytes) { path in
+        // tshark takes secrets that stand in front of what they decrypt only.
+        guard place == 0 else { return }
+        let lines = try Tshark.lines(
+          path, ["-d", "tls.port==8883,mqtt", "-Y", "mqtt"], fields: ["frame.number"])
+        let frames = readout.events.compactMap { event -> String? in
+          guard case .mqtt = event.body else { return nil }
+          return "\(event.context.frame)"
+        }
+        #expect(Set(lines.map(String.init)) == Set(frames))
+      }
+    }
+
+    /// The key log grows while the capture comes through a pipe.
+    @Test(arguments: [Self.name, "ECDHE-RSA-AES128-GCM-SHA256", "early-2"])
+    func `a pipe waits for keys that come late, also while nothing comes of it`(
+      _ name: String
+    ) throws {
+      let session = try TLSSessions.named(name)
+      let bytes = Self.pcapng(session, secretsBehind: nil)
+      let whole = try Self.withFile(Array(session.keys.utf8)) { path in
+        try Readout(file: bytes, options: InputOptions(keyLog: path))
+      }
+      try Self.withFile([]) { log in
+        let pipe = log + ".pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        defer { unlink(pipe) }
+        let (told, isWritten) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        // The last segments come when the first event was told, which is before them only if the pipe was not waited for.
+        let last = bytes.count - 500
+        let wasTold = Mutex(false)
+        Thread.detachNewThread {
+          let file = FileHandle(forWritingAtPath: pipe)
+          try? file?.write(contentsOf: Data(bytes[..<last]))
+          // All of it is read before there is a key.
+          var unread: Int32 = 1
+          while let file, ioctl(file.fileDescriptor, UInt(FIONREAD), &unread) == 0, unread > 0 {
+            sched_yield()
+          }
+          let keys = FileHandle(forWritingAtPath: log)
+          try? keys?.write(contentsOf: Data(session.keys.utf8))
+          wasTold.withLock { $0 = told.wait(timeout: .now() + 60) == .success }
+          try? file?.write(contentsOf: Data(bytes[last...]))
+          try? file?.close()
+          isWritten.signal()
+        }
+        var list = TellingList(told: told)
+        let summary = try SessionInput.read(
+          pipe, options: InputOptions(keyLog: log), into: &list)
+        isWritten.wait()
+        #expect(wasTold.withLock { $0 })
+        #expect(list.list.events == whole.events)
+        #expect(summary.notes == [])
+      }
+    }
+
+    /// Keeps events, and says when the first one is here.
+    private struct TellingList: EventConsumer {
+      var list = EventList()
+      let told: DispatchSemaphore
+
+      mutating func consume(_ event: borrowing EventView) throws {
+        list.consume(event)
+        told.signal()
       }
     }
 

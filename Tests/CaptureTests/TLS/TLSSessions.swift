@@ -17,8 +17,9 @@ enum TLSSessions {
     let serverKey: String
 
     /// The TCP connection, as a capture has it, with segments of so many bytes at most.
-    func dialogue(pieces: Int = 1_460) -> Dialogue {
+    func dialogue(pieces: Int = 1_460, clientPort: UInt16 = 40_000) -> Dialogue {
       var dialogue = Dialogue(serverPort: 8_883)
+      dialogue.clientPort = clientPort
       dialogue.open()
       for turn in turns { dialogue.send(turn.sender, turn.bytes, pieces: pieces) }
       dialogue.close()
@@ -44,14 +45,17 @@ enum TLSSessions {
       "unheard-1", "unheard-2", "unheard-retry-1", "unheard-retry-2",
       "only-shared-TLS_AES_128_GCM_SHA256", "only-shared-TLS_CHACHA20_POLY1305_SHA256",
       "only-shared-TLS_AES_256_GCM_SHA384", "also-shared-TLS_AES_128_GCM_SHA256",
-      "also-shared-TLS_CHACHA20_POLY1305_SHA256",
+      "also-shared-TLS_CHACHA20_POLY1305_SHA256", "only-shared-early_SHA384",
+      "also-shared-early_SHA384",
     ].map { ($0, "TLS 1.3") }
     + [
       "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-RSA-CHACHA20-POLY1305",
       "DHE-RSA-AES128-CCM", "DHE-RSA-AES256-CCM8", "AES128-CCM8", "AES256-CCM", "AES128-SHA",
       "AES128-SHA256", "ECDHE-RSA-AES256-SHA384", "NULL-SHA", "NULL-SHA256",
       "AES128-SHA-mac-first", "ECDHE-RSA-AES256-SHA384-mac-first", "PSK-AES128-GCM-SHA256",
-      "AES128-SHA-plain-master", "PSK-AES128-CCM8", "PSK-AES256-CBC-SHA", "renegotiated",
+      "AES128-SHA-plain-master", "PSK-AES128-CCM8", "PSK-AES256-CBC-SHA",
+      "RSA-PSK-AES128-GCM-SHA256", "RSA-PSK-AES256-CBC-SHA384", "DHE-PSK-AES128-GCM-SHA256",
+      "renegotiated",
       "resumed-ticket-1",
       "resumed-ticket-2", "resumed-id-1", "resumed-id-2", "resumed-rsa-ticket-1",
       "resumed-rsa-ticket-2", "resumed-rsa-id-1", "resumed-rsa-id-2",

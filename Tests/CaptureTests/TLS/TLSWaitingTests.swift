@@ -82,7 +82,8 @@
 
     private static let names = [
       "TLS_AES_128_GCM_SHA256", "retry", "update-both", "padded", "ECDHE-RSA-AES128-GCM-SHA256",
-      "AES128-SHA", "renegotiated", "resumed-ticket-2", "resumed-id-2",
+      "AES128-SHA", "renegotiated", "resumed-ticket-2", "resumed-id-2", "early-2",
+      "only-shared-early_SHA384", "unheard-2", "unheard-retry-2",
     ]
 
     @Test(arguments: names)
@@ -117,7 +118,7 @@
       #expect(live.events == (try Self.offline(live, keys)).events)
     }
 
-    @Test(arguments: ["TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256"])
+    @Test(arguments: ["TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256", "early-2"])
     func `keys that do not come are waited for so long only`(_ name: String) throws {
       let live = try Live(name)
       let place = live.count / 2

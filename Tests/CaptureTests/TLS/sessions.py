@@ -130,10 +130,10 @@ class Sessions:
         server.process.wait()
 
 
-    def make_shared(self, path, suite):
+    def make_shared(self, path, suite, options=()):
         """Makes a session to be shared, whose key is 00 01 02 and so on."""
         suites = ["-tls1_3", "-ciphersuites", suite]
-        self.play("shared", suites, [("", suites + ["-sess_out", path], session)])
+        self.play("shared", suites + [*options], [("", suites + ["-sess_out", path], session)])
         text = subprocess.run(
             ["openssl", "sess_id", "-in", path, "-noout", "-text"], check=True, capture_output=True,
             text=True).stdout
@@ -224,6 +224,8 @@ def main(folder):
     sessions = Sessions(folder)
     tls12, tls13 = ["-tls1_2"], ["-tls1_3"]
     jobs = []
+    with open("early.bin", "wb") as file:
+        file.write(CONNECT)
 
     def add(name, server_options, *clients, config=None):
         jobs.append((name, server_options, clients, config))
@@ -244,6 +246,10 @@ def main(folder):
     for suite in ["PSK-AES128-GCM-SHA256", "PSK-AES128-CCM8", "PSK-AES256-CBC-SHA"]:
         psk = ["-psk", "00112233445566778899aabbccddeeff", "-nocert"]
         add(suite, tls12 + cipher(suite) + psk, ("", cipher(suite) + psk[:2], session))
+    # The client's part is encrypted by the server's key, or by Diffie-Hellman, and the key that both have goes into it.
+    for suite in ["RSA-PSK-AES128-GCM-SHA256", "RSA-PSK-AES256-CBC-SHA384", "DHE-PSK-AES128-GCM-SHA256"]:
+        psk = ["-psk", "00112233445566778899aabbccddeeff"]
+        add(suite, tls12 + cipher(suite) + psk, ("", cipher(suite) + psk, session))
     # With no group in common, nothing but the key that both ends have makes the secrets.
     only, client_only = ["-groups", "P-384"], ["-groups", "X25519"]
     for suite in ["TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256"]:
@@ -254,6 +260,15 @@ def main(folder):
     sessions.make_shared("shared.session", suite)
     psk = ["-psk_session", "shared.session", "-allow_no_dhe_kex", "-ciphersuites", suite]
     add(f"only-shared-{suite}", tls13 + psk + only, ("", psk + client_only, session))
+    # Early data that only the shared key protects, with what follows protected in either way.
+    sessions.make_shared("early-shared.session", "TLS_AES_256_GCM_SHA384", ["-early_data"])
+    psk = ["-psk_session", "early-shared.session", "-ciphersuites", "TLS_AES_256_GCM_SHA384"]
+    for name, groups, client_groups in [
+        ("only-shared-early", only + ["-allow_no_dhe_kex"], client_only + ["-allow_no_dhe_kex"]),
+        ("also-shared-early", [], []),
+    ]:
+        add(f"{name}_SHA384", tls13 + psk + groups + ["-early_data"],
+            ("", psk + client_groups + ["-early_data", "early.bin"], early))
     add("padded", tls13 + ["-record_padding", "512"], ("", ["-record_padding", "300"], session))
     add("application", tls13 + ["-alpn", "mqtt"], ("", ["-alpn", "x-amzn-mqtt-ca,mqtt"], session))
     add("retry", tls13 + ["-groups", "P-384"], ("", ["-groups", "X25519:P-384"], session))
@@ -269,8 +284,6 @@ def main(folder):
         add(f"resumed-{name}", options,
             ("-1", suites + ["-sess_out", f"{name}.session"], session),
             ("-2", suites + ["-sess_in", f"{name}.session"], session))
-    with open("early.bin", "wb") as file:
-        file.write(CONNECT)
     add("early", tls13 + ["-early_data"],
         ("-1", ["-sess_out", "early.session"], session),
         ("-2", ["-sess_in", "early.session", "-early_data", "early.bin"], early))

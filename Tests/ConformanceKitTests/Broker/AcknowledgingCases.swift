@@ -68,6 +68,16 @@ extension SharedCase {
       $0.finish()
     },
     SharedCase(
+      "a PUBACK of no message while the answer to another one may be missing",
+      [.acknowledgementsKeepIdentifiers: (0, 0, 1, [6])]
+    ) {
+      $0.join("c")
+      $0.say(.client, "a", "1", qos: 1, id: 5)
+      $0.gap(.server)
+      $0.acknowledge(.server, .puback, 6)
+      $0.finish()
+    },
+    SharedCase(
       "a PUBACK that was captured before its message",
       [.acknowledgementsKeepIdentifiers: (0, 2, 1, [6])]
     ) {

@@ -88,6 +88,10 @@ extension SharedCase {
       [.willIsPublished: (0, 0, 1, [14])]
     ) { $0.missWill(by: "d") },
     SharedCase(
+      "a will that does not come of a client without a name, and a message of another one",
+      in: [.v3_1_1], [.willIsPublished: (0, 0, 1, [14])]
+    ) { $0.missWill(of: "", by: "") },
+    SharedCase(
       "a will that does not come whose client was back at once",
       [.willIsPublished: (0, 0, 1, [14])]
     ) {

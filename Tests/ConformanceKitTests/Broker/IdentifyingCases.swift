@@ -197,6 +197,16 @@ extension SharedCase {
         $0.finish()
       },
       SharedCase(
+        "a server's first message with DUP in a session that it has called new",
+        [.serverDupIsItsOwn: (0, 0, 1, [6]), .qos1BeginsWithoutDup: (0, 0, 1, [6])]
+      ) {
+        $0.join("c", cleanStart: false)
+        $0.ask(1, "a")
+        $0.say(.server, "a", "1", qos: 1, id: 1, dup: true)
+        $0.acknowledge(.client, .puback, 1)
+        $0.finish()
+      },
+      SharedCase(
         "a server's first message of QoS 2 with DUP",
         failed: [.serverDupIsItsOwn, .qos2BeginsWithoutDup],
         [.serverDupIsItsOwn: (1, 0, 0, [6]), .qos2BeginsWithoutDup: (1, 0, 0, [6])]

@@ -79,6 +79,18 @@ extension SharedCase {
       $0.part(alone: true)
     },
     SharedCase(
+      "two numbers for two copies, and another message between them", in: [.v5_0],
+      [.copiesHaveOwnNumbers: (0, 0, 0, [])]
+    ) {
+      $0.join("s")
+      $0.number(1, "a")
+      $0.number(2, "+")
+      $0.say(.server, "a", "1", Self.numbers(1))
+      $0.say(.server, "b", "2", Self.numbers(2))
+      $0.say(.server, "a", "1", Self.numbers(2))
+      $0.part(alone: true)
+    },
+    SharedCase(
       "no number where one of both filters has none", in: [.v5_0],
       [.overlapsAreNumbered: (0, 0, 0, [])]
     ) {

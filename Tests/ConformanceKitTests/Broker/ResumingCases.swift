@@ -50,6 +50,16 @@ extension SharedCase {
       $0.close(.client)
     },
     SharedCase(
+      "an expiry in DISCONNECT behind a CONNACK of which bytes are missing", in: [.v5_0],
+      [.expiryStaysZero: (0, 0, 1, [4])]
+    ) {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c", keepAlive: 0)))
+      $0.server(hex: "20 08 00 00 05 11 00 00 00 09", missing: 2)
+      $0.client(.disconnect(.init(0, properties: [.number(.sessionExpiryInterval, 5)])))
+      $0.close(.client)
+    },
+    SharedCase(
       "a message for a client that subscribed to more before it was told that its session is there",
       [.topicMatchesFilter: (0, 1, 0, [])]
     ) {
@@ -83,6 +93,62 @@ extension SharedCase {
         $0.join("c", cleanStart: false)
         $0.finish()
       }
+    },
+    SharedCase(
+      "a session that is said to be gone, and goes on", in: [.v3_1_1],
+      failed: [.presentSessionIsTold],
+      [
+        .presentSessionIsTold: (1, 0, 2, [11]), .topicMatchesFilter: (0, 1, 1, [11]),
+        .serverDupIsItsOwn: (0, 1, 1, [11]),
+      ]
+    ) {
+      $0.deny { $0.say(.server, "a", "1", qos: 1, id: 1, dup: true) }
+    },
+    SharedCase(
+      "a session of 5.0 that is said to be gone, and goes on", in: [.v5_0],
+      failed: [.absentSessionIsTold],
+      [
+        .absentSessionIsTold: (1, 0, 1, [11]), .topicMatchesFilter: (0, 1, 1, [11]),
+        .serverDupIsItsOwn: (0, 1, 1, [11]), .qos1BeginsWithoutDup: (0, 1, 1, [11]),
+      ]
+    ) {
+      $0.deny { $0.say(.server, "a", "1", qos: 1, id: 1, dup: true) }
+    },
+    SharedCase(
+      "another message with DUP in a session that is said to be gone",
+      [.presentSessionIsTold: (0, 0, 2, [3, 10]), .absentSessionIsTold: (0, 0, 1, [3])]
+    ) {
+      $0.deny { $0.say(.server, "a", "2", qos: 1, id: 1, dup: true) }
+    },
+    SharedCase(
+      "the message of a session that is gone without DUP",
+      [.presentSessionIsTold: (0, 0, 2, [3, 10]), .absentSessionIsTold: (0, 0, 1, [3])]
+    ) {
+      $0.deny { $0.say(.server, "a", "1", qos: 1, id: 1) }
+    },
+    SharedCase(
+      "the message of a session that is gone for who has subscribed again",
+      [.presentSessionIsTold: (0, 0, 2, [3, 10]), .absentSessionIsTold: (0, 0, 1, [3])]
+    ) {
+      $0.deny {
+        $0.ask(1, "a")
+        $0.say(.server, "a", "1", qos: 1, id: 1, dup: true)
+      }
+    },
+    SharedCase(
+      "the message of a session that is gone where its place beside requests is not known",
+      [.presentSessionIsTold: (0, 0, 2, [3, 10]), .absentSessionIsTold: (0, 0, 1, [3])]
+    ) {
+      $0.deny {
+        $0.say(.server, "a", "1", qos: 1, id: 1, dup: true)
+        $0.doubtOrder()
+      }
+    },
+    SharedCase(
+      "the message of a session that was said to be gone a while before",
+      [.presentSessionIsTold: (0, 0, 2, [3, 10]), .absentSessionIsTold: (0, 0, 1, [3])]
+    ) {
+      $0.deny(after: 6) { $0.say(.server, "a", "1", qos: 1, id: 1, dup: true) }
     },
     SharedCase(
       "a session that is there behind one that was clean", in: [.v3_1_1],
@@ -160,6 +226,24 @@ extension SharedCase {
       "a session that is there about its expiry", in: [.v5_0],
       [.absentSessionIsTold: (0, 0, 1, [3]), .presentSessionIsTold: (0, 0, 0, [])]
     ) { $0.expire(in: 1, after: 2) },
+    // The CONNECT comes two milliseconds behind what is waited.
+    SharedCase(
+      "a session that is there as long behind its expiry as a server may be late", in: [.v5_0],
+      [.absentSessionIsTold: (0, 0, 1, [3]), .presentSessionIsTold: (0, 0, 1, [3])]
+    ) { $0.expire(in: 10, after: 11.998) },
+    SharedCase(
+      "a session that is there as long before its expiry as a server may be early", in: [.v5_0],
+      [.absentSessionIsTold: (0, 0, 1, [3]), .presentSessionIsTold: (0, 0, 1, [3])]
+    ) { $0.expire(in: 10, after: 7.998) },
+    SharedCase(
+      "a session that is there behind as long as no other connection is thought of between",
+      in: [.v3_1_1], failed: [.absentSessionIsTold, .cleanStartEndsSession],
+      [.absentSessionIsTold: (1, 0, 0, [8])]
+    ) { $0.comeBack(after: 4.998) },
+    SharedCase(
+      "a session that is there behind a millisecond more", in: [.v3_1_1],
+      [.absentSessionIsTold: (0, 0, 1, [8])]
+    ) { $0.comeBack(after: 4.999) },
   ]
 
   private static let repeating: [SharedCase] = [
@@ -190,6 +274,20 @@ extension SharedCase {
         for id: UInt16 in [2, 1] {
           $0.say(.client, "a", "\(id)", qos: 1, id: id, dup: true)
           $0.acknowledge(.server, .puback, id)
+        }
+      }
+    },
+    SharedCase(
+      "a server's messages again in the other order, which 5.0 lets it choose", in: [.v5_0],
+      [.repeatsComeWithSession: (0, 2, 0, []), .repeatsKeepOrder: (0, 0, 0, [])]
+    ) {
+      $0.resume {
+        $0.ask(1, "a")
+        for id: UInt16 in 1...2 { $0.say(.server, "a", "\(id)", qos: 1, id: id) }
+      } then: {
+        for id: UInt16 in [2, 1] {
+          $0.say(.server, "a", "\(id)", qos: 1, id: id, dup: true)
+          $0.acknowledge(.client, .puback, id)
         }
       }
     },
@@ -229,6 +327,19 @@ extension SharedCase {
       } then: {
         $0.say(.server, "a", "2", qos: 1, id: 2)
         $0.acknowledge(.client, .puback, 2)
+      }
+    },
+    SharedCase(
+      "a server's message that does not come again in three quarters of a second", in: [.v3_1_1],
+      [.repeatsComeWithSession: (0, 0, 1, [10])]
+    ) {
+      $0.resume {
+        $0.ask(1, "a")
+        $0.say(.server, "a", "1", qos: 1, id: 1)
+      } then: {
+        $0.say(.server, "a", "2", qos: 1, id: 2)
+        $0.acknowledge(.client, .puback, 2)
+        $0.wait(0.75)
       }
     },
     SharedCase(
@@ -391,6 +502,24 @@ extension Script {
     wait(after)
     on(2) {
       $0.join("c", cleanStart: false, isPresent: true, expiry: seconds)
+      $0.finish()
+    }
+  }
+
+  /// A client with a message open comes back, is told that there is no session, and gets something: frames 1 to 10 and the
+  /// PUBACK behind it.
+  fileprivate mutating func deny(
+    after seconds: Double = 0, then: (inout Script) -> Void
+  ) {
+    join("c", cleanStart: false, expiry: 60)
+    ask(1, "a")
+    say(.server, "a", "1", qos: 1, id: 1)
+    close(.client)
+    wait(seconds)
+    on(2) {
+      $0.join("c", cleanStart: false, expiry: 60)
+      then(&$0)
+      $0.acknowledge(.client, .puback, 1)
       $0.finish()
     }
   }

@@ -38,6 +38,14 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "a message that may be retained comes as such to a client that has another one open",
+      [.liveIsNotRetained: (0, 1, 1, [14])]
+    ) { $0.retainBehindOpen() },
+    SharedCase(
+      "a message that can't be retained comes as such to a client that has another one open",
+      in: [.v5_0], [.liveIsNotRetained: (0, 1, 1, [14])]
+    ) { $0.retainBehindOpen(options: 0x20) },
+    SharedCase(
       "a live message in front of the retained one that is the same",
       [.liveIsNotRetained: (0, 2, 1, [11])]
     ) {
@@ -257,4 +265,22 @@ extension SharedCase {
       $0.part(alone: true)
     },
   ]
+}
+
+extension Script {
+  /// The subscriber gets two messages that were published without RETAIN, the second one with it in frame 14, and answers
+  /// both behind that.
+  fileprivate mutating func retainBehindOpen(options: UInt8 = 0) {
+    meet(options: options)
+    for (id, text) in [(1, "1"), (2, "2")] as [(UInt16, String)] {
+      on(2) {
+        $0.say(.client, "a", text, qos: 1, id: id)
+        $0.acknowledge(.server, .puback, id)
+      }
+      say(.server, "a", text, qos: 1, id: id, retain: id == 2)
+    }
+    acknowledge(.client, .puback, 1)
+    acknowledge(.client, .puback, 2)
+    part()
+  }
 }

@@ -20,10 +20,11 @@ extension Script {
 
   /// Clients on connection 1 that is subscribed, on 2 that publishes, and on 3 with a will: frames 1 to 13.
   mutating func attend(
-    _ will: MQTTPacket.Will = .gone(), options: UInt8 = 0, expiry: Int? = nil, isTold: Bool = true
+    _ will: MQTTPacket.Will = .gone(), of owner: String = "c", options: UInt8 = 0,
+    expiry: Int? = nil, isTold: Bool = true
   ) {
     meet(options: options)
-    on(3) { $0.join("c", expiry: expiry, will: will) }
+    on(3) { $0.join(owner, expiry: expiry, will: will) }
     if isTold { tell("1") }
   }
 
@@ -91,10 +92,10 @@ extension Script {
 
   /// The client with a will breaks off, in frame 14, and one says something later, which comes in frame 20, but no will.
   mutating func missWill(
-    qos: UInt8 = 1, after seconds: Double = 70, by client: String = "c", isLate: Bool = false,
-    meanwhile: ((inout Script) -> Void)? = nil
+    of owner: String = "c", qos: UInt8 = 1, after seconds: Double = 70, by client: String = "c",
+    isLate: Bool = false, meanwhile: ((inout Script) -> Void)? = nil
   ) {
-    attend(.gone(qos: qos))
+    attend(.gone(qos: qos), of: owner)
     on(3) { $0.close(.client) }
     if let meanwhile { on(5, meanwhile) }
     wait(seconds)

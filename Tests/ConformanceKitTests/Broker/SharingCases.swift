@@ -62,6 +62,28 @@ extension SharedCase {
       $0.partGroup()
     },
     SharedCase(
+      "a message that a member of another group refused, for another member", in: [.v5_0],
+      [.refusedIsNotPassedOn: (0, 0, 0, [])]
+    ) {
+      $0.meetGroup(second: "$share/h/a")
+      $0.on(4) {
+        $0.join("v")
+        $0.ask(1, "$share/h/a", qos: 1)
+      }
+      $0.say("1")
+      $0.on(3) { $0.get("1") }
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.client(.acknowledgement(.puback, packetID: 1, .init(0x97)))
+      $0.answerPing()
+      $0.wait(2)
+      $0.on(4) {
+        $0.get("1")
+        $0.answerPing()
+        $0.finish()
+      }
+      $0.partGroup()
+    },
+    SharedCase(
       "a message that a member took, for another one", in: [.v5_0],
       [.refusedIsNotPassedOn: (0, 0, 0, [])]
     ) {

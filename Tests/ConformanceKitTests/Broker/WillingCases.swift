@@ -51,6 +51,33 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "a will behind DISCONNECT with will, behind which comes one without", in: [.v5_0],
+      others: ["MQTT-3.14.4-1"],
+      [.willIsPublished: (0, 1, 0, []), .disconnectDropsWill: (0, 0, 0, [])]
+    ) {
+      $0.attend()
+      $0.wait(6)
+      $0.on(3) {
+        $0.client(.disconnect(.init(4)))
+        $0.client(.disconnect(.init()))
+        $0.close(.client)
+      }
+      $0.say(.server, "a", "gone")
+      $0.tell("2")
+      $0.part()
+    },
+    SharedCase(
+      "a will of two clients that is delivered in front of the end of one",
+      [.willIsPublished: (0, 0, 1, [18])]
+    ) {
+      $0.attend()
+      $0.on(4) { $0.join("d", will: .gone()) }
+      $0.say(.server, "a", "gone")
+      $0.on(3) { $0.close(.server) }
+      $0.on(4) { $0.finish() }
+      $0.part()
+    },
+    SharedCase(
       "a will that an application says as well", [.willIsPublished: (0, 0, 1, [14])]
     ) {
       $0.attend(isTold: false)
@@ -327,6 +354,10 @@ extension SharedCase {
       "no will when a connection without one ends", in: [.v3_1_1],
       [.noFlagNoWill: (0, 1, 0, []), .disconnectDropsWill: (0, 1, 0, [])]
     ) { $0.breakOff { _ in } },
+    SharedCase(
+      "no will when a connection without one ends, in front of two messages", in: [.v3_1_1],
+      [.noFlagNoWill: (0, 1, 0, []), .disconnectDropsWill: (0, 1, 0, [])]
+    ) { $0.breakOff { $0.tell("3") } },
   ]
 }
 

@@ -127,13 +127,60 @@ extension Case5 {
       [
         "MQTT-4.12.0-5": (0, 3, 0, []), "U5-3.15-1": (0, 2, 0, []), "MQTT-3.1.2-30": (0, 1, 0, []),
         "U5-3.15.2.2.2-1": (0, 2, 0, []), "MQTT-4.12.0-2": (0, 1, 0, []),
-        "MQTT-4.12.0-3": (0, 1, 0, []), "MQTT-3.2.0-1": (0, 0, 1, [3]),
+        "MQTT-4.12.0-3": (0, 1, 0, []), "MQTT-3.2.0-1": (0, 2, 0, []),
       ]
     ) {
       $0.open()
       $0.client(.connect(.init(clientID: "c", keepAlive: 0, properties: [plain])))
       $0.server(.auth(.init(0x18, properties: [plain])))
       $0.client(.auth(.init(0x18, properties: [plain])))
+      $0.server(.connack(.init(properties: [plain])))
+      $0.finish()
+    },
+    Case5(
+      "two rounds of AUTH, and a refusal",
+      ["MQTT-3.2.0-1": (0, 3, 0, []), "MQTT-4.12.0-2": (0, 2, 0, [])]
+    ) {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c", keepAlive: 0, properties: [plain])))
+      for _ in 1...2 {
+        $0.server(.auth(.init(0x18, properties: [plain])))
+        $0.client(.auth(.init(0x18, properties: [plain])))
+      }
+      $0.server(.connack(.init(code: 0x87, properties: [plain])))
+      $0.close(.server)
+    },
+    Case5(
+      "AUTH before CONNACK that begins anew instead of an answer",
+      failed: ["MQTT-4.12.0-3", "MQTT-4.12.1-1"],
+      ["MQTT-4.12.0-3": (1, 0, 0, [4]), "MQTT-4.12.1-1": (1, 0, 0, [4])]
+    ) {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c", keepAlive: 0, properties: [plain])))
+      $0.server(.auth(.init(0x18, properties: [plain])))
+      $0.client(.auth(.init(0x19, properties: [plain])))
+      $0.server(.connack(.init(properties: [plain])))
+      $0.finish()
+    },
+    Case5(
+      "AUTH before CONNACK that begins anew, and answers nothing", failed: ["MQTT-4.12.1-1"],
+      ["MQTT-4.12.0-3": (0, 0, 0, []), "MQTT-4.12.1-1": (1, 0, 0, [3])]
+    ) {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c", keepAlive: 0, properties: [plain])))
+      $0.client(.auth(.init(0x19, properties: [plain])))
+      $0.server(.connack(.init(properties: [plain])))
+      $0.finish()
+    },
+    Case5(
+      "PINGRESP behind AUTH, and CONNACK behind that", failed: ["MQTT-3.2.0-1"],
+      ["MQTT-3.2.0-1": (1, 1, 0, [5])]
+    ) {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c", keepAlive: 0, properties: [plain])))
+      $0.server(.auth(.init(0x18, properties: [plain])))
+      $0.client(.auth(.init(0x18, properties: [plain])))
+      $0.server(.pingresp)
       $0.server(.connack(.init(properties: [plain])))
       $0.finish()
     },

@@ -10,6 +10,24 @@ extension Case5 {
 
   private static let provocations: [Case5] = [
     Case5(
+      about: "an answer without codes to an UNSUBSCRIBE without filters",
+      ["MQTT-3.11.3-2": (0, 0, 1, [5])]
+    ) {
+      $0.agree()
+      $0.client(hex: "A2 03 0002 00")
+      $0.server(hex: "B0 03 0002 00")
+      $0.finish()
+    },
+    Case5(
+      about: "an answer without codes to an UNSUBSCRIBE with a filter",
+      ["MQTT-3.11.3-2": (1, 0, 0, [5])]
+    ) {
+      $0.agree()
+      $0.client(hex: "A2 06 0002 00 0001 61")
+      $0.server(hex: "B0 03 0002 00")
+      $0.finish()
+    },
+    Case5(
       "a second CONNECT that the server takes",
       failed: ["MQTT-3.1.0-2", "MQTT-4.13.1-1"],
       ["MQTT-3.1.0-2": (1, 0, 0, [6]), "MQTT-4.13.1-1": (1, 0, 0, [6])]
@@ -239,6 +257,13 @@ extension Case5 {
       $0.finish()
     },
     Case5(
+      about: "a will that is called UTF-8 and is cut", ["U5-3.1.3.2.3-1": (0, 0, 1, [2])]
+    ) {
+      $0.open()
+      $0.client(hex: "10 17 \(mqtt) 05 06 0000 00 0001 63 02 01 01 0001 77 0005 61")
+      $0.close(.server)
+    },
+    Case5(
       "an alias that may stand behind what can't be read", failed: ["U5-2.2.2.2-2"],
       ["U5-3.3.2.1-1": (0, 0, 1, [4]), "MQTT-4.7.3-1": (0, 0, 1, [4])]
     ) {
@@ -260,6 +285,14 @@ extension Case5 {
     ) {
       $0.agree()
       $0.client(hex: "82 06 0001 0001 61 00")
+      $0.close(.server)
+    },
+    Case5(
+      about: "a SUBSCRIBE with an empty filter, which is none without its Property Length either",
+      ["MQTT-3.8.3-2": (1, 0, 0, [4]), "MQTT-4.7.1-1": (0, 1, 0, [])]
+    ) {
+      $0.agree()
+      $0.client(hex: "82 09 0001 0001 61 00 0000 00")
       $0.close(.server)
     },
     Case5(

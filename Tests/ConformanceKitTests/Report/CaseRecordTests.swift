@@ -15,7 +15,7 @@ struct CaseRecordTests {
       $0.close(.server)
     }
     var record = CaseRecord(
-      name: "message", run: "message", values: "", spec: spec, file: "test.pcap",
+      1, name: "message", run: "message", values: "", spec: spec, file: "test.pcap",
       clauses: ["MQTT-3.3.1-4"])
     record.take(report, spec: spec)
     return record
@@ -27,6 +27,34 @@ struct CaseRecordTests {
     #expect(own.outcome == .judged)
     #expect(own.reason == nil)
     #expect(own.failed == [])
+  }
+
+  @Test("What accuses by times that are not sure is left out, and what accuses nobody is not")
+  func heldUp() throws {
+    func record(flags: String) throws -> (CaseRecord, isLeftOut: Bool) {
+      let report = try judge(options: ConformanceOptions(clauses: ["MQTT-3.3.1-4"])) {
+        $0.start()
+        $0.client(hex: "\(flags) 04 0001 61 01")
+        $0.client(.disconnect(.init()))
+        $0.close(.server)
+      }
+      var record = CaseRecord(
+        1, name: "message", run: "message", values: "", spec: "mqtt-3.1.1", file: "test.pcap",
+        clauses: ["MQTT-3.3.1-4"])
+      let isLeftOut = record.doubts(report, heldUp: .milliseconds(68_600))
+      return (record, isLeftOut)
+    }
+    let accusing = try record(flags: "36")
+    #expect(accusing.isLeftOut)
+    #expect(accusing.0.outcome == .inconclusive)
+    #expect(accusing.0.failed == [])
+    #expect(
+      accusing.0.reason
+        == "the driver was held up for 68 s, so that no time of what came is sure; run it again where there "
+        + "is less to do")
+    let praising = try record(flags: "30")
+    #expect(!praising.isLeftOut)
+    #expect(praising.0.reason == nil)
   }
 
   @Test("That a clause of another version was judged says nothing of the case")

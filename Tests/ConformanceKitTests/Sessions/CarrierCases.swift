@@ -4,7 +4,39 @@ import Wire
 
 extension SessionCase {
   /// MQTT over WebSocket: section 6 of MQTT 3.1.1.
-  static let carriers: [SessionCase] = textFrames + unaligned + offers
+  static let carriers: [SessionCase] = textFrames + unaligned + offers + ends
+
+  private static let ends: [SessionCase] = [
+    .passes("3.14.4-1", "the client sends a Close frame, and the server ends the connection") {
+      $0.upgrade(subprotocol: "mqtt")
+      $0.startCarrying()
+      $0.carry(.client, .disconnect(.init()))
+      $0.closeFrame(.client)
+      $0.closeFrame(.server)
+      $0.close(.server)
+    },
+    .fails("3.14.4-1", "the server sends a Close frame at 40 s", saying: "left the connection open")
+    {
+      $0.upgrade(subprotocol: "mqtt")
+      $0.startCarrying()
+      $0.carry(.client, .disconnect(.init()))
+      $0.wait(40)
+      $0.closeFrame(.server)
+      $0.closeFrame(.client)
+      $0.close(.server)
+    },
+    .isOpen(
+      "3.14.4-1", "the server sends a Close frame first",
+      saying: "the server ended the connection first"
+    ) {
+      $0.upgrade(subprotocol: "mqtt")
+      $0.startCarrying()
+      $0.carry(.client, .disconnect(.init()))
+      $0.closeFrame(.server)
+      $0.closeFrame(.client)
+      $0.close(.server)
+    },
+  ]
 
   private static let textFrames: [SessionCase] = [
     .fails("6.0.0-1", "CONNECT in text", saying: "a TEXT frame on a connection of MQTT") {
@@ -146,4 +178,33 @@ extension SessionCase {
       $0.endCapture()
     },
   ]
+}
+
+extension WholeCase {
+  /// MQTT over WebSocket whose server ends the connection 40 s behind the client's DISCONNECT.
+  static let carriedEnds: [WholeCase] = [
+    left("the client has sent a Close frame", failed: ["RFC6455-5.5.1-4"]) {
+      $0.closeFrame(.client)
+    },
+    left("both have sent Close frames", failed: ["RFC6455-5.5.1-6"]) {
+      $0.closeFrame(.client)
+      $0.closeFrame(.server)
+    },
+  ]
+
+  private static func left(
+    _ name: String, failed: [String], _ frames: @escaping @Sendable (inout Script) -> Void
+  ) -> WholeCase {
+    WholeCase(
+      "DISCONNECT, and 40 s later the server's end: \(name)", failed: failed,
+      ["MQTT-3.14.4-1": (0, 1, 0, [])]
+    ) {
+      $0.upgrade(subprotocol: "mqtt")
+      $0.startCarrying()
+      $0.carry(.client, .disconnect(.init()))
+      frames(&$0)
+      $0.wait(40)
+      $0.close(.server)
+    }
+  }
 }

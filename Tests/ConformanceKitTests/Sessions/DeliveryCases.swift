@@ -20,6 +20,42 @@ extension SessionCase {
       $0.publish(.server, "a")
       $0.finish()
     },
+    .fails("3.3.2-3", "a filter that is refused twice") {
+      $0.start()
+      $0.subscribe(1, "a")
+      $0.subscribe(2, "a")
+      $0.suback(1, 0x80)
+      $0.suback(2, 0x80)
+      $0.publish(.server, "a")
+      $0.finish()
+    },
+    .passes("3.3.2-3", "a filter that is granted, and refused to a request that was under way") {
+      $0.start()
+      $0.subscribe(1, "a")
+      $0.subscribe(2, "a")
+      $0.suback(1, 2)
+      $0.suback(2, 0x80)
+      $0.publish(.server, "a")
+      $0.finish()
+    },
+    .passes("3.3.2-3", "a filter that is refused behind a SUBACK whose code was not captured") {
+      $0.start()
+      $0.subscribe(1, "a")
+      $0.server(hex: "90 03 00 01 02", missing: 1)
+      $0.subscribe(2, "a")
+      $0.suback(2, 0x80)
+      $0.publish(.server, "a")
+      $0.finish()
+    },
+    .passes("3.3.2-3", "a filter that is refused behind a SUBACK that was not captured") {
+      $0.start()
+      $0.subscribe(1, "a")
+      $0.gap(.server)
+      $0.subscribe(2, "a")
+      $0.suback(2, 0x80)
+      $0.publish(.server, "a")
+      $0.finish()
+    },
     .fails("3.3.2-3", "$SYS does not match #") {
       $0.start()
       $0.subscribe(1, "#")
@@ -61,6 +97,18 @@ extension SessionCase {
     .isOpen("3.3.2-3", "a resumed session", saying: "the session began before") {
       $0.start(cleanStart: false, sessionPresent: true)
       $0.publish(.server, "a")
+      $0.finish()
+    },
+    .isOpen("3.3.2-3", "a session that is said to be new", saying: "may have gone on with it") {
+      $0.start(cleanStart: false)
+      $0.publish(.server, "a")
+      $0.finish()
+    },
+    .isOpen("3.3.2-3", "a filter that is no text", saying: "faults of its own") {
+      $0.start()
+      $0.client(hex: "82 06 0001 0001 FF 00")
+      $0.suback(1, 0)
+      $0.publish(.server, "\u{FFFD}")
       $0.finish()
     },
     .isOpen("3.3.2-3", "mid-stream", saying: "the start of the connection") {

@@ -58,6 +58,7 @@ extension WholeCase {
       (1, 0, 0, [9])
     ) {
       $0.frame(.server, .continuation, [0x61])
+      $0.wait(1)
       $0.frame(.server, .ping, [2])
       $0.frame(.client, .pong, [2])
       $0.text(.client)
@@ -86,6 +87,7 @@ extension WholeCase {
       $0.upgrade(
         offering: "permessage-deflate; server_no_context_takeover",
         accepting: "permessage-deflate")
+      $0.wait(1)
       $0.frame(.server, .ping, [1])
       $0.frame(.client, .pong, [1])
       $0.finishWebSocket()
@@ -96,6 +98,7 @@ extension WholeCase {
       ["RFC6455-4.1-21": (1, 0, 0, [5]), "RFC6455-4.2.2-7": (1, 0, 0, [3])]
     ) {
       $0.upgrade(offering: "bbf-usp-protocol", accepting: "permessage-deflate")
+      $0.wait(1)
       $0.frame(.server, .ping, [1])
       $0.frame(.client, .pong, [1])
       $0.finishWebSocket()
@@ -104,7 +107,7 @@ extension WholeCase {
 
   // MARK: Pings
 
-  /// A frame with RSV2 between Pings of the client.
+  /// A frame with RSV2 between Pings of the client, of which the later ones come a second behind it.
   private static func reserved(
     _ name: String, isAccused: Bool = false, _ count: (Int, Int, Int, [Int]),
     before: @escaping @Sendable (inout Script) -> Void = { _ in },
@@ -117,6 +120,7 @@ extension WholeCase {
       $0.upgrade()
       before(&$0)
       $0.frame(.client, .binary, [1], rsv: 0b010)
+      $0.wait(1)
       rest(&$0)
       $0.closeFrame(.server, 1_002)
       $0.close(.server)
@@ -161,6 +165,29 @@ extension WholeCase {
       $0.frame(.client, .ping, [2])
       $0.frame(.server, .pong, [2])
     },
+    WholeCase(
+      "a bad Ping with the data of one that is open", failed: ["RFC6455-5.2-1", "RFC6455-5.8-1"],
+      ["RFC6455-5.2-2": (0, 1, 0, [])]
+    ) {
+      $0.upgrade()
+      $0.frame(.client, .ping, [1])
+      $0.frame(.client, .ping, [1], rsv: 0b010)
+      $0.frame(.server, .pong, [1])
+      $0.closeFrame(.server, 1_002)
+      $0.close(.server)
+    },
+    WholeCase(
+      "a bad Ping with data of its own",
+      failed: ["RFC6455-5.2-1", "RFC6455-5.2-2", "RFC6455-5.8-1"],
+      ["RFC6455-5.2-2": (1, 0, 0, [6])]
+    ) {
+      $0.upgrade()
+      $0.frame(.client, .ping, [1])
+      $0.frame(.client, .ping, [2], rsv: 0b010)
+      $0.frame(.server, .pong, [2])
+      $0.closeFrame(.server, 1_002)
+      $0.close(.server)
+    },
     reserved(
       "a Ping behind lost bytes of the client", (0, 1, 0, []), before: { $0.gap(.client) }
     ) {
@@ -191,20 +218,20 @@ extension WholeCase {
 
   private static let lateFrames: [WholeCase] = [
     reserved("text of the server at 31 s", (0, 0, 1, [4])) {
-      $0.wait(31)
+      $0.wait(30)
       $0.text(.server)
     },
     reserved("a Ping of the server at 31 s", (0, 0, 1, [4])) {
-      $0.wait(31)
+      $0.wait(30)
       $0.frame(.server, .ping)
     },
     reserved("a Ping of the server at 29 s", (0, 1, 0, [])) {
-      $0.wait(29)
+      $0.wait(28)
       $0.frame(.server, .ping)
     },
     reserved("a Pong of the server at 31 s", isAccused: true, (1, 0, 0, [6])) {
       $0.frame(.client, .ping, [1])
-      $0.wait(31)
+      $0.wait(30)
       $0.frame(.server, .pong, [1])
     },
   ]

@@ -23,6 +23,9 @@ extension SessionCase {
     .isIdle("RFC6455-4.1-5", "an address of IPv6") {
       $0.askThroughTLS(of: "[2001:db8::1]", naming: nil)
     },
+    .isIdle("RFC6455-4.1-5", "an address of a later version than IPv6") {
+      $0.askThroughTLS(of: "[v7.fe80]", naming: nil)
+    },
     .isIdle("RFC6455-4.1-5", "a local name") { $0.askThroughTLS(of: "broker", naming: nil) },
     .isIdle("RFC6455-4.1-5", "no TLS") { $0.ask { $0.set("Host", "example.com") } },
   ]
@@ -91,6 +94,15 @@ extension SessionCase {
       $0.ask { $0.line = "GET ws://a/chat HTTP/1.1" }
     },
     .fails("RFC6455-4.1-8", "a star") { $0.ask { $0.line = "GET * HTTP/1.1" } },
+    .fails("RFC6455-4.1-8", "a byte that can't be printed", saying: "a bad request") {
+      $0.ask { $0.line = "GET /ch\u{7F}at HTTP/1.1" }
+    },
+    .fails("RFC6455-4.1-8", "a letter that is no ASCII", saying: "a bad request") {
+      $0.ask { $0.line = "GET /ch\u{E4}t HTTP/1.1" }
+    },
+    .passes("RFC6455-4.1-8", "a tilde, which is the last byte that can be printed") {
+      $0.ask { $0.line = "GET /~chat HTTP/1.1" }
+    },
     .passes("RFC6455-4.1-8", "a path with a query") {
       $0.ask { $0.line = "GET /chat?x=1 HTTP/1.1" }
     },

@@ -113,6 +113,7 @@ extension Script {
   private mutating func request(_ change: (inout Head) -> Void) {
     var head = Head.request
     change(&head)
+    if let twist, twist.place == events.count { twist.change.write(&head, at: twist.place) }
     let request = WebSocketRequest(HTTPHead(startLine: head.line, fields: head.fields))
     carrier.request = request
     add(.client, .handshake(.request(request)))
@@ -126,6 +127,7 @@ extension Script {
     }
     var head = Head.response
     change(&head)
+    if let twist, twist.place == events.count { twist.change.write(&head, at: twist.place) }
     let response = WebSocketResponse(
       HTTPHead(startLine: head.line, fields: head.fields), to: carrier.request)
     carrier.response = response
@@ -180,6 +182,8 @@ extension Script {
     _ sender: Peer, _ bytes: [UInt8], early nanoseconds: Int64 = 0, sentEarly: Bool = false
   ) {
     loseIfDue()
+    var bytes = bytes
+    if let twist, twist.place == events.count { bytes = twist.change.written(bytes) }
     guard var frame = carrier.read(bytes, from: sender) else { return }
     if sentEarly { frame.contextFaults.append(WebSocketFault(.beforeAnswer, in: .opcode, at: 0)) }
     add(sender, .webSocket(frame), early: nanoseconds)

@@ -23,6 +23,8 @@ struct Script {
   var carrier = Carrier()
   /// The place of an event in front of which bytes of a side are missing; nil where none are.
   var loss: (place: Int, sender: Peer)?
+  /// The place of a frame or a head that is written otherwise; nil where none is.
+  var twist: (place: Int, change: SessionChange)?
 
   init(connection: Int = 1, version: MQTTVersion = .v3_1_1) {
     self.connection = connection

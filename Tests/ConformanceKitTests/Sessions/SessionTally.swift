@@ -6,6 +6,8 @@ import Wire
 /// All that comes of a session, in a few lines of text: every clause that it touches.
 ///
 ///     ! 3.8.4-5 server @5          a violation by the server, shown at frame 5
+///       the server …; was 1 code   what is said of it
+///       @4 SUBSCRIBE, on 2         what it rests on: the frame, its role, and the connection where it is another
 ///     ? 3.14.4-1 clientGap @7 @9   left undecided twice, and for which reason
 ///     +1 2.3.1-7 3.8.4-1           kept once
 ///     +90 in all by format         how often all clauses of 5.0 that speak of the format of packets were kept
@@ -39,6 +41,7 @@ struct SessionTally {
       let frames = Self.places(result.findings.map(\.frame))
       let blamed = Set(result.findings.map { Self.subject(of: $0.message) }).sorted()
       lines.append("! \(Self.short(result)) \(blamed.joined(separator: " and ")) \(frames)")
+      lines += Self.findings(result)
     }
     for result in results where result.undecided > 0 {
       var reasons: [String] = []
@@ -76,7 +79,23 @@ struct SessionTally {
     self.lines = lines
   }
 
-  private static func short(_ result: ClauseResult) -> String {
+  /// What is said of the first violations, those together that it is the same of.
+  private static func findings(_ result: ClauseResult) -> [String] {
+    var lines: [String] = []
+    for finding in result.findings.prefix(8) {
+      let said = ["  \(finding.message); was \(finding.actual), not \(finding.expected)"]
+      let evidence = finding.evidence.map { evidence in
+        let isOther = evidence.connection != finding.connection
+        return "  @\(evidence.frame) \(evidence.role)"
+          + (isOther ? ", on \(evidence.connection)" : "")
+      }
+      let block = said + evidence
+      if lines.suffix(block.count) != block { lines += block }
+    }
+    return lines
+  }
+
+  static func short(_ result: ClauseResult) -> String {
     let id = result.clause.id
     return id.hasPrefix("MQTT-") ? String(id.dropFirst(5)) : id
   }

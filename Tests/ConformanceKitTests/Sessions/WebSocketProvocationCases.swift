@@ -20,8 +20,35 @@ extension WholeCase {
       WholeCase("\(name): the \(receiver) answers a PING", failed: all, [id: (1, 0, 0, [6])]) {
         $0.upgrade()
         frame(&$0)
+        $0.wait(1)
         $0.frame(sender, .ping, [1])
         $0.frame(receiver, .pong, [1])
+        $0.finishWebSocket()
+      },
+      WholeCase(
+        "\(name): the \(receiver) answers a PING that came within a second, and closes",
+        failed: ids, [id: (0, 1, 0, [])]
+      ) {
+        $0.upgrade()
+        frame(&$0)
+        $0.wait(0.998)
+        $0.frame(sender, .ping, [1])
+        $0.frame(receiver, .pong, [1])
+        $0.closeFrame(receiver, 1_002)
+        $0.close(receiver)
+      },
+      WholeCase(
+        "\(name): the \(receiver) answers two PINGs, of which the second came late enough",
+        failed: all,
+        [id: (1, 0, 0, [8])]
+      ) {
+        $0.upgrade()
+        frame(&$0)
+        $0.frame(sender, .ping, [1])
+        $0.frame(receiver, .pong, [1])
+        $0.wait(1)
+        $0.frame(sender, .ping, [2])
+        $0.frame(receiver, .pong, [2])
         $0.finishWebSocket()
       },
       WholeCase("\(name): the \(receiver) closes", failed: ids, [id: (0, 1, 0, [])]) {
@@ -72,6 +99,7 @@ extension WholeCase {
     ) {
       $0.upgrade()
       $0.wireBytes(.client, [0x81, 0x81, 0, 0, 0, 0, 0xFF])
+      $0.wait(1)
       $0.frame(.client, .ping, [1])
       rest(&$0)
     }
@@ -139,6 +167,7 @@ extension WholeCase {
       WholeCase("\(name): the server goes on", failed: ids, [id: (0, 0, 1, [4])]) {
         $0.upgrade()
         frame(&$0)
+        $0.wait(1)
         $0.frame(.client, .ping, [1])
         $0.frame(.server, .pong, [1])
         $0.finishWebSocket()
@@ -240,6 +269,7 @@ extension WholeCase {
       WholeCase("\(clause): the client answers a PING", failed: [id] + ids, [id: (1, 0, 0, [5])]) {
         $0.ask()
         $0.answer(change)
+        $0.wait(1)
         $0.frame(.server, .ping, [1])
         $0.frame(.client, .pong, [1])
         $0.finishWebSocket()
@@ -301,6 +331,11 @@ extension WholeCase {
   private static let requests: [WholeCase] =
     threeAnswers("4.2.1-1", to: "4.1-15") { $0.remove("Sec-WebSocket-Version") }
     + threeAnswers("9.1-1", to: "9.1-2") { $0.add("Sec-WebSocket-Extensions", ";;") }
+    + [("Host", "4.1-9"), ("Upgrade", "4.1-10"), ("Connection", "4.1-11")].map { name, fault in
+      request(
+        "4.2.1-1", failed: [fault, "4.2.1-1"], status: "101 Yes, without \(name)", (1, 0, 0, [3])
+      ) { $0.remove(name) }
+    }
     + [
       // A server need not decode the key.
       request(

@@ -25,6 +25,14 @@ enum CodeInComments {
     }
   }
 
+  static func twoInOneTime() throws -> [ReplayClient] {
+    let time = SharedTime()
+    let options = ReplayOptions(pace: .shared(time))
+    let cloud = try ReplayClient(contentsOf: "night.pcap", of: .client("hall"), options: options)
+    let family = try ReplayClient(contentsOf: "night.pcap", of: .client("family"), options: options)
+    return [cloud, family]
+  }
+
   static func dialogue(events: ReplayEvents) throws -> ReplayClient {
     let dialogue = try events.dialogue()
     for step in dialogue {

@@ -34,6 +34,27 @@ import Testing
     #expect(client.now.nanoseconds(since: begin) > 11_000_000_000)
   }
 
+  @Test func twoHaveOneTime() async throws {
+    let couple = "\(tests)/RepriseTestingTests/Recordings/couple"
+    let options = ReplayOptions(pace: .shared(SharedTime()))
+    let speaker = try ReplayClient(contentsOf: "\(couple)/speaker.jsonl", options: options)
+    let listener = try ReplayClient(contentsOf: "\(couple)/listener.jsonl", options: options)
+    for (client, name) in [(speaker, "speaker"), (listener, "listener")] {
+      let options = ConnectOptions(clientID: name)
+      try await client.perform(ClientAction(.init(rawValue: 1), .connect(options)))
+      #expect(try await client.next(before: nil) == .connected(ClientEvent.Connected()))
+    }
+    let filters = [Subscription("talk", qos: .atMostOnce)]
+    try await listener.perform(ClientAction(.init(rawValue: 2), .subscribe(filters)))
+    #expect(try await listener.next(before: nil) == .subscribed(.init(rawValue: 2), [.atMostOnce]))
+    let minute = speaker.now.advanced(by: .seconds(60))
+    #expect(try await speaker.next(before: minute) == .deadline)
+    #expect(listener.now == minute)
+    let message = Message(topic: "talk", payload: Array("1".utf8))
+    try await speaker.perform(ClientAction(.init(rawValue: 2), .publish(message)))
+    #expect(try await listener.next(before: nil) == .message(message))
+  }
+
   @Test func anotherPayloadDiverges() async throws {
     let client = try ReplayClient(
       contentsOf: "\(tests)/RepriseTestingTests/Recordings/kitchen.jsonl")

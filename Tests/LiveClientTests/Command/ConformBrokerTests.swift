@@ -9,47 +9,8 @@ import Testing
 
   init() throws { directory = try Scratch() }
 
-  /// What a run came to: its status, its report, and what it said besides.
-  private struct Run {
-    let status: Int32
-    let errors: String
-    let report: JSONValue
-
-    /// The cases, each as `case spec outcome`.
-    var cases: [String] {
-      (report["cases"]?.elements ?? []).map { one in
-        ["case", "spec", "outcome"].map { one[$0]?.text ?? "-" }.joined(separator: " ")
-      }
-    }
-
-    var reasons: [String] { (report["cases"]?.elements ?? []).compactMap { $0["reason"]?.text } }
-
-    var failed: [String] { clauses("failed") }
-
-    /// What is said of entries of a baseline, each as `kind subject`.
-    var remarks: [String] {
-      (report["baseline"]?["remarks"]?.elements ?? []).map { remark in
-        "\(remark["kind"]?.text ?? "-") \(remark["subject"]?.text ?? "-")"
-      }
-    }
-
-    func clauses(_ verdict: String) -> [String] {
-      (report["clauses"]?.elements ?? []).filter { $0["verdict"]?.text == verdict }.map {
-        "\($0["spec"]?.text ?? "")/\($0["id"]?.text ?? "")"
-      }
-    }
-
-    func verdict(_ id: String, _ spec: String) -> String? {
-      report["clauses"]?.elements?.first { $0["id"]?.text == id && $0["spec"]?.text == spec }?[
-        "verdict"]?.text
-    }
-  }
-
-  private func run(_ words: [String]) async throws -> Run {
-    let (status, output, errors) = try await RunningCommand.run(
-      ["conform", "broker"] + words + ["--format", "json"], in: directory)
-    return Run(
-      status: status, errors: errors, report: JSONValue(parsing: Array(output.utf8)) ?? .null)
+  private func run(_ words: [String]) async throws -> DrivenRun {
+    try await DrivenRun(["broker"] + words + ["--format", "json"], in: directory)
   }
 
   /// Writes a case of the test's own; returns its path.
@@ -65,6 +26,152 @@ import Testing
   }
 
   // MARK: A real broker
+
+  @Test("A case that takes a broker alone has one that is started for it, and none otherwise")
+  func alone() async throws {
+    let file = directory.file("starts")
+    let command = "sh -c 'echo $$ >> \(file); exec mosquitto -p {port}'"
+    let cases = ["--case", "ping,filter-of-everything", "--spec", "mqtt-5.0"]
+    let own = try await run(["--launch", command] + cases)
+    #expect(own.status == 0, "\(own.errors)")
+    #expect(own.cases.filter { $0 == "filter-of-everything mqtt-5.0 judged" }.count == 3)
+    #expect(own.verdict("MQTT-4.7.2-1", "mqtt-5.0") == "passed")
+    // One for all others, and one for each of its three rows; none is left.
+    let processes = Child.text(of: file).split { $0.isWhitespace }.compactMap { pid_t($0) }
+    #expect(processes.count == 4)
+    for process in processes { #expect(kill(process, 0) == -1 && errno == ESRCH) }
+    let broker = try await Broker()
+    let shared = try await run([broker.url] + cases)
+    #expect(shared.cases.filter { $0 == "filter-of-everything mqtt-5.0 not-applicable" }.count == 3)
+    #expect(
+      Set(shared.reasons) == ["it takes a broker that nobody else uses, which --launch starts"])
+  }
+
+  @Test("A case whose own broker does not start is not judged, and costs no other")
+  func aloneWithoutABroker() async throws {
+    let file = directory.file("starts")
+    let command = "sh -c 'test ! -e \(file) && touch \(file) && exec mosquitto -p {port}'"
+    let folder = directory.file("evidence")
+    let run = try await run([
+      "--launch", command, "--case", "ping,filter-of-everything", "--spec", "mqtt-5.0", "--save",
+      folder,
+    ])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.cases.filter { $0 == "filter-of-everything mqtt-5.0 inconclusive" }.count == 3)
+    #expect(run.reasons.filter { $0.contains("ended at once") }.count == 3, "\(run.reasons)")
+    #expect(run.verdict("MQTT-3.12.4-1", "mqtt-5.0") == "passed")
+    let saved = try FileManager.default.contentsOfDirectory(atPath: folder)
+    #expect(saved.contains { $0.hasPrefix("ping.") })
+    #expect(!saved.contains { $0.hasPrefix("filter-of-everything") })
+  }
+
+  /// Nothing is known of what it comes to when its bytes are not cut.
+  @Test("A case whose own broker did not start is not what the same with its bytes cut is held to")
+  func aloneCut() async throws {
+    let file = directory.file("starts")
+    let command =
+      "sh -c 'echo >> \(file); test $(wc -l < \(file)) != 2 && exec mosquitto -p {port}'"
+    let run = try await run([
+      "--launch", command, "--case", "filter-of-everything", "--spec", "mqtt-5.0", "--chop", "1",
+    ])
+    let outcomes = run.cases.filter { $0.hasPrefix("filter-of-everything") }
+    #expect(outcomes.filter { $0.hasSuffix(" inconclusive") }.count == 1, "\(outcomes)")
+    #expect(outcomes.filter { $0.hasSuffix(" judged") }.count == 5, "\(outcomes)")
+    #expect(run.reasons.count == 1 && run.reasons.first?.contains("ended at once") == true)
+  }
+
+  /// A mosquitto that lets clients in by the method of `two-step.c`.
+  private func authenticating() async throws -> Broker {
+    let plugin = directory.file("two-step.so")
+    let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "two-step.c")
+    let compiler = try Child([
+      "cc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", plugin, source.path,
+    ])
+    try #require(await compiler.wait() == 0, "\(compiler.text)")
+    return try await Broker(["allow_anonymous true", "plugin \(plugin)"])
+  }
+
+  @Test(
+    "A broker that authenticates in one step or in two is found to refuse the second time by another CONNACK",
+    arguments: [["open"], ["more", "open"]])
+  func authentication(data: [String]) async throws {
+    let broker = try await authenticating()
+    var words = ["--spec", "mqtt-5.0", "--auth-method", "two-step"]
+    for (index, text) in data.enumerated() {
+      try directory.write(text, to: "\(index)")
+      words += ["--auth-data", directory.file("\(index)")]
+    }
+    let evidence = directory.file("evidence")
+    let run = try await run(
+      [broker.url, "--save", evidence, "--case"]
+        + ["authentication-again,authentication-fails,authentication-again-fails,ping"] + words)
+    #expect(run.status == 1 && run.errors == "")
+    // It was to be a DISCONNECT (section 4.12.1); mosquitto 2.0 calls its function for refused connections.
+    #expect(run.failed == ["mqtt-5.0/MQTT-3.2.0-2"])
+    for clause in ["3.2.0-1", "3.2.2-7", "3.15.1-1", "3.15.2-1", "4.12.0-4", "4.12.0-5"] {
+      #expect(run.verdict("MQTT-\(clause)", "mqtt-5.0") == "passed", "\(clause)")
+    }
+    // In one step it asks for nothing more.
+    #expect(
+      run.verdict("MQTT-4.12.0-2", "mqtt-5.0") == (data.count == 1 ? "not-exercised" : "passed"))
+    #expect(run.cases.allSatisfy { $0.hasSuffix(" judged") }, "\(run.cases)")
+    // Both times the exchange went to its end, by as many packets as the method takes.
+    let again = Child.text(of: "\(evidence)/authentication-again.v5.jsonl").split(separator: "\n")
+    let codes = again.compactMap { line -> Int? in
+      let event = JSONValue(parsing: Array(line.utf8))
+      return event?["type"]?.text == "AUTH" ? event?["reasonCodes"]?.elements?.first?.integer : nil
+    }
+    #expect(codes == (data.count == 1 ? [25, 0, 25, 0] : [24, 24, 25, 24, 24, 0, 25, 24, 24, 0]))
+  }
+
+  @Test("Without a method, or with one that the broker does not know, it is said what to do")
+  func unknownMethod() async throws {
+    let broker = try await authenticating()
+    try directory.write("open", to: "data")
+    let data = ["--auth-data", directory.file("data")]
+    let none = try await run([broker.url, "--case", "authentication-fails"])
+    #expect(none.cases.contains("authentication-fails mqtt-5.0 not-applicable"))
+    #expect(none.reasons == ["it takes a method that the broker knows, see --auth-method"])
+    let spec = ["--spec", "mqtt-5.0"]
+    let other = try await run([broker.url, "--auth-method", "three-step"] + data + spec)
+    #expect(other.status == 2 && other.errors.contains("CONNACK code 140); add --username"))
+    let unnamed = try await run([broker.url, "--auth-method", ""] + data)
+    #expect(unnamed.status == 2 && unnamed.errors.contains("--auth-method names no method"))
+    let lone = try await run([broker.url] + data)
+    #expect(lone.status == 2 && lone.errors.contains("--auth-data is for --auth-method"))
+  }
+
+  @Test("Three parts, each with a broker of its own, are together what one run of all is")
+  func parts() async throws {
+    let cases = [
+      "--case",
+      "ping,connect,subscribe-options,alias-of-client,share-group,publish-topic,first-packet",
+      "--chop", "1", "--spec", "mqtt-3.1.1,mqtt-5.0",
+    ]
+    func report(_ words: [String]) async throws -> DrivenRun {
+      let broker = try await Broker()
+      return try await run([broker.url] + cases + words)
+    }
+    let whole = try await report([])
+    var parts: [String] = []
+    for part in 1...3 {
+      let run = try await report(["--shard", "\(part)/3"])
+      #expect(run.status == 0 || run.status == 1)
+      #expect(run.cases.count > 10, "a part has its share")
+      try directory.write(run.report.description, to: "\(part).json")
+      parts.append(directory.file("\(part).json"))
+    }
+    let (status, output, errors) = try await RunningCommand.run(
+      ["report", "merge", "--format", "json"] + parts, in: directory)
+    let merged = DrivenRun(status: status, output: output, errors: errors)
+    #expect(merged.errors == "" && merged.status == whole.status)
+    #expect(merged.cases == whole.cases && whole.cases.count > 60)
+    #expect(merged.report["inputs"] == whole.report["inputs"])
+    for verdict in ["passed", "failed", "not-followed", "inconclusive", "not-applicable"] {
+      #expect(merged.clauses(verdict) == whole.clauses(verdict), "\(verdict)")
+    }
+    #expect(merged.clauses("passed").count > 50)
+  }
 
   @Test("What is said is kept, can be judged again, and leaves nothing on the broker")
   func drives() async throws {
@@ -208,7 +315,7 @@ import Testing
     #expect(ended.errors.contains("'true {port}' ended at once"), "\(ended.errors)")
   }
 
-  @Test("Ctrl-C takes away what is on the broker by then")
+  @Test("Ctrl-C takes away what is on the broker by then, and keeps what was said")
   func interrupted() async throws {
     let broker = try await Broker()
     let own = try write(
@@ -220,11 +327,17 @@ import Testing
       ], #""seconds":600,"versions":["5.0"]"#)
     let watcher = try await TestClient.connected(broker)
     _ = try await watcher.subscribe("reprise/#")
+    let folder = directory.file("evidence")
     let command = try RunningCommand(
-      ["conform", "broker", broker.url, "--case", own], in: directory)
+      ["conform", "broker", broker.url, "--case", own, "--save", folder], in: directory)
     let kept = try await watcher.message()
     #expect(!kept.payload.isEmpty)
     #expect(try await command.stop(SIGINT) == 130)
+    #expect(command.text == "")
+    #expect(
+      command.errors == "reprise: \(folder): note: keeps what was said in 3 cases until the end\n")
+    let said = try Recorded("\(folder)/own.v5.jsonl")
+    #expect(said.types.contains("PUBLISH") && said.types.last == "CLOSE reset")
     let cleared = try await watcher.message()
     #expect(cleared.topic == kept.topic && cleared.payload.isEmpty)
     try await watcher.disconnect()
@@ -280,7 +393,8 @@ import Testing
     let (one, other) = (try write("one", steps), try write("other", steps))
     let (faulty, mended) = (try Self.server(flags: 2), try Self.server())
     let file = directory.file("accepted.json")
-    func run(_ server: ScriptedServer, _ cases: String, _ words: [String]) async throws -> Run {
+    func run(_ server: ScriptedServer, _ cases: String, _ words: [String]) async throws -> DrivenRun
+    {
       try await self.run(
         ["mqtt://127.0.0.1:\(server.port)", "--case", cases, "--spec", "mqtt-5.0"] + words)
     }

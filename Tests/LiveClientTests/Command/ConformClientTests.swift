@@ -10,38 +10,11 @@ import Testing
 
   init() throws { directory = try Scratch() }
 
-  /// What a run came to: its status, its report, and what it said besides.
-  struct Run {
-    let status: Int32
-    let errors: String
-    let report: JSONValue
-
-    /// The clauses of a verdict, each once, as `standard/ID`.
-    func clauses(_ verdict: String) -> Set<String> {
-      Set(
-        (report["clauses"]?.elements ?? []).filter { $0["verdict"]?.text == verdict }.map {
-          "\($0["spec"]?.text ?? "")/\($0["id"]?.text ?? "")"
-        })
-    }
-
-    /// The cases of an outcome, each as `standard case`.
-    func cases(_ outcome: String) -> [String] {
-      (report["cases"]?.elements ?? []).filter { $0["outcome"]?.text == outcome }.map {
-        "\($0["spec"]?.text ?? "") \($0["case"]?.text ?? "")"
-      }
-    }
-
-    var reasons: [String] { (report["cases"]?.elements ?? []).compactMap { $0["reason"]?.text } }
+  private func run(_ words: [String]) async throws -> DrivenRun {
+    try await DrivenRun(["client"] + words, in: directory)
   }
 
-  private func run(_ words: [String]) async throws -> Run {
-    let (status, output, errors) = try await RunningCommand.run(
-      ["conform", "client"] + words, in: directory, environment: ["LC_ALL=C"])
-    return Run(
-      status: status, errors: errors, report: JSONValue(parsing: Array(output.utf8)) ?? .null)
-  }
-
-  private func judge(_ words: [String], _ command: [String]) async throws -> Run {
+  private func judge(_ words: [String], _ command: [String]) async throws -> DrivenRun {
     try await run(words + ["--format", "json", "--"] + command)
   }
 
@@ -64,7 +37,8 @@ import Testing
       Set(run.cases("inconclusive")) == [
         "mqtt-5.0 alias-beyond-maximum", "mqtt-5.0 malformed-as-it-may", "mqtt-5.0 maximum-qos",
       ])
-    #expect(run.cases("not-applicable") == [])
+    // They name no method.
+    #expect(run.cases("not-applicable") == ["mqtt-5.0 authentication"])
     let kept = run.clauses("passed")
     for clause in Self.ofGoodClients { #expect(kept.contains(clause), "\(clause)") }
     let again = try await RunningCommand.run(["conform", "trace", folder], in: directory)
@@ -182,6 +156,10 @@ import Testing
       "goes-on-behind-disconnect", "publish", "disconnect",
       ["mqtt-3.1.1/MQTT-3.14.4-2", "mqtt-5.0/MQTT-3.14.4-1"]),
     Fault(
+      "stays-behind-disconnect", "publish", "disconnect-left-open",
+      ["mqtt-3.1.1/MQTT-3.14.4-1", "mqtt-5.0/MQTT-3.14.4-2"]),
+    Fault("", "publish", "disconnect-left-open", []),
+    Fault(
       "acknowledges-backwards", "subscribe", "deliver-in-order",
       [
         "mqtt-3.1.1/MQTT-4.6.0-2", "mqtt-3.1.1/MQTT-4.6.0-3", "mqtt-5.0/MQTT-4.6.0-2",
@@ -207,6 +185,18 @@ import Testing
     Fault(
       "ignores-server-keep-alive", "subscribe", "ping,server-keep-alive",
       ["mqtt-5.0/MQTT-3.1.2-20", "mqtt-5.0/MQTT-3.1.2-21", "mqtt-5.0/MQTT-3.2.2-21"]),
+    Fault("auth", "subscribe", "authentication,auth-unasked,deliver", []),
+    Fault(
+      "auth-begins-anew", "subscribe", "authentication",
+      ["mqtt-5.0/MQTT-4.12.0-3", "mqtt-5.0/MQTT-4.12.1-1"]),
+    Fault(
+      "auth-by-another-method", "subscribe", "authentication",
+      ["mqtt-5.0/MQTT-4.12.0-5", "mqtt-5.0/U5-3.15-1"]),
+    Fault("auth-and-asks", "subscribe", "authentication", ["mqtt-5.0/MQTT-3.1.2-30"]),
+    Fault("", "subscribe", "auth-unasked", []),
+    Fault(
+      "answers-auth-unasked", "subscribe", "auth-unasked",
+      ["mqtt-5.0/MQTT-4.12.0-7", "mqtt-5.0/U5-3.15-1"]),
   ]
 
   private static let script = URL(filePath: #filePath).deletingLastPathComponent()
@@ -295,14 +285,45 @@ import Testing
     #expect(status == 0, "\(command.errors)")
     client.send(SIGTERM)
     _ = await client.wait()
-    let report = JSONValue(parsing: Array(command.text.utf8)) ?? .null
-    let run = Run(status: status, errors: command.errors, report: report)
+    let run = DrivenRun(status: status, output: command.text, errors: command.errors)
     #expect(
       run.cases("judged") == ["mqtt-5.0 abilities", "mqtt-5.0 connect", "mqtt-5.0 deliver"])
     // It asks for QoS 1, and so for no message of QoS 2.
     #expect(run.cases("not-applicable") == ["mqtt-5.0 deliver"])
     #expect(run.reasons == ["the client does not use QoS 2, see abilities.v5"])
     #expect(run.clauses("failed") == [])
+  }
+
+  @Test("A client that does nothing by QoS 2 is met again by less")
+  func meetsAgain() async throws {
+    let run = try await judge(
+      ["--case", "publish-again", "--spec", "mqtt-3.1.1"],
+      [
+        "python3", Self.script, "{port}", "{version}", "publish", "{topic}", "{qos}", "{count}",
+        "{keepalive}", "{payload}", "knows-no-qos-2",
+      ])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(
+      run.cases("judged") == [
+        "mqtt-3.1.1 abilities", "mqtt-3.1.1 abilities-by-qos-1", "mqtt-3.1.1 publish-again",
+      ])
+    #expect(run.reasons == ["the client does not use QoS 2, see abilities-by-qos-1.v311"])
+    #expect(run.failed == [])
+  }
+
+  @Test("What a program for the other role lacks is not said to be what the client lacks")
+  func roles() async throws {
+    let run = try await run([
+      "--publishes", "mosquitto_pub -p {port} -t {topic} -m hi -V 5",
+      "--subscribes", "mosquitto_sub -p {port} -t {topic} -q 1 -V 5",
+      "--case", "deliver,publish-again", "--spec", "mqtt-5.0", "--format", "json",
+    ])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(
+      Set(run.reasons) == [
+        "the client does not use QoS 2, see abilities-subscribes.v5",
+        "the client does not use QoS 1, see abilities-publishes.v5",
+      ])
   }
 
   @Test("Whoever can't be driven is told what to do about it")

@@ -42,6 +42,45 @@ import Testing
     #expect(!run.clauses("passed").contains("4.2.2-11"))
   }
 
+  @Test("A client by TLS is answered by it, with a certificate that it can check")
+  func secure() async throws {
+    let run = try await run(
+      ["--case", "handshake,ping,frame-masked"],
+      program + ["library", "wss://{host}:{port}/", "{ca}"])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.cases("judged") == ["abilities", "frame-masked", "handshake", "ping"])
+    #expect(run.clauses("failed") == [])
+    for id in ["4.1-12", "5.1-4", "5.5.2-1"] {
+      #expect(run.clauses("passed").contains(id), "\(id)")
+    }
+  }
+
+  @Test(
+    "A client that connects by itself is met by one case after the other", arguments: [false, true])
+  func listens(isSecure: Bool) async throws {
+    // Nobody has it for the moment until the command has.
+    let port = try Socket.reserved().port
+    let folder = directory.file("authority")
+    let secret = isSecure ? ["--ca-folder", folder] : []
+    let cases = ["answer-accept-wrong", "close-codes", "handshake", "ping"]
+    let command = try RunningCommand(
+      [
+        "conform", "client", "--websocket", "--listen", "\(port)", "--case",
+        cases.joined(separator: ","), "--format", "json",
+      ] + secret, in: directory)
+    try await command.tells("reprise: \(port): note: waits for the client\n")
+    let url = "\(isSecure ? "wss" : "ws")://127.0.0.1:\(port)/"
+    let client = try Child(program + ["again", url] + (isSecure ? [folder + "/ca.pem"] : []))
+    let status = try await command.wait()
+    #expect(status == 0, "\(command.errors)")
+    // There is nobody any more.
+    #expect(await client.wait() == 0, "\(client.text)")
+    let run = WebSocketRun(status, command.text, command.errors)
+    #expect(run.cases("judged") == ["abilities"] + cases)
+    #expect(run.clauses("failed") == [])
+    #expect(run.clauses("passed").contains("4.1-20"))
+  }
+
   @Test("A client that looks at nothing is found, and is held to no more than it does")
   func careless() async throws {
     let cases = ["answer-accept-wrong", "answer-forms", "deflate-answers", "frame-masked"]

@@ -12,8 +12,14 @@ struct WebSocketRun {
   ///   - directory: Where its files are.
   /// - Throws: What the system says when it can't be started.
   init(_ words: [String], in directory: Scratch) async throws {
-    let output: String
-    (status, output, errors) = try await RunningCommand.run(["conform"] + words, in: directory)
+    let (status, output, errors) = try await RunningCommand.run(
+      ["conform"] + words, in: directory)
+    self.init(status, output, errors)
+  }
+
+  /// Takes what a run came to that was waited for otherwise.
+  init(_ status: Int32, _ output: String, _ errors: String) {
+    (self.status, self.errors) = (status, errors)
     report = JSONValue(parsing: Array(output.utf8)) ?? .null
   }
 

@@ -45,18 +45,26 @@ class Client:
         # What is owed in a session that goes on may come on the next connection.
         isKept = fault != "releases-nothing"
         clean = 2 if not isKept or (v5 and not self.number) else 0
-        expiry = properties(b"\x11\0\0\x01\0" if isKept else b"")
+        method = b"\x15" + text("test") if v5 and fault.startswith("auth") else b""
+        expiry = properties((b"\x11\0\0\x01\0" if isKept else b"") + method)
         name = "rp" + port.zfill(14)
         self.send(packet(0x10, text("MQTT") + bytes([5 if v5 else 4, clean]) + struct.pack(">H", keepalive) + expiry + text(name)))
         self.last = time.monotonic()
+        if fault == "auth-and-asks":
+            self.subscribe()
         first, body = self.read()
+        while method and first == 0xF0:
+            code = 0x19 if fault == "auth-begins-anew" else 0x18
+            other = b"\x15" + text("tests") if fault == "auth-by-another-method" else method
+            self.send(packet(0xF0, bytes([code]) + properties(other + b"\x16\0\x01x")))
+            first, body = self.read()
         if first != 0x20 or body[1] != 0:
             return True
+        if fault == "knows-no-qos-2" and qos == 2:
+            sys.exit(1)
         self.understand(body[3:] if v5 else b"")
         if role == "subscribe" and not self.number:
-            self.number = 1
-            flags = 0x80 if fault == "wrong-flags" else 0x82
-            self.send(packet(flags, b"\0\x01" + properties() + text(topic) + bytes([qos])))
+            self.subscribe()
         for identifier, (_, body, released) in self.open.items():
             self.publish(identifier, body, released, again=True)
         self.feed()
@@ -65,14 +73,24 @@ class Client:
                 self.send(b"\xe0\0")
                 if fault == "goes-on-behind-disconnect":
                     self.send(b"\xc0\0")
+                while fault == "stays-behind-disconnect" and self.connection.recv(4096):
+                    pass
                 self.connection.close()
                 return True
             self.take(*self.read())
+
+    def subscribe(self):
+        self.number = 1
+        flags = 0x80 if fault == "wrong-flags" else 0x82
+        self.send(packet(flags, b"\0\x01" + properties() + text(topic) + bytes([qos])))
 
     def understand(self, rest):
         at = 0
         sizes = {0x11: 4, 0x21: 2, 0x22: 2, 0x24: 1, 0x25: 1, 0x27: 4, 0x13: 2}
         while at < len(rest):
+            if rest[at] == 0x15:
+                at += 3 + struct.unpack(">H", rest[at + 1 : at + 3])[0]
+                continue
             value = int.from_bytes(rest[at + 1 : at + 1 + sizes[rest[at]]], "big")
             if rest[at] == 0x21 and fault != "ignores-receive-maximum":
                 self.most = min(20, value)
@@ -155,6 +173,8 @@ class Client:
 
     def take(self, first, body):
         kind = first & 0xF0
+        if kind == 0xF0 and fault == "answers-auth-unasked":
+            return self.send(packet(0xF0, b"\x18" + properties(b"\x15" + text("reprise"))))
         # What is none is answered by the end of the connection.
         wrong = first & 6 == 6 if kind == PUBLISH else first & 15 != (2 if kind == 0x60 else 0)
         if kind == PUBLISH and not wrong:

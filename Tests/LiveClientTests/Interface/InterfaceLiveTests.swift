@@ -31,7 +31,7 @@ import Wire
     let command = try await capturing(["inspect"], broker.port)
     for round in 1...2 {
       try await publish("21.\(round)", broker.port)
-      try await command.prints("CLOSE       fin", times: round)
+      try await command.prints("CLOSE       ", times: round)
       #expect(!command.hasEnded)
     }
     #expect(try await command.stop(SIGINT) == 130)
@@ -186,7 +186,8 @@ import Wire
     try await proxy.wait(for: "a proxy") { $0.text.contains("listening") }
     for round in 1...3 {
       try await publish("21.\(round)", port)
-      try await command.prints("CLOSE       fin", times: round)
+      // By a FIN, or by a reset where the client's close_notify came behind the broker's last read.
+      try await command.prints("CLOSE       ", times: round)
     }
     #expect(try await command.stop(SIGINT) == 130)
     for round in 1...3 {

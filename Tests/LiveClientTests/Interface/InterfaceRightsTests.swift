@@ -62,6 +62,23 @@ import Testing
         + "sudo setcap cap_net_raw,cap_net_admin+eip \(program)\n")
   }
 
+  /// What is to be typed gives the right, and nothing less does.
+  @Test func capturesWhenWhatItSaysIsTyped() async throws {
+    let (told, program) = try await errorsOfNobody(["lo"])
+    let advice = try #require(told.dropLast().split(separator: "sudo ").last)
+    let words = ["setpriv", "--reuid", "65534", "--clear-groups", program, "record", "interface"]
+    let what = ["lo", "--bpf", "udp port 9", "--count", "1", "-o", directory.file("b.pcapng")]
+    let without = try Child(words + what)
+    #expect(await without.wait() == 2)
+    try await Child.run(["bash", "-euc", String(advice)])
+    let child = try Child(words + what)
+    try await child.wait(for: "a capture") { $0.text.contains("capturing to") }
+    try await Child.run(["bash", "-c", "echo > /dev/udp/127.0.0.1/9"])
+    #expect(await child.wait() == 0, "\(child.text)")
+    #expect(owner("b.pcapng") == 65534)
+    #expect(CaptureBlocks(directory.file("b.pcapng")).statistics.count == 1)
+  }
+
   /// What came before an interface went away is kept; that it goes is noticed also where it was down before, of which the
   /// system tells once.
   @Test(arguments: ["ip link del d0", "ip link set d0 down && ip link del d0"])

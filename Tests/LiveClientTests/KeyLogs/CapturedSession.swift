@@ -25,7 +25,8 @@ struct CapturedSession {
     try await self.init(broker, way) { port, directory in
       let client = try await RunningCommand.run(
         broker.recording(
-          try broker.url(way, at: port), to: directory.file("session.jsonl"), broker.trust + words),
+          try broker.url(way, at: port), to: directory.file("session.jsonl"),
+          broker.terms(way) + words),
         in: directory, environment: ["SSLKEYLOGFILE=\(directory.file("keys.log"))"])
       #expect(client.status == 0, "\(client.errors)")
     }

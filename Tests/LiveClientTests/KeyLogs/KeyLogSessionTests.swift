@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 /// Whole sessions of our own clients by TLS, read from captures by the keys that the clients logged.
@@ -75,6 +76,39 @@ import Testing
     #expect(try await session.tsharkTypes() == [1, 2, 8, 9, 3, 4, 14])
   }
 
+  /// A pipe is read while the session goes on, by keys that are written meanwhile, and shows what there is when nothing
+  /// more comes.
+  @Test(arguments: SecureBroker.Version.allCases)
+  func readsAPipeByKeysThatComeMeanwhile(_ version: SecureBroker.Version) async throws {
+    let broker = try await SecureBroker(version)
+    let directory = try Scratch()
+    let log = directory.file("keys.log")
+    try directory.write("", to: "keys.log")
+    let port = try Socket.freePort()
+    let script =
+      "\"$0\" record proxy $1 127.0.0.1:$2 --count 1 -o - | \"$0\" inspect - --keylog \"$3\""
+    let pipe = try Child(
+      [
+        "bash", "-c", script, RunningCommand.path, "\(port)", "\(try broker.port(.tcp))", log,
+      ], errorsApart: true)
+    try await pipe.wait(for: "a proxy") { $0.errorText.contains("listening for") }
+    let client = try RunningCommand(
+      broker.recording(
+        try broker.url(.tcp, at: port), to: directory.file("a.jsonl"), broker.trust, count: 2),
+      in: directory, environment: ["SSLKEYLOGFILE=\(log)"])
+    // The client waits for a second message, and nothing passes.
+    try await pipe.wait(for: "the first message") { $0.text.contains("PUBACK") }
+    #expect(!client.hasEnded)
+    #expect(try await client.stop(SIGINT) == 130)
+    #expect(await pipe.wait() == 0)
+    let shown = pipe.text.split(separator: "\n").dropFirst().map { line in
+      String(line.drop { $0 != "→" && $0 != "←" }).replacing(/\ +/, with: " ")
+    }
+    #expect(
+      shown.filter { $0.wholeMatch(of: /. (OPEN|TLS|ALERT|CLOSE) .*/) == nil }
+        == Self.packets(is5: false))
+  }
+
   /// Without keys, or with those of another session, a connection is one event that says why.
   @Test func saysWhyItCannotBeRead() async throws {
     let broker = try await SecureBroker()
@@ -131,6 +165,47 @@ import Testing
         "← TLS ADDRESS → ADDRESS TLS 1.2 TLS_PSK_WITH_AES_256_GCM_SHA384 localhost can't be read: what is "
           + "given as its keys does not decrypt it; give the key log of that very session"
       ])
+  }
+
+  /// Our own client shares a key with the broker, which is all that its secrets are made of.
+  @Test(arguments: [false, true])
+  func readsWhatOurClientSharesAKeyFor(is5: Bool) async throws {
+    let broker = try await SecureBroker(.v1_2, sharedSettings: ["ciphers PSK-AES256-GCM-SHA384"])
+    let session = try await CapturedSession(
+      broker, .sharedKey, ["--mqtt", is5 ? "5.0" : "3.1.1"])
+    for words in [["--psk", SecureBroker.sharedKey], session.byKeyLog] {
+      let shown = try await session.inspect(words)
+      #expect(
+        shown.events == [
+          "→ OPEN ADDRESS → ADDRESS mqtt-\(is5 ? "5.0" : "3.1.1")",
+          "← TLS TLS 1.2 TLS_PSK_WITH_AES_256_GCM_SHA384 localhost",
+        ] + Self.packets(is5: is5))
+      #expect(shown.notes == [])
+      let (status, judged) = try await session.judge(words)
+      #expect(status == 0)
+      #expect(judged.filter { $0.value > 0 }.keys.sorted() == [is5 ? "mqtt-5.0" : "mqtt-3.1.1"])
+    }
+    #expect(try await session.tsharkTypes() == [1, 2, 8, 9, 3, 4, 14])
+  }
+
+  /// Where Diffie-Hellman is added, which our client prefers, the key log tells it and the shared key does not.
+  @Test(arguments: [
+    (SecureBroker.Version.v1_2, "TLS 1.2 TLS_DHE_PSK_WITH_AES_256_GCM_SHA384"),
+    (.v1_3, "TLS 1.3 TLS_CHACHA20_POLY1305_SHA256"),
+  ])
+  func readsWhatOurClientKeepsFromOthersWithTheKey(
+    _ version: SecureBroker.Version, suite: String
+  ) async throws {
+    let session = try await CapturedSession(SecureBroker(version), .sharedKey)
+    let shown = try await session.inspect(session.byKeyLog)
+    #expect(
+      shown.events == [
+        "→ OPEN ADDRESS → ADDRESS mqtt-3.1.1", "← TLS \(suite) localhost",
+      ] + Self.packets(is5: false))
+    #expect(shown.notes == [])
+    let byKey = try await session.inspect(["--psk", SecureBroker.sharedKey])
+    #expect(byKey.events.count == 1)
+    #expect(byKey.events.first?.contains("no such key tells the secrets of TLS_") == true)
   }
 
   /// The shared key is not all that these secrets are made of.

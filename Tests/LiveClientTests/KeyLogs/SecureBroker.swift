@@ -25,10 +25,12 @@ struct SecureBroker {
   /// - Parameters:
   ///   - version: The latest version of TLS; for pre-shared keys it is 1.2 in any case.
   ///   - certificate: The name of its certificate.
-  ///   - settings: What its listeners for TLS are told besides.
+  ///   - settings: What its listeners for TLS by certificates are told besides.
+  ///   - sharedSettings: What the one by a pre-shared key is told besides.
   /// - Throws: What keeps it from running.
   init(
-    _ version: Version = .v1_3, certificate: String = "server", settings: [String] = []
+    _ version: Version = .v1_3, certificate: String = "server", settings: [String] = [],
+    sharedSettings: [String] = []
   ) async throws {
     certificates = try await Certificates()
     let directory = try Scratch()
@@ -56,7 +58,8 @@ struct SecureBroker {
     broker = try await Broker(
       ["allow_anonymous true", listener(.tcp)] + secure
         + [listener(.webSocket), "protocol websockets"] + secure
-        + [listener(.sharedKey), "psk_hint reprise", "use_identity_as_username true"],
+        + [listener(.sharedKey), "psk_hint reprise", "use_identity_as_username true"]
+        + sharedSettings,
       globals: ["psk_file \(directory.file("psk"))"], directory: directory,
       environment: version == .v1_2 ? ["OPENSSL_CONF=\(directory.file("openssl.cnf"))"] : [])
     self.ports = ports
@@ -87,4 +90,10 @@ struct SecureBroker {
 
   /// What is typed to trust its certificate.
   var trust: [String] { ["--ca-file", certificates.authority] }
+
+  /// What is typed to share its key.
+  static let sharing = ["--psk-identity", identity, "--psk", sharedKey]
+
+  /// What is typed to be on terms with it on a way.
+  func terms(_ way: Way) -> [String] { way == .sharedKey ? Self.sharing : trust }
 }

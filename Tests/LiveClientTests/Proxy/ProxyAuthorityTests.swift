@@ -23,10 +23,12 @@ import Testing
 
   /// A proxy by TLS, whose authority stands in a file.
   private func proxy(
-    to upstream: String, _ options: [String] = [], file: String = "a.pcapng"
+    to upstream: String, _ options: [String] = [], file: String = "a.pcapng",
+    environment: [String] = []
   ) async throws -> ProxyBench {
     let bench = try await ProxyBench(
-      to: upstream, ["--tls"] + folder + options, file: file, in: directory)
+      to: upstream, ["--tls"] + folder + options, file: file, in: directory,
+      environment: environment)
     let told = try await RunningCommand.run(
       ["ca", "-o", authority, "--force"] + folder, in: directory)
     #expect(told.status == 0, "\(told.errors)")
@@ -71,6 +73,47 @@ import Testing
       ["conform", "trace", directory.file("a.pcapng")], in: directory)
     #expect(judged.status == 0, "\(judged.output)")
     #expect(try bench.passed().connections.count == 2)
+  }
+
+  /// What the proxy logs opens captures of both of its sides.
+  @Test func logsTheKeysOfBothSides() async throws {
+    let broker = try await Broker([
+      "allow_anonymous true", "cafile \(certificates.authority)",
+      "certfile \(certificates.certificate("server"))", "keyfile \(certificates.key("server"))",
+    ])
+    let behind = try await ProxyBench(
+      to: "tcp://127.0.0.1:\(broker.port)", ["--count=1"], file: "behind.pcapng", in: directory)
+    let log = directory.file("keys")
+    let between = try await proxy(
+      to: "mqtts://localhost:\(behind.port)", ["--ca-file", certificates.authority, "--count=1"],
+      file: "between.pcapng", environment: ["SSLKEYLOGFILE=\(log)"])
+    let before = try await ProxyBench(
+      to: "tcp://127.0.0.1:\(between.port)", ["--count=1"], file: "before.pcapng", in: directory)
+    try await Child.run(publish(before, ["--cafile", authority]))
+    for bench in [before, between, behind] { #expect(try await bench.command.wait() == 0) }
+    #expect(between.command.errors.components("as SSLKEYLOGFILE says") == 1)
+    var shown: [[Substring]] = []
+    for (file, words) in [
+      ("before", ["--keylog", log]), ("between", []), ("behind", ["--keylog", log]),
+    ] {
+      let inspected = try await RunningCommand.run(
+        [
+          "inspect", directory.file("\(file).pcapng"), "--filter",
+          "not (OPEN or CLOSE or TLS or ALERT)",
+        ] + words, in: directory)
+      #expect(inspected.status == 0 && inspected.errors == "", "\(inspected.errors)")
+      shown.append(
+        inspected.output.split(separator: "\n").dropFirst().map {
+          $0.drop { $0 != "→" && $0 != "←" }
+        })
+    }
+    #expect(shown[1].count == 5 && shown == [shown[1], shown[1], shown[1]], "\(shown)")
+    // Without the log neither of them is opened.
+    for file in ["before", "behind"] {
+      let bare = try await RunningCommand.run(
+        ["inspect", directory.file("\(file).pcapng")], in: directory)
+      #expect(bare.output.contains("can't be read without keys"))
+    }
   }
 
   @Test func keepsOneAuthority() async throws {

@@ -15,16 +15,17 @@ struct ProxyBench {
   ///   - options: What is typed besides.
   ///   - file: What is recorded to.
   ///   - directory: Where that is; one of its own if nothing is said.
+  ///   - environment: Variables besides those of the tests, each as `NAME=value`.
   /// - Throws: What keeps it from listening.
   init(
     to upstream: String, _ options: [String] = [], file: String = "a.pcapng",
-    in directory: Scratch? = nil
+    in directory: Scratch? = nil, environment: [String] = []
   ) async throws {
     self.directory = try directory ?? Scratch()
     port = try Socket.freePort()
     command = try RunningCommand(
       ["record", "proxy", "127.0.0.1:\(port)", upstream, "-o", self.directory.file(file)] + options,
-      in: self.directory)
+      in: self.directory, environment: environment)
     try await command.tells("listening for \(upstream)")
   }
 

@@ -76,6 +76,21 @@ import Testing
     withExtendedLifetime(reserved) {}
   }
 
+  /// The port tells others what they see: plain text where TLS ends in the proxy, and whatever it is where it does not.
+  @Test(arguments: [
+    ("127.0.0.1:8883", 8_883), ("tcp://127.0.0.1:443", 443), ("127.0.0.1:1884", 1_884),
+    ("tls://127.0.0.1:8883", 1_883), ("tls://127.0.0.1:443", 80), ("tls://127.0.0.1:8884", 8_884),
+    ("mqtts://127.0.0.1:8884", 1_883), ("mqtt://127.0.0.1:1884", 1_883), ("wss://127.0.0.1", 80),
+  ])
+  func showsThePortOfWhatPasses(upstream: String, port: UInt16) async throws {
+    let bench = try await ProxyBench(to: upstream, ["--count", "1"])
+    // Whether anybody is there does not matter: the client has said hello before.
+    let client = try bench.connected()
+    client.finish()
+    #expect(try await bench.command.wait() == 0)
+    #expect(try bench.passed().serverPorts == [port])
+  }
+
   @Test func refusesAPlaceThatIsTaken() async throws {
     let (socket, port) = try Socket.listening()
     let result = try await RunningCommand.run(

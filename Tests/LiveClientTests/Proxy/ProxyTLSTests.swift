@@ -141,6 +141,9 @@ import Testing
     try await proxy.wait(for: "a proxy") { $0.text.contains("listening") }
     try await Child.run(["mosquitto_pub", "-h", "localhost", "-p", "\(port)", "-t", "a", "-m", "b"])
     #expect(await proxy.wait() == 0)
+    let note =
+      "reprise: \(log): note: the secrets of TLS go there, as SSLKEYLOGFILE says; whoever has it"
+    #expect(proxy.text.hasPrefix(note) && proxy.text.components("SSLKEYLOGFILE") == 1)
     let labels = Child.text(of: log).split(separator: "\n").map { $0.prefix { $0 != " " } }
     #expect(
       Set(labels).isSuperset(of: [

@@ -1,24 +1,28 @@
 """A client that sends back what a server sends, for tests.
 
-    echo-client.py library URL
+    echo-client.py library URL [CA-FILE]
+    echo-client.py again URL [CA-FILE]
     echo-client.py careless URL
 
-The first is one of the library `websockets`; the second looks at nothing that a server does wrong.
+The first is one of the library `websockets`, the second is the same again and again until it is refused; the third looks at
+nothing that a server does wrong.
 """
 
 import asyncio
 import os
 import socket
+import ssl
 import struct
 import sys
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 
-async def library(url):
-    async with connect(url, max_size=2**26, ping_interval=None, proxy=None) as connection:
+async def library(url, authority=None):
+    context = {"ssl": ssl.create_default_context(cafile=authority)} if authority else {}
+    async with connect(url, max_size=2**26, ping_interval=None, proxy=None, **context) as connection:
         try:
             async for message in connection:
                 await connection.send(message)
@@ -56,6 +60,14 @@ def careless(url):
 
 
 if sys.argv[1] == "library":
-    asyncio.run(library(sys.argv[2]))
+    asyncio.run(library(*sys.argv[2:]))
+elif sys.argv[1] == "again":
+    while True:
+        try:
+            asyncio.run(library(*sys.argv[2:]))
+        except ConnectionRefusedError:
+            break
+        except (InvalidHandshake, OSError):
+            pass
 else:
     careless(sys.argv[2])

@@ -21,6 +21,8 @@ struct BrokerJudge {
   var shared = SharedTurns()
   /// The connections whose sessions go on with open messages, and those that were taken over, by their numbers.
   var resumed: [Int: Resumption] = [:]
+  /// What was open in sessions that the server said it had no longer, by the connections that it said so on.
+  var denied: [Int: Resumption] = [:]
   var takenOver: [Int: Takeover] = [:]
   /// When the connection before ended of those that go on with a session of which the subscriptions are known.
   var absences: [Int: Timestamp] = [:]
@@ -131,7 +133,8 @@ struct BrokerJudge {
     let matching: Matching
     /// Whether all subscriptions of the client are known.
     let isKnown: Bool
-    /// Whether nobody in the capture published it after the subscriptions were asked for.
+    /// Whether nobody in the capture published it after the subscriptions were asked for, and nothing of the clients is
+    /// missing there.
     let isOlder: Bool
 
     /// What was published, if it was published once and not as a will that is not due.
@@ -151,7 +154,8 @@ struct BrokerJudge {
     let publication = ledger[key]
     // When a will was published is not known.
     let isOlder =
-      publication.map { !$0.isWill && $0.last.time.nanoseconds < matching.requested } ?? true
+      publication.map { !$0.isWill && $0.last.time.nanoseconds < matching.requested }
+      ?? (servers[server]?.doubt == nil)
     let delivery = Delivery(
       key: key, server: server, publication: publication, matching: matching,
       isKnown: state.routesAreKnown, isOlder: isOlder)
@@ -267,5 +271,6 @@ extension ConnectionState {
     lossReason(of: .client) == nil && opening.connect != nil
       && (isNewSession == true || isContinued)
       && !subscribing.subscriptions.isOverfull && !subscribing.subscriptions.hasExtension
+      && !subscribing.subscriptions.hasFaultyRequest
   }
 }

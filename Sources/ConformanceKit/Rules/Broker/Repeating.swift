@@ -53,6 +53,37 @@ extension BrokerJudge {
     judge(packet, content, repeats: message, &resumption, event, hearing, &tally)
   }
 
+  /// Judges a message that the server sends again in a session that it has called new: it had kept the old one, and what is
+  /// open is part of it (section 4.1).
+  func judgeDenied(
+    _ packet: borrowing MQTTPacketView, _ content: ContentHash?, _ event: borrowing EventView,
+    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    // Whoever has subscribed may get a message for that, and some servers hand the DUP of the publisher on.
+    guard !denied.isEmpty, packet.dup, let content, state.requests.count == 0, !state.hasLoss,
+      !state.isOrderUncertain, !event.context.isOrderUncertain,
+      let session = denied[event.context.connection], session.losses == losses,
+      let message = session.left.fromServer.first(where: {
+        $0.id == packet.packetID && $0.content == content && !$0.isDoubtful
+      })
+    else { return }
+    tally.violate(
+      hearing.version == .v5_0 ? .absentSessionIsTold : .presentSessionIsTold, event, hearing,
+      FindingText(
+        "the server sent PUBLISH \(message.id) of frame \(message.moment.frame) again, and had said that it has "
+          + "no session of the client",
+        expected: "Session Present 1 in the CONNACK of frame \(session.moment.frame)",
+        actual: "Session Present 0, and a message of that session",
+        evidence: [
+          Finding.Evidence(
+            frame: message.moment.frame, connection: session.before,
+            role: "message that was not answered"),
+          Finding.Evidence(
+            frame: session.moment.frame, connection: event.context.connection,
+            role: "CONNACK with Session Present 0"),
+        ]))
+  }
+
   private func judge(
     _ packet: borrowing MQTTPacketView, _ content: ContentHash?,
     repeats message: LeftMessages.Message, _ resumption: inout Resumption,

@@ -88,7 +88,19 @@ extension BrokerJudge {
       for rule in rules {
         tally.leave(rule, .serverPolicy, hearing)
       }
+      deny(before, isNext: isNext, event)
     }
+  }
+
+  /// Keeps what was open in a session of which the server says that it is gone.
+  private mutating func deny(
+    _ before: ClientSessions.Entry, isNext: Bool, _ event: borrowing EventView
+  ) {
+    guard isNext, let end = before.end, !end.hasLoss, let left = end.rest?.value.left,
+      !left.fromServer.isEmpty
+    else { return }
+    denied[event.context.connection] = Resumption(
+      moment: Moment(event.context), before: before.connection, losses: end.losses, left: left)
   }
 
   /// What is shown by a session that is there again under the identifier of its client.
@@ -160,6 +172,7 @@ extension BrokerJudge {
   ) {
     let connection = event.context.connection
     absences[connection] = nil
+    denied[connection] = nil
     endWill(close, event, state, hearing, &tally)
     retained.leave(connection)
     closeResumption(close, event, state, hearing, &tally)

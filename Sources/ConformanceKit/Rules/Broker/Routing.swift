@@ -290,6 +290,7 @@ extension ConnectionState {
     if let loss = lossReason(of: .client) { return loss }
     if opening.connect == nil { return .connectNotSeen }
     if isNewSession != true, !isContinued { return .sessionResumed }
+    if subscribing.subscriptions.hasFaultyRequest { return .faultyRequest }
     return subscribing.subscriptions.isOverfull ? .tooMany : .extensionFilter
   }
 }

@@ -193,7 +193,9 @@ extension ConnectionState {
     let messages = publisher == .client ? exchanges.fromClient : exchanges.fromServer
     if messages.used.contains(id) { return .answeredBefore }
     if messages.hasUnreadID { return .unreadableProperty }
-    return messages.open.count > 0 ? nil : .answersEarlierConnection
+    // One whose answer may be missing need not be open.
+    let isOpen = messages.entries.contains { $0.value.lost == nil }
+    return isOpen ? nil : .answersEarlierConnection
   }
 
   /// Judges the messages that were never answered.

@@ -190,17 +190,23 @@ extension ConnectionState {
       return judgeSameMethod(
         AuthenticationMethod(packet), terms, [rule], packet, event, hearing, &tally)
     }
-    if let reason = lossReason(of: .server) ?? lossReason(of: .client) {
-      return tally.leave(rule, reason, hearing)
+    // Where the server has asked for more, this is the answer to it as well.
+    let rules = opening.isAuthenticating ? [rule, .clientEndsNoAuthentication] : [rule]
+    let isOrderUncertain = event.context.isOrderUncertain || isOrderUncertain
+    let reason = lossReason(of: .server) ?? lossReason(of: .client)
+    if let reason = reason ?? (isOrderUncertain ? .orderUncertain : nil) {
+      for rule in rules { tally.leave(rule, reason, hearing) }
+      return
     }
-    guard !event.context.isOrderUncertain, !isOrderUncertain else {
-      return tally.leave(rule, .orderUncertain, hearing)
+    for rule in rules {
+      tally.violate(
+        rule, event, hearing,
+        FindingText(
+          "the client authenticates again before the server has accepted it",
+          expected: rule == .clientEndsNoAuthentication
+            ? "AUTH with code 0x18" : "AUTH with code 0x19 behind the CONNACK",
+          actual: packet.seen))
     }
-    tally.violate(
-      rule, event, hearing,
-      FindingText(
-        "the client authenticates again before the server has accepted it",
-        expected: "AUTH with code 0x19 behind the CONNACK", actual: packet.seen))
   }
 
   private func judgeSameMethod(
@@ -217,7 +223,7 @@ extension ConnectionState {
         tally.violate(
           rule, event, hearing,
           FindingText(
-            "the \(event.context.sender.rawValue) sent a \(packet.type.name) without the "
+            "the \(event.context.sender.rawValue) sent \(packet.type.withArticle) without the "
               + "Authentication Method of the CONNECT",
             expected: "the same Authentication Method", actual: packet.seen))
       }

@@ -25,7 +25,7 @@ struct Allowance {
   private static let tolerance: Int64 = 2_000_000_000
 
   /// The memory that it takes, in bytes.
-  var reserved: Int { aliased.capacity * 2 + expiries.capacity * 11 + endings.capacity * 5 }
+  var reserved: Int { aliased.grownSize + expiries.capacity * 11 + endings.capacity * 5 }
 
   /// Takes a message.
   fileprivate mutating func publish(

@@ -88,7 +88,9 @@ extension Exchanges {
   /// How many PUBLISHs or PUBRELs with an identifier may still get an answer; nil if nobody knows.
   fileprivate func openRequests(like type: MQTTPacketType, _ id: UInt16) -> Int? {
     guard !hasRepeats, !open.isFull else { return nil }
-    guard let exchange = open[id] else { return 0 }
-    return type == .publish || exchange.phase == .pubcomp ? 1 : 0
+    guard let exchange = self[id] else { return 0 }
+    if type == .publish || exchange.phase == .pubcomp { return 1 }
+    // A PUBREC that is missing may have let its PUBREL come, which was answered or not.
+    return exchange.lost == nil ? 0 : nil
   }
 }

@@ -59,9 +59,13 @@ extension ConnectionState {
     guard isNewSession == true || isContinued else {
       return tally.leave(rule, .sessionResumed, hearing)
     }
+    guard !isSaidToBeNew else { return tally.leave(rule, .sessionMayBeOlder, hearing) }
     guard !subscribing.subscriptions.isOverfull else { return tally.leave(rule, .tooMany, hearing) }
     guard !subscribing.subscriptions.hasExtension else {
       return tally.leave(rule, .extensionFilter, hearing)
+    }
+    guard !subscribing.subscriptions.hasFaultyRequest else {
+      return tally.leave(rule, .faultyRequest, hearing)
     }
     let name = String(copying: topic)
     // A level that was hidden is not there to be matched.

@@ -80,7 +80,10 @@ extension ConnectionState {
       let after = disconnect.number(.sessionExpiryInterval, orElse: 0)
     else { return tally.leave(rule, .unreadableProperty, hearing) }
     // The server may have set another one.
-    guard opening.connack?.sessionExpiry == nil else {
+    let mayHaveSet =
+      opening.connack.map { $0.sessionExpiry != nil || !$0.isRead }
+      ?? (lossReason(of: .server) != nil)
+    guard !mayHaveSet else {
       return tally.leave(rule, .expiryNotKnown, hearing)
     }
     guard before == 0, after > 0 else { return tally.satisfy(rule, hearing) }
@@ -227,13 +230,9 @@ extension ConnectionState {
 }
 
 extension Offence {
-  /// How long a receiver may take to close, in nanoseconds: until then it may answer what comes behind the bad packet,
-  /// as no sentence says how soon it has to.
-  private static let leniency: Int64 = 1_000_000_000
-
   /// Takes note of the answer to a packet that came behind the bad one.
   mutating func add(_ answer: AwaitedAnswer?, sentAt time: Timestamp) {
-    guard time.nanoseconds(since: moment.time) >= Self.leniency else { return }
+    guard time.isBehindLeniency(since: moment.time) else { return }
     answers.add(answer)
   }
 

@@ -68,6 +68,7 @@ extension ConnectionState {
     }
     let begins = Self.beginsWithoutDup(packet.qos)
     let rules: [MQTTRule] = isServer ? [.serverDupIsItsOwn, begins] : [begins]
+    let doubt = doubt ?? (isServer && isSaidToBeNew ? .sessionMayBeOlder : nil)
     // An application may have sent it in a session before, and the server may not have seen the acknowledgement.
     let isKnown = isServer && !exchanges.fromServer.used.contains(id)
     for rule in rules {
@@ -167,15 +168,18 @@ extension ConnectionState {
   // MARK: Requests
 
   /// Judges the identifier of a SUBSCRIBE or UNSUBSCRIBE, which may be the open one of that identifier sent again.
+  ///
+  /// Where bytes of either are missing nobody knows whether it is: that is nil.
   mutating func judgeIdentifier(
-    _ id: UInt16, ofRequest isRepeated: Bool, _ event: borrowing EventView, _ hearing: Hearing,
+    _ id: UInt16, ofRequest isRepeated: Bool?, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
     let rule = Self.freeIdentifier(of: .client, hearing.version)
     var moment = openRequest(id)
     // In 3.1.1 a request may be sent again.
-    if moment != nil, isRepeated, hearing.version == .v3_1_1 {
-      return tally.satisfy(.clientRepeatsKeepIdentifier, hearing)
+    if moment != nil, hearing.version == .v3_1_1 {
+      guard let isRepeated else { return tally.leave(rule, .incompletePacket, hearing) }
+      if isRepeated { return tally.satisfy(.clientRepeatsKeepIdentifier, hearing) }
     }
     if moment == nil, let message = exchanges.fromClient[id] {
       if let lost = message.lost { return tally.leave(rule, .gap(of: lost), hearing) }

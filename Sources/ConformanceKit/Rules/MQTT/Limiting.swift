@@ -121,7 +121,7 @@ extension ConnectionState {
       isMessage ? [rule, .tooLargeIsDropped] : [rule], breaks: isTooLarge, terms, event, hearing,
       &tally,
       FindingText(
-        "the \(sender.rawValue) sent a \(packet.type.name) that is larger than the "
+        "the \(sender.rawValue) sent \(packet.type.withArticle) that is larger than the "
           + "\(sender.other.rawValue) accepts",
         expected: "at most \(most) bytes", actual: "\(size) bytes"))
     judgeReasons(
@@ -237,7 +237,7 @@ extension ConnectionState {
     report(
       [.serverTellsNoReasons], breaks: isTold, terms, event, hearing, &tally,
       FindingText(
-        "the server sent a \(packet.type.name) with a reason to a client that wants none",
+        "the server sent \(packet.type.withArticle) with a reason to a client that wants none",
         expected: "neither Reason String nor User Property", actual: packet.seen))
   }
 }

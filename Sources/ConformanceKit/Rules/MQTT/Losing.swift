@@ -30,7 +30,8 @@ extension ConnectionState {
 
   /// Notes that requests may have been answered unseen.
   mutating func loseAnswers(_ hearing: Hearing, _ tally: inout Tally) {
-    requests.lost = requests.count
+    // Where bytes of the client are missing, too, an answer to what it sends next may be among them.
+    requests.lost = requests.count + (client.isDeaf ? 1 : 0)
     ending.isReauthenticating = false
     for _ in life.pings.open { tally.leave(.pingIsAnswered, .serverGap, hearing) }
     life.pings.lose()

@@ -52,7 +52,9 @@ struct MQTTJudge {
     let is5 = hearing.version == .v5_0
     let rules =
       is5
-      ? faultsOf5.take(packet, isFaultless: isFaultless, event, hearing, &tally)
+      ? faultsOf5.take(
+        packet, isFaultless: isFaultless,
+        answersNothing: !isFaultless && state.answersNothing(packet), event, hearing, &tally)
       : faults.take(packet, isFaultless: isFaultless, event, hearing, &tally)
     if is5 { Self.judgePacket(packet, event, hearing, &tally) }
     broker.note(event.context.time)
@@ -118,7 +120,9 @@ struct MQTTJudge {
       if state.rare?.value.suspicionsOfServer.isEmpty == false {
         state.confirmSuspicionsOfServer(by: packet, hearing, &tally)
       }
-      if state.server.lastTime == nil { state.begin(packet, event, hearing, &tally) }
+      if state.server.lastTime == nil || state.opening.isAuthenticating {
+        state.begin(packet, event, hearing, &tally)
+      }
       if state.ending.server.disconnect != nil {
         state.judgeAfterDisconnect(packet, event, hearing, &tally)
       }
@@ -238,6 +242,7 @@ struct MQTTJudge {
         }
       }
       broker.judgeRepeat(packet, content, event, hearing, &tally)
+      broker.judgeDenied(packet, content, event, state, hearing, &tally)
       state.publishes(packet, content, event, hearing, &tally)
     case .puback, .pubrec, .pubcomp:
       if hearing.version == .v5_0, packet.reasonCode.map({ $0 >= 0x80 }) ?? false,
@@ -280,10 +285,12 @@ struct MQTTJudge {
     _ packet: borrowing MQTTPacketView, _ held: [UInt8], _ content: ContentHash,
     _ event: borrowing EventView, _ state: borrowing ConnectionState
   ) {
-    let open = packet.packetID.flatMap { state.exchanges.fromClient[$0]?.content }
+    let open = packet.packetID.flatMap { state.exchanges.fromClient[$0] }
+    // Where the answer to the first one may be missing, one without DUP may be another one.
+    let isAgain = open?.content == content && (packet.dup || open?.lost == nil)
     let isRepeat =
       packet.qos > 0
-      && (open == content || broker.isLeft(packet.packetID, content, event.context.connection))
+      && (isAgain || broker.isLeft(packet.packetID, content, event.context.connection))
     if packet.topic.byteCount > 0 {
       broker.publish(packet, packet.topic, content, isRepeat: isRepeat, event.context, state)
     } else {
@@ -302,6 +309,9 @@ struct MQTTJudge {
     state.subscribing.subscriptions.forEachMatch(of: topic) { matching.add($0) }
     state.judgeTopic(topic, matching, event, hearing, &tally)
     guard let content, hearing.mode == .judged else {
+      // It may be one that nobody in the capture published, or the copy that others are said to lack.
+      if event.context.isRebuilt { broker.doubt(state.identity.endpoint, .hidden) }
+      if packet.missing > 0 { broker.doubt(state.identity.endpoint, .incompletePacket) }
       return broker.loseCopies(on: event.context.connection, &tally)
     }
     broker.deliver(packet, topic, content, matching, event, &state, hearing, &tally)
@@ -354,6 +364,11 @@ struct MQTTJudge {
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     state.closeSuspicions(close, hearing, &tally)
+    if let reason = hearing.givingUp {
+      // Nobody knows any more to which server goes what its client publishes behind that, nor whose session it has.
+      broker.doubt(state.identity.endpoint, reason)
+      noteLoss()
+    }
     broker.end(close, event, state, hearing, &tally)
     state.closeOffence(close, hearing, &tally)
     state.closeConnect(close, event, hearing, &tally)

@@ -9,7 +9,7 @@ extension MQTTRule {
       .repeatsHaveDup, .serverDupIsItsOwn, .repeatsComeWithSession, .refusedIsNotRepeated,
       .qos1TakesFreeIdentifier, .qos1BeginsWithoutDup, .qos1StaysOpen, .qos2TakesFreeIdentifier,
       .qos2BeginsWithoutDup, .qos2StaysOpen, .pubrelStaysOpen, .nothingAgainBehindPubrel,
-      .repeatsKeepOrder:
+      .repeatsKeepOrder, .presentSessionIsTold, .absentSessionIsTold:
       true
     case .grantedQoSIsKept, .sharedQoSIsKept, .overlapsGetHighestQoS, .overlapsAreNumbered,
       .mergedCopyHasAllNumbers, .copiesHaveOwnNumbers, .noLocalIsKept, .unsubscribedGetsNothing,

@@ -7,6 +7,8 @@ struct OpeningState {
   var connack: ConnackFacts?
   /// Whether the client sent anything behind its CONNECT that asks for an answer.
   var hasAsked = false
+  /// Whether all that the server has sent is AUTH, which may come before CONNACK.
+  var isAuthenticating = false
 }
 
 /// What the CONNECT said.
@@ -52,7 +54,7 @@ struct ConnackFacts {
 
 // CONNECT and CONNACK: sections 3.1 and 3.2.
 extension ConnectionState {
-  /// Looks at the first packet of a peer.
+  /// Looks at the first packet of a peer, and at those behind the AUTH of a server that begins with it.
   mutating func begin(
     _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
@@ -60,24 +62,26 @@ extension ConnectionState {
     let sender = event.context.sender
     let rule: MQTTRule = sender == .client ? .firstIsConnect : .firstIsConnack
     let required: MQTTPacketType = sender == .client ? .connect : .connack
-    if packet.type == required {
-      // A CONNECT that is not the first is another matter; one that is seen first is one anyway.
-      if let reason = lossReason(of: sender) { return tally.leave(rule, reason, hearing) }
+    let isBehindAuth = sender == .server && opening.isAuthenticating
+    if sender == .server { opening.isAuthenticating = false }
+    if let reason = lossReason(of: sender) { return tally.leave(rule, reason, hearing) }
+    // A CONNECT that is not the first is another matter; one that is seen first is one anyway.
+    if packet.type == required { return tally.satisfy(rule, hearing) }
+    // AUTH may come before CONNACK (5.0 section 3.2), and the next packet is judged in its place.
+    if sender == .server, packet.type == .auth, is5 {
+      opening.isAuthenticating = true
       return tally.satisfy(rule, hearing)
     }
-    if let reason = lossReason(of: sender) { return tally.leave(rule, reason, hearing) }
     // CONNECT comes first in every version; but bytes that break rules may be no MQTT at all.
     let isOfAnyVersion =
       sender == .client && packet.type != .reserved && packet.missing == 0 && packet.faults.isEmpty
-    // An exchange of AUTH may come before it (5.0 section 4.12).
-    if sender == .server, packet.type == .auth, is5 {
-      return tally.leave(rule, .authenticating, hearing)
-    }
     let name = packet.type.name
+    let place =
+      isBehindAuth ? "packet behind AUTH, before its CONNACK," : "packet on the connection"
     tally.violate(
       rule, event, hearing, isOfAnyVersion: isOfAnyVersion,
       FindingText(
-        "the \(sender.rawValue)'s first packet on the connection is \(name)",
+        "the \(sender.rawValue)'s first \(place) is \(name)",
         expected: "\(required.name)",
         actual: packet.seen))
   }
@@ -322,8 +326,8 @@ extension ConnectionState {
 
   /// Takes the expiry that the client's DISCONNECT sets anew.
   mutating func noteExpiry(of disconnect: borrowing MQTTPacketView) {
-    if disconnect.propertySet.contains(.sessionExpiryInterval) {
-      // One that can't be read may be any.
+    if disconnect.propertySet.contains(.sessionExpiryInterval) || disconnect.missing > 0 {
+      // One that can't be read, or was not captured, may be any.
       lastExpiry = disconnect.number(.sessionExpiryInterval, orElse: 0) ?? .max
     }
   }

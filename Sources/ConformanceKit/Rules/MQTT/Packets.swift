@@ -148,7 +148,7 @@ extension MQTTJudge {
               : "the client says by AUTH that an authentication succeeded, which only a server may",
             expected: sender == .server ? "code 0x00 or 0x18" : "code 0x18 or 0x19",
             actual: "AUTH code \(code.hexadecimal)"))
-      } else if packet.isFaultless {
+      } else if code == 0x18, packet.isFaultless {
         tally.satisfy(rule, hearing)
       }
     }

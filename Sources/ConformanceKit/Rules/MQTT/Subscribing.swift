@@ -12,6 +12,8 @@ struct PendingSubscribe {
   /// The filters in the list of subscriptions, as far as they are kept.
   var filters: [SubscriptionList.Reference?] = []
   var isFaulty: Bool
+  /// Whether bytes of it are missing.
+  var isCut = false
 
   /// Whether another one has the same filters with the same QoS, so that it may be this one sent again.
   func asksForSame(as other: PendingSubscribe) -> Bool {
@@ -52,10 +54,14 @@ extension ConnectionState {
       request.requested.append(filter.qos)
       request.filters.append(reference)
     }
+    if request.isFaulty { subscribing.subscriptions.hasFaultyRequest = true }
     // Bytes that are missing may hold filters: what comes for them can't be told from what must not.
     if packet.missing > 0 { client.hasGap = true }
     guard let id = packet.packetID, !takeEarlyAnswer() else { return }
-    let isRepeated = subscribing.open[id].map { $0.asksForSame(as: request) } ?? false
+    let isCut = packet.missing > 0 || subscribing.open[id]?.isCut == true
+    request.isCut = packet.missing > 0
+    let isRepeated =
+      isCut ? nil : subscribing.open[id].map { $0.asksForSame(as: request) } ?? false
     judgeIdentifier(id, ofRequest: isRepeated, event, hearing, &tally)
     if subscribing.open[id] != nil { requests.hasReusedIDs = true }
     let old = subscribing.open[id]?.requested.count
@@ -85,6 +91,11 @@ extension ConnectionState {
     }
     for (code, filter) in zip(codes, request.filters) {
       if let filter { subscribing.subscriptions.settle(filter, code: code, at: hearing.moment) }
+    }
+    if packet.missing > 0 {
+      for filter in request.filters.dropFirst(codes.count) {
+        if let filter { subscribing.subscriptions.settleUnread(filter) }
+      }
     }
     let doubt: UndecidedReason? =
       if packet.missing > 0 {

@@ -121,7 +121,7 @@ struct OpenMessages {
   var isFull: Bool { open.isFull }
 
   /// The memory that they take, in bytes.
-  var reserved: Int { open.reserved + early.capacity * 2 }
+  var reserved: Int { open.reserved + early.grownSize }
 
   /// Whether a message of an identifier is open, or has been acknowledged before it came.
   func isKnown(_ id: UInt16) -> Bool { open[id] != nil || early.contains(id) }

@@ -10,6 +10,8 @@ struct PendingUnsubscribe {
   /// The subscriptions that it ends.
   var subscriptions: [SubscriptionList.Reference]
   var isFaulty: Bool
+  /// Whether bytes of it are missing.
+  var isCut: Bool
   /// The rules that ask for its answer.
   var rules: [MQTTRule]
   /// What is known of each of its filters, in their order; empty where their codes would tell no order.
@@ -69,9 +71,10 @@ extension ConnectionState {
     let request = PendingUnsubscribe(
       moment: Moment(context), order: requests.add(), filterCount: filterCount,
       subscriptions: ended,
-      isFaulty: !packet.isSound(context), rules: rules,
+      isFaulty: !packet.isSound(context), isCut: packet.missing > 0, rules: rules,
       standings: filterCount > 1 && filterCount == standings.count ? standings : [])
-    let isRepeated = unsubscribing.open[id]?.filterCount == filterCount
+    let isCut = packet.missing > 0 || unsubscribing.open[id]?.isCut == true
+    let isRepeated = isCut ? nil : unsubscribing.open[id]?.filterCount == filterCount
     judgeIdentifier(id, ofRequest: isRepeated, event, hearing, &tally)
     if unsubscribing.open[id] != nil { requests.hasReusedIDs = true }
     let old = unsubscribing.open[id]?.subscriptions.count
@@ -79,6 +82,12 @@ extension ConnectionState {
       return tally.leave(.unsubscribeIsAnswered, .tooMany, hearing)
     }
     requests.open(ended.count, insteadOf: old)
+  }
+
+  /// Whether a packet is the answer to an UNSUBSCRIBE that holds no filter, or to one that is not known.
+  func answersNothing(_ packet: borrowing MQTTPacketView) -> Bool {
+    guard packet.type == .unsuback, let id = packet.packetID else { return false }
+    return unsubscribing.open[id].map { $0.filterCount == 0 } ?? true
   }
 
   private var subscriptionsAreKnown: Bool {

@@ -10,8 +10,8 @@ struct FrameOffence {
   var rules: [RuleIndex]
   /// Whether the message that holds it goes on: its receiver may look at the text of a whole one only.
   var isUnfinished = false
-  /// What a Ping of the sender from then on holds, and nothing before it did.
-  var ping: [UInt8]?
+  /// What Pings of the sender from then on hold, and nothing before them did: that of a bad one, and of one that came late enough.
+  var pings: [[UInt8]] = []
   /// Whether the receiver sent since what may have been on its way: data, or anything so much later
   /// that it can't have been under way as long as all else.
   var hasData = false
@@ -21,7 +21,7 @@ struct FrameOffence {
   var sequel: Event?
 
   /// The memory that it takes, in bytes.
-  var reserved: Int { (ping?.capacity ?? 0) + (sequel == nil ? 0 : 8 << 10) }
+  var reserved: Int { pings.reduce(0) { $0 + $1.grownSize } + (sequel == nil ? 0 : 8 << 10) }
 }
 
 // What a receiver must do about what breaks a rule: sections 4.1, 4.2, 5.1, 5.2, 8.1 and 9.1.
@@ -38,7 +38,7 @@ extension WebSocketState {
     }
     // An endpoint that has sent a Close frame closes anyway.
     guard offence == nil, self[sender.other].close == nil else {
-      if isFreshPing { notePing(frame, sender) }
+      if isFreshPing { notePing(frame, context) }
       return
     }
     var rules: [FrameRule] = []
@@ -59,12 +59,12 @@ extension WebSocketState {
       isUnfinished = isUnfinished && rules == [.receiverFailsOnText]
     }
     if negotiation.isKnown, faults.areToBeNoticed { rules.append(.dataIsChecked) }
-    if !rules.isEmpty {
-      offence = FrameOffence(
-        sender: sender, moment: Moment(context), name: "\(frame.opcode.name) frame",
-        rules: rules.map(\.index), isUnfinished: isUnfinished)
-    }
-    if isFreshPing { notePing(frame, sender) }
+    guard !rules.isEmpty else { return }
+    offence = FrameOffence(
+      sender: sender, moment: Moment(context), name: "\(frame.opcode.name) frame",
+      rules: rules.map(\.index), isUnfinished: isUnfinished)
+    // Whoever answers what is bad has taken it for good.
+    if isFreshPing { offence?.pings = [[UInt8](copying: frame.payload)] }
   }
 
   /// Tells whether a Pong with the data of a Ping can answer none but that, or one behind it.
@@ -78,12 +78,17 @@ extension WebSocketState {
     return !self[sender].pings.hasMet(PingData(ping.payload))
   }
 
-  /// Notes a Ping behind a bad frame, or a bad one: a receiver that answers it has gone on.
-  private mutating func notePing(_ frame: borrowing WebSocketFrameView, _ sender: Peer) {
-    guard offence?.sender == sender, offence?.isUnfinished == false, offence?.ping == nil else {
-      return
-    }
-    offence?.ping = [UInt8](copying: frame.payload)
+  /// Notes a Ping behind a bad frame: a receiver that answers it has gone on.
+  ///
+  /// One that came so soon behind the bad frame may be answered while the receiver is about to fail the connection.
+  private mutating func notePing(
+    _ frame: borrowing WebSocketFrameView, _ context: EventContext
+  ) {
+    guard let offence, offence.sender == context.sender, !offence.isUnfinished,
+      offence.pings.count < 2,
+      context.time.isBehindLeniency(since: offence.moment.time)
+    else { return }
+    self.offence?.pings.append([UInt8](copying: frame.payload))
   }
 
   /// Looks whether the receiver of what breaks a rule goes on.
@@ -94,7 +99,7 @@ extension WebSocketState {
     guard let offence, offence.sender != event.context.sender else { return }
     if frame.opcode == .close { return judgeFailing(offence, by: frame, hearing, &tally) }
     let isAnswer =
-      frame.opcode == .pong && offence.ping.map { $0 == [UInt8](copying: frame.payload) } == true
+      frame.opcode == .pong && offence.pings.contains([UInt8](copying: frame.payload))
     guard isAnswer else {
       // Before the last fragment nothing is asked of the receiver.
       guard !offence.isUnfinished else { return }

@@ -23,8 +23,7 @@ struct OpenPings {
 
   /// The memory that they take, in bytes.
   var reserved: Int {
-    (stray == nil ? 0 : 8 << 10) + open.capacity * MemoryLayout<Ping>.stride
-      + met.capacity * MemoryLayout<PingData>.stride
+    (stray == nil ? 0 : 8 << 10) + open.grownSize + met.grownSize
   }
 
   /// Tells whether one of the last Pings held the same.

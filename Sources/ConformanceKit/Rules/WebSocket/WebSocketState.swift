@@ -182,10 +182,3 @@ struct WebSocketSide {
   /// The memory that its Pings take, in bytes.
   var reserved: Int { pings.reserved }
 }
-
-extension Timestamp {
-  /// Whether so much time has passed since an earlier moment that it can be held against a peer.
-  func isLate(since earlier: Timestamp) -> Bool {
-    nanoseconds(since: earlier) > ConnectionState.patience
-  }
-}

@@ -14,6 +14,8 @@ struct OpenWorlds {
 extension Options {
   /// Opens the worlds that are typed.
   func open() throws -> OpenWorlds {
+    // What was heard on one client comes in a replay, too, before what was heard on another later.
+    let shared = ReplayOptions(pace: .shared(SharedTime()))
     switch source {
     case .servers(let cloud, let family, let weather):
       return try Self.open(
@@ -21,15 +23,16 @@ extension Options {
         weather: weather.map { try WebSocketClient(url: $0) }, recordedIn: recordings)
     case .recordings(let folder):
       return Self.open(
-        cloud: try ReplayClient(contentsOf: "\(folder)/cloud.jsonl"),
-        family: try ReplayClient(contentsOf: "\(folder)/family.jsonl"),
-        weather: try ReplayClient(contentsOf: "\(folder)/weather.jsonl"))
+        cloud: try ReplayClient(contentsOf: "\(folder)/cloud.jsonl", options: shared),
+        family: try ReplayClient(contentsOf: "\(folder)/family.jsonl", options: shared),
+        weather: try ReplayClient(contentsOf: "\(folder)/weather.jsonl", options: shared))
     case .capture(let file):
       // The first connection of the app is that to the weather service, which has no client identifier.
       return Self.open(
-        cloud: try ReplayClient(contentsOf: file, of: .client("hall&gateways")),
-        family: try ReplayClient(contentsOf: file, of: .client("thermostat")),
-        weather: try ReplayClient(contentsOf: file, of: .connection(1)))
+        cloud: try ReplayClient(
+          contentsOf: file, of: .client("hall&gateways"), options: shared),
+        family: try ReplayClient(contentsOf: file, of: .client("thermostat"), options: shared),
+        weather: try ReplayClient(contentsOf: file, of: .connection(1), options: shared))
     case .files(let folder):
       return OpenWorlds(
         worlds: Thermostat.Worlds(

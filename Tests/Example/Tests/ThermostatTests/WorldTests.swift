@@ -22,41 +22,46 @@ import ThermostatKit
     return (lines.withLock(\.self), radiator)
   }
 
-  /// Three hours, recorded from servers of its own in half a minute and replayed in none.
-  @Test func aNightOnRecordings() async throws {
-    let servers = Once { try await Servers.start() }
-    let cloud = try Cassette("night/cloud") {
-      try ScaledTimeClient(MosquittoClient(url: await servers.value().broker), speed: 300)
-    }
-    let family = try Cassette("night/family") {
-      try MosquittoClient(url: await servers.value().broker)
-    }
-    let weather = try Cassette("night/weather") {
-      try WebSocketClient(url: await servers.value().weather)
-    }
-    try await cloud.withClient { cloud in
-      try await family.withClient { family in
-        try await weather.withClient { weather in
-          let start = cloud.now
-          let worlds = Thermostat.Worlds(cloud: cloud, family: family, weather: weather)
-          let (lines, radiator) = try await Self.run(Thermostat(), on: worlds, reports: 12)
-          #expect(
-            lines.first == "the night gets as cold as -3.5 °C, the room is to have 18.0 °C")
-          #expect(lines.contains("the cloud wants 19.5 °C"))
-          #expect(lines.last == "19.5 °C, on the way to 19.5 °C")
-          #expect(lines.count == 14 && radiator.room == 19.5)
-          #expect(cloud.now >= start.advanced(by: .seconds(12 * 900)))
-        }
-      }
-    }
+  /// Three hours in which Lucy wants something twice, recorded from servers in three minutes and replayed in none.
+  @Test(
+    .replay("night/weather", on: { try await Night.weather() }),
+    .replay("night/cloud", on: { try await Night.cloud() }),
+    .replay("night/family", on: { try await Night.family() }))
+  func aNightOnRecordings() async throws {
+    let cloud = try TestClient.named("night/cloud")
+    let family = try TestClient.named("night/family")
+    let start = cloud.now
+    let worlds = Thermostat.Worlds(
+      cloud: cloud, family: family, weather: try TestClient.named("night/weather"))
+    let (lines, radiator) = try await Self.run(.patient(), on: worlds, reports: 12)
+    #expect(lines == Self.night)
+    #expect(radiator.target == 19.5 && radiator.room == 19.5)
+    #expect(cloud.now >= start.advanced(by: .seconds(12 * 900)))
+    let wishes = family.transcript.filter { $0.contains("lucy gets") && $0.contains("→") }
+    #expect(wishes.count == 2)
   }
+
+  /// What the thermostat shows in that night: Lucy's wishes come behind the third and the eighth report, and so between
+  /// those that they came between.
+  private static let night = [
+    "the night gets as cold as -3.5 °C, the room is to have 18.0 °C",
+    "the cloud wants 19.5 °C",
+    "18.3 °C, on the way to 19.5 °C", "18.6 °C, on the way to 19.5 °C",
+    "18.8 °C, on the way to 19.5 °C", "19.1 °C, on the way to 20.0 °C",
+    "19.3 °C, on the way to 20.0 °C", "19.4 °C, on the way to 20.0 °C",
+    "19.5 °C, on the way to 20.0 °C", "19.6 °C, on the way to 20.0 °C",
+    "19.5 °C, on the way to 19.5 °C", "19.5 °C, on the way to 19.5 °C",
+    "19.5 °C, on the way to 19.5 °C", "19.5 °C, on the way to 19.5 °C",
+  ]
 
   /// The worlds of a capture of tcpdump: of a run on mosquitto and `reprise simulate`, with a report each second.
   private static func evening() throws -> (worlds: Thermostat.Worlds, replays: [ReplayClient]) {
     let file = Example.folder.appending(path: "Tests/ThermostatTests/Recordings/evening.pcap").path
-    let cloud = try ReplayClient(contentsOf: file, of: .client("hall&gateways"))
-    let family = try ReplayClient(contentsOf: file, of: .client("thermostat"))
-    let weather = try ReplayClient(contentsOf: file, of: .connection(1))
+    let options = ReplayOptions(pace: .shared(SharedTime()))
+    let cloud = try ReplayClient(
+      contentsOf: file, of: .client("hall&gateways"), options: options)
+    let family = try ReplayClient(contentsOf: file, of: .client("thermostat"), options: options)
+    let weather = try ReplayClient(contentsOf: file, of: .connection(1), options: options)
     return (.init(cloud: cloud, family: family, weather: weather), [cloud, family, weather])
   }
 
@@ -137,6 +142,31 @@ import ThermostatKit
     }
     #expect(error?.kind == .network)
     #expect(error?.message.contains("Connection refused") ?? false, "\(error?.message ?? "")")
+  }
+}
+
+/// The servers of a night that is recorded, with a family in which somebody speaks.
+///
+/// The clients have one time, 60 times as fast from one moment on, so that what is heard on one can be told to be before
+/// what is heard on another. The weather service is asked before that: its answer takes no time that matters.
+private enum Night {
+  private static let servers = Once { try await Servers.start() }
+
+  static func weather() async throws -> any DataClient {
+    try WebSocketClient(url: await servers.value().weather)
+  }
+
+  static func cloud() async throws -> any DataClient { try await client() }
+
+  static func family() async throws -> any DataClient {
+    try await servers.value().addLucy()
+    return try await client()
+  }
+
+  private static func client() async throws -> any DataClient {
+    let servers = try await servers.value()
+    return try ScaledTimeClient(
+      MosquittoClient(url: servers.broker), speed: 60, since: servers.start)
   }
 }
 

@@ -15,12 +15,15 @@ final class Servers: Sendable {
   let broker: String
   /// The URL of the weather service.
   let weather: String
+  /// When they were ready.
+  let start: Timestamp
   private let programs: [Program]
 
-  private init(broker: String, weather: String, programs: [Program]) {
+  private init(broker: String, weather: String, programs: [Program]) throws {
     self.broker = broker
     self.weather = weather
     self.programs = programs
+    start = try MosquittoClient(url: broker).now
   }
 
   /// Starts servers.
@@ -39,7 +42,7 @@ final class Servers: Sendable {
     try await cloud.writes("SUBACK")
     let service = try simulate(weather, "weather.json")
     try await service.writes("listening")
-    let servers = Servers(
+    let servers = try Servers(
       broker: broker, weather: weather, programs: [mosquitto, cloud, service])
     all.withLock { $0.append(servers) }
     return servers
@@ -92,22 +95,53 @@ extension Servers {
   /// A client of the broker of a family in which Lucy says twice that she is cold, as soon as she is greeted.
   static func familyWithLucy() async throws -> MosquittoClient {
     let broker = try await start().broker
-    let lucy = try MosquittoClient(url: broker)
+    try await Lucy.joins(broker) { link, messages in
+      _ = await messages.next()
+      for _ in 0..<2 { try await link.publish("warmer", in: Family.channel) }
+    }
+    return try MosquittoClient(url: broker)
+  }
+
+  /// Adds Lucy to the family, who is cold behind the third report, and warm behind the eighth.
+  func addLucy() async throws {
+    try await Lucy.joins(broker) { link, messages in
+      var reports = 0
+      while let message = await messages.next() {
+        guard message.text?.contains("on the way") ?? false else { continue }
+        reports += 1
+        if reports == 3 { try await link.publish("warmer", in: Family.channel) }
+        if reports == 8 { try await link.publish("cooler", in: Family.channel) }
+      }
+    }
+  }
+}
+
+/// One of the family.
+private enum Lucy {
+  /// Joins the family for as long as a body runs, in a task of her own; she listens when this returns.
+  /// - Parameters:
+  ///   - broker: The broker of the family.
+  ///   - body: What Lucy does.
+  /// - Throws: What keeps the client from being made.
+  static func joins(
+    _ broker: String,
+    _ body:
+      @escaping @Sendable (Link, inout BroadcastSequence<LinkMessage>.Iterator) async throws -> Void
+  ) async throws {
+    let client = try MosquittoClient(url: broker)
     let (ready, isReady) = AsyncStream<Never>.makeStream()
     Task {
       defer { isReady.finish() }
       let configuration = LinkConfiguration(appID: "thermostat", userID: "lucy")
-      try await withLink(on: lucy, configuration: configuration) { link in
+      try await withLink(on: client, configuration: configuration) { link in
         try await link.login()
         try await link.subscribe(Family.channel, .message)
         var messages = link.messages(in: Family.channel).makeAsyncIterator()
         isReady.finish()
-        _ = await messages.next()
-        for _ in 0..<2 { try await link.publish("warmer", in: Family.channel) }
+        try await body(link, &messages)
       }
     }
     for await _ in ready {}
-    return try MosquittoClient(url: broker)
   }
 }
 
@@ -120,6 +154,10 @@ extension Thermostat {
     thermostat.cloud.connectTimeout = .seconds(3_600)
     thermostat.cloud.restoreTimeout = .seconds(3_600)
     thermostat.cloud.closeTimeout = .seconds(3_600)
+    thermostat.family.reconnectTimeout = .seconds(3_600)
+    thermostat.family.attemptTimeout = .seconds(3_600)
+    thermostat.family.callTimeout = .seconds(3_600)
+    thermostat.family.closeTimeout = .seconds(3_600)
     return thermostat
   }
 }

@@ -1,0 +1,119 @@
+#if !canImport(CryptoKit)
+  import RepriseCore
+  import TestSupport
+  import Testing
+
+  @testable import Capture
+
+  /// Sessions of openssl in which something stands that no TLS says.
+  @Suite struct TLSBadInputTests {
+    /// A session whose client says something else behind its first turns, and nothing more.
+    private static func dialogue(
+      _ session: TLSSessions.Recorded, _ bytes: [UInt8], behind turns: Int
+    ) -> Dialogue {
+      var dialogue = Dialogue(serverPort: 8_883)
+      dialogue.open()
+      for turn in session.turns.prefix(turns) { dialogue.send(turn.sender, turn.bytes) }
+      dialogue.send(.client, bytes)
+      dialogue.close()
+      return dialogue
+    }
+
+    /// The first turn in which the client sends a message that is longer than a packet.
+    private static func longTurn(_ session: TLSSessions.Recorded) throws -> Int {
+      try #require(
+        session.turns.firstIndex { $0.sender == .client && $0.bytes.count > 4_000 })
+    }
+
+    private static func record(_ length: Int) -> [UInt8] {
+      [23, 3, 3, UInt8(length >> 8), UInt8(length & 0xFF)]
+        + [UInt8](repeating: 0x55, count: length)
+    }
+
+    private static func types(_ tap: Tap) throws -> [String] {
+      try tap.events.map { try InspectLine($0).type }
+    }
+
+    /// The longest record is 2^14 bytes and what protects them (RFC 5246 section 6.2.3, RFC 8446 section 5.2).
+    @Test(arguments: [
+      ("AES128-SHA", 16_384 + 2_048), ("TLS_AES_128_GCM_SHA256", 16_384 + 256),
+    ])
+    func `a record that is too long is none`(_ name: String, _ longest: Int) throws {
+      let session = try TLSSessions.named(name)
+      let place = try Self.longTurn(session)
+      for (length, isRecord) in [(longest, true), (longest + 1, false)] {
+        let tap = Tap(
+          Self.dialogue(session, Self.record(length), behind: place).segments,
+          secrets: session.secrets())
+        #expect(tap.packets(.client).map(\.bytes) == [TLSSessions.fromClient[0]])
+        #expect(tap.packets(.server).map(\.bytes) == [TLSSessions.fromServer[0]])
+        let isTold = tap.notes.contains { $0.contains("what follows is no record of TLS") }
+        #expect(isTold == !isRecord, "\(length): \(tap.notes)")
+        #expect(tap.reserved == 0)
+      }
+    }
+
+    /// A connection that ends within a record does not end in order; what was in it nobody knows.
+    @Test(arguments: ["AES128-SHA", "TLS_AES_128_GCM_SHA256", "ECDHE-RSA-CHACHA20-POLY1305"])
+    func `a record that is cut is not read`(_ name: String) throws {
+      let session = try TLSSessions.named(name)
+      let place = try Self.longTurn(session)
+      let bytes = session.turns[place].bytes
+      let first = 5 + Int(bytes[3]) << 8 + Int(bytes[4])
+      for count in [1, 4, 5, 6, first - 1, first] {
+        let tap = Tap(
+          Self.dialogue(session, Array(bytes.prefix(count)), behind: place).segments,
+          secrets: session.secrets())
+        #expect(tap.packets(.server).map(\.bytes) == [TLSSessions.fromServer[0]])
+        // Also with the whole record there is no more than the beginning of a PUBLISH.
+        #expect(tap.packets(.client).map(\.bytes) == [TLSSessions.fromClient[0]], "\(count)")
+        #expect(tap.closings == [.fin])
+        #expect(tap.reserved == 0)
+      }
+    }
+
+    /// Whoever never ends a handshake has said nothing that could be read.
+    @Test(arguments: [false, true])
+    func `a handshake without an end is told as such`(_ hasKeys: Bool) throws {
+      let session = try TLSSessions.named("AES128-SHA")
+      var dialogue = Dialogue(serverPort: 8_883)
+      dialogue.open()
+      for turn in session.turns.prefix(2) { dialogue.send(turn.sender, turn.bytes) }
+      let secrets = hasKeys ? session.secrets() : TLSSecrets()
+      let tap = Tap(dialogue.segments, secrets: secrets)
+      #expect(try Self.types(tap) == ["TLS"])
+      #expect(
+        tap.notes == [
+          "1 connection of port 8883 spoke TLS 1.2 with broker.example and ended within the "
+            + "handshake (first in frame 1)"
+        ])
+      #expect(tap.reserved == 0)
+    }
+
+    /// Alerts in the clear, before and behind the keys: each is told where it can be, and none is kept for long.
+    @Test(arguments: ["AES128-SHA", "TLS_AES_128_GCM_SHA256"])
+    func `a flood of alerts takes no memory`(_ name: String) throws {
+      let session = try TLSSessions.named(name)
+      let alert: [UInt8] = [21, 3, 3, 0, 2, 1, 90]
+      let flood = Array(repeatElement(alert, count: 20_000).joined())
+      func tap(_ flood: [UInt8]) -> Tap {
+        var dialogue = Dialogue(serverPort: 8_883)
+        dialogue.open()
+        for (index, turn) in session.turns.enumerated() {
+          if index == 1 { dialogue.send(.server, flood) }
+          dialogue.send(turn.sender, turn.bytes)
+        }
+        dialogue.close()
+        return Tap(dialogue.segments, secrets: session.secrets())
+      }
+      let (calm, flooded) = (tap([]), tap(flood))
+      #expect(flooded.packets(.client).map(\.bytes) == TLSSessions.fromClient)
+      #expect(flooded.packets(.server).map(\.bytes) == TLSSessions.fromServer)
+      #expect(flooded.notes == [] && flooded.reserved == 0)
+      #expect(flooded.mostReserved <= calm.mostReserved + 4_096)
+      let (more, some) = (try Self.types(flooded), try Self.types(calm))
+      #expect(more.filter { $0 != "ALERT" } == some.filter { $0 != "ALERT" })
+      #expect(more.count - some.count == 8)
+    }
+  }
+#endif

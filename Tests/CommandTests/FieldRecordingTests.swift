@@ -1,0 +1,89 @@
+import Foundation
+import RepriseCore
+import Testing
+
+/// The tables of what brokers, clients and peers do otherwise: each cell that says `failed` names a recording that shows it.
+@Suite struct FieldRecordingTests {
+  private static let package: URL = {
+    var package = URL(filePath: #filePath)
+    for _ in 0..<3 { package.deleteLastPathComponent() }
+    return package
+  }()
+
+  /// What cells say of a recording.
+  private struct Shown: CustomStringConvertible, Sendable {
+    /// Its path below the recordings of the field.
+    let path: String
+    /// Whose conduct it shows: `client` or `server`.
+    let subject: String
+    /// The clauses that it violates, each with its standard in front.
+    var clauses: [String]
+
+    var description: String { path }
+  }
+
+  /// The recordings of all cells, by the sections of the page.
+  private static let shown: [Shown] = {
+    let page = try? String(
+      contentsOf: package.appending(path: "Conformance/README.md"), encoding: .utf8)
+    var shown: [String: Shown] = [:]
+    var isOfClients = false
+    for line in (page ?? "").split(separator: "\n") {
+      if line.hasPrefix("## ") { isOfClients = line.contains("clients") }
+      let columns = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      for cell in columns.dropFirst() {
+        guard let start = cell.range(of: "[failed](../Recordings/field/"), cell.hasSuffix(")")
+        else {
+          continue
+        }
+        let path = String(cell[start.upperBound...].dropLast())
+        let subject = isOfClients || path.contains("-client/") ? "client" : "server"
+        shown[path, default: Shown(path: path, subject: subject, clauses: [])]
+          .clauses.append(columns[0])
+      }
+    }
+    return shown.values.sorted { $0.path < $1.path }
+  }()
+
+  @Test(arguments: shown) private func showsWhatItsCellsSay(_ recording: Shown) throws {
+    let result = try RepriseProcess.run(
+      ["conform", "trace", recording.path, "--subject", recording.subject, "--format", "json"],
+      directory: Self.package.appending(path: "Recordings/field"))
+    let report = try #require(JSONValue(parsing: Array(result.output.utf8)))
+    let failed = (report["clauses"]?.elements ?? []).filter { $0["verdict"]?.text == "failed" }
+      .map { "\($0["spec"]?.text ?? "")/\($0["id"]?.text ?? "")" }
+    #expect(result.status == 1 && Set(recording.clauses).isSubset(of: failed), "\(failed)")
+  }
+
+  @Test func hasNoRecordingThatNoCellNames() throws {
+    let folder = Self.package.appending(path: "Recordings/field")
+    let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
+    let captures = (files ?? []).filter { $0.hasSuffix(".pcapng") }.sorted()
+    #expect(captures == Self.shown.map(\.path))
+    #expect(Self.shown.count > 70 && Self.shown.flatMap(\.clauses).count > Self.shown.count)
+    #expect(Set(Self.shown.map(\.subject)) == ["client", "server"])
+  }
+
+  /// What a run found is kept beside its recordings, and the tables are made of it.
+  @Test func cellsAreWhatWasFound() throws {
+    let field = Self.package.appending(path: "Recordings/field")
+    let names = try FileManager.default.contentsOfDirectory(atPath: field.path).filter {
+      $0 != "README.md"
+    }
+    var found: [String: Set<String>] = [:]
+    for name in names {
+      let bytes = try Data(contentsOf: field.appending(path: "\(name)/found.json"))
+      let lines = try #require(JSONValue(parsing: Array(bytes)), "\(name)")
+      guard case .object(let failed) = lines["failed"] else {
+        Issue.record("\(name): says nothing of what failed")
+        continue
+      }
+      for clause in failed {
+        found["\(name)/\(clause.value.text ?? "").pcapng", default: []].insert(clause.key)
+      }
+      #expect(lines["counts"]?["failed"]?.integer == failed.count, "\(name)")
+    }
+    let cells = Self.shown.map { ($0.path, Set($0.clauses)) }
+    #expect(found == Dictionary(uniqueKeysWithValues: cells))
+  }
+}
