@@ -72,7 +72,9 @@ test: setup
 	@echo "== Tests"
 	$(width) .ci/tests .build/tests.log --skip LiveClientTests --skip DocumentationTests
 	@echo "== Tests with a broker of their own, which measure real time and so want the machine to themselves"
-	$(width) .ci/tests .build/tests-live.log --skip-build --filter LiveClientTests
+	$(width) .ci/tests .build/tests-live.log --skip-build --filter LiveClientTests --skip FieldSubjectTests
+	@echo "== Tests that drive real brokers, clients and peers, of which one takes both processors to start"
+	$(width) .ci/tests .build/tests-subjects.log --skip-build --filter FieldSubjectTests
 	@echo "== Tests of the documentation's pages, of which the tutorial builds a package"
 	.ci/tests .build/tests-documentation.log --skip-build --filter DocumentationTests
 	@$(MAKE) --no-print-directory example

@@ -61,6 +61,10 @@ import Testing
         "env PATH=\(package)/.build/venv/bin:$PATH \(package)/Tests/Field/amqtt.sh {port}",
       ],
       cases: ["filter-not-utf-8", "ping", "publish-qos-3"]),
+    Subject(
+      name: "rabbitmq",
+      words: ["broker", "--launch", "\(package)/Tests/Field/rabbitmq.sh {port}"],
+      cases: ["connect-reserved-flag", "ping", "second-connect"]),
     .server("websockets", ["frame-unmasked", "request-missing"]),
     .server("aiohttp", ["extension-malformed", "frame-unmasked", "request-old-http"]),
     .server(
