@@ -27,7 +27,8 @@ struct RareState {
 /// A value behind a reference, so that one that is not there takes no room; copies share it until one of
 /// them is changed.
 final class Boxed<Value> {
-  fileprivate(set) var value: Value
+  // Its holders change it one after the other: to look after that at each access costs more than most rules.
+  @exclusivity(unchecked) fileprivate(set) var value: Value
 
   init(_ value: Value) { self.value = value }
 

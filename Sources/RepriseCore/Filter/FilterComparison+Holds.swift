@@ -112,7 +112,7 @@ extension EventView {
     case .tls(.handshake(let hellos)): hellos.obstacle != nil
     case .tls(.alert(let alert)): alert.isFatal
     case .gap, .malformed: true
-    case .mqtt(let packet): !packet.faults.isEmpty || packet.missing > 0
+    case .mqtt(let packet): packet.hasFaults || packet.missing > 0
     case .webSocket(let frame): !frame.faults.isEmpty || frame.missing > 0
     case .handshake(let handshake): !handshake.faults.isEmpty
     case .http(.unanswered): true

@@ -77,7 +77,7 @@ extension RedactionRules {
     guard !hidesNothing else { return places }
     let bytes = packet.bytes
     // Of what can't be read, nobody knows what the parts are.
-    let isRead = packet.faults.isEmpty && packet.missing == 0
+    let isRead = !packet.hasFaults && packet.missing == 0
     let mayCarry = packet.type == .connect || packet.type == .auth
     guard isRead || !(mayCarry && hidesSecrets || mayStand(in: bytes)) else {
       places.cut(from: packet.header.size)

@@ -55,7 +55,7 @@ package struct ConnectionCourse {
       hasPings = opened.hasPings
     case .mqtt(let packet):
       isMQTT = true
-      note(context, isFaulty: !packet.faults.isEmpty)
+      note(context, isFaulty: packet.hasFaults)
       consume(packet, context)
     case .webSocket(let frame):
       // What is missing of the packets in frames the frames don't tell.

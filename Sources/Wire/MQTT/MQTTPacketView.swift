@@ -50,6 +50,9 @@ public struct MQTTPacketView: ~Escapable {
   /// Of a packet with more than 64 the first 64 are here, and the first of each kind.
   public var faults: [MQTTFault] { layout.faults }
 
+  /// Whether the packet breaks a rule: to know that, ``faults`` need not be copied.
+  public var hasFaults: Bool { !layout.faults.isEmpty }
+
   /// The number of faults that are not in ``faults``, because a packet can have millions.
   public var moreFaults: Int { layout.moreFaults }
 

@@ -18,7 +18,7 @@ extension BrokerJudge {
   /// Judges a message by whether it was published while its receiver was away.
   mutating func judgeKeeping(
     _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
-    _ event: borrowing EventView, _ state: borrowing ConnectionState, _ hearing: Hearing,
+    _ event: borrowing EventView, _ state: inout ConnectionState, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
     let connection = event.context.connection
@@ -52,7 +52,7 @@ extension BrokerJudge {
   mutating func judgeExpired(
     _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
     _ event: borrowing EventView,
-    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+    _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     let rule = MQTTRule.expiredIsDeleted
     guard let age = age(of: source, beyondExpiryIn: state), age > Self.tolerance, source.isSingle,

@@ -84,12 +84,12 @@ struct BrokerJudge {
   /// Takes a message of a client, whose topic may stand behind an alias; it may be one that is open, sent again.
   mutating func publish(
     _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash, isRepeat: Bool,
-    _ context: EventContext, _ state: borrowing ConnectionState
+    _ context: EventContext, _ state: inout ConnectionState
   ) {
     let key = Self.key(content, at: state.identity.endpoint)
     if topic.beginsWithMark { hasMarks = true }
     if !wills.topics.isEmpty { wills.change(content.value) { $0.isSaid = true } }
-    if packet.retain { keep(packet, topic, key, isRepeat: isRepeat, context, state) }
+    if packet.retain { keep(packet, topic, key, isRepeat: isRepeat, context, &state) }
     if isRepeat {
       let moment = Moment(context)
       let isKept = ledger.change(key) {
@@ -142,6 +142,9 @@ struct BrokerJudge {
   }
 
   /// Takes a message of a server, with what the client's subscriptions have to say of its topic.
+  ///
+  /// Rules that each message is judged by are handed the state of its connection to be changed, though they only read
+  /// it: borrowed, its 752 bytes are copied for each of them.
   mutating func deliver(
     _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash,
     _ matching: consuming Matching, _ event: borrowing EventView, _ state: inout ConnectionState,
@@ -165,40 +168,40 @@ struct BrokerJudge {
     judgeRetainHandling(packet, delivery, event, &state, hearing, &tally)
     guard let publication else {
       judgeLostMark(packet, topic, delivery, event, &state, hearing, &tally)
-      lookAt(packet, topic, content, delivery, event, state, hearing, &tally)
+      lookAt(packet, topic, content, delivery, event, &state, hearing, &tally)
       return noteUnseen(packet, topic, delivery, event.context)
     }
     if state.clocks.differ { doubt(server, .clocksDiffer) }
     guard event.context.time >= publication.first.time else { return }
     if publication.isWill {
-      judgeWill(packet, content, delivery, event, state, hearing, &tally)
+      judgeWill(packet, content, delivery, event, &state, hearing, &tally)
     } else if !wills.topics.isEmpty, publication.connection != event.context.connection,
       servers.count < Self.mostServers
     {
       servers[server, default: ServerFacts()].isTraced = true
     }
-    lookAt(packet, topic, content, delivery, event, state, hearing, &tally)
-    judgeForwarding(packet, publication, delivery, event, state, hearing, &tally)
+    lookAt(packet, topic, content, delivery, event, &state, hearing, &tally)
+    judgeForwarding(packet, publication, delivery, event, &state, hearing, &tally)
     // An identifier would look like the first bytes of the payload, or of its properties.
     if packet.qos == 0 { tally.satisfy(.plainHasNoIdentifier, hearing) }
     if let reuse = publication.reuse, publication.isSingle, delivery.matching.count > 0 {
       tally.satisfy(reuse, hearing)
     }
     judgeText(packet, topic, delivery, hearing, &tally)
-    judgeExpired(packet, publication, delivery, event, state, hearing, &tally)
+    judgeExpired(packet, publication, delivery, event, &state, hearing, &tally)
     guard delivery.isKnown else { return }
-    judgeQoS(packet, publication, delivery, event, state, hearing, &tally)
+    judgeQoS(packet, publication, delivery, event, &state, hearing, &tally)
     if state.opening.connect?.isBridge != true {
-      judgeRetain(packet, publication, delivery, event, state, hearing, &tally)
+      judgeRetain(packet, publication, delivery, event, &state, hearing, &tally)
     }
     judgeMerged(packet, publication, delivery, event, hearing, &tally)
-    judgeSharing(packet, content, publication, delivery, event, state, hearing, &tally)
-    judgeNoLocal(packet, publication, delivery, event, state, hearing, &tally)
+    judgeSharing(packet, content, publication, delivery, event, &state, hearing, &tally)
+    judgeNoLocal(packet, publication, delivery, event, &state, hearing, &tally)
     judgeUnsubscribed(packet, publication, delivery, event, hearing, &tally)
     if !absences.isEmpty {
-      judgeKeeping(packet, publication, delivery, event, state, hearing, &tally)
+      judgeKeeping(packet, publication, delivery, event, &state, hearing, &tally)
     }
-    judgeOrder(packet, topic, publication, delivery, event, state, hearing, &tally)
+    judgeOrder(packet, topic, publication, delivery, event, &state, hearing, &tally)
   }
 
   /// Looks at a message by what wills and retained messages its topic has.
@@ -206,14 +209,14 @@ struct BrokerJudge {
   private mutating func lookAt(
     _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash,
     _ delivery: borrowing Delivery, _ event: borrowing EventView,
-    _ state: borrowing ConnectionState,
+    _ state: inout ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     let hasWill = wills.topics.mayContain(topic)
     guard hasWill || retained.marks.mayContain(topic) else { return }
     let key = ContentHash.of(topic, in: delivery.server)
-    if hasWill { judgeAbsentWill(packet, key, delivery, event, state, &tally) }
-    judgeKept(packet, topic, key, content, delivery, event, state, hearing, &tally)
+    if hasWill { judgeAbsentWill(packet, key, delivery, event, &state, &tally) }
+    judgeKept(packet, topic, key, content, delivery, event, &state, hearing, &tally)
   }
 
   /// Notes a message that nobody in the capture published, though it is of the time of the capture.

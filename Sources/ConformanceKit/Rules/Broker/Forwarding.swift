@@ -13,7 +13,7 @@ extension BrokerJudge {
   mutating func judgeForwarding(
     _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
     _ event: borrowing EventView,
-    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+    _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard hearing.version == .v5_0 else { return }
     let received = Forwarded(packet)

@@ -86,7 +86,7 @@ extension BrokerJudge {
   /// Takes a message of a client with RETAIN.
   mutating func keep(
     _ packet: borrowing MQTTPacketView, _ name: RawSpan, _ key: UInt64, isRepeat: Bool,
-    _ context: EventContext, _ state: borrowing ConnectionState
+    _ context: EventContext, _ state: inout ConnectionState
   ) {
     let topic = ContentHash.of(name, in: state.identity.endpoint)
     // One message of two topics would look like two of one.
@@ -121,7 +121,7 @@ extension BrokerJudge {
   mutating func judgeKept(
     _ packet: borrowing MQTTPacketView, _ name: RawSpan, _ topic: UInt64, _ content: ContentHash,
     _ delivery: borrowing Delivery, _ event: borrowing EventView,
-    _ state: borrowing ConnectionState,
+    _ state: inout ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard let kept = retained[topic] else {

@@ -7,7 +7,7 @@ extension BrokerJudge {
   mutating func judgeOrder(
     _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ source: Publication,
     _ delivery: borrowing Delivery, _ event: borrowing EventView,
-    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+    _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     // With one subscription there is one copy; what is retained or sent again is out of the line.
     guard delivery.matching.count == 1, delivery.matching.removed == nil, !packet.retain,

@@ -6,7 +6,7 @@ extension BrokerJudge {
   /// Judges the RETAIN flag of a message that was published while the client was subscribed.
   mutating func judgeRetain(
     _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
-    _ event: borrowing EventView, _ state: borrowing ConnectionState,
+    _ event: borrowing EventView, _ state: inout ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard delivery.matching.count > 0, !delivery.matching.isShared, source.isSingle else { return }

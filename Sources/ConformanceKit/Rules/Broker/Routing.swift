@@ -58,7 +58,7 @@ extension BrokerJudge {
   /// Judges the QoS of a message by the one that it was published with.
   mutating func judgeQoS(
     _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
-    _ event: borrowing EventView, _ state: borrowing ConnectionState,
+    _ event: borrowing EventView, _ state: inout ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard delivery.matching.count > 0, packet.qos <= delivery.matching.highestQoS else { return }
@@ -136,7 +136,7 @@ extension BrokerJudge {
   /// Judges a message that its receiver has published itself.
   mutating func judgeNoLocal(
     _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
-    _ event: borrowing EventView, _ state: borrowing ConnectionState,
+    _ event: borrowing EventView, _ state: inout ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard hearing.version == .v5_0, delivery.matching.count > 0, delivery.matching.isDeaf else {

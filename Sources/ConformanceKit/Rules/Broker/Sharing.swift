@@ -64,7 +64,7 @@ extension BrokerJudge {
   mutating func judgeSharing(
     _ packet: borrowing MQTTPacketView, _ content: ContentHash, _ source: Publication,
     _ delivery: borrowing Delivery, _ event: borrowing EventView,
-    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+    _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard delivery.matching.isShared, !delivery.matching.isPlain, delivery.matching.count == 1,
       hearing.version == .v5_0, !packet.retain, source.isSingle

@@ -34,7 +34,7 @@ extension BrokerJudge {
         Publication(willOf: client, key, qos: connect.willQoS, retain: connect.willRetain, context))
     }
     // Of two CONNECTs nobody knows which will counts.
-    guard packet.faults.isEmpty, !context.isRebuilt, wills.held[context.connection] == nil,
+    guard !packet.hasFaults, !context.isRebuilt, wills.held[context.connection] == nil,
       state.opening.connect?.moment.frame == context.frame,
       !connect.willTopic.holdsHidden, !connect.willPayload.holdsHidden
     else { return wills.doubt(server) }
@@ -59,7 +59,7 @@ extension BrokerJudge {
   mutating func disconnect(
     _ packet: borrowing MQTTPacketView, _ context: EventContext, _ state: borrowing ConnectionState
   ) {
-    guard !wills.held.isEmpty, packet.faults.isEmpty, packet.missing == 0,
+    guard !wills.held.isEmpty, !packet.hasFaults, packet.missing == 0,
       packet.reasonCode ?? 0 == 0, packet.propertySet.isEmpty, state.hasPings,
       state.ending.client.disconnect == nil, state.ending.server.disconnect == nil,
       state.rare?.value.offence == nil

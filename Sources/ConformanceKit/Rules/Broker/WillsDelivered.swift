@@ -6,7 +6,7 @@ extension BrokerJudge {
   /// Judges a message that equals a will.
   mutating func judgeWill(
     _ packet: borrowing MQTTPacketView, _ content: ContentHash, _ delivery: borrowing Delivery,
-    _ event: borrowing EventView, _ state: borrowing ConnectionState, _ hearing: Hearing,
+    _ event: borrowing EventView, _ state: inout ConnectionState, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
     guard let publication = delivery.publication, let will = wills[content.value], !packet.dup

@@ -36,7 +36,7 @@ extension BrokerJudge {
   /// Looks at a message on the topic of a will, which may show that the will did not come.
   mutating func judgeAbsentWill(
     _ packet: borrowing MQTTPacketView, _ topic: UInt64, _ delivery: borrowing Delivery,
-    _ event: borrowing EventView, _ state: borrowing ConnectionState, _ tally: inout Tally
+    _ event: borrowing EventView, _ state: inout ConnectionState, _ tally: inout Tally
   ) {
     let connection = event.context.connection
     guard let content = wills.last(on: topic), let will = wills[content], !packet.retain,

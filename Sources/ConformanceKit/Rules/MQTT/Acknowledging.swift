@@ -184,7 +184,7 @@ extension ConnectionState {
     _ packet: borrowing MQTTPacketView, _ id: UInt16, from publisher: Peer
   ) -> UndecidedReason? {
     if let loss = lossReason(of: publisher) { return loss }
-    guard packet.faults.isEmpty, packet.missing == 0 else { return .incompletePacket }
+    guard !packet.hasFaults, packet.missing == 0 else { return .incompletePacket }
     guard let connect = opening.connect else { return .connectNotSeen }
     // A client that kept its session may go on with it though the server has none.
     guard isNewSession == true, connect.cleanStart || packet.type != .pubrel else {

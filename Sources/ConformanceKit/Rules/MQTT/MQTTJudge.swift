@@ -47,8 +47,7 @@ struct MQTTJudge {
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     let sender = event.context.sender
-    // Asked once, because the list is copied to be looked at.
-    let isFaultless = packet.faults.isEmpty
+    let isFaultless = !packet.hasFaults
     let is5 = hearing.version == .v5_0
     let rules =
       is5
@@ -185,7 +184,7 @@ struct MQTTJudge {
     case .publish:
       if packet.qos == 0 { state.lastPlain = event.context.time.nanoseconds }
       if let content {
-        publish(packet, held, content, event, state)
+        publish(packet, held, content, event, &state)
       } else {
         broker.doubt(state.identity.endpoint, .publishersUnseen)
       }
@@ -283,7 +282,7 @@ struct MQTTJudge {
   /// Takes a message of a client.
   private mutating func publish(
     _ packet: borrowing MQTTPacketView, _ held: [UInt8], _ content: ContentHash,
-    _ event: borrowing EventView, _ state: borrowing ConnectionState
+    _ event: borrowing EventView, _ state: inout ConnectionState
   ) {
     let open = packet.packetID.flatMap { state.exchanges.fromClient[$0] }
     // Where the answer to the first one may be missing, one without DUP may be another one.
@@ -292,9 +291,9 @@ struct MQTTJudge {
       packet.qos > 0
       && (isAgain || broker.isLeft(packet.packetID, content, event.context.connection))
     if packet.topic.byteCount > 0 {
-      broker.publish(packet, packet.topic, content, isRepeat: isRepeat, event.context, state)
+      broker.publish(packet, packet.topic, content, isRepeat: isRepeat, event.context, &state)
     } else {
-      broker.publish(packet, held.span.bytes, content, isRepeat: isRepeat, event.context, state)
+      broker.publish(packet, held.span.bytes, content, isRepeat: isRepeat, event.context, &state)
     }
   }
 

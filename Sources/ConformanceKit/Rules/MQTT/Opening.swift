@@ -74,7 +74,7 @@ extension ConnectionState {
     }
     // CONNECT comes first in every version; but bytes that break rules may be no MQTT at all.
     let isOfAnyVersion =
-      sender == .client && packet.type != .reserved && packet.missing == 0 && packet.faults.isEmpty
+      sender == .client && packet.type != .reserved && packet.missing == 0 && !packet.hasFaults
     let name = packet.type.name
     let place =
       isBehindAuth ? "packet behind AUTH, before its CONNACK," : "packet on the connection"

@@ -12,8 +12,8 @@ extension ConnectionState {
   @inline(__always)
   func errors(in packet: borrowing MQTTPacketView, _ context: EventContext) -> [MQTTRule] {
     let isLimited = terms != nil && packet.missing == 0
-    guard isLimited || !packet.faults.isEmpty else { return [] }
-    var rules = packet.faults.isEmpty ? [] : Self.faults(in: packet, of: context.sender)
+    guard isLimited || packet.hasFaults else { return [] }
+    var rules = !packet.hasFaults ? [] : Self.faults(in: packet, of: context.sender)
     if isLimited { addLimits(packet, context, to: &rules) }
     if context.sender == .server, !rules.isEmpty, !rules.contains(.clientClosesOnError) {
       rules.append(.clientClosesOnError)

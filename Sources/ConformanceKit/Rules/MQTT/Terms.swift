@@ -147,13 +147,15 @@ struct OpenMessages {
 }
 
 /// What is remembered of the messages of a connection beside its exchanges and subscriptions.
+///
+/// Nothing keeps an access to it while another one begins; to look after that each time costs more than most rules.
 final class ToldMessages {
   /// The messages above QoS 0 that each side has open.
-  var fromClient = OpenMessages()
-  var fromServer = OpenMessages()
+  @exclusivity(unchecked) var fromClient = OpenMessages()
+  @exclusivity(unchecked) var fromServer = OpenMessages()
   /// What the aliases of each side stand for.
-  var aliasesOfClient = TopicAliases()
-  var aliasesOfServer = TopicAliases()
+  @exclusivity(unchecked) var aliasesOfClient = TopicAliases()
+  @exclusivity(unchecked) var aliasesOfServer = TopicAliases()
   /// The retained messages that came for subscriptions that want them once.
   var retainedSeen: Set<UInt64> = []
   static let mostRetained = 1_024
@@ -162,8 +164,8 @@ final class ToldMessages {
   private var share: UInt64 = 0
   private var hasOtherShare = false
   /// What each side has sent that the other has to take.
-  private var ofClient = Allowance()
-  private var ofServer = Allowance()
+  @exclusivity(unchecked) private var ofClient = Allowance()
+  @exclusivity(unchecked) private var ofServer = Allowance()
 
   subscript(peer: Peer) -> Allowance {
     get { peer == .client ? ofClient : ofServer }

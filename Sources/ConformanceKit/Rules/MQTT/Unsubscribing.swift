@@ -121,7 +121,7 @@ extension ConnectionState {
     let rule = MQTTRule.unsubackKeepsOrder
     let codes = [UInt8](copying: packet.reasonCodes)
     if let reason = lossReason(of: .client) { return tally.leave(rule, reason, hearing) }
-    guard !request.isFaulty, packet.missing == 0, packet.faults.isEmpty,
+    guard !request.isFaulty, packet.missing == 0, !packet.hasFaults,
       codes.count == request.standings.count
     else { return tally.leave(rule, .incompletePacket, hearing) }
     guard subscriptionsAreKnown, !request.standings.contains(.unknown) else {
