@@ -16,10 +16,11 @@ struct CaptureSession: ~Copyable {
   ///   - emitter: What takes the events; when nobody wants more of them, reading is over.
   ///   - path: The file, if it can be read twice: for secrets that stand behind what they decrypt.
   ///   - plain: Writes what is decrypted, where that is wanted.
+  ///   - isWritten: Tells whether what comes at a moment is written, where it is kept which secrets that takes.
   /// - Throws: ``CaptureError`` for a filter that makes no sense, and for keys that can't be read.
   init(
     _ reader: consuming CaptureReader, _ options: InputOptions, _ emitter: SessionEmitter,
-    rereading path: String?, plain: PlainStreams? = nil
+    rereading path: String?, plain: PlainStreams? = nil, isWritten: ((Timestamp) -> Bool)? = nil
   ) throws(CaptureError) {
     let embedded = reader.embeddedSecrets
     let isRead = reader.format == .pcapng ? path : nil
@@ -29,7 +30,7 @@ struct CaptureSession: ~Copyable {
     let secrets = try TLSSecrets(
       options, embedded: embedded,
       lookAhead: isRead.map { path in { EmbeddedSecrets.all(in: path) } }, isLive: isPiped)
-    secrets.keepsRandoms = plain != nil
+    secrets.isWritten = isWritten
     session = FrameSession(options, secrets, plain: plain, emitter)
     pace = isPiped ? PipePace() : nil
     guard let pace else { return }
@@ -37,8 +38,8 @@ struct CaptureSession: ~Copyable {
     self.reader.keep(pace)
   }
 
-  /// The randoms of the clients whose connections have secrets.
-  var randoms: Set<[UInt8]> { session.randoms }
+  /// The connections that secrets may be of, by the randoms of their clients.
+  var secretUses: [[UInt8]: FlowOpening] { session.secretUses }
 
   /// Reads the next frames.
   /// - Parameter count: How many.

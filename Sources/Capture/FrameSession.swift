@@ -31,8 +31,8 @@ package struct FrameSession: ~Copyable {
         emitter: emitter))
   }
 
-  /// The randoms of the clients whose connections have secrets.
-  var randoms: Set<[UInt8]> { reassembler.consumer.secrets.randoms }
+  /// The connections that secrets may be of, by the randoms of their clients.
+  var secretUses: [[UInt8]: FlowOpening] { reassembler.consumer.secrets.uses }
 
   /// Takes the next frame.
   /// - Parameter frame: The frame; the numbers of frames rise.
@@ -116,7 +116,7 @@ extension TLSSecrets {
     lookAhead: (() -> [SecretsBlock])? = nil, isLive: Bool = false
   ) throws(CaptureError) {
     var file: TLSKeyLogFile?
-    if let keyLog = options.keyLog { file = try TLSKeyLogFile(keyLog) }
+    if let keyLog = options.keyLog { file = try TLSKeyLogFile(keyLog, mayCome: isLive) }
     var serverKey: TLSServerKey?
     if let path = options.serverKey { serverKey = try TLSServerKey(path) }
     self.init(

@@ -29,6 +29,27 @@ import Testing
       directory: scratch.directory)
   }
 
+  /// A run in parts is judged by parts, and what is accepted by what they come to together.
+  @Test func acceptsWhatIsKnownOfParts() throws {
+    #expect(try judge("first.jsonl", "--write-baseline", "b.json").status == 0)
+    for (part, file) in [("1", "second.jsonl"), ("2", "mended.jsonl"), ("3", "third.jsonl")] {
+      _ = try judge(file, "--format", "json", "-o", "\(part).json")
+    }
+    func merge(_ parts: String...) throws -> RepriseProcess.Result {
+      try RepriseProcess.run(
+        ["report", "merge"] + parts + ["--baseline", "b.json"], directory: scratch.directory)
+    }
+    let known = try merge("1.json", "2.json")
+    #expect(known.status == 0 && known.errors == "")
+    #expect(known.output.contains("      accepted: no reason is given\n"))
+    let new = try merge("2.json", "3.json")
+    #expect(new.status == 1)
+    #expect(new.output.contains("\nFailed\n  MQTT-3.3.2-2") && new.output.contains("new/+"))
+    // Whether it is mended takes the files.
+    let none = try merge("2.json")
+    #expect(none.status == 0 && none.output.contains("    nothing matches it this time"))
+  }
+
   @Test func acceptsWhatIsKnown() throws {
     #expect(try judge("first.jsonl").status == 1)
     let written = try judge("first.jsonl", "--write-baseline", "b.json")
@@ -59,7 +80,9 @@ import Testing
     // What could not be read may have shown it.
     let cut = try judge("mended.jsonl", "nowhere.pcap", "--baseline", "b.json")
     #expect(cut.status == 2)
-    #expect(cut.output.contains("line 2: mqtt-3.1.1/MQTT-3.3.2-2, client c\n    not exercised"))
+    #expect(
+      cut.output.contains(
+        "line 2: mqtt-3.1.1/MQTT-3.3.2-2, client c\n    nothing matches it this time"))
     // Written anew it keeps what was said of what stays.
     #expect(try judge("third.jsonl", "--write-baseline", "b.json", "--force").status == 0)
     let again = try scratch.read("b.json")
@@ -86,7 +109,9 @@ import Testing
     try scratch.write(beside(name, publishes: false), to: "silent.jsonl")
     let silent = try judge("silent.jsonl", "--baseline", "b.json")
     #expect(silent.status == 0)
-    #expect(silent.output.contains("line 2: mqtt-3.1.1/MQTT-3.3.2-2, client c\n    not exercised"))
+    #expect(
+      silent.output.contains(
+        "line 2: mqtt-3.1.1/MQTT-3.3.2-2, client c\n    nothing matches it this time"))
     try scratch.write(beside(name, publishes: true), to: "good.jsonl")
     let good = try judge("good.jsonl", "--baseline", "b.json")
     #expect(good.status == 1)
@@ -95,7 +120,7 @@ import Testing
     let piped = try RepriseProcess.run(
       ["conform", "trace", "--clause", "mqtt-3.1.1/MQTT-3.3.2-2", "-", "--baseline", "b.json"],
       input: Array(beside(name, publishes: true).utf8), directory: scratch.directory)
-    #expect(piped.status == 0 && piped.output.contains("    not exercised"))
+    #expect(piped.status == 0 && piped.output.contains("    nothing matches it this time"))
     // What may be there still stays when the baseline is written anew, and what is mended goes.
     #expect(try judge("silent.jsonl", "--write-baseline", "b.json", "--force").status == 0)
     #expect(try scratch.read("b.json").contains("\"client c\""))
@@ -116,7 +141,7 @@ import Testing
     try scratch.write(lot("99887766554433221100", silent), to: "silent.jsonl")
     // One with a name does well.
     let others = try judge("silent.jsonl", "mended.jsonl", "--baseline", "b.json")
-    #expect(others.status == 0 && others.output.contains("    not exercised"))
+    #expect(others.status == 0 && others.output.contains("    nothing matches it this time"))
     try scratch.write(
       lot("99887766554433221100", silent + [SampleRecording.publish]), to: "good.jsonl")
     let good = try judge("good.jsonl", "mended.jsonl", "--baseline", "b.json")

@@ -55,9 +55,10 @@ import Testing
     #expect(elsewhere.status == 0)
     #expect(
       elsewhere.output.contains(
-        "line 2: sdk/SDK-channel-40, scenario publish in file\n    not exercised"))
+        "line 2: sdk/SDK-channel-40, scenario publish in file\n    nothing matches it this time"))
     #expect(
-      elsewhere.output.contains("line 3: sdk/step, scenario topics in file\n    not exercised"))
+      elsewhere.output.contains(
+        "line 3: sdk/step, scenario topics in file\n    nothing matches it this time"))
   }
 
   @Test func failsForWhatIsNew() throws {
@@ -71,7 +72,7 @@ import Testing
     // Nobody knows whether what was accepted is still there behind it.
     #expect(
       other.output.contains(
-        "line 2: sdk/SDK-channel-40, scenario publish in file\n    not exercised"))
+        "line 2: sdk/SDK-channel-40, scenario publish in file\n    nothing matches it this time"))
     #expect(try judge("--write-baseline", "b.json", "--force").status == 0)
     #expect(try baseline().count == 3)
     #expect(try judge("--baseline", "b.json").status == 0)

@@ -102,7 +102,7 @@ struct LossTests {
   @Test(
     "No server fails for a message of which less is known",
     arguments: [
-      // Its publisher was given up, and published it again.
+      // Its publisher was given up, and published it again: which of the two was delivered is not known.
       (SessionChange.forgotten, "a message that was published twice, at two QoS", "3.8.4-6"),
       // The copy that is as it should be is hidden.
       (.rebuilt, "a live message in front of the retained one that is the same", "3.3.1-9"),
@@ -116,7 +116,7 @@ struct LossTests {
     let results = judge.report(toolVersion: "1").results
     let result = try #require(results.first { $0.clause.id == "MQTT-" + clause })
     #expect(result.violated == 0)
-    #expect(result.reasons.map(\.reason) == [change == .forgotten ? .forgotten : .hidden])
+    #expect(result.reasons.map(\.reason) == [change == .forgotten ? .ambiguousMessage : .hidden])
   }
 
   /// What fails in variants of a session that does not in the whole one.

@@ -273,6 +273,30 @@ import Wire
       ])
   }
 
+  /// JSON-RPC 2.0, where either end asks, and other texts with an id, to which no answer need come.
+  @Test func pairsTextsOverWebSocketByID() {
+    var session = HandMadeSession()
+    session.add(0, .client, Self.frame(.text, #"{"id":1,"method":"a"}"#))
+    session.add(1, .client, Self.frame(.text, #"{"id":"1","method":"a"}"#))
+    session.add(2, .client, Self.frame(.text, #"{"id":2,"method":"a"}"#))
+    session.add(3, .client, Self.frame(.text, #"{"method":"told"}"#))
+    session.add(4, .client, Self.frame(.text, #"[{"id":9}]"#))
+    session.add(5, .server, Self.frame(.text, #"{"id":"1","result":{}}"#))
+    session.add(7, .server, Self.frame(.text, #"{"id":1,"error":{"code":1}}"#))
+    session.add(8, .server, Self.frame(.text, #"{"id":1,"method":"b"}"#))
+    session.add(11, .client, Self.frame(.text, #"{"id":1,"result":null}"#))
+    session.add(12, .client, Self.frame(.text, #"{"id":"sub","type":"subscribe"}"#))
+    session.add(14, .server, Self.frame(.text, #"{"id":"sub","type":"next"}"#))
+    session.add(15, .server, Self.frame(.text, #"{"id":"sub","type":"next"}"#))
+    session.add(16, .client, Self.frame(.text, #"{"id":"sub","type":"stop"}"#))
+    session.close(100, .fin, by: .client)
+    #expect(
+      session.exchanges() == [
+        "client websocket-request-response 4: 3 in 2...7 Σ13, none 1, open 0, ? 0",
+        "server websocket-request-response 1: 1 in 3...3 Σ3, none 0, open 0, ? 0",
+      ])
+  }
+
   /// Of the questions that were not chosen none is counted; the answers need not be.
   @Test func countsTheQuestionsThatWereChosen() {
     var session = HandMadeSession()

@@ -6,8 +6,10 @@ package struct CaptureSurvey {
   package var connections = ChosenConnections()
   /// The connections that can be decrypted.
   fileprivate(set) var decrypted = ChosenConnections()
-  /// The lines of the key log that decrypt connections of the capture.
-  package fileprivate(set) var secrets: [UInt8] = []
+  /// What the key log holds that the user names.
+  fileprivate var keyLog: [UInt8] = []
+  /// The connections that secrets may be of, by the randoms of their clients.
+  fileprivate var secretUses: [[UInt8]: FlowOpening] = [:]
   /// How many connections can be decrypted.
   package fileprivate(set) var decryptedCount = 0
   /// What was read, with notes.
@@ -31,6 +33,21 @@ package struct CaptureConversion {
 
     /// Creates a plan that writes everything.
     package init() {}
+
+    /// The lines of the key log that are of connections which are written.
+    package var secrets: [UInt8] {
+      survey.map { KeyLogExcerpt.of($0.keyLog, for: randoms) } ?? []
+    }
+
+    /// The randoms of the clients whose connections are written: secrets of others stay with who has them.
+    package var randoms: Set<[UInt8]> {
+      guard let survey else { return [] }
+      let written = survey.secretUses.filter { _, opening in
+        !choosesConnections
+          || survey.connections.contains(opening.first, opening.second, in: opening.arrival.frame)
+      }
+      return Set(written.keys)
+    }
   }
 
   private let path: String
@@ -55,11 +72,31 @@ package struct CaptureConversion {
     } catch { throw error.inFile(path) }
   }
 
+  /// Whether the file has secrets in it.
+  package var hasSecrets: Bool { !EmbeddedSecrets.all(in: path).isEmpty }
+
+  /// The time of the first frame that the capture filter lets through; nil where it has none.
+  package var firstTime: Timestamp? {
+    get throws(CaptureError) {
+      var reader = try CaptureReader(path: path)
+      var filter: PacketFilter?
+      if let bpf = options.bpf { filter = try PacketFilter(bpf) }
+      while let frame = try reader.next() {
+        if filter == nil { return frame.time }
+        if try filter?.matches(frame) == true { return frame.time }
+      }
+      return nil
+    }
+  }
+
   /// Reads the file for the first time.
-  /// - Parameter consumer: Takes the events, and may choose connections.
+  /// - Parameters:
+  ///   - isWritten: Tells whether what comes at a moment is written.
+  ///   - consumer: Takes the events, and may choose connections.
   /// - Returns: What there is.
   /// - Throws: ``CaptureError``, and what the consumer throws.
   package func survey(
+    isWritten: @escaping (Timestamp) -> Bool = { _ in true },
     _ consumer: (borrowing EventView, inout ChosenConnections) throws -> Void
   ) throws -> CaptureSurvey {
     try withoutActuallyEscaping(consumer) { consumer in
@@ -75,7 +112,7 @@ package struct CaptureConversion {
         var reader: CaptureReader? = try CaptureReader(path: path, counting: options.count)
         guard let opened = reader.take() else { return }
         var session = try CaptureSession(
-          opened, options, emitter, rereading: path, plain: plain)
+          opened, options, emitter, rereading: path, plain: plain, isWritten: isWritten)
         while try session.read(.max) {}
         survey.pointee.summary = try session.finish()
         survey.pointee.connections.finish()
@@ -87,8 +124,9 @@ package struct CaptureConversion {
         }
         survey.pointee.decryptedCount = plain.found.count
         if let log = options.keyLog, let bytes = try? TLSKeyLogFile(log).read() {
-          survey.pointee.secrets = KeyLogExcerpt.of(bytes, for: session.randoms)
+          survey.pointee.keyLog = bytes
         }
+        survey.pointee.secretUses = session.secretUses
       }
       return survey
     }

@@ -30,6 +30,8 @@ package final class CaptureCopier {
     package var hidden: RedactionRules?
     /// A key log to be embedded; empty for none.
     package var secrets: [UInt8] = []
+    /// The randoms of the clients whose secrets are copied; nil copies all that there are.
+    package var randoms: Set<[UInt8]>?
 
     /// Creates options.
     package init(application: String) { self.application = application }
@@ -182,12 +184,29 @@ package final class CaptureCopier {
     }
     guard !options.secrets.isEmpty, !hasEmbedded else { return }
     hasEmbedded = true
+    embed(options.secrets)
+  }
+
+  /// Writes a block with a key log.
+  private func embed(_ secrets: [UInt8]) {
     var block = PcapngBlock(Self.decryptionSecrets, order)
     block.put(SecretsBlock.tlsKeyLog)
-    block.put(UInt32(clamping: options.secrets.count))
-    let secrets = options.secrets
+    block.put(UInt32(clamping: secrets.count))
     block.put(padded: secrets.span.bytes)
     buffer += block.finished()
+  }
+
+  /// Copies those secrets of a block that are of connections which are written.
+  private func copySecrets(_ block: RawSpan, for randoms: Set<[UInt8]>) {
+    guard block.uint32(at: 8, order) == SecretsBlock.tlsKeyLog,
+      let size = block.uint32(at: 12, order), Int(size) <= block.byteCount - 20
+    else {
+      lost.secrets += 1
+      return
+    }
+    let log = Array(copying: block.extracting(16..<(16 + Int(size))))
+    let excerpt = KeyLogExcerpt.of(log, for: randoms)
+    if !excerpt.isEmpty { embed(excerpt) }
   }
 
   // MARK: Blocks without a frame
@@ -209,6 +228,9 @@ package final class CaptureCopier {
       let isTold = [PcapngReader.sectionHeader, Self.interfaceDescription].contains(type)
       if !isTold { lost.blocks += 1 }
       return
+    }
+    if type == Self.decryptionSecrets, let randoms = options.randoms {
+      return copySecrets(block, for: randoms)
     }
     var bytes = Array(copying: block)
     let isSection = type == PcapngReader.sectionHeader

@@ -1,4 +1,10 @@
-internal import Glibc
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 
 extension Endpoint {
   /// Reads address and port as ``description`` writes them; nil where the host is no address.

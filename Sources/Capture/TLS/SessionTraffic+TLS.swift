@@ -125,6 +125,9 @@ extension SessionTraffic {
     let (connection, arrival) = (direction.connection, direction.arrival)
     let joint = TLSJoint(traffic: self, connection: connection, state: state)
     state.session.take(bytes, direction.side, arrival, joint)
+    if let hello = state.session.clientHello {
+      secrets.note(hello.random, of: connection.opening, at: arrival.time)
+    }
     if state.session.waiting != nil, !state.isAwaiting {
       state.isAwaiting = true
       awaiting.connections.append(connection)

@@ -62,6 +62,8 @@ final class TLSDirection {
   @exclusivity(unchecked) var hasOpened = false
   /// Whether bytes were missing since then.
   @exclusivity(unchecked) var hasLost = false
+  /// Whether there was a whole record.
+  @exclusivity(unchecked) var hasRecords = false
   /// Whether data of the application was decrypted.
   @exclusivity(unchecked) var hasData = false
   /// How many more records may fail because their keys are not known.

@@ -4,25 +4,34 @@ final class TLSKeyLogFile {
 
   /// The file, as the user named it.
   let path: String
-  private let file: InputFile
+  private var file: InputFile?
   private var offset = 0
 
   /// Opens a key log.
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - mayCome: Whether it may come later: programs make it with the first secret that they have.
   /// - Throws: ``CaptureError`` if it is missing, or may not be read.
-  init(_ path: String) throws(CaptureError) {
+  init(_ path: String, mayCome: Bool = false) throws(CaptureError) {
     self.path = path
     do throws(CaptureError) {
       file = try InputFile(path: path)
-    } catch { throw error.inFile(path) }
+    } catch {
+      guard mayCome, error.code == .notFound else { throw error.inFile(path) }
+    }
   }
+
+  /// Whether it never came.
+  var isMissing: Bool { file == nil }
 
   /// Reads what has come since the last time; nothing if the system can't read it any more.
   func read() -> [UInt8] {
+    if file == nil { file = try? InputFile(path: path) }
     var all: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: Self.pieceSize)
     while true {
       let count = try? piece.withUnsafeMutableBytes { buffer throws(CaptureError) in
-        try file.read(into: buffer, offset: offset)
+        try file?.read(into: buffer, offset: offset) ?? 0
       }
       guard let count, count > 0 else { return all }
       offset += count

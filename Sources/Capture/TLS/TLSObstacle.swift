@@ -23,6 +23,8 @@ enum TLSObstacle: Hashable {
   case lostTrack
   /// What follows is no record of TLS.
   case notTLS
+  /// The server answers the client's hello with no record of TLS.
+  case plainAnswer
 
   /// What is said of connections, behind what they spoke.
   var text: String {
@@ -41,6 +43,7 @@ enum TLSObstacle: Hashable {
     case .unfinished: "ended within the handshake"
     case .lostTrack: "can't be read to the end: too much is missing from the capture"
     case .notTLS: "can't be read to the end: what follows is no record of TLS"
+    case .plainAnswer: "is none on the server's side, whose answer is no record of TLS"
     }
   }
 
@@ -53,6 +56,7 @@ enum TLSObstacle: Hashable {
     case .halfOfKeys: "give both: --server-key PEM --psk HEX"
     case .notAmongSecrets, .wrongSecrets: "give the key log of that very session"
     case .noHandshake: "start the capture before the connection, and take it with -s 0"
+    case .plainAnswer: "connect to a port where the server speaks TLS, or without it"
     case .suite, .version, .compression, .unfinished, .lostTrack, .notTLS: nil
     }
   }

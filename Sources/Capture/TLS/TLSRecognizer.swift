@@ -8,15 +8,26 @@ struct TLSRecognizer {
   /// - Returns: Who is the client, if they begin a handshake.
   func client(firstBytes bytes: RawSpan, of side: Side) -> Side? {
     guard let record = TLSRecord(bytes), record.type == TLSRecord.handshake,
-      // No hello is shorter than its fixed fields.
-      record.length >= 38, let message = bytes.uint8(at: TLSRecord.headerSize)
+      let message = bytes.uint8(at: TLSRecord.headerSize)
     else { return nil }
+    // No hello is shorter than its fixed fields; it may go on in other records.
+    if record.length < Self.shortestHello {
+      guard record.length >= 4, let high = bytes.uint8(at: TLSRecord.headerSize + 1),
+        let low = bytes.uint16(at: TLSRecord.headerSize + 2)
+      else { return nil }
+      let length = Int(high) << 16 | Int(low)
+      guard (Self.shortestHello - 4...Self.longestHello).contains(length) else { return nil }
+    }
     switch message {
     case 1: return side
     case 2: return side.other
     default: return nil
     }
   }
+
+  /// The bytes of the shortest message with a hello, and the most of one that is believed to be cut over records.
+  private static let shortestHello = 38
+  private static let longestHello = 65_536
 
   /// So many pieces are waited for a header that is begun.
   private static let mostPieces = 64

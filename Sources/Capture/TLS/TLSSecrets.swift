@@ -22,10 +22,10 @@ final class TLSSecrets {
   private var lookAhead: (() -> [SecretsBlock])?
   private var hasReadAhead = false
   private var sessions: [[UInt8]: [UInt8]] = [:]
-  /// Whether the randoms are kept for which there are secrets.
-  var keepsRandoms = false
-  /// The randoms of the clients for whose connections there was a secret.
-  private(set) var randoms: Set<[UInt8]> = []
+  /// Tells whether what comes at a moment is written; nil where nothing is.
+  var isWritten: ((Timestamp) -> Bool)?
+  /// The connections of which something is written, by the randoms of their clients, which is what key logs name them by.
+  private(set) var uses: [[UInt8]: FlowOpening] = [:]
 
   /// Prepares to look for secrets.
   /// - Parameters:
@@ -68,7 +68,12 @@ final class TLSSecrets {
   func finish() -> [String] {
     if let file {
       readFile()
+      if file.isMissing { return ["\(file.path) never came: check its path"] + embeddedLog.notes }
       fileLog.finish(file.path)
+      if fileLog.count == 0, fileLog.wrongLines == 0 {
+        let what = bytesRead == 0 ? "it is empty" : "none of its lines is one of a key log"
+        return ["\(file.path) holds no secret: \(what)"] + embeddedLog.notes
+      }
     }
     return fileLog.notes + embeddedLog.notes
   }
@@ -83,8 +88,12 @@ final class TLSSecrets {
       readFile()
     }
     if known == nil { readAhead() }
-    if keepsRandoms, known != nil { randoms.insert(clientRandom) }
     return known
+  }
+
+  /// Takes note that a connection went on whose client said hello with a random.
+  func note(_ random: [UInt8], of opening: FlowOpening, at time: Timestamp) {
+    if isWritten?(time) == true { uses[random] = opening }
   }
 
   // MARK: Resumption

@@ -34,7 +34,7 @@ extension TLSSession {
       return bytes.byteCount
     }
     guard let header = TLSRecord(bytes) else {
-      giveUpOnRecords()
+      giveUpOnRecords(of: side)
       return bytes.byteCount
     }
     guard bytes.byteCount >= header.size else {
@@ -54,7 +54,7 @@ extension TLSSession {
     var size = TLSRecord.headerSize
     if direction.pending.count >= TLSRecord.headerSize {
       guard let header = direction.pendingHeader else {
-        giveUpOnRecords()
+        giveUpOnRecords(of: side)
         return bytes.byteCount
       }
       size = header.size
@@ -81,12 +81,13 @@ extension TLSSession {
     _ receiver: some TLSReceiver
   ) {
     let direction = self[side]
+    direction.hasRecords = true
     guard let epoch = direction.current,
       // What 1.3 does not protect says so by its type.
       epoch.kind == .tls12 || header.type == TLSRecord.applicationData
     else { return takeClear(record, header, side, arrival, receiver) }
     guard epoch.kind == .tls12 || header.length <= TLSRecord.longest13 else {
-      giveUpOnRecords()
+      giveUpOnRecords(of: side)
       return
     }
     var plain = buffer.take()
@@ -166,15 +167,29 @@ extension TLSSession {
       // Bytes that come behind it are kept by whom the record came from.
       if wait(for: .early) { return hold(record, side, arrival, receiver) }
       early.lost += header.length
-    case TLSRecord.applicationData: giveUpOnRecords()
+    case TLSRecord.applicationData: if !passKeyless(side) { giveUpOnRecords(of: side) }
     default: break
     }
   }
 
   /// Ends where no record is that can be: inside of one, if the beginning was not captured.
-  private func giveUpOnRecords() {
+  private func giveUpOnRecords(of side: Side) {
+    if side != client, isAnsweredPlainly { return obstacle = .plainAnswer }
     guard hasHello(of: .first), hasHello(of: .second) else { return obstacle = .noHandshake }
     obstacle = secrets.isEmpty ? .noSecrets : .notTLS
+  }
+
+  /// Whether nothing that the server sent is a record, though nothing of it is missing.
+  private var isAnsweredPlainly: Bool {
+    let server = self[client.other]
+    return clientHello != nil && !server.hasRecords && !server.hasLost && server.hole == nil
+      && server.damage == nil
+  }
+
+  /// Whether the server has answered by a few bytes that can't begin a record.
+  var hasPlainAnswer: Bool {
+    guard isAnsweredPlainly, let type = self[client.other].pending.first else { return false }
+    return !(TLSRecord.changeCipherSpec...TLSRecord.applicationData + 1).contains(type)
   }
 
   /// Whether a protected record of the client may come before the answer of the server.

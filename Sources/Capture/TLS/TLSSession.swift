@@ -54,7 +54,14 @@ final class TLSSession {
   /// Whether keys may be waited for.
   @exclusivity(unchecked) var isPatient = true
   /// Why it can't be decrypted any further.
-  @exclusivity(unchecked) var obstacle: TLSObstacle?
+  @exclusivity(unchecked) var obstacle: TLSObstacle? {
+    didSet { if obstacle != nil, let keyless { obstacle = keyless } }
+  }
+  /// Why there are no keys of 1.3 for what comes behind the hellos, until the client has used its own: up to there it may
+  /// say in the clear why it wants no more (RFC 8446 section 6.2).
+  @exclusivity(unchecked) private var keyless: TLSObstacle?
+  /// Whether the client has told the key exchange of the handshake, as it does where no session is resumed.
+  private var hasKeyExchange = false
   @exclusivity(unchecked) var early = TLSEarlyData()
   private var exchange = TLSKeyExchange()
   /// The master secret of 1.2 since its last handshake.
@@ -84,7 +91,8 @@ final class TLSSession {
   /// Why nothing of it was decrypted, or not all, once it is over; nil if all of it could be.
   var finalObstacle: TLSObstacle? {
     if let obstacle { return obstacle }
-    return first.current == nil && second.current == nil ? .unfinished : nil
+    if hasPlainAnswer { return .plainAnswer }
+    return keyless != nil || first.current == nil && second.current == nil ? .unfinished : nil
   }
 
   // MARK: Handshakes
@@ -121,6 +129,7 @@ final class TLSSession {
       exchange.begin(message.body)
       beginHandshake()
     case .clientKeyExchange:
+      hasKeyExchange = true
       exchange.end(message.body, beyond: self[client].messages.countBehind)
     case .endOfEarlyData where self[client].current?.kind == .early:
       if early.isAccepted == nil { accept(true, arrival, receiver) }
@@ -177,6 +186,8 @@ final class TLSSession {
   private func beginHandshake() {
     master = nil
     schedule = nil
+    keyless = nil
+    hasKeyExchange = false
     first.upcoming = []
     second.upcoming = []
   }
@@ -223,8 +234,11 @@ final class TLSSession {
     else {
       if prepareShared(suite) { return }
       if wait(for: .begin13(hello, suite)) { return }
-      obstacle =
+      keyless =
         secrets.isEmpty ? .noSecrets : secrets.hasKeys ? .ephemeral(suite) : .notAmongSecrets
+      // Of a handshake that fails no other secrets are written down.
+      begin(epoch(.clientHandshake, .handshake), of: client)
+      begin(epoch(.serverHandshake, .handshake), of: client.other)
       return
     }
     let server = self[client.other]
@@ -238,6 +252,20 @@ final class TLSSession {
       direction.mayFail = handshake == nil ? Self.mostUnread : 0
       if direction.current?.kind != .early { direction.advance() }
     }
+  }
+
+  /// Takes the keys of a handshake into use that has no others.
+  private func begin(_ epoch: TLSEpoch?, of side: Side) {
+    guard let epoch, self[side].current?.kind != .early else { return }
+    self[side].use(epoch)
+  }
+
+  /// Takes a record that keys would be needed for, where there are none.
+  /// - Returns: Whether that is so.
+  func passKeyless(_ side: Side) -> Bool {
+    guard let keyless else { return false }
+    if side == client { obstacle = keyless }
+    return true
   }
 
   /// Prepares the keys of a handshake of 1.3 where a pre-shared key is all that they are made of.
@@ -290,7 +318,7 @@ final class TLSSession {
     guard obstacle == nil else { return }
     guard
       let master = secrets.secret(.master, of: clientHello.random)
-        ?? resumed(clientHello, serverHello)
+        ?? (hasKeyExchange ? nil : resumed(clientHello, serverHello))
         ?? exchange.master(clientHello, serverHello, secrets)
     else {
       if let side, wait(for: .changeCipherSpec(side)) { return }

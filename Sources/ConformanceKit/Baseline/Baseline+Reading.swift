@@ -35,6 +35,21 @@ extension Baseline {
     self.init(file: file, entries: entries)
   }
 
+  /// Sees that each entry is of a clause that there is: one of none would match nothing for ever.
+  /// - Parameter catalogue: The clauses.
+  /// - Throws: ``BaselineError`` with the line of one that is not.
+  public func check(against catalogue: Catalogue) throws(BaselineError) {
+    let known = Set(catalogue.clauses.map(\.key.description))
+    // Those of other suites, as of the SDK, are in catalogues of their own.
+    let wrong = entries.first { entry in
+      !known.contains(entry.clause) && catalogue.specs.contains { entry.clause.hasPrefix($0 + "/") }
+    }
+    guard let entry = wrong else { return }
+    throw BaselineError(
+      file, line: entry.line, "there is no clause \(entry.clause)",
+      remedy: "remove the entry, or correct it by reprise conform list")
+  }
+
   /// The bytes with a space in the place of a comma that nothing but the end of the list follows.
   private static func withoutLastComma(_ bytes: [UInt8]) -> [UInt8] {
     guard let end = bytes.lastIndex(of: UInt8(ascii: "]")) else { return bytes }
@@ -86,9 +101,9 @@ public struct BaselineError: Error, Sendable, Hashable, CustomStringConvertible 
   /// The file, the line, and what is wrong there, with what to do.
   public let description: String
 
-  init(_ file: String, line: Int, _ message: String) {
-    description =
-      "\(file): line \(line): \(message); mend it, or write it anew by --write-baseline \(file)"
+  init(_ file: String, line: Int, _ message: String, remedy: String? = nil) {
+    let remedy = remedy ?? "mend it, or write it anew by --write-baseline \(file)"
+    description = "\(file): line \(line): \(message); \(remedy)"
   }
 }
 

@@ -28,7 +28,7 @@ public struct BaselineOutcome: Sendable, Hashable {
       case .mended: "mended: nothing matches it any more, so remove this line"
       case .expired: "expired on \(entry.expires ?? "-"): it accepts nothing any more"
       case .unexercised:
-        "not exercised this time: nothing shows that its subject keeps its clause now"
+        "nothing matches it this time, and nothing shows that its subject keeps its clause now"
       }
     }
   }

@@ -111,9 +111,10 @@ public struct ConformanceJudge: EventConsumer {
   /// Takes what shows of TLS: of that which carries WebSocket, whether the client named the server.
   private mutating func takeTLS(_ event: borrowing EventView) {
     let number = event.context.connection
-    guard case .tls(.handshake(let hellos)) = event.body, hellos.obstacle == nil,
-      table.knows(number)
-    else { return }
+    guard case .tls(.handshake(let hellos)) = event.body else { return }
+    // Whose session is in it, and what is done to that, nobody knows.
+    if hellos.obstacle != nil { mqtt.noteLoss() }
+    guard hellos.obstacle == nil, table.knows(number) else { return }
     let place = table.place(of: number)
     guard table[place].rare?.value.webSocket.isSeen == true else { return }
     table[place].ownRare.webSocket.namesServer = hellos.serverName != nil
@@ -144,9 +145,12 @@ public struct ConformanceJudge: EventConsumer {
           connect.clientID, on: event.context.connection, isReported: table[place].isReported)
       }
       mqtt.take(packet, event, &table[place], hearing, &tally)
-    case .opened(let opening): table.open(opening, at: place, event.context.wire)
+    case .opened(let opening):
+      mqtt.open(event.context.connection, isFromStart: opening.isFromStart)
+      table.open(opening, at: place, event.context.wire)
     case .gap, .malformed: mqtt.lose(from: event.context.sender, &table[place], hearing, &tally)
     case .closed(let closing):
+      mqtt.endUnnamed(event.context.connection, isNamed: table[place].opening.connect != nil)
       mqtt.close(Closing(closing, event), event, &table[place], hearing, &tally)
       lastContext = event.context
       tally.forgetClient(of: event.context.connection)
@@ -167,7 +171,7 @@ public struct ConformanceJudge: EventConsumer {
   /// Takes an event of a connection of a version that there are no clauses of.
   private mutating func consumeOther(_ event: borrowing EventView) {
     note(event)
-    mqtt.meetOther()
+    mqtt.meetOther(event)
     // What was kept of it while its version was not known.
     if case .closed = event.body, event.context.over == nil {
       forget(at: table.place(of: event.context.connection))
@@ -234,6 +238,7 @@ public struct ConformanceJudge: EventConsumer {
     table[place].ownRare.webSocket.note(tally.blamed)
     webSocket.take(event, &table[place].ownRare.webSocket, hearing, &tally)
     switch event.body {
+    case .handshake(.request(let request)): table[place].identity.take(request)
     case .opened(let opening):
       note(event)
       table.open(opening, at: place, .webSocket)
@@ -249,7 +254,7 @@ public struct ConformanceJudge: EventConsumer {
         mqtt.lose(from: event.context.sender, &table[place], hearing, &tally)
       }
       table[place].carries(frame, event, hearing, &tally)
-    case .attempted, .gap, .malformed, .mqtt, .handshake, .http, .tls: break
+    case .attempted, .gap, .malformed, .mqtt, .handshake(.response), .http, .tls: break
     }
     table[place].ownRare.webSocket.note(tally.blamed)
     if event.mayGrow || !wasRare { table.account(at: place) }
@@ -281,12 +286,13 @@ public struct ConformanceJudge: EventConsumer {
   private mutating func noteTime(_ event: borrowing EventView, at place: Int) {
     switch event.body {
     case .mqtt, .handshake, .webSocket:
-      table[place].clocks.take(event.context.time, of: event.context.sender)
+      table[place].clocks.take(Moment(event.context), of: event.context.sender)
     case .closed(let closing) where closing.how != .endOfCapture:
-      table[place].clocks.take(closing.firstTime, of: event.context.sender)
+      table[place].clocks.take(
+        Moment(time: closing.firstTime, frame: closing.firstFrame), of: event.context.sender)
       // The event itself has the time of the FIN that answers.
       if closing.how == .fin, closing.isAnswered {
-        table[place].clocks.take(event.context.time, of: event.context.sender.other)
+        table[place].clocks.take(Moment(event.context), of: event.context.sender.other)
       }
     // A loss has the time of what shows it.
     case .closed, .attempted, .gap, .malformed, .opened, .http, .tls: return

@@ -8,6 +8,9 @@ internal import RepriseCore
 struct ConnectionClocks {
   private var client = Timestamp(nanoseconds: .min)
   private var server = Timestamp(nanoseconds: .min)
+  /// The last frame in the capture that told a time, and that time: behind it none is earlier, unless a clock was set.
+  private var latest = Timestamp(nanoseconds: .min)
+  private var latestFrame: UInt32 = 0
   /// Whether their times contradict the order of events.
   private(set) var differ = false
   /// So much they may differ, in nanoseconds: every rule that goes by time leaves at least as much room.
@@ -15,7 +18,12 @@ struct ConnectionClocks {
 
   /// Takes the next event of a direction.
   @inline(__always)
-  mutating func take(_ time: Timestamp, of peer: Peer) {
+  mutating func take(_ moment: Moment, of peer: Peer) {
+    let time = moment.time
+    if moment.frame > latestFrame {
+      if time < latest, latest.nanoseconds(since: time) > Self.tolerance { differ = true }
+      (latest, latestFrame) = (time, UInt32(clamping: moment.frame))
+    }
     if peer == .client {
       // What waited for earlier bytes of its direction came to nobody before them.
       client = max(client, time)

@@ -50,14 +50,18 @@ struct SubscriptionList {
     /// Whether it was ever asked for as a shared subscription, and as one that is not shared.
     var wasShared: Bool
     var wasPlain: Bool
-    /// Whether it was there already when it was last asked for.
+    /// Whether it was there already when it was last asked for, and whether an open request in front of that may have
+    /// ended it.
     var wasThere = false
+    var mayHaveGone = false
     /// Whether it was asked for with another Subscription Identifier before, or without one.
     var hasOtherNumber = false
     /// Whether an answer to a request before the last one granted it, or may have, since it came to stand as it does.
     var mayBeGranted = false
     /// Whether a request of it is open that may change or end it, or was refused where it stood.
     var isUnsure = false
+    /// Whether it was shared and not, and one of the two was removed.
+    var isMixed = false
   }
 
   /// The most filters, and the most bytes of them, that are kept.
@@ -104,14 +108,18 @@ struct SubscriptionList {
   ///   - options: Its options (5.0 section 3.8.3.1); in 3.1.1 they are the QoS.
   ///   - identifier: The Subscription Identifier of the SUBSCRIBE; 0 is none.
   ///   - time: When it was asked for, in nanoseconds.
+  ///   - knowsShares: Whether `$share` begins the name of a share, as in 5.0: by 3.1.1 it is a level as others are, or an
+  ///     extension of the server.
   /// - Returns: The filter at this moment; nil where there is no room for it.
   mutating func request(
-    _ filter: RawSpan, options: UInt8 = 0, _ identifier: UInt32 = 0, at time: Int64 = 0
+    _ filter: RawSpan, options: UInt8 = 0, _ identifier: UInt32 = 0, at time: Int64 = 0,
+    knowsShares: Bool = true
   ) -> Reference? {
     serial += 1
     note(identifier)
     let inner = MQTTTopicFilter.withoutShare(filter)
     let isShared = inner.byteCount < filter.byteCount
+    if isShared, !knowsShares { hasExtension = true }
     if let index = find(inner) {
       entries[index].ask(again: options, isShared: isShared, identifier, at: time)
       entries[index].serial = serial
@@ -198,6 +206,11 @@ struct SubscriptionList {
   mutating func remove(_ reference: Reference, at moment: Moment) {
     guard entries.indices.contains(reference.index) else { return }
     guard entries[reference.index].serial == reference.serial else { return }
+    // Of a shared subscription and one of the same filter that is not, one stays.
+    guard !(entries[reference.index].wasShared && entries[reference.index].wasPlain) else {
+      entries[reference.index].isMixed = true
+      return
+    }
     // Requests before it that have no answer came first, and were ended with it.
     entries[reference.index].closeRequests()
     entries[reference.index].stand(.removed, at: moment, on: connection)
@@ -304,6 +317,7 @@ struct SubscriptionList {
     let wasShared: Bool
     let wasPlain: Bool
     let wasThere: Bool
+    let mayHaveGone: Bool
     let isUnsure: Bool
     let hasOtherNumber: Bool
 
@@ -324,16 +338,20 @@ struct SubscriptionList {
       wasShared = entry.wasShared
       wasPlain = entry.wasPlain
       wasThere = entry.wasThere
-      isUnsure = entry.isUnsure
+      mayHaveGone = entry.mayHaveGone
+      isUnsure = entry.isUnsure || entry.isMixed
       hasOtherNumber = entry.hasOtherNumber
     }
   }
 
   /// Finds a filter that the client is subscribed to, character by character.
   func reference(to filter: RawSpan) -> Reference? {
-    guard let index = find(MQTTTopicFilter.withoutShare(filter)) else { return nil }
+    let inner = MQTTTopicFilter.withoutShare(filter)
+    guard let index = find(inner) else { return nil }
     let entry = entries[index]
     guard entry.standing == .requested || entry.standing == .granted else { return nil }
+    // A share of the filter is another subscription than the filter itself.
+    guard inner.byteCount < filter.byteCount ? entry.wasShared : entry.wasPlain else { return nil }
     return Reference(index: index, serial: entry.serial)
   }
 
@@ -388,6 +406,7 @@ extension SubscriptionList.Entry {
     again options: UInt8, isShared: Bool, _ identifier: UInt32, at time: Int64
   ) {
     wasThere = standing == .granted
+    mayHaveGone = wasThere && isUnsure
     // Until it is answered the old one may stand, or the new one.
     isUnsure = wasThere
     if standing != .granted { standing = .requested }

@@ -7,17 +7,18 @@ extension ConformanceReport {
   func sarif(exitStatus: Int) -> [UInt8] {
     let judged = results.filter { $0.isExercised }
     var list: [JSONValue] = []
+    var repeats = Repeats()
     for (index, result) in judged.enumerated() {
       for finding in result.findings {
         // A strict run fails for a SHOULD as for a MUST.
         let level = result.verdict == .failed ? "error" : Self.level(result.clause.level)
-        list.append(sarif(finding, result.clause.key, rule: index, level: level))
+        list.append(sarif(finding, result.clause.key, rule: index, level: level, &repeats))
       }
     }
     var rules = judged.map { Self.rule($0.clause) }
     if !unbound.isEmpty {
       for finding in unbound {
-        list.append(sarif(finding, .step, rule: rules.count, level: "error"))
+        list.append(sarif(finding, .step, rule: rules.count, level: "error", &repeats))
       }
       rules.append([
         "id": .string(ClauseKey.step.description),
@@ -76,6 +77,10 @@ extension ConformanceReport {
           ]
         ]
       ],
+      "partialFingerprints": [
+        "repriseFinding/v1": .string(entry.fingerprint.description),
+        "primaryLocationLineHash": .string("\(entry.fingerprint):\(max(1, entry.line))"),
+      ],
       "suppressions": [],
     ]
   }
@@ -110,10 +115,30 @@ extension ConformanceReport {
     }
   }
 
+  /// How often findings of one fingerprint were met in one file: without that number those who read the format take
+  /// them for one.
+  private struct Repeats {
+    private struct Place: Hashable {
+      var rule: Int
+      var file: String
+      var fingerprint: String
+    }
+
+    private var counts: [Place: Int] = [:]
+
+    /// The number of a finding, from 1.
+    mutating func number(_ finding: Finding, _ fingerprint: String, rule: Int) -> Int {
+      let place = Place(rule: rule, file: finding.file, fingerprint: fingerprint)
+      counts[place, default: 0] += 1
+      return counts[place] ?? 1
+    }
+  }
+
   private func sarif(
-    _ finding: Finding, _ clause: ClauseKey, rule: Int, level: String
+    _ finding: Finding, _ clause: ClauseKey, rule: Int, level: String, _ repeats: inout Repeats
   ) -> JSONValue {
     let fingerprint = finding.fingerprint(of: clause).description
+    let number = repeats.number(finding, fingerprint, rule: rule)
     var members = Self.sarifMembers(
       finding, rule: rule, id: clause.description, level: level)
     members.append(
@@ -121,7 +146,7 @@ extension ConformanceReport {
         "partialFingerprints",
         [
           "repriseFinding/v1": .string(fingerprint),
-          "primaryLocationLineHash": .string(fingerprint + ":1"),
+          "primaryLocationLineHash": .string("\(fingerprint):\(number)"),
         ]))
     if let acceptance = finding.acceptance {
       let text: JSONValue = .string(Self.printable(acceptance.text))

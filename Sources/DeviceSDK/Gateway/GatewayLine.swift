@@ -65,6 +65,8 @@ public struct GatewayLine: Sendable {
   public func goOffline() async throws -> GatewayReply? { try await operate(.logOut) }
 
   /// Takes the sub-device offline if it is online, closes its connection, and forgets the line.
+  ///
+  /// A cancelled task closes and forgets it as well, and leaves it to the cloud to log it out.
   /// - Throws: ``GatewayError`` of kind `subdevice` when the connection does not close, and
   ///   `CancellationError`.
   public func close() async throws {
@@ -72,7 +74,12 @@ public struct GatewayLine: Sendable {
     if isOnline { _ = try? await goOffline() }
     let id = gateway.driver.read { $0.lines[subdevice]?.connection }
     let connection = id.flatMap { gateway.hub.opener.connection($0) }
-    _ = try await gateway.call(.remove(subdevice))
+    var failure: (any Error)?
+    do {
+      _ = try await gateway.call(.remove(subdevice), isCleanup: true)
+    } catch {
+      failure = error
+    }
     gateway.hub.forgetLineListeners(of: subdevice)
     do {
       try await connection?.close()
@@ -81,6 +88,7 @@ public struct GatewayLine: Sendable {
       throw GatewayError(
         .subdevice, "the sub-device's connection does not close: \(error)", underlying: error)
     }
+    if let failure { throw failure }
   }
 
   private func operate(_ kind: LineCall) async throws -> GatewayReply? {

@@ -1,11 +1,14 @@
 import RepriseCore
 package import Wire
 
-/// What a broker said that it can't do, when it was asked first.
+/// What a broker said that it can't do, when it was asked first, and what it can do besides, where a case asks for what
+/// it can't.
 package struct BrokerAbilities: Sendable {
   /// Why it is not driven in a version; nothing for those that it speaks.
   package private(set) var missingVersions: [MQTTVersion: String] = [:]
   private var missing: [CaseAbility: String] = [:]
+  /// As many bytes are in a packet that a case sends to go beyond the largest.
+  private static let largePacket = 300_000
 
   /// Takes note that no broker can be started for a case.
   mutating func noteIsShared() {
@@ -59,14 +62,29 @@ package struct BrokerAbilities: Sendable {
     func miss(_ ability: CaseAbility, _ id: MQTTPropertyID, _ value: Int) {
       missing[ability] = "its CONNACK says \(id.name) \(value), see \(file)"
     }
-    let flags: [(CaseAbility, MQTTPropertyID)] = [
-      (.retain, .retainAvailable), (.wildcards, .wildcardSubscriptionAvailable),
-      (.shared, .sharedSubscriptionAvailable), (.identifiers, .subscriptionIdentifierAvailable),
+    func grant(_ ability: CaseAbility, _ what: String) {
+      missing[ability] = "its CONNACK allows \(what), see \(file)"
+    }
+    let flags: [(can: CaseAbility, cannot: CaseAbility, MQTTPropertyID, String)] = [
+      (.retain, .noRetain, .retainAvailable, "retained messages"),
+      (.wildcards, .noWildcards, .wildcardSubscriptionAvailable, "wildcards"),
+      (.shared, .noShared, .sharedSubscriptionAvailable, "shared subscriptions"),
+      (
+        .identifiers, .noIdentifiers, .subscriptionIdentifierAvailable,
+        "identifiers of subscriptions"
+      ),
     ]
-    for (ability, id) in flags where properties.integer(id) == 0 { miss(ability, id, 0) }
+    for (can, cannot, id, what) in flags {
+      if properties.integer(id) == 0 { miss(can, id, 0) } else { grant(cannot, what) }
+    }
     if let most = properties.integer(.maximumQoS) {
       miss(.qos2, .maximumQoS, most)
       if most == 0 { miss(.qos1, .maximumQoS, most) }
+    } else {
+      grant(.noQoS2, "QoS 2")
+    }
+    if properties.integer(.maximumPacketSize) ?? .max >= Self.largePacket {
+      grant(.packetLimit, "packets of 300 kB")
     }
     if properties.integer(.topicAliasMaximum) ?? 0 == 0 {
       missing[.aliases] = "its CONNACK allows no topic alias, see \(file)"

@@ -14,6 +14,18 @@ package enum CaseAbility: String, Sendable, Hashable, CaseIterable {
   case identifiers
   /// It takes aliases of topics (5.0).
   case aliases
+  /// A broker says that it does not take messages of QoS 2 (5.0), which a case asks of it all the same.
+  case noQoS2 = "no-qos2"
+  /// It says that it keeps no retained messages (5.0).
+  case noRetain = "no-retain"
+  /// It says that it takes no filters with wildcards (5.0).
+  case noWildcards = "no-wildcards"
+  /// It says that it takes no shared subscriptions (5.0).
+  case noShared = "no-shared"
+  /// It says that it takes no identifiers of subscriptions (5.0).
+  case noIdentifiers = "no-identifiers"
+  /// It names a largest packet, of less than 300 kB (5.0).
+  case packetLimit = "packet-limit"
   /// It keeps sessions of clients that are away; a client asks for one.
   case sessions
   /// A broker authenticates clients by a method that is known, or a client names one (5.0 section 4.12).

@@ -34,6 +34,7 @@ package enum CaseKind: String, Sendable, Hashable, CaseIterable {
     case .broker:
       [
         .retain, .qos1, .qos2, .wildcards, .shared, .identifiers, .aliases, .sessions,
+        .noQoS2, .noRetain, .noWildcards, .noShared, .noIdentifiers, .packetLimit,
         .authentication, .alone,
       ]
     case .client: [.publishes, .subscribes, .qos1, .qos2, .sessions, .authentication]

@@ -1,9 +1,11 @@
 public import Wire
 
-#if canImport(Darwin)
-  import Darwin
-#else
+#if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
 #endif
 
 /// A file that a recording is written to, line by line, so that it is whole up to its last event at any moment.

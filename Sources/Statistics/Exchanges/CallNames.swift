@@ -57,28 +57,51 @@ struct CallNames {
   }
 }
 
-/// What names a request over WebSocket: JSON with a number that its answer has, too.
+/// What names a request over WebSocket, and its answer: JSON with a `uniqueId`, as the SDK has it, or with an `id`.
 struct RequestNames {
-  /// The number.
+  /// The number, or a hash of the id.
   let id: UInt64
-  /// Whether an answer has to come: to a heartbeat none has.
+  /// Whether it answers a request of the other end.
+  let isAnswer: Bool
+  /// Whether an answer has to come: to a heartbeat none has, nor to a message that only looks like a request.
   let asksForAnswer: Bool
 
   /// The most bytes of a text that are looked into.
   private static let longestText = 65_536
-  private static let mark = Array("\"uniqueId\"".utf8)
+  private static let marks = ["\"uniqueId\"", "\"id\""].map { Array($0.utf8) }
 
-  /// Looks at a frame; nil where it is no such request.
-  init?(_ frame: borrowing WebSocketFrameView) {
+  /// Looks at a frame; nil where it is no such text.
+  init?(_ frame: borrowing WebSocketFrameView, of sender: Peer) {
     guard frame.opcode == .text, frame.header.isFinal, frame.missing == 0,
       frame.data.byteCount <= Self.longestText
     else { return nil }
     let text = Array(copying: frame.data)
-    guard text.contains(sequence: Self.mark), let value = JSONValue(parsing: text),
-      let number = value["uniqueId"]?.integer
+    guard Self.marks.contains(where: { text.contains(sequence: $0) }),
+      let value = JSONValue(parsing: text), case .object = value
     else { return nil }
-    id = UInt64(bitPattern: Int64(number))
-    asksForAnswer = value["service"]?.text != "system/heart-beat"
+    if let number = value["uniqueId"]?.integer {
+      id = UInt64(bitPattern: Int64(number))
+      isAnswer = sender == .server
+      asksForAnswer = value["service"]?.text != "system/heart-beat"
+      return
+    }
+    guard let name = Self.name(value["id"]) else { return nil }
+    id = Name.identity(of: name.span.bytes)
+    // Either end may ask by JSON-RPC 2.0 (sections 4 and 5), where a request with an id is answered; elsewhere the client
+    // does.
+    let isRequest = value["method"]?.text != nil
+    let isResponse = value["result"] != nil || value["error"] != nil
+    isAnswer = !isRequest && (isResponse || sender == .server)
+    asksForAnswer = isRequest
+  }
+
+  /// The bytes that an id is told by: a number is another one than a text of its digits.
+  private static func name(_ id: JSONValue?) -> [UInt8]? {
+    switch id {
+    case .string(let text): Array("s\(text)".utf8)
+    case .number(let digits): Array("n\(digits)".utf8)
+    default: nil
+    }
   }
 }
 

@@ -23,14 +23,15 @@ extension ConnectionExchanges {
     case .ping: ping(Name.identity(of: frame.payload), context, isSelected, sink)
     case .pong: pong(Name.identity(of: frame.payload), context, sink)
     case .text:
-      guard frame.cargo != .mqtt, frame.cargo != .mqttConcealed, let request = RequestNames(frame)
+      guard frame.cargo != .mqtt, frame.cargo != .mqttConcealed,
+        let request = RequestNames(frame, of: sender)
       else { return }
-      if sender == .client {
+      if request.isAnswer {
+        answer(.webSocketRequesting, request.id, to: sender.other, context, sink)
+      } else {
         ask(
           .webSocketRequesting, request.id, by: sender, context, isSelected,
           isOptional: !request.asksForAnswer, sink)
-      } else {
-        answer(.webSocketRequesting, request.id, to: .client, context, sink)
       }
     default: return
     }

@@ -30,7 +30,7 @@ package enum ExchangeKind: UInt8, Sendable, Hashable, CaseIterable {
   case upgrading
   /// A Ping of WebSocket to the Pong with its payload.
   case webSocketPinging
-  /// A text of WebSocket that is JSON with a uniqueId to the server's text with that one.
+  /// A text of WebSocket that is JSON with a uniqueId, or an id, to the other end's text with that one.
   case webSocketRequesting
   /// A request of HTTP to its response.
   case fetching
@@ -74,7 +74,7 @@ package enum ExchangeKind: UInt8, Sendable, Hashable, CaseIterable {
     case .calling: "call, reply"
     case .upgrading: "UPGRADE, UPGRADED"
     case .webSocketPinging: "PING, PONG"
-    case .webSocketRequesting: "uniqueId, answer"
+    case .webSocketRequesting: "text with id, answer"
     case .fetching: "REQUEST, RESPONSE"
     }
   }

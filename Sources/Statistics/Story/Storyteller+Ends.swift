@@ -7,9 +7,9 @@ extension Storyteller {
     _ tell: Tell
   ) throws {
     let end = connection.course.end(closing, by: context.sender)
-    try tellUnanswered(connection, context, tell)
     var place = context
     (place.frame, place.time) = (closing.firstFrame, closing.firstTime)
+    try tellUnanswered(connection, place, tell)
     let why = words(end, closing, connection)
     var text = Self.manner(closing, by: context.sender)
     switch end.cause {

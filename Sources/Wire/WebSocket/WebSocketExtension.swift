@@ -75,6 +75,9 @@ private struct ExtensionParser {
   /// Reads to the end; false at the first mistake.
   mutating func parse() -> Bool {
     repeat {
+      // A list may have elements with nothing in them (RFC 2616 section 2.1), but not these alone.
+      while skip(UInt8(ascii: ",")) {}
+      if position == bytes.count, !result.isEmpty { return true }
       guard let name = token() else { return false }
       var extended = WebSocketExtension(name)
       while skip(UInt8(ascii: ";")) {

@@ -52,7 +52,9 @@ struct BaselineOptions {
   }
 
   private static func read(_ path: String, _ option: String) throws -> Baseline {
-    try Baseline(reading: SmallFile.bytes(path, option), file: path)
+    let baseline = try Baseline(reading: SmallFile.bytes(path, option), file: path)
+    try baseline.check(against: Catalogue.bundled())
+    return baseline
   }
 
   /// The files that it writes.

@@ -106,8 +106,14 @@ struct CaptureOutput {
     plan.isPlain = isPlain
     plan.usesKnownPorts = usesKnownPorts
     var notes: [String] = []
-    if plan.choosesConnections || isPlain || embedsSecrets {
-      let survey = try conversion.survey { event, connections in
+    let isInTime = arguments.value(.from) != nil || arguments.value(.to) != nil
+    // Of what is left out the secrets are, too.
+    let leavesOut = plan.choosesConnections || isInTime || options.bpf != nil
+    let narrowsSecrets = leavesOut && conversion.hasSecrets
+    if plan.choosesConnections || isPlain || embedsSecrets || narrowsSecrets {
+      let window = try TimeWindow(arguments)
+      if isInTime { _ = window.contains(try conversion.firstTime) }
+      let survey = try conversion.survey(isWritten: window.contains) { event, connections in
         try Interruption.check()
         try selection.choose(event) { connections.choose($0) }
       }
@@ -119,13 +125,12 @@ struct CaptureOutput {
         notes += ["nothing could be decrypted"] + survey.summary.notes
       }
     }
-    if arguments.value(.from) != nil || arguments.value(.to) != nil {
-      plan.isWanted = try TimeWindow(arguments).contains
-    }
+    if isInTime { plan.isWanted = try TimeWindow(arguments).contains }
     var copying = CaptureCopier.Options(application: Reprise.application)
     copying.isChanged = plan.survey != nil || plan.isWanted != nil || options.bpf != nil
     copying.addsPackets = isPlain
-    if embedsSecrets { copying.secrets = plan.survey?.secrets ?? [] }
+    if embedsSecrets { copying.secrets = plan.secrets }
+    if narrowsSecrets { copying.randoms = plan.randoms }
     let copier = CaptureCopier(to: format, copying, output)
     let cut = try conversion.write(copier, plan)
     return notes + (cut.map { ["read up to the damage only: \($0.reason)"] } ?? [])

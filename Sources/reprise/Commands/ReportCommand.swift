@@ -36,14 +36,18 @@ enum ReportMergeCommand: Command {
   static let spec = CommandSpec(
     name: "report merge", summary: "Joins the reports on parts of a run to one on all of it.",
     operands: "FILE...", operandCount: 1...Int.max,
-    options: [ConformRun.format, ReportFiles.option, .output, ConformRun.allowEmpty],
+    options: [
+      ConformRun.format, ReportFiles.option, .output, BaselineOptions.baseline,
+      ConformRun.allowEmpty,
+    ],
     details: """
       FILE is a report that a conform command wrote with --format json. The result is what one
       run over all files, scenarios or cases gives: files stand in the order of their names if
       they do so in each report, otherwise report by report; scenarios and cases stand as in a
       run. The reports must be of one version and one command, on the same clauses and on
-      different files, scenarios and worlds, or cases, and judged without a baseline. Of what
-      --shard made, all parts must be there.
+      different files, scenarios and worlds, or cases, and judged without a baseline: --baseline
+      is for what they come to together, where no entry of files is called mended, as that takes
+      the files. Of what --shard made, all parts must be there.
 
       Status 2 as well where a scenario in them could not be run to its end.
 
@@ -53,14 +57,18 @@ enum ReportMergeCommand: Command {
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+    let baseline = try BaselineOptions(arguments, inputs: arguments.operands)
     let outputs = try ReportFiles(arguments, inputs: arguments.operands)
     let parts = try arguments.operands.map { path in
       (name: path, report: try ConformanceReport(reading: ReportCommand.read(path)))
     }
-    let report = try ConformanceReport.merged(parts)
-    let isEmpty = !report.hasJudged && !arguments.has(ConformRun.allowEmpty)
-    for problem in report.problems { console.error(problem) }
-    let isWhole = !isEmpty && report.problems.isEmpty
+    let merged = try ConformanceReport.merged(parts)
+    let isEmpty = !merged.hasJudged && !arguments.has(ConformRun.allowEmpty)
+    for problem in merged.problems { console.error(problem) }
+    let isWhole = !isEmpty && merged.problems.isEmpty
+    let report = try baseline.apply(to: merged, isWhole: isWhole, console) { entries in
+      Set(entries.filter(merged.keeps))
+    }
     let status = try outputs.write(report, isWhole: isWhole, console)
     if isEmpty { console.error("nothing was judged: no clause had anything to judge") }
     return status

@@ -87,6 +87,50 @@ import Testing
     Array(try Data(contentsOf: URL(filePath: capture.path)))
   }
 
+  /// Whoever gets a part of a capture gets no secrets of the rest.
+  @Test(arguments: [0, 1])
+  func `secrets of connections that are left out are left out`(_ chosen: Int) throws {
+    let sessions = try ["TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256"].map {
+      try TLSSessions.named($0)
+    }
+    func lines(_ text: String) -> Set<Substring> {
+      Set(text.split(separator: "\n").filter { !$0.hasPrefix("#") })
+    }
+    let all = sessions.map(\.keys).joined(separator: "\n")
+    var file = PcapngBuilder()
+    file.section()
+    file.interface(linkType: 101)
+    file.secrets(type: SecretsBlock.tlsKeyLog, Array(all.utf8))
+    for (index, session) in sessions.enumerated() {
+      for segment in session.dialogue(clientPort: 40_000 + UInt16(index)).segments {
+        file.enhancedPacket(Readout.packet(segment))
+      }
+    }
+    let (capture, log) = (try TemporaryCapture(file.bytes), try keys(all))
+    for isNamed in [false, true] {
+      let options = InputOptions(keyLog: isNamed ? log.path : nil)
+      let conversion = CaptureConversion(capture.path, options)
+      #expect(conversion.hasSecrets)
+      var plan = CaptureConversion.Plan()
+      plan.choosesConnections = true
+      plan.survey = try conversion.survey { event, connections in
+        if event.context.connection == chosen + 1 { connections.choose(chosen + 1) }
+      }
+      var copying = CaptureCopier.Options(application: "test")
+      copying.randoms = plan.randoms
+      let copy = try Conversions.converted(
+        capture.path, to: .pcapng, options: options, copying, plan)
+      let kept = EmbeddedSecrets.all(in: try TemporaryCapture(copy.bytes).path)
+      #expect(kept.count == 1)
+      let own = lines(sessions[chosen].keys)
+      #expect(lines(String(decoding: kept.flatMap(\.bytes), as: UTF8.self)) == own)
+      #expect(lines(String(decoding: plan.secrets, as: UTF8.self)) == (isNamed ? own : []))
+      // What is left opens what is left.
+      let events = try Conversions.events(copy.bytes)
+      #expect(events.count { if case .mqtt = $0.body { true } else { false } } > 0)
+    }
+  }
+
   @Test(arguments: ["TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256", "update-both"])
   func `the secrets of a capture are embedded, and nobody else's`(_ name: String) throws {
     let session = try TLSSessions.named(name)
@@ -94,13 +138,14 @@ import Testing
     let foreign = try TLSSessions.named("AES128-SHA").keys
     let keys = try keys(foreign + "# a remark\r\n" + session.keys)
     let options = InputOptions(keyLog: keys.path)
-    let survey = try CaptureConversion(capture.path, options).survey { _, _ in }
+    var plan = CaptureConversion.Plan()
+    plan.survey = try CaptureConversion(capture.path, options).survey { _, _ in }
     let lines = session.keys.split(separator: "\n").filter { !$0.hasPrefix("#") }
     #expect(
-      String(decoding: survey.secrets, as: UTF8.self).split(separator: "\n") == lines)
+      String(decoding: plan.secrets, as: UTF8.self).split(separator: "\n") == lines)
     var copying = CaptureCopier.Options(application: "test")
     copying.isChanged = true
-    copying.secrets = survey.secrets
+    copying.secrets = plan.secrets
     let copy = try Conversions.converted(
       capture.path, to: .pcapng, options: options, copying, .init())
     #expect(try Conversions.frames(copy.bytes) == Conversions.frames(bytes(capture)))

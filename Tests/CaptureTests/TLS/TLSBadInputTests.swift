@@ -90,6 +90,74 @@
       #expect(tap.reserved == 0)
     }
 
+    /// A client of 1.3 that does not trust the server says so in the clear, as it never used keys (RFC 8446 section 6.2).
+    @Test(arguments: ["", "handshake", "other"])
+    func `an alert in the clear behind the hellos of 1_3 is told`(_ keys: String) throws {
+      let session = try TLSSessions.named("TLS_AES_128_GCM_SHA256")
+      var dialogue = Dialogue(serverPort: 8_883)
+      dialogue.open()
+      for turn in session.turns.prefix(2) { dialogue.send(turn.sender, turn.bytes) }
+      dialogue.send(.client, [21, 3, 3, 0, 2, 2, 48])
+      dialogue.close()
+      let own = session.keys.split(separator: "\n").filter { $0.contains("HANDSHAKE") }
+      let other = try TLSSessions.named("padded").keys
+      let secrets =
+        switch keys {
+        case "": TLSSecrets()
+        case "other": session.secrets(other)
+        default: session.secrets(own.joined(separator: "\n"))
+        }
+      let tap = Tap(dialogue.segments, secrets: secrets)
+      #expect(try Self.types(tap) == ["TLS", "ALERT"])
+      #expect(
+        tap.notes == [
+          "1 connection of port 8883 spoke TLS 1.3 with broker.example and ended within the "
+            + "handshake (first in frame 1)"
+        ])
+      #expect(tap.reserved == 0)
+    }
+
+    @Test(arguments: [
+      Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), [0x20, 2, 0, 0], [0x20, 3, 0, 0, 0],
+    ])
+    func `a server that answers a hello without TLS is told`(_ answer: [UInt8]) throws {
+      let session = try TLSSessions.named("TLS_AES_128_GCM_SHA256")
+      var dialogue = Dialogue(serverPort: 8_883)
+      dialogue.open()
+      dialogue.send(.client, session.turns[0].bytes)
+      dialogue.send(.server, answer)
+      dialogue.close()
+      let tap = Tap(dialogue.segments, secrets: TLSSecrets())
+      #expect(try Self.types(tap) == ["TLS"])
+      #expect(tap.notes.count == 1)
+      #expect(
+        tap.notes.first?.contains("is none on the server's side, whose answer is no record of TLS")
+          == true, "\(tap.notes)")
+    }
+
+    /// A hello may go on in records of its own (RFC 8446 section 5.1).
+    @Test(arguments: [4, 5, 20, 37, 38, 100])
+    func `a hello that is cut over records is recognised`(_ length: Int) throws {
+      let session = try TLSSessions.named("TLS_AES_128_GCM_SHA256")
+      let hello = session.turns[0].bytes.dropFirst(5)
+      var cut: [UInt8] = []
+      var rest = Array(hello)
+      while !rest.isEmpty {
+        let piece = rest.prefix(length)
+        cut += [22, 3, 1, 0, UInt8(piece.count)] + piece
+        rest.removeFirst(piece.count)
+      }
+      var dialogue = Dialogue(serverPort: 8_883)
+      dialogue.open()
+      dialogue.send(.client, cut)
+      for turn in session.turns.dropFirst() { dialogue.send(turn.sender, turn.bytes) }
+      dialogue.close()
+      let tap = Tap(dialogue.segments, secrets: session.secrets())
+      #expect(tap.packets(.client).map(\.bytes) == TLSSessions.fromClient)
+      #expect(tap.packets(.server).map(\.bytes) == TLSSessions.fromServer)
+      #expect(tap.notes == [])
+    }
+
     /// Alerts in the clear, before and behind the keys: each is told where it can be, and none is kept for long.
     @Test(arguments: ["AES128-SHA", "TLS_AES_128_GCM_SHA256"])
     func `a flood of alerts takes no memory`(_ name: String) throws {

@@ -8,13 +8,13 @@
 
   /// Keys that are written down later than what they encrypt is captured.
   @Suite struct TLSWaitingTests {
-    /// A session as it comes off the wire, and a key log that is empty at first.
+    /// A session as it comes off the wire, and a key log that is empty at first, or not there at all.
     private final class Live {
       let session: TLSSessions.Recorded
       private var reader: CaptureReader
       private var frames: FrameSession
       private let list: List
-      private let path: String
+      let path: String
       /// As many frames as there are.
       let count: Int
 
@@ -22,13 +22,13 @@
         var events = EventList()
       }
 
-      init(_ name: String, keys: Bool = true) throws {
+      init(_ name: String, keys: Bool = true, isThere: Bool = true) throws {
         session = try TLSSessions.named(name)
         let segments = session.dialogue().segments
         count = segments.count
         reader = try CaptureReader(ByteSource(bytes: Self.pcapng(session)))
         path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-        try Data().write(to: URL(filePath: path))
+        if isThere { try Data().write(to: URL(filePath: path)) }
         let list = List()
         self.list = list
         frames = try FrameSession(live: InputOptions(keyLog: keys ? path : nil)) {
@@ -61,6 +61,9 @@
 
       /// Writes down keys.
       func write(_ text: some StringProtocol) throws {
+        if !FileManager.default.fileExists(atPath: path) {
+          try Data().write(to: URL(filePath: path))
+        }
         let file = try #require(FileHandle(forWritingAtPath: path))
         try file.seekToEnd()
         try file.write(contentsOf: Data(text.utf8))
@@ -103,6 +106,27 @@
       }
     }
 
+    /// Programs make the file with the first secret that they have.
+    @Test(arguments: names)
+    func `a key log that comes late opens everything from the start`(_ name: String) throws {
+      let live = try Live(name, isThere: false)
+      try live.take(live.count / 2)
+      _ = live.settle(at: 1_000)
+      try live.write(live.session.keys)
+      try live.take()
+      #expect(try live.finish() == [])
+      #expect(live.events == (try Self.offline(live, live.session.keys)).events)
+    }
+
+    @Test func `a key log that never comes is named`() throws {
+      let live = try Live("TLS_AES_128_GCM_SHA256", isThere: false)
+      try live.take()
+      let notes = try live.finish()
+      let offline = try Self.offline(live, "")
+      #expect(notes == ["\(live.path) never came: check its path"] + Self.others(offline.notes))
+      #expect(live.events == offline.events)
+    }
+
     /// A line of the log is there in part only; and it is the connection's end that asks last.
     @Test(arguments: names)
     func `half a key is waited for on`(_ name: String) throws {
@@ -134,8 +158,13 @@
       try live.write(live.session.keys)
       try live.take()
       #expect(!live.settle(at: 3_050))
-      #expect(try live.finish() == offline.notes)
+      #expect(try live.finish() == Self.others(offline.notes))
       #expect(live.events == offline.events)
+    }
+
+    /// The notes that are not about the key log itself.
+    private static func others(_ notes: [String]) -> [String] {
+      notes.filter { !$0.hasSuffix(" holds no secret: it is empty") }
     }
 
     @Test func `where no key log is named nothing is waited for`() throws {

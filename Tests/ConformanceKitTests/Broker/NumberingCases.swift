@@ -102,10 +102,23 @@ extension SharedCase {
     },
     SharedCase(
       "two numbers though three filters match", in: [.v5_0], failed: [.mergedCopyHasAllNumbers],
-      [.mergedCopyHasAllNumbers: (1, 0, 0, [14])]
+      [.mergedCopyHasAllNumbers: (1, 1, 0, [14])]
     ) {
       $0.threeFilters()
       $0.say(.server, "a", "1", Self.numbers(1, 2))
+      $0.on(2) { $0.say(.client, "a", "2") }
+      $0.say(.server, "a", "2", Self.numbers(1, 2, 3))
+      $0.part()
+    },
+    SharedCase(
+      "two numbers and the third one in two copies for three filters", in: [.v5_0],
+      [.mergedCopyHasAllNumbers: (0, 1, 0, [])]
+    ) {
+      $0.threeFilters()
+      $0.say(.server, "a", "1", Self.numbers(1, 2))
+      $0.say(.server, "a", "1", Self.numbers(3))
+      $0.on(2) { $0.say(.client, "a", "2") }
+      $0.say(.server, "a", "2", Self.numbers(1, 2, 3))
       $0.part()
     },
     SharedCase(

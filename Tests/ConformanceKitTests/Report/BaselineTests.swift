@@ -173,6 +173,24 @@ struct BaselineTests {
         == "b.json: \(message); mend it, or write it anew by --write-baseline b.json")
   }
 
+  @Test("An entry of a clause that there is not is told with its line")
+  func strangeClauses() throws {
+    func check(_ clause: String) throws {
+      let entry =
+        "{\"clause\":\"\(clause)\",\"subject\":\"s\",\"fingerprint\":\"0123456789abcdef\",\"reason\":\"\"}"
+      let text = "{\"reprise-baseline\":1,\"accepted\":[\n\n\(entry)]}"
+      try Baseline(reading: Array(text.utf8), file: "b.json").check(against: .bundled())
+    }
+    for clause in ["mqtt-5.0/MQTT-3.3.2-3", "sdk/step", "sdk/SDK-channel-40"] { try check(clause) }
+    for clause in ["mqtt-5.0/MQTT-9.9.9-9", "mqtt-3.1.1/U5-3.3.4-1"] {
+      let error = #expect(throws: BaselineError.self) { try check(clause) }
+      #expect(
+        error?.description
+          == "b.json: line 3: there is no clause \(clause); remove the entry, or correct it by "
+          + "reprise conform list")
+    }
+  }
+
   private static func entry(_ members: String) -> String {
     "{\"reprise-baseline\":1,\"accepted\":[\n{\"clause\":\"c\",\"subject\":\"s\",\(members)}]}"
   }

@@ -111,6 +111,24 @@ struct ReportFormatTests {
         """)
   }
 
+  @Test("SARIF: findings that are alike are counted, as one of them alone would be shown")
+  func sarifRepeats() throws {
+    let report = try judge {
+      $0.start()
+      for _ in 1...3 { $0.client(hex: "36 05 00 01 61 00 01") }
+      $0.finish()
+    }
+    let results = try #require(
+      try JSONValue.read(report.document(as: .sarif, exitStatus: 1))["runs"]?[0]?["results"]?
+        .elements)
+    let prints = results.filter { $0["ruleId"] == "mqtt-3.1.1/MQTT-3.3.1-4" }
+      .compactMap { $0["partialFingerprints"] }
+    #expect(Set(prints.map { $0["repriseFinding/v1"] }).count == 1)
+    #expect(
+      prints.compactMap { $0["primaryLocationLineHash"]?.text?.split(separator: ":").last }
+        == ["1", "2", "3"])
+  }
+
   @Test("A strict run fails for a SHOULD as for a MUST")
   func strict() throws {
     let options = ConformanceOptions(clauses: ["RFC6455-7.1.2-1"], isStrict: true)

@@ -30,6 +30,19 @@ import Testing
     }
   }
 
+  @Test func aLineOfAGatewayCloses() async throws {
+    try await GatewayWorld.run { gateway, world in
+      let device = try TestSubdevice(isOpen: false)
+      let line = try await world.broker.withTimeHeld { try await gateway.connect(device) }
+      #expect(line.isOnline)
+      await inCancelledTask { try await line.close() }
+      #expect(device.closings == 1 && gateway.lines.isEmpty && line.state == .new)
+      #expect(gateway.hub.opener.count == 0)
+      let again = try await world.broker.withTimeHeld { try await gateway.connect(device) }
+      #expect(again.isOnline && device.openings == 2)
+    }
+  }
+
   @Test func aConnectionOfRequestsCloses() async throws {
     let client = ScriptedClient(capabilities: [.frames]) { action, _ in
       switch action.kind {

@@ -18,6 +18,7 @@ struct BrokerJudge {
   private var servers: [UInt64: ServerFacts] = [:]
   var lines = MessageLines()
   var sessions = ClientSessions()
+  var lastConnects = LastConnects()
   var shared = SharedTurns()
   /// The connections whose sessions go on with open messages, and those that were taken over, by their numbers.
   var resumed: [Int: Resumption] = [:]
@@ -30,9 +31,13 @@ struct BrokerJudge {
   private(set) var hasMarks = false
   /// How many gaps all connections had, of any server.
   var losses: UInt32 = 0
-  /// The latest time so far, and the most that an event was captured too late for its place.
-  private var latest: Timestamp?
+  /// The latest time so far with its frame, and the most that an event was captured too late for its place.
+  private var latest: Moment?
   private var disorder: Int64 = 0
+  /// How often a message came on a connection.
+  private var copies = FlatTable<UInt32>(limit: 65_536, empty: 0)
+  /// The servers that messages were published to first; 0 where there were several.
+  private var origins = FlatTable<UInt64>(limit: 65_536, empty: 0)
 
   /// What is known of one server.
   struct ServerFacts {
@@ -51,12 +56,14 @@ struct BrokerJudge {
 
   /// Takes the time of a packet, which tells how far the order of the capture is to be trusted.
   @inline(__always)
-  mutating func note(_ time: Timestamp) {
-    guard let latest, time < latest else {
-      latest = time
+  mutating func note(_ context: EventContext) {
+    guard let latest, context.time < latest.time else {
+      latest = Moment(context)
       return
     }
-    disorder = max(disorder, min(latest.nanoseconds(since: time), 1_000_000_000))
+    let late = latest.time.nanoseconds(since: context.time)
+    // What waited for bytes in front of it is told late, and was not captured late; a clock may be set back by any time.
+    disorder = max(disorder, context.frame > latest.frame ? late : min(late, 1_000_000_000))
   }
 
   /// Notes that messages to a server may be missing from the capture.
@@ -84,9 +91,13 @@ struct BrokerJudge {
   /// Takes a message of a client, whose topic may stand behind an alias; it may be one that is open, sent again.
   mutating func publish(
     _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash, isRepeat: Bool,
-    _ context: EventContext, _ state: inout ConnectionState
+    _ context: EventContext, _ state: inout ConnectionState, _ tally: inout Tally
   ) {
-    let key = Self.key(content, at: state.identity.endpoint)
+    let server = state.identity.endpoint
+    let key = Self.key(content, at: server)
+    _ = origins.update(content.value) { origin, isNew in
+      if isNew { origin = server } else if origin != server { origin = 0 }
+    }
     if topic.beginsWithMark { hasMarks = true }
     if !wills.topics.isEmpty { wills.change(content.value) { $0.isSaid = true } }
     if packet.retain { keep(packet, topic, key, isRepeat: isRepeat, context, &state) }
@@ -108,7 +119,11 @@ struct BrokerJudge {
       if publication.wasRepeated { $0.wasRepeated = true }
       $0.take(publication)
     }
-    if !isKept { ledger.add(publication) }
+    guard isKept else { return ledger.add(publication) }
+    for entry in pending.removeAmbiguous(key, at: context.time) {
+      tally.leave(
+        entry.rule, .ambiguousMessage, entry.hearing, at: Moment(entry.event.context))
+    }
   }
 
   /// Whether a message is one that was open when the connection before ended.
@@ -144,7 +159,7 @@ struct BrokerJudge {
   /// Takes a message of a server, with what the client's subscriptions have to say of its topic.
   ///
   /// Rules that each message is judged by are handed the state of its connection to be changed, though they only read
-  /// it: borrowed, its 752 bytes are copied for each of them.
+  /// it: borrowed, its 784 bytes are copied for each of them.
   mutating func deliver(
     _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash,
     _ matching: consuming Matching, _ event: borrowing EventView, _ state: inout ConnectionState,
@@ -154,7 +169,7 @@ struct BrokerJudge {
     let key = Self.key(content, at: server)
     pending.pass(on: event.context.connection, key: key)
     pendingOfWills.pass(on: event.context.connection, key: key)
-    let publication = ledger[key]
+    let publication = published(content, key, packet, matching, event.context, server)
     // When a will was published is not known.
     let isOlder =
       publication.map { !$0.isWill && $0.last.time.nanoseconds < matching.requested }
@@ -202,6 +217,32 @@ struct BrokerJudge {
       judgeKeeping(packet, publication, delivery, event, &state, hearing, &tally)
     }
     judgeOrder(packet, topic, publication, delivery, event, &state, hearing, &tally)
+  }
+
+  /// What is known to have been published of a message that comes.
+  ///
+  /// More copies than were published tell of a publisher that is not in the capture and says the same; and who publishes
+  /// it at another address of the server may be the one.
+  private mutating func published(
+    _ content: ContentHash, _ key: UInt64, _ packet: borrowing MQTTPacketView,
+    _ matching: borrowing Matching, _ context: EventContext, _ server: UInt64
+  ) -> Publication? {
+    guard var publication = ledger[key] else { return nil }
+    if origins[content.value] == 0 { publication.doubtOrigin() }
+    guard !packet.dup, !packet.retain else { return publication }
+    var count: UInt32 = 0
+    let place = key ^ UInt64(truncatingIfNeeded: context.connection) &* 0x9E37_79B9_7F4A_7C15
+    _ = copies.update(place) { copies, _ in
+      copies &+= 1
+      count = copies
+    }
+    // What was sent again may come again by a fault of the server; of a topic that several filters match there are as many.
+    if !publication.wasRepeated, !publication.isWill, publication.isSingle,
+      Int(count) > publication.count * max(1, matching.count)
+    {
+      doubt(server, .publishersUnseen)
+    }
+    return publication
   }
 
   /// Looks at a message by what wills and retained messages its topic has.

@@ -11,6 +11,11 @@ struct ConnectionIdentity {
   var user: UInt64 = 0
   /// The client's address without its port.
   var host: UInt64 = 0
+  /// The client identifier alone, by which a server knows the session wherever the client connects and whoever it says
+  /// it is (section 3.1.3.1); 0 where it is not known or assigned.
+  var name: UInt64 = 0
+  /// The connection before on which a client of that identifier asked for its session, at any address; 0 is none.
+  var previous: Int32 = 0
 
   init() {}
 
@@ -29,7 +34,18 @@ struct ConnectionIdentity {
     }
     guard connect.clientID.byteCount > 0, !connect.clientID.holdsHidden else { return }
     client = ContentHash.of(connect.clientID, in: user) | 1
+    name = Self.name(of: connect.clientID)
   }
+
+  /// Takes the request of a handshake: several servers may stand behind one address.
+  mutating func take(_ request: WebSocketRequest) {
+    let hosts = request.head.fields(named: "Host").map(\.value)
+    let name = (hosts + [request.target]).joined(separator: " ")
+    endpoint = ContentHash.of(Array(name.utf8).span.bytes, in: endpoint)
+  }
+
+  /// What tells a client identifier.
+  static func name(of clientID: RawSpan) -> UInt64 { ContentHash.of(clientID, in: 1) | 1 }
 
   private static func hash(_ text: String) -> UInt64 {
     ContentHash.of(Array(text.utf8).span.bytes)
@@ -42,7 +58,8 @@ struct ClientSessions {
   struct Entry {
     var connection: Int
     var host: UInt64
-    /// Its CONNACK.
+    /// When it was asked for, and its CONNACK.
+    var asked: Timestamp
     var accepted: Moment
     /// How it ended; nil while it is open.
     var end: End?
@@ -51,6 +68,8 @@ struct ClientSessions {
   /// The end of a connection.
   struct End {
     var moment: Moment
+    /// When the last of it was captured, which the server may have taken for the end.
+    var last: Timestamp
     /// Who ended it.
     var first: Peer
     /// Whether the session ended with it, or goes on so many seconds; nil where that is not known.
@@ -91,6 +110,49 @@ struct ClientSessions {
       if reserved + more > Self.mostReserved { entry?.end?.rest = nil } else { reserved += more }
       entries[client] = entry
     }
+  }
+}
+
+/// The last connections on which clients asked for their sessions, whatever the version, the address and the user.
+struct LastConnects {
+  private var connections: [UInt64: Int32] = [:]
+  /// The connections that began and have not said yet whose they are.
+  private var unnamed: Set<Int> = []
+  private static let maximum = 65_536
+  /// What stands for a connection before that nobody knows.
+  private static let unknown: Int32 = -1
+
+  /// Whether there is a connection of which it does not show yet whose it is.
+  var hasUnnamed: Bool { !unnamed.isEmpty }
+
+  /// Takes the beginning of a connection; false where there is no room for it.
+  mutating func open(_ connection: Int) -> Bool {
+    guard unnamed.count < Self.maximum else { return false }
+    unnamed.insert(connection)
+    return true
+  }
+
+  /// Takes the end of a connection; true where it did not show whose it was.
+  mutating func end(_ connection: Int) -> Bool {
+    hasUnnamed && unnamed.remove(connection) != nil
+  }
+
+  /// Takes a CONNECT.
+  /// - Parameters:
+  ///   - name: The client identifier.
+  ///   - connection: Its connection.
+  /// - Returns: The connection before; 0 where there is none.
+  mutating func take(_ name: UInt64, on connection: Int) -> Int32 {
+    _ = end(connection)
+    guard name != 0 else { return 0 }
+    guard connections[name] != nil || connections.count < Self.maximum else { return Self.unknown }
+    return connections.updateValue(Int32(clamping: connection), forKey: name) ?? 0
+  }
+
+  /// Takes note that a CONNECT was refused: the session is what it was.
+  mutating func takeBack(_ identity: ConnectionIdentity, on connection: Int) {
+    guard connections[identity.name] == Int32(clamping: connection) else { return }
+    connections[identity.name] = identity.previous == 0 ? nil : identity.previous
   }
 }
 

@@ -26,8 +26,10 @@ struct Matching: ~Copyable {
   /// 2.
   var neverSendsAll = true
   var neverSends = true
-  /// Whether all of them were there already when they were last asked for.
+  /// Whether all of them were there already when they were last asked for, and whether one of them may have been ended
+  /// in front of that.
   var wereThere = true
+  var mayHaveGone = false
   var isShared = false
   var isPlain = false
   /// The Subscription Identifiers that they have, or had when they were removed.
@@ -81,6 +83,7 @@ struct Matching: ~Copyable {
     if filter.options & 0b100 == 0 { isDeaf = false }
     if filter.options & 0b1000 == 0 { allPublished = false } else { somePublished = true }
     if !filter.wasThere { wereThere = false }
+    if filter.mayHaveGone { mayHaveGone = true }
     if filter.identifier == 0 || filter.hasOtherNumber { areNumbered = false }
     if filter.hasOtherNumber { areKept = false }
     if filter.wasShared { isShared = true }

@@ -93,6 +93,9 @@ extension BrokerJudge {
   ) {
     guard hearing.version == .v5_0, !packet.retain, packet.propertySet.isWhole else { return }
     let numbers = packet.subscriptionIdentifiers
+    // A copy for some of the filters may stand beside one for the others.
+    pending.takeBack(
+      .mergedCopyHasAllNumbers, on: event.context.connection, key: delivery.key, hearing)
     // One alone may be that of one of several copies.
     guard numbers.count > 1, source.isSingle, isEstablished(delivery, source),
       !delivery.matching.isShared, delivery.matching.areKept
@@ -100,7 +103,7 @@ extension BrokerJudge {
     let missing = delivery.matching.numbers.filter { !numbers.contains($0) }
     guard !missing.isEmpty else { return tally.satisfy(.mergedCopyHasAllNumbers, hearing) }
     add(
-      .mergedCopyHasAllNumbers, delivery, event, hearing, &tally,
+      .mergedCopyHasAllNumbers, delivery, event, hearing, isTakenBack: true, &tally,
       FindingText(
         "the server sent one copy of the message of frame \(source.first.frame) for several filters "
           + "without the Subscription Identifiers of all of them",

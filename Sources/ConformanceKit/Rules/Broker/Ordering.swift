@@ -98,7 +98,7 @@ extension BrokerJudge {
     }
     if isTooLarge(skipped, delivery, state) { tally.satisfy(.tooLargeIsDropped, hearing) }
     if isExpired(skipped, delivery, state) { tally.satisfy(.expiredIsDeleted, hearing) }
-    if let reason = doubt(ofSkipped: skipped, delivery, state) {
+    if let reason = doubt(ofSkipped: skipped, behind: source, delivery, state) {
       return tally.leave(rule, reason, hearing, at: skipped.first)
     }
     let text = FindingText(
@@ -115,10 +115,15 @@ extension BrokerJudge {
 
   /// Why a message need not have been delivered.
   private func doubt(
-    ofSkipped skipped: Publication, _ delivery: borrowing Delivery,
+    ofSkipped skipped: Publication, behind source: Publication, _ delivery: borrowing Delivery,
     _ state: borrowing ConnectionState
   ) -> UndecidedReason? {
     guard skipped.count == 1, !skipped.wasRepeated else { return .ambiguousMessage }
+    // A server may allow less than it is sent, by size or by RETAIN: by 3.1.1 it has no other answer to what it does not
+    // allow than to acknowledge it (section 3.3.5).
+    guard skipped.size <= source.size, skipped.retain == source.retain else {
+      return .serverPolicy
+    }
     guard !skipped.wasRefused else { return .serverPolicy }
     guard skipped.forwarded.expiry == nil else { return .messageMayExpire }
     guard isEstablished(delivery, skipped) else { return .subscriptionMayBeNewer }

@@ -77,6 +77,20 @@ struct PendingFindings {
     }
   }
 
+  /// Takes out those about a message that was published once more about when it was delivered: which of the two was is
+  /// not known, as the one that comes later in the capture may have been the earlier one.
+  mutating func removeAmbiguous(_ key: UInt64, at time: Timestamp) -> [Entry] {
+    guard !entries.isEmpty else { return [] }
+    func isAmbiguous(_ entry: Entry) -> Bool {
+      entry.key == key
+        && time.nanoseconds(since: entry.event.context.time).magnitude
+          <= BrokerJudge.longAgo.magnitude
+    }
+    let ambiguous = entries.filter(isAmbiguous)
+    if !ambiguous.isEmpty { entries.removeAll(where: isAmbiguous) }
+    return ambiguous
+  }
+
   /// Whether the copy that is as it should be came before, or may have.
   func isSettled(_ rule: MQTTRule, on connection: Int, key: UInt64) -> Bool {
     settled.isFull || settled.contains(Self.copy(rule, connection, key))

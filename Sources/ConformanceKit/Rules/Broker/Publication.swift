@@ -48,6 +48,12 @@ struct Publication {
   /// How long before a message must have been published to be over when it is published again, in nanoseconds.
   private static let age: Int64 = 30_000_000_000
 
+  /// Takes note that a client published the same elsewhere, which may be the same server.
+  mutating func doubtOrigin() {
+    count += 1
+    isMixed = true
+  }
+
   /// Takes the same topic and payload once more.
   mutating func take(_ next: Publication) {
     let isAgreed =

@@ -6,6 +6,9 @@ extension BrokerJudge {
   /// How long after the end of a connection the next one of a client is taken for the next that there was, in
   /// nanoseconds: behind a longer pause there may have been one elsewhere.
   private static let pause: Int64 = 5_000_000_000
+  /// Within how long two connections of a client may be one that was captured twice, on two interfaces of a router that
+  /// translates addresses, in nanoseconds.
+  private static let twice: Int64 = 100_000_000
 
   /// Takes the CONNACK that accepts a client.
   mutating func accept(
@@ -16,7 +19,10 @@ extension BrokerJudge {
     let client = state.identity.client
     let before = sessions[client]
     if let before, before.connection != event.context.connection {
-      if before.end == nil {
+      let isOne =
+        before.host != state.identity.host
+        && connect.moment.time.nanoseconds(since: before.asked) <= Self.twice
+      if before.end == nil, !isOne {
         takenOver[before.connection] = Takeover(
           moment: Moment(event.context), connection: event.context.connection)
       } else if before.end?.isByServer(since: connect.moment) == true {
@@ -40,7 +46,7 @@ extension BrokerJudge {
       judgePresence(sessionPresent, before, event, &state, hearing, &tally)
     }
     sessions[client] = ClientSessions.Entry(
-      connection: event.context.connection, host: state.identity.host,
+      connection: event.context.connection, host: state.identity.host, asked: connect.moment.time,
       accepted: Moment(event.context))
   }
 
@@ -139,6 +145,7 @@ extension BrokerJudge {
     _ before: ClientSessions.Entry, _ context: EventContext, _ state: borrowing ConnectionState
   ) -> Bool {
     guard let end = before.end, end.losses == losses, before.host == state.identity.host,
+      state.identity.previous == Int32(clamping: before.connection), !lastConnects.hasUnnamed,
       let connect = state.opening.connect
     else { return false }
     return connect.moment.time.nanoseconds(since: end.moment.time) <= Self.pause
@@ -188,7 +195,8 @@ extension BrokerJudge {
         Moment(time: close.time, frame: event.context.frame), connection, state)
     }
     ended.end = ClientSessions.End(
-      moment: Moment(time: close.time, frame: event.context.frame), first: close.first,
+      moment: Moment(time: close.time, frame: event.context.frame),
+      last: max(close.time, event.context.time), first: close.first,
       lasts: lasts,
       hasLoss: close.how == .endOfCapture || state.hasLoss || state.isOrderUncertain
         || state.clocks.differ, losses: losses)
@@ -213,9 +221,10 @@ extension ClientSessions.End {
   fileprivate func isOver(at time: Timestamp) -> Bool? {
     guard let lasts else { return nil }
     guard lasts < .max else { return false }
-    let passed = time.nanoseconds(since: moment.time)
-    if lasts == 0 || passed > (Int64(lasts) + Self.tolerance) * 1_000_000_000 { return true }
-    return passed < (Int64(lasts) - Self.tolerance) * 1_000_000_000 ? false : nil
+    let least = time.nanoseconds(since: last)
+    if lasts == 0 || least > (Int64(lasts) + Self.tolerance) * 1_000_000_000 { return true }
+    let most = time.nanoseconds(since: moment.time)
+    return most < (Int64(lasts) - Self.tolerance) * 1_000_000_000 ? false : nil
   }
 
   /// How much a server may be late, in seconds.

@@ -87,6 +87,7 @@ extension BrokerJudge {
     }
     // It may have been lost on its way to the server, which got it later, when the client was subscribed.
     guard hearing.version == .v3_1_1,
+      !pending.isSettled(.newSubscriptionGetsRetained, on: connection, key: delivery.key),
       Timestamp(nanoseconds: delivery.matching.requested).nanoseconds(since: source.first.time)
         > Self.longAgo
     else { return }
@@ -151,6 +152,9 @@ extension BrokerJudge {
     let isSecond = state.noteRetained(delivery.key)
     guard let isSecond else { return tally.leave(rule, .tooMany, hearing) }
     guard isSecond, delivery.matching.wereThere else { return tally.satisfy(rule, hearing) }
+    guard !delivery.matching.mayHaveGone else {
+      return tally.leave(rule, .subscriptionMayBeNewer, hearing)
+    }
     state.ownRare.suspicions.add(
       rule, event, hearing, &tally,
       FindingText(

@@ -66,7 +66,13 @@ extension BrokerJudge {
     guard source.isAgreed else {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
-    if mayBeKept(packet, source, delivery, event) { return tally.leave(rule, .mayBeKept, hearing) }
+    if mayBeKept(packet, source, delivery, event) {
+      // Whichever it is, a copy is there at the QoS that one should have.
+      if delivery.matching.count > 1, packet.qos >= min(source.qos, delivery.matching.grantedQoS) {
+        pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
+      }
+      return tally.leave(rule, .mayBeKept, hearing)
+    }
     if packet.qos > source.qos {
       // However wrong, it is no copy at a lower QoS.
       if delivery.matching.count > 1 {

@@ -16,9 +16,13 @@ extension BrokerJudge {
 
   /// Takes the will of a client, which the server may publish.
   mutating func connect(
-    _ packet: borrowing MQTTPacketView, _ context: EventContext, _ state: borrowing ConnectionState
+    _ packet: borrowing MQTTPacketView, _ context: EventContext, _ state: inout ConnectionState
   ) {
     let (client, server) = (state.identity.client, state.identity.endpoint)
+    // Where bytes of it are missing, nobody knows whose it is.
+    if packet.missing == 0 {
+      state.identity.previous = lastConnects.take(state.identity.name, on: context.connection)
+    }
     wills.contest(client, by: context.connection, at: context.time, within: Self.willPause)
     guard let connect = packet.connect, packet.missing == 0 else { return wills.doubt(server) }
     guard connect.hasWill else { return }

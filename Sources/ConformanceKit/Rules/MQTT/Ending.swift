@@ -146,9 +146,9 @@ extension ConnectionState {
     // Whoever gets a DISCONNECT of a server should close as well.
     guard !isPrompt else { return tally.leave(rule, .closedFirst(close.first), hearing) }
     guard !clocks.differ else { return tally.leave(rule, .clocksDiffer, hearing) }
-    // A server whose FIN got lost is gone, and does not close once more.
-    guard peer == .client || close.isAnswered && close.how != .reset else {
-      return tally.leave(rule, .serverMayBeGone, hearing)
+    // One whose FIN got lost is gone, and does not close once more.
+    guard close.isAnswered, close.how != .reset else {
+      return tally.leave(rule, peer == .client ? .clientMayBeGone : .serverMayBeGone, hearing)
     }
     tally.violate(
       rule, event, hearing,

@@ -50,6 +50,10 @@ struct PendingPings {
 struct Silence {
   /// When the client's last packet was completed; nil when that is not known.
   private var last: Timestamp?
+  /// The frame of that packet, or of the CONNACK that it is measured from.
+  private var lastFrame: UInt32 = 0
+  /// The frame of the packet before the last one that was measured.
+  private(set) var frameBefore: UInt32 = 0
   private var isMeasured = false
   private var isBroken = false
   /// When CONNACK came within the silence; a client may wait for it.
@@ -58,13 +62,17 @@ struct Silence {
   private var awaitsConnack = false
 
   /// Starts to measure at the CONNECT.
-  mutating func start(at time: Timestamp) {
-    last = time
+  mutating func start(at moment: Moment) {
+    last = moment.time
+    lastFrame = UInt32(clamping: moment.frame)
     awaitsConnack = true
   }
 
   /// Starts to measure at the CONNACK, before which no Keep Alive counts in 5.0.
-  mutating func startAccepted(at time: Timestamp) { last = time }
+  mutating func startAccepted(at moment: Moment) {
+    last = moment.time
+    lastFrame = UInt32(clamping: moment.frame)
+  }
 
   /// Notes that CONNACK came.
   mutating func noteConnack(at time: Timestamp) {
@@ -91,14 +99,17 @@ struct Silence {
   /// Measures the silence up to a packet of the client, or its close.
   /// - Parameters:
   ///   - time: Its time.
+  ///   - frame: Its frame.
   ///   - before: The time of a packet of the server that was there before it; what its own time says
   ///     less of was captured in another order than it was sent in.
   ///   - keepAlive: The Keep Alive, in seconds.
   ///   - packetSize: The size of the packet, in bytes.
   /// - Returns: What the silence means.
   mutating func measure(
-    to time: Timestamp, before: Timestamp? = nil, keepAlive: UInt16, packetSize: Int = 0
+    to time: Timestamp, frame: Int, before: Timestamp? = nil, keepAlive: UInt16,
+    packetSize: Int = 0
   ) -> Outcome {
+    (frameBefore, lastFrame) = (lastFrame, UInt32(clamping: frame))
     defer {
       last = before.map { max($0, time) } ?? time
       accepted = nil
@@ -148,7 +159,8 @@ extension ConnectionState {
   ) {
     guard let keepAlive = effectiveKeepAlive, keepAlive > 0, !isEnding else { return }
     let outcome = life.silence.measure(
-      to: time, before: server.lastTime, keepAlive: keepAlive, packetSize: packetSize)
+      to: time, frame: event.context.frame, before: server.lastTime, keepAlive: keepAlive,
+      packetSize: packetSize)
     switch outcome {
     case .kept: break
     case .undecided(let reason): leaveKeepAlive(reason, hearing, &tally)
@@ -169,8 +181,28 @@ extension ConnectionState {
         FindingText(
           "the client was silent for longer than \(isServers ? "the Server" : "its") Keep Alive",
           expected: "a packet at least every \(keepAlive) s",
-          actual: "\(Timestamp.seconds(silence)) of silence"))
+          actual: "\(Timestamp.seconds(silence)) of silence",
+          evidence: evidence(ofKeepAlive: keepAlive, event.context.connection)))
     }
+  }
+
+  /// What told the Keep Alive, and the packet that the silence begins behind.
+  private func evidence(ofKeepAlive keepAlive: UInt16, _ connection: Int) -> [Finding.Evidence] {
+    var evidence: [Finding.Evidence] = []
+    func add(_ frame: Int, _ role: String) {
+      evidence.append(Finding.Evidence(frame: frame, connection: connection, role: role))
+    }
+    if let connect = opening.connect {
+      add(connect.moment.frame, "CONNECT with Keep Alive \(connect.keepAlive)")
+    }
+    if let connack = opening.connack, let server = connack.serverKeepAlive {
+      add(connack.moment.frame, "CONNACK with Server Keep Alive \(server)")
+    }
+    let begin = Int(life.silence.frameBefore)
+    if begin > 0, !evidence.contains(where: { $0.frame == begin }) {
+      add(begin, "the packet before the silence")
+    }
+    return evidence
   }
 
   private func leaveKeepAlive(
@@ -260,7 +292,8 @@ extension ConnectionState {
     _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard let keepAlive = effectiveKeepAlive, keepAlive > 0, !isEnding else { return }
-    let outcome = life.silence.measure(to: close.time, keepAlive: keepAlive)
+    let outcome = life.silence.measure(
+      to: close.time, frame: event.context.frame, keepAlive: keepAlive)
     // By other clocks it may have been longer.
     if case .kept = outcome, !clocks.differ { return }
     // A server has to close then, without a word of WebSocket.

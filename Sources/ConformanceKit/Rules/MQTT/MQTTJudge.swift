@@ -56,7 +56,7 @@ struct MQTTJudge {
         answersNothing: !isFaultless && state.answersNothing(packet), event, hearing, &tally)
       : faults.take(packet, isFaultless: isFaultless, event, hearing, &tally)
     if is5 { Self.judgePacket(packet, event, hearing, &tally) }
-    broker.note(event.context.time)
+    broker.note(event.context)
     var held: [UInt8] = []
     if is5, packet.type == .publish { held = state.takeAlias(packet, of: sender) }
     if state.isContinued, state.lossesBefore != broker.losses { state.isContinued = false }
@@ -184,7 +184,7 @@ struct MQTTJudge {
     case .publish:
       if packet.qos == 0 { state.lastPlain = event.context.time.nanoseconds }
       if let content {
-        publish(packet, held, content, event, &state)
+        publish(packet, held, content, event, &state, &tally)
       } else {
         broker.doubt(state.identity.endpoint, .publishersUnseen)
       }
@@ -209,7 +209,7 @@ struct MQTTJudge {
     case .pingreq: state.clientPings(event.context, hearing, &tally)
     case .connect:
       state.clientConnects(packet, event.context)
-      broker.connect(packet, event.context, state)
+      broker.connect(packet, event.context, &state)
     case .subscribe:
       broker.retained.leave(event.context.connection)
       state.clientSubscribes(packet, event, hearing, &tally)
@@ -266,6 +266,9 @@ struct MQTTJudge {
     case .connack:
       let isFirst = state.opening.connack == nil
       state.serverAccepts(packet, event, hearing, &tally)
+      if packet.reasonCode ?? 0 != 0 {
+        broker.lastConnects.takeBack(state.identity, on: event.context.connection)
+      }
       if isFirst, packet.reasonCode == 0 {
         broker.accept(
           sessionPresent: packet.sessionPresent, event, &state, hearing, &tally)
@@ -282,7 +285,7 @@ struct MQTTJudge {
   /// Takes a message of a client.
   private mutating func publish(
     _ packet: borrowing MQTTPacketView, _ held: [UInt8], _ content: ContentHash,
-    _ event: borrowing EventView, _ state: inout ConnectionState
+    _ event: borrowing EventView, _ state: inout ConnectionState, _ tally: inout Tally
   ) {
     let open = packet.packetID.flatMap { state.exchanges.fromClient[$0] }
     // Where the answer to the first one may be missing, one without DUP may be another one.
@@ -291,9 +294,11 @@ struct MQTTJudge {
       packet.qos > 0
       && (isAgain || broker.isLeft(packet.packetID, content, event.context.connection))
     if packet.topic.byteCount > 0 {
-      broker.publish(packet, packet.topic, content, isRepeat: isRepeat, event.context, &state)
+      broker.publish(
+        packet, packet.topic, content, isRepeat: isRepeat, event.context, &state, &tally)
     } else {
-      broker.publish(packet, held.span.bytes, content, isRepeat: isRepeat, event.context, &state)
+      broker.publish(
+        packet, held.span.bytes, content, isRepeat: isRepeat, event.context, &state, &tally)
     }
   }
 
@@ -384,11 +389,28 @@ struct MQTTJudge {
     state.closeAllowances(hearing, &tally)
   }
 
+  /// Takes note of a connection, of which it may never show whose it is.
+  mutating func open(_ connection: Int, isFromStart: Bool) {
+    if !isFromStart || !broker.lastConnects.open(connection) { noteLoss() }
+  }
+
+  /// Takes the end of a connection: where nobody knows whose it was, it may have been anybody's.
+  mutating func endUnnamed(_ connection: Int, isNamed: Bool) {
+    if broker.lastConnects.end(connection) || !isNamed { noteLoss() }
+  }
+
   /// Takes the news that bytes of any connection are missing from the capture, with which all of another one may be.
   mutating func noteLoss() { broker.losses &+= 1 }
 
-  /// Notes a client of a version that there are no clauses of.
-  mutating func meetOther() { broker.wills.meetOther() }
+  /// Notes a client of a version that there are no clauses of, which may have the session of one that is judged.
+  mutating func meetOther(_ event: borrowing EventView) {
+    broker.wills.meetOther()
+    guard case .mqtt(let packet) = event.body, let connect = packet.connect,
+      connect.clientID.byteCount > 0
+    else { return }
+    _ = broker.lastConnects.take(
+      ConnectionIdentity.name(of: connect.clientID), on: event.context.connection)
+  }
 
   /// Judges what had to wait for the end of a file.
   mutating func endFile(_ tally: inout Tally) { broker.endFile(&tally) }

@@ -95,7 +95,7 @@ extension ConnectionState {
     identity.take(fields, on: context.connection)
     opening.connect?.isBridge = fields.isBridge
     if packet.missing == 0 { opening.connect?.look(at: packet, clientID: fields.clientID) }
-    guard is5 else { return life.silence.start(at: context.time) }
+    guard is5 else { return life.silence.start(at: Moment(context)) }
     beginTerms(packet)
     opening.connect?.sessionExpiry = packet.number(.sessionExpiryInterval, orElse: 0)
     opening.connect?.hasMethod = packet.propertySet.contains(.authenticationMethod)
@@ -123,7 +123,7 @@ extension ConnectionState {
       judgeAcceptance(of: connect, code: code, event, hearing, &tally)
     }
     if is5 {
-      life.silence.startAccepted(at: event.context.time)
+      life.silence.startAccepted(at: Moment(event.context))
     } else {
       life.silence.noteConnack(at: event.context.time)
     }

@@ -49,7 +49,8 @@ extension ConnectionState {
         terms?.value.told.note(share: filter.text)
       }
       let reference = subscribing.subscriptions.request(
-        filter.text, options: filter.options, identifier, at: context.time.nanoseconds)
+        filter.text, options: filter.options, identifier, at: context.time.nanoseconds,
+        knowsShares: is5)
       guard requests.hasRoom(behind: request.requested.count) else { continue }
       request.requested.append(filter.qos)
       request.filters.append(reference)
