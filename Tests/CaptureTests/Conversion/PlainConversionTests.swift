@@ -120,7 +120,8 @@ import Testing
       copying.randoms = plan.randoms
       let copy = try Conversions.converted(
         capture.path, to: .pcapng, options: options, copying, plan)
-      let kept = EmbeddedSecrets.all(in: try TemporaryCapture(copy.bytes).path)
+      let written = try TemporaryCapture(copy.bytes)
+      let kept = EmbeddedSecrets.all(in: written.path)
       #expect(kept.count == 1)
       let own = lines(sessions[chosen].keys)
       #expect(lines(String(decoding: kept.flatMap(\.bytes), as: UTF8.self)) == own)
