@@ -4,7 +4,8 @@ import Wire
 /// `Sec-WebSocket-Extensions` (RFC 6455 section 9.1) and permessage-deflate (RFC 7692 section 7.1).
 @Suite struct WebSocketExtensionTests {
   @Test(arguments: [
-    ("a", "a"), ("a,b", "a, b"), ("a,", "a"), (" , a ,, b , ", "a, b"), (" a ; b = c ; d ", "a; b=c; d"),
+    ("a", "a"), ("a,b", "a, b"), ("a,", "a"), (" , a ,, b , ", "a, b"),
+    (" a ; b = c ; d ", "a; b=c; d"),
     ("a; b=\"c\"", "a; b=c"), ("a; b=\"\\c\\d\"", "a; b=cd"),
     (
       "permessage-deflate; client_max_window_bits; server_max_window_bits=10",
