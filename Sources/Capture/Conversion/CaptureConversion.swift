@@ -73,7 +73,9 @@ package struct CaptureConversion {
   }
 
   /// Whether the file has secrets in it.
-  package var hasSecrets: Bool { !EmbeddedSecrets.all(in: path).isEmpty }
+  package var hasSecrets: Bool {
+    (try? Self.captureFormat(path)) == .pcapng && !EmbeddedSecrets.all(in: path).isEmpty
+  }
 
   /// The time of the first frame that the capture filter lets through; nil where it has none.
   package var firstTime: Timestamp? {

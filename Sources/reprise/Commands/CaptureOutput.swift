@@ -110,7 +110,12 @@ struct CaptureOutput {
     // Of what is left out the secrets are, too.
     let leavesOut = plan.choosesConnections || isInTime || options.bpf != nil
     let narrowsSecrets = leavesOut && conversion.hasSecrets
-    if plan.choosesConnections || isPlain || embedsSecrets || narrowsSecrets {
+    let isExpected = plan.choosesConnections || isPlain || embedsSecrets
+    if isExpected || narrowsSecrets {
+      // Progress knows of the passes that the options ask for.
+      var quiet = options
+      quiet.count = nil
+      let conversion = isExpected ? conversion : CaptureConversion(file.path, quiet)
       let window = try TimeWindow(arguments)
       if isInTime { _ = window.contains(try conversion.firstTime) }
       let survey = try conversion.survey(isWritten: window.contains) { event, connections in

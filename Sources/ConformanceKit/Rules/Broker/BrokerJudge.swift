@@ -35,9 +35,10 @@ struct BrokerJudge {
   private var latest: Moment?
   private var disorder: Int64 = 0
   /// How often a message came on a connection.
-  private var copies = FlatTable<UInt32>(limit: 65_536, empty: 0)
-  /// The servers that messages were published to first; 0 where there were several.
-  private var origins = FlatTable<UInt64>(limit: 65_536, empty: 0)
+  private var copies = FlatTable<UInt32>(limit: 32_768, empty: 0)
+  /// The first servers that messages were published to.
+  private var publishedTo: [UInt64] = []
+  private static let mostPublished = 8
 
   /// What is known of one server.
   struct ServerFacts {
@@ -95,9 +96,7 @@ struct BrokerJudge {
   ) {
     let server = state.identity.endpoint
     let key = Self.key(content, at: server)
-    _ = origins.update(content.value) { origin, isNew in
-      if isNew { origin = server } else if origin != server { origin = 0 }
-    }
+    let isElsewhere = notePublished(content, to: server)
     if topic.beginsWithMark { hasMarks = true }
     if !wills.topics.isEmpty { wills.change(content.value) { $0.isSaid = true } }
     if packet.retain { keep(packet, topic, key, isRepeat: isRepeat, context, &state) }
@@ -113,6 +112,7 @@ struct BrokerJudge {
     if packet.qos > 0, let told = state.terms?.value.told, let id = packet.packetID {
       publication.reuse = told[.client].endings[id]
     }
+    if isElsewhere { publication.doubtOrigin() }
     let line = MessageLines.key(topic, qos: packet.qos, from: context.connection)
     (publication.sequence, publication.before) = lines.publish(key, on: line)
     let isKept = ledger.change(key) {
@@ -124,6 +124,20 @@ struct BrokerJudge {
       tally.leave(
         entry.rule, .ambiguousMessage, entry.hearing, at: Moment(entry.event.context))
     }
+  }
+
+  /// Takes note of a server that a message is published to: two addresses may be those of one.
+  /// - Returns: Whether the same is known to have been published at another address.
+  private mutating func notePublished(_ content: ContentHash, to server: UInt64) -> Bool {
+    if !publishedTo.contains(server), publishedTo.count < Self.mostPublished {
+      publishedTo.append(server)
+    }
+    guard publishedTo.count > 1 else { return false }
+    var isElsewhere = false
+    for other in publishedTo where other != server {
+      if ledger.change(Self.key(content, at: other), { $0.doubtOrigin() }) { isElsewhere = true }
+    }
+    return isElsewhere
   }
 
   /// Whether a message is one that was open when the connection before ended.
@@ -169,14 +183,18 @@ struct BrokerJudge {
     let key = Self.key(content, at: server)
     pending.pass(on: event.context.connection, key: key)
     pendingOfWills.pass(on: event.context.connection, key: key)
-    let publication = published(content, key, packet, matching, event.context, server)
+    let isKnown = state.routesAreKnown
+    let publication = ledger[key]
+    if let publication, isKnown {
+      count(packet, publication, matching, on: event.context.connection, at: server)
+    }
     // When a will was published is not known.
     let isOlder =
       publication.map { !$0.isWill && $0.last.time.nanoseconds < matching.requested }
       ?? (servers[server]?.doubt == nil)
     let delivery = Delivery(
       key: key, server: server, publication: publication, matching: matching,
-      isKnown: state.routesAreKnown, isOlder: isOlder)
+      isKnown: isKnown, isOlder: isOlder)
     judgeDollar(packet, topic, delivery, event, &state, hearing, &tally)
     judgeGrant(packet, delivery, event, &state, hearing, &tally)
     judgeNumbers(packet, delivery, event, &state, hearing, &tally)
@@ -219,30 +237,24 @@ struct BrokerJudge {
     judgeOrder(packet, topic, publication, delivery, event, &state, hearing, &tally)
   }
 
-  /// What is known to have been published of a message that comes.
-  ///
-  /// More copies than were published tell of a publisher that is not in the capture and says the same; and who publishes
-  /// it at another address of the server may be the one.
-  private mutating func published(
-    _ content: ContentHash, _ key: UInt64, _ packet: borrowing MQTTPacketView,
-    _ matching: borrowing Matching, _ context: EventContext, _ server: UInt64
-  ) -> Publication? {
-    guard var publication = ledger[key] else { return nil }
-    if origins[content.value] == 0 { publication.doubtOrigin() }
-    guard !packet.dup, !packet.retain else { return publication }
+  /// Counts the copies of a message: more than were published tell of a publisher that is not in the capture and says the
+  /// same.
+  private mutating func count(
+    _ packet: borrowing MQTTPacketView, _ publication: Publication, _ matching: borrowing Matching,
+    on connection: Int, at server: UInt64
+  ) {
+    // What was sent again may come again by a fault of the server, and a filter that is shared counts once beside itself.
+    guard !packet.dup, !packet.retain, publication.isSingle, !publication.isWill,
+      !publication.wasRepeated, !matching.isShared
+    else { return }
     var count: UInt32 = 0
-    let place = key ^ UInt64(truncatingIfNeeded: context.connection) &* 0x9E37_79B9_7F4A_7C15
+    let place = publication.key ^ UInt64(truncatingIfNeeded: connection) &* 0x9E37_79B9_7F4A_7C15
     _ = copies.update(place) { copies, _ in
       copies &+= 1
       count = copies
     }
-    // What was sent again may come again by a fault of the server; of a topic that several filters match there are as many.
-    if !publication.wasRepeated, !publication.isWill, publication.isSingle,
-      Int(count) > publication.count * max(1, matching.count)
-    {
-      doubt(server, .publishersUnseen)
-    }
-    return publication
+    // Of a topic that several filters match there are as many.
+    if Int(count) > max(1, matching.count) { doubt(server, .publishersUnseen) }
   }
 
   /// Looks at a message by what wills and retained messages its topic has.
