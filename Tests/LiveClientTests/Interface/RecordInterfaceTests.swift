@@ -56,8 +56,9 @@ import Testing
     let payloads = ["32312e30", "32312e31", "32312e32"].map { "plant/1 \($0)" }
     #expect(messages.sorted() == payloads.flatMap { [$0, $0] })
     #expect(try await tshark(["-T", "fields", "-e", "frame.number"]).components("\n") == packets)
-    // Nothing is missing, and nothing looks broken.
-    #expect(try await tshark(mqtt + ["-Y", "_ws.malformed || tcp.analysis.flags"]) == "")
+    // Nothing looks broken. What two processors send may be captured in another order, which tshark flags; that nothing is
+    // missing shows below.
+    #expect(try await tshark(mqtt + ["-Y", "_ws.malformed"]) == "")
 
     let judged = try await RunningCommand.run(["conform", "trace", file], in: directory)
     #expect(judged.status == 0, "\(judged.output)\(judged.errors)")
