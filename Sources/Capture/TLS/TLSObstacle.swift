@@ -43,7 +43,7 @@ enum TLSObstacle: Hashable {
     case .unfinished: "ended within the handshake"
     case .lostTrack: "can't be read to the end: too much is missing from the capture"
     case .notTLS: "can't be read to the end: what follows is no record of TLS"
-    case .plainAnswer: "is none on the server's side, whose answer is no record of TLS"
+    case .plainAnswer: "can't be read: the server answers without TLS"
     }
   }
 

@@ -131,7 +131,7 @@
       #expect(try Self.types(tap) == ["TLS"])
       #expect(tap.notes.count == 1)
       #expect(
-        tap.notes.first?.contains("is none on the server's side, whose answer is no record of TLS")
+        tap.notes.first?.contains("can't be read: the server answers without TLS")
           == true, "\(tap.notes)")
     }
 
