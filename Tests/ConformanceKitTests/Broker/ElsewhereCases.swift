@@ -75,6 +75,23 @@ extension SharedCase {
       }
     },
     SharedCase(
+      "a session that is there behind such a connection, which was seen before the one before had ended",
+      in: [.v3_1_1], [.absentSessionIsTold: (0, 0, 1, [12])]
+    ) {
+      $0.join("c")
+      $0.client(.disconnect(.init()))
+      $0.on(2) {
+        $0.open(isFromStart: false)
+        $0.answerPing()
+      }
+      $0.close(.client)
+      $0.on(2) { $0.close(.client) }
+      $0.on(3) {
+        $0.join("c", cleanStart: false, isPresent: true)
+        $0.finish()
+      }
+    },
+    SharedCase(
       "a client that is gone and does not close behind its DISCONNECT",
       [.nothingAfterDisconnect: (0, 1, 0, []), .closesAfterDisconnect: (0, 0, 1, [5])]
     ) {

@@ -152,7 +152,7 @@ struct LastConnects {
   /// Takes note that a CONNECT was refused: the session is what it was.
   mutating func takeBack(_ identity: ConnectionIdentity, on connection: Int) {
     guard connections[identity.name] == Int32(clamping: connection) else { return }
-    connections[identity.name] = identity.previous == 0 ? nil : identity.previous
+    connections[identity.name] = identity.previous
   }
 }
 
