@@ -11,7 +11,7 @@
     private static let rsa = [
       "AES128-SHA", "AES128-SHA256", "AES128-CCM8", "AES256-CCM", "NULL-SHA", "NULL-SHA256",
       "AES128-SHA-mac-first", "AES128-SHA-plain-master",
-      "resumed-rsa-ticket-1", "resumed-rsa-id-1",
+      "resumed-rsa-ticket-1", "resumed-rsa-id-1", "refused-1", "refused-2",
     ]
     private static let shared = [
       "PSK-AES128-GCM-SHA256", "PSK-AES128-CCM8", "PSK-AES256-CBC-SHA",
@@ -169,6 +169,16 @@
       let secrets = TLSSecrets(
         serverKey: try Self.withKey(first.serverKey) { try TLSServerKey($0) })
       #expect(Tap(second.dialogue().segments, secrets: secrets).events.count == 1)
+      #expect(Self.isWhole(Tap(first.dialogue().segments, secrets: secrets)))
+      #expect(Self.isWhole(Tap(second.dialogue().segments, secrets: secrets)))
+    }
+
+    @Test func `a ticket that is refused leads to secrets of its own`() throws {
+      let (first, second) = (
+        try TLSSessions.named("refused-1"), try TLSSessions.named("refused-2")
+      )
+      let secrets = TLSSecrets(
+        serverKey: try Self.withKey(second.serverKey) { try TLSServerKey($0) })
       #expect(Self.isWhole(Tap(first.dialogue().segments, secrets: secrets)))
       #expect(Self.isWhole(Tap(second.dialogue().segments, secrets: secrets)))
     }

@@ -58,7 +58,7 @@ enum TLSSessions {
       "renegotiated",
       "resumed-ticket-1",
       "resumed-ticket-2", "resumed-id-1", "resumed-id-2", "resumed-rsa-ticket-1",
-      "resumed-rsa-ticket-2", "resumed-rsa-id-1", "resumed-rsa-id-2",
+      "resumed-rsa-ticket-2", "resumed-rsa-id-1", "resumed-rsa-id-2", "refused-1", "refused-2",
     ].map { ($0, "TLS 1.2") }
 
   /// The key that both ends have.

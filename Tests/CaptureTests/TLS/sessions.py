@@ -297,6 +297,11 @@ def main(folder):
         ("-1", ["-groups", "P-384", "-sess_out", "retry.session"], session),
         ("-2", ["-groups", "X25519:P-384", "-sess_in", "retry.session"] + early_data, session))
 
+    # A ticket that a server of other keys does not take: what follows is a handshake of its own.
+    suite = cipher("AES128-SHA")
+    for suffix, option in [("-1", "-sess_out"), ("-2", "-sess_in")]:
+        sessions.play("refused", tls12 + suite, [(suffix, suite + [option, "refused.session"], session)])
+
     failed = []
 
     def work():
