@@ -24,7 +24,7 @@ struct CaptureSession: ~Copyable {
   ) throws(CaptureError) {
     let embedded = reader.embeddedSecrets
     let isRead = reader.format == .pcapng ? path : nil
-    let isPiped = reader.isPiped && options.keyLog != nil
+    let isPiped = reader.isPiped && !options.keyLogs.isEmpty
     self.reader = reader
     if let bpf = options.bpf { filter = try PacketFilter(bpf) } else { filter = nil }
     let secrets = try TLSSecrets(
@@ -38,8 +38,8 @@ struct CaptureSession: ~Copyable {
     self.reader.keep(pace)
   }
 
-  /// The connections that secrets may be of, by the randoms of their clients.
-  var secretUses: [[UInt8]: FlowOpening] { session.secretUses }
+  /// The secrets by which it is decrypted, with what they are of.
+  var secrets: TLSSecrets { session.secrets }
 
   /// Reads the next frames.
   /// - Parameter count: How many.

@@ -31,8 +31,8 @@ package struct FrameSession: ~Copyable {
         emitter: emitter))
   }
 
-  /// The connections that secrets may be of, by the randoms of their clients.
-  var secretUses: [[UInt8]: FlowOpening] { reassembler.consumer.secrets.uses }
+  /// The secrets by which it is decrypted, with what they are of.
+  var secrets: TLSSecrets { reassembler.consumer.secrets }
 
   /// Takes the next frame.
   /// - Parameter frame: The frame; the numbers of frames rise.
@@ -115,12 +115,12 @@ extension TLSSecrets {
     _ options: InputOptions, embedded: EmbeddedSecrets = EmbeddedSecrets(),
     lookAhead: (() -> [SecretsBlock])? = nil, isLive: Bool = false
   ) throws(CaptureError) {
-    var file: TLSKeyLogFile?
-    if let keyLog = options.keyLog { file = try TLSKeyLogFile(keyLog, mayCome: isLive) }
+    var files: [TLSKeyLogFile] = []
+    for path in options.keyLogs { files.append(try TLSKeyLogFile(path, mayCome: isLive)) }
     var serverKey: TLSServerKey?
     if let path = options.serverKey { serverKey = try TLSServerKey(path) }
     self.init(
-      keyLog: file, serverKey: serverKey, preSharedKey: options.preSharedKey, embedded: embedded,
+      keyLogs: files, serverKey: serverKey, preSharedKey: options.preSharedKey, embedded: embedded,
       lookAhead: lookAhead, isLive: isLive)
   }
 }

@@ -9,10 +9,10 @@ public struct InputOptions: Sendable {
   public var bpf: String?
   /// What to take the traffic of a port for, against what its bytes look like.
   public var decode: [UInt16: DecodeRule]
-  /// A key log in the format of NSS (SSLKEYLOGFILE), which may still grow, to decrypt TLS by; nil for none.
+  /// Key logs in the format of NSS (SSLKEYLOGFILE), which may still grow, to decrypt TLS by.
   ///
   /// Secrets that a pcapng file carries itself are found without it.
-  public var keyLog: String?
+  public var keyLogs: [String]
   /// The private RSA key of servers in PEM format, for cipher suites in which clients encrypt by it; nil for none.
   public var serverKey: String?
   /// The key that both ends have, for cipher suites in which nothing else makes the secret; nil for none.
@@ -36,13 +36,13 @@ public struct InputOptions: Sendable {
 
   /// Creates options.
   public init(
-    bpf: String? = nil, decode: [UInt16: DecodeRule] = [:], keyLog: String? = nil,
+    bpf: String? = nil, decode: [UInt16: DecodeRule] = [:], keyLogs: [String] = [],
     serverKey: String? = nil, preSharedKey: [UInt8]? = nil, memory: Int = defaultMemory,
     jobs: Int = 1
   ) {
     self.bpf = bpf
     self.decode = decode
-    self.keyLog = keyLog
+    self.keyLogs = keyLogs
     self.serverKey = serverKey
     self.preSharedKey = preSharedKey
     self.memory = memory

@@ -56,8 +56,10 @@ extension ProxyConnection {
     server?.hasBegun = true
     deadline = nil
     guard let ends = socket.ends else {
-      // It was there for a moment.
+      // It was there for a moment, and may have said why it went.
+      var rest = [UInt8](repeating: 0, count: 1_024)
       trouble = "the connection was lost"
+      if case .failed(let why) = server?.channel.read(into: &rest) { trouble = why }
       return giveUp()
     }
     tap.reached(

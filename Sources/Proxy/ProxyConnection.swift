@@ -148,7 +148,12 @@ final class ProxyConnection {
       guard !side.isDeaf else { return breakOff(by: peer) }
       self[peer]?.hasEnded = true
       if peer == .client { tap.ended(number, by: peer, .finished, at: clock.now) }
-    case .failed: breakOff(by: peer)
+    case .failed(let why):
+      // In TLS 1.3 a server refuses a client's certificate, or its lack, behind a handshake that the client takes for done.
+      if peer == .server, let refusal = upstream.refusal(why) {
+        tap.reached(number, .failed(refusal), at: clock.now)
+      }
+      breakOff(by: peer)
     }
   }
 

@@ -82,10 +82,21 @@ package struct ProxyUpstream: Sendable {
   func advice(_ trouble: String) -> String {
     // A handshake says itself what is to be done.
     guard !trouble.contains("; ") else { return "\(name) can't be reached: \(trouble)" }
+    if let refusal = refusal(trouble) { return refusal }
     let remedy =
       trouble.lowercased().contains("refused")
       ? "check host and port, and whether a server runs there" : "check host, port and network"
     return "\(name) can't be reached: \(trouble.lowercased()); \(remedy)"
+  }
+
+  /// Says why the server breaks off a connection of TLS; nil where it says nothing of it.
+  /// - Parameter trouble: What went wrong, in OpenSSL's words.
+  func refusal(_ trouble: String) -> String? {
+    guard isSecure, trouble.contains(" alert ") else { return nil }
+    let remedy =
+      trouble.contains("certificate") || trouble.contains("handshake failure")
+      ? "it may want --cert and --key" : "look what it says"
+    return "\(name) ends the connection: \(trouble); \(remedy)"
   }
 
   private static func hidingUser(_ text: String) -> String {

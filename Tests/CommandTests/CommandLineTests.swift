@@ -104,7 +104,7 @@ import Testing
     ),
     (
       ["convert", "x", "-o", "y.pcapng", "--embed-secrets"],
-      "--embed-secrets needs a key log; add --keylog FILE"
+      "--embed-secrets needs keys; add --keylog FILE, --server-key PEM or --psk HEX"
     ),
     (
       ["convert", "x", "-o", "y.pcap", "--embed-secrets", "--keylog", "k"],

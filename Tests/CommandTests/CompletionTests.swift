@@ -59,6 +59,10 @@ import Testing
       ("conform explain SDK-gateway-", "SDK-gateway-30"),
       ("conform trace --clause RFC6455-5.1-", "RFC6455-5.1-1"),
       ("conform trace --cla", "--clause"), ("conform sdk --clause SDK-link-", "SDK-link-3"),
+      ("conform broker --case beyond-sh", "beyond-shared"),
+      ("conform trace --spec mqtt-3.1.1,rfc", "mqtt-3.1.1,rfc6455"),
+      ("conform trace --clause MQTT-3.8.3-1,RFC6455-5.1-", "MQTT-3.8.3-1,RFC6455-5.1-1"),
+      ("conform trace --report jun", "junit="),
     ])
   func completesWhatACommandKnows(shell: Shell, line: (typed: String, word: String)) throws {
     let words = try complete(line.typed, in: shell)

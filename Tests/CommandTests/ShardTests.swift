@@ -62,6 +62,27 @@ import Testing
     #expect(results.filter { $0.errors.contains("/nowhere/at all: ") }.count == 1)
   }
 
+  /// What one part could not read is missing in what all are joined to, and that says so.
+  @Test func whatOnePartCannotReadIsToldOfTheWhole() throws {
+    let scratch = try Scratch()
+    let files = ["/nowhere/at all"] + Self.captures.prefix(6)
+    let whole = try judge([], files)
+    #expect(whole.status == 2)
+    var reports: [String] = []
+    for index in 1...2 {
+      let part = try judge(["--shard", "\(index)/2"], files)
+      reports.append(try scratch.write(Array(part.output.utf8), to: "\(index).json").path)
+    }
+    let joined = try RepriseProcess.run(["report", "merge", "--format", "json"] + reports)
+    #expect(joined.status == 2)
+    #expect(joined.errors.hasPrefix("reprise: /nowhere/at all: "))
+    #expect(joined.errors == whole.errors)
+    #expect(joined.output == whole.output)
+    let all = try scratch.write(Array(joined.output.utf8), to: "all.json").path
+    let badge = try RepriseProcess.run(["report", "badge", all])
+    #expect(badge.output.contains("passed, 1 not read</title>"))
+  }
+
   @Test(arguments: [
     "", "0/3", "4/3", "1", "1/", "/3", "1/3/5", "+1/3", "-1/3", "a/b", "1/65537", "1/0",
   ])

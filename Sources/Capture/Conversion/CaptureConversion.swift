@@ -6,8 +6,10 @@ package struct CaptureSurvey {
   package var connections = ChosenConnections()
   /// The connections that can be decrypted.
   fileprivate(set) var decrypted = ChosenConnections()
-  /// What the key log holds that the user names.
+  /// What the key logs hold that the user names.
   fileprivate var keyLog: [UInt8] = []
+  /// The secrets that other keys gave, by the randoms of the clients.
+  fileprivate var derived: [[UInt8]: [TLSKeyLog.Label: [UInt8]]] = [:]
   /// The connections that secrets may be of, by the randoms of their clients.
   fileprivate var secretUses: [[UInt8]: FlowOpening] = [:]
   /// How many connections can be decrypted.
@@ -34,9 +36,16 @@ package struct CaptureConversion {
     /// Creates a plan that writes everything.
     package init() {}
 
-    /// The lines of the key log that are of connections which are written.
+    /// The lines of the key logs that are of connections which are written, and those that the server's key or a
+    /// pre-shared one gave of connections which they decrypt.
     package var secrets: [UInt8] {
-      survey.map { KeyLogExcerpt.of($0.keyLog, for: randoms) } ?? []
+      guard let survey else { return [] }
+      let written = randoms
+      let decrypted = survey.derived.filter { random, _ in
+        guard written.contains(random), let opening = survey.secretUses[random] else { return false }
+        return survey.decrypted.contains(opening.first, opening.second, in: opening.arrival.frame)
+      }
+      return KeyLogExcerpt.of(survey.keyLog, for: written) + KeyLogExcerpt.lines(decrypted)
     }
 
     /// The randoms of the clients whose connections are written: secrets of others stay with who has them.
@@ -125,10 +134,13 @@ package struct CaptureConversion {
           survey.pointee.decrypted.choose(number)
         }
         survey.pointee.decryptedCount = plain.found.count
-        if let log = options.keyLog, let bytes = try? TLSKeyLogFile(log).read() {
-          survey.pointee.keyLog = bytes
+        for path in options.keyLogs {
+          guard let bytes = try? TLSKeyLogFile(path).read() else { continue }
+          // A last line may lack its end.
+          survey.pointee.keyLog += bytes + [UInt8(ascii: "\n")]
         }
-        survey.pointee.secretUses = session.secretUses
+        survey.pointee.secretUses = session.secrets.uses
+        survey.pointee.derived = session.secrets.derived
       }
       return survey
     }

@@ -17,4 +17,28 @@ enum KeyLogExcerpt {
     }
     return excerpt
   }
+
+  /// Writes secrets as a key log.
+  /// - Parameter secrets: The secrets, by the randoms of the clients' hellos.
+  /// - Returns: A line each in the format of NSS, in an order that is always the same.
+  static func lines(_ secrets: [[UInt8]: [TLSKeyLog.Label: [UInt8]]]) -> [UInt8] {
+    var text = ""
+    for (random, labels) in secrets.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      for label in TLSKeyLog.Label.allCases {
+        guard let secret = labels[label] else { continue }
+        text += "\(label.rawValue) \(digits(random)) \(digits(secret))\n"
+      }
+    }
+    return Array(text.utf8)
+  }
+
+  private static func digits(_ bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    for byte in bytes {
+      for half in [byte >> 4, byte & 15] {
+        text.append(half < 10 ? UInt8(ascii: "0") + half : UInt8(ascii: "a") + half - 10)
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
 }

@@ -23,6 +23,8 @@ final class LeftConnections {
 
   private var counts: [Key: (connections: Int, firstFrame: Int)] = [:]
   private var others = 0
+  /// The alerts that are not told.
+  private var alerts = 0
 
   /// Counts a connection.
   func add(_ kind: Kind, port: UInt16, frame: Int) {
@@ -35,6 +37,9 @@ final class LeftConnections {
       others += 1
     }
   }
+
+  /// Counts an alert that is not told: one of a flood on a connection of which nothing else is known.
+  func addAlert() { alerts += 1 }
 
   /// Counts a connection that is not decrypted, or not to its end.
   func add(_ session: TLSSession, _ obstacle: TLSObstacle, port: UInt16, frame: Int) {
@@ -53,6 +58,9 @@ final class LeftConnections {
     .map { Self.note($0.key, $0.value.connections, $0.value.firstFrame) }
     if others > 0 {
       notes.append("\(others) more connections can't be read for reasons like these")
+    }
+    if alerts > 0 {
+      notes.append("\(alerts) alerts of TLS are left out: before it is known what a connection speaks 8 of it are kept")
     }
     return notes
   }

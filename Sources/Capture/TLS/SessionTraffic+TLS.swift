@@ -11,6 +11,8 @@ final class TLSConnection {
   var plain: SessionConnection?
   /// The alerts that came before it was known what to tell of the connection.
   var alerts: [Event] = []
+  /// How many alerts are kept until that is known.
+  var keptAlerts = 0
   /// The connection of plain TCP that the plain bytes are written as, where they are.
   var plainTCP: SyntheticTCP?
   /// Whether the plain bytes are something that is decoded, or may be.
@@ -70,13 +72,14 @@ struct TLSJoint: TLSReceiver {
     let event = Event(context((side, arrival)), .tls(.alert(alert)))
     if let plain = state.plain, plain.number > 0 {
       if state.isWanted { event.withView { traffic.emitter.emit($0) } }
-    } else if let plain = state.plain {
-      plain.preface.append(event)
-    } else if state.alerts.count < Self.mostAlerts {
-      state.alerts.append(event)
+      return
     }
+    guard state.keptAlerts < Self.mostAlerts else { return traffic.left.addAlert() }
+    state.keptAlerts += 1
+    if let plain = state.plain { plain.preface.append(event) } else { state.alerts.append(event) }
   }
 
+  /// The most alerts that are kept of a connection until it is known what it speaks: nobody sends more than two.
   private static let mostAlerts = 8
 
   /// Tells why the connection is not decrypted, or not any further: the only event that there is then, but for alerts.
@@ -160,7 +163,7 @@ extension SessionTraffic {
   /// - Returns: Whether any still does.
   func settleTLS(_ now: Timestamp) -> Bool {
     guard !awaiting.connections.isEmpty else { return false }
-    secrets.readFile()
+    secrets.readFiles()
     var rest: [SessionConnection] = []
     for connection in awaiting.connections {
       guard let state = connection.tls, state.session.waiting != nil else {

@@ -6,6 +6,8 @@ enum TLSObstacle: Hashable {
   case notAmongSecrets
   /// There are secrets of this connection by name, but they do not decrypt it.
   case wrongSecrets
+  /// The server's key or the pre-shared one that is given makes secrets, but they do not decrypt it.
+  case wrongKey
   /// There is a key of a server or a pre-shared one, but no key tells the secrets of the cipher suite.
   case ephemeral(TLSCipherSuite)
   /// There is one of two keys that tell the secrets of the cipher suite together.
@@ -32,6 +34,7 @@ enum TLSObstacle: Hashable {
     case .noSecrets: "can't be read without keys"
     case .notAmongSecrets: "can't be read: no key that is given belongs to it"
     case .wrongSecrets: "can't be read: what is given as its keys does not decrypt it"
+    case .wrongKey: "can't be read: the key that is given does not decrypt it"
     case .ephemeral(let suite):
       "can't be read by the key that is given: no such key tells the secrets of \(suite.name)"
     case .halfOfKeys(let suite):
@@ -55,6 +58,7 @@ enum TLSObstacle: Hashable {
     case .ephemeral: "give a key log by --keylog FILE"
     case .halfOfKeys: "give both: --server-key PEM --psk HEX"
     case .notAmongSecrets, .wrongSecrets: "give the key log of that very session"
+    case .wrongKey: "give the key that was in use then by --server-key or --psk, or a key log"
     case .noHandshake: "start the capture before the connection, and take it with -s 0"
     case .plainAnswer: "connect to a port where the server speaks TLS, or without it"
     case .suite, .version, .compression, .unfinished, .lostTrack, .notTLS: nil

@@ -12,10 +12,13 @@ final class TLSSecrets {
   let serverKey: TLSServerKey?
   /// The key that both ends have, for suites in which nothing else makes the secret.
   let preSharedKey: [UInt8]?
-  private let file: TLSKeyLogFile?
-  private var fileLog = TLSKeyLog()
+  /// The key logs that the user names, each with what was read of it.
+  private var logs: [NamedLog]
   private var embeddedLog = TLSKeyLog()
   private let embedded: EmbeddedSecrets
+  /// Secrets that the other keys gave, as a key log would have them, by the randoms of the clients; kept only where
+  /// it is known what is written.
+  private(set) var derived: [[UInt8]: [TLSKeyLog.Label: [UInt8]]] = [:]
   /// How many of the embedded blocks are in the log.
   private var blocksRead = 0
   /// Reads the secrets of the whole capture, be they behind its frames; nil once that is done, and for a pipe.
@@ -27,35 +30,64 @@ final class TLSSecrets {
   /// The connections of which something is written, by the randoms of their clients, which is what key logs name them by.
   private(set) var uses: [[UInt8]: FlowOpening] = [:]
 
+  /// A key log that may grow while it is read, and what it holds so far.
+  private struct NamedLog {
+    let file: TLSKeyLogFile
+    var secrets = TLSKeyLog()
+    /// How many bytes were read of it.
+    var size = 0
+
+    /// Reads what the file has grown by.
+    mutating func read() {
+      let more = file.read()
+      guard !more.isEmpty else { return }
+      size += more.count
+      secrets.read(more, from: file.path)
+      secrets.tryLastLine()
+    }
+
+    /// What is wrong with it, where no more comes.
+    mutating func finish() -> [String] {
+      read()
+      if file.isMissing { return ["\(file.path) never came: check its path"] }
+      secrets.finish(file.path)
+      if secrets.count == 0, secrets.wrongLines == 0 {
+        let what = size == 0 ? "it is empty" : "none of its lines is one of a key log"
+        return ["\(file.path) holds no secret: \(what)"]
+      }
+      return secrets.notes
+    }
+  }
+
   /// Prepares to look for secrets.
   /// - Parameters:
-  ///   - keyLog: The key log that the user names.
+  ///   - keyLogs: The key logs that the user names.
   ///   - serverKey: The private key of the servers.
   ///   - preSharedKey: The key that both ends have.
   ///   - embedded: What the reader of the capture finds.
   ///   - lookAhead: What reads the secrets of the whole capture; nil where it can't be read twice.
   ///   - isLive: Whether it is captured right now, so that the key log may lag behind it.
   init(
-    keyLog: TLSKeyLogFile? = nil, serverKey: TLSServerKey? = nil, preSharedKey: [UInt8]? = nil,
+    keyLogs: [TLSKeyLogFile] = [], serverKey: TLSServerKey? = nil, preSharedKey: [UInt8]? = nil,
     embedded: EmbeddedSecrets = EmbeddedSecrets(),
     lookAhead: (() -> [SecretsBlock])? = nil, isLive: Bool = false
   ) {
-    mayGrow = isLive && keyLog != nil
-    file = keyLog
+    mayGrow = isLive && !keyLogs.isEmpty
+    logs = keyLogs.map { NamedLog(file: $0) }
     self.serverKey = serverKey
     self.preSharedKey = preSharedKey
     self.embedded = embedded
     self.lookAhead = lookAhead
   }
 
-  /// Whether the key log may have more secrets later, of what is captured right now.
+  /// Whether the key logs may have more secrets later, of what is captured right now.
   let mayGrow: Bool
-  /// How many bytes were read of the key log.
-  private(set) var bytesRead = 0
+  /// How many bytes were read of the key logs.
+  var bytesRead: Int { logs.reduce(0) { $0 + $1.size } }
 
   /// Whether there are no secrets at all.
   var isEmpty: Bool {
-    guard file == nil, !hasKeys, embeddedLog.count == 0 else { return false }
+    guard logs.isEmpty, !hasKeys, embeddedLog.count == 0 else { return false }
     readEmbedded()
     readAhead()
     return embeddedLog.count == 0
@@ -66,26 +98,20 @@ final class TLSSecrets {
 
   /// What is wrong with the secrets, in sentences without any of them.
   func finish() -> [String] {
-    if let file {
-      readFile()
-      if file.isMissing { return ["\(file.path) never came: check its path"] + embeddedLog.notes }
-      fileLog.finish(file.path)
-      if fileLog.count == 0, fileLog.wrongLines == 0 {
-        let what = bytesRead == 0 ? "it is empty" : "none of its lines is one of a key log"
-        return ["\(file.path) holds no secret: \(what)"] + embeddedLog.notes
-      }
-    }
-    return fileLog.notes + embeddedLog.notes
+    logs.indices.flatMap { logs[$0].finish() } + embeddedLog.notes
   }
 
   /// Returns the secret of a connection; nil if there is none.
   func secret(_ label: TLSKeyLog.Label, of clientRandom: [UInt8]) -> [UInt8]? {
     var known: [UInt8]? {
-      fileLog.secret(label, of: clientRandom) ?? embeddedLog.secret(label, of: clientRandom)
+      for log in logs {
+        if let secret = log.secrets.secret(label, of: clientRandom) { return secret }
+      }
+      return embeddedLog.secret(label, of: clientRandom)
     }
     if known == nil {
       readEmbedded()
-      readFile()
+      readFiles()
     }
     if known == nil { readAhead() }
     return known
@@ -94,6 +120,11 @@ final class TLSSecrets {
   /// Takes note that a connection went on whose client said hello with a random.
   func note(_ random: [UInt8], of opening: FlowOpening, at time: Timestamp) {
     if isWritten?(time) == true { uses[random] = opening }
+  }
+
+  /// Takes note of a secret that was made of the server's key, a pre-shared one or an earlier session's.
+  func noteDerived(_ secret: [UInt8], _ label: TLSKeyLog.Label, of clientRandom: [UInt8]) {
+    if isWritten != nil { derived[clientRandom, default: [:]][label] = secret }
   }
 
   // MARK: Resumption
@@ -132,13 +163,8 @@ final class TLSSecrets {
     embeddedLog.finish(place)
   }
 
-  /// Reads what the key log has grown by.
-  func readFile() {
-    guard let file else { return }
-    let more = file.read()
-    guard !more.isEmpty else { return }
-    bytesRead += more.count
-    fileLog.read(more, from: file.path)
-    fileLog.tryLastLine()
+  /// Reads what the key logs have grown by.
+  func readFiles() {
+    for index in logs.indices { logs[index].read() }
   }
 }

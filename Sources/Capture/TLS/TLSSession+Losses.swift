@@ -162,7 +162,7 @@ extension TLSSession {
       return
     }
     guard direction.hasOpened || direction.hasLost else {
-      obstacle = direction.hasData ? .lostTrack : .wrongSecrets
+      obstacle = direction.hasData ? .lostTrack : hasDerivedSecrets ? .wrongKey : .wrongSecrets
       return
     }
     if resume(record, header, atMost: Self.mostMissed, side, arrival, receiver) { return }

@@ -68,6 +68,8 @@ final class TLSSession {
   private var master: [UInt8]?
   /// What makes the next secrets of 1.3, until the server's Finished.
   private var schedule: TLSKeySchedule?
+  /// Whether the secrets in use are made of the server's key or of a pre-shared one.
+  private(set) var hasDerivedSecrets = false
 
   /// Begins with the first byte of a connection, or in its midst.
   init(client: Side, _ secrets: TLSSecrets, _ buffer: TLSPlainBuffer) {
@@ -277,6 +279,7 @@ final class TLSSession {
       let pair = schedule.handshakeSecrets(sharedMessages)
     else { return false }
     self.schedule = schedule
+    hasDerivedSecrets = true
     append(pair, .handshake, suite)
     for direction in [first, second] where direction.current?.kind != .early { direction.advance() }
     return true
@@ -298,7 +301,12 @@ final class TLSSession {
   }
 
   private func append(_ pair: TLSKeySchedule.Pair, _ kind: TLSEpoch.Kind, _ suite: TLSCipherSuite) {
-    for (direction, secret) in [(self[client], pair.client), (self[client.other], pair.server)] {
+    let isTraffic = kind == .traffic
+    for (direction, secret, label) in [
+      (self[client], pair.client, isTraffic ? TLSKeyLog.Label.clientTraffic : .clientHandshake),
+      (self[client.other], pair.server, isTraffic ? .serverTraffic : .serverHandshake),
+    ] {
+      if let random = clientHello?.random { secrets.noteDerived(secret, label, of: random) }
       guard let cipher = TLSKeys.cipher(secret: secret, suite) else { continue }
       direction.upcoming.append(TLSEpoch(kind: kind, cipher: cipher, secret: secret))
     }
@@ -316,8 +324,9 @@ final class TLSSession {
     }
     obstacle = Self.obstacle(serverHello)
     guard obstacle == nil else { return }
+    let logged = secrets.secret(.master, of: clientHello.random)
     guard
-      let master = secrets.secret(.master, of: clientHello.random)
+      let master = logged
         ?? (hasKeyExchange ? nil : resumed(clientHello, serverHello))
         ?? exchange.master(clientHello, serverHello, secrets)
     else {
@@ -336,6 +345,8 @@ final class TLSSession {
       return
     }
     self.master = master
+    hasDerivedSecrets = logged == nil
+    if hasDerivedSecrets { secrets.noteDerived(master, .master, of: clientHello.random) }
     secrets.keep(master, for: serverHello.sessionID)
     self[client].upcoming = [TLSEpoch(kind: .tls12, cipher: ciphers.client)]
     self[client.other].upcoming = [TLSEpoch(kind: .tls12, cipher: ciphers.server)]
@@ -387,6 +398,7 @@ final class TLSSession {
         let cipher = TLSKeys.cipher(secret: secret, suite),
         cipher.open(record, sequence: 0, into: &plain) != nil
       else { continue }
+      if logged == nil { secrets.noteDerived(secret, .clientEarly, of: hello.random) }
       self[client].use(TLSEpoch(kind: .early, cipher: cipher, secret: secret))
       return
     }

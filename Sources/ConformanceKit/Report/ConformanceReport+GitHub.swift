@@ -3,6 +3,10 @@ extension ConformanceReport {
   /// warning where a SHOULD is not followed, a notice where a finding is accepted, and a line of sums.
   func githubAnnotations() -> String {
     var text = ""
+    for input in unread {
+      text += "::error title=not read,file=\(Self.property(Self.printable(input.file)))::"
+      text += Self.message(input.text) + "\n"
+    }
     for result in results {
       switch result.verdict {
       case .failed: text += Self.annotations("error", result)

@@ -16,12 +16,12 @@ extension ConformanceReport {
     </head>
     <body>
     <header>
-    <h1>Conformance: \(hasFailed ? "failed" : "nothing violated")</h1>
+    <h1>Conformance: \(headline)</h1>
     <p>\(sums); judged by reprise \(toolVersion.markup).</p>\(scenarioLine)
     \(inputList)
     </header>
     <main>
-    \(filters)
+    \(unreadList)\(filters)
     \(specs.map(table).joined())\(steps)\(baselineRemarks)
     </main>
     </body>
@@ -30,12 +30,26 @@ extension ConformanceReport {
     """
   }
 
+  private var headline: String {
+    if hasFailed { return "failed" }
+    return unread.isEmpty ? "nothing violated" : "not all could be read"
+  }
+
+  private var unreadList: String {
+    guard !unread.isEmpty else { return "" }
+    let items = unread.map { "<li><code>\($0.file.markup)</code>: \($0.reason.markup)</li>" }
+    return "<section><h2>Not read, and not judged</h2><ul>\(items.joined())</ul></section>\n"
+  }
+
   private var scenarioLine: String { scenarioSums.map { "\n<p>\($0.markup)</p>" } ?? "" }
 
   private var inputList: String {
     guard !inputs.isEmpty else { return "" }
-    let items = inputs.map { "<li><code>\($0.markup)</code></li>" }.joined()
-    return "<details><summary>\(inputs.count) judged</summary><ul>\(items)</ul></details>"
+    let missing = Set(unread.map(\.file))
+    let items = inputs.filter { !missing.contains($0) }
+      .map { "<li><code>\($0.markup)</code></li>" }.joined()
+    return
+      "<details><summary>\(inputs.count - unread.count) judged</summary><ul>\(items)</ul></details>"
   }
 
   /// The verdicts to choose from: those that some clause has, where what failed is shown first.

@@ -6,6 +6,12 @@ extension ConformanceReport {
     var suites = specs.map { spec in
       JUnitSuite(name: spec, cases: results.filter { $0.clause.spec == spec }.map(Self.testCase))
     }
+    if !unread.isEmpty {
+      let cases = unread.map {
+        JUnitCase(name: $0.file, className: "inputs", outcome: .unread($0.reason))
+      }
+      suites.insert(JUnitSuite(name: "inputs", cases: cases), at: 0)
+    }
     if !unbound.isEmpty {
       suites.append(JUnitSuite(name: "steps", cases: unbound.enumerated().map(Self.stepCase)))
     }
@@ -15,9 +21,10 @@ extension ConformanceReport {
     }
     let tests = suites.reduce(0) { $0 + $1.cases.count }
     let failures = suites.reduce(0) { $0 + $1.failures }
+    let errors = suites.reduce(0) { $0 + $1.errors }
     var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
     text += "<testsuites name=\"reprise\" tests=\"\(tests)\" failures=\"\(failures)\""
-    text += " errors=\"0\" time=\"0\">\n"
+    text += " errors=\"\(errors)\" time=\"0\">\n"
     for suite in suites { text += suite.xml(version: toolVersion, inputs: inputs) }
     return text + "</testsuites>\n"
   }
@@ -79,11 +86,12 @@ private struct JUnitSuite {
   let cases: [JUnitCase]
 
   var failures: Int { cases.count { $0.isFailure } }
+  var errors: Int { cases.count { $0.isError } }
 
   func xml(version: String, inputs: [String]) -> String {
     let skipped = cases.count { $0.isSkipped }
     var text = "  <testsuite name=\"\(name.markup)\" tests=\"\(cases.count)\""
-    text += " failures=\"\(failures)\" errors=\"0\" skipped=\"\(skipped)\" time=\"0\">\n"
+    text += " failures=\"\(failures)\" errors=\"\(errors)\" skipped=\"\(skipped)\" time=\"0\">\n"
     text += "    <properties>\n"
     text += "      <property name=\"reprise\" value=\"\(version.markup)\"/>\n"
     for input in inputs { text += "      <property name=\"input\" value=\"\(input.markup)\"/>\n" }
@@ -100,6 +108,8 @@ private struct JUnitCase {
     /// What comes last is XML already.
     case failed(type: String, message: String, String)
     case skipped(_ message: String, String)
+    /// There is no verdict, for a reason that is nobody's conduct.
+    case unread(_ reason: String)
   }
 
   let name: String
@@ -108,6 +118,10 @@ private struct JUnitCase {
 
   var isFailure: Bool {
     if case .failed = outcome { true } else { false }
+  }
+
+  var isError: Bool {
+    if case .unread = outcome { true } else { false }
   }
 
   var isSkipped: Bool {
@@ -122,6 +136,9 @@ private struct JUnitCase {
     case .failed(let type, let message, let content):
       return head + ">\n      <failure type=\"\(type.markup)\" message=\"\(message.markup)\">"
         + content + "</failure>\n    </testcase>\n"
+    case .unread(let reason):
+      return head + ">\n      <error type=\"unread\" message=\"\(reason.markup)\"/>\n"
+        + "    </testcase>\n"
     case .skipped(let message, let content):
       let skipped = "      <skipped message=\"\(message.markup)\""
       return head + ">\n" + skipped + (content.isEmpty ? "/>\n" : ">\(content)</skipped>\n")

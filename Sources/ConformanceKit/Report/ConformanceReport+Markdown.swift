@@ -1,13 +1,86 @@
 extension ConformanceReport {
   /// Returns the report as a comment on a pull request: a table, and the findings folded under it.
   ///
-  /// What captures hold stands in preformatted text only, where nothing is a link, a mention or an image.
+  /// What captures hold stands in preformatted text only, where nothing is a link, a mention or an image. GitHub and
+  /// GitLab refuse a comment that is too long, so where all of it is, less is shown of each clause, and of fewer clauses.
   func markdown() -> String {
-    let isGood = !hasFailed
-    var text =
-      "### Reprise: \(isGood ? "nothing violated" : "\(sums)")\n\n"
+    var last = ""
+    for findings in [3, 1] {
+      last = markdown(Parts(self, findings: findings), room: .max)
+      if last.utf8.count <= Self.mostMarkdown { return last }
+    }
+    return markdown(Parts(self, findings: 1), room: Self.mostMarkdown)
+  }
+
+  /// The bytes of a comment that code hosts take: GitHub's limit is 65,536 characters.
+  private static let mostMarkdown = 65_536
+
+  /// What stands under the table, by heading.
+  private struct Parts {
+    /// What is told whatever its length: it is about the run.
+    var heads: [String] = []
+    /// The clauses of each verdict, each with its findings.
+    var clauses: [(title: String, details: [String])] = []
+    var undecided: String
+
+    init(_ report: ConformanceReport, findings: Int) {
+      if !report.unread.isEmpty {
+        let lines = report.unread.map { "\($0.text)\n" }.joined()
+        heads.append("\n#### Not read, and not judged\n\n" + ConformanceReport.preformatted(lines))
+      }
+      for (verdict, title) in [
+        (Verdict.failed, "Failed"), (.notFollowed, "Not followed"), (.accepted, "Accepted"),
+      ] {
+        let rows = report.results.filter { $0.verdict == verdict }
+        clauses.append((title, rows.map { ConformanceReport.details($0, most: findings) }))
+      }
+      if !report.unbound.isEmpty {
+        let blocks = report.unbound.map { ConformanceReport.preformatted(ConformanceReport.block($0)) }
+        clauses.append(("Wrong where a scenario shows no clause", blocks))
+      }
+      if let baseline = report.baseline, !baseline.remarks.isEmpty {
+        let lines = baseline.remarks.map { "\(ConformanceReport.printable($0.title)): \($0.text)\n" }
+        let file = ConformanceReport.printable(baseline.file)
+        let text = ConformanceReport.preformatted("\(file)\n" + lines.joined())
+        clauses.append(("Baseline", [text]))
+      }
+      undecided = report.undecided
+    }
+  }
+
+  /// Writes the report in the bytes that there are.
+  private func markdown(_ parts: Parts, room: Int) -> String {
+    let lacksFiles = unread.isEmpty ? "nothing violated" : "nothing violated in what could be read"
+    var text = "### Reprise: \(hasFailed ? sums : lacksFiles)\n\n" + markdownTable
+    let most = room - Self.lastWords
+    for head in parts.heads where text.utf8.count + head.utf8.count <= most { text += head }
+    var left = 0
+    for (title, details) in parts.clauses where !details.isEmpty {
+      var isBegun = false
+      for detail in details {
+        let heading = isBegun ? "" : "\n#### \(title)\n"
+        guard text.utf8.count + heading.utf8.count + detail.utf8.count <= most else {
+          left += 1
+          continue
+        }
+        isBegun = true
+        text += heading + detail
+      }
+    }
+    if text.utf8.count + parts.undecided.utf8.count <= most { text += parts.undecided }
+    guard room < .max else { return text }
+    return text + "\nThis is not all, as a comment has its limit"
+      + (left > 0 ? ": \(left) more under these headings" : "")
+      + ". The report as HTML or JSON has everything.\n"
+  }
+
+  /// The room for what is said of the rest.
+  private static let lastWords = 200
+
+  /// How many clauses have which verdict, a row a standard.
+  private var markdownTable: String {
     let columns = markdownColumns
-    text += "| |" + columns.map { " \($0.rawValue) |" }.joined() + "\n"
+    var text = "| |" + columns.map { " \($0.rawValue) |" }.joined() + "\n"
     text += "|---|" + columns.map { _ in "---:|" }.joined() + "\n"
     for spec in specs {
       let rows = results.filter { $0.clause.spec == spec }
@@ -15,23 +88,7 @@ extension ConformanceReport {
       for verdict in columns { text += " \(rows.count { $0.verdict == verdict }) |" }
       text += "\n"
     }
-    for (verdict, title) in [
-      (Verdict.failed, "Failed"), (.notFollowed, "Not followed"), (.accepted, "Accepted"),
-    ] {
-      let rows = results.filter { $0.verdict == verdict }
-      if !rows.isEmpty { text += "\n#### \(title)\n" }
-      for result in rows { text += Self.details(result) }
-    }
-    if !unbound.isEmpty {
-      text += "\n#### Wrong where a scenario shows no clause\n\n"
-      text += Self.preformatted(unbound.map(Self.block).joined(separator: "\n"))
-    }
-    if let baseline, !baseline.remarks.isEmpty {
-      let lines = baseline.remarks.map { "\(Self.printable($0.title)): \($0.text)\n" }
-      text += "\n#### Baseline\n\n"
-      text += Self.preformatted("\(Self.printable(baseline.file))\n" + lines.joined())
-    }
-    return text + undecided
+    return text
   }
 
   private var markdownColumns: [Verdict] {
@@ -41,13 +98,11 @@ extension ConformanceReport {
     return all.filter { $0 != .accepted || baseline != nil }
   }
 
-  /// The most findings of a clause that are shown.
-  private static let mostInMarkdown = 3
-
-  private static func details(_ result: ClauseResult) -> String {
+  /// A clause with its first findings, folded.
+  private static func details(_ result: ClauseResult, most: Int) -> String {
     let clause = result.clause
-    let others = result.violated - min(mostInMarkdown, result.findings.count)
-    let blocks = result.findings.prefix(mostInMarkdown).map(block).joined(separator: "\n")
+    let others = result.violated - min(most, result.findings.count)
+    let blocks = result.findings.prefix(most).map(block).joined(separator: "\n")
     return "\n<details><summary><b>\(clause.id.markup)</b> (\(clause.spec.markup) section "
       + "\(clause.section.markup), \(clause.level.rawValue)), \(result.violated)× violated, "
       + "\(result.satisfied)× kept: \(clause.summary.markup)</summary>\n\n"

@@ -72,6 +72,9 @@ extension ConformanceReport {
     let ranks = Dictionary(inputs.enumerated().map { ($1, $0) }) { first, _ in first }
     let seen = SeenProtocols(joining: parts.compactMap(\.report.seen), ranks)
     let isStrict = try isStrict(parts)
+    let unread = parts.flatMap(\.report.unread).sorted {
+      ranks[$0.file] ?? 0 < ranks[$1.file] ?? 0
+    }
     // Causes are numbered in each part from 0.
     var offset = 0
     let reports = parts.map { part in
@@ -85,7 +88,8 @@ extension ConformanceReport {
     return ConformanceReport(
       toolVersion: parts.first?.report.toolVersion ?? "", inputs: inputs, results: results,
       isComplete: parts.allSatisfy(\.report.isComplete), seen: seen,
-      subject: parts.first?.report.subject)
+      subject: parts.first?.report.subject
+    ).lacking(unread)
   }
 
   /// Whether a violated SHOULD fails: all parts must have asked for the same.

@@ -56,6 +56,18 @@ extension ConformanceReport {
     self.init(
       toolVersion: version, inputs: inputs, results: results, isComplete: isComplete, seen: seen,
       subject: subject)
+    for entry in json["unread"]?.elements ?? [] {
+      unread.append(try UnreadInput(entry, of: file))
+    }
+  }
+}
+
+extension UnreadInput {
+  fileprivate init(_ value: JSONValue, of file: String) throws(ReportError) {
+    guard let input = value["file"]?.text, let reason = value["reason"]?.text else {
+      throw ReportError(file, "a file in it that could not be read has no name, or no reason")
+    }
+    self.init(file: input, reason: reason)
   }
 }
 

@@ -45,12 +45,7 @@ extension ConformanceReport {
     }
     let run: JSONValue = [
       "tool": ["driver": driver],
-      "invocations": [
-        [
-          "executionSuccessful": .bool(exitStatus != 2),
-          "exitCode": .number(String(exitStatus)),
-        ]
-      ],
+      "invocations": [sarifInvocation(exitStatus: exitStatus)],
       "artifacts": .array(artifacts), "results": .array(list),
       "columnKind": "unicodeCodePoints", "properties": ["totals": .object(totals)],
     ]
@@ -59,6 +54,24 @@ extension ConformanceReport {
       "runs": [run],
     ]
     return log.utf8 + [UInt8(ascii: "\n")]
+  }
+
+  /// How the run ended, with what it could not read.
+  private func sarifInvocation(exitStatus: Int) -> JSONValue {
+    var members = [
+      JSONMember("executionSuccessful", .bool(exitStatus != 2)),
+      JSONMember("exitCode", .number(String(exitStatus))),
+    ]
+    if !unread.isEmpty {
+      let notifications = unread.map { input -> JSONValue in
+        [
+          "level": "error", "message": ["text": .string(Self.plain(input.text))],
+          "locations": [.object([Self.location(input.file)])],
+        ]
+      }
+      members.append(JSONMember("toolExecutionNotifications", .array(notifications)))
+    }
+    return .object(members)
   }
 
   private static let mendedText = "An entry of a baseline accepts something that is still found."

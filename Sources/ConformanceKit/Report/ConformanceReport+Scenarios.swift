@@ -39,7 +39,7 @@ extension ConformanceReport {
   }
 
   /// What the scenarios without a verdict lack, with their files.
-  package var problems: [String] { scenarios?.compactMap(\.problem) ?? [] }
+  var scenarioProblems: [String] { scenarios?.compactMap(\.problem) ?? [] }
 }
 
 extension ScenarioRecord {

@@ -5,7 +5,12 @@ extension ConformanceReport {
   ///
   /// What is neither passed nor failed is skipped; a SHOULD that is not followed is to be done.
   func tap() -> String {
-    var points = results.map(Self.point)
+    var points = unread.map { input in
+      TAPPoint(
+        isOK: false, name: "read \(input.file)",
+        yaml: "  ---\n  message: \(Self.quoted(input.reason))\n  ...\n")
+    }
+    points += results.map(Self.point)
     for finding in unbound {
       points.append(
         TAPPoint(

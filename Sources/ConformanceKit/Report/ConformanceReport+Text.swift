@@ -8,6 +8,10 @@ extension ConformanceReport {
   public func text(color: Bool) -> String {
     let paint = Paint(isOn: color)
     var text = ""
+    if !unread.isEmpty {
+      text += paint.heading("Not read, and not judged")
+      for input in unread { text += input.text.wrapped(indent: 2) + "\n" }
+    }
     for spec in specs { text += (text.isEmpty ? "" : "\n") + table(of: spec, paint) }
     if let sums = scenarioSums ?? caseSums { text += "\n  \(sums)\n" }
     text += casesWithoutVerdict

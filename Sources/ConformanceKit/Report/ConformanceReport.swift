@@ -8,6 +8,8 @@ public struct ConformanceReport: Sendable, Hashable {
   public let inputs: [String]
   /// The clauses, in the catalogue's order.
   public internal(set) var results: [ClauseResult]
+  /// The files among ``inputs`` that could not be read.
+  public internal(set) var unread: [UnreadInput] = []
   /// What is wrong with steps of scenarios that show no clause: those that lead to others, and the end.
   public internal(set) var unbound: [Finding]
   /// What became of each scenario in each world, in the order of the run; nil where files were judged.
@@ -81,6 +83,7 @@ public struct ConformanceReport: Sendable, Hashable {
     json.string(toolVersion)
     json.raw(#"},"inputs":"#)
     json.strings(inputs)
+    if !unread.isEmpty { json.append(unread) }
     if let subject { json.field("subject", subject.rawValue) }
     json.raw(#","clauses":["#)
     for (index, result) in results.enumerated() {
@@ -175,6 +178,17 @@ private struct JSONText {
       raw(index > 0 ? ",{" : "{")
       field("reason", entry.reason.text, isFirst: true)
       raw(",\"count\":\(entry.count)}")
+    }
+    raw("]")
+  }
+
+  mutating func append(_ unread: [UnreadInput]) {
+    raw(#","unread":["#)
+    for (index, input) in unread.enumerated() {
+      raw(index > 0 ? ",{" : "{")
+      field("file", input.file, isFirst: true)
+      field("reason", input.reason)
+      raw("}")
     }
     raw("]")
   }

@@ -6,8 +6,9 @@ extension ReportDocument {
     var words: [String] = []
     if failed > 0 || failsOtherwise { words.append(failed > 0 ? "\(failed) failed" : "failed") }
     if passed > 0 { words.append("\(passed) passed") }
+    if !unread.isEmpty { words.append("\(unread.count) not read") }
     let isBad = failed > 0 || failsOtherwise
-    let color = isBad ? "#b3261e" : passed > 0 ? "#116329" : "#57606a"
+    let color = isBad ? "#b3261e" : passed > 0 && unread.isEmpty ? "#116329" : "#57606a"
     let text = words.isEmpty ? "nothing judged" : words.joined(separator: ", ")
     // The letters of the font are about 6.6 units wide.
     let left = 88

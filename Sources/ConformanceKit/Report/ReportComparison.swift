@@ -23,7 +23,7 @@ public struct ReportComparison: Sendable, Hashable {
   let changes: [Change]
   let new: [Difference]
   let gone: [Difference]
-  /// Findings of scenarios and cases that the later report has no verdict of.
+  /// Findings of scenarios, cases and files that the later report has no verdict of.
   let untried: [Difference]
   /// What findings without a verdict are of.
   private let unit: String
@@ -46,15 +46,21 @@ public struct ReportComparison: Sendable, Hashable {
     let missing = Self.differences(of: before, from: now, after.steps)
     gone = missing.filter { Self.isJudged($0, in: after) }
     untried = missing.filter { !Self.isJudged($0, in: after) }
-    if case .cases = after.kind { unit = "cases" } else { unit = "scenarios" }
+    unit =
+      switch after.kind {
+      case .files: "files"
+      case .cases: "cases"
+      case .scenarios: "scenarios"
+      }
   }
 
-  /// Whether a report would have the finding if it was still there: its scenario, or its case, has a verdict in it.
+  /// Whether a report would have the finding if it was still there: its scenario, its case or its file has a verdict.
   private static func isJudged(_ difference: Difference, in report: ReportDocument) -> Bool {
     switch report.kind {
     case .scenarios(let judged?): difference.finding.scenario.map(judged.contains) ?? true
     case .cases(_, let judged): difference.finding.driven.map(judged.contains) ?? true
-    case .scenarios(nil), .files: true
+    case .files: !report.unread.contains(difference.finding.file)
+    case .scenarios(nil): true
     }
   }
 

@@ -13,6 +13,8 @@ public struct ReportDocument: Sendable, Hashable {
     struct Finding: Hashable {
       var fingerprint: String
       var place: String
+      /// The file that it was found in.
+      var file: String
       var message: String
       /// The scenario in its world that it is of; nil for one of a file.
       var scenario: ScenarioRecord.Key?
@@ -62,6 +64,8 @@ public struct ReportDocument: Sendable, Hashable {
   let steps: [Row.Finding]
   /// What it is on.
   let kind: Kind
+  /// The files that could not be read.
+  let unread: Set<String>
   /// Whether something fails the run besides clauses: steps that show none, and entries of a baseline.
   let failsOtherwise: Bool
 
@@ -83,6 +87,7 @@ public struct ReportDocument: Sendable, Hashable {
     var rows: [Row] = []
     for clause in clauses { rows.append(try Row(clause, of: file)) }
     self.rows = rows
+    unread = Set((json["unread"]?.elements ?? []).compactMap { $0["file"]?.text })
     let unbound = json["unbound"]?.elements ?? []
     steps = unbound.map(Row.Finding.init)
     kind = Kind(json, rows)
@@ -166,8 +171,9 @@ extension ReportDocument.Row.Finding {
       "scenario \(name), step \(value["step"]?.integer ?? 0), \(value["action"]?.text ?? ""), "
     }
     fingerprint = value["fingerprint"]?.text ?? ""
+    self.file = value["file"]?.text ?? ""
     place =
-      (value["file"]?.text ?? "") + " " + (step ?? "") + "frame \(value["frame"]?.integer ?? 0)"
+      self.file + " " + (step ?? "") + "frame \(value["frame"]?.integer ?? 0)"
     message = value["message"]?.text ?? ""
     scenario = ScenarioRecord.Key(value)
     driven = value["case"]?.text

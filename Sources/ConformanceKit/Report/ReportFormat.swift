@@ -53,8 +53,9 @@ extension ConformanceReport {
     let baseline = mended > 0 ? ["\(mended) mended in the baseline"] : []
     let wrong = unbound.count { $0.acceptance == nil }
     let steps = wrong > 0 ? ["\(wrong) wrong where a scenario shows no clause"] : []
-    return counts.isEmpty && steps.isEmpty
-      ? "no clauses" : (counts + steps + baseline).joined(separator: ", ")
+    let missing = unread.isEmpty ? [] : ["\(unread.count) not read"]
+    let all = counts.isEmpty && steps.isEmpty ? ["no clauses"] : counts + steps + baseline
+    return (all + missing).joined(separator: ", ")
   }
 }
 
@@ -62,7 +63,9 @@ extension ClauseResult {
   /// Why there is nothing to say for or against it, for reports that know passed, failed and skipped only.
   var absenceText: String {
     let word = verdict.rawValue
-    guard let reason else { return word }
+    guard let reason else {
+      return verdict == .notExercised ? "\(word): nothing came that it is about" : word
+    }
     return "\(word): \(reason)"
   }
 

@@ -7,6 +7,7 @@ public struct ReportJoiner: Sendable {
   private let options: ConformanceOptions
   private let toolVersion: String
   private var inputs: [String] = []
+  private var unread: [UnreadInput] = []
   private var seen = SeenProtocols()
   private var subjects: Set<String> = []
   private var clauses: [Clause] = []
@@ -41,6 +42,7 @@ public struct ReportJoiner: Sendable {
   public mutating func add(_ report: ConformanceReport) {
     if clauses.isEmpty { begin(report) }
     inputs += report.inputs
+    unread += report.unread
     subjects.formUnion(report.subjects)
     if let other = report.seen { seen.add(other) }
     var most = -1
@@ -89,7 +91,8 @@ public struct ReportJoiner: Sendable {
     return ConformanceReport(
       toolVersion: toolVersion, inputs: inputs, results: results,
       isComplete: options.clauses.isEmpty, subjects: subjects, seen: seen,
-      subject: options.subject)
+      subject: options.subject
+    ).lacking(unread)
   }
 }
 

@@ -25,6 +25,11 @@ struct Arguments: Sendable, Equatable {
   /// The values of an option that may stand several times.
   func list(_ option: OptionSpec) -> [String] { values[option.name] ?? [] }
 
+  /// Whether there are keys by which to decrypt TLS.
+  var hasKeys: Bool {
+    !list(.keyLog).isEmpty || value(.serverKey) != nil || value(.preSharedKey) != nil
+  }
+
   /// Takes apart what was typed.
   /// - Parameters:
   ///   - words: What stands behind the command's name.

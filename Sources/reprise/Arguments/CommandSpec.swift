@@ -66,8 +66,10 @@ extension OptionSpec {
       "Takes the traffic of a port for WHAT: mqtt, mqtt-3.1, mqtt-3.1.1, mqtt-5.0, websocket, http, tls or none."
   )
   static let keyLog = OptionSpec(
-    name: "keylog", value: "FILE", isFile: true,
-    help: "Decrypts TLS 1.2 and 1.3 by the keys in FILE, as SSLKEYLOGFILE lets programs write it.")
+    name: "keylog", value: "FILE", repeats: true, isFile: true,
+    help: """
+      Decrypts TLS 1.2 and 1.3 by the keys in FILE, as SSLKEYLOGFILE lets programs write it; may stand several times.
+      """)
   static let serverKey = OptionSpec(
     name: "server-key", value: "PEM", isFile: true,
     help: "Decrypts TLS 1.2 by the server's private key, where its RSA key exchange was used.")

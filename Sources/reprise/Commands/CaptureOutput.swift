@@ -64,7 +64,7 @@ struct CaptureOutput {
     _ reason: String, _ named: String?, _ options: InputOptions, _ input: String,
     _ console: Console
   ) -> ExitStatus {
-    let keys = [options.keyLog, options.serverKey]
+    let keys = options.keyLogs + [options.serverKey].compactMap(\.self)
     let place = named.flatMap { keys.contains($0) ? $0 : nil } ?? input
     console.error("\(place): \(reason)")
     return .unable
@@ -81,8 +81,9 @@ struct CaptureOutput {
         "--redact is for recordings that are written", "hide secrets in a capture by reprise redact"
       )
     }
-    guard !embedsSecrets || arguments.value(.keyLog) != nil else {
-      throw UsageError("--embed-secrets needs a key log", "add --keylog FILE")
+    guard !embedsSecrets || arguments.hasKeys else {
+      throw UsageError(
+        "--embed-secrets needs keys", "add --keylog FILE, --server-key PEM or --psk HEX")
     }
     guard format == .pcapng || !embedsSecrets && !isPlain else {
       throw UsageError(

@@ -21,15 +21,22 @@ enum ConformExplainCommand: Command {
     let catalogue = try Catalogue.everything()
     let cases = try CaseKind.allCases.flatMap { try CaseLibrary($0).cases }
     let named = cases.filter { $0.name == arguments.operand }
-    for driven in named {
-      try OutputFile.standard.write(
+    let text =
+      named.isEmpty
+      ? try catalogue.explanation(of: arguments.operand) + ways(to: arguments.operand, cases)
+      : named.map { driven in
         driven.explanation { id, standard in
           catalogue.clauses.first { $0.id == id && $0.spec == standard }?.summary
-        })
-    }
-    guard named.isEmpty else { return .done }
-    try OutputFile.standard.write(try catalogue.explanation(of: arguments.operand))
-    let id = arguments.operand.split(separator: "/").last.map(String.init) ?? ""
+        }
+      }.joined()
+    try OutputFile.standard.show(text)
+    return .done
+  }
+
+  /// The commands that drive somebody into showing a clause.
+  private static func ways(to operand: String, _ cases: [DrivenCase]) -> String {
+    var text = ""
+    let id = operand.split(separator: "/").last.map(String.init) ?? ""
     var lead = "driven by     "
     var usages: [String] = []
     for usage in cases.flatMap(\.usages) where !usages.contains(usage) { usages.append(usage) }
@@ -39,10 +46,10 @@ enum ConformExplainCommand: Command {
           && one.standards.contains { one.clauses(of: $0).contains(id) }
       }.map(\.name).joined(separator: ",")
       guard !names.isEmpty else { continue }
-      try OutputFile.standard.write(
-        (lead.first == "d" ? "\n" : "") + "  \(lead)\(usage.replacing("CASE", with: names))\n")
+      text +=
+        (lead.first == "d" ? "\n" : "") + "  \(lead)\(usage.replacing("CASE", with: names))\n"
       lead = "              "
     }
-    return .done
+    return text
   }
 }

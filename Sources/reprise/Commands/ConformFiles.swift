@@ -35,19 +35,17 @@ struct ConformFiles {
   }
 
   /// Judges all files.
-  /// - Returns: The report, and how many files could not be read.
+  /// - Returns: The report, which names the files that could not be read.
   /// - Throws: ``Interrupted``.
-  func judge() throws -> (report: ConformanceReport, unread: Int) {
+  func judge() throws -> ConformanceReport {
     var joiner = ReportJoiner(judging, toolVersion: Reprise.version)
-    var unread = 0
     try run.withProgress { progress in
       try judge(progress) { files, verdict in
         joiner.add(verdict.report)
-        unread += verdict.outcomes.count { !$0.isRead }
         if let console { progress.tell { tell(verdict, of: files, console) } }
       }
     }
-    return (joiner.report(), unread)
+    return joiner.report()
   }
 
   private func tell(_ verdict: Verdict, of files: Range<Int>, _ console: Console) {
@@ -123,9 +121,10 @@ struct ConformFiles {
       forgotten.append(ConformRun.forgotten(consumer.judge))
     }
     let isShort = outcomes.contains { $0.lacksMemory } || forgotten.contains { $0 != nil }
+    let unread = zip(files, outcomes).compactMap { $1.unread(run.files[$0]) }
     return Verdict(
       outcomes: outcomes, forgotten: forgotten,
-      report: consumer.judge.report(toolVersion: Reprise.version),
+      report: consumer.judge.report(toolVersion: Reprise.version).lacking(unread),
       lacksMemory: threads > 1 && isShort)
   }
 

@@ -36,7 +36,7 @@ enum ConformListCommand: Command {
       ? try catalogue.json(specs: chosen, section: arguments.operands.first)
       : catalogue.listing(specs: chosen, section: arguments.operands.first)
     let output = try OutputFile(arguments.value(.output), inputs: [])
-    try output.write(listing)
+    try output.show(listing)
     try output.close()
     return .done
   }
@@ -47,7 +47,7 @@ enum ConformListCommand: Command {
     }
     let libraries = try CaseKind.allCases.map { try CaseLibrary($0) }
     let output = try OutputFile(arguments.value(.output), inputs: [])
-    try output.write(
+    try output.show(
       arguments.value(format) == "json"
         ? CaseLibrary.json(libraries) : CaseLibrary.listing(libraries))
     try output.close()

@@ -51,12 +51,14 @@ enum ConformRun {
     }
     let judges = try ConformFiles(run, judging, console)
     let outputs = try ReportFiles(arguments, inputs: files, others: baseline.paths)
-    let (report, unread) = try judges.judge()
+    let report = try judges.judge()
     if files.isEmpty, shard != nil { console.note("--shard", "none of the files is of this part") }
     // A report on nothing would look as if nothing were violated; that on a part is joined with others.
-    guard unread < files.count || files.isEmpty && shard != nil else { return .unable }
+    guard report.unread.count < files.count || files.isEmpty && shard != nil else {
+      return .unable
+    }
     return try conclude(
-      report.asPart(shard?.named()), isWhole: unread == 0,
+      report.asPart(shard?.named()), isWhole: report.unread.isEmpty,
       isStrange: judging.connections?.isEmpty == true,
       to: outputs, baseline, arguments, console
     ) { try MendedEntries.find($0, in: run, judging) }

@@ -18,7 +18,7 @@ enum ConvertCommand: Command {
   )
   private static let embedSecrets = OptionSpec(
     name: "embed-secrets",
-    help: "Writes those lines of the key log into the pcapng file that decrypt something in it.")
+    help: "Writes the secrets into the pcapng file that decrypt something in it, of a key log or made by a key.")
   private static let force = OptionSpec(
     name: "force", help: "Replaces FILE if it exists.")
 
@@ -48,9 +48,10 @@ enum ConvertCommand: Command {
 
       From a capture to .pcapng or .pcap frames are copied as they are. Of those, --filter,
       --connection and --client take the ones of whole connections, all of which has an event
-      that is chosen, and --from and --to those of that time. With --keylog, --plain writes
-      what TLS carried as plain TCP, and --embed-secrets leaves it encrypted and puts the
-      secrets into the file, so that whoever has it can decrypt it.
+      that is chosen, and --from and --to those of that time. With --keylog, --server-key or
+      --psk, --plain writes what TLS carried as plain TCP, and --embed-secrets leaves it
+      encrypted and puts the secrets of its sessions into the file, so that whoever has it
+      can decrypt these, and nothing else by that key.
 
       From a recording to .pcapng or .pcap each connection becomes packets of TCP between the
       addresses that it names, so that Wireshark and tshark decode it. They know MQTT by port

@@ -18,7 +18,11 @@ enum HelpCommand: Command {
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
     let words = arguments.operands
-    try OutputFile.standard.write(arguments.has(man) ? try page(words) : try text(words))
+    if arguments.has(man) {
+      try OutputFile.standard.write(try page(words))
+    } else {
+      try OutputFile.standard.show(try text(words))
+    }
     return .done
   }
 

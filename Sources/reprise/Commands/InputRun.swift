@@ -1,4 +1,5 @@
 import Capture
+import ConformanceKit
 import Glibc
 import RepriseCore
 import Wire
@@ -94,12 +95,22 @@ struct InputRun {
   /// What came of reading a file.
   enum Outcome {
     case read(InputSummary)
-    case failed(String)
+    /// What can't be read, which may be a key and not the file, and why.
+    case failed(_ place: String, _ reason: String)
 
     var isRead: Bool {
       switch self {
       case .read: true
       case .failed: false
+      }
+    }
+
+    /// What a report says of a file that could not be read; nil for one that was.
+    func unread(_ file: String) -> UnreadInput? {
+      switch self {
+      case .read: nil
+      case .failed(let place, let reason):
+        UnreadInput(file: file, reason: place == file ? reason : "\(place): \(reason)")
       }
     }
 
@@ -137,10 +148,10 @@ struct InputRun {
       try Interruption.check()
       let reason = (error as? CaptureError)?.reason ?? (error as? RecordingError)?.reason
       // What can't be read may be a key, and not the file.
-      let keys = [options.keyLog, options.serverKey]
+      let keys = options.keyLogs + [options.serverKey].compactMap(\.self)
       let named = (error as? CaptureError)?.file
       let place = named.flatMap { keys.contains($0) ? $0 : nil } ?? file
-      return .failed("\(place): \(reason ?? "\(error)")")
+      return .failed(place, reason ?? "\(error)")
     }
   }
 
@@ -148,7 +159,7 @@ struct InputRun {
   func tell(_ outcome: Outcome, of file: String) {
     switch outcome {
     case .read(let summary): for note in summary.notes { console.note(file, note) }
-    case .failed(let message): console.error(message)
+    case .failed(let place, let reason): console.error("\(place): \(reason)")
     }
   }
 }
@@ -177,7 +188,7 @@ extension InputOptions {
   /// Reads `--bpf`, `--decode`, the keys of TLS, `--memory` and `--jobs`.
   init(_ arguments: Arguments) throws(UsageError) {
     self.init(
-      bpf: arguments.value(.bpf), keyLog: arguments.value(.keyLog),
+      bpf: arguments.value(.bpf), keyLogs: arguments.list(.keyLog),
       serverKey: arguments.value(.serverKey), preSharedKey: try Self.preSharedKey(arguments),
       memory: try arguments.size(.memory) ?? Self.defaultMemory,
       jobs: try arguments.count(.jobs) ?? sysconf(Int32(_SC_NPROCESSORS_ONLN)))

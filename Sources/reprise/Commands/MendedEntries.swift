@@ -27,8 +27,8 @@ enum MendedEntries {
       options.listsEachKind = false
       options.connections = common(
         search.finder.connections(of: subject), judging.connections)
-      let (report, unread) = try ConformFiles(run, options, nil).judge()
-      guard unread == 0 else { continue }
+      let report = try ConformFiles(run, options, nil).judge()
+      guard report.unread.isEmpty else { continue }
       mended.formUnion(entries.filter(report.decides))
     }
     return mended

@@ -4,7 +4,7 @@ import RepriseCore
 /// Where a report goes, and how it is written in each place: `--format`, `--output` and `--report`.
 struct ReportFiles {
   static let option = OptionSpec(
-    name: "report", value: "FORMAT=FILE", repeats: true, isFile: true,
+    name: "report", value: "FORMAT=FILE", repeats: true,
     help: "Writes the report to FILE as well, in another format; may stand several times.")
 
   /// How the report is written to ``main``.
@@ -83,7 +83,11 @@ struct ReportFiles {
       do {
         let bytes = report.document(
           as: format, exitStatus: Int(status.rawValue), color: console.usesColor(on: file))
-        try file.write(bytes.span.bytes)
+        if format == .text, file.isTerminal {
+          try file.show(String(decoding: bytes, as: UTF8.self))
+        } else {
+          try file.write(bytes.span.bytes)
+        }
         try file.close()
       } catch let error as OutputError where error.isClosedPipe {
         // The verdict stands, whoever has stopped reading it.

@@ -116,6 +116,17 @@ struct OutputFile: ByteSink, Sendable {
     try write(bytes.span.bytes)
   }
 
+  /// Writes text that is there to be read: page by page where it goes to a terminal that it is too long for.
+  /// - Throws: ``OutputError``.
+  func show(_ text: String) throws {
+    if isTerminal, self.name == Self.standard.name, Pager.isLong(text, on: STDOUT_FILENO),
+      let pager = Pager(), pager.show(text)
+    {
+      return
+    }
+    try write(text)
+  }
+
   /// Ends the output; some file systems tell only now that a write failed.
   /// - Parameter isWhole: Whether the results are all there: then they are what the file holds, be they
   ///   nothing; if not, a file that nothing was written to stays as it was.

@@ -1,4 +1,5 @@
 import ConformanceKit
+import Driver
 
 /// Scripts that make shells complete commands, options and values.
 enum CompletionScript {
@@ -52,11 +53,42 @@ enum CompletionScript {
 
   /// The values that an option of a command has, where they are known.
   private static func valueChoices(_ option: OptionSpec, of spec: CommandSpec) -> String {
-    guard option.name == ConformRun.clause.name else {
-      return option.choices.joined(separator: " ")
+    switch option.name {
+    case ConformRun.clause.name:
+      let isOfSDK = spec.name == ConformSDKCommand.spec.name
+      return clauses { $0.id.hasPrefix("SDK-") == isOfSDK }
+    case OptionSpec.spec.name: return specifications(of: spec)
+    case DriveOptions.cases.name: return cases(of: spec)
+    case ReportFiles.option.name:
+      return ReportFormat.allCases.map { "\($0.rawValue)=" }.joined(separator: " ")
+    default: return option.choices.joined(separator: " ")
     }
-    let isOfSDK = spec.name == ConformSDKCommand.spec.name
-    return clauses { $0.id.hasPrefix("SDK-") == isOfSDK }
+  }
+
+  /// The specifications that clauses are chosen by.
+  private static func specifications(of spec: CommandSpec) -> String {
+    var seen: Set<String> = []
+    let all = ((try? Catalogue.listed())?.clauses.map(\.spec) ?? []).filter { seen.insert($0).inserted }
+    return all.filter { $0 != "sdk" || spec.name == ConformListCommand.spec.name }
+      .joined(separator: " ")
+  }
+
+  /// The names of the cases that a command drives somebody by, each once.
+  private static func cases(of spec: CommandSpec) -> String {
+    let kinds: [CaseKind] =
+      switch spec.name {
+      case ConformBrokerCommand.spec.name: [.broker]
+      case ConformClientCommand.spec.name: [.client, .webSocket]
+      default: [.webSocket]
+      }
+    var seen: Set<String> = []
+    let names = kinds.flatMap { (try? CaseLibrary($0))?.cases.map(\.name) ?? [] }
+    return names.filter { seen.insert($0).inserted }.joined(separator: " ")
+  }
+
+  /// Whether a value is a format and a file.
+  private static func isReport(_ option: OptionSpec) -> Bool {
+    option.name == ReportFiles.option.name
   }
 
   // MARK: bash
@@ -71,8 +103,11 @@ enum CompletionScript {
     var values = ""
     for spec in specs {
       for option in spec.allOptions where option.value != nil {
+        // A file is still to come.
+        let end = isReport(option) ? "compopt -o nospace 2> /dev/null; return" : "return"
+        let letter = option.letter.map { "|'\(spec.name):-\($0)'" } ?? ""
         values +=
-          "    '\(spec.name):--\(option.name)') COMPREPLY=(\(bashValues(option, of: spec))); return ;;\n"
+          "    '\(spec.name):--\(option.name)'\(letter)) COMPREPLY=(\(bashValues(option, of: spec))); \(end) ;;\n"
       }
     }
     var nested = ""
@@ -85,11 +120,17 @@ enum CompletionScript {
       # bash completion of reprise
       _reprise() {
         local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-        local command=${COMP_WORDS[1]} options= operands= files=
+        local command=${COMP_WORDS[1]} options= operands= files= list=
         if [[ $COMP_CWORD -eq 1 ]]; then
           COMPREPLY=($(compgen -W '\(names.joined(separator: " ")) --help --version -V' -- "$word"))
           return
         fi
+        # bash takes an equals sign for a word: --format=json, --report junit=FILE.
+        if [[ $word == = || $before == = ]]; then
+          if [[ $word == = ]]; then word=; else before=${COMP_WORDS[COMP_CWORD-2]}; fi
+          if [[ $before != --* ]]; then COMPREPLY=($(compgen -f -- "$word")); return; fi
+        fi
+        if [[ $word == *,* ]]; then list="${word%,*},"; fi
       \(nested)  case $command:$before in
       \(values)  esac
         case $command in
@@ -111,7 +152,9 @@ enum CompletionScript {
   private static func bashValues(_ option: OptionSpec, of spec: CommandSpec) -> String {
     if option.isFile { return "$(compgen -f -- \"$word\")" }
     let choices = valueChoices(option, of: spec)
-    return choices.isEmpty ? "" : "$(compgen -W '\(choices)' -- \"$word\")"
+    guard !choices.isEmpty else { return "" }
+    guard option.isList else { return "$(compgen -W '\(choices)' -- \"$word\")" }
+    return "$(compgen -P \"$list\" -W '\(choices)' -- \"${word#\"$list\"}\")"
   }
 
   // MARK: zsh
@@ -158,13 +201,19 @@ enum CompletionScript {
   }
 
   private static func zshArgument(_ option: OptionSpec, of spec: CommandSpec) -> String {
-    var text = "'--\(option.name)"
+    var text = option.isList || option.repeats ? "'*--\(option.name)" : "'--\(option.name)"
     if option.value != nil { text += "=" }
     text += "[\(quoted(option.help))]"
     if let value = option.value {
       text += ":\(quoted(value)):"
       let choices = valueChoices(option, of: spec)
-      if !choices.isEmpty { text += "(\(choices))" }
+      if isReport(option) {
+        text += "{ if compset -P \"*=\"; then _files; else compadd -S \"\" -- \(choices); fi }"
+      } else if option.isList, !choices.isEmpty {
+        text += "_sequence compadd - \(choices)"
+      } else if !choices.isEmpty {
+        text += "(\(choices))"
+      }
       if option.isFile { text += "_files" }
     }
     return text + "'"
@@ -197,9 +246,13 @@ enum CompletionScript {
       for option in spec.allOptions {
         text += "complete -c reprise -n '\(condition)' -l \(option.name)"
         if let letter = option.letter { text += " -s \(letter)" }
-        if option.value != nil { text += option.isFile ? " -r -F" : " -x" }
+        if option.value != nil { text += option.isFile || isReport(option) ? " -r -F" : " -x" }
         let choices = valueChoices(option, of: spec)
-        if !choices.isEmpty { text += " -a '\(choices)'" }
+        if option.isList, !choices.isEmpty {
+          text += " -a '(__fish_complete_list , \"printf %s\\n \(choices)\")'"
+        } else if !choices.isEmpty {
+          text += " -a '\(choices)'"
+        }
         text += " -d \(fishQuoted(option.help))\n"
       }
       if let choices = operandChoices(spec) {

@@ -9,7 +9,7 @@ enum ManPage {
     }
     page += ".SH OPTIONS\n"
     for option in Reprise.spec.allOptions { page += entry(option) }
-    page += status
+    page += status + environment
     page += ".SH SEE ALSO\n"
     let pages = Commands.all.map { ".BR \(escaped(name(of: $0.spec))) (1)" }
     page += pages.joined(separator: ",\n") + "\n"
@@ -69,6 +69,23 @@ enum ManPage {
     .TP
     .BR 130 ", " 143
     It was interrupted, or terminated.
+
+    """
+
+  private static let environment = """
+    .SH ENVIRONMENT
+    .TP
+    .BR NO_COLOR ", " CLICOLOR ", " CLICOLOR_FORCE
+    Whether output has colours where
+    .B \\-\\-color
+    does not say: none with NO_COLOR, nor with CLICOLOR=0; with CLICOLOR_FORCE=1 wherever it goes.
+    .TP
+    .BR PAGER ", " LESS
+    What shows text that is longer than the terminal: help, lists of clauses, statistics and reports; less if there is
+    no PAGER, and nothing if it is empty or cat. LESS is FRX where it is not set.
+    .TP
+    .B SSLKEYLOGFILE
+    The file to which our own clients, the proxy and the simulator append the keys of their TLS connections.
 
     """
 

@@ -38,10 +38,7 @@ final class ProxyStatus: ProxyTap {
   }
 
   func reached(_ connection: Int, _ outcome: ProxyOutcome, at time: Timestamp) {
-    guard case .failed(let why) = outcome else {
-      if case .connected = outcome { trouble = nil }
-      return
-    }
+    guard case .failed(let why) = outcome else { return }
     // Clients try again and again; the user is told once.
     guard trouble != why else { return }
     trouble = why
@@ -51,6 +48,8 @@ final class ProxyStatus: ProxyTap {
 
   func passed(_ connection: Int, from sender: Peer, _ bytes: RawSpan, at time: Timestamp) {
     self.bytes += bytes.byteCount
+    // What answers is there.
+    if sender == .server { trouble = nil }
   }
 
   func ended(_ connection: Int, by peer: Peer, _ end: StreamRecorder.End, at time: Timestamp) {}

@@ -90,7 +90,7 @@ struct ReplayInput {
     var words = [file]
     if let bpf = arguments.value(.bpf) { words += ["--bpf", bpf] }
     for rule in arguments.list(.decode) { words += ["--decode", rule] }
-    if let keyLog = arguments.value(.keyLog) { words += ["--keylog", keyLog] }
+    for keyLog in arguments.list(.keyLog) { words += ["--keylog", keyLog] }
     if let key = arguments.value(.serverKey) { words += ["--server-key", key] }
     // A secret is for its owner to type.
     let psk = arguments.value(.preSharedKey) == nil ? "" : " --psk HEX"

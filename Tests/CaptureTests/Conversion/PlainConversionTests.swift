@@ -36,7 +36,7 @@ import Testing
     let session = try TLSSessions.named(name)
     let (capture, plain) = try capture(session)
     let keys = try keys(session.keys)
-    let options = InputOptions(keyLog: keys.path)
+    let options = InputOptions(keyLogs: [keys.path])
     var plan = CaptureConversion.Plan()
     plan.isPlain = true
     plan.usesKnownPorts = true
@@ -73,7 +73,7 @@ import Testing
   @Test func `without its keys a connection stays as it is`() throws {
     let (capture, _) = try capture(TLSSessions.named("TLS_AES_128_GCM_SHA256"))
     let other = try keys(TLSSessions.named("AES128-SHA").keys)
-    let options = InputOptions(keyLog: other.path)
+    let options = InputOptions(keyLogs: [other.path])
     var plan = CaptureConversion.Plan()
     plan.isPlain = true
     plan.survey = try CaptureConversion(capture.path, options).survey { _, _ in }
@@ -108,7 +108,7 @@ import Testing
     }
     let (capture, log) = (try TemporaryCapture(file.bytes), try keys(all))
     for isNamed in [false, true] {
-      let options = InputOptions(keyLog: isNamed ? log.path : nil)
+      let options = InputOptions(keyLogs: isNamed ? [log.path] : [])
       let conversion = CaptureConversion(capture.path, options)
       #expect(conversion.hasSecrets)
       var plan = CaptureConversion.Plan()
@@ -138,7 +138,7 @@ import Testing
     let (capture, _) = try capture(session)
     let foreign = try TLSSessions.named("AES128-SHA").keys
     let keys = try keys(foreign + "# a remark\r\n" + session.keys)
-    let options = InputOptions(keyLog: keys.path)
+    let options = InputOptions(keyLogs: [keys.path])
     var plan = CaptureConversion.Plan()
     plan.survey = try CaptureConversion(capture.path, options).survey { _, _ in }
     let lines = session.keys.split(separator: "\n").filter { !$0.hasPrefix("#") }
@@ -158,5 +158,81 @@ import Testing
     #expect(
       theirs.flatMap { $0.split(separator: ",") }.count
         == TLSSessions.fromClient.count + TLSSessions.fromServer.count)
+  }
+
+  #if !canImport(CryptoKit)
+    /// What is embedded is what openssl has written in its own key log.
+    @Test(arguments: [
+      ("AES128-SHA", true, false), ("resumed-rsa-ticket-1", true, false),
+      ("AES128-SHA-plain-master", true, false), ("PSK-AES128-GCM-SHA256", false, true),
+      ("RSA-PSK-AES128-GCM-SHA256", true, true),
+      ("only-shared-TLS_AES_128_GCM_SHA256", false, true),
+      ("only-shared-TLS_AES_256_GCM_SHA384", false, true),
+      ("only-shared-early_SHA384", false, true),
+    ])
+    func `the secrets that a key gives are embedded, and not the key`(
+      _ name: String, _ hasServerKey: Bool, _ hasSharedKey: Bool
+    ) throws {
+      let session = try TLSSessions.named(name)
+      let (capture, _) = try capture(session)
+      let file = try keys(session.serverKey)
+      let shared = TLSSessions.preSharedKey(name)
+      let options = InputOptions(
+        serverKey: hasServerKey ? file.path : nil, preSharedKey: hasSharedKey ? shared : nil)
+      var plan = CaptureConversion.Plan()
+      plan.survey = try CaptureConversion(capture.path, options).survey { _, _ in }
+      let labels = TLSKeyLog.Label.allCases.map(\.rawValue)
+      let theirs = session.keys.lowercased().split(separator: "\n").filter { line in
+        labels.contains { line.hasPrefix($0.lowercased() + " ") }
+      }
+      let ours = String(decoding: plan.secrets, as: UTF8.self).lowercased()
+      #expect(Set(ours.split(separator: "\n")) == Set(theirs))
+      #expect(ours.split(separator: "\n").count == theirs.count && !theirs.isEmpty)
+      var copying = CaptureCopier.Options(application: "test")
+      copying.isChanged = true
+      copying.secrets = plan.secrets
+      let copy = try Conversions.converted(
+        capture.path, to: .pcapng, options: options, copying, .init())
+      let before = try EventList.events(of: capture.path, options: options).events
+      #expect(try Conversions.events(copy.bytes) == before)
+      #expect(before.count > 6)
+    }
+
+    @Test(arguments: ["AES128-SHA", "PSK-AES128-GCM-SHA256", "only-shared-TLS_AES_128_GCM_SHA256"])
+    func `a wrong key gives no secrets`(_ name: String) throws {
+      let (capture, _) = try capture(TLSSessions.named(name))
+      let options = InputOptions(preSharedKey: TLSSessions.preSharedKey(name).reversed())
+      var plan = CaptureConversion.Plan()
+      plan.survey = try CaptureConversion(capture.path, options).survey { _, _ in }
+      #expect(plan.secrets == [] && plan.survey?.decryptedCount == 0)
+    }
+  #endif
+
+  @Test func `each of several key logs is for its connections`() throws {
+    let sessions = try ["TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256"].map {
+      try TLSSessions.named($0)
+    }
+    var file = PcapngBuilder()
+    file.section()
+    file.interface(linkType: 101)
+    for (index, session) in sessions.enumerated() {
+      for segment in session.dialogue(clientPort: 40_000 + UInt16(index)).segments {
+        file.enhancedPacket(Readout.packet(segment))
+      }
+    }
+    let capture = try TemporaryCapture(file.bytes)
+    // The first has no end of its last line.
+    let logs = try sessions.map { try keys($0.keys.trimmingCharacters(in: .newlines)) }
+    func packets(_ logs: [TemporaryCapture]) throws -> Int {
+      try EventList.events(of: capture.path, options: InputOptions(keyLogs: logs.map(\.path)))
+        .events.count { if case .mqtt = $0.body { true } else { false } }
+    }
+    let each = TLSSessions.fromClient.count + TLSSessions.fromServer.count
+    #expect(try packets(logs) == 2 * each && packets([logs[0]]) == each)
+    let options = InputOptions(keyLogs: logs.map(\.path))
+    var plan = CaptureConversion.Plan()
+    plan.survey = try CaptureConversion(capture.path, options).survey { _, _ in }
+    let all = sessions.flatMap { $0.keys.split(separator: "\n").filter { !$0.hasPrefix("#") } }
+    #expect(String(decoding: plan.secrets, as: UTF8.self).split(separator: "\n") == all)
   }
 }

@@ -177,7 +177,11 @@
       let (calm, flooded) = (tap([]), tap(flood))
       #expect(flooded.packets(.client).map(\.bytes) == TLSSessions.fromClient)
       #expect(flooded.packets(.server).map(\.bytes) == TLSSessions.fromServer)
-      #expect(flooded.notes == [] && flooded.reserved == 0)
+      #expect(
+        flooded.notes == [
+          "19992 alerts of TLS are left out: before it is known what a connection speaks 8 of it are kept"
+        ])
+      #expect(calm.notes == [] && flooded.reserved == 0)
       #expect(flooded.mostReserved <= calm.mostReserved + 4_096)
       let (more, some) = (try Self.types(flooded), try Self.types(calm))
       #expect(more.filter { $0 != "ALERT" } == some.filter { $0 != "ALERT" })

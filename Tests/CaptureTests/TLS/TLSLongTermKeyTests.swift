@@ -81,7 +81,7 @@
       }
       let wrong = tap(serverKey, key.reversed())
       #expect(wrong.events.count == 1)
-      #expect(wrong.notes.first?.contains("what is given as its keys does not decrypt it") == true)
+      #expect(wrong.notes.first?.contains("the key that is given does not decrypt it") == true)
     }
 
     @Test(arguments: [nil, "key"])
@@ -192,7 +192,7 @@
       let wrong = Tap(
         session.dialogue().segments, secrets: TLSSecrets(preSharedKey: key.reversed()))
       #expect(wrong.events.count == 1)
-      #expect(wrong.notes.first?.contains("what is given as its keys does not decrypt it") == true)
+      #expect(wrong.notes.first?.contains("the key that is given does not decrypt it") == true)
     }
 
     @Test(arguments: TLSSessions.names.map(\.0).filter { $0.hasPrefix("also-shared") })

@@ -108,7 +108,7 @@
       let session = try TLSSessions.named(name)
       let bytes = Self.pcapng(session, secretsBehind: nil)
       let whole = try Self.withFile(Array(session.keys.utf8)) { path in
-        try Readout(file: bytes, options: InputOptions(keyLog: path))
+        try Readout(file: bytes, options: InputOptions(keyLogs: [path]))
       }
       try Self.withFile([]) { log in
         let pipe = log + ".pipe"
@@ -135,7 +135,7 @@
         }
         var list = TellingList(told: told)
         let summary = try SessionInput.read(
-          pipe, options: InputOptions(keyLog: log), into: &list)
+          pipe, options: InputOptions(keyLogs: [log]), into: &list)
         isWritten.wait()
         #expect(wasTold.withLock { $0 })
         #expect(list.list.events == whole.events)
@@ -190,7 +190,7 @@
       let text = isEnded ? keys : Array(keys.dropLast())
       try Self.withFile(text) { path in
         let readout = try Readout(
-          file: Self.pcapng(session, secretsBehind: nil), options: InputOptions(keyLog: path))
+          file: Self.pcapng(session, secretsBehind: nil), options: InputOptions(keyLogs: [path]))
         #expect(Self.controlPackets(readout.events) == Self.packets)
         #expect(readout.notes == [])
       }
@@ -200,7 +200,7 @@
       let session = try TLSSessions.named(Self.name)
       let keys = Array(session.keys.utf8)
       try Self.withFile(Array(keys.prefix(keys.count / 2))) { path in
-        let secrets = TLSSecrets(keyLog: try TLSKeyLogFile(path))
+        let secrets = TLSSecrets(keyLogs: [try TLSKeyLogFile(path)])
         #expect(secrets.secret(.clientTraffic, of: [UInt8](repeating: 0, count: 32)) == nil)
         let file = try #require(FileHandle(forWritingAtPath: path))
         try file.seekToEnd()
@@ -215,7 +215,7 @@
       let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
       let error = #expect(throws: CaptureError.self) {
         try Readout(
-          file: Self.pcapng(session, secretsBehind: nil), options: InputOptions(keyLog: path))
+          file: Self.pcapng(session, secretsBehind: nil), options: InputOptions(keyLogs: [path]))
       }
       #expect(error?.code == .notFound && error?.file == path)
     }

@@ -36,7 +36,7 @@
         return words[1].split(separator: ",").map { "\(words[0]) \($0)" }
       }
       let (events, _) = try EventList.events(
-        of: capture.path, options: InputOptions(keyLog: keys.path))
+        of: capture.path, options: InputOptions(keyLogs: [keys.path]))
       let ours = events.compactMap { event -> String? in
         guard case .mqtt(let packet) = event.body else { return nil }
         return "\(event.context.frame) \(packet.bytes[0] >> 4)"

@@ -31,7 +31,7 @@
         if isThere { try Data().write(to: URL(filePath: path)) }
         let list = List()
         self.list = list
-        frames = try FrameSession(live: InputOptions(keyLog: keys ? path : nil)) {
+        frames = try FrameSession(live: InputOptions(keyLogs: keys ? [path] : [])) {
           list.events.consume($0)
         }
       }
@@ -80,7 +80,7 @@
       try Data(keys.utf8).write(to: path)
       defer { try? FileManager.default.removeItem(at: path) }
       return try Readout(
-        file: Live.pcapng(live.session), options: InputOptions(keyLog: path.path))
+        file: Live.pcapng(live.session), options: InputOptions(keyLogs: [path.path]))
     }
 
     private static let names = [
@@ -185,7 +185,7 @@
       try Data().write(to: path)
       defer { try? FileManager.default.removeItem(at: path) }
       let list = Live.List()
-      var frames = try FrameSession(live: InputOptions(keyLog: path.path, memory: 20_000)) {
+      var frames = try FrameSession(live: InputOptions(keyLogs: [path.path], memory: 20_000)) {
         list.events.consume($0)
       }
       var reader = try CaptureReader(ByteSource(bytes: Live.pcapng(session)))

@@ -69,6 +69,35 @@ struct MergingTests {
     #expect(try read(whole, "r").text(color: false) == whole.text(color: false))
   }
 
+  @Test("What could not be read stays in a report that is read again, and in what parts are joined to")
+  func unread() throws {
+    let missing = UnreadInput(file: "b", reason: "no such file")
+    let first = try report([files[0], ("b", [])]).lacking([missing])
+    #expect(try read(first, "r").json() == first.json())
+    let last = try report([files[2], ("x", [])]).lacking([UnreadInput(file: "x", reason: "cut")])
+    let merged = try ConformanceReport.merged([
+      ("2", try read(last, "2")), ("1", try read(first, "1")),
+    ])
+    #expect(merged.inputs == ["a", "b", "c", "x"])
+    #expect(merged.unread.map(\.file) == ["b", "x"])
+    #expect(merged.problems == ["b: no such file", "x: cut"])
+    let whole = try report([files[0], ("b", []), files[2], ("x", [])])
+    #expect(merged.json() != whole.json())
+    #expect(merged.json() == whole.lacking(merged.unread).json())
+  }
+
+  @Test("What was found in a file that could not be read this time is not gone")
+  func unreadIsNotGone() throws {
+    let before = try ReportDocument(reading: report([files[0], files[3]]).json(), file: "before")
+    let after = try report([("a", []), ("d", [])])
+    let gone = ReportComparison(before, try ReportDocument(reading: after.json(), file: "after"))
+    #expect(Set(gone.gone.map(\.finding.file)) == ["a"] && gone.untried.isEmpty)
+    let blind = after.lacking([UnreadInput(file: "a", reason: "cut")])
+    let untried = ReportComparison(before, try ReportDocument(reading: blind.json(), file: "after"))
+    #expect(Set(untried.untried.map(\.finding.file)) == ["a"] && untried.gone.isEmpty)
+    #expect(untried.text.contains("Findings whose files have no verdict any more\n  mqtt-3.1.1/"))
+  }
+
   @Test(
     "Parts give byte by byte what one run over all files gives",
     arguments: [

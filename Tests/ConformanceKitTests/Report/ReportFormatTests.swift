@@ -76,6 +76,53 @@ struct ReportFormatTests {
     [element.name] + element.children.flatMap(names)
   }
 
+  @Test(
+    "A file that could not be read is told in each format, and nothing is called well",
+    arguments: [
+      (ReportFormat.text, "Not read, and not judged\n  a b.pcap: cut off\n"),
+      (.json, #""unread":[{"file":"a b.pcap","reason":"cut off"}]"#),
+      (.junit, #"<error type="unread" message="cut off"/>"#),
+      (.junit, #"<testsuites name="reprise" tests="2" failures="0" errors="1" time="0">"#),
+      (.sarif, #""toolExecutionNotifications":[{"level":"error","message":{"text":"a b.pcap: cut off"}"#),
+      (.html, "<h1>Conformance: not all could be read</h1>"),
+      (.html, "<li><code>a b.pcap</code>: cut off</li>"),
+      (.markdown, "### Reprise: nothing violated in what could be read\n"),
+      (.markdown, "#### Not read, and not judged\n\n<pre>\na b.pcap: cut off\n</pre>\n"),
+      (.github, "::error title=not read,file=a b.pcap::a b.pcap: cut off\n"),
+      (.github, "reprise: 1 not-applicable, 1 not read\n"),
+      (.tap, "1..2\nnot ok 1 - read a b.pcap\n  ---\n  message: \"cut off\"\n  ...\nok 2 -"),
+    ] as [(ReportFormat, String)])
+  func unread(_ format: ReportFormat, _ told: String) throws {
+    let whole = try judge([], options: ConformanceOptions(clauses: ["mqtt-3.1.1/MQTT-3.3.1-4"]))
+    #expect(!text(format, whole).contains("read a b.pcap") && !text(format, whole).contains("cut off"))
+    let part = whole.lacking([UnreadInput(file: "a b.pcap", reason: "cut off")])
+    #expect(text(format, part).contains(told), "\(text(format, part))")
+  }
+
+  @Test("Markdown: a comment on many findings is as long as code hosts take, and says what it lacks")
+  func longMarkdown() throws {
+    let report = try judge {
+      $0.start()
+      for index in 0..<60 {
+        $0.client(hex: "36 06 0001 61 0001 01")
+        $0.subscribe(UInt16(index + 1), String(repeating: "long/", count: 200) + "a#")
+        $0.publish(.client, String(repeating: "long/", count: 200) + "a+\(index)")
+      }
+      $0.finish()
+    }
+    #expect(text(.markdown, report).utf8.count < 65_536)
+    #expect(!text(.markdown, report).contains("This is not all"))
+    // As many clauses as there are never fill it; a clause of its own has no limit.
+    let long = try judge { script in
+      script.start()
+      script.subscribe(1, String(repeating: "x", count: 65_000) + "a#")
+      script.finish()
+    }
+    let cut = text(.markdown, long)
+    #expect(cut.utf8.count <= 65_536)
+    #expect(cut.contains("### Reprise: ") && cut.contains("| mqtt-3.1.1 |"))
+  }
+
   @Test("SARIF: what the standard requires, and levels by MUST and SHOULD")
   func sarif() throws {
     let bytes = try sampleReport().document(as: .sarif, exitStatus: 1)

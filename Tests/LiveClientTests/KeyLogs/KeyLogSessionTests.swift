@@ -162,8 +162,9 @@ import Testing
     let wrong = try await session.inspect(["--psk", "1" + SecureBroker.sharedKey.dropFirst()])
     #expect(
       wrong.events == [
-        "← TLS ADDRESS → ADDRESS TLS 1.2 TLS_PSK_WITH_AES_256_GCM_SHA384 localhost can't be read: what is "
-          + "given as its keys does not decrypt it; give the key log of that very session"
+        "← TLS ADDRESS → ADDRESS TLS 1.2 TLS_PSK_WITH_AES_256_GCM_SHA384 localhost can't be read: the "
+          + "key that is given does not decrypt it; give the key that was in use then by --server-key or "
+          + "--psk, or a key log"
       ])
   }
 

@@ -67,6 +67,11 @@ import Testing
     #expect(try await publish(shown).count == 1)
     let hidden = try await ProxyBench(to: url, trust + ["--force"], in: directory)
     #expect(try await publish(hidden) == [])
+    let refusal =
+      "\(url) ends the connection: tlsv13 alert certificate required; it may want --cert and --key"
+    let errors = hidden.command.errors
+    #expect(errors.contains("reprise: \(refusal); the client is reset\n"), "\(errors)")
+    #expect(!errors.contains("can't be reached"), "\(errors)")
   }
 
   @Test func trustsOnlyWhomItIsToldTo() async throws {
