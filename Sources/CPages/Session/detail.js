@@ -195,7 +195,7 @@ class Detail {
 
   /** Lets the keyboard reach those fields whose bytes are known. */
   link(ranges) {
-    const paths = new Set(ranges.map(({ path }) => path));
+    const paths = new Set(ranges.flatMap(({ path, also }) => [path, ...also]));
     queueMicrotask(() => {
       for (const field of this.box.querySelectorAll(".field")) {
         if (paths.has(field.dataset.path)) field.tabIndex = 0;
@@ -207,11 +207,15 @@ class Detail {
   mark(target) {
     const part = target?.closest?.("[data-path]")
       ?? document.activeElement?.closest("#aside [data-path]");
-    const path = part?.dataset.path;
     for (const lit of this.box.querySelectorAll(".lit")) lit.classList.remove("lit");
-    if (path === undefined) return;
-    for (const each of this.box.querySelectorAll(`[data-path="${CSS.escape(path)}"]`)) {
-      each.classList.add("lit");
+    if (part?.dataset.path === undefined) return;
+    // A byte has the flags beside it, and a flag its byte.
+    const paths = [part.dataset.path, ...(part.dataset.also ?? "").split(" ").filter((path) => path !== "")];
+    for (const path of paths) {
+      const name = CSS.escape(path);
+      for (const each of this.box.querySelectorAll(`[data-path="${name}"], [data-also~="${name}"]`)) {
+        each.classList.add("lit");
+      }
     }
   }
 
@@ -273,8 +277,14 @@ function runs(row, start, owner, ranges, text) {
     const range = owner[start + index];
     let run = "";
     while (index < row.length && owner[start + index] === range) run += text(row[index++]);
-    parts.push(range < 0 ? run : element(
-      "span", { "data-path": ranges[range].path, "data-shade": String(range % 2) }, run));
+    if (range < 0) {
+      parts.push(run);
+      continue;
+    }
+    const { path, also } = ranges[range];
+    const others = also.length > 0 ? { "data-also": also.join(" ") } : {};
+    parts.push(element(
+      "span", { "data-path": path, ...others, "data-shade": String(range % 2) }, run));
   }
   return parts;
 }

@@ -21,18 +21,18 @@ class PacketReader {
   constructor(bytes) {
     this.bytes = bytes;
     this.place = 0;
-    /** `path` is the way to the value in the event's fields. */
+    /** `path` is the way to the value in the event's fields, `also` the ways to those in other bits of it. */
     this.ranges = [];
   }
 
   get isAtEnd() { return this.place >= this.bytes.length; }
 
   /** Takes a number of bytes, as far as they are there, for a field. */
-  take(count, path) {
+  take(count, path, also = []) {
     const start = this.place;
     this.place = Math.min(this.bytes.length, start + count);
     if (path !== undefined && this.place > start) {
-      this.ranges.push({ path, start, end: this.place });
+      this.ranges.push({ path, also, start, end: this.place });
     }
     let value = 0;
     for (let index = start; index < Math.min(this.place, start + 6); index++) {
@@ -46,7 +46,7 @@ class PacketReader {
     const start = this.place;
     const length = this.take(2);
     this.take(length);
-    if (this.place > start) this.ranges.push({ path, start, end: this.place });
+    if (this.place > start) this.ranges.push({ path, also: [], start, end: this.place });
   }
 
   /** Takes a variable byte integer (MQTT section 2.2.3). */
@@ -59,7 +59,7 @@ class PacketReader {
       unit *= 128;
       if (byte < 0x80) break;
     }
-    if (this.place > start) this.ranges.push({ path, start, end: this.place });
+    if (this.place > start) this.ranges.push({ path, also: [], start, end: this.place });
     return value;
   }
 
@@ -83,7 +83,7 @@ class PacketReader {
       } else {
         this.take(kind);
       }
-      this.ranges.push({ path: `${path}.${name}`, start, end: this.place });
+      this.ranges.push({ path: `${path}.${name}`, also: [], start, end: this.place });
     }
   }
 }
@@ -98,8 +98,8 @@ function fieldRanges({ fields }, bytes) {
 
 /** RFC 6455 section 5.2, with the payload unmasked. */
 function frameRanges(reader, fields) {
-  reader.take(1, "type");
-  const length = reader.take(1, "length") & 0x7f;
+  reader.take(1, "type", ["fin", "rsv"]);
+  const length = reader.take(1, "length", ["masked"]) & 0x7f;
   if (length > 125) reader.take(length === 126 ? 2 : 8, "length");
   if (fields.masked) reader.take(4, "maskingKey");
   if (fields.closeCode !== undefined) {
@@ -112,7 +112,7 @@ function frameRanges(reader, fields) {
 
 function packetRanges(reader, fields) {
   const isFive = fields.protocol === "mqtt-5.0" || fields.inferred === "mqtt-5.0";
-  reader.take(1, "type");
+  reader.take(1, "type", fields.type === "PUBLISH" ? ["dup", "qos", "retain"] : []);
   reader.variable("length");
   switch (fields.type) {
     case "CONNECT": return connectRanges(reader, fields, isFive);
@@ -131,7 +131,10 @@ function packetRanges(reader, fields) {
       if (isFive) reader.properties("properties");
       for (let index = 0; !reader.isAtEnd; index++) {
         reader.text(`filters.${index}.filter`);
-        if (fields.type === "SUBSCRIBE") reader.take(1, `filters.${index}.qos`);
+        const options = ["noLocal", "retainAsPublished", "retainHandling"];
+        if (fields.type === "SUBSCRIBE") {
+          reader.take(1, `filters.${index}.qos`, options.map((name) => `filters.${index}.${name}`));
+        }
       }
       return undefined;
     }
@@ -154,7 +157,7 @@ function packetRanges(reader, fields) {
 function connectRanges(reader, fields, isFive) {
   reader.text("protocol");
   reader.take(1, "protocol");
-  reader.take(1, "cleanStart");
+  reader.take(1, "cleanStart", fields.will === undefined ? [] : ["will.qos", "will.retain"]);
   reader.take(2, "keepAlive");
   if (isFive) reader.properties("properties");
   reader.text("clientID");
@@ -188,7 +191,7 @@ function bytesOf(event) {
     : payload?.base64 !== undefined ? bytesOfBase64(payload.base64) : undefined;
   if (read === undefined || read.length === 0) return undefined;
   return {
-    bytes: read, ranges: [{ path: "payload", start: 0, end: read.length }],
+    bytes: read, ranges: [{ path: "payload", also: [], start: 0, end: read.length }],
     note: "of the payload alone",
   };
 }

@@ -26,6 +26,13 @@ package struct MachineOutline: Sendable, Hashable {
     entries.append(Entry(name: name, value: value, until: until))
   }
 
+  /// Tells each of the calls that are not completed, with what it waits for.
+  mutating func add<Call>(
+    calls: [(CallID, Call)], _ words: (Call) -> String, until: (CallID) -> Timestamp?
+  ) {
+    for (id, call) in calls { add("call \(id.rawValue)", words(call), until: until(id)) }
+  }
+
   mutating func add(_ link: ConnectionKeeper.Link) {
     let (words, until) = link.outline
     add("connection", words, until: until)
@@ -63,9 +70,7 @@ extension ChannelStateMachine: OutlinedMachine {
     outline.add("account", account.rawValue)
     if let clientID { outline.add("client", clientID) }
     for grant in grants { outline.add("subscribed", "\(grant.filter) for \(grant.owner)") }
-    for (id, call) in calls.sorted(by: { $0.key < $1.key }) {
-      outline.add("call \(id.rawValue)", call.outline, until: deadlines.deadline(of: id))
-    }
+    outline.add(calls: openCalls, \.outline) { deadlines.deadline(of: $0) }
     return outline
   }
 }
@@ -97,24 +102,6 @@ extension OpenInvocation {
   }
 }
 
-extension GatewayStateMachine: OutlinedMachine {
-  package var outline: MachineOutline {
-    var outline = MachineOutline()
-    outline.add("state", isStarted ? "started" : "stopped")
-    outline.add(keeper.link)
-    for (subdevice, line) in lines.sorted(by: { $0.key < $1.key }) {
-      let disabled = line.isDisabled ? ", disabled" : ""
-      let waiting = line.queue.isEmpty ? "" : ", \(line.queue.count) to be done"
-      outline.add("line", "\(subdevice): \(line.state.rawValue)\(disabled)\(waiting)")
-    }
-    for filter in grants.filters.sorted() { outline.add("subscribed", filter) }
-    if !requests.isEmpty { outline.add("requests", "\(requests.count) wait for replies") }
-    if !calls.isEmpty { outline.add("calls", "\(calls.count) are not completed") }
-    if let first = deadlines.first { outline.add("timer", "the next", until: first) }
-    return outline
-  }
-}
-
 extension RequestStateMachine: OutlinedMachine {
   package var outline: MachineOutline {
     var outline = MachineOutline()
@@ -125,31 +112,6 @@ extension RequestStateMachine: OutlinedMachine {
       outline.add(
         "call \(id.rawValue)", "request: waits for its answer", until: deadlines.deadline(of: id))
     }
-    return outline
-  }
-}
-
-extension MessageLinkMachine: OutlinedMachine {
-  package var outline: MachineOutline {
-    var outline = MachineOutline()
-    outline.add("state", "\(state)")
-    for channel in subscribedChannels { outline.add("subscribed", channel) }
-    if !calls.isEmpty { outline.add("calls", "\(calls.count) are not completed") }
-    if let retryTime { outline.add("timer", "the next try", until: retryTime) }
-    if let deadline { outline.add("timer", "the next of all", until: deadline) }
-    return outline
-  }
-}
-
-extension StreamLinkMachine: OutlinedMachine {
-  package var outline: MachineOutline {
-    var outline = MachineOutline()
-    outline.add("state", "\(state)")
-    outline.add("channel", channel)
-    if !calls.isEmpty { outline.add("calls", "\(calls.count) are not completed") }
-    if let retryTime { outline.add("timer", "the next try", until: retryTime) }
-    if let giveUpTime { outline.add("timer", "it gives up", until: giveUpTime) }
-    if let deadline { outline.add("timer", "the next of all", until: deadline) }
     return outline
   }
 }

@@ -40,6 +40,9 @@ struct LinkHeartbeat: Sendable {
     sent == answered ? nextPing : min(nextPing, oldest.advanced(by: Self.grace))
   }
 
+  /// How many heartbeats were sent and not answered.
+  var unanswered: UInt64 { sent - answered }
+
   private var oldest: Timestamp { times[place(of: answered + 1)] }
 
   private func place(of number: UInt64) -> Int { Int(number % UInt64(times.count)) }

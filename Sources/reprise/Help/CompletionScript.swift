@@ -201,8 +201,14 @@ enum CompletionScript {
   }
 
   private static func zshArgument(_ option: OptionSpec, of spec: CommandSpec) -> String {
-    var text = option.isList || option.repeats ? "'*--\(option.name)" : "'--\(option.name)"
-    if option.value != nil { text += "=" }
+    let several = option.isList || option.repeats
+    let name = "--\(option.name)" + (option.value == nil ? "" : "=")
+    var text = several ? "'*\(name)" : "'\(name)"
+    if let letter = option.letter {
+      // One of both names excludes the other.
+      let short = "-\(letter)" + (option.value == nil ? "" : "+")
+      text = "\(several ? "'*'" : "'(-\(letter) --\(option.name))'"){\(short),\(name)}'"
+    }
     text += "[\(quoted(option.help))]"
     if let value = option.value {
       text += ":\(quoted(value)):"

@@ -92,6 +92,12 @@ def tour(browser, page, expression):
     seen["link"] = browser.run("document.querySelector('#aside a').getAttribute('href')")
     browser.press("Escape")
     seen["closed"] = browser.run("document.querySelector('#aside .finding') === null")
+    # A flag shows the byte that it is a bit of, and that byte its flags.
+    browser.run("page.select(page.session.events.find(({ fields }) => fields.type === 'PUBLISH' && fields.qos === 2))")
+    browser.run("document.querySelector('#aside .field[data-path=qos]').focus()")
+    seen["flag"] = browser.run("[...document.querySelectorAll('#aside .hex .lit')].map((each) => each.textContent.trim())")
+    browser.run("page.detail.mark(document.querySelector('#aside .hex [data-path=type]'))")
+    seen["flags"] = browser.run("[...document.querySelectorAll('#aside .field.lit')].map((each) => each.dataset.path).sort()")
     # The permalink, in a document of its own.
     browser.open(page + permalink)
     seen["permalink"] = [permalink, text(browser, "#aside .finding .says")]
@@ -171,6 +177,23 @@ def field_bytes(browser, page):
             for (const range of [...ranges].sort((one, other) => one.start - other.start)) {
                 if (range.start > end) fail(`nothing from ${end} to ${range.start}`);
                 end = Math.max(end, range.end);
+            }
+            // What is said of bits of a byte.
+            for (const { also, start } of ranges) {
+                for (const path of also) {
+                    const value = path.split('.').reduce((inner, key) => inner?.[key], event.fields);
+                    const byte = bytes[start];
+                    const bits = {
+                        dup: byte >> 3 & 1, qos: byte >> 1 & 3, retain: byte & 1,
+                        'will.qos': byte >> 3 & 3, 'will.retain': byte >> 5 & 1,
+                        fin: byte >> 7, rsv: byte >> 4 & 7, masked: byte >> 7,
+                        noLocal: byte >> 2 & 1, retainAsPublished: byte >> 3 & 1,
+                        retainHandling: byte >> 4 & 3,
+                    }[path.startsWith('filters.') ? path.split('.')[2] : path];
+                    if (value === undefined) continue;
+                    seen.fields++;
+                    if (Number(value) !== bits) fail(`${path} is ${bits}`);
+                }
             }
             if (end !== bytes.length) fail(`it ends at ${end} of ${bytes.length}`);
             for (const { path, start, end } of ranges) {
