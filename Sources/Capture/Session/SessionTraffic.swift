@@ -146,7 +146,7 @@ struct SessionTraffic: TCPConsumer {
     }
     let body = ConnectionClosing(
       how: closing.how, firstFrame: closing.began.frame, firstTime: closing.began.time,
-      isAnswered: closing.isAnswered)
+      isAnswered: closing.isAnswered, isLate: closing.isLate)
     let direction = Direction(connection, closing.side, closing.arrival)
     emitter.emit(EventView(direction.carrierContext, .closed(body)))
   }

@@ -59,6 +59,8 @@ struct FlowClosing: Sendable {
   var arrival: Arrival
   /// Whether a FIN of the other side was captured as well.
   var isAnswered: Bool
+  /// Whether something that was sent arrived late.
+  var isLate = false
 }
 
 /// What takes the streams of TCP connections, in an order of both sides that is causally possible and

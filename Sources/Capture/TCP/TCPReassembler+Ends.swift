@@ -110,7 +110,7 @@ extension TCPReassembler {
       consumer.closed(
         FlowClosing(
           how: how, side: began.side, began: began.arrival, arrival: arrival,
-          isAnswered: flow[began.side.other].isFinished),
+          isAnswered: flow[began.side.other].isFinished, isLate: flow.isLate),
         on: connection)
     }
     drop(flow)

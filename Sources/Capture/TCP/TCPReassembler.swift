@@ -48,6 +48,10 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     @exclusivity(unchecked) var connection: Consumer.Connection?
     @exclusivity(unchecked) var closing: (how: ConnectionClosing.How, side: Side, arrival: Arrival)?
     @exclusivity(unchecked) private var streams = InlineArray<2, TCPStream>(repeating: TCPStream())
+    @exclusivity(unchecked) private var transits = InlineArray<2, TransitWatch>(
+      repeating: TransitWatch())
+    /// Whether something arrived late that an end had sent.
+    @exclusivity(unchecked) private(set) var isLate = false
     /// The numbers of the networks that its segments came through, from the lower endpoint and from
     /// the upper one; 0 for none.
     var networks: (fromLower: UInt32, fromUpper: UInt32) = (0, 0)
@@ -74,6 +78,24 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       FlowOpening(
         first: isFirstLower ? key.lower : key.upper, second: isFirstLower ? key.upper : key.lower,
         isFromStart: isFromStart, arrival: start)
+    }
+
+    /// Takes a segment of a side for what it says of how soon things arrive.
+    @inline(__always)
+    func watch(_ segment: borrowing TCPSegment, of side: Side, at time: Int64) {
+      let flags = segment.flags
+      guard flags.isDisjoint(with: [.syn, .reset]) else { return }
+      if flags.contains(.acknowledgment),
+        transits[side.other.rawValue].hear(
+          segment.acknowledgmentNumber, window: segment.window, at: time)
+      {
+        isLate = true
+      }
+      let length = segment.payloadWireLength
+      guard length > 0 || flags.contains(.fin) else { return }
+      let end =
+        segment.sequenceNumber &+ UInt32(truncatingIfNeeded: length) &+ (flags.contains(.fin) ? 1 : 0)
+      if transits[side.rawValue].send(to: end, at: time) { isLate = true }
     }
 
     subscript(side: Side) -> TCPStream {
@@ -114,6 +136,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     guard flow.isWanted, !flow.isClosed else { return }
     flow.segments &+= 1
     let side: Side = isFromLower == flow.isFirstLower ? .first : .second
+    if let time = segment.time { flow.watch(segment, of: side, at: time.nanoseconds) }
     let isCalm = flow.isCalm
     let direction = Direction(consume flow, side, arrival)
     if isCalm, takeInPlace(segment, direction) { return }

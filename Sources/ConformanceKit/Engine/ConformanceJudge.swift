@@ -93,9 +93,15 @@ public struct ConformanceJudge: EventConsumer {
       return
     }
     tally.beginEvent()
+    if case .closed(let closing) = event.body, closing.isLate {
+      tally.held.noteLate(event.context.connection)
+    }
     if case .gap(let gap) = event.body {
       if gap.reason == .leftOut { return leaveOut(event) }
-      mqtt.noteLoss()
+      let number = event.context.connection
+      let last =
+        table.knows(number) ? table[table.place(of: number)][event.context.sender].lastTime : nil
+      mqtt.noteLoss(event.context, behind: last, &tally)
     }
     switch event.context.wire {
     case .mqtt(.v3_1_1), .mqtt(.v5_0): takeMQTT(event, .judged, givingUp)
@@ -113,7 +119,7 @@ public struct ConformanceJudge: EventConsumer {
     let number = event.context.connection
     guard case .tls(.handshake(let hellos)) = event.body else { return }
     // Whose session is in it, and what is done to that, nobody knows.
-    if hellos.obstacle != nil { mqtt.noteLoss() }
+    if hellos.obstacle != nil { mqtt.noteLoss(event.context, behind: nil, &tally) }
     guard hellos.obstacle == nil, table.knows(number) else { return }
     let place = table.place(of: number)
     guard table[place].rare?.value.webSocket.isSeen == true else { return }
@@ -146,11 +152,12 @@ public struct ConformanceJudge: EventConsumer {
       }
       mqtt.take(packet, event, &table[place], hearing, &tally)
     case .opened(let opening):
-      mqtt.open(event.context.connection, isFromStart: opening.isFromStart)
+      mqtt.open(opening, event.context, &tally)
       table.open(opening, at: place, event.context.wire)
     case .gap, .malformed: mqtt.lose(from: event.context.sender, &table[place], hearing, &tally)
     case .closed(let closing):
-      mqtt.endUnnamed(event.context.connection, isNamed: table[place].opening.connect != nil)
+      let isNamed = table[place].opening.connect != nil
+      mqtt.endUnnamed(event.context, isNamed: isNamed, &tally)
       mqtt.close(Closing(closing, event), event, &table[place], hearing, &tally)
       lastContext = event.context
       tally.forgetClient(of: event.context.connection)

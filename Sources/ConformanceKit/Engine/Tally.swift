@@ -25,8 +25,12 @@ struct Tally {
   private var clients: [Int: String] = [:]
   /// The findings that nobody was told yet; nil where nobody waits for them.
   private var news: [(rule: RuleIndex, finding: Finding)]?
+  /// The violations that wait for the end of the file.
+  var held = HeldViolations()
   /// How many violations wait to be confirmed, on all connections.
   private(set) var suspicions = 0
+  /// What waited and is being reported.
+  private var settling: HeldViolations.Held?
   /// The bytes of the packets that findings have.
   private var packetBytes = 0
   let maximumFindings: Int
@@ -148,6 +152,14 @@ struct Tally {
     guard !event.context.isRebuilt, !event.isHidden(from: rule, hearing.version) else {
       return leave(rule, .hidden, hearing)
     }
+    // Whoever waits for news is told at once, as nobody knows when a live connection ends.
+    if settling == nil, news == nil, held.waits(rule, event, hearing.version) {
+      let client = clients[event.context.connection]
+      if !held.add(rule, event, hearing, of: client, text().shortened) {
+        leave(rule, .tooMany, hearing)
+      }
+      return
+    }
     violated[rule.value] += 1
     let isBeyond = findings[rule.value].count >= maximumFindings
     guard !isBeyond || kinds != nil else { return }
@@ -163,11 +175,28 @@ struct Tally {
       message: redaction.shown(text.message), packet: packet,
       expected: redaction.shown(text.expected), actual: redaction.shown(text.actual))
     finding.evidence = text.evidence
-    finding.client = clients[context.connection]
+    finding.client = settling?.client ?? clients[context.connection]
     finding.cause = causes.number(of: text.cause, frame: context.frame)
     if kinds?.take(finding, of: rule, isBeyond: isBeyond) == false { return }
     findings[rule.value].append(finding)
     news?.append((rule, finding))
+  }
+
+  /// Reports what waited for the end of the file, and nothing in it explains.
+  mutating func settleHeld() {
+    let all = held.end()
+    defer { settling = nil }
+    for (violation, doubt) in all {
+      settling = violation
+      if let doubt {
+        leave(violation.rule, doubt, violation.hearing, at: Moment(violation.event.context))
+        continue
+      }
+      beginEvent()
+      violation.event.withView {
+        violate(violation.rule, $0, violation.hearing, isOfAnyVersion: true, violation.text)
+      }
+    }
   }
 
   /// Takes note of what the client of a connection calls itself.

@@ -95,6 +95,7 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case willNotSeen
   case nothingAnswers
   case nothingToSend
+  case arrivedLate
 
   /// What is said of it in a report.
   var text: String {
@@ -214,6 +215,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
       "no client got the will, and of none it is known that it should have"
     case .nothingAnswers: "nothing answers a message of QoS 0"
     case .nothingToSend: "it sent nothing else meanwhile, and may have had nothing to send"
+    case .arrivedLate:
+      "what was sent arrived late, as acknowledgements of TCP show, and when is not known"
     case .hidden: "a secret was hidden where it would be decided"
     }
   }

@@ -147,7 +147,8 @@ extension ConnectionClosing {
     self.init(
       how: how, firstFrame: try fields.integer("firstFrame"),
       firstTime: try fields.time("firstTime"), reason: try fields.optionalString("reason"),
-      isAnswered: fields.value("answered") == nil ? true : try fields.bool("answered"))
+      isAnswered: fields.value("answered") == nil ? true : try fields.bool("answered"),
+      isLate: fields.value("late") == nil ? false : try fields.bool("late"))
   }
 }
 

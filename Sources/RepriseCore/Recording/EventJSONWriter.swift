@@ -93,6 +93,7 @@ public struct EventJSONWriter: Sendable {
       buffer.append("\"")
       append(firstFrame: closing.firstFrame, closing.firstTime, to: &buffer)
       if !closing.isAnswered { buffer.append(",\"answered\":false") }
+      if closing.isLate { buffer.append(",\"late\":true") }
       if let reason = closing.reason {
         buffer.append(",\"reason\":")
         buffer.append(quoted: redaction.shown(reason))

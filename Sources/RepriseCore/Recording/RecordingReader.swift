@@ -144,7 +144,7 @@ public struct RecordingReader: Sendable {
     "properties", "sessionPresent", "returnCode", "reasonCodes", "packetID", "qos", "retain",
     "dup", "topic", "payload", "filters", "errors", "moreErrors", "missing", "bytes", "client",
     "server",
-    "fromStart", "firstFrame", "firstTime", "evidence", "pings", "how", "reason", "answered",
+    "fromStart", "firstFrame", "firstTime", "evidence", "pings", "how", "reason", "answered", "late",
     "error",
     "opcode", "fin", "masked", "maskingKey", "rsv", "compressed", "notInflated", "carries",
     "concealed", "closeCode", "closeReason", "method", "target", "http", "status", "headers",

@@ -147,16 +147,21 @@ public struct ConnectionClosing: Sendable, Hashable {
   /// That takes an application that was still there; a reset takes none, as any host answers so what it
   /// knows nothing of. True where nobody can know, and of all that is no FIN.
   public var isAnswered: Bool
+  /// Whether something that an end had sent arrived late, by more than a second as acknowledgements of TCP show: then the
+  /// times of the connection's events are those at which they were sent, and not those at which the other end had them.
+  public var isLate: Bool
 
   /// Creates a closing.
   public init(
-    how: How, firstFrame: Int, firstTime: Timestamp, reason: String? = nil, isAnswered: Bool = true
+    how: How, firstFrame: Int, firstTime: Timestamp, reason: String? = nil, isAnswered: Bool = true,
+    isLate: Bool = false
   ) {
     self.how = how
     self.firstFrame = firstFrame
     self.firstTime = firstTime
     self.reason = reason
     self.isAnswered = isAnswered || how != .fin
+    self.isLate = isLate
   }
 
   /// The ways in which a connection ends.

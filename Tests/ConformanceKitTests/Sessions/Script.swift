@@ -61,22 +61,25 @@ struct Script {
   // MARK: Connections
 
   mutating func open(
-    isFromStart: Bool = true, hasPings: Bool = true, server: String = "10.0.0.2:1883"
+    isFromStart: Bool = true, hasPings: Bool = true, server: String = "10.0.0.2:1883",
+    ago seconds: Double = 0
   ) {
     add(
       .client,
       .opened(
         ConnectionOpening(
           client: "10.0.0.1:50000", server: server, isFromStart: isFromStart,
-          firstFrame: 1, firstTime: Timestamp(nanoseconds: time), hasPings: hasPings)))
+          firstFrame: 1, firstTime: Timestamp(nanoseconds: time - Int64(seconds * 1e9)),
+          hasPings: hasPings)))
   }
 
   mutating func close(
-    _ sender: Peer, _ how: ConnectionClosing.How = .fin, isAnswered: Bool = true
+    _ sender: Peer, _ how: ConnectionClosing.How = .fin, isAnswered: Bool = true,
+    isLate: Bool = false
   ) {
     let closing = ConnectionClosing(
       how: how, firstFrame: frame + 1, firstTime: Timestamp(nanoseconds: time + 1_000_000),
-      isAnswered: isAnswered)
+      isAnswered: isAnswered, isLate: isLate)
     add(sender, .closed(closing))
   }
 

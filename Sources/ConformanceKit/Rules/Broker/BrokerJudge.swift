@@ -181,10 +181,11 @@ struct BrokerJudge {
   ) {
     let server = state.identity.endpoint
     let key = Self.key(content, at: server)
-    pending.pass(on: event.context.connection, key: key)
-    pendingOfWills.pass(on: event.context.connection, key: key)
     let isKnown = state.routesAreKnown
     let publication = ledger[key]
+    let published = packet.qos > 0 ? Timestamp(nanoseconds: .max) : publication?.first.time
+    pending.pass(on: event.context.connection, key: key, published: published)
+    pendingOfWills.pass(on: event.context.connection, key: key, published: published)
     if let publication, isKnown {
       count(packet, publication, matching, on: event.context.connection, at: server)
     }

@@ -116,8 +116,8 @@ struct ClientSessions {
 /// The last connections on which clients asked for their sessions, whatever the version, the address and the user.
 struct LastConnects {
   private var connections: [UInt64: Int32] = [:]
-  /// The connections that began and have not said yet whose they are.
-  private var unnamed: Set<Int> = []
+  /// The connections that began and have not said yet whose they are, with the times of their first segments.
+  private var unnamed: [Int: Timestamp] = [:]
   private static let maximum = 65_536
   /// What stands for a connection before that nobody knows.
   private static let unknown: Int32 = -1
@@ -126,15 +126,19 @@ struct LastConnects {
   var hasUnnamed: Bool { !unnamed.isEmpty }
 
   /// Takes the beginning of a connection; false where there is no room for it.
-  mutating func open(_ connection: Int) -> Bool {
+  mutating func open(_ connection: Int, _ time: Timestamp) -> Bool {
     guard unnamed.count < Self.maximum else { return false }
-    unnamed.insert(connection)
+    unnamed[connection] = time
     return true
   }
 
-  /// Takes the end of a connection; true where it did not show whose it was.
-  mutating func end(_ connection: Int) -> Bool {
-    hasUnnamed && unnamed.remove(connection) != nil
+  /// When a connection began that has not said yet whose it is; nil for others.
+  func opened(_ connection: Int) -> Timestamp? { unnamed[connection] }
+
+  /// Takes the end of a connection.
+  /// - Returns: When it began, where it did not show whose it was.
+  mutating func end(_ connection: Int) -> Timestamp? {
+    hasUnnamed ? unnamed.removeValue(forKey: connection) : nil
   }
 
   /// Takes a CONNECT.

@@ -18,7 +18,8 @@ extension BrokerJudge {
     guard hearing.version == .v5_0 else { return }
     let received = Forwarded(packet)
     if case .nothing = source.forwarded, case .nothing = received { return }
-    let isOther = mayBeKept(packet, source, delivery, event)
+    let isOther =
+      mayBeKept(packet, source, delivery, event) || isOfAnother(packet, source, delivery)
     guard source.isAgreed, !isOther, let sent = source.forwarded.value, let got = received.value
     else {
       if !source.forwarded.mayBeSome { return }

@@ -17,6 +17,9 @@ struct Matching: ~Copyable {
   var formerQoS: UInt8 = 3
   /// Whether all of them want none of the client's own messages (No Local).
   var isDeaf = true
+  /// Whether one of them does, and another one does not.
+  var isPartlyDeaf: Bool { hasDeaf && !isDeaf }
+  private var hasDeaf = false
   /// Whether one of them, and all of them, want RETAIN as it was published.
   var somePublished = false
   var allPublished = true
@@ -80,7 +83,7 @@ struct Matching: ~Copyable {
     grantedQoS = max(grantedQoS, filter.grantedQoS)
     highestQoS = max(highestQoS, filter.highestQoS)
     if filter.lowestQoS < filter.grantedQoS { formerQoS = min(formerQoS, filter.lowestQoS) }
-    if filter.options & 0b100 == 0 { isDeaf = false }
+    if filter.options & 0b100 == 0 { isDeaf = false } else { hasDeaf = true }
     if filter.options & 0b1000 == 0 { allPublished = false } else { somePublished = true }
     if !filter.wasThere { wereThere = false }
     if filter.mayHaveGone { mayHaveGone = true }

@@ -15,6 +15,8 @@ struct PendingFindings {
     var server: UInt64
     /// Whether a later delivery of the message that is as it should be takes it back.
     var isTakenBack: Bool
+    /// The QoS of that delivery: what comes at QoS 0 may overtake it, but not what was published later than it came.
+    var copyQoS: UInt8 = 0
     /// Whether another message was delivered behind it, before which such a copy would have come.
     var isPassed = false
   }
@@ -33,8 +35,8 @@ struct PendingFindings {
   /// The copy that takes it back may be one on another connection.
   mutating func add(
     _ rule: MQTTRule, _ event: borrowing EventView, _ hearing: Hearing, key: UInt64,
-    server: UInt64, isTakenBack: Bool = false, on other: Int? = nil, _ tally: inout Tally,
-    _ text: FindingText
+    server: UInt64, isTakenBack: Bool = false, copyQoS: UInt8 = 0, on other: Int? = nil,
+    _ tally: inout Tally, _ text: FindingText
   ) {
     guard entries.count < Self.maximum else { return tally.leave(rule, .tooMany, hearing) }
     let connection = other ?? event.context.connection
@@ -43,16 +45,22 @@ struct PendingFindings {
         rule: rule.index(in: hearing.version),
         event: Event(copying: event.start(of: Self.mostBytes)), text: text.shortened,
         hearing: hearing, connection: connection, key: key, server: server,
-        isTakenBack: isTakenBack))
+        isTakenBack: isTakenBack, copyQoS: copyQoS))
     if isTakenBack { waiting.insert(connection) }
   }
 
   /// Notes that a message was delivered.
-  mutating func pass(on connection: Int, key: UInt64) {
+  /// - Parameters:
+  ///   - connection: Where.
+  ///   - key: Which one it is.
+  ///   - published: When, as far as it may overtake others; nil where that is not known.
+  mutating func pass(on connection: Int, key: UInt64, published: Timestamp?) {
     guard !waiting.isEmpty, waiting.contains(connection) else { return }
     var rest = false
     for index in entries.indices where entries[index].connection == connection {
-      if entries[index].key != key { entries[index].isPassed = true } else { rest = true }
+      let came = entries[index].event.context.time
+      let passes = entries[index].copyQoS == 0 || published.map { $0 > came } ?? false
+      if entries[index].key != key, passes { entries[index].isPassed = true } else { rest = true }
     }
     if !rest { waiting.remove(connection) }
   }

@@ -50,6 +50,12 @@ extension BrokerJudge {
       accepted: Moment(event.context))
   }
 
+  /// Takes the identifier that the server gives a client which has none: from then on it has the session of that name.
+  mutating func assign(_ name: [UInt8], _ context: EventContext) {
+    _ = lastConnects.take(
+      ConnectionIdentity.name(of: name.span.bytes), on: context.connection)
+  }
+
   /// Judges whether a session is said to be there.
   private mutating func judgePresence(
     _ isPresent: Bool, _ before: ClientSessions.Entry?, _ event: borrowing EventView,
@@ -62,6 +68,10 @@ extension BrokerJudge {
       return
     }
     let isNext = isNext(before, event.context, state)
+    if isNext, let end = before.end, let connect = state.opening.connect {
+      tally.held.follow(
+        event.context.connection, from: end.moment.time, to: connect.moment.time)
+    }
     guard let end = before.end else {
       // It is taken over: what becomes of it the CONNACK says.
       guard isPresent else { return }

@@ -40,6 +40,10 @@ extension BrokerJudge {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
     if mayBeForRemoved(source, delivery) { return tally.leave(rule, .onItsWay, hearing) }
+    // Of its own message a client gets no other copy where it wants none (No Local).
+    if packet.retain, delivery.matching.isDeaf, source.connection == event.context.connection {
+      return tally.leave(rule, .mayBeKept, hearing)
+    }
     // The other copy waits for its turn above QoS 0, and may be given up while it waits.
     if packet.retain, min(source.qos, delivery.matching.grantedQoS) > 0,
       mayBeKept(packet, source, delivery, event),

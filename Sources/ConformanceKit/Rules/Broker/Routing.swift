@@ -66,6 +66,9 @@ extension BrokerJudge {
     guard source.isAgreed else {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
+    guard !isOfAnother(packet, source, delivery) else {
+      return tally.leave(rule, .mayBePublished, hearing)
+    }
     if mayBeKept(packet, source, delivery, event) {
       // Whichever it is, a copy is there at the QoS that one should have.
       if delivery.matching.count > 1, packet.qos >= min(source.qos, delivery.matching.grantedQoS) {
@@ -110,7 +113,8 @@ extension BrokerJudge {
       return tally.leave(rule, reason, hearing)
     }
     add(
-      rule, delivery, event, hearing, isTakenBack: delivery.matching.count > 1, &tally,
+      rule, delivery, event, hearing, isTakenBack: delivery.matching.count > 1, copyQoS: expected,
+      &tally,
       FindingText(
         "the server delivered the message of frame \(source.first.frame) at a lower QoS than it was "
           + "published with and granted",
@@ -124,6 +128,10 @@ extension BrokerJudge {
     _ delivery: borrowing Delivery, _ event: borrowing EventView, _ state: borrowing ConnectionState
   ) -> UndecidedReason? {
     if packet.dup { return .repeatedMessage }
+    // By those that are No Local the client gets none of its own, whatever their QoS.
+    if delivery.matching.isPartlyDeaf, source.connection == event.context.connection {
+      return .subscriptionMayBeNewer
+    }
     if mayBeForRemoved(source, delivery) { return .onItsWay }
     // For the QoS that a filter had once an older message of an unseen publisher may be on its way.
     if packet.qos >= delivery.matching.formerQoS { return .subscriptionMayBeNewer }
@@ -259,6 +267,16 @@ extension BrokerJudge {
     return event.context.time.nanoseconds(since: requested) <= Self.longAgo
   }
 
+  /// Whether somebody who is not in the capture may have said the same once more: what was published before the client
+  /// asked for it comes with RETAIN, if at all.
+  func isOfAnother(
+    _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery
+  ) -> Bool {
+    !packet.retain && delivery.matching.count > 0 && !delivery.matching.wereThere
+      && delivery.matching.removed == nil
+      && source.last.time.nanoseconds < delivery.matching.requested
+  }
+
   /// Whether a message may be the copy for a filter that was removed, which had options of its own.
   func mayBeForRemoved(_ source: Publication, _ delivery: borrowing Delivery) -> Bool {
     guard let removed = delivery.matching.removed else { return false }
@@ -270,11 +288,11 @@ extension BrokerJudge {
   mutating func add(
     _ rule: MQTTRule, _ delivery: borrowing Delivery, _ event: borrowing EventView,
     _ hearing: Hearing,
-    isTakenBack: Bool = false, _ tally: inout Tally, _ text: FindingText
+    isTakenBack: Bool = false, copyQoS: UInt8 = 0, _ tally: inout Tally, _ text: FindingText
   ) {
     pending.add(
       rule, event, hearing, key: delivery.key, server: delivery.server, isTakenBack: isTakenBack,
-      &tally, text)
+      copyQoS: copyQoS, &tally, text)
   }
 }
 

@@ -270,6 +270,7 @@ struct MQTTJudge {
         broker.lastConnects.takeBack(state.identity, on: event.context.connection)
       }
       if isFirst, packet.reasonCode == 0 {
+        if let name = packet.assignedClientID { broker.assign(name, event.context) }
         broker.accept(
           sessionPresent: packet.sessionPresent, event, &state, hearing, &tally)
       }
@@ -390,17 +391,31 @@ struct MQTTJudge {
   }
 
   /// Takes note of a connection, of which it may never show whose it is.
-  mutating func open(_ connection: Int, isFromStart: Bool) {
-    if !isFromStart || !broker.lastConnects.open(connection) { noteLoss() }
+  mutating func open(_ opening: ConnectionOpening, _ context: EventContext, _ tally: inout Tally) {
+    if !opening.isFromStart || !broker.lastConnects.open(context.connection, opening.firstTime) {
+      noteLoss()
+      tally.held.noteUnseen(from: opening.firstTime, to: context.time)
+    }
   }
 
   /// Takes the end of a connection: where nobody knows whose it was, it may have been anybody's.
-  mutating func endUnnamed(_ connection: Int, isNamed: Bool) {
-    if broker.lastConnects.end(connection) || !isNamed { noteLoss() }
+  mutating func endUnnamed(_ context: EventContext, isNamed: Bool, _ tally: inout Tally) {
+    let start = broker.lastConnects.end(context.connection)
+    guard start != nil || !isNamed else { return }
+    noteLoss()
+    tally.held.noteUnseen(from: start ?? context.time, to: context.time)
   }
 
   /// Takes the news that bytes of any connection are missing from the capture, with which all of another one may be.
   mutating func noteLoss() { broker.losses &+= 1 }
+
+  /// Takes the news that bytes of a connection are missing, behind what was last seen of it: all that another client said
+  /// may be missing as well.
+  mutating func noteLoss(_ context: EventContext, behind last: Timestamp?, _ tally: inout Tally) {
+    noteLoss()
+    let start = last ?? broker.lastConnects.opened(context.connection)
+    tally.held.noteUnseen(from: start ?? Timestamp(nanoseconds: .min), to: context.time)
+  }
 
   /// Notes a client of a version that there are no clauses of, which may have the session of one that is judged.
   mutating func meetOther(_ event: borrowing EventView) {
@@ -413,7 +428,10 @@ struct MQTTJudge {
   }
 
   /// Judges what had to wait for the end of a file.
-  mutating func endFile(_ tally: inout Tally) { broker.endFile(&tally) }
+  mutating func endFile(_ tally: inout Tally) {
+    broker.endFile(&tally)
+    tally.settleHeld()
+  }
 
   /// Adds what is counted rather than reported; called once, when everything was taken.
   func finish(_ tally: inout Tally) {

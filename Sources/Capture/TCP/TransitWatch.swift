@@ -1,0 +1,67 @@
+import RepriseCore
+
+/// Watches whether what an end of a connection sends arrives soon: a capture shows when it was sent, and not when the other
+/// end had it.
+///
+/// What shows that it came late is that it is sent again, that the other end says something meanwhile and does not
+/// acknowledge it, or that it takes nothing for a while. An acknowledgement that comes late shows nothing by itself: who
+/// writes captures of what passed leaves out those that carry nothing.
+struct TransitWatch {
+  /// How long an acknowledgement may take, in nanoseconds: it is delayed by half a second at most (RFC 9293 section
+  /// 3.8.6.3), and on its way as long as the data was.
+  private static let patience: Int64 = 1_000_000_000
+  private static let never = Int64.max
+
+  /// Where something ends that is not acknowledged yet, and when it was first sent.
+  private var end: UInt32 = 0
+  private var sent = Self.never
+  /// Where the last of what was sent ends, and when that was.
+  private var lastEnd: UInt32 = 0
+  private var lastSent = Self.never
+  /// Since when the receiver takes nothing.
+  private var shut = Self.never
+
+  /// Takes what the end sends.
+  /// - Parameters:
+  ///   - end: Where it ends.
+  ///   - time: When it was captured.
+  /// - Returns: Whether it is sent again so late that it can't have arrived before.
+  @inline(__always)
+  mutating func send(to end: UInt32, at time: Int64) -> Bool {
+    let isNew = lastSent == Self.never || Int32(bitPattern: end &- lastEnd) > 0
+    if isNew { (lastEnd, lastSent) = (end, time) }
+    guard sent != Self.never else {
+      (self.end, sent) = (end, time)
+      return false
+    }
+    return !isNew && time &- sent > Self.patience
+  }
+
+  /// Takes what the receiver says.
+  /// - Parameters:
+  ///   - number: The byte that it expects.
+  ///   - window: How much it takes.
+  ///   - time: When it was captured.
+  /// - Returns: Whether something did not arrive for long.
+  @inline(__always)
+  mutating func hear(_ number: UInt32, window: UInt16, at time: Int64) -> Bool {
+    var isLate = false
+    if sent != Self.never {
+      if Int32(bitPattern: number &- end) < 0 {
+        isLate = time &- sent > Self.patience
+      } else {
+        let isAll = Int32(bitPattern: number &- lastEnd) >= 0
+        (end, sent) = (lastEnd, isAll ? Self.never : lastSent)
+      }
+    }
+    if window == 0 {
+      if shut == Self.never { shut = time }
+      return isLate || time &- shut > Self.patience
+    }
+    if shut != Self.never {
+      if time &- shut > Self.patience { isLate = true }
+      shut = Self.never
+    }
+    return isLate
+  }
+}

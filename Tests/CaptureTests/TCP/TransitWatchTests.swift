@@ -1,0 +1,58 @@
+import Foundation
+import RepriseCore
+import TestSupport
+import Testing
+
+@testable import Capture
+
+/// What the acknowledgements and windows of one end say of how soon it has what the other one sends.
+@Suite struct TransitWatchTests {
+  private enum Step {
+    /// Something is sent that ends there, so many milliseconds from the start, and whether that shows that it was late.
+    case send(UInt32, Int64, Bool = false)
+    /// The receiver speaks: what it expects, the window, when, and whether that shows that something was late.
+    case hear(UInt32, UInt16, Int64, Bool)
+  }
+
+  private static let cases: [(String, [Step])] = [
+    ("in time", [.send(10, 0), .hear(10, 9, 1_000, false), .hear(10, 9, 99_000, false)]),
+    ("acknowledged by what comes next", [.send(10, 0), .hear(10, 9, 60_000, false)]),
+    ("never", [.send(10, 0), .hear(9, 9, 500, false), .hear(9, 9, 1_001, true)]),
+    ("sent again", [.send(10, 0), .send(10, 1_000), .send(10, 1_001, true)]),
+    ("sent again behind what came later", [.send(10, 0), .send(20, 900), .send(10, 1_200, true)]),
+    ("captured twice", [.send(10, 0), .hear(10, 9, 10, false), .send(10, 9_000)]),
+    ("more is sent", [.send(10, 0), .send(20, 9_000), .hear(20, 9, 9_001, false)]),
+    (
+      "the second of two",
+      [.send(10, 0), .send(20, 100), .hear(10, 9, 200, false), .hear(10, 9, 1_101, true)]
+    ),
+    (
+      "all of two at once",
+      [.send(10, 0), .send(20, 900), .hear(20, 9, 1_000, false), .hear(10, 9, 9_000, false)]
+    ),
+    ("nothing was sent", [.hear(10, 9, 0, false), .hear(10, 9, 9_000, false)]),
+    ("a shut window", [.hear(10, 0, 0, false), .hear(10, 0, 1_001, true)]),
+    ("a window that opens late", [.hear(10, 0, 0, false), .hear(10, 9, 1_001, true)]),
+    ("a window that opens", [.hear(10, 0, 0, false), .hear(10, 9, 1_000, false)]),
+    (
+      "round the end of the numbers",
+      [
+        .send(.max - 1, 0), .send(5, 100), .hear(.max - 1, 9, 200, false),
+        .hear(.max - 1, 9, 1_101, true), .hear(5, 9, 9_000, false),
+      ]
+    ),
+  ]
+
+  @Test(arguments: cases.map(\.0)) func tellsWhatIsLate(name: String) throws {
+    let steps = try #require(Self.cases.first { $0.0 == name }).1
+    var watch = TransitWatch()
+    for step in steps {
+      switch step {
+      case .send(let end, let time, let isLate):
+        #expect(watch.send(to: end, at: time * 1_000_000) == isLate, "\(time)")
+      case .hear(let number, let window, let time, let isLate):
+        #expect(watch.hear(number, window: window, at: time * 1_000_000) == isLate, "\(time)")
+      }
+    }
+  }
+}
