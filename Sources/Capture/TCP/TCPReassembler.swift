@@ -87,7 +87,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       guard flags.isDisjoint(with: [.syn, .reset]) else { return }
       if flags.contains(.acknowledgment),
         transits[side.other.rawValue].hear(
-          segment.acknowledgmentNumber, window: segment.window, at: time)
+          segment.acknowledgmentNumber, window: segment.window, isEnd: flags.contains(.fin),
+          at: time)
       {
         isLate = true
       }
@@ -95,7 +96,9 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       guard length > 0 || flags.contains(.fin) else { return }
       let end =
         segment.sequenceNumber &+ UInt32(truncatingIfNeeded: length) &+ (flags.contains(.fin) ? 1 : 0)
-      if transits[side.rawValue].send(to: end, at: time) { isLate = true }
+      if transits[side.rawValue].send(to: end, isEnd: flags.contains(.fin), at: time) {
+        isLate = true
+      }
     }
 
     subscript(side: Side) -> TCPStream {

@@ -20,14 +20,18 @@ struct TransitWatch {
   private var lastSent = Self.never
   /// Since when the receiver takes nothing.
   private var shut = Self.never
+  /// Whether the last of what was sent is the end of it.
+  private var isEnded = false
 
   /// Takes what the end sends.
   /// - Parameters:
   ///   - end: Where it ends.
+  ///   - isEnd: Whether nothing comes behind it.
   ///   - time: When it was captured.
   /// - Returns: Whether it is sent again so late that it can't have arrived before.
   @inline(__always)
-  mutating func send(to end: UInt32, at time: Int64) -> Bool {
+  mutating func send(to end: UInt32, isEnd: Bool = false, at time: Int64) -> Bool {
+    if isEnd { isEnded = true }
     let isNew = lastSent == Self.never || Int32(bitPattern: end &- lastEnd) > 0
     if isNew { (lastEnd, lastSent) = (end, time) }
     guard sent != Self.never else {
@@ -41,14 +45,17 @@ struct TransitWatch {
   /// - Parameters:
   ///   - number: The byte that it expects.
   ///   - window: How much it takes.
+  ///   - isEnd: Whether it ends its own direction: if without having the other's end, it may have done so before.
   ///   - time: When it was captured.
   /// - Returns: Whether something did not arrive for long.
   @inline(__always)
-  mutating func hear(_ number: UInt32, window: UInt16, at time: Int64) -> Bool {
-    var isLate = false
+  mutating func hear(
+    _ number: UInt32, window: UInt16, isEnd: Bool = false, at time: Int64
+  ) -> Bool {
+    var isLate = isEnd && isEnded && Int32(bitPattern: number &- lastEnd) < 0
     if sent != Self.never {
       if Int32(bitPattern: number &- end) < 0 {
-        isLate = time &- sent > Self.patience
+        if time &- sent > Self.patience { isLate = true }
       } else {
         let isAll = Int32(bitPattern: number &- lastEnd) >= 0
         (end, sent) = (lastEnd, isAll ? Self.never : lastSent)

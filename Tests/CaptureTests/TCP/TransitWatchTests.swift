@@ -43,15 +43,29 @@ import Testing
     ),
   ]
 
+  /// An end that does not acknowledge the other end may have been sent before that.
+  @Test(arguments: [(11 as UInt32, false), (10, true)])
+  func tellsEndsThatCross(number: UInt32, isLate: Bool) {
+    var watch = TransitWatch()
+    _ = watch.send(to: 10, at: 0)
+    let before = watch.hear(10, window: 9, at: 1)
+    _ = watch.send(to: 11, isEnd: true, at: 2)
+    let meanwhile = watch.hear(10, window: 9, at: 3)
+    let end = watch.hear(number, window: 9, isEnd: true, at: 4)
+    #expect([before, meanwhile, end] == [false, false, isLate])
+  }
+
   @Test(arguments: cases.map(\.0)) func tellsWhatIsLate(name: String) throws {
     let steps = try #require(Self.cases.first { $0.0 == name }).1
     var watch = TransitWatch()
     for step in steps {
       switch step {
       case .send(let end, let time, let isLate):
-        #expect(watch.send(to: end, at: time * 1_000_000) == isLate, "\(time)")
+        let told = watch.send(to: end, at: time * 1_000_000)
+        #expect(told == isLate, "\(time)")
       case .hear(let number, let window, let time, let isLate):
-        #expect(watch.hear(number, window: window, at: time * 1_000_000) == isLate, "\(time)")
+        let told = watch.hear(number, window: window, at: time * 1_000_000)
+        #expect(told == isLate, "\(time)")
       }
     }
   }

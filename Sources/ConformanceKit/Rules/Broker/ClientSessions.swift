@@ -78,6 +78,8 @@ struct ClientSessions {
     var hasLoss: Bool
     /// How many losses the capture had by then.
     var losses: UInt32
+    /// Whether the server is seen to know that it ended.
+    var isKnown: Bool
     /// What is kept for the connection that may resume it, apart, as most sessions leave nothing; nil where that is so,
     /// or there was no room for it.
     var rest: Boxed<Rest>?

@@ -22,7 +22,9 @@ extension BrokerJudge {
       let isOne =
         before.host != state.identity.host
         && connect.moment.time.nanoseconds(since: before.asked) <= Self.twice
-      if before.end == nil, !isOne {
+      // What waited for bytes in front of it is told behind what is newer.
+      let isNewer = connect.moment.frame > before.accepted.frame
+      if before.end == nil, !isOne, isNewer {
         takenOver[before.connection] = Takeover(
           moment: Moment(event.context), connection: event.context.connection)
       } else if before.end?.isByServer(since: connect.moment) == true {
@@ -85,6 +87,8 @@ extension BrokerJudge {
       guard isNext, !end.hasLoss else {
         return tally.leave(.absentSessionIsTold, .connectionsUnseen, hearing)
       }
+      // What nobody answers the server may not have: to it the client takes over a connection that is open.
+      guard end.isKnown else { return tally.leave(.absentSessionIsTold, .serverMayBeGone, hearing) }
       violatePresence(before, end, event, hearing, &tally)
     case (true, _):
       let rules: [MQTTRule] =
@@ -209,7 +213,8 @@ extension BrokerJudge {
       last: max(close.time, event.context.time), first: close.first,
       lasts: lasts,
       hasLoss: close.how == .endOfCapture || state.hasLoss || state.isOrderUncertain
-        || state.clocks.differ, losses: losses)
+        || state.clocks.differ, losses: losses,
+      isKnown: close.how == .fin ? close.isAnswered : close.first == .server)
     if lasts != 0, close.how != .endOfCapture {
       ended.end?.rest = Boxed(
         ClientSessions.Rest(

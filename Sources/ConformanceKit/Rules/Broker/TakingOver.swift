@@ -14,12 +14,16 @@ extension BrokerJudge {
   private static let patience: Int64 = 5_000_000_000
 
   /// Looks at a packet of the server on a connection that was taken over.
+  ///
+  /// What it had written before may be on its way for long, as where its receiver is slow, or comes back: only an answer to
+  /// what came behind shows that it goes on.
   mutating func judgeTakenOver(
-    _ event: borrowing EventView, _ state: borrowing ConnectionState, _ hearing: Hearing,
-    _ tally: inout Tally
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView,
+    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard let takeover = takenOver[event.context.connection], !state.clocks.differ,
-      event.context.time.nanoseconds(since: takeover.moment.time) > Self.patience
+      packet.type.isAnswerOfServer, let asked = state.client.lastTime,
+      asked.nanoseconds(since: takeover.moment.time) > Self.patience
     else { return }
     takenOver[event.context.connection] = nil
     tally.violate(
@@ -57,6 +61,18 @@ extension BrokerJudge {
       tally.leave(rule, .clientClosedFirst, hearing)
     } else {
       tally.satisfy(rule, hearing)
+    }
+  }
+}
+
+extension MQTTPacketType {
+  /// Whether a server sends it for something that the client has sent.
+  fileprivate var isAnswerOfServer: Bool {
+    switch self {
+    case .puback, .pubrec, .pubcomp, .suback, .unsuback, .pingresp: true
+    case .connect, .connack, .publish, .pubrel, .subscribe, .unsubscribe, .pingreq, .disconnect,
+      .auth, .reserved:
+      false
     }
   }
 }

@@ -132,7 +132,7 @@ struct MQTTJudge {
       if state.rare?.value.enforcement.overdue != nil {
         state.judgeEnforcement(packet, event, hearing, &tally)
       }
-      if !broker.takenOver.isEmpty { broker.judgeTakenOver(event, state, hearing, &tally) }
+      if !broker.takenOver.isEmpty { broker.judgeTakenOver(packet, event, state, hearing, &tally) }
       takeFromServer(
         packet, held, content, isFaultless: isFaultless, event, &state, hearing, &tally)
       state.server.lastTime = event.context.time
