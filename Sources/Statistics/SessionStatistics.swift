@@ -297,7 +297,7 @@ package struct SessionStatistics {
     let sender = context.sender
     publishes[sender].add(packet)
     connection.publishes[sender].add(packet)
-    payloadSizes.add(packet.payload.byteCount)
+    payloadSizes.add(packet.sentPayload)
     let file = file
     guard let alias = packet.topicAlias else {
       topics.add(packet.topic) { $0.add(packet, context, added, file: file) }

@@ -92,6 +92,36 @@ import Testing
     #expect(other.status == 2 && other.errors.hasSuffix("type --sdk \(system)\n"))
   }
 
+  private static func states(
+    _ system: String, _ name: String, at frame: Int
+  ) throws -> [String: String] {
+    let result = try run(system, name, ["--at", "\(frame)", "--format", "json"])
+    #expect(result.status == 0, "\(result.errors)")
+    let page = try #require(JSONValue(parsing: Array(result.output.utf8)))
+    return state(page["steps"]?.elements?.last)
+  }
+
+  /// What a gateway and a link wait for, call by call, as a channel's.
+  @Test func tellsWhatGatewaysAndLinksWaitFor() throws {
+    let asked = try Self.states("gateway", "gateway/batch", at: 10)
+    let reply = "/sys/a1pk/batch/thing/topo/add_reply"
+    #expect(asked["subscribed"] == reply)
+    #expect(asked["operation 1"] == "addTopology batch/a, batch/b: waits for request 1")
+    #expect(asked["request 1"] == "waits for the reply 1 on \(reply)")
+    #expect(asked["call 6"] == "waits for 1 request or operation")
+    let greeting = try Self.states("link", "link/link-users-late", at: 6)
+    #expect(greeting["connection"] == "says who it is, waits for the server's answer")
+    #expect(greeting["call 1"] == "log in: waits until the link is connected")
+    let subscribing = try Self.states("link", "link/link-users-late", at: 12)
+    #expect(subscribing["heartbeat"] == "the next")
+    #expect(subscribing["call 2"] == "subscribe a: waits for the server")
+    let joining = try Self.states("link", "link/topic-subscribe", at: 4)
+    #expect(joining["call 1"] == "join: waits until the link is connected")
+    #expect(joining["timer"] == "it gives up" && joining["channel"] == "room")
+    let renewing = try Self.states("link", "link/link-token-ends-soon", at: 11)
+    #expect(renewing["token"] == "valid" && renewing["call 2"] == "renew the token: waits for the server")
+  }
+
   @Test func tellsWhereItDoesNothing() throws {
     let result = try Self.run("channel", "bind-lock-held", ["--at", "9"])
     #expect(

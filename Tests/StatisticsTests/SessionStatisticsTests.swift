@@ -29,6 +29,20 @@ import Wire
     #expect(statistics.duration == 30_000_000 && statistics.payloadSizes.sum == 13)
   }
 
+  /// What a snapshot length cut off was sent all the same.
+  @Test func countsWhatWasCutOff() throws {
+    var session = HandMadeSession()
+    let content = MQTTPacket.Content.publish(
+      .init(topic: "a", payload: Array(repeating: 49, count: 100)))
+    let whole = try MQTTPacket(content, version: .v3_1_1).encoded()
+    session.add(0, .client, .mqtt(PacketBytes(Array(whole.prefix(15)))))
+    session.add(1, .client, .mqtt(PacketBytes(Array(whole.prefix(4)))))
+    let statistics = session.counted()
+    let topic = try #require(statistics.topics.top(1).first?.value)
+    #expect(topic.traffic.client.bytes >= 105 && topic.traffic.client.payload == 100)
+    #expect(topic.largest == 100 && statistics.payloadSizes.sum == 100)
+  }
+
   @Test func findsTopicsBehindTheirAliases() {
     var session = HandMadeSession()
     session.version = .v5_0

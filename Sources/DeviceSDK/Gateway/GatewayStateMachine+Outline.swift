@@ -72,7 +72,8 @@ extension GatewayStateMachine.OpenCall {
     case .unsubscribing: "unsubscribe: waits for its UNSUBACK"
     case .sweeping: "find retained messages: waits for the end of them"
     case .requesting(let id): "waits for request \(id.rawValue)"
-    case .parts(let parts): "waits for \(parts.left) requests or operations"
+    case .parts(let parts):
+      "waits for \(parts.left) \(parts.left == 1 ? "request or operation" : "requests or operations")"
     }
   }
 }

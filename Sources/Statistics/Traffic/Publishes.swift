@@ -56,7 +56,7 @@ package struct TopicTraffic: Sendable {
     }
     traffic[sender].add(added)
     publishes[sender].add(packet)
-    largest = max(largest, packet.payload.byteCount)
+    largest = max(largest, packet.sentPayload)
     if let last = last[sender] {
       let interval = context.time.nanoseconds(since: last)
       if interval >= 0 { intervals[sender].add(Int(interval)) } else { steps += 1 }

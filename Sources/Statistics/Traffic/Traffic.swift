@@ -47,12 +47,19 @@ package struct BothPeers<Value: Sendable>: Sendable {
 extension BothPeers: Equatable where Value: Equatable {}
 extension BothPeers: Hashable where Value: Hashable {}
 
+extension MQTTPacketView {
+  /// How many bytes of payload a PUBLISH was sent with: those that a snapshot length cut off it are its last.
+  var sentPayload: Int { payload.byteCount > 0 ? payload.byteCount + missing : 0 }
+}
+
 extension EventView {
   /// What the event adds to the traffic by itself, whatever it is carried in; its one message is it.
   var traffic: Traffic {
     switch body {
     case .mqtt(let packet):
-      Traffic(messages: 1, bytes: packet.bytes.byteCount, payload: packet.payload.byteCount)
+      Traffic(
+        messages: 1, bytes: packet.bytes.byteCount + packet.missing,
+        payload: packet.sentPayload)
     case .webSocket(let frame):
       Traffic(
         messages: 1, bytes: frame.header.size + frame.payload.byteCount,
