@@ -134,7 +134,8 @@ import Testing
   @Test func stepsForwardAndBackward() throws {
     let tmux = try Tmux(width: 120, height: 30)
     let file = Self.sessions.appending(path: "channel/bind-lock-held.jsonl").path
-    try tmux.enter("$reprise view --sdk channel \(RepriseProcess.quoted(file))")
+    // What is typed before the shell is back is the viewer's.
+    try tmux.enter("$reprise view --sdk channel \(RepriseProcess.quoted(file)); echo status $?")
     try tmux.wait("the steps") { $0.contains("app bind-lock-held&a1pk  1/31  frame 3") }
     try tmux.press("Enter")
     try tmux.wait("the state") { $0.contains("call 1      start: waits for the connection") }
@@ -146,7 +147,6 @@ import Testing
     try tmux.press("Enter", "Enter")
     try tmux.wait("the call") { $0.contains("+ account     binding") }
     try tmux.type("qq")
-    try tmux.enter("echo status $?")
     try tmux.wait("the status") { $0.contains("status 0") }
   }
 }
