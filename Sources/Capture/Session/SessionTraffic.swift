@@ -264,11 +264,21 @@ struct SessionTraffic: TCPConsumer {
     case .webSocket(let client, let evidence):
       connection.client = client
       let state = WebSocketConnection()
+      let isFromStart = beginsWithFrames(connection)
       connection.begin(state)
       emitter.open(connection, arrival, evidence: evidence)
-      webSocket.openWithoutHandshake(connection, state)
+      webSocket.openWithoutHandshake(connection, state, isFromStart: isFromStart)
     }
     return true
+  }
+
+  /// Tells whether a connection without a handshake that can be read is one that never had any, as on the user's word.
+  private func beginsWithFrames(_ connection: SessionConnection) -> Bool {
+    guard connection.opening.isFromStart, connection.rule == .webSocket else { return false }
+    return [Side.first, .second].allSatisfy { side in
+      let held = connection.held[side]
+      return HTTPStart(held.bytes.span.bytes.extracting(held.start)) == .no
+    }
   }
 
   /// Hands on what was held; false when the connection turns out to be of no interest.

@@ -22,6 +22,9 @@ enum HTTPStart {
     if self == .no { self = Self.request(bytes) }
   }
 
+  /// Tells whether some bytes begin with a status line, as far as they go.
+  static func beginsResponse(_ bytes: RawSpan) -> Bool { response(bytes) != .no }
+
   private static func response(_ bytes: RawSpan) -> HTTPStart {
     let prefix: StaticString = "HTTP/1."
     let count = min(bytes.byteCount, prefix.utf8CodeUnitCount)

@@ -40,6 +40,8 @@ final class WebSocketConnection {
   @exclusivity(unchecked) var response: HTTPHeadReader?
   /// What is missing of the head of a request that nothing has answered since.
   var lostRequest: (bytes: Int, reason: Gap.Reason, arrival: Arrival)?
+  /// Whether bytes of the server are missing behind the last request, and with them perhaps its answer.
+  @exclusivity(unchecked) var isAnswerLost = false
   /// What the client sent behind its request before the answer came.
   @exclusivity(unchecked) var early = HeldPieces()
   /// Whether the frames that are being cut were sent before the answer came.
@@ -59,6 +61,9 @@ final class WebSocketConnection {
   private let second = WebSocketDirection()
 
   var isOpen: Bool { if case .open = phase { true } else { false } }
+
+  /// The request that was not answered yet.
+  var request: WebSocketRequest? { if case .asked(let request) = phase { request } else { nil } }
 
   subscript(side: Side) -> WebSocketDirection {
     @inline(__always) get { side == .first ? first : second }

@@ -63,6 +63,7 @@ extension WebSocketStreams {
     emitter.openIfNew(direction)
     emit(.request(request), direction)
     state.phase = .asked(request.withoutHead)
+    state.isAnswerLost = false
     state.response = nil
     return true
   }
@@ -72,9 +73,51 @@ extension WebSocketStreams {
     _ bytes: RawSpan, _ direction: Direction, _ state: WebSocketConnection
   ) {
     state.early.append(bytes, from: direction.side, direction.arrival)
-    guard state.early.count > Self.mostEarlyPieces || state.early.byteCount > Self.mostEarlyBytes
-    else { return }
-    openWithoutAnswer(direction.connection, state)
+    let isTooMuch =
+      state.early.count > Self.mostEarlyPieces || state.early.byteCount > Self.mostEarlyBytes
+    if isTooMuch || state.isAnswerLost {
+      goOnWithoutAnswer(direction.connection, state, isFinal: isTooMuch)
+    }
+  }
+
+  /// Takes what the client sent behind a request whose answer is not in the capture: frames, or another request, which
+  /// it sends on the same connection where the first was refused.
+  private func goOnWithoutAnswer(
+    _ connection: SessionConnection, _ state: WebSocketConnection, isFinal: Bool
+  ) {
+    guard !state.early.isEmpty else { return }
+    switch HTTPStart(state.early[connection.client].bytes.span.bytes) {
+    case .request: replayRequests(connection, state)
+    case .maybe where !isFinal: return
+    case .maybe, .response, .no: openWithoutAnswer(connection, state)
+    }
+  }
+
+  /// Takes what the client sent behind a request for more of them.
+  private func replayRequests(_ connection: SessionConnection, _ state: WebSocketConnection) {
+    state.phase = .idle
+    let early = state.early
+    state.early = HeldPieces()
+    emitter.secrets?.isReplaying = true
+    early.forEachBytes { bytes, piece in
+      let direction = Direction(connection, connection.client, piece.arrival)
+      _ = takeRequest(bytes, direction, state)
+    }
+    emitter.secrets?.isReplaying = false
+  }
+
+  /// Tells whether an answer that switches is to a later request than the first, whose own answer was not captured.
+  private func answersLater(
+    _ head: HTTPHead, _ connection: SessionConnection, _ state: WebSocketConnection
+  ) -> Bool {
+    guard let asked = state.request else { return false }
+    let early = state.early[connection.client].bytes.span.bytes
+    guard HTTPStart(early) == .request else { return false }
+    let accepts = head.fields(named: "Sec-WebSocket-Accept").map(\.value)
+    guard let key = asked.key, accepts.contains(WebSocketKey.accept(for: key)) else { return true }
+    var reader = HTTPHeadReader()
+    guard case .head(let later, _) = reader.consume(early) else { return false }
+    return WebSocketRequest.isOne(later) && WebSocketRequest(later).key == key
   }
 
   // MARK: Responses
@@ -90,7 +133,10 @@ extension WebSocketStreams {
         reader = begun
         state.response = nil
       } else {
-        guard beginsResponse(rest, direction, state) else { return }
+        guard beginsResponse(rest, direction, state) else {
+          if state.isOpen { takeUnanswered(rest, direction, state) }
+          return
+        }
         reader = HTTPHeadReader()
       }
       switch reader.consume(rest) {
@@ -116,6 +162,15 @@ extension WebSocketStreams {
     takeFrames(rest, endingAt: end, direction, state)
   }
 
+  /// Takes what the server sent behind an answer that is not in the capture.
+  private func takeUnanswered(
+    _ bytes: RawSpan, _ direction: Direction, _ state: WebSocketConnection
+  ) {
+    let end = state[direction.side].offset
+    state[direction.side].resynchronizer = StreamResynchronizer(offset: end - bytes.byteCount)
+    takeFrames(bytes, endingAt: end, direction, state)
+  }
+
   /// Tells whether the server's bytes begin with an answer that is of interest.
   private func beginsResponse(
     _ bytes: RawSpan, _ direction: Direction, _ state: WebSocketConnection
@@ -128,6 +183,11 @@ extension WebSocketStreams {
       // What was asked for instead is known by its answer.
       if !isSwitch { state.lostRequest = nil }
       return isSwitch
+    }
+    if state.isAnswerLost {
+      let isAnswer = HTTPStart.beginsResponse(bytes)
+      if !isAnswer { openWithoutAnswer(direction.connection, state) }
+      return isAnswer
     }
     if start == .response || start == .maybe { return true }
     let malformation = Malformation(
@@ -146,9 +206,12 @@ extension WebSocketStreams {
   private func take(
     _ head: HTTPHead, _ direction: Direction, _ state: WebSocketConnection
   ) {
-    var request: WebSocketRequest?
-    if case .asked(let asked) = state.phase { request = asked }
-    let response = WebSocketResponse(head, to: request)
+    var response = WebSocketResponse(head, to: state.request)
+    if response.accepts, answersLater(head, direction.connection, state) {
+      replayRequests(direction.connection, state)
+      response = WebSocketResponse(head, to: state.request)
+    }
+    let request = state.request
     if request == nil {
       // The request was not captured; other protocols switch by 101 as well.
       guard head.list("Upgrade").contains(where: { $0.lowercased() == "websocket" }) else { return }
@@ -162,13 +225,7 @@ extension WebSocketStreams {
     if (100..<200).contains(response.status), !response.accepts { return }
     emit(.response(response), direction)
     guard response.accepts else {
-      state.phase = .idle
-      let early = state.early
-      state.early = HeldPieces()
-      emitter.secrets?.isReplaying = true
-      early.forEachBytes { bytes, _ in _ = takeRequest(bytes, direction.other, state) }
-      emitter.secrets?.isReplaying = false
-      return
+      return replayRequests(direction.connection, state)
     }
     open(response, to: request, direction.connection, state)
   }
@@ -250,7 +307,8 @@ extension WebSocketStreams {
       outOfStep(at: state[direction.side].offset, direction, state)
     } else {
       state.response = nil
-      openWithoutAnswer(direction.connection, state)
+      state.isAnswerLost = true
+      goOnWithoutAnswer(direction.connection, state, isFinal: false)
     }
   }
 
@@ -258,6 +316,6 @@ extension WebSocketStreams {
   func endHandshake(
     _ arrival: Arrival, _ connection: SessionConnection, _ state: WebSocketConnection
   ) {
-    if !state.early.isEmpty { openWithoutAnswer(connection, state) }
+    if case .asked = state.phase { goOnWithoutAnswer(connection, state, isFinal: true) }
   }
 }

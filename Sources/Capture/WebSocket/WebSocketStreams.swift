@@ -25,8 +25,11 @@ struct WebSocketStreams {
   }
 
   /// Begins without a handshake, on the user's word or on evidence.
-  func openWithoutHandshake(_ connection: SessionConnection, _ state: WebSocketConnection) {
-    state.isFromStart = connection.opening.isFromStart
+  /// - Parameter isFromStart: Whether frames are the first that was sent.
+  func openWithoutHandshake(
+    _ connection: SessionConnection, _ state: WebSocketConnection, isFromStart: Bool
+  ) {
+    state.isFromStart = isFromStart
     state.open(client: connection.client, store) { _ in .unknown }
     guard !state.isFromStart else { return }
     for side in [Side.first, .second] {
