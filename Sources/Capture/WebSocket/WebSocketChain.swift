@@ -10,6 +10,8 @@ struct WebSocketChain: StreamChain {
   private(set) var frames = 0
   /// How much the frames prove.
   private(set) var weight = 0
+  /// The number of them that hardly anything else looks like.
+  private var solid = 0
   /// Where the run ends: at a frame that is not complete, or that can't be one.
   private(set) var end: Int
   /// Whether what stands at the end can't be a frame.
@@ -56,9 +58,26 @@ struct WebSocketChain: StreamChain {
     return end + size
   }
 
-  func proves(isExact: Bool) -> Bool { frames >= 2 || (frames >= 1 && isExact) }
+  func proves(isExact: Bool) -> Bool { solid >= 2 || (solid >= 1 && isExact) }
 
-  var provesAnywhere: Bool { frames >= 4 && weight >= 8 }
+  var provesAnywhere: Bool { frames >= 4 && weight >= Self.convincing }
+
+  /// So much weight leaves no doubt of where the frames begin.
+  static let convincing = 8
+
+  /// Whether a frame is more than any two zeros, and than a text with its length before it, as many protocols have it.
+  private static func isSolid(_ header: WebSocketFrameHeader) -> Bool {
+    if header.isMasked { return true }
+    let isContinuation = header.opcode == .continuation && !header.isFinal
+    return header.payloadLength > (isContinuation ? 125 : 0)
+  }
+
+  /// What a frame adds to the evidence that frames begin where they are taken to.
+  static func evidence(of header: WebSocketFrameHeader, in frame: RawSpan) -> Int {
+    guard isSolid(header) else { return 0 }
+    guard header.frameSize == frame.byteCount else { return 1 }
+    return max(1, weight(of: header, frame.extracting(droppingFirst: header.size)))
+  }
 
   /// Takes the frame at the end; false when there is no complete one.
   private mutating func step(_ bytes: RawSpan) -> Bool {
@@ -79,6 +98,7 @@ struct WebSocketChain: StreamChain {
       return false
     }
     frames += 1
+    if Self.isSolid(header) { solid += 1 }
     weight += Self.weight(of: header, payload)
     end += size
     return true

@@ -174,6 +174,10 @@ final class WebSocketDirection {
   @exclusivity(unchecked) var lostInFrame = 0
   /// Whether the last frame was masked; nil before the first.
   @exclusivity(unchecked) var isMasked: Bool?
+  /// How much its frames still have to prove since it was out of step, until what they break is no sign of a wrong place.
+  @exclusivity(unchecked) var doubt = 0
+  /// Where a frame begins that shows the frames before it to have been none; nil where there is none.
+  @exclusivity(unchecked) var disproof: Int?
 
   /// The memory that everything unfinished takes, in bytes.
   var reserved: Int { framer.reserved + (resynchronizer?.reserved ?? 0) }

@@ -52,6 +52,7 @@ struct WebSocketStreams {
       try state[direction.side].framer.consume(bytes) { frame, header, offset in
         receive(frame, header, at: offset, direction, state)
       }
+      leaveIfDisproved(endingAt: end, direction, state)
     } catch {
       let malformation = Malformation(
         code: error.code.rawValue, offset: error.offset, message: error.code.message)
@@ -65,17 +66,48 @@ struct WebSocketStreams {
     _ bytes: RawSpan, _ header: WebSocketFrameHeader, at offset: Int, _ direction: Direction,
     _ state: WebSocketConnection, lost: Int = 0
   ) {
+    guard state[direction.side].disproof == nil else { return }
     emitter.secrets?.frameOffset = offset
     let lost = max(lost, state[direction.side].lostInFrame)
     state[direction.side].lostInFrame = 0
-    state[direction.side].isMasked = header.isMasked
+    let isDoubtful = state[direction.side].doubt > 0
+    if !isDoubtful { state[direction.side].isMasked = header.isMasked }
+    let evidence = isDoubtful ? WebSocketChain.evidence(of: header, in: bytes) : 0
     state.receive(bytes, header, from: direction.side) { frame in
+      if isDoubtful {
+        // Nobody sends MQTT as text, but what is taken for a text may be anything.
+        let isNoText = state.carriesMQTT == true && frame.opcode == .text && evidence < 4
+        guard frame.faults.isEmpty, !isNoText else {
+          state[direction.side].disproof = offset
+          return
+        }
+        state[direction.side].doubt -= evidence
+      }
       if frame.missing > 0, lost == 0, header.frameSize != nil {
         // Bytes that were there, but more than are kept of one frame.
         emitter.emitGap(frame.missing, .limit, direction)
       }
       emit(frame, direction, state)
     }
+  }
+
+  /// Looks for frames anew where one that breaks a rule shows that those before it were none.
+  ///
+  /// What looks like a frame behind a loss may be the inside of one, and what follows by its length is not its sender's
+  /// fault then.
+  private func leaveIfDisproved(
+    endingAt end: Int, _ direction: Direction, _ state: WebSocketConnection
+  ) {
+    guard let start = state[direction.side].disproof else { return }
+    notFrames(end - start, at: start, direction)
+    outOfStep(at: end, direction, state)
+  }
+
+  private func notFrames(_ count: Int, at offset: Int, _ direction: Direction) {
+    let malformation = Malformation(
+      code: WebSocketFramingError.Code.notWebSocket.rawValue, offset: offset,
+      message: "\(count) bytes could not be cut into frames")
+    emitter.emitMalformation(malformation, direction)
   }
 
   // MARK: Losses
@@ -94,6 +126,9 @@ struct WebSocketStreams {
     if reason != .snaplen { emitter.emitGap(count, reason, direction) }
     let loss = state[direction.side].framer.lose(count) { frame, header, offset in
       receive(frame, header, at: offset, direction, state, lost: count)
+    }
+    guard state[direction.side].disproof == nil else {
+      return leaveIfDisproved(endingAt: state[direction.side].offset, direction, state)
     }
     guard case .outOfStep(let past) = loss else {
       let isFrameOpen = !state[direction.side].framer.isAtBoundary
@@ -115,6 +150,8 @@ struct WebSocketStreams {
     state[direction.side].framer.restart(at: offset)
     state[direction.side].resynchronizer = StreamResynchronizer(offset: offset)
     state[direction.side].lostInFrame = 0
+    state[direction.side].doubt = 0
+    state[direction.side].disproof = nil
   }
 
   func resynchronize(
@@ -125,15 +162,11 @@ struct WebSocketStreams {
     guard let found = state[direction.side].resynchronizer?.find(isMasked, isFinal: isFinal),
       let offset = state[direction.side].resynchronizer?.offset
     else { return }
-    if found.skipped > 0 {
-      let malformation = Malformation(
-        code: WebSocketFramingError.Code.notWebSocket.rawValue, offset: offset - found.skipped,
-        message: "\(found.skipped) bytes could not be cut into frames")
-      emitter.emitMalformation(malformation, direction)
-    }
+    if found.skipped > 0 { notFrames(found.skipped, at: offset - found.skipped, direction) }
     // Without anything found it goes on with the bytes to come.
     guard !found.pieces.isEmpty else { return }
     state[direction.side].resynchronizer = nil
+    state[direction.side].doubt = WebSocketChain.convincing
     state[direction.side].framer.restart(at: offset)
     var end = offset
     for piece in found.pieces {
@@ -184,7 +217,7 @@ struct WebSocketStreams {
       place = "a \(header.opcode.name) frame of \(size) bytes, after \(known) of them"
     }
     if let firstByte = framer.pendingFirstByte, framer.pendingHeader == nil,
-      !WebSocketOpcode(rawValue: firstByte).isDefined
+      !WebSocketOpcode(rawValue: firstByte).isDefined, state[direction.side].doubt <= 0
     {
       // Whoever gets such a byte need not read on, so that this may be all there ever was of it.
       let malformation = Malformation(reservedOpcodeIn: firstByte, at: framer.frameOffset)
