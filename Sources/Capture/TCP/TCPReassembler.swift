@@ -192,6 +192,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
   mutating func receive(
     _ segment: borrowing TCPSegment, _ direction: Direction, _ demand: Int
   ) {
+    var direction = direction
     let (flow, side) = (direction.connection, direction.side)
     let flags = segment.flags
     let length = segment.payloadWireLength
@@ -208,7 +209,12 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       let isBefore =
         !flow.isFromStart && !flow[side.other].isBegun
         && demand <= flow[side.other].offset
+      let assumed = flow[side].offset
       flow[side].see(sequence, length: length, mayLeaveOut: isBefore)
+      // What the other side sent may acknowledge bytes before the assumed start, and was handed on without them.
+      if flow[side].offset < min(assumed, flow[side].acknowledged), flow[side.other].isBegun {
+        direction.arrival.isOrderUncertain = true
+      }
     }
     if flags.contains(.reset) {
       let isAnswer = !flags.contains(.acknowledgment)

@@ -155,7 +155,7 @@ extension WebSocketStreams {
     }
     let end = state[direction.side].offset
     guard state.isOpen, !rest.isEmpty || !state.early.isEmpty else { return }
-    state.isEarly = true
+    state.isEarly = !direction.arrival.isOrderUncertain
     replayEarly(direction.connection, state)
     state.isEarly = false
     state[direction.side].framer.restart(at: end - rest.byteCount)
