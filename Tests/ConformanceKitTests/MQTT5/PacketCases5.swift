@@ -19,6 +19,43 @@ extension Case5 {
       $0.finish()
     },
     Case5(
+      "an UNSUBACK with a code for each filter", ["MQTT-3.11.3-2": (0, 1, 0, [])]
+    ) {
+      $0.agree()
+      $0.unsubscribe(1, "a", "b", "c")
+      $0.server(.unsuback(packetID: 1, codes: [0x11, 0x11, 0x11], []))
+      $0.finish()
+    },
+    Case5(
+      "an UNSUBACK with a code too few, and one with a code too many",
+      failed: ["MQTT-3.11.3-2"], ["MQTT-3.11.3-2": (2, 2, 0, [5, 7])]
+    ) {
+      $0.agree()
+      $0.unsubscribe(1, "a", "b", "c")
+      $0.server(.unsuback(packetID: 1, codes: [0x11], []))
+      $0.unsubscribe(2, "a", "b")
+      $0.server(.unsuback(packetID: 2, codes: [0x11, 0x11, 0x11], []))
+      $0.finish()
+    },
+    Case5(
+      "an UNSUBACK that may be without its Property Length", ["MQTT-3.11.3-2": (0, 1, 1, [5])]
+    ) {
+      $0.agree()
+      $0.unsubscribe(1, "a", "b")
+      $0.server(hex: "B0 04 0001 00 00")
+      $0.finish()
+    },
+    Case5(
+      "an UNSUBACK that may answer another UNSUBSCRIBE of its identifier",
+      failed: ["MQTT-2.2.1-3"], ["MQTT-3.11.3-2": (0, 1, 1, [6])]
+    ) {
+      $0.agree()
+      $0.unsubscribe(1, "a", "b")
+      $0.unsubscribe(1, "a", "b", "c")
+      $0.server(.unsuback(packetID: 1, codes: [0x11, 0x11], []))
+      $0.finish()
+    },
+    Case5(
       about: "an answer without codes to an UNSUBSCRIBE with a filter",
       ["MQTT-3.11.3-2": (1, 0, 0, [5])]
     ) {

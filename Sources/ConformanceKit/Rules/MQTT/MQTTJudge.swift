@@ -27,6 +27,9 @@ struct MQTTJudge {
   static let identifierOfClient = place(of5: "MQTT-2.2.1-3")
   static let identifierOfServer = place(of5: "MQTT-2.2.1-4")
 
+  /// The place of the clause of 5.0 on the codes of an UNSUBACK, whose number a fold tells.
+  static let unsubackHasCodes = place(of5: "MQTT-3.11.3-2")
+
   private static func place(of5 id: String) -> RuleIndex {
     let key = ClauseKey(spec: MQTTVersion.v5_0.spec, id: id)
     guard let place = clauses.firstIndex(of: key) else { preconditionFailure("\(id) has no rule") }

@@ -220,8 +220,8 @@ extension ConnectionState {
 }
 
 extension MQTTPacketView {
-  /// Whether it is a SUBACK of 5.0 that may as well be codes without a Property Length before them.
-  fileprivate func mayLackPropertyLength(before count: Int) -> Bool {
+  /// Whether it is a SUBACK or UNSUBACK of 5.0 that may as well be codes without a Property Length before them.
+  func mayLackPropertyLength(before count: Int) -> Bool {
     header.packetSize == header.size + 2 + count
       || faults.contains { $0.field == .properties && $0.code != .repeatedProperty }
   }

@@ -106,12 +106,37 @@ extension ConnectionState {
     requests.answered.add(.unsuback, id, isMultiple: request.filterCount > 1)
     tally.satisfy(.answersKeepIdentifiers, hearing)
     for rule in request.rules { tally.satisfy(rule, hearing) }
+    if is5 { judgeCount(of: packet, request, event, hearing, &tally) }
     if !request.standings.isEmpty { judgeOrder(of: packet, request, event, hearing, &tally) }
     removeSubscriptions(of: request, packet, hearing)
   }
 
   /// So many filters of one UNSUBSCRIBE are held against the codes of its answer.
   private static let mostStandings = 64
+
+  /// Judges whether an UNSUBACK has a code for each filter (section 3.11.3); that it has none is a fault of its own.
+  private func judgeCount(
+    of packet: borrowing MQTTPacketView, _ request: PendingUnsubscribe,
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let count = packet.reasonCodes.byteCount
+    guard count > 0, count != request.filterCount else { return }
+    let rule = MQTTJudge.unsubackHasCodes
+    if packet.missing > 0 { return tally.leave(rule, .incompletePacket, hearing) }
+    if request.isFaulty { return tally.leave(rule, .faultyRequest, hearing) }
+    // It may answer another UNSUBSCRIBE of the same identifier.
+    if requests.hasReusedIDs { return tally.leave(rule, .repeatedMessage, hearing) }
+    if let reason = lossReason(of: .client) { return tally.leave(rule, reason, hearing) }
+    if packet.mayLackPropertyLength(before: request.filterCount) {
+      return tally.leave(rule, .readsOtherwise, hearing)
+    }
+    tally.violate(
+      rule, event, hearing,
+      FindingText(
+        "the server's UNSUBACK does not answer each filter of the UNSUBSCRIBE of frame "
+          + "\(request.moment.frame)",
+        expected: "\(request.filterCount) codes", actual: "\(count) codes"))
+  }
 
   /// Judges whether the codes of an UNSUBACK stand in the order of the filters (section 3.11.3).
   private func judgeOrder(
