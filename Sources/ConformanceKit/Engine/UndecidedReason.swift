@@ -61,6 +61,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case rolesInferred
   case unreadableStartLine
   case forwarded
+  case recordedTwice
+  case hostMayBeSame
   case unknownExtension
   case notInflated
   case messageGivenUp
@@ -171,6 +173,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .rolesInferred: "who is the client is only inferred from the masks"
     case .unreadableStartLine: "the first line of the request can't be read"
     case .forwarded: "it may be the same request, forwarded by a proxy"
+    case .recordedTwice: "it may be the same connection, which the capture holds twice"
+    case .hostMayBeSame: "both may name the same host, in two ways of writing"
     case .unknownExtension: "an extension is in use that this suite does not know"
     case .notInflated: "the compressed payload could not be inflated"
     case .messageGivenUp: "the message was given up when the connection ended"

@@ -68,8 +68,11 @@ struct HandshakeCheck {
   // MARK: Lists
 
   /// Reads the subprotocols, which are different tokens; names that a recording hides by `***` may be.
-  mutating func subprotocols() -> [String] {
-    let names = head.list("Sec-WebSocket-Protocol")
+  /// - Parameter isOffer: Whether they are a list, in which nothing at all may stand between two commas (RFC 2616
+  ///   section 2.1), as long as there is one of them.
+  mutating func subprotocols(isOffer: Bool) -> [String] {
+    var names = head.list("Sec-WebSocket-Protocol")
+    if isOffer, names.contains(where: { !$0.isEmpty }) { names.removeAll(where: \.isEmpty) }
     var seen: Set<String> = []
     let areAllowed = names.allSatisfy {
       HTTPText.isToken($0.utf8) && (seen.insert($0).inserted || $0.contains("***"))

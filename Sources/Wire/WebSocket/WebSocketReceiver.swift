@@ -81,8 +81,11 @@ public struct WebSocketReceiver: ~Copyable {
   }
 
   /// Tells that frames, or bytes of them, are missing before the next frame.
+  ///
+  /// Behind a Close frame the end of the connection may be among them, and the start of another one.
   public mutating func lose() {
     message = .unknown
+    hasClosed = false
     forgetContext()
   }
 

@@ -34,7 +34,7 @@ public struct WebSocketRequest: Sendable, Hashable {
     if let key, !WebSocketKey.isValid(key) { check.note(.invalidKey, .key) }
     let version = check.expectOne("Sec-WebSocket-Version", .version)
     if let version, version != "13" { check.note(.unsupportedVersion, .version) }
-    subprotocols = check.subprotocols()
+    subprotocols = check.subprotocols(isOffer: true)
     extensions = check.extensions(in: .offer)
     faults = check.sortedFaults
   }

@@ -57,7 +57,7 @@ public struct WebSocketResponse: Sendable, Hashable {
     check.expect("Upgrade", .upgrade, token: "websocket")
     check.expect("Connection", .connection, token: "upgrade")
     let accept = check.expectOne("Sec-WebSocket-Accept", .accept)
-    let chosen = check.subprotocols()
+    let chosen = check.subprotocols(isOffer: false)
     if chosen.count > 1 { check.note(.invalidSubprotocol, .subprotocol) }
     check.expectAtMostOne("Sec-WebSocket-Protocol", .subprotocol)
     check.expectAtMostOne("Sec-WebSocket-Extensions", .extensions)

@@ -93,6 +93,28 @@ extension SessionCase {
       $0.closeFrame(.client)
       $0.endCapture()
     },
+    .passes("RFC6455-5.5.1-3", "text of the client behind both, and a gap") {
+      $0.leaveAndComeBack()
+      $0.close(.server)
+    },
+    .isOpen("RFC6455-6.1-1", "text behind both, and a gap", saying: "bytes of the client") {
+      $0.leaveAndComeBack()
+    },
+    .isOpen("RFC6455-5.5.1-3", "text behind it, and a gap", saying: "bytes of the client") {
+      $0.upgrade()
+      $0.closeFrame(.client)
+      $0.gap(.client)
+      $0.text(.client)
+      $0.close(.server)
+    },
+    .fails("RFC6455-5.5.1-3", "text behind both, and a gap of the other side") {
+      $0.upgrade()
+      $0.closeFrame(.client)
+      $0.closeFrame(.server)
+      $0.gap(.server)
+      $0.text(.client)
+      $0.close(.server)
+    },
     .isOpen("RFC6455-5.5.1-3", "a gap behind it", saying: "bytes of the client") {
       $0.upgrade()
       $0.closeFrame(.client)
@@ -172,6 +194,14 @@ extension SessionCase {
       $0.closeFrame(.server)
       $0.wait(60)
       $0.frame(.server, .ping)
+      $0.close(.server)
+    },
+    .isOpen("RFC6455-5.5.1-5", "text a minute later, and a gap", saying: "bytes of the client") {
+      $0.leaveAndComeBack()
+      $0.close(.server)
+    },
+    .isOpen("RFC6455-5.5.1-6", "text a minute later, and a gap", saying: "bytes of the client") {
+      $0.leaveAndComeBack()
       $0.close(.server)
     },
     .passes("RFC6455-5.5.1-5", "FIN") {
@@ -338,4 +368,16 @@ extension SessionCase {
       $0.frame(.server, .pong, [2])
     },
   ]
+}
+
+extension Script {
+  /// Both sides take their leave, and a minute later another connection may use the same ports.
+  fileprivate mutating func leaveAndComeBack() {
+    upgrade()
+    closeFrame(.client)
+    closeFrame(.server)
+    wait(60)
+    gap(.client)
+    text(.client)
+  }
 }

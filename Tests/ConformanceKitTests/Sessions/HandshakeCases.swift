@@ -73,8 +73,14 @@ extension SessionCase {
       .fails("RFC6455-4.1-16", "mqtt twice") {
         $0.ask { $0.add("Sec-WebSocket-Protocol", "mqtt, mqtt") }
       },
-      .fails("RFC6455-4.1-16", "nothing between commas") {
-        $0.ask { $0.add("Sec-WebSocket-Protocol", "mqtt,,soap") }
+      .passes("RFC6455-4.1-16", "nothing between commas") {
+        $0.ask { $0.add("Sec-WebSocket-Protocol", "mqtt, , soap,") }
+      },
+      .fails("RFC6455-4.1-16", "nothing but commas") {
+        $0.ask { $0.add("Sec-WebSocket-Protocol", ",,") }
+      },
+      .fails("RFC6455-4.1-16", "mqtt twice, and nothing between them") {
+        $0.ask { $0.add("Sec-WebSocket-Protocol", "mqtt,,mqtt") }
       },
       .passes("RFC6455-4.1-16", "two") { $0.ask { $0.add("Sec-WebSocket-Protocol", "a, b") } },
       .isIdle("RFC6455-4.1-16", "none") { $0.ask() },
@@ -83,6 +89,30 @@ extension SessionCase {
       },
       .isOpen("RFC6455-4.1-7", "no first line", saying: "the first line") {
         $0.ask { $0.line = "PUT" }
+      },
+      .isOpen("RFC6455-4.1-7", "the end of a method", saying: "the start of the connection") {
+        $0.ask(isFromStart: false) { $0.line = "ET /chat HTTP/1.1" }
+      },
+      .passes("RFC6455-4.1-7", "the end of a method behind a gap") {
+        $0.ask()
+        $0.answer { $0.line = "HTTP/1.1 401 Unauthorized" }
+        $0.gap(.client)
+        $0.ask { $0.line = "ET /chat HTTP/1.1" }
+      },
+      .fails("RFC6455-4.1-7", "such a method in the next request") {
+        $0.ask(isFromStart: false)
+        $0.answer { $0.line = "HTTP/1.1 401 Unauthorized" }
+        $0.ask { $0.line = "ET /chat HTTP/1.1" }
+      },
+      .fails("RFC6455-4.1-7", "an old version behind the end of a method") {
+        $0.ask(isFromStart: false) { $0.line = "GET /chat HTTP/1.0" }
+      },
+      .isIdle("RFC6455-4.2.1-1", "the end of a method") {
+        $0.ask(isFromStart: false) { $0.line = "ET /chat HTTP/1.1" }
+        $0.answer()
+      },
+      .passes("RFC6455-4.1-9", "all that a name may have") {
+        $0.ask { $0.set("Host", "a!$&'()*+,;=b") }
       },
     ]
 
@@ -109,6 +139,39 @@ extension SessionCase {
     .passes("RFC6455-4.1-8", "an address on the host, with the port that is meant anyway") {
       $0.ask { $0.line = "GET http://A:80/chat HTTP/1.1" }
     },
+    .isOpen("RFC6455-4.1-8", "the same address in another form", saying: "the same host") {
+      $0.ask {
+        $0.line = "GET http://[0:0::1]/chat HTTP/1.1"
+        $0.set("Host", "[::1]")
+      }
+    },
+    .isOpen("RFC6455-4.1-8", "the same name with an escape", saying: "the same host") {
+      $0.ask { $0.line = "GET http://%61/chat HTTP/1.1" }
+    },
+    .isOpen("RFC6455-4.1-8", "an address of numbers", saying: "the same host") {
+      $0.ask {
+        $0.line = "GET http://0x7f.1/chat HTTP/1.1"
+        $0.set("Host", "127.0.0.1")
+      }
+    },
+    .fails("RFC6455-4.1-8", "another address of IPv6") {
+      $0.ask {
+        $0.line = "GET http://[0:0::2]/chat HTTP/1.1"
+        $0.set("Host", "[::1]")
+      }
+    },
+    .fails("RFC6455-4.1-8", "another address") {
+      $0.ask {
+        $0.line = "GET http://127.0.0.2/chat HTTP/1.1"
+        $0.set("Host", "127.0.0.1")
+      }
+    },
+    .fails("RFC6455-4.1-8", "the same address with another port") {
+      $0.ask {
+        $0.line = "GET http://[0:0::1]:81/chat HTTP/1.1"
+        $0.set("Host", "[::1]")
+      }
+    },
     .isOpen("RFC6455-4.1-8", "no first line", saying: "the first line") {
       $0.ask { $0.line = "" }
     },
@@ -134,6 +197,46 @@ extension SessionCase {
       $0.upgrade()
       $0.connection = 1
       $0.answer()
+    },
+    .isOpen("RFC6455-4.1-13", "recorded twice", saying: "holds twice") {
+      $0.upgrade()
+      $0.finishWebSocket()
+      $0.wait(60)
+      $0.connection = 2
+      $0.ask(from: "10.0.0.1:50000")
+      $0.answer { $0.line = "HTTP/1.1 401 Unauthorized" }
+      $0.ask { $0.add("Authorization", "Basic") }
+    },
+    .fails("RFC6455-4.1-13", "used again between the same ports", saying: "of connection 1") {
+      $0.upgrade()
+      $0.finishWebSocket()
+      $0.wait(60)
+      $0.connection = 2
+      $0.ask(from: "10.0.0.1:50000") { $0.line = "GET /other HTTP/1.1" }
+    },
+    .isOpen("RFC6455-4.1-13", "no answer to the first", saying: "forwarded by a proxy") {
+      $0.ask()
+      $0.close(.client)
+      $0.wait(60)
+      $0.connection = 2
+      $0.upgrade()
+    },
+    .isOpen("RFC6455-4.1-13", "soon from another host", saying: "forwarded by a proxy") {
+      $0.upgrade()
+      $0.connection = 2
+      $0.ask(from: "10.0.0.9:40000")
+    },
+    .fails("RFC6455-4.1-13", "later from another host", saying: "of connection 1") {
+      $0.upgrade()
+      $0.wait(1)
+      $0.connection = 2
+      $0.ask(from: "10.0.0.9:40000")
+    },
+    .isOpen("RFC6455-4.1-13", "told behind the answer", saying: "forwarded by a proxy") {
+      $0.upgrade()
+      $0.goBack(3)
+      $0.connection = 2
+      $0.ask()
     },
     .isIdle("RFC6455-4.1-13", "asked again behind a refusal") {
       $0.ask()

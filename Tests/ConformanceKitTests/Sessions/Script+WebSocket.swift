@@ -89,10 +89,13 @@ extension Script {
   // MARK: Handshakes
 
   /// The client asks for WebSocket.
-  mutating func ask(_ change: (inout Head) -> Void = { _ in }) {
+  mutating func ask(
+    from client: String? = nil, isFromStart: Bool = true,
+    _ change: (inout Head) -> Void = { _ in }
+  ) {
     if carrier.request == nil, carrier.response == nil {
       wire = .webSocket
-      open()
+      open(isFromStart: isFromStart, client: client)
     }
     request(change)
   }

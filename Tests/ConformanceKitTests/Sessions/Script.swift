@@ -20,7 +20,11 @@ struct Script {
   /// Whether names are tokens, which are hidden where secrets are.
   var hasSecretNames = false
   /// What reads the frames, once there are any.
-  var carrier = Carrier()
+  var carrier: Carrier {
+    get { carriers[connection] ?? Carrier() }
+    set { carriers[connection] = newValue }
+  }
+  private var carriers: [Int: Carrier] = [:]
   /// The place of an event in front of which bytes of a side are missing; nil where none are.
   var loss: (place: Int, sender: Peer)?
   /// The place of a frame or a head that is written otherwise; nil where none is.
@@ -58,19 +62,25 @@ struct Script {
 
   mutating func wait(_ seconds: Double) { time += Int64(seconds * 1e9) }
 
+  /// Goes on before so many of the last frames, as where a connection is told late.
+  mutating func goBack(_ frames: Int) {
+    frame -= frames
+    time -= Int64(frames) * 1_000_000
+  }
+
   // MARK: Connections
 
   mutating func open(
-    isFromStart: Bool = true, hasPings: Bool = true, server: String = "10.0.0.2:1883",
-    ago seconds: Double = 0
+    isFromStart: Bool = true, hasPings: Bool = true, client: String? = nil,
+    server: String = "10.0.0.2:1883", ago seconds: Double = 0
   ) {
     add(
       .client,
       .opened(
         ConnectionOpening(
-          client: "10.0.0.1:50000", server: server, isFromStart: isFromStart,
-          firstFrame: 1, firstTime: Timestamp(nanoseconds: time - Int64(seconds * 1e9)),
-          hasPings: hasPings)))
+          client: client ?? "10.0.0.1:\(49_999 + connection)", server: server,
+          isFromStart: isFromStart, firstFrame: 1,
+          firstTime: Timestamp(nanoseconds: time - Int64(seconds * 1e9)), hasPings: hasPings)))
   }
 
   mutating func close(

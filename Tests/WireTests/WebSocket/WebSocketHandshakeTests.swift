@@ -109,7 +109,7 @@ import Wire
     (["Sec-WebSocket-Version:"], [.missingHeader], .version),
     (["Sec-WebSocket-Version: 8"], [.unsupportedVersion], .version),
     (["+Sec-WebSocket-Version: 13"], [.repeatedHeader], .version),
-    (["Sec-WebSocket-Protocol: a,,b"], [.invalidSubprotocol], .subprotocol),
+    (["Sec-WebSocket-Protocol: ,"], [.invalidSubprotocol], .subprotocol),
     (["Sec-WebSocket-Protocol: a, b c"], [.invalidSubprotocol], .subprotocol),
     (["+Sec-WebSocket-Protocol: chat"], [.invalidSubprotocol], .subprotocol),
     (["Sec-WebSocket-Extensions: a;"], [.malformedExtensions], .extensions),

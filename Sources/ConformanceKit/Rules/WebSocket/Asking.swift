@@ -8,16 +8,23 @@ extension WebSocketState {
     _ request: WebSocketRequest, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
+    // A segment may begin inside of a method, and nothing before it is in the capture.
+    let isMethodDoubtful = mayBeginInside && request.faults.contains { $0.code == .notGET }
+    mayBeginInside = false
     self.request = RequestFacts(
       moment: Moment(event.context), subprotocols: request.subprotocols,
-      extensions: request.extensions, missing: request.missing,
+      extensions: request.extensions, missing: isMethodDoubtful ? nil : request.missing,
       hasOtherVersion: request.faults.contains { $0.code == .unsupportedVersion },
       hasBadExtensions: request.faults.contains { $0.code == .malformedExtensions },
       size: request.reserved)
     response = nil
     let handshake = WebSocketHandshake.request(request)
     for condition in HandshakeCondition.request {
-      condition.judge(handshake, event, hearing, &tally)
+      if condition.rule == .requestIsGET, isMethodDoubtful {
+        tally.leave(.requestIsGET, .startNotCaptured, hearing)
+      } else {
+        condition.judge(handshake, event, hearing, &tally)
+      }
     }
     judgeServerName(request, event, hearing, &tally)
     judgeTarget(request, event, hearing, &tally)
@@ -55,6 +62,9 @@ extension WebSocketState {
     let host = request.head.fields(named: "Host").first?.value
     guard let problem = HandshakeTarget.problem(with: request.target, host: host) else {
       return tally.satisfy(.targetNamesResource, hearing)
+    }
+    guard !HandshakeTarget.mayNameHost(request.target, host ?? "") else {
+      return tally.leave(.targetNamesResource, .hostMayBeSame, hearing)
     }
     tally.violate(
       .targetNamesResource, event, hearing,
@@ -95,71 +105,5 @@ extension WebSocketState {
           "Host: \"\(WebSocketFault.withoutUser(host))\""))
     }
     tally.satisfy(.requestHasHost, hearing)
-  }
-}
-
-/// The addresses in a request (RFC 9112 section 3.2, RFC 3986 sections 3.2.2 and 3.2.3).
-enum HandshakeTarget {
-  /// Tells what is wrong with a request target.
-  /// - Parameters:
-  ///   - target: The request target.
-  ///   - host: The value of `Host`, if there is one.
-  /// - Returns: What is there, or nil where nothing is wrong.
-  static func problem(with target: String, host: String?) -> String? {
-    guard target.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      let place = target.utf8.enumerated().first { !(0x21...0x7E).contains($0.element) }
-      return "byte \(place?.element.hexadecimal ?? "") at place \(place?.offset ?? 0) of the target"
-    }
-    if target.hasPrefix("/") { return nil }
-    guard
-      let scheme = ["http", "https"].first(where: { target.lowercased().hasPrefix("\($0)://") })
-    else { return "the target \(shown(target))" }
-    let authority = target.dropFirst(scheme.count + 3).prefix { $0 != "/" && $0 != "?" }
-    // Without Host there is nothing to compare with; that it is missing is for its own clause.
-    guard let host, !host.isEmpty else { return nil }
-    let port = scheme == "http" ? ":80" : ":443"
-    let isSame = normal(String(authority), port) == normal(host, port)
-    let address = "\(scheme)://\(WebSocketFault.withoutUser(String(authority)))"
-    return isSame
-      ? nil : "the target \"\(address)…\" beside Host: \"\(WebSocketFault.withoutUser(host))\""
-  }
-
-  /// A target without what may be secret in it: its query, and a user.
-  private static func shown(_ target: String) -> String {
-    let path = target.prefix { $0 != "?" && $0 != "@" }.prefix(80)
-    return "\"\(path)\(path.utf8.count < target.utf8.count ? "…" : "")\""
-  }
-
-  /// A host in small letters, without the port that is meant anyway.
-  private static func normal(_ authority: String, _ port: String) -> String {
-    let text = authority.lowercased()
-    return text.hasSuffix(port) ? String(text.dropLast(port.count)) : text
-  }
-
-  /// Tells whether a text is, with or without a port, the name of a host with the domain that it is in, and no address.
-  static func isQualifiedName(_ text: String) -> Bool {
-    guard isAuthority(text), !text.hasPrefix("[") else { return false }
-    let labels = text.prefix { $0 != ":" }.split(separator: ".", omittingEmptySubsequences: false)
-    // The last label of an address is a number (RFC 3696 section 2: that of a name is not).
-    guard labels.count > 1, let last = labels.last(where: { !$0.isEmpty }) else { return false }
-    return last.contains { $0.isLetter }
-  }
-
-  /// Tells whether a text is a host with or without a port.
-  static func isAuthority(_ text: String) -> Bool {
-    let bytes = Array(text.utf8)
-    let end = bytes.last == UInt8(ascii: "]") ? nil : bytes.lastIndex(of: UInt8(ascii: ":"))
-    if let end {
-      let port = bytes[(end + 1)...]
-      guard port.count <= 5, port.allSatisfy({ (0x30...0x39).contains($0) }) else { return false }
-    }
-    let host = bytes[..<(end ?? bytes.count)]
-    if host.first == UInt8(ascii: "[") {
-      let inside = host.dropFirst().dropLast()
-      let isText = inside.allSatisfy { (0x21...0x7E).contains($0) && !"[]/".utf8.contains($0) }
-      return host.last == UInt8(ascii: "]") && !inside.isEmpty && isText
-    }
-    return !host.isEmpty
-      && host.allSatisfy { (0x21...0x7E).contains($0) && !"/?#@[]:\\\"<>,".utf8.contains($0) }
   }
 }

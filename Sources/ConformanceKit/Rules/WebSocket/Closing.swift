@@ -54,6 +54,7 @@ extension WebSocketState {
   ) {
     guard let closed = bothClosed, !self[sender].livesOn else { return }
     guard !clocksDiffer, event.context.time.isLate(since: closed.time) else { return }
+    guard !self[sender].hasGapBehindClose else { return }
     self[sender].livesOn = true
     tally.violate(
       .connectionIsClosed, event, hearing,
@@ -76,7 +77,7 @@ extension WebSocketState {
     let hearing = hearing.of(peer)
     if close.how == .endOfCapture {
       tally.leave(.nothingAfterClose, .endOfCapture, hearing)
-    } else if self[peer].isDeaf {
+    } else if self[peer].isDeaf || self[peer].hasGapBehindClose {
       tally.leave(.nothingAfterClose, .gap(of: peer), hearing)
     } else {
       tally.satisfy(.nothingAfterClose, hearing)
@@ -163,6 +164,10 @@ extension WebSocketState {
     let rules: [FrameRule] = [.connectionIsClosed, .serverClosesAtOnce]
     guard close.how != .endOfCapture else {
       for rule in rules { tally.leave(rule, .endOfCapture, hearing) }
+      return
+    }
+    if let peer = Peer.allCases.first(where: { self[$0].hasGapBehindClose }) {
+      for rule in rules { tally.leave(rule, .gap(of: peer), hearing) }
       return
     }
     if !self[.client].livesOn, !self[.server].livesOn {

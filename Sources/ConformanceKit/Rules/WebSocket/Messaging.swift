@@ -63,6 +63,10 @@ extension WebSocketState {
     guard let response, request != nil else {
       return tally.leave(.dataOnlyWhileOpen, .requestNotSeen, hearing)
     }
+    // What is missing behind its Close frame may be the end of the connection, and the start of the next.
+    if self[sender].hasGapBehindClose {
+      return tally.leave(.dataOnlyWhileOpen, .gap(of: sender), hearing)
+    }
     guard faults[.beforeAnswer] != nil else { return tally.satisfy(.dataOnlyWhileOpen, hearing) }
     let text = FindingText(
       "the client sent a \(frame.opcode.name) frame before the answer to its request came",

@@ -11,6 +11,10 @@ struct WebSocketState {
   var clocksDiffer: Bool
   /// Whether the hello of TLS named the server; nil where there is none, or none that was seen.
   var namesServer: Bool?
+  /// Both ends; nil where the opening was not told.
+  private(set) var ends: ConnectionEnds?
+  /// Whether the first bytes of the client's next request may be missing.
+  var mayBeginInside = true
   var request: RequestFacts?
   var response: ResponseFacts?
   /// What its receiver must fail the connection for, until it is known what it did.
@@ -63,6 +67,12 @@ struct WebSocketState {
 
   /// Notes that the connection speaks WebSocket.
   mutating func note() { isSeen = true }
+
+  /// Notes between whom the connection is.
+  mutating func open(_ opening: ConnectionOpening) {
+    ends = ConnectionEnds(opening)
+    mayBeginInside = !opening.isFromStart
+  }
 
   /// Notes who has broken a rule, be it one of what the connection carries.
   @inline(__always)
@@ -130,6 +140,8 @@ struct WebSocketState {
   /// Takes the news that bytes of a peer are missing, or can't be read.
   mutating func lose(from peer: Peer, _ hearing: Hearing, _ tally: inout Tally) {
     self[peer].isDeaf = true
+    if peer == .client { mayBeginInside = true }
+    self[peer].hasGapBehindClose = self[peer].close != nil
     loseFailing(of: peer, hearing, &tally)
     loseMessage(of: peer, hearing, &tally)
     losePongs(of: peer, hearing, &tally)
@@ -169,6 +181,8 @@ struct WebSocketSide {
   var wasEarly = false
   /// Its first Close frame.
   var close: Moment?
+  /// Whether bytes of it are missing behind that: what follows may be of another connection of the same ports.
+  var hasGapBehindClose = false
   /// Whether data came behind its Close frame.
   var sentAfterClose = false
   /// Whether it sent anything more than 30 s after both Close frames.
