@@ -89,8 +89,9 @@ package struct ProxyUpstream: Sendable {
     return "\(name) can't be reached: \(trouble.lowercased()); \(remedy)"
   }
 
-  /// Says why the server breaks off a connection of TLS; nil where it says nothing of it.
+  /// Says why the server breaks off a connection of TLS.
   /// - Parameter trouble: What went wrong, in OpenSSL's words.
+  /// - Returns: What it is told by; nil where it says nothing.
   func refusal(_ trouble: String) -> String? {
     guard isSecure, trouble.contains(" alert ") else { return nil }
     let remedy =

@@ -34,7 +34,8 @@ import Testing
   /// What fits is written as it is, and so is what goes to a file or a pipe.
   @Test func showsWhatFits() throws {
     let tmux = try Tmux(width: 100, height: 60, environment: ["PAGER": "sed s/^/+/"])
-    try tmux.enter("$reprise help report badge; $reprise help conform trace | tail -1; echo status $?")
+    try tmux.enter(
+      "$reprise help report badge; $reprise help conform trace | tail -1; echo status $?")
     try tmux.wait("both") {
       $0.contains("status 0") && $0.contains(Self.last) && !$0.contains("+")
     }

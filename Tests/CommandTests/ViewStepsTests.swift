@@ -119,7 +119,8 @@ import Testing
     #expect(joining["call 1"] == "join: waits until the link is connected")
     #expect(joining["timer"] == "it gives up" && joining["channel"] == "room")
     let renewing = try Self.states("link", "link/link-token-ends-soon", at: 11)
-    #expect(renewing["token"] == "valid" && renewing["call 2"] == "renew the token: waits for the server")
+    #expect(
+      renewing["token"] == "valid" && renewing["call 2"] == "renew the token: waits for the server")
   }
 
   @Test func tellsWhereItDoesNothing() throws {

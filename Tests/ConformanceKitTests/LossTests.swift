@@ -102,7 +102,9 @@ struct LossTests {
         accused(["3.1.4-3"], 8, .cut, "mqtt-5.0: " + slow),
       ]
     return Set(
-      ofBoth + late + [accused(["3.1.2-23"], 3, .lost, early), accused(["3.8.4-1"], 4, .lost, answers)])
+      ofBoth + late + [
+        accused(["3.1.2-23"], 3, .lost, early), accused(["3.8.4-1"], 4, .lost, answers),
+      ])
   }()
 
   @Test("No clause of several connections fails where bytes or the order are missing")

@@ -42,7 +42,9 @@ package struct CaptureConversion {
       guard let survey else { return [] }
       let written = randoms
       let decrypted = survey.derived.filter { random, _ in
-        guard written.contains(random), let opening = survey.secretUses[random] else { return false }
+        guard written.contains(random), let opening = survey.secretUses[random] else {
+          return false
+        }
         return survey.decrypted.contains(opening.first, opening.second, in: opening.arrival.frame)
       }
       return KeyLogExcerpt.of(survey.keyLog, for: written) + KeyLogExcerpt.lines(decrypted)

@@ -60,7 +60,9 @@ final class LeftConnections {
       notes.append("\(others) more connections can't be read for reasons like these")
     }
     if alerts > 0 {
-      notes.append("\(alerts) alerts of TLS are left out: before it is known what a connection speaks 8 of it are kept")
+      notes.append(
+        "\(alerts) alerts of TLS are left out: before it is known what a connection speaks 8 of it are kept"
+      )
     }
     return notes
   }

@@ -95,7 +95,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       let length = segment.payloadWireLength
       guard length > 0 || flags.contains(.fin) else { return }
       let end =
-        segment.sequenceNumber &+ UInt32(truncatingIfNeeded: length) &+ (flags.contains(.fin) ? 1 : 0)
+        segment.sequenceNumber &+ UInt32(truncatingIfNeeded: length)
+        &+ (flags.contains(.fin) ? 1 : 0)
       if transits[side.rawValue].send(to: end, isEnd: flags.contains(.fin), at: time) {
         isLate = true
       }

@@ -24,8 +24,7 @@ struct WebSocketStreams {
     return true
   }
 
-  /// Begins without a handshake, on the user's word or on evidence.
-  /// - Parameter isFromStart: Whether frames are the first that was sent.
+  /// Begins without a handshake, on the user's word or on evidence, with frames that are the first that was sent or not.
   func openWithoutHandshake(
     _ connection: SessionConnection, _ state: WebSocketConnection, isFromStart: Bool
   ) {

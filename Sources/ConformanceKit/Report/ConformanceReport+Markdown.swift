@@ -35,11 +35,15 @@ extension ConformanceReport {
         clauses.append((title, rows.map { ConformanceReport.details($0, most: findings) }))
       }
       if !report.unbound.isEmpty {
-        let blocks = report.unbound.map { ConformanceReport.preformatted(ConformanceReport.block($0)) }
+        let blocks = report.unbound.map {
+          ConformanceReport.preformatted(ConformanceReport.block($0))
+        }
         clauses.append(("Wrong where a scenario shows no clause", blocks))
       }
       if let baseline = report.baseline, !baseline.remarks.isEmpty {
-        let lines = baseline.remarks.map { "\(ConformanceReport.printable($0.title)): \($0.text)\n" }
+        let lines = baseline.remarks.map {
+          "\(ConformanceReport.printable($0.title)): \($0.text)\n"
+        }
         let file = ConformanceReport.printable(baseline.file)
         let text = ConformanceReport.preformatted("\(file)\n" + lines.joined())
         clauses.append(("Baseline", [text]))

@@ -21,6 +21,7 @@ public struct UnreadInput: Sendable, Hashable {
 extension ConformanceReport {
   /// Returns the same report on files some of which could not be read.
   /// - Parameter unread: The files, in the order in which they were to be read.
+  /// - Returns: The report.
   public func lacking(_ unread: [UnreadInput]) -> ConformanceReport {
     var copy = self
     copy.unread = unread

@@ -70,6 +70,7 @@ struct HandshakeCheck {
   /// Reads the subprotocols, which are different tokens; names that a recording hides by `***` may be.
   /// - Parameter isOffer: Whether they are a list, in which nothing at all may stand between two commas (RFC 2616
   ///   section 2.1), as long as there is one of them.
+  /// - Returns: Their names in their order.
   mutating func subprotocols(isOffer: Bool) -> [String] {
     var names = head.list("Sec-WebSocket-Protocol")
     if isOffer, names.contains(where: { !$0.isEmpty }) { names.removeAll(where: \.isEmpty) }

@@ -18,7 +18,9 @@ enum ConvertCommand: Command {
   )
   private static let embedSecrets = OptionSpec(
     name: "embed-secrets",
-    help: "Writes the secrets into the pcapng file that decrypt something in it, of a key log or made by a key.")
+    help:
+      "Writes the secrets into the pcapng file that decrypt something in it, of a key log or made by a key."
+  )
   private static let force = OptionSpec(
     name: "force", help: "Replaces FILE if it exists.")
 

@@ -68,7 +68,9 @@ enum CompletionScript {
   /// The specifications that clauses are chosen by.
   private static func specifications(of spec: CommandSpec) -> String {
     var seen: Set<String> = []
-    let all = ((try? Catalogue.listed())?.clauses.map(\.spec) ?? []).filter { seen.insert($0).inserted }
+    let all = ((try? Catalogue.listed())?.clauses.map(\.spec) ?? []).filter {
+      seen.insert($0).inserted
+    }
     return all.filter { $0 != "sdk" || spec.name == ConformListCommand.spec.name }
       .joined(separator: " ")
   }

@@ -69,7 +69,8 @@ struct MergingTests {
     #expect(try read(whole, "r").text(color: false) == whole.text(color: false))
   }
 
-  @Test("What could not be read stays in a report that is read again, and in what parts are joined to")
+  @Test(
+    "What could not be read stays in a report that is read again, and in what parts are joined to")
   func unread() throws {
     let missing = UnreadInput(file: "b", reason: "no such file")
     let first = try report([files[0], ("b", [])]).lacking([missing])

@@ -83,7 +83,10 @@ struct ReportFormatTests {
       (.json, #""unread":[{"file":"a b.pcap","reason":"cut off"}]"#),
       (.junit, #"<error type="unread" message="cut off"/>"#),
       (.junit, #"<testsuites name="reprise" tests="2" failures="0" errors="1" time="0">"#),
-      (.sarif, #""toolExecutionNotifications":[{"level":"error","message":{"text":"a b.pcap: cut off"}"#),
+      (
+        .sarif,
+        #""toolExecutionNotifications":[{"level":"error","message":{"text":"a b.pcap: cut off"}"#
+      ),
       (.html, "<h1>Conformance: not all could be read</h1>"),
       (.html, "<li><code>a b.pcap</code>: cut off</li>"),
       (.markdown, "### Reprise: nothing violated in what could be read\n"),
@@ -94,12 +97,14 @@ struct ReportFormatTests {
     ] as [(ReportFormat, String)])
   func unread(_ format: ReportFormat, _ told: String) throws {
     let whole = try judge([], options: ConformanceOptions(clauses: ["mqtt-3.1.1/MQTT-3.3.1-4"]))
-    #expect(!text(format, whole).contains("read a b.pcap") && !text(format, whole).contains("cut off"))
+    #expect(
+      !text(format, whole).contains("read a b.pcap") && !text(format, whole).contains("cut off"))
     let part = whole.lacking([UnreadInput(file: "a b.pcap", reason: "cut off")])
     #expect(text(format, part).contains(told), "\(text(format, part))")
   }
 
-  @Test("Markdown: a comment on many findings is as long as code hosts take, and says what it lacks")
+  @Test(
+    "Markdown: a comment on many findings is as long as code hosts take, and says what it lacks")
   func longMarkdown() throws {
     let report = try judge {
       $0.start()

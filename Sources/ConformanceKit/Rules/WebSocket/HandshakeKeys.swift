@@ -22,8 +22,7 @@ struct HandshakeKeys {
   private static let maximum = 65_536
   private static let longest = 64
 
-  /// Judges the key of a request.
-  /// - Parameter ends: The ends of its connection; nil where they are not known any more.
+  /// Judges the key of a request between two ends; nil where they are not known any more.
   mutating func judge(
     _ request: WebSocketRequest, between ends: ConnectionEnds?, _ event: borrowing EventView,
     _ hearing: Hearing, _ tally: inout Tally
