@@ -22,6 +22,8 @@ struct TransitWatch {
   private var shut = Self.never
   /// Whether the last of what was sent is the end of it.
   private var isEnded = false
+  /// When the receiver was last heard.
+  private var heard = Self.never
 
   /// Takes what the end sends.
   /// - Parameters:
@@ -45,14 +47,17 @@ struct TransitWatch {
   /// - Parameters:
   ///   - number: The byte that it expects.
   ///   - window: How much it takes.
-  ///   - isEnd: Whether it ends its own direction: if without having the other's end, it may have done so before.
+  ///   - isEnd: Whether it ends its own direction: if without having the other's end, and behind a silence, it may have
+  ///     done so at any time before.
   ///   - time: When it was captured.
   /// - Returns: Whether something did not arrive for long.
   @inline(__always)
   mutating func hear(
     _ number: UInt32, window: UInt16, isEnd: Bool = false, at time: Int64
   ) -> Bool {
-    var isLate = isEnd && isEnded && Int32(bitPattern: number &- lastEnd) < 0
+    let isCrossed = isEnd && isEnded && Int32(bitPattern: number &- lastEnd) < 0
+    var isLate = isCrossed && heard != Self.never && time &- heard > Self.patience
+    heard = time
     if sent != Self.never {
       if Int32(bitPattern: number &- end) < 0 {
         if time &- sent > Self.patience { isLate = true }

@@ -43,16 +43,15 @@ import Testing
     ),
   ]
 
-  /// An end that does not acknowledge the other end may have been sent before that.
-  @Test(arguments: [(11 as UInt32, false), (10, true)])
-  func tellsEndsThatCross(number: UInt32, isLate: Bool) {
+  /// An end that does not acknowledge the other end may have been sent at any time since its sender was last heard.
+  @Test(arguments: [(11 as UInt32, 5_000 as Int64, false), (10, 1_001, false), (10, 1_002, true)])
+  func tellsEndsThatCross(number: UInt32, time: Int64, isLate: Bool) {
     var watch = TransitWatch()
     _ = watch.send(to: 10, at: 0)
-    let before = watch.hear(10, window: 9, at: 1)
-    _ = watch.send(to: 11, isEnd: true, at: 2)
-    let meanwhile = watch.hear(10, window: 9, at: 3)
-    let end = watch.hear(number, window: 9, isEnd: true, at: 4)
-    #expect([before, meanwhile, end] == [false, false, isLate])
+    let before = watch.hear(10, window: 9, at: 1_000_000)
+    _ = watch.send(to: 11, isEnd: true, at: 1_000_500_000)
+    let end = watch.hear(number, window: 9, isEnd: true, at: time * 1_000_000)
+    #expect([before, end] == [false, isLate])
   }
 
   @Test(arguments: cases.map(\.0)) func tellsWhatIsLate(name: String) throws {
