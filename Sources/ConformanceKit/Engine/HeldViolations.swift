@@ -28,6 +28,9 @@ struct HeldViolations {
   private var unseen: [Stretch] = []
   /// The connections on which something that was sent arrived late.
   private var late: Set<Int> = []
+  /// Whether there were more of the former, or of the latter, than are kept: then any may be among them.
+  private var hasMoreGaps = false
+  private var hasMoreLate = false
   private var held: [Held] = []
   private static let maximum = 4_096
   private static let mostStretches = 65_536
@@ -36,8 +39,7 @@ struct HeldViolations {
 
   /// Takes note that a connection is judged by the one before, and of the time between the two.
   mutating func follow(_ connection: Int, from: Timestamp, to: Timestamp) {
-    // Without room for it all of its time is doubtful.
-    guard gaps.count < Self.mostStretches else { return noteUnseen(from: from, to: to) }
+    guard gaps.count < Self.mostStretches else { return hasMoreGaps = true }
     gaps[connection] = Stretch(from: from.nanoseconds, to: to.nanoseconds)
   }
 
@@ -56,7 +58,8 @@ struct HeldViolations {
 
   /// Takes note that on a connection something that was sent arrived late.
   mutating func noteLate(_ connection: Int) {
-    if late.count < Self.mostStretches { late.insert(connection) }
+    guard late.count < Self.mostStretches else { return hasMoreLate = true }
+    late.insert(connection)
   }
 
   /// Whether a violation has to wait.
@@ -65,8 +68,7 @@ struct HeldViolations {
     guard let fold = MQTTRule(rawValue: rule.value - MQTTJudge.base(of: version)) else {
       return false
     }
-    return fold.restsOnTime
-      || fold.restsOnSession && gaps[event.context.connection] != nil
+    return fold.restsOnTime || fold.restsOnSession && mayFollow(event.context.connection)
   }
 
   /// Keeps a violation.
@@ -77,7 +79,7 @@ struct HeldViolations {
   ) -> Bool {
     guard held.count < Self.maximum else { return false }
     let isOfSession =
-      gaps[event.context.connection] != nil
+      mayFollow(event.context.connection)
       && MQTTRule(rawValue: rule.value - MQTTJudge.base(of: hearing.version))?.restsOnSession
         == true
     held.append(
@@ -86,6 +88,9 @@ struct HeldViolations {
         text: text, client: client, isOfSession: isOfSession))
     return true
   }
+
+  /// Whether a connection is judged by the one before, or may be.
+  private func mayFollow(_ connection: Int) -> Bool { hasMoreGaps || gaps[connection] != nil }
 
   /// Ends a file: tells of each violation why it does not stand; nil where it does.
   mutating func end() -> [(violation: Held, doubt: UndecidedReason?)] {
@@ -97,9 +102,11 @@ struct HeldViolations {
 
   private func doubt(of violation: Held, _ unseen: [Stretch]) -> UndecidedReason? {
     let own = violation.event.context.connection
-    if violation.isOfSession, let gap = gaps[own], Self.overlaps(gap, unseen) {
-      return .connectionsUnseen
+    if violation.isOfSession {
+      guard let gap = gaps[own] else { return .tooMany }
+      if Self.overlaps(gap, unseen) { return .connectionsUnseen }
     }
+    if hasMoreLate { return .tooMany }
     guard !late.isEmpty else { return nil }
     let others = violation.text.evidence.map(\.connection)
     return late.contains(own) || others.contains(where: late.contains) ? .arrivedLate : nil

@@ -15,6 +15,9 @@ extension ConformanceReport {
   /// The bytes of a comment that code hosts take: GitHub's limit is 65,536 characters.
   private static let mostMarkdown = 65_536
 
+  /// The most files that are named which could not be read.
+  private static let mostUnread = 20
+
   /// What stands under the table, by heading.
   private struct Parts {
     /// What is told whatever its length: it is about the run.
@@ -25,7 +28,10 @@ extension ConformanceReport {
 
     init(_ report: ConformanceReport, findings: Int) {
       if !report.unread.isEmpty {
-        let lines = report.unread.map { "\($0.text)\n" }.joined()
+        let others = report.unread.count - ConformanceReport.mostUnread
+        let lines =
+          report.unread.prefix(ConformanceReport.mostUnread).map { "\($0.text)\n" }.joined()
+          + (others > 0 ? "and \(others) more\n" : "")
         heads.append("\n#### Not read, and not judged\n\n" + ConformanceReport.preformatted(lines))
       }
       for (verdict, title) in [

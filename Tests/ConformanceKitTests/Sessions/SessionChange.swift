@@ -248,10 +248,33 @@ extension [Event] {
     var context = self[place - 1].context
     context.over = nil
     if self[0].context.wire == .webSocket { context.wire = .webSocket }
-    let closing = ConnectionClosing(
-      how: .endOfCapture, firstFrame: context.frame, firstTime: context.time)
-    events.append(Event(context, .closed(closing)))
+    let late = lateConnections
+    func end(_ context: EventContext) -> Event {
+      let closing = ConnectionClosing(
+        how: .endOfCapture, firstFrame: context.frame, firstTime: context.time,
+        isLate: late.contains(context.connection))
+      return Event(context, .closed(closing))
+    }
+    events.append(end(context))
+    // What TCP has shown by then is told of each connection that is open.
+    let ended = Set(
+      events.filter { if case .closed = $0.body { true } else { false } }
+        .map(\.context.connection))
+    for connection in late.subtracting(ended).sorted() {
+      guard events.contains(where: { $0.context.connection == connection }) else { continue }
+      context.connection = connection
+      events.append(end(context))
+    }
     return events
+  }
+
+  /// The connections on which something arrived late.
+  private var lateConnections: Set<Int> {
+    Set(
+      compactMap { event in
+        guard case .closed(let closing) = event.body, closing.isLate else { return nil }
+        return event.context.connection
+      })
   }
 
   /// The same, where no CONNECT told the version.

@@ -1,0 +1,82 @@
+import RepriseCore
+import Testing
+import Wire
+
+@testable import ConformanceKit
+
+/// What waits for the end of a file, and what speaks against it then.
+@Suite("Violations that wait for the end of a file")
+struct HeldViolationsTests {
+  private func time(_ seconds: Int64) -> Timestamp {
+    Timestamp(nanoseconds: seconds * 1_000_000_000)
+  }
+
+  /// What comes of a violation on a connection that follows another one between the 10th and the 20th second.
+  private func doubt(
+    _ rule: MQTTRule = .absentSessionIsTold, evidence: [Int] = [], on connection: Int = 2,
+    _ change: (inout HeldViolations) -> Void
+  ) throws -> UndecidedReason? {
+    var held = HeldViolations()
+    held.follow(2, from: time(10), to: time(20))
+    change(&held)
+    let context = EventContext(
+      time: time(20), frame: 5, connection: connection, sender: .server, wire: .mqtt(.v3_1_1))
+    let event = Event(context, .mqtt(PacketBytes([0x20, 2, 1, 0])))
+    var state = ConnectionState(number: connection)
+    let hearing = Hearing(context, .judged, &state, of: .server)
+    let index = rule.index(in: .v3_1_1)
+    let text = FindingText(
+      "m", expected: "e", actual: "a",
+      evidence: evidence.map { Finding.Evidence(frame: 1, connection: $0, role: "r") })
+    let isKept = event.withView { view in
+      held.waits(index, view, .v3_1_1) && held.add(index, view, hearing, of: nil, text)
+    }
+    try #require(isKept)
+    let ends = held.end()
+    #expect(ends.count == 1 && held.end().isEmpty)
+    return ends.first?.doubt
+  }
+
+  @Test("A stretch that is unseen counts where it lies between both connections")
+  func stretches() throws {
+    #expect(try doubt { _ in } == nil)
+    for (from, to, counts) in [
+      (5, 9, false), (5, 10, true), (5, 30, true), (12, 13, true), (19, 30, true), (20, 30, false),
+      (21, 30, false),
+    ] as [(Int64, Int64, Bool)] {
+      let reason = try doubt { $0.noteUnseen(from: time(from), to: time(to)) }
+      #expect(reason == (counts ? .connectionsUnseen : nil), "\(from) to \(to)")
+    }
+    let several = try doubt {
+      for (from, to) in [(30, 40), (1, 3), (2, 4), (22, 23)] as [(Int64, Int64)] {
+        $0.noteUnseen(from: time(from), to: time(to))
+      }
+    }
+    #expect(several == nil)
+  }
+
+  @Test("Late is what arrived so on its own connection, or on one that it rests on")
+  func late() throws {
+    #expect(try doubt { $0.noteLate(3) } == nil)
+    #expect(try doubt { $0.noteLate(2) } == .arrivedLate)
+    #expect(try doubt(evidence: [1, 3]) { $0.noteLate(3) } == .arrivedLate)
+    #expect(try doubt(.keepAlive, on: 7) { $0.noteLate(7) } == .arrivedLate)
+    #expect(try doubt(.keepAlive, on: 7) { $0.noteUnseen(from: time(0), to: time(99)) } == nil)
+  }
+
+  /// Where there was no room to know it, nobody is accused.
+  @Test("Beyond what is kept nothing stands")
+  func limits() throws {
+    func fill(_ body: @escaping (inout HeldViolations, Int) -> Void) -> (inout HeldViolations) ->
+      Void
+    {
+      { held in for index in 100..<65_700 { body(&held, index) } }
+    }
+    let follow = fill { $0.follow($1, from: self.time(1), to: self.time(2)) }
+    #expect(try doubt(on: 9, follow) == .tooMany)
+    #expect(try doubt(on: 2, follow) == nil)
+    #expect(try doubt(.keepAlive, on: 9, fill { $0.noteLate($1) }) == .tooMany)
+    let unseen = fill { $0.noteUnseen(from: self.time(Int64($1)), to: self.time(Int64($1))) }
+    #expect(try doubt(.absentSessionIsTold, unseen) == nil)
+  }
+}
