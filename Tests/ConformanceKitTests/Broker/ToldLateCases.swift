@@ -127,6 +127,42 @@ extension SharedCase {
       [.olderConnectionEnds: (0, 0, 1, [8])]
     ) { $0.goOnBehindNewer(isLate: true) },
     SharedCase(
+      "a connection on which what was written goes on behind a newer one",
+      [.olderConnectionEnds: (0, 1, 0, [])]
+    ) {
+      $0.join("c")
+      $0.ask(1, "a")
+      $0.on(2) { $0.join("c") }
+      $0.wait(20)
+      $0.say(.server, "a", "1")
+      $0.close(.server)
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
+      "a session that ended by a reset of the client, which the server need not have",
+      in: [.v3_1_1],
+      [.absentSessionIsTold: (0, 0, 1, [7])]
+    ) {
+      $0.join("c")
+      $0.close(.client, .reset)
+      $0.on(2) {
+        $0.join("c", cleanStart: false, isPresent: true)
+        $0.finish()
+      }
+    },
+    SharedCase(
+      "a session that ended by a reset of the server", in: [.v3_1_1],
+      failed: [.absentSessionIsTold, .cleanStartEndsSession],
+      [.absentSessionIsTold: (1, 0, 0, [7])]
+    ) {
+      $0.join("c")
+      $0.close(.server, .reset)
+      $0.on(2) {
+        $0.join("c", cleanStart: false, isPresent: true)
+        $0.finish()
+      }
+    },
+    SharedCase(
       "a connection that is served behind a newer one", failed: [.olderConnectionEnds],
       [.olderConnectionEnds: (1, 0, 0, [8])]
     ) { $0.goOnBehindNewer(isLate: false) },
@@ -148,6 +184,26 @@ extension SharedCase {
       $0.say(.server, "b", "2")
       $0.answerPing()
       $0.finish()
+    },
+    SharedCase(
+      "a capture that ends between the copies of two messages for two filters",
+      [.overlapsGetHighestQoS: (0, 0, 2, [15, 16])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "#", qos: 1)
+      $0.ask(2, "+", qos: 0)
+      $0.wait(2)
+      $0.on(2) {
+        $0.join("p")
+        for (id, topic) in [(1 as UInt16, "a"), (2, "b")] {
+          $0.say(.client, topic, "1", qos: 1, id: id)
+          $0.acknowledge(.server, .puback, id)
+        }
+      }
+      $0.say(.server, "a", "1")
+      $0.say(.server, "b", "1")
+      $0.endCapture()
+      $0.on(2) { $0.endCapture() }
     },
     SharedCase(
       "its own message by one of two filters that both want it", in: [.v5_0],
