@@ -61,6 +61,18 @@ extension SharedCase {
       $0.on(2) { $0.finish() }
     },
     SharedCase(
+      "an older connection on which an answer to what came before was on its way for long",
+      [.olderConnectionEnds: (0, 1, 0, [])]
+    ) {
+      $0.join("c")
+      $0.ping()
+      $0.on(2) { $0.join("c") }
+      $0.wait(20)
+      $0.add(.server, .mqtt(PacketBytes([0xD0, 0])))
+      $0.close(.server)
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
       "an older connection of another user", [.olderConnectionEnds: (0, 0, 0, [])]
     ) {
       $0.join("c", user: "a")
