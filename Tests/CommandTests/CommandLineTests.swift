@@ -47,6 +47,27 @@ import Testing
     #expect(result.output.contains("\u{1B}[") == isColoured)
   }
 
+  /// Headings are bold, places are dim, and the text is the same without.
+  @Test(arguments: [
+    (["help"], "\u{1B}[1mUsage:\u{1B}[0m reprise COMMAND", 3),
+    (["help", "filter"], "\u{1B}[1mExamples:\u{1B}[0m\n", 3),
+    (["stats", "--help"], "\u{1B}[1mOptions:\u{1B}[0m\n  -f, ", 3),
+    (["stats", "-"], "\n\u{1B}[1mmessage  from clients", 6),
+    (["story", "-", "--connection", "1"], "\n\u{1B}[2mFrame 2, 07:39:01.000000, #1:\u{1B}[0m ", 2),
+    (["conform", "list", "--spec", "mqtt-3.1.1"], "\u{1B}[1mMQTT-1.5.3-1\u{1B}[0m  ", 0),
+    (["conform", "list", "--cases"], "\u{1B}[1mbroker\u{1B}[0m  ", 0),
+  ])
+  func paintsWhatIsRead(words: [String], part: String, headings: Int) throws {
+    let input = Array(SampleRecording.text.utf8)
+    let plain = try RepriseProcess.run(words, input: input)
+    let painted = try RepriseProcess.run(words + ["--color", "always"], input: input)
+    #expect(plain.status == 0 && painted.status == 0 && !plain.output.contains("\u{1B}"))
+    #expect(painted.output.contains(part), "\(painted.output.prefix(900))")
+    let bold = painted.output.components(separatedBy: "\u{1B}[1m").count - 1
+    #expect(headings == 0 ? bold > 0 : bold == headings, "\(bold)")
+    #expect(painted.output.replacing(/\x{1B}\[\d*m/, with: "") == plain.output)
+  }
+
   @Test(arguments: [
     ([], "a command is missing; type reprise help to see them all"),
     (

@@ -269,20 +269,15 @@ extension ClauseResult {
   fileprivate var absence: String? { verdict == .notApplicable ? reason : nil }
 }
 
-/// ANSI colours, or none.
-private struct Paint {
-  var isOn: Bool
+extension Paint {
+  fileprivate func heading(_ text: String) -> String { self(.heading, text) + "\n" }
 
-  func heading(_ text: String) -> String {
-    (isOn ? "\u{1B}[1m\(text)\u{1B}[0m" : text) + "\n"
-  }
-
-  func verdict(_ verdict: Verdict, _ isPresent: Bool, _ text: String) -> String {
-    guard isOn, isPresent else { return text }
+  fileprivate func verdict(_ verdict: Verdict, _ isPresent: Bool, _ text: String) -> String {
+    guard isPresent else { return text }
     switch verdict {
-    case .failed: return "\u{1B}[31m\(text)\u{1B}[0m"
-    case .passed: return "\u{1B}[32m\(text)\u{1B}[0m"
-    case .inconclusive, .notFollowed, .accepted: return "\u{1B}[33m\(text)\u{1B}[0m"
+    case .failed: return self(.fault, text)
+    case .passed: return self(.good, text)
+    case .inconclusive, .notFollowed, .accepted: return self(.doubt, text)
     case .notApplicable, .notExercised: return text
     }
   }

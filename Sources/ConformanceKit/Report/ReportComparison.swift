@@ -97,18 +97,44 @@ public struct ReportComparison: Sendable, Hashable {
   /// What differs, for people: what is worse first.
   public var text: String {
     var text = Self.section("Worse", changes.filter(\.isWorse).map(Self.line))
-    text += Self.section("New findings", new.flatMap(Self.lines))
+    text += Self.section("New findings", Self.lines(new))
     text += Self.section("Better", changes.filter(\.isBetter).map(Self.line))
-    text += Self.section("Findings that are gone", gone.flatMap(Self.lines))
+    text += Self.section("Findings that are gone", Self.lines(gone))
     text += Self.section(
-      "Findings whose \(unit) have no verdict any more", untried.flatMap(Self.lines))
-    let others = changes.filter { !$0.isWorse && !$0.isBetter }
-    text += Self.section("Otherwise", others.map(Self.line))
+      "Findings whose \(unit) have no verdict any more", Self.lines(untried))
+    text += Self.section("Otherwise", otherLines)
     return text.isEmpty ? "no difference\n" : text
   }
 
   private static func section(_ title: String, _ lines: [String]) -> String {
     lines.isEmpty ? "" : title + "\n" + lines.map { "  \($0)\n" }.joined()
+  }
+
+  /// The most findings of a section that are printed.
+  private static let mostFindings = 20
+
+  private static func lines(_ differences: [Difference]) -> [String] {
+    let others = differences.count - mostFindings
+    return differences.prefix(mostFindings).flatMap(lines)
+      + (others > 0 ? ["and \(others) more, which --format json lists"] : [])
+  }
+
+  /// What is neither worse nor better, as where other files were judged: the clauses of each change together.
+  private var otherLines: [String] {
+    var groups: [(title: String, ids: [String])] = []
+    for change in changes where !change.isWorse && !change.isBetter {
+      let title = "\(change.key.spec), \(change.before.rawValue) → \(change.after.rawValue): "
+      if let index = groups.firstIndex(where: { $0.title == title }) {
+        groups[index].ids.append(change.key.id)
+      } else {
+        groups.append((title, [change.key.id]))
+      }
+    }
+    return groups.flatMap { group in
+      // Behind the first line as far in as all lines of a section are.
+      (group.title + group.ids.joined(separator: ", ")).wrapped(indent: 2)
+        .split(separator: "\n").map { String($0.dropFirst(2)) }
+    }
   }
 
   private static func line(_ change: Change) -> String {

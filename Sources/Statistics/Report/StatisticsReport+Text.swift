@@ -1,8 +1,16 @@
 import RepriseCore
 
 extension StatisticsReport {
-  /// The report for a terminal of 80 columns.
-  package var text: String {
+  /// Returns the report for a terminal of 80 columns.
+  /// - Parameter color: Whether the heads of the tables are painted by ANSI escapes.
+  /// - Returns: Its lines.
+  package func text(color: Bool) -> String {
+    var painted = self
+    painted.paint = Paint(isOn: color)
+    return painted.text
+  }
+
+  private var text: String {
     [
       overview, kindTable, clientTable, connectionTable, topicTable, exchangeTable, endTable,
       problemTable, limitNotes,
@@ -49,9 +57,9 @@ extension StatisticsReport {
     }
     let sizes = statistics.payloadSizes
     guard sizes.count > 0, let median = sizes.quantile(0.5), let most = sizes.quantile(0.99) else {
-      return table.text
+      return table.text(paint)
     }
-    return table.text + "\n" + publishes.text
+    return table.text(paint) + "\n" + publishes.text(paint)
       + "payload of a PUBLISH: p50 \(Quantities.bytes(median)), "
       + "p99 \(Quantities.bytes(most)), max \(Quantities.bytes(sizes.maximum))\n"
   }
@@ -85,7 +93,7 @@ extension StatisticsReport {
             ]
           })
     }
-    return table.text
+    return table.text(paint)
   }
 
   // MARK: Clients, connections, topics
@@ -106,7 +114,7 @@ extension StatisticsReport {
         Quantities.countOrNone(client.pings),
       ])
     }
-    return table.text + more(statistics.clients.count, "client")
+    return table.text(paint) + more(statistics.clients.count, "client")
   }
 
   /// The longest silence and the keep-alive; with a mark where that ran out.
@@ -138,7 +146,7 @@ extension StatisticsReport {
         Quantities.duration(connection.duration), connection.end?.shortText ?? "·",
       ])
     }
-    return table.text + more(statistics.connectionCount, "connection")
+    return table.text(paint) + more(statistics.connectionCount, "connection")
   }
 
   private func name(of connection: ConnectionSummary) -> String {
@@ -167,7 +175,7 @@ extension StatisticsReport {
         intervals.quantile(0.5).map(Quantities.shortDuration) ?? "·",
       ])
     }
-    return table.text + more(statistics.topics.count, "topic")
+    return table.text(paint) + more(statistics.topics.count, "topic")
   }
 
   // MARK: Times, ends and problems
@@ -188,13 +196,13 @@ extension StatisticsReport {
           + quantiles
           + [tally.unanswered, tally.stillOpen, tally.undecided].map(Quantities.countOrNone))
     }
-    return table.text
+    return table.text(paint)
   }
 
   private var endTable: String {
     var table = TextTable(["ended", "connections"])
     for (end, count) in ends.prefix(top) { table.add([end.text, Quantities.count(count)]) }
-    return table.text
+    return table.text(paint)
   }
 
   private var problemTable: String {
@@ -207,7 +215,7 @@ extension StatisticsReport {
         place(tally.first),
       ])
     }
-    return table.text + more(statistics.problems.count, "kind of problem")
+    return table.text(paint) + more(statistics.problems.count, "kind of problem")
   }
 
   private func place(_ place: Place) -> String {

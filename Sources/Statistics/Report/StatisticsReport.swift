@@ -11,6 +11,8 @@ package struct StatisticsReport {
   /// The version of the product.
   let toolVersion: String
   private let redaction: RedactionRules
+  /// How the heads of tables are shown.
+  var paint = Paint(isOn: false)
 
   /// Creates a report.
   /// - Parameters:

@@ -1,3 +1,5 @@
+internal import RepriseCore
+
 /// A table for a terminal of 80 columns: the first column at the left and as wide as there is room, numbers at the right.
 struct TextTable {
   /// The columns of a terminal.
@@ -20,8 +22,8 @@ struct TextTable {
 
   mutating func add(_ cells: [String]) { rows.append(cells) }
 
-  /// The lines; none without rows.
-  var text: String {
+  /// The lines, with the heads painted; none without rows.
+  func text(_ paint: Paint) -> String {
     guard !rows.isEmpty else { return "" }
     var widths = heads.indices.map { column in
       ([heads] + rows).map { $0[column].count }.max() ?? 0
@@ -33,7 +35,8 @@ struct TextTable {
     if let first = widths.first, first + rest > Self.width {
       widths[0] = max(min(Self.narrowest, first), Self.width - rest)
     }
-    return ([heads] + rows).map { line($0, widths) + "\n" }.joined()
+    return paint(.heading, line(heads, widths)) + "\n"
+      + rows.map { line($0, widths) + "\n" }.joined()
   }
 
   private func line(_ cells: [String], _ widths: [Int]) -> String {

@@ -25,31 +25,34 @@ enum ConformListCommand: Command {
       """)
 
   static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
-    if arguments.has(cases) { return try listCases(arguments) }
+    if arguments.has(cases) { return try listCases(arguments, console) }
     let catalogue = try Catalogue.listed()
     let specs = arguments.list(.spec)
     let chosen = specs.isEmpty ? nil : Set(specs)
     // Refuses what does not exist, which a listing would only leave out.
     _ = try catalogue.select(specs: chosen, arguments.operands)
-    let listing =
-      arguments.value(format) == "json"
-      ? try catalogue.json(specs: chosen, section: arguments.operands.first)
-      : catalogue.listing(specs: chosen, section: arguments.operands.first)
     let output = try OutputFile(arguments.value(.output), inputs: [])
-    try output.show(listing)
+    let paint = Paint(isOn: console.usesColor(on: output))
+    try output.show(
+      arguments.value(format) == "json"
+        ? try catalogue.json(specs: chosen, section: arguments.operands.first)
+        : paint.names(in: catalogue.listing(specs: chosen, section: arguments.operands.first)))
     try output.close()
     return .done
   }
 
-  private static func listCases(_ arguments: Arguments) throws -> ExitStatus {
+  private static func listCases(
+    _ arguments: Arguments, _ console: Console
+  ) throws -> ExitStatus {
     guard arguments.operands.isEmpty, arguments.list(.spec).isEmpty else {
       throw UsageError("cases are of no section or standard", "type --cases alone")
     }
     let libraries = try CaseKind.allCases.map { try CaseLibrary($0) }
     let output = try OutputFile(arguments.value(.output), inputs: [])
+    let paint = Paint(isOn: console.usesColor(on: output))
     try output.show(
       arguments.value(format) == "json"
-        ? CaseLibrary.json(libraries) : CaseLibrary.listing(libraries))
+        ? CaseLibrary.json(libraries) : paint.names(in: CaseLibrary.listing(libraries)))
     try output.close()
     return .done
   }

@@ -21,7 +21,7 @@ enum HelpCommand: Command {
     if arguments.has(man) {
       try OutputFile.standard.write(try page(words))
     } else {
-      try OutputFile.standard.show(try text(words))
+      try console.showHelp(try text(words))
     }
     return .done
   }

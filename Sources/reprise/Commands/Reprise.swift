@@ -52,7 +52,7 @@ enum Reprise {
       return .done
     }
     if global.has(.help) {
-      try OutputFile.standard.show(HelpText.overview)
+      try Console(global).showHelp(HelpText.overview)
       return .done
     }
     guard !global.has(.verbose) else {
@@ -64,7 +64,7 @@ enum Reprise {
     guard let (command, behind) = Commands.find(rest) else { throw unknown(first) }
     let arguments = try Arguments(leading + behind, for: command.spec)
     if arguments.has(.help) {
-      try OutputFile.standard.show(HelpText.text(of: command.spec))
+      try Console(arguments).showHelp(HelpText.text(of: command.spec))
       return .done
     }
     console = Console(arguments)

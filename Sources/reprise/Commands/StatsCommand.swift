@@ -62,7 +62,7 @@ enum StatsCommand: Command {
     case "json": try output.write("\(String(decoding: report.json.utf8, as: UTF8.self))\n")
     case "csv": try output.write(report.csv)
     case "prometheus": try output.write(report.prometheus)
-    default: try output.show(report.text)
+    default: try output.show(report.text(color: console.usesColor(on: output)))
     }
     try output.close()
     return unread == 0 ? .done : .unable

@@ -45,7 +45,7 @@ enum StoryCommand: Command {
     let output = try OutputFile(arguments.value(.output), inputs: arguments.operands)
     let page = StoryPage(
       output, isJSON: arguments.value(format) == "json", subject: subject.title,
-      file: arguments.operand, hiding: redaction)
+      file: arguments.operand, usesColor: console.usesColor(on: output), hiding: redaction)
     // A quarter of what everything may take.
     let judging = ConformanceOptions(redaction: redaction, memory: memory / 4)
     var reader = StoryReader(

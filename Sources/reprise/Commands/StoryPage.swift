@@ -32,14 +32,16 @@ struct StoryPage {
   private let subject: String
   private let file: String
   private let redaction: RedactionRules
+  private let paint: Paint
   private var hasBegun = false
   /// The date of the last sentence.
   private var day = ""
 
   init(
-    _ output: OutputFile, isJSON: Bool, subject: String, file: String,
+    _ output: OutputFile, isJSON: Bool, subject: String, file: String, usesColor: Bool,
     hiding redaction: RedactionRules
   ) {
+    paint = Paint(isOn: usesColor)
     lines = LineBuffer(output, threshold: output.isTerminal ? 0 : 1 << 16)
     self.isJSON = isJSON
     self.subject = subject
@@ -52,15 +54,18 @@ struct StoryPage {
   mutating func write(_ sentence: Sentence) throws {
     if isJSON { return try writeJSON(sentence) }
     let time = "\(sentence.time)"
-    if !hasBegun { try line("\(file), \(subject)") }
+    if !hasBegun { try line("\(file), \(subject)", .heading) }
     if day != time.prefix(10) {
       day = String(time.prefix(10))
-      try line("\(day) (UTC)")
+      try line("\(day) (UTC)", .heading)
     }
     hasBegun = true
-    try line(
-      "Frame \(sentence.frame), \(time.dropFirst(11).dropLast()), #\(sentence.connection): "
-        + redaction.shown(sentence.text))
+    append(
+      paint(
+        .quiet,
+        "Frame \(sentence.frame), \(time.dropFirst(11).dropLast()), #\(sentence.connection):"
+      ) + " ")
+    try line(redaction.shown(sentence.text))
   }
 
   /// Writes what is to be said at the end.
@@ -85,7 +90,9 @@ struct StoryPage {
       try lines.endLine()
     } else {
       for text in teller.endLines + conclusions { try line(text) }
-      for violation in violations.prefix(Self.mostViolations) { try line(violation.text) }
+      for violation in violations.prefix(Self.mostViolations) {
+        try line(violation.text, .fault)
+      }
       let rest = violations.count - Self.mostViolations
       if rest > 0 { try line("Violated: \(rest) more, which reprise conform trace tells.") }
     }
@@ -122,8 +129,11 @@ struct StoryPage {
   private mutating func append(_ text: String) { lines.bytes.append(contentsOf: text.utf8) }
 
   /// Writes a line of text, of which nothing steers a terminal.
-  private mutating func line(_ text: String) throws {
-    TerminalText.append(Array(text.utf8).span.bytes, to: &lines.bytes)
+  private mutating func line(_ text: String, _ style: Paint.Style? = nil) throws {
+    var safe: [UInt8] = []
+    TerminalText.append(Array(text.utf8).span.bytes, to: &safe)
+    let shown = String(decoding: safe, as: UTF8.self)
+    append(style.map { paint($0, shown) } ?? shown)
     try lines.endLine()
   }
 }

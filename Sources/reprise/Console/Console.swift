@@ -35,6 +35,13 @@ struct Console: Sendable {
     }
   }
 
+  /// Shows a page of help on standard output, with its headings painted.
+  /// - Throws: ``OutputError``.
+  func showHelp(_ text: String) throws {
+    let output = OutputFile.standard
+    try output.show(Paint(isOn: usesColor(on: output)).headings(in: text))
+  }
+
   /// A variable of the environment; nil where it is empty, too.
   private static func variable(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }

@@ -245,6 +245,40 @@ struct MergingTests {
     #expect(other.isWorse && other.changes == [] && other.new.count == 1 && other.gone.isEmpty)
   }
 
+  @Test(
+    "A comparison of reports on other files stays short: clauses together, and the first findings")
+  func comparisonOfOthers() throws {
+    func document(_ clauses: [(id: String, verdict: String, findings: Int)]) throws
+      -> ReportDocument
+    {
+      let rows = clauses.map { clause in
+        let findings = (0..<clause.findings).map {
+          #"{"file":"f","frame":\#($0),"message":"m","fingerprint":"\#(clause.id)\#($0)"}"#
+        }
+        return #"{"id":"\#(clause.id)","spec":"rfc6455","verdict":"\#(clause.verdict)","#
+          + #""violated":\#(clause.findings),"findings":[\#(findings.joined(separator: ","))]}"#
+      }
+      let text =
+        #"{"tool":{"name":"reprise"},"clauses":[\#(rows.joined(separator: ","))]}"#
+      return try ReportDocument(reading: Array(text.utf8), file: "r")
+    }
+    let ids = (10..<50).map { "RFC6455-5.\($0)-1" }
+    let before = try document([("x", "failed", 1)] + ids.map { ($0, "not-exercised", 0) })
+    let after = try document([("x", "failed", 22)] + ids.map { ($0, "passed", 0) })
+    let lines = ReportComparison(before, after).text.split(separator: "\n")
+    #expect(lines.first == "New findings" && lines[1] == "  rfc6455/x: m")
+    #expect(lines.count { $0 == "  rfc6455/x: m" } == 20)
+    #expect(lines[41] == "  and 1 more, which --format json lists" && lines[42] == "Otherwise")
+    let first = "  rfc6455, not-exercised → passed: RFC6455-5.10-1, RFC6455-5.11-1, "
+    #expect(lines[43].hasPrefix(first), "\(lines[43])")
+    #expect(lines.dropFirst(43).allSatisfy { $0.count <= 100 && $0.hasPrefix("  ") })
+    let named = lines.dropFirst(43).joined(separator: " ").matches(of: /RFC6455-5\.\d+-1/)
+    #expect(named.map { String($0.output) } == ids)
+    let back = ReportComparison(after, before)
+    #expect(
+      !back.isWorse && back.gone.count == 21 && back.text.contains("passed → not-exercised: "))
+  }
+
   @Test("A badge calls nothing passed that is not")
   func badge() throws {
     func badge(_ totals: [(String, String)], _ more: String = "") throws -> String {
