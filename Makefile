@@ -18,7 +18,7 @@ help:
 	@echo "make build       the command, for release"
 	@echo "make install     what make build made, with man pages and completions, below PREFIX (/usr/local)"
 	@echo "make deb         a package of Debian in .build/deb, for machines without Swift"
-	@echo "make test        arrows between the targets, tests, the example's tests, lint"
+	@echo "make test        arrows between the targets, tests, the package, the example's tests, lint"
 	@echo "make example     builds the example app of Tests/Example and runs its tests"
 	@echo "make mutate      which of COUNT small mistakes in the rules of conformance the tests notice;"
 	@echo "                 SEED chooses others, FILE those of some files (Tests/Mutation/mutate.py)"
@@ -77,6 +77,7 @@ test: setup
 	$(width) .ci/tests .build/tests-subjects.log --skip-build --filter FieldSubjectTests
 	@echo "== Tests of the documentation's pages, of which the tutorial builds a package"
 	.ci/tests .build/tests-documentation.log --skip-build --filter DocumentationTests
+	@.ci/package
 	@$(MAKE) --no-print-directory example
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory docs
