@@ -75,6 +75,16 @@ import Testing
       "unknown command 'insepct'; did you mean reprise inspect? "
         + "type reprise help to see them all"
     ),
+    (
+      ["explain", "3.8.3"],
+      "unknown command 'explain'; did you mean reprise conform explain? "
+        + "type reprise help to see them all"
+    ),
+    (
+      ["compare", "a", "b"],
+      "unknown command 'compare'; did you mean reprise conform compare or reprise report compare? "
+        + "type reprise help to see them all"
+    ),
     (["--verbose"], "--verbose is for --version; type reprise --version --verbose"),
     (["--versoin"], "unknown option --versoin; did you mean --version? type reprise help"),
     (["inspect"], "inspect needs FILE... or --interface NAME; type reprise help inspect"),

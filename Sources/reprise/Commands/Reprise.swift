@@ -86,6 +86,13 @@ enum Reprise {
   }
 
   private static func unknown(_ word: String) -> UsageError {
+    // The second word of a command alone: explain, merge, proxy.
+    let ways = Commands.all.map { $0.spec.name }.filter { $0.hasSuffix(" \(word)") }
+    if !ways.isEmpty {
+      let typed = ways.map { "reprise \($0)" }.joined(separator: " or ")
+      return UsageError(
+        "unknown command '\(word)'", "did you mean \(typed)? type reprise help to see them all")
+    }
     let names = Set(Commands.all.map { String($0.spec.name.prefix { $0 != " " }) }).sorted()
     let nearest = NearestName.find(word, in: names).map { "did you mean reprise \($0)? " } ?? ""
     return UsageError("unknown command '\(word)'", nearest + "type reprise help to see them all")

@@ -25,6 +25,7 @@ enum SimulateHelp {
           { "topic": "/thing/topo/add/status", "params": { "status": 0 } },
           { "topic": "/thing/model/down_raw", "payload": "any text", "qos": 0 }
         ],
+        "refusedSubscriptions": ["/account/bind_reply"],
         "gateway": {
           "devices": [{ "device": "PRODUCT/DEVICE", "sign": "292f..." }],
           "loginsPerMinute": 5,
