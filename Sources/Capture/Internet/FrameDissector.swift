@@ -191,6 +191,8 @@ public struct FrameDissector {
     let headerLength = Int(layout >> 12) &* 4
     guard headerLength >= 20, headerLength <= wireLength else { return count(.malformed, frame) }
     counts.segments &+= 1
+    // NOP, NOP, kind 8, length 10.
+    let hasClock = headerLength >= 32 && bytes.uint32(at: 20) == 0x0101_080A
     let segment = TCPSegment(
       frame: frame.number, time: frame.time,
       source: Endpoint(address: header.source, port: sourcePort),
@@ -199,7 +201,7 @@ public struct FrameDissector {
       flags: TCPFlags(rawValue: UInt8(truncatingIfNeeded: layout)), window: window,
       payload: bytes.clamped(headerLength, bytes.byteCount),
       payloadWireLength: wireLength &- headerLength, network: network,
-      headerLength: headerLength)
+      headerLength: headerLength, timestampValue: hasClock ? bytes.uint32(at: 24) : nil)
     try body(segment)
   }
 

@@ -54,6 +54,8 @@ public struct TCPSegment: ~Escapable {
   public let network: UInt32
   /// The length of the header, with its options, in bytes.
   public let headerLength: Int
+  /// The clock of the sender, TSval (RFC 7323 section 3.2), where the option stands as nearly all put it: behind two NOP.
+  let timestampValue: UInt32?
 
   /// Creates a segment.
   ///
@@ -77,6 +79,21 @@ public struct TCPSegment: ~Escapable {
     acknowledgmentNumber: UInt32, flags: TCPFlags, window: UInt16, payload: RawSpan,
     payloadWireLength: Int, network: UInt32 = 0, headerLength: Int = 20
   ) {
+    self.init(
+      frame: frame, time: time, source: source, destination: destination,
+      sequenceNumber: sequenceNumber, acknowledgmentNumber: acknowledgmentNumber, flags: flags,
+      window: window, payload: payload, payloadWireLength: payloadWireLength, network: network,
+      headerLength: headerLength, timestampValue: nil)
+  }
+
+  @inline(__always)
+  @_lifetime(copy payload)
+  init(
+    frame: Int, time: Timestamp?, source: Endpoint, destination: Endpoint, sequenceNumber: UInt32,
+    acknowledgmentNumber: UInt32, flags: TCPFlags, window: UInt16, payload: RawSpan,
+    payloadWireLength: Int, network: UInt32, headerLength: Int, timestampValue: UInt32?
+  ) {
+    self.timestampValue = timestampValue
     self.headerLength = headerLength
     self.frame = frame
     self.time = time

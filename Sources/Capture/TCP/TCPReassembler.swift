@@ -85,6 +85,9 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     func watch(_ segment: borrowing TCPSegment, of side: Side, at time: Int64) {
       let flags = segment.flags
       guard flags.isDisjoint(with: [.syn, .reset]) else { return }
+      if let value = segment.timestampValue, transits[side.rawValue].read(value, at: time) {
+        isLate = true
+      }
       if flags.contains(.acknowledgment),
         transits[side.other.rawValue].hear(
           segment.acknowledgmentNumber, window: segment.window, isEnd: flags.contains(.fin),
@@ -174,6 +177,10 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     if segment.flags.contains(.acknowledgment) {
       demand = flow[direction.side.other].acknowledge(
         segment.acknowledgmentNumber, by: flow.segments, step: limits.pendingBytes)
+      // What comes with data and still waits for bytes in front of all that came shows that these are missing.
+      if demand < flow[direction.side.other].offset, segment.payloadWireLength > 0 {
+        flow[direction.side.other].begin(before: segment.acknowledgmentNumber)
+      }
     }
     receive(segment, direction, demand)
     settle(flow, direction.arrival)

@@ -100,6 +100,12 @@ struct TCPStream {
     }
   }
 
+  /// Starts the stream at a byte that its receiver waits for, before all that came of it.
+  mutating func begin(before sequence: UInt32) {
+    guard !isExact, move(to: sequence) else { return }
+    if isSeen { isStartAssumed = false }
+  }
+
   /// Moves the start of a stream of which nothing was told yet; not over what waits.
   /// - Returns: Whether it starts there now.
   @discardableResult

@@ -5,7 +5,8 @@ import RepriseCore
 ///
 /// What shows that it came late is that it is sent again, that the other end says something meanwhile and does not
 /// acknowledge it, or that it takes nothing for a while. An acknowledgement that comes late shows nothing by itself: who
-/// writes captures of what passed leaves out those that carry nothing.
+/// writes captures of what passed leaves out those that carry nothing. And what came in time seems late where the clock of
+/// the capture was set forward, which that of the sender shows, if it is in the segments.
 struct TransitWatch {
   /// How long an acknowledgement may take, in nanoseconds: it is delayed by half a second at most (RFC 9293 section
   /// 3.8.6.3), and on its way as long as the data was.
@@ -24,6 +25,27 @@ struct TransitWatch {
   private var isEnded = false
   /// When the receiver was last heard.
   private var heard = Self.never
+  /// The clock of the end when it was last seen, and when that was.
+  private var clock: UInt32 = 0
+  private var clockSeen = Self.never
+
+  /// What passes between two segments and is looked at, in nanoseconds.
+  private static let longPause: Int64 = 5_000_000_000
+  /// The longest tick of a clock that is in use, in nanoseconds: a slower one is taken for one that stood still.
+  private static let longestTick: Int64 = 10_000_000
+
+  /// Takes the end's own clock (TSval of RFC 7323).
+  /// - Parameters:
+  ///   - value: What it shows.
+  ///   - time: When it was captured.
+  /// - Returns: Whether far less time has passed by it than by the clock of the capture, which was set meanwhile.
+  @inline(__always)
+  mutating func read(_ value: UInt32, at time: Int64) -> Bool {
+    defer { (clock, clockSeen) = (value, time) }
+    guard clockSeen != Self.never, time &- clockSeen > Self.longPause else { return false }
+    let ticks = Int64(Int32(bitPattern: value &- clock))
+    return ticks >= 0 && ticks &* Self.longestTick < (time &- clockSeen) / 2
+  }
 
   /// Takes what the end sends.
   /// - Parameters:

@@ -159,6 +159,8 @@ struct WebSocketChain: StreamChain {
   /// place; text that is UTF-8 is no accident when it is long enough.
   private static func weight(of header: WebSocketFrameHeader, _ payload: RawSpan) -> Int {
     guard !payload.isEmpty else { return header.isMasked ? 1 : 0 }
+    // Of one byte over and over, as fills empty places, key and payload are the same.
+    guard !isFill(payload, header) else { return 0 }
     let mask = header.isMasked ? 2 : 0
     switch header.opcode {
     case .text where header.reservedBits == 0 && isReadable(payload, header): return mask + 3
@@ -168,6 +170,14 @@ struct WebSocketChain: StreamChain {
     // A length behind a zero is what many protocols have.
     default: return header.isMasked ? 1 : 0
     }
+  }
+
+  private static func isFill(_ payload: RawSpan, _ header: WebSocketFrameHeader) -> Bool {
+    guard let key = header.maskingKey, key == UInt32(key & 0xFF) &* 0x0101_0101, key != 0 else {
+      return false
+    }
+    let byte = UInt8(key & 0xFF)
+    return payload.withUnsafeBytes { $0.allSatisfy { $0 == byte } }
   }
 
   private static func isReadable(_ payload: RawSpan, _ header: WebSocketFrameHeader) -> Bool {

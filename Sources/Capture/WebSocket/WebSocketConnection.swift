@@ -16,6 +16,8 @@ final class WebSocketConnection {
     case asked(WebSocketRequest)
     /// Frames.
     case open
+    /// Another protocol, which HTTP has switched to.
+    case other
   }
 
   /// What is known of the messages.
@@ -36,6 +38,8 @@ final class WebSocketConnection {
   }
 
   @exclusivity(unchecked) var phase = Phase.idle
+  /// Where the bodies of other requests and answers end.
+  @exclusivity(unchecked) var course = HTTPCourse()
   /// The head of an answer that is begun.
   @exclusivity(unchecked) var response: HTTPHeadReader?
   /// What is missing of the head of a request that nothing has answered since.
@@ -87,7 +91,7 @@ final class WebSocketConnection {
     case .open: early.isEmpty ? 0 : early.reserved
     case .request(let head): head.reserved + (response?.reserved ?? 0) + early.reserved
     case .asked: reservedOffers + (response?.reserved ?? 0) + early.reserved
-    case .idle: (response?.reserved ?? 0) + early.reserved
+    case .idle, .other: (response?.reserved ?? 0) + early.reserved
     }
   }
 

@@ -4,7 +4,7 @@ import Wire
 // The opening handshake, which may come after other requests on the same connection.
 extension WebSocketStreams {
   /// After so many requests for something else nobody waits for WebSocket any more.
-  private static var mostPlainRequests: Int { 64 }
+  private static var mostPlainRequests: Int { 4_096 }
   /// So much of a client that does not wait for its answer is kept.
   private static var mostEarlyBytes: Int { 64 << 10 }
   /// In so many pieces.
@@ -27,11 +27,20 @@ extension WebSocketStreams {
       case .asked, .open:
         takeEarly(rest, direction, state)
         return true
+      case .other: return direction.connection.number > 0
       case .idle:
-        // What begins with no request is the body of one.
+        guard let used = state.course.skipRequestBody(rest) else { return true }
+        rest = rest.extracting(droppingFirst: used)
+        // An empty line may stand in front of a request (RFC 9112 section 2.2).
+        while let byte = rest.uint8(at: 0), byte == 0x0D || byte == 0x0A {
+          rest = rest.extracting(droppingFirst: 1)
+        }
+        guard !rest.isEmpty else { return true }
         switch HTTPStart(rest) {
         case .request, .maybe: reader = HTTPHeadReader()
-        case .response, .no: return true
+        case .response, .no:
+          state.course.loseRequests()
+          return true
         }
       }
       switch reader.consume(rest) {
@@ -40,6 +49,7 @@ extension WebSocketStreams {
         return true
       case .tooLarge:
         state.phase = .idle
+        state.course.loseRequests()
         return true
       case .head(let head, let used):
         rest = rest.extracting(droppingFirst: used)
@@ -56,16 +66,34 @@ extension WebSocketStreams {
   ) -> Bool {
     state.phase = .idle
     guard WebSocketRequest.isOne(head) else {
+      state.course.ask(head)
       state.plainRequests += 1
       return direction.connection.number > 0 || state.plainRequests <= Self.mostPlainRequests
     }
     let request = WebSocketRequest(head)
+    let isFromStart = direction.connection.opening.isFromStart
+    guard state.course.knowsRequest(isFromStart: isFromStart) || Self.mayBegin(request) else {
+      return true
+    }
+    state.course.askForWebSocket()
     emitter.openIfNew(direction)
     emit(.request(request), direction)
     state.phase = .asked(request.withoutHead)
     state.isAnswerLost = false
     state.response = nil
     return true
+  }
+
+  /// Whether a request stands where one was only guessed: what is none may be the inside of a body. The capture may
+  /// begin inside of its method.
+  private static func mayBegin(_ request: WebSocketRequest) -> Bool {
+    request.faults.allSatisfy { fault in
+      switch fault.code {
+      case .notGET: "GET".hasSuffix(request.method)
+      case .malformedStartLine, .malformedHeader, .missingHeader: false
+      default: true
+      }
+    }
   }
 
   /// Keeps what the client sends before the answer came.
@@ -133,6 +161,9 @@ extension WebSocketStreams {
         reader = begun
         state.response = nil
       } else {
+        guard let used = state.course.skipResponseBody(rest) else { return }
+        rest = rest.extracting(droppingFirst: used)
+        guard !rest.isEmpty else { return }
         guard beginsResponse(rest, direction, state) else {
           if state.isOpen { takeUnanswered(rest, direction, state) }
           return
@@ -145,6 +176,7 @@ extension WebSocketStreams {
         return
       case .tooLarge:
         state.phase = .idle
+        state.course.loseResponses()
         return
       case .head(let head, let used):
         rest = rest.extracting(droppingFirst: used)
@@ -175,14 +207,12 @@ extension WebSocketStreams {
   private func beginsResponse(
     _ bytes: RawSpan, _ direction: Direction, _ state: WebSocketConnection
   ) -> Bool {
+    if case .other = state.phase { return false }
     let start = HTTPStart(bytes)
+    let isFromStart = direction.connection.opening.isFromStart
+    let isKnown = state.course.knowsResponse(isFromStart: isFromStart)
     guard case .asked = state.phase else {
-      // Of answers to requests that nobody asked for only the one counts that switches.
-      guard start == .response else { return false }
-      let isSwitch = Self.switches(bytes)
-      // What was asked for instead is known by its answer.
-      if !isSwitch { state.lostRequest = nil }
-      return isSwitch
+      return start == .response || (isKnown && start == .maybe)
     }
     if state.isAnswerLost {
       let isAnswer = HTTPStart.beginsResponse(bytes)
@@ -190,6 +220,8 @@ extension WebSocketStreams {
       return isAnswer
     }
     if start == .response || start == .maybe { return true }
+    // What goes on behind a loss may be the body of an earlier answer.
+    guard isKnown else { return false }
     let malformation = Malformation(
       code: "not-http", offset: state[direction.side].offset - bytes.byteCount,
       message: "the answer to the request for WebSocket is no HTTP")
@@ -198,15 +230,11 @@ extension WebSocketStreams {
     return false
   }
 
-  /// Whether a status line has the code 101.
-  private static func switches(_ bytes: RawSpan) -> Bool {
-    bytes.extracting(first: 12).withUnsafeBytes { $0.suffix(3).elementsEqual("101".utf8) }
-  }
-
   private func take(
     _ head: HTTPHead, _ direction: Direction, _ state: WebSocketConnection
   ) {
     var response = WebSocketResponse(head, to: state.request)
+    guard response.status == 101 || !answersElse(head, direction, state) else { return }
     if response.accepts, answersLater(head, direction.connection, state) {
       replayRequests(direction.connection, state)
       response = WebSocketResponse(head, to: state.request)
@@ -214,7 +242,10 @@ extension WebSocketStreams {
     let request = state.request
     if request == nil {
       // The request was not captured; other protocols switch by 101 as well.
-      guard head.list("Upgrade").contains(where: { $0.lowercased() == "websocket" }) else { return }
+      guard head.list("Upgrade").contains(where: { $0.lowercased() == "websocket" }) else {
+        state.phase = .other
+        return
+      }
       emitter.openIfNew(direction)
       if let loss = state.lostRequest {
         emitter.emitGap(loss.bytes, loss.reason, direction.other.at(loss.arrival))
@@ -225,9 +256,32 @@ extension WebSocketStreams {
     if (100..<200).contains(response.status), !response.accepts { return }
     emit(.response(response), direction)
     guard response.accepts else {
+      if let message = HTTPMessage(head) {
+        state.course.answer(message, response.status, isToWebSocket: true)
+      }
       return replayRequests(direction.connection, state)
     }
     open(response, to: request, direction.connection, state)
+  }
+
+  /// Takes an answer to a request for something else; false for the answer to one for WebSocket.
+  private func answersElse(
+    _ head: HTTPHead, _ direction: Direction, _ state: WebSocketConnection
+  ) -> Bool {
+    guard state.request == nil || state.course.answersEarlier else { return false }
+    guard let message = HTTPMessage(head), let status = message.status else {
+      state.course.loseResponses()
+      return true
+    }
+    state.course.answer(message, status, isToWebSocket: false)
+    guard !message.isInterim, state.request == nil else { return true }
+    // What was asked for is known by its answer, and the rest of what only looked like a request does not come.
+    state.lostRequest = nil
+    let isFromStart = direction.connection.opening.isFromStart
+    if case .request = state.phase, !state.course.knowsRequest(isFromStart: isFromStart) {
+      state.phase = .idle
+    }
+    return true
   }
 
   // MARK: Opening
@@ -299,13 +353,20 @@ extension WebSocketStreams {
     if direction.connection.number > 0 { emitter.emitGap(count, reason, direction) }
     if direction.isFromClient {
       guard case .asked = state.phase else {
-        if case .request = state.phase { state.lostRequest = (count, reason, direction.arrival) }
+        if case .request = state.phase {
+          state.lostRequest = (count, reason, direction.arrival)
+          state.course.loseRequests()
+        } else {
+          state.course.loseRequestBytes(count)
+        }
+        if case .other = state.phase { return }
         state.phase = .idle
         return
       }
       openWithoutAnswer(direction.connection, state)
       outOfStep(at: state[direction.side].offset, direction, state)
     } else {
+      guard !state.course.loseResponseBytes(count) else { return }
       state.response = nil
       state.isAnswerLost = true
       goOnWithoutAnswer(direction.connection, state, isFinal: false)

@@ -14,6 +14,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case clientRefused
   case answererClosed
   case shortlySeen
+  case stillSending
+  case messageOpen
   case connectNotSeen
   case sessionResumed
   case sessionMayBeOlder
@@ -115,6 +117,9 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .clientRefused: "the server had refused the client, and need not answer"
     case .answererClosed: "the connection was closed instead of an answer, which may be legal"
     case .shortlySeen: "the one who owes the answer was not seen to go on for more than 30 s"
+    case .stillSending:
+      "the one who owes the answer never paused in what it sent, behind which the answer may have waited"
+    case .messageOpen: "the answer may wait for the end of the message that was being sent"
     case .connectNotSeen: "the CONNECT that it depends on is not in the capture"
     case .sessionResumed: "the session began before the capture"
     case .sessionMayBeOlder:

@@ -68,15 +68,31 @@ public struct WebSocketRequest: Sendable, Hashable {
   }
 
   /// Tells whether a head asks for an upgrade to WebSocket, be it in a faulty way.
+  ///
+  /// A proxy that does not know WebSocket takes Upgrade and Connection away (RFC 9110 section 7.6.1): what has neither
+  /// asks for nothing any more, whatever else is left of it. Nor does another method than GET without a key.
   /// - Parameter head: The head of a request.
   /// - Returns: Whether it does.
   public static func isOne(_ head: HTTPHead) -> Bool {
-    head.list("Upgrade", has: "websocket") || !head.fields(named: "Sec-WebSocket-Key").isEmpty
+    let isKeyed = !head.fields(named: "Sec-WebSocket-Key").isEmpty
+    if head.list("Upgrade", has: "websocket") { return isKeyed || !head.asksForElse }
+    let mayUpgrade =
+      !head.fields(named: "Upgrade").isEmpty || head.list("Connection", has: "upgrade")
+    return mayUpgrade && isKeyed
   }
 
   /// The permessage-deflate that the client offers first.
   public var deflate: PermessageDeflate? {
     extensions.first { $0.name == PermessageDeflate.name }
       .map { PermessageDeflate.read($0.parameters, in: .offer).deflate }
+  }
+}
+
+extension HTTPHead {
+  /// Whether the method is one that HTTP has for something else, and which says so in full.
+  fileprivate var asksForElse: Bool {
+    ["HEAD ", "POST ", "PUT ", "DELETE ", "OPTIONS ", "TRACE ", "PATCH "].contains {
+      startLine.hasPrefix($0)
+    }
   }
 }

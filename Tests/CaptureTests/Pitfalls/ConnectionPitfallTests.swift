@@ -327,4 +327,37 @@ import Wire
     let tap = Tap(segments, limits: limits)
     #expect(tap.events.isEmpty && tap.statistics.evictedFlows == 0)
   }
+
+  /// The first bytes of a server and its SYN/ACK are lost, and what it sent next stands before the CONNECT in the file, as
+  /// where each direction was captured by itself.
+  @Test(
+    "18: what the client's first packet acknowledges tells that bytes of the server are missing before those that came",
+    arguments: [(0, true), (0, false), (1, true), (2, true)])
+  func startOfServerIsLost(earlier: Int, hasSYN: Bool) {
+    var dialogue = Dialogue()
+    dialogue.open()
+    dialogue.send(
+      .client, [0x10, 14, 0, 4] + Array("MQTT".utf8) + [4, 2, 0, 60, 0, 2, 0x63, 0x31])
+    let connect = dialogue.segments[3]
+    dialogue.send(.server, [0x20, 2, 0, 0], acknowledged: false)
+    dialogue.send(.client, [0x82, 6, 0, 1, 0, 1, 0x61, 0], acknowledged: false)
+    dialogue.send(.server, [0x90, 3, 0, 1, 0], acknowledged: false)
+    let (subscribe, suback) = (dialogue.segments[6], dialogue.segments[7])
+    var segments = hasSYN ? [dialogue.segments[0]] : []
+    segments +=
+      [
+        [suback, connect, subscribe], [connect, suback, subscribe], [suback, subscribe, connect],
+      ][earlier]
+    dialogue.add(.client, [])
+    let tap = Tap(segments + dialogue.segments.suffix(1))
+    #expect(tap.gaps.map(\.bytes) == [4])
+    #expect(
+      tap.packets(.client) == [connect, subscribe].flatMap { [$0.payload] }.flatMap(Self.packets))
+    #expect(tap.packets(.server) == Self.packets(suback.payload))
+    let types = tap.types.filter { $0 != "OPEN" && $0 != "CLOSE" }
+    #expect(Set(types) == ["CONNECT", "SUBSCRIBE", "SUBACK", "GAP"] && types.count == 4)
+    #expect((types.firstIndex(of: "GAP") ?? 9) < (types.firstIndex(of: "SUBACK") ?? 0))
+  }
+
+  private static func packets(_ bytes: [UInt8]) -> [PacketBytes] { [PacketBytes(bytes)] }
 }

@@ -43,6 +43,22 @@ import Testing
     ),
   ]
 
+  /// A clock may tick as slowly as every 10 ms; what is not looked at is a short pause, and a clock that goes back.
+  @Test(
+    arguments: [
+      (10, 5_000, false), (10, 5_001, true), (10, 3_600_000, true), (250, 5_001, true),
+      (251, 5_001, false), (5_001, 5_001, false), (.max, 60_000, false), (1 << 31, 60_000, false),
+    ] as [(UInt32, Int64, Bool)])
+  func tellsAClockThatWasSet(ticks: UInt32, pause: Int64, isSet: Bool) {
+    for start in [0, UInt32.max - 3] {
+      var watch = TransitWatch()
+      let first = watch.read(start, at: 1_000_000)
+      let second = watch.read(start &+ ticks, at: (pause + 1) * 1_000_000)
+      let third = watch.read(start &+ ticks &+ 10, at: (pause + 11) * 1_000_000)
+      #expect([first, second, third] == [false, isSet, false])
+    }
+  }
+
   /// An end that does not acknowledge the other end may have been sent at any time since its sender was last heard.
   @Test(arguments: [(11 as UInt32, 5_000 as Int64, false), (10, 1_001, false), (10, 1_002, true)])
   func tellsEndsThatCross(number: UInt32, time: Int64, isLate: Bool) {

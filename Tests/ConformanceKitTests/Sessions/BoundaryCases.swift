@@ -202,6 +202,15 @@ extension SessionCase {
       $0.text(.server)
       $0.close(.client)
     },
+    .isIdle("RFC6455-5.5.2-1", "the answerer has sent a Close frame") {
+      $0.upgrade()
+      $0.closeFrame(.server)
+      $0.frame(.client, .ping, [1])
+      $0.wait(31)
+      $0.frame(.server, .pong, [2])
+      $0.closeFrame(.client)
+      $0.close(.server)
+    },
     .isOpen("RFC6455-5.5.1-4", "the answerer goes on for 30 s", saying: "more than 30 s") {
       $0.upgrade()
       $0.closeFrame(.client)

@@ -137,6 +137,70 @@ extension SessionCase {
       }
       $0.close(.client)
     },
+    .isOpen("RFC6455-5.5.1-4", "it never pauses for a minute", saying: "never paused") {
+      $0.upgrade()
+      $0.text(.server)
+      $0.wait(1)
+      $0.closeFrame(.client)
+      for _ in 0..<13 {
+        $0.wait(4.9)
+        $0.text(.server)
+      }
+      $0.close(.client, .reset)
+    },
+    .fails("RFC6455-5.5.1-4", "it pauses once in a minute", saying: "never answered the CLOSE") {
+      $0.upgrade()
+      $0.text(.server)
+      $0.closeFrame(.client)
+      $0.wait(5)
+      for _ in 0..<13 {
+        $0.text(.server)
+        $0.wait(4)
+      }
+      $0.close(.client, .reset)
+    },
+    .isOpen("RFC6455-5.5.1-4", "it pauses before, and then for less", saying: "never paused") {
+      $0.upgrade()
+      $0.text(.server)
+      $0.wait(5)
+      $0.closeFrame(.client)
+      $0.wait(4)
+      for _ in 0..<13 {
+        $0.text(.server)
+        $0.wait(4)
+      }
+      $0.close(.client, .reset)
+    },
+    .isOpen("RFC6455-5.5.1-4", "one large frame comes for a minute", saying: "never paused") {
+      $0.upgrade()
+      $0.closeFrame(.client)
+      $0.wait(60)
+      $0.text(.server, String(repeating: "a", count: 65_537))
+      $0.close(.client, .reset)
+    },
+    .fails("RFC6455-5.5.1-4", "a frame of 64 KiB comes after a minute", saying: "never answered") {
+      $0.upgrade()
+      $0.closeFrame(.client)
+      $0.wait(60)
+      $0.text(.server, String(repeating: "a", count: 65_536))
+      $0.close(.client, .reset)
+    },
+    .isOpen("RFC6455-5.5.1-4", "its message goes on for a minute", saying: "end of the message") {
+      $0.upgrade()
+      $0.text(.server, "a", isFinal: false)
+      $0.closeFrame(.client)
+      $0.wait(60)
+      $0.frame(.server, .continuation, [0x61], isFinal: false)
+      $0.close(.client, .reset)
+    },
+    .fails("RFC6455-5.5.1-4", "its message ends, and it goes on", saying: "never answered") {
+      $0.upgrade()
+      $0.text(.server, "a", isFinal: false)
+      $0.closeFrame(.client)
+      $0.wait(60)
+      $0.frame(.server, .continuation, [0x61])
+      $0.close(.client, .reset)
+    },
     .fails("RFC6455-5.5.1-4", "FIN after a minute, without a handshake in the capture") {
       $0.joinWebSocket()
       $0.closeFrame(.server)

@@ -238,6 +238,42 @@ extension SessionCase {
       $0.connection = 2
       $0.ask()
     },
+    .isOpen(
+      "RFC6455-4.1-13", "asked again on both sides of a proxy", saying: "forwarded by a proxy"
+    ) {
+      $0.ask()
+      $0.connection = 2
+      $0.ask()
+      $0.answer { $0.line = "HTTP/1.1 302 Found" }
+      $0.connection = 1
+      $0.answer { $0.line = "HTTP/1.1 302 Found" }
+      $0.ask { $0.line = "GET /there HTTP/1.1" }
+      $0.connection = 2
+      $0.ask { $0.line = "GET /there HTTP/1.1" }
+      $0.answer()
+      $0.connection = 1
+      $0.answer()
+    },
+    .isOpen(
+      "RFC6455-4.1-13", "forwarded behind a refusal of the proxy", saying: "forwarded by a proxy"
+    ) {
+      $0.ask()
+      $0.answer { $0.line = "HTTP/1.1 401 Unauthorized" }
+      $0.ask { $0.add("Authorization", "Basic") }
+      $0.connection = 2
+      $0.upgrade()
+      $0.connection = 1
+      $0.answer()
+    },
+    .fails("RFC6455-4.1-13", "used again behind a refusal and an answer", saying: "of connection 1")
+    {
+      $0.ask()
+      $0.answer { $0.line = "HTTP/1.1 401 Unauthorized" }
+      $0.upgrade()
+      $0.finishWebSocket()
+      $0.connection = 2
+      $0.upgrade()
+    },
     .isIdle("RFC6455-4.1-13", "asked again behind a refusal") {
       $0.ask()
       $0.answer { $0.line = "HTTP/1.1 401 Unauthorized" }

@@ -205,6 +205,15 @@ extension WholeCase {
       "a plain identifier is rejected", "abc1", code: 2, failed: ["MQTT-3.1.3-5"],
       ["MQTT-3.1.3-5": (1, 0, 0, [4])]
     ) { $0.close(.server) },
+    WholeCase(
+      "a plain identifier is rejected that comes with a user name", failed: [],
+      ["MQTT-3.1.3-5": (0, 0, 1, [2])]
+    ) {
+      $0.open()
+      $0.client(.connect(.init(clientID: "abc1", username: "u")))
+      $0.server(.connack(.init(code: 2)))
+      $0.close(.server)
+    },
     refusal(
       "an identifier with a hyphen is rejected", code: 2, failed: [],
       ["MQTT-3.1.3-5": (0, 0, 0, [])]

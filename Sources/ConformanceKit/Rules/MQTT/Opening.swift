@@ -23,6 +23,8 @@ struct ConnectFacts {
   var hasEmptyID = false
   /// Whether its identifier has 1 to 23 letters and digits of ASCII.
   var hasPlainID = false
+  /// Whether it says who the client is, to whom the identifier may be denied that others may have.
+  var hasCredentials = false
   /// Whether no CONNACK came yet that could be its answer.
   var isOpen = true
   /// How long the session is to outlive the connection, in seconds (5.0); nil where that is not known.
@@ -338,6 +340,8 @@ extension ConnectFacts {
   fileprivate mutating func look(at packet: borrowing MQTTPacketView, clientID: RawSpan) {
     let faults = packet.faults
     hasEmptyID = faults.contains { $0.code == .emptyClientID }
+    hasCredentials =
+      packet.connect?.hasUsername == true || packet.propertySet.contains(.authenticationMethod)
     isMalformed = faults.contains {
       switch $0.code {
       case .fieldCut, .invalidUTF8, .nullCharacter, .invalidQoS, .reservedConnectFlag,

@@ -94,7 +94,10 @@ extension ConnectionState {
     }
     guard connect.hasPlainID else { return }
     if code == 0 { tally.satisfy(.plainIdentifierIsAllowed, hearing) }
-    if code == (is5 ? 0x85 : 2) {
+    guard code == (is5 ? 0x85 : 2) else { return }
+    if connect.hasCredentials {
+      tally.leave(.plainIdentifierIsAllowed, .serverPolicy, hearing, at: connect.moment)
+    } else {
       tally.violate(
         .plainIdentifierIsAllowed, event, hearing,
         FindingText(

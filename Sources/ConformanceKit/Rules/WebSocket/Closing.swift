@@ -85,13 +85,18 @@ extension WebSocketState {
   }
 
   /// Judges how the connection came to its end.
+  ///
+  /// An end may delay its answer until its message is sent (`isDelayed`).
   func closeClosing(
-    _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+    _ close: Closing, isDelayed: Bool, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     switch (self[.client].close, self[.server].close) {
     case (nil, nil): closeWithoutFrame(close, event, hearing, &tally)
-    case (let first?, nil): closeUnanswered(first, by: .server, close, event, hearing, &tally)
-    case (nil, let first?): closeUnanswered(first, by: .client, close, event, hearing, &tally)
+    case (let first?, nil):
+      closeUnanswered(first, by: .server, isDelayed: isDelayed, close, event, hearing, &tally)
+    case (nil, let first?):
+      closeUnanswered(first, by: .client, isDelayed: isDelayed, close, event, hearing, &tally)
     case (_?, _?): closeBoth(close, event, hearing, &tally)
     }
   }
@@ -132,8 +137,8 @@ extension WebSocketState {
   }
 
   private func closeUnanswered(
-    _ first: Moment, by answerer: Peer, _ close: Closing, _ event: borrowing EventView,
-    _ hearing: Hearing, _ tally: inout Tally
+    _ first: Moment, by answerer: Peer, isDelayed: Bool, _ close: Closing,
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     let rule = FrameRule.closeIsAnswered
     let hearing = hearing.of(answerer)
@@ -147,6 +152,7 @@ extension WebSocketState {
     }
     switch absence {
     case .undecided(let reason): tally.leave(rule, reason, hearing, at: first)
+    case .violation where isDelayed: tally.leave(rule, .messageOpen, hearing, at: first)
     case .violation:
       tally.violate(
         rule, event, hearing,

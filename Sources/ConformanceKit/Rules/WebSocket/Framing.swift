@@ -30,7 +30,7 @@ extension WebSocketState {
       offend(frame, faults, event.context, isFreshPing: isFreshPing)
     }
     if !faults.isEmpty { self[sender].isAtFault = true }
-    self[sender].lastTime = event.context.time
+    self[sender].take(frame.header, at: event.context.time)
     self[sender].isDeaf = false
   }
 

@@ -5,8 +5,8 @@ internal import Wire
 struct HandshakeKeys {
   private struct Sight {
     var connection: Int
-    /// The last connection whose client used the key.
-    var latest: Int
+    /// The other connections whose clients have used the key.
+    var others: [Int] = []
     var moment: Moment
     var ends: ConnectionEnds?
     /// The bytes of the request.
@@ -20,6 +20,7 @@ struct HandshakeKeys {
   private var waiting: [Int: String] = [:]
   /// The most keys that are kept, and the longest: one that is right has 24 characters.
   private static let maximum = 65_536
+  private static let mostOthers = 8
   private static let longest = 64
 
   /// Judges the key of a request between two ends; nil where they are not known any more.
@@ -30,9 +31,8 @@ struct HandshakeKeys {
     guard let key = request.key, !key.isEmpty else { return }
     guard key.utf8.count <= Self.longest else { return tally.leave(.keyIsFresh, .tooMany, hearing) }
     let own = Sight(
-      connection: event.context.connection, latest: event.context.connection,
-      moment: Moment(event.context), ends: ends, request: TextHash.of(request.head.bytes.span.bytes)
-    )
+      connection: event.context.connection, moment: Moment(event.context), ends: ends,
+      request: TextHash.of(request.head.bytes.span.bytes))
     guard let sight = sights[key] else {
       guard sights.count < Self.maximum else { return tally.leave(.keyIsFresh, .tooMany, hearing) }
       // One key alone is as fresh as any.
@@ -41,9 +41,16 @@ struct HandshakeKeys {
       waiting[own.connection] = key
       return
     }
-    // A client that has to authenticate asks again on the same connection.
-    guard sight.latest != own.connection else { return }
-    sights[key]?.latest = own.connection
+    // A client that has to authenticate, or is sent elsewhere, asks again on the same connection, which has no answer to
+    // that yet, and a proxy does on its own.
+    guard sight.connection != own.connection else {
+      sights[key]?.moment = own.moment
+      sights[key]?.answer = nil
+      waiting[own.connection] = key
+      return
+    }
+    guard !sight.others.contains(own.connection) else { return }
+    if sight.others.count < Self.mostOthers { sights[key]?.others.append(own.connection) }
     if let doubt = Self.doubt(that: own, isNewTo: sight) {
       return tally.leave(.keyIsFresh, doubt, hearing)
     }

@@ -87,8 +87,8 @@ extension WebSocketState {
   ) {
     let data = Self.data(of: frame)
     if let data { self[context.sender].pings.meet(data) }
-    // A side that has sent a Close frame waits for no answers but that to it.
-    guard self[context.sender].close == nil else { return }
+    // A side that has sent a Close frame waits for no answers but that to it, and need not read on for anything else.
+    guard self[context.sender].close == nil, self[context.sender.other].close == nil else { return }
     var ping = OpenPings.Ping(moment: Moment(context), data: data)
     if case .open = self[context.sender].message { ping.isBetween = true }
     ping.isBehind = self[context.sender].hasFragments
@@ -142,6 +142,10 @@ extension WebSocketState {
     var absence = absence(since: ping.moment.time, by: asker.other, at: close)
     if let end = self[asker].close, !end.time.isLate(since: ping.moment.time) {
       absence = .undecided(.closeCameFirst)
+    }
+    // Among what is missing may be a Close frame, behind which it need not read on.
+    if case .violation = absence, self[asker.other].mayHaveClosed {
+      absence = .undecided(.gap(of: asker.other))
     }
     switch absence {
     case .undecided(let reason):

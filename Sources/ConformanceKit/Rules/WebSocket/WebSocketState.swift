@@ -131,7 +131,8 @@ struct WebSocketState {
     guard close.how != .endOfCapture else { return .undecided(.endOfCapture) }
     guard !self[answerer].isDeaf else { return .undecided(.gap(of: answerer)) }
     if let last = self[answerer].lastTime, last.isLate(since: time) {
-      return clocksDiffer ? .undecided(.clocksDiffer) : .violation
+      guard !clocksDiffer else { return .undecided(.clocksDiffer) }
+      return self[answerer].hasPaused(since: time) ? .violation : .undecided(.stillSending)
     }
     if close.first == answerer { return .undecided(.answererClosed) }
     return .undecided(close.time.isLate(since: time) ? .shortlySeen : .requesterLeft)
@@ -154,12 +155,13 @@ struct WebSocketState {
     _ close: Closing, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     closeFailing(close, hearing, &tally)
+    let isDelayed = Peer.allCases.contains { self[$0.other].close != nil && self[$0].isInMessage }
     for peer in Peer.allCases {
       closeMessage(of: peer, hearing, &tally)
       closePings(of: peer, close, event, hearing, &tally)
       closeSilence(of: peer, close, hearing, &tally)
     }
-    closeClosing(close, event, hearing, &tally)
+    closeClosing(close, isDelayed: isDelayed, event, hearing, &tally)
     if let response, response.accepts, !self[.client].wasEarly, request != nil {
       tally.satisfy(.clientAwaitsAnswer, hearing)
     }
@@ -169,7 +171,10 @@ struct WebSocketState {
 /// What is known of the frames of one end.
 struct WebSocketSide {
   /// When its last frame was completed.
-  var lastTime: Timestamp?
+  private(set) var lastTime: Timestamp?
+  /// The last time in which it sent nothing for so long that nothing waited to be sent; without a start where it had
+  /// sent no frame before.
+  private var pause: (from: Timestamp?, to: Timestamp)?
   /// Whether bytes of it are missing and no frame was found behind them yet.
   var isDeaf = false
   /// Whether bytes of it are missing in which a Close frame may be.
@@ -188,10 +193,31 @@ struct WebSocketSide {
   /// Whether it sent anything more than 30 s after both Close frames.
   var livesOn = false
   var message = MessageFacts.unknown
+  /// Whether it has begun a message in fragments, and not ended it.
+  var isInMessage: Bool { if case .open = message { true } else { false } }
   /// Whether it ended a message in fragments.
   var hasFragments = false
   var keys = RecentKeys()
   var pings = OpenPings()
+
+  /// How long an end is silent whose frames do not wait for one another on a slow way, in nanoseconds.
+  private static let shortestPause: Int64 = 5_000_000_000
+  /// A frame of more bytes may itself have been on its way in what seems to be a pause.
+  private static let largestQuick: UInt64 = 64 << 10
+
+  /// Takes the time at which a frame was complete.
+  mutating func take(_ header: WebSocketFrameHeader, at time: Timestamp) {
+    let isPause = lastTime.map { time.nanoseconds(since: $0) >= Self.shortestPause } ?? true
+    if isPause, header.payloadLength <= Self.largestQuick { pause = (lastTime, time) }
+    lastTime = time
+  }
+
+  /// Whether it paused behind a moment, so that an answer that was due would have come.
+  func hasPaused(since time: Timestamp) -> Bool {
+    guard let pause else { return false }
+    return pause.to.nanoseconds(since: pause.from.map { max($0, time) } ?? time)
+      >= Self.shortestPause
+  }
 
   /// The memory that its Pings take, in bytes.
   var reserved: Int { pings.reserved }

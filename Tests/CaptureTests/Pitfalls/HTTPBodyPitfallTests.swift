@@ -1,0 +1,160 @@
+import RepriseCore
+import Testing
+import Wire
+
+@testable import Capture
+
+/// What stands in the bodies of other requests and answers, in front of a handshake.
+@Suite struct HTTPBodyPitfallTests {
+  /// What begins as a request or an answer does, or is one.
+  private static let bodies = [
+    "HELLO", "A", "SELECT 1", "I like this message", "THE END\nof it",
+    "GET /x HTTP/1.1\r\nUpgrade: websocket\r\nConnection: nonsense\r\n\r\n",
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+    "\r\n\r\n",
+  ]
+
+  private static func chunked(_ body: String) -> String {
+    "\(String(body.utf8.count, radix: 16));x=y\r\n\(body)\r\n0\r\nT: t\r\n\r\n"
+  }
+
+  private static let wanted = ["OPEN", "UPGRADE", "UPGRADED", "TEXT", "CLOSE"]
+
+  /// A dialogue that ends with a handshake and a text.
+  private func check(
+    _ dialogue: WebSocketDialogue, _ comment: Comment, types: [String] = wanted,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    var dialogue = dialogue
+    dialogue.open()
+    dialogue.send(.client, [.text("a")])
+    dialogue.close()
+    let tap = dialogue.tap()
+    #expect(tap.types == types, comment, sourceLocation: sourceLocation)
+    #expect(
+      tap.webSocketFaults.isEmpty && tap.malformations.isEmpty, comment,
+      sourceLocation: sourceLocation)
+    #expect(tap.texts(.client) == ["a"], comment, sourceLocation: sourceLocation)
+  }
+
+  @Test("37: the body of a request is none, whatever it holds", arguments: bodies)
+  func requestBodies(body: String) {
+    for pieces in [1, 7, 1_460] {
+      for isChunked in [false, true] {
+        var dialogue = WebSocketDialogue(pieces: pieces)
+        let field = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(body.utf8.count)"
+        dialogue.send(.client, "POST /b HTTP/1.1\r\n\(field)\r\nExpect: 100-continue\r\n\r\n")
+        dialogue.send(.server, "HTTP/1.1 100 Continue\r\n\r\n")
+        dialogue.send(.client, isChunked ? Self.chunked(body) : body)
+        dialogue.send(.server, "HTTP/1.1 204 No Content\r\n\r\n")
+        check(dialogue, "\(pieces) \(isChunked)")
+      }
+    }
+  }
+
+  @Test("37: the body of an answer is none, whatever it holds", arguments: bodies)
+  func answerBodies(body: String) {
+    for pieces in [1, 7, 1_460] {
+      for isChunked in [false, true] {
+        var dialogue = WebSocketDialogue(pieces: pieces)
+        let field = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(body.utf8.count)"
+        dialogue.send(.client, "GET /b HTTP/1.1\r\n\r\n")
+        dialogue.send(.server, "HTTP/1.1 200 OK\r\n\(field)\r\n\r\n")
+        dialogue.send(.server, isChunked ? Self.chunked(body) : body)
+        check(dialogue, "\(pieces) \(isChunked)")
+      }
+    }
+  }
+
+  @Test("37: the body of a refusal may come behind the next request", arguments: bodies)
+  func refusalBodies(body: String) {
+    var dialogue = WebSocketDialogue()
+    dialogue.send(.client, WebSocketDialogue.request(target: "/first"))
+    dialogue.send(.server, "HTTP/1.1 401 No\r\nContent-Length: \(body.utf8.count)\r\n\r\n")
+    dialogue.send(.client, WebSocketDialogue.request())
+    dialogue.send(.server, body)
+    dialogue.send(.server, WebSocketDialogue.response())
+    dialogue.send(.client, [.text("a")])
+    dialogue.close()
+    let tap = dialogue.tap()
+    #expect(
+      tap.types == ["OPEN", "UPGRADE", "REFUSED", "UPGRADE", "UPGRADED", "TEXT", "CLOSE"])
+    #expect(tap.webSocketFaults.isEmpty && tap.malformations.isEmpty)
+  }
+
+  @Test("37: a body of which bytes are missing, or whose start is", arguments: bodies)
+  func lostBodies(body: String) {
+    // What begins with an answer is the server's, as long as nothing else was seen.
+    for isStartMissing in [false] + (body.hasPrefix("HTTP/") ? [] : [true]) {
+      var dialogue = WebSocketDialogue()
+      dialogue.send(.client, "POST /b HTTP/1.1\r\nContent-Length: \(body.utf8.count + 500)\r\n\r\n")
+      dialogue.send(.client, String(repeating: "x", count: 500))
+      let lost = dialogue.dialogue.segments.count - 2
+      dialogue.send(.client, body)
+      dialogue.send(.server, "HTTP/1.1 204 No Content\r\n\r\n")
+      if isStartMissing {
+        dialogue.dialogue.segments.removeFirst(lost + 2)
+      } else {
+        dialogue.dialogue.segments.remove(at: lost)
+      }
+      // A request that is whole and right in the middle of a body can't be told from one.
+      check(dialogue, "\(isStartMissing)")
+    }
+  }
+
+  @Test(
+    "37: an answer that is asked for by an earlier request, in one piece with that to the later one"
+  )
+  func pipelined() {
+    var dialogue = WebSocketDialogue()
+    let plain = "HEAD /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n"
+    dialogue.send(.client, Array(plain.utf8) + WebSocketDialogue.request())
+    let answers =
+      "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK"
+    dialogue.send(.server, Array(answers.utf8) + WebSocketDialogue.response())
+    dialogue.send(.client, [.text("a")])
+    dialogue.close()
+    let tap = dialogue.tap()
+    #expect(tap.types == Self.wanted && tap.texts(.client) == ["a"])
+    #expect(tap.webSocketFaults.isEmpty && tap.malformations.isEmpty)
+  }
+
+  @Test("37: a connection that a proxy keeps serves many requests before")
+  func manyBefore() {
+    var dialogue = WebSocketDialogue()
+    for index in 0..<300 {
+      dialogue.send(.client, "POST /\(index) HTTP/1.1\r\nContent-Length: 5\r\n\r\nHELLO")
+      dialogue.send(.server, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK")
+    }
+    check(dialogue, "")
+  }
+
+  @Test("37: a body that its client does not send any more, as it was refused")
+  func refusedBody() {
+    var dialogue = WebSocketDialogue()
+    dialogue.send(
+      .client, "POST /b HTTP/1.1\r\nContent-Length: 5000\r\nExpect: 100-continue\r\n\r\n")
+    dialogue.send(.server, "HTTP/1.1 417 No\r\nContent-Length: 0\r\n\r\n")
+    check(dialogue, "")
+  }
+
+  /// What is left of a request behind a proxy that does not know WebSocket asks for nothing, and one by another method
+  /// asks for something else; a request that misses one of both fields asks in a wrong way.
+  @Test(
+    "37: what asks for WebSocket",
+    arguments: [
+      ("GET", ["Sec-WebSocket-Key: a", "Connection: close"], false),
+      ("GET", ["Sec-WebSocket-Key: a", "Connection: Upgrade"], true),
+      ("GET", ["Sec-WebSocket-Key: a", "Upgrade: foo"], true),
+      ("GET", ["Upgrade: websocket"], true),
+      ("GET", ["Upgrade: foo", "Connection: Upgrade"], false),
+      ("HEAD", ["Upgrade: websocket"], false),
+      ("POST", ["Upgrade: websocket", "Sec-WebSocket-Key: a"], true),
+      ("get", ["Upgrade: websocket"], true),
+    ])
+  func whatAsks(method: String, fields: [String], asks: Bool) {
+    let head = HTTPHead(
+      Array("\(method) / HTTP/1.1\r\n\(fields.joined(separator: "\r\n"))\r\n\r\n".utf8))
+    #expect(WebSocketRequest.isOne(head) == asks)
+  }
+}
