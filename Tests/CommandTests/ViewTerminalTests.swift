@@ -105,6 +105,21 @@ import Testing
     }
   }
 
+  /// A row that is as wide as the terminal, or wider, is seen to its last column.
+  @Test func paintsTheLastColumn() throws {
+    let scratch = try Scratch()
+    let topic = String(repeating: "x", count: 200)
+    let publish = SampleRecording.line(
+      #""type":"PUBLISH","length":9,"qos":0,"retain":false,"dup":false,"topic":"\#(topic)","#
+        + #""payload":{"utf8":"1"}"#)
+    try scratch.write(
+      "\(SampleRecording.header)\n\(SampleRecording.connect)\n\(publish)\n", to: "session.jsonl")
+    let tmux = try Tmux(width: 60)
+    try tmux.enter("$reprise view \(scratch.path("session.jsonl"))")
+    let rows = try tmux.wait("the topic") { $0.contains("xxxx") }
+    #expect(rows.filter { $0.contains("xxxx") }.map(\.count) == [60])
+  }
+
   /// However it ends, modes and screen of the terminal are as before.
   @Test(arguments: [("TERM", 143), ("INT", 130), ("HUP", 129), ("SEGV", 139)])
   func givesTheTerminalBack(_ signal: String, _ status: Int) throws {

@@ -56,9 +56,21 @@ import Testing
     #expect(String(decoding: painter.paint(screen), as: UTF8.self) == "\u{1B}[?25l")
     screen.rows[1] = StyledText("2")
     let second = String(decoding: painter.paint(screen), as: UTF8.self)
-    #expect(second == "\u{1B}[?25l\u{1B}[2;1H\u{1B}[0m\u{1B}[0m2\u{1B}[0m\u{1B}[K")
+    #expect(second == "\u{1B}[?25l\u{1B}[2;1H\u{1B}[0m\u{1B}[K\u{1B}[0m2\u{1B}[0m")
     painter.forget()
     #expect(String(decoding: painter.paint(screen), as: UTF8.self).contains("one"))
+  }
+
+  /// Where the last column is written, the cursor stays in it: nothing behind that may erase.
+  @Test(arguments: ["abcd", "abc", "ab中", "abc中", "abcde"])
+  func erasesNothingThatIsWritten(_ text: String) {
+    var painter = ScreenPainter(usesColor: true)
+    var screen = Screen(Screen.Size(width: 4, height: 1))
+    screen.rows = [StyledText(text)]
+    let cut = screen.text.first ?? ""
+    #expect(
+      String(decoding: painter.paint(screen), as: UTF8.self)
+        == "\u{1B}[?25l\u{1B}[0m\u{1B}[2J\u{1B}[1;1H\u{1B}[0m\u{1B}[K\u{1B}[0m\(cut)\u{1B}[0m")
   }
 
   @Test func usesNoColorsWhereNoneAreWanted() {

@@ -37,7 +37,9 @@ package struct ScreenPainter: Sendable {
       }
       guard shown[row] != line else { continue }
       shown[row] = line
-      bytes += Array("\u{1B}[\(row + 1);1H\u{1B}[0m".utf8) + line + Array("\u{1B}[0m\u{1B}[K".utf8)
+      // Erased before it is written: behind a full row the cursor stands on the last character, which would be erased.
+      bytes += Array("\u{1B}[\(row + 1);1H\u{1B}[0m\u{1B}[K".utf8) + line
+      bytes += Array("\u{1B}[0m".utf8)
     }
     if let cursor = screen.cursor {
       bytes += Array("\u{1B}[\(cursor.row + 1);\(cursor.column + 1)H\u{1B}[?25h".utf8)
