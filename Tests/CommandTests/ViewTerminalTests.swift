@@ -86,6 +86,31 @@ import Testing
     #expect(try tmux.ask("#{alternate_on}") == "1")
   }
 
+  /// A session whose client is silent for longer than it said in its CONNECT.
+  private static let silent = """
+    {"reprise":1,"source":{"kind":"capture"},"redacted":[]}
+    {"frame":4,"time":"2026-11-21T07:45:10Z","connection":1,"from":"client","protocol":"mqtt-3.1.1","type":"OPEN","client":"127.0.0.1:54429","server":"127.0.0.1:1883","fromStart":true,"firstFrame":1,"firstTime":"2026-11-21T07:45:10Z"}
+    {"frame":4,"time":"2026-11-21T07:45:10Z","connection":1,"from":"client","protocol":"mqtt-3.1.1","type":"CONNECT","length":17,"clientID":"sub-1","cleanStart":true,"keepAlive":10}
+    {"frame":5,"time":"2026-11-21T07:45:10.1Z","connection":1,"from":"server","protocol":"mqtt-3.1.1","type":"CONNACK","length":2,"sessionPresent":false,"returnCode":0}
+    {"frame":6,"time":"2026-11-21T07:46:10Z","connection":1,"from":"client","protocol":"mqtt-3.1.1","type":"PINGREQ","length":0}
+    {"frame":7,"time":"2026-11-21T07:46:10.1Z","connection":1,"from":"server","protocol":"mqtt-3.1.1","type":"PINGRESP","length":0}
+
+    """
+
+  /// In the frame of a CONNECT stands the beginning of its connection as well.
+  @Test func goesToThePacketThatAFindingNames() throws {
+    let scratch = try Scratch()
+    try scratch.write(CaptureFile.bytes(of: Array(Self.silent.utf8)), to: "session.pcap")
+    let tmux = try Tmux()
+    try tmux.enter("$reprise view \(scratch.path("session.pcap"))")
+    try tmux.wait("the list") { $0.contains("1/6  frame 4  2 findings") }
+    try tmux.type("]")
+    try tmux.wait("the finding") { $0.contains("4/6  frame 6") }
+    try tmux.type("c")
+    let rows = try tmux.wait("its cause") { $0.contains("/6  frame 4") }
+    #expect(rows[0].hasSuffix("  2/6  frame 4  2 findings") && rows[2].hasPrefix(">"))
+  }
+
   @Test func fitsTheTerminal() throws {
     let tmux = try Tmux()
     try tmux.enter("$reprise view \(Self.capture("qos-levels-v5"))")

@@ -85,9 +85,20 @@ package struct ViewedSession: Sendable {
     guard findings.indices.contains(place) else { return nil }
     let finding = findings[place]
     for evidence in finding.finding.evidence.reversed() {
-      let events = archive.events(ofFrame: evidence.frame, connection: evidence.connection)
-      if let event = events.first(where: { $0 != finding.event }) { return event }
+      if let event = events(of: evidence).first(where: { $0 != finding.event }) { return event }
     }
     return finding.event.flatMap(partner)
+  }
+
+  /// The events that an evidence may be about, of all that its frame has.
+  private func events(of evidence: Finding.Evidence) -> [Int] {
+    let events = archive.events(ofFrame: evidence.frame, connection: evidence.connection)
+    guard events.count > 1 else { return events }
+    let words = evidence.role.split { !$0.isLetter }
+    let named = events.filter { words.contains(typeName(at: $0)[...]) }
+    guard named.isEmpty else { return named }
+    // A connection is opened by what it is known by, which is in the same frame.
+    let packets = events.filter { typeName(at: $0) != "OPEN" }
+    return packets.isEmpty ? events : packets
   }
 }
