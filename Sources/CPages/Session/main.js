@@ -86,11 +86,11 @@ class Page {
     this.filter(this.expression === "" ? text : `(${this.expression}) and ${text}`);
   }
 
-  /** Selects an event; one that is not chosen is so by taking the filter away. */
-  select(event, { opens = false } = {}) {
+  /** Selects an event; one that is not chosen is so by taking the filter away, unless the choice is to stay. */
+  select(event, { opens = false, keepsChoice = false } = {}) {
     this.selected = event;
     this.linked = new Set(event ? this.links.all(event) : []);
-    if (event && !this.chosen.includes(event)) {
+    if (event && !keepsChoice && !this.chosen.includes(event)) {
       this.connection = byID("connection").value = "";
       this.filter("");
     }
@@ -155,7 +155,7 @@ class Page {
     // One that can't be understood changes nothing.
     if (byID("filter").getAttribute("aria-invalid")) this.showChosen();
     const event = this.session.eventOf(Number(parts.get("event")));
-    if (event) this.select(event, { opens: true });
+    if (event) this.select(event, { opens: true, keepsChoice: true });
     this.isRestoring = false;
   }
 

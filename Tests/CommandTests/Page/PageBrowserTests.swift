@@ -57,6 +57,11 @@ import Testing
       seen["permalink"] as? [String] == [
         "#event=4&filter=PUBLISH+and+qos+%3E+0+or+SUBSCRIBE", says,
       ])
+    let beside = try #require(seen["beside"] as? [Any])
+    #expect(
+      beside.map { "\($0)" } == [
+        "0 of 49 events", "PINGREQ", "4", "#event=4&filter=PINGREQ&view=sequence", says, "",
+      ])
     let sequence = seen["sequence"] as? [Any]
     #expect(sequence?.first as? String == "8 of 49 events" && sequence?.last as? Bool == true)
     #expect(seen["arrow"] as? Int == 0 && seen["mark"] as? Bool == true)

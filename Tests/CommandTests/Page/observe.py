@@ -101,6 +101,13 @@ def tour(browser, page, expression):
     # The permalink, in a document of its own.
     browser.open(page + permalink)
     seen["permalink"] = [permalink, text(browser, "#aside .finding .says")]
+    # One of an event that the filter does not choose keeps both.
+    browser.open(page + "#event=4&filter=PINGREQ&view=sequence")
+    seen["beside"] = [text(browser, "#count"), browser.run("document.getElementById('filter').value"),
+                      browser.run("page.selected.number"), browser.run("location.hash"),
+                      text(browser, "#aside .finding .says")]
+    browser.run("page.select(page.session.eventOf(5))")
+    seen["beside"].append(browser.run("document.getElementById('filter').value"))
     browser.open(page + "#filter=PUBLISH&view=sequence")
     browser.wait("document.getElementById('sequence-canvas').width > 0")
     seen["sequence"] = [text(browser, "#count"), browser.run("document.getElementById('table-box').hidden")]
