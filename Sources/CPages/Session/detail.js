@@ -100,7 +100,7 @@ class Detail {
       element("dt", {}, "expected"), element("dd", {}, finding.expected),
       element("dt", {}, "actual"), element("dd", {}, element("code", {}, finding.actual)));
     for (const { frame, connection, role } of finding.evidence ?? []) {
-      const event = this.page.session.eventAt(finding.file, connection, frame);
+      const event = this.page.session.eventAt(finding.file, connection, frame, role);
       list.append(element("dt", {}, "rests on"), element("dd", {}, event
         ? eventLink(this.page, event, `${role}: `)
         : `frame ${frame}, connection ${connection}: ${role}`));

@@ -128,11 +128,13 @@ class Session {
     });
   }
 
-  /** The first event of a frame on a connection; undefined where the page does not have it. */
-  eventAt(file, connection, frame) {
+  /** The event of a frame on a connection whose type a text names, or else the first; undefined where there is none. */
+  eventAt(file, connection, frame, text = "") {
     const index = this.files.findIndex(({ name }) => name === file);
-    return this.connections.get(`${index}:${connection}`)?.events
-      .find(({ fields }) => fields.frame === frame);
+    const events = this.connections.get(`${index}:${connection}`)?.events ?? [];
+    const words = text.split(/[^A-Z]+/);
+    return events.find(({ fields, type }) => fields.frame === frame && words.includes(type))
+      ?? events.find(({ fields }) => fields.frame === frame);
   }
 
   /** The event of a number in the session; undefined where the page does not have it. */
