@@ -87,6 +87,15 @@ import Testing
     }
   }
 
+  /// Behind a second word none of the others can stand.
+  @Test(arguments: Shell.allCases) func completesASecondWordOnce(shell: Shell) throws {
+    #expect(try complete("record pro", in: shell).contains { $0.hasPrefix("proxy") })
+    for typed in ["record interface ", "record interface pro"] {
+      let words = try complete(typed, in: shell)
+      #expect(words.allSatisfy { !$0.hasPrefix("proxy") }, "\(typed): \(words)")
+    }
+  }
+
   @Test func readsInBash() throws {
     let result = try RepriseProcess.shell("$reprise completion bash | bash -n")
     #expect(result.status == 0 && result.errors == "")

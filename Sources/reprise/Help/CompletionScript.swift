@@ -264,14 +264,17 @@ enum CompletionScript {
         text += " -d \(fishQuoted(option.help))\n"
       }
       if let choices = operandChoices(spec) {
-        if !choices.isEmpty { text += "complete -c reprise -n '\(condition)' -a '\(choices)'\n" }
+        // Second words stand below.
+        guard !choices.isEmpty, subcommands(of: spec.name).isEmpty else { continue }
+        text += "complete -c reprise -n '\(condition)' -a '\(choices)'\n"
       } else {
         text += "complete -c reprise -n '\(condition)' -F\n"
       }
     }
     for name in names where !subcommands(of: name).isEmpty {
       let words = subcommands(of: name).joined(separator: " ")
-      text += "complete -c reprise -n '__fish_seen_subcommand_from \(name)' -a '\(words)'\n"
+      text += "complete -c reprise -n '__fish_seen_subcommand_from \(name); "
+      text += "and not __fish_seen_subcommand_from \(words)' -a '\(words)'\n"
     }
     return text
   }
