@@ -68,6 +68,10 @@ final class TLSDirection {
   @exclusivity(unchecked) var hasData = false
   /// How many more records may fail because their keys are not known.
   @exclusivity(unchecked) var mayFail = 0
+  /// Whether its data stays encrypted: that of the other one can be read all the same.
+  @exclusivity(unchecked) var isSealed = false
+  /// What came of it since the other one said something.
+  @exclusivity(unchecked) var unread: (count: Int, arrival: Arrival)?
   /// How many records in a row could not be decrypted.
   @exclusivity(unchecked) var failures = 0
 

@@ -1,9 +1,11 @@
 /// Why a connection that speaks TLS is not decrypted, or not any further.
 enum TLSObstacle: Hashable {
-  /// There are no secrets at all.
-  case noSecrets
+  /// There are no secrets at all; with how both ends agreed on theirs, where that is known.
+  case noSecrets(TLSCipherSuite.KeyExchange?)
   /// There are secrets, but none of this connection.
   case notAmongSecrets
+  /// There are secrets of this connection, but not these, which its data is encrypted by.
+  case partOfSecrets(missing: [TLSKeyLog.Label])
   /// There are secrets of this connection by name, but they do not decrypt it.
   case wrongSecrets
   /// The server's key or the pre-shared one that is given makes secrets, but they do not decrypt it.
@@ -33,6 +35,10 @@ enum TLSObstacle: Hashable {
     switch self {
     case .noSecrets: "can't be read without keys"
     case .notAmongSecrets: "can't be read: no key that is given belongs to it"
+    case .partOfSecrets(let missing):
+      missing.count == 1
+        ? "can be read of one side only: its keys that are given lack \(Self.list(missing))"
+        : "can't be read: its keys that are given lack \(Self.list(missing))"
     case .wrongSecrets: "can't be read: what is given as its keys does not decrypt it"
     case .wrongKey: "can't be read: the key that is given does not decrypt it"
     case .ephemeral(let suite):
@@ -53,15 +59,30 @@ enum TLSObstacle: Hashable {
   /// What the user can do about it, as an imperative phrase; nil where nothing helps.
   var remedy: String? {
     switch self {
-    case .noSecrets:
+    case .noSecrets(let exchange):
       "give the key log that the client or the server wrote (SSLKEYLOGFILE) by --keylog FILE"
+        + Self.otherKeys(exchange)
     case .ephemeral: "give a key log by --keylog FILE"
     case .halfOfKeys: "give both: --server-key PEM --psk HEX"
+    case .partOfSecrets: "give all of the key log of that very session"
     case .notAmongSecrets, .wrongSecrets: "give the key log of that very session"
     case .wrongKey: "give the key that was in use then by --server-key or --psk, or a key log"
     case .noHandshake: "start the capture before the connection, and take it with -s 0"
     case .plainAnswer: "connect to a port where the server speaks TLS, or without it"
     case .suite, .version, .compression, .unfinished, .lostTrack, .notTLS: nil
     }
+  }
+  /// What gives the secrets as a key log does.
+  private static func otherKeys(_ exchange: TLSCipherSuite.KeyExchange?) -> String {
+    switch exchange {
+    case .rsa: ", or the server's private key by --server-key PEM"
+    case .psk: ", or the pre-shared key by --psk HEX"
+    case .rsaPSK: ", or both of its keys by --server-key PEM --psk HEX"
+    case .other, nil: ""
+    }
+  }
+
+  private static func list(_ labels: [TLSKeyLog.Label]) -> String {
+    labels.map(\.rawValue).joined(separator: " and ")
   }
 }

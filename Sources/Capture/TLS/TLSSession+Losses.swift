@@ -18,6 +18,9 @@ extension TLSSession {
     }
     let direction = self[side]
     direction.hasLost = true
+    if direction.isSealed, direction.current == nil {
+      return pass(count, side, arrival)
+    }
     var beyond = count
     if let damage = direction.damage {
       beyond = count - damage.toCome
@@ -82,6 +85,7 @@ extension TLSSession {
   /// Tells what is missing of records that never came to their end.
   func finish(_ arrival: Arrival, _ receiver: some TLSReceiver) {
     ask(isLast: true, receiver)
+    for side in [Side.first, .second] { tellUnread(side, receiver) }
     for side in [Side.first, .second] where obstacle == nil && self[side].damage != nil {
       endDamage(side, arrival, receiver)
     }

@@ -11,6 +11,9 @@ extension TLSSession {
     var rest = bytes
     while obstacle == nil, !rest.isEmpty {
       if waiting != nil { return hold(rest, side, arrival, receiver) }
+      if direction.isSealed, direction.current == nil {
+        return pass(rest.byteCount, side, arrival)
+      }
       let taken: Int
       if direction.hole != nil {
         taken = search(rest, side, arrival, receiver)
@@ -23,6 +26,27 @@ extension TLSSession {
       }
       rest = rest.extracting(droppingFirst: taken)
     }
+  }
+
+  /// Passes over what a side sends that stays encrypted while the other one is read.
+  func pass(_ count: Int, _ side: Side, _ arrival: Arrival) {
+    let direction = self[side]
+    let unfinished = direction.pending.count
+    direction.pending = []
+    direction.hole = nil
+    direction.damage = nil
+    // Before the client says something the server is still at its handshake.
+    let isEarly = clientHello?.extensions.hasEarlyData == true
+    guard side == client || self[client].hasData || isEarly else { return }
+    let unread = direction.unread ?? (0, arrival)
+    direction.unread = (unread.count + unfinished + count, unread.arrival)
+  }
+
+  /// Tells what was passed over of a side: together what came between two things that the other one said.
+  func tellUnread(_ side: Side, _ receiver: some TLSReceiver) {
+    guard let unread = self[side].unread else { return }
+    self[side].unread = nil
+    receiver.lose(unread.count, isCounted: false, .encrypted, side, unread.arrival)
   }
 
   /// Takes a record where it lies, or keeps its beginning.
@@ -123,6 +147,7 @@ extension TLSSession {
       takeEarly(content, arrival, receiver)
     case TLSRecord.applicationData where !content.isEmpty:
       self[side].hasData = true
+      tellUnread(side.other, receiver)
       receiver.receive(content, side, arrival)
     default: break
     }
@@ -176,7 +201,7 @@ extension TLSSession {
   private func giveUpOnRecords(of side: Side) {
     if side != client, isAnsweredPlainly { return obstacle = .plainAnswer }
     guard hasHello(of: .first), hasHello(of: .second) else { return obstacle = .noHandshake }
-    obstacle = secrets.isEmpty ? .noSecrets : .notTLS
+    obstacle = secrets.isEmpty ? .noSecrets(nil) : .notTLS
   }
 
   /// Whether nothing that the server sent is a record, though nothing of it is missing.

@@ -60,6 +60,8 @@ final class TLSSession {
   /// Why there are no keys of 1.3 for what comes behind the hellos, until the client has used its own: up to there it may
   /// say in the clear why it wants no more (RFC 8446 section 6.2).
   @exclusivity(unchecked) private var keyless: TLSObstacle?
+  /// What of the secrets of 1.3 is missing, where those of one side are there.
+  private var missing: [TLSKeyLog.Label] = []
   /// Whether the client has told the key exchange of the handshake, as it does where no session is resumed.
   private var hasKeyExchange = false
   @exclusivity(unchecked) var early = TLSEarlyData()
@@ -94,6 +96,7 @@ final class TLSSession {
   var finalObstacle: TLSObstacle? {
     if let obstacle { return obstacle }
     if hasPlainAnswer { return .plainAnswer }
+    if !missing.isEmpty { return .partOfSecrets(missing: missing) }
     return keyless != nil || first.current == nil && second.current == nil ? .unfinished : nil
   }
 
@@ -189,7 +192,10 @@ final class TLSSession {
     master = nil
     schedule = nil
     keyless = nil
+    missing = []
     hasKeyExchange = false
+    first.isSealed = false
+    second.isSealed = false
     first.upcoming = []
     second.upcoming = []
   }
@@ -231,29 +237,45 @@ final class TLSSession {
       else { return nil }
       return TLSEpoch(kind: kind, cipher: cipher, secret: secret)
     }
-    guard let clientTraffic = epoch(.clientTraffic, .traffic),
-      let serverTraffic = epoch(.serverTraffic, .traffic)
-    else {
-      if prepareShared(suite) { return }
-      if wait(for: .begin13(hello, suite)) { return }
+    let clientTraffic = epoch(.clientTraffic, .traffic)
+    let serverTraffic = epoch(.serverTraffic, .traffic)
+    let missing: [TLSKeyLog.Label] =
+      (clientTraffic == nil ? [.clientTraffic] : [])
+      + (serverTraffic == nil ? [.serverTraffic] : [])
+    if !missing.isEmpty, prepareShared(suite) || wait(for: .begin13(hello, suite)) { return }
+    guard missing.count < 2 else {
+      let (clients, servers) = (
+        epoch(.clientHandshake, .handshake), epoch(.serverHandshake, .handshake)
+      )
       keyless =
-        secrets.isEmpty ? .noSecrets : secrets.hasKeys ? .ephemeral(suite) : .notAmongSecrets
+        clients == nil && servers == nil
+        ? obstacleWithoutKeys(suite) : .partOfSecrets(missing: missing)
       // Of a handshake that fails no other secrets are written down.
-      begin(epoch(.clientHandshake, .handshake), of: client)
-      begin(epoch(.serverHandshake, .handshake), of: client.other)
+      begin(clients, of: client)
+      begin(servers, of: client.other)
       return
     }
+    self.missing = missing
     let server = self[client.other]
     let client = self[client]
     for (direction, handshake, traffic) in [
       (client, epoch(.clientHandshake, .handshake), clientTraffic),
       (server, epoch(.serverHandshake, .handshake), serverTraffic),
     ] {
-      direction.upcoming = (handshake.map { [$0] } ?? []) + [traffic]
+      direction.isSealed = traffic == nil
+      direction.upcoming = [handshake, traffic].compactMap(\.self)
       // The records of a handshake without its keys are passed over.
       direction.mayFail = handshake == nil ? Self.mostUnread : 0
       if direction.current?.kind != .early { direction.advance() }
     }
+  }
+
+  /// Why nothing of a connection of 1.3 is decrypted that no key is there for.
+  private func obstacleWithoutKeys(_ suite: TLSCipherSuite) -> TLSObstacle {
+    let extensions = serverHello?.extensions
+    let isShared = extensions?.hasPreSharedKey == true && extensions?.hasKeyShare == false
+    if secrets.isEmpty { return .noSecrets(isShared ? .psk : .other) }
+    return secrets.hasKeys ? .ephemeral(suite) : .notAmongSecrets
   }
 
   /// Takes the keys of a handshake into use that has no others.
@@ -332,7 +354,8 @@ final class TLSSession {
     else {
       if let side, wait(for: .changeCipherSpec(side)) { return }
       if secrets.isEmpty {
-        obstacle = .noSecrets
+        // What is resumed has no exchange of its own.
+        obstacle = .noSecrets(hasKeyExchange ? serverHello.suite?.keyExchange : nil)
         return
       }
       obstacle = serverHello.suite.flatMap(obstacleOfKeys) ?? .notAmongSecrets
