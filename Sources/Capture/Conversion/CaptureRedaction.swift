@@ -185,15 +185,18 @@ private final class FrameRedactor {
     switch record?.kind ?? .unknown {
     case .encrypted: return
     case .unknown:
+      // What comes behind the end of a connection was not read with it: the CONNECT of a client that was refused, perhaps.
+      guard let record, let (range, side) = range(of: segment, record) else {
+        return edit.cut(at: place)
+      }
       lookedThrough += 1
       var places = rules.places(in: segment.payload).places
-      if let record {
-        guard let (range, side) = range(of: segment, record) else { return edit.cut(at: place) }
-        places += record.textPlaces(side).inside(range, longest: record.longest).map {
-          .init(offset: $0.offset - range.lowerBound, bytes: $0.bytes)
-        }
+      places += record.textPlaces(side).inside(range, longest: record.longest).map {
+        .init(offset: $0.offset - range.lowerBound, bytes: $0.bytes)
       }
       edit.hide(places, in: segment, at: place)
+      let read = record.counts[side.rawValue]
+      if read < range.upperBound { edit.cut(at: place + max(0, read - range.lowerBound)) }
     case .decoded:
       guard let record else { return }
       redact(segment, at: place, record, &edit)

@@ -273,6 +273,41 @@ import Wire
     #expect(!String(decoding: bytes, as: UTF8.self).contains(Self.mark))
   }
 
+  /// A client may send while the reset of its server is under way.
+  @Test(arguments: [(0, 1), (3, 1), (14, 2)])
+  func `what comes behind the end of a connection is cut off`(_ before: Int, _ cut: Int) throws {
+    var dialogue = Dialogue()
+    dialogue.open()
+    if before > 0 { dialogue.send(.client, Array(Self.connect[..<before])) }
+    dialogue.add(.server, .reset)
+    dialogue.add(.client, .push, Array(Self.connect[before...]))
+    var file = PcapBuilder(linkType: 101)
+    file.records = dialogue.segments.map { .init(data: Readout.packet($0)) }
+    let capture = try TemporaryCapture(file.bytes)
+    let (bytes, outcome) = try redacted(capture.path)
+    // Of a CONNECT that is known as one, what is there of it is cut off as well.
+    #expect(outcome.changed == cut && outcome.cut == cut)
+    let frames = try Conversions.frames(bytes)
+    #expect(frames.count == dialogue.segments.count)
+    #expect(frames.last?.count == 40)
+    #expect(!String(decoding: bytes, as: UTF8.self).contains(Self.mark))
+  }
+
+  @Test func `what is read before the end of a connection stays`() throws {
+    var dialogue = Dialogue()
+    dialogue.open()
+    dialogue.send(.client, Array("hello\n".utf8))
+    dialogue.send(.server, Array("good bye\n".utf8))
+    dialogue.add(.server, .reset)
+    dialogue.add(.client, [])
+    var file = PcapBuilder(linkType: 101)
+    file.records = dialogue.segments.map { .init(data: Readout.packet($0)) }
+    let capture = try TemporaryCapture(file.bytes)
+    let (bytes, outcome) = try redacted(capture.path)
+    #expect(outcome.changed == 0 && outcome.cut == 0 && outcome.lookedThrough == 2)
+    #expect(try Conversions.frames(bytes) == Conversions.frames(file.bytes))
+  }
+
   @Test func `a ping before it is clear what messages carry does not hide less`() throws {
     var dialogue = Dialogue()
     dialogue.open()
