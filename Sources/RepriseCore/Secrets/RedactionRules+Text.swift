@@ -53,14 +53,31 @@ extension RedactionRules {
     case .null, .bool, .number: value
     case .string(let text): .string(shown(text))
     case .array(let values): .array(values.map(shown))
-    case .object(let members): .object(members.map(shown))
+    case .object(let members): .object(shown(members))
     }
   }
 
-  private func shown(_ member: JSONMember) -> JSONMember {
+  private func shown(_ members: [JSONMember]) -> [JSONMember] {
+    let hasSecretName = hasSecretName(members)
+    return members.map { shown($0, isNamedBeside: hasSecretName) }
+  }
+
+  /// Whether one of the members of an object says by the name of a secret what its `value` is.
+  private func hasSecretName(_ members: [JSONMember]) -> Bool {
+    members.contains { member in
+      guard case .string(let text) = member.value else { return false }
+      let (key, value) = (Array(member.key.utf8), Array(text.utf8))
+      return key.withUnsafeBytes { SecretNames.isNameOfName($0) }
+        && value.withUnsafeBytes { names.contain(value: $0) }
+    }
+  }
+
+  private func shown(_ member: JSONMember, isNamedBeside: Bool) -> JSONMember {
     switch member.value {
     case .string, .number, .array, .object:
-      let isSecret = names.contain(member.key)
+      let key = Array(member.key.utf8)
+      let isValue = isNamedBeside && key.withUnsafeBytes { SecretNames.isValueName($0) }
+      let isSecret = isValue || names.contain(member.key)
       let value = isSecret ? .string(Self.mark) : shown(member.value)
       return JSONMember(member.key, value, offset: member.offset)
     // They tell nothing.

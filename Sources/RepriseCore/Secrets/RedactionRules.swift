@@ -8,8 +8,8 @@ import Wire
 ///
 /// * for passwords and authentication data, wherever MQTT has them;
 /// * in every text (payloads, topics, identifiers, user properties, reasons, headers, addresses) for the values of
-///   JSON members, of pairs such as `token=…` and of header lines that have the name of a secret, for what stands
-///   before the host of an address, and for bearer tokens;
+///   JSON members, of XML elements, of pairs such as `token=…` and of header lines that have the name of a secret, for
+///   what stands before the host of an address, for bearer tokens, and for private keys in PEM format;
 /// * for a payload in another encoding than UTF-8 that tells a secret, for one that could not be inflated, for the
 ///   rest of a WebSocket message from the frame on that goes on inside a secret, and for `bytes` that would tell
 ///   what the fields hide.

@@ -81,6 +81,24 @@ struct SecretNames: Sendable, Hashable {
     }
   }
 
+  /// Tells whether the value of a name, as in `"name":"password"`, is that of a secret: one word, and no sentence.
+  func contain(value: UnsafeRawBufferPointer) -> Bool {
+    value.allSatisfy(SecretScanner.isName) && contain(value)
+  }
+
+  /// Tells whether a name is that of a value that has its name beside it.
+  static func isValueName(_ name: UnsafeRawBufferPointer) -> Bool { isWord(name, "value") }
+
+  /// Tells whether a name is that of what a value has for a name.
+  static func isNameOfName(_ name: UnsafeRawBufferPointer) -> Bool {
+    ["name", "key", "id", "code"].contains { isWord(name, $0) }
+  }
+
+  /// Tells whether a name is a word of small letters, whatever its case.
+  private static func isWord(_ name: UnsafeRawBufferPointer, _ word: String) -> Bool {
+    name.count == word.utf8.count && zip(name, word.utf8).allSatisfy { lowercased($0) == $1 }
+  }
+
   /// Tells whether a name of a secret ends anywhere in some bytes; of something else, too, that begins so.
   func stand(in bytes: RawSpan) -> Bool {
     bytes.withUnsafeBytes { bytes in

@@ -24,13 +24,13 @@ extension SecretScanner {
     return Secret(range: start..<end, substitute: quote + RedactionRules.mark + quote)
   }
 
-  /// Whether it is a word of JSON: what has no value is asked for otherwise than what has one.
+  /// Whether it is a word of JSON or of Python: what has no value is asked for otherwise than what has one.
   static func tellsNothing(_ word: Slice<UnsafeRawBufferPointer>) -> Bool {
-    ["null", "true", "false"].contains { word.elementsEqual($0.utf8) }
+    ["null", "true", "false", "None", "True", "False"].contains { word.elementsEqual($0.utf8) }
   }
 
   /// Returns where a number or a word ends that begins at an index.
-  private func scalarEnd(from start: Int) -> Int {
+  func scalarEnd(from start: Int) -> Int {
     var index = start
     while index < bytes.count, !Self.isSpace(bytes[index]) {
       switch bytes[index] {
@@ -46,7 +46,7 @@ extension SecretScanner {
   }
 
   /// Returns where an object or an array ends that begins at an index; where the text is cut, its end.
-  private func containerEnd(from start: Int, _ escapes: Int) -> Int {
+  func containerEnd(from start: Int, _ escapes: Int) -> Int {
     var depth = 0
     var index = start
     while index < bytes.count {
@@ -81,7 +81,7 @@ extension SecretScanner {
   ///
   /// Where the ending quote has n backslashes, a backslash of the string's own is written by n + 1 of them, and
   /// comes in pairs, but for the one before a quote that is a character.
-  private func endsString(at index: Int, from start: Int, _ escapes: Int) -> Bool {
+  func endsString(at index: Int, from start: Int, _ escapes: Int) -> Bool {
     backslashes(before: index, from: start) % (2 * (escapes + 1)) == escapes
   }
 }

@@ -4,15 +4,16 @@ extension SecretScanner {
   func textSecret(_ byte: UInt8, at index: Int) -> Secret? {
     switch byte {
     case UInt8(ascii: "="), UInt8(ascii: ":"): pair(index, isHeader: byte == UInt8(ascii: ":"))
+    case UInt8(ascii: "<"): element(index)
     // A user who wants only names of their own hidden has not asked for these.
     case UInt8(ascii: "/") where names.hasTable: userInformation(index)
     case UInt8(ascii: ".") where names.hasTable: webToken(index)
-    case UInt8(ascii: " ") where names.hasTable: bearer(index)
+    case UInt8(ascii: " ") where names.hasTable: bearer(index) ?? privateKey(index)
     default: nil
     }
   }
 
-  private func secret(_ range: Range<Int>) -> Secret? {
+  func secret(_ range: Range<Int>) -> Secret? {
     guard !range.isEmpty, !Self.tellsNothing(bytes[range]) else { return nil }
     return Secret(range: range, substitute: RedactionRules.mark)
   }
@@ -26,6 +27,9 @@ extension SecretScanner {
   private func pair(_ sign: Int, isHeader: Bool) -> Secret? {
     var end = sign
     while end > floor, sign - end < Self.maximumSpace, bytes[end - 1] == 0x20 { end -= 1 }
+    if isHeader, end > floor, bytes[end - 1] == UInt8(ascii: "'") {
+      return entry(sign, quote: end - 1)
+    }
     if !isHeader, end > floor, Self.isQuote(bytes[end - 1]) { end -= 1 }
     guard end > floor, Self.isName(bytes[end - 1]) else { return nil }
     var start = end
@@ -36,6 +40,49 @@ extension SecretScanner {
     let name = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
     guard names.contain(name), !isHeader || isBehindLine || beginsPair(start) else { return nil }
     return pairValue(behind: sign, isLine: isHeader && Self.isFieldOfCredentials(name))
+  }
+
+  /// Returns the value of an entry of a dictionary as Python and JavaScript write it, whose name a quote ends:
+  /// `{'name': 'value'}`.
+  private func entry(_ sign: Int, quote: Int) -> Secret? {
+    var start = quote
+    while start > floor, Self.isName(bytes[start - 1]) { start -= 1 }
+    guard start > floor, start < quote, bytes[start - 1] == UInt8(ascii: "'"),
+      names.contain(UnsafeRawBufferPointer(rebasing: bytes[start..<quote]))
+    else { return nil }
+    start -= 1
+    if start > floor, Self.isPrefix(bytes[start - 1]) { start -= 1 }
+    guard beginsEntry(start) else { return nil }
+    let value = spaceEnd(from: sign + 1)
+    guard value < bytes.count else { return nil }
+    // Quotes of a string that it all stands in.
+    if bytes[value] == UInt8(ascii: "\\") { return pairValue(behind: sign, isLine: false) }
+    let opening = Self.isPrefix(bytes[value]) ? value + 1 : value
+    guard opening < bytes.count, Self.isQuote(bytes[opening]) else {
+      return self.value(at: value, escapes: 0)
+    }
+    return secret(opening + 1..<literalEnd(from: opening))
+  }
+
+  /// Whether nothing stands between an index and the beginning of a dictionary, or the end of another entry.
+  private func beginsEntry(_ start: Int) -> Bool {
+    var index = start
+    while index > floor, bytes[index - 1] == 0x20 { index -= 1 }
+    return beginsPair(index)
+  }
+
+  /// Whether a letter can stand before a string of Python.
+  private static func isPrefix(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "b") || byte == UInt8(ascii: "u")
+  }
+
+  /// Returns where a string ends that a quote at an index begins, and in which backslashes take the meaning off quotes.
+  private func literalEnd(from opening: Int) -> Int {
+    var index = opening + 1
+    while index < bytes.count, bytes[index] != bytes[opening] {
+      index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    return min(index, bytes.count)
   }
 
   /// Whether a name at an index stands at the beginning of something: in `wrong token: it is old` it does not.
@@ -66,10 +113,7 @@ extension SecretScanner {
       guard !closesString(opening) else { return nil }
       return secret(opening + 1..<(stringEnd(from: opening + 1, opening - start) ?? bytes.count))
     }
-    if bytes[start] == UInt8(ascii: "'") {
-      let end = bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "'")) ?? bytes.count
-      return secret(start + 1..<end)
-    }
+    if bytes[start] == UInt8(ascii: "'") { return secret(start + 1..<literalEnd(from: start)) }
     var end = valueEnd(from: start, isLine)
     if !isLine, end < bytes.count, bytes[end] == 0x20, Self.isScheme(bytes[start..<end]) {
       end = valueEnd(from: end + 1, isLine)
@@ -127,7 +171,7 @@ extension SecretScanner {
     byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
   }
 
-  private static func isName(_ byte: UInt8) -> Bool {
+  static func isName(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"),

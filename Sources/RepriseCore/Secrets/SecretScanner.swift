@@ -1,7 +1,8 @@
 import Wire
 
-/// Where secrets stand in text, one after the other: values of JSON members, of pairs such as `token=…` and of
-/// header lines whose names are those of secrets; what stands before the host of an address; bearer tokens.
+/// Where secrets stand in text, one after the other: values of JSON members, of XML elements, of pairs such as `token=…`
+/// and of header lines whose names are those of secrets; what stands before the host of an address; bearer tokens;
+/// private keys.
 ///
 /// The text is not parsed: it may be several texts, a part of one, or in an encoding that is not UTF-8.
 struct SecretScanner {
@@ -51,16 +52,17 @@ struct SecretScanner {
   }
 
   /// Returns where the next character stands from a place on by which a secret is noticed: a quote, space, period,
-  /// slash, colon or equals sign; the end if there is none.
+  /// slash, colon, equals sign or the beginning of a tag; the end if there is none.
   @inline(__always)
   private func nextTrigger(from start: Int) -> Int {
     var index = start
     while index &+ 8 <= bytes.count {
       let lanes = ByteLanes(bytes, at: index)
-      // Space and quote, and period and slash, differ by one bit.
+      // Space and quote, period and slash, and the last two, differ by one bit.
       let found =
         lanes.equal(UInt8(ascii: "\""), settingBits: 0x02) | lanes.equal(UInt8(ascii: ":"))
-        | lanes.equal(UInt8(ascii: "/"), settingBits: 0x01) | lanes.equal(UInt8(ascii: "="))
+        | lanes.equal(UInt8(ascii: "/"), settingBits: 0x01)
+        | lanes.equal(UInt8(ascii: "="), settingBits: 0x01)
       guard found == 0 else { return index &+ ByteLanes.first(found) }
       index &+= 8
     }
@@ -71,7 +73,7 @@ struct SecretScanner {
   @inline(__always)
   private static func isTrigger(_ byte: UInt8) -> Bool {
     byte | 0x02 == UInt8(ascii: "\"") || byte | 0x01 == UInt8(ascii: "/")
-      || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "=")
+      || byte == UInt8(ascii: ":") || byte | 0x01 == UInt8(ascii: "=")
   }
 
   /// Whether the quote at an index has something behind it that can stand between a name and its value, and
@@ -83,7 +85,8 @@ struct SecretScanner {
     guard byte == UInt8(ascii: ":") || byte == UInt8(ascii: "\\") || Self.isSpace(byte) else {
       return false
     }
-    return names.mayEnd(in: bytes[quote - 1], behind: bytes[quote - 2])
+    let (last, before) = (bytes[quote - 1], bytes[quote - 2])
+    return names.mayEnd(in: last, behind: before) || Self.mayEndValueName(last, behind: before)
   }
 
   /// Whether one more byte around a character allows that it gives a secret away.
@@ -95,7 +98,9 @@ struct SecretScanner {
     case UInt8(ascii: ":"): return before != UInt8(ascii: "\"")
     case UInt8(ascii: "."): return index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: "e")
     case UInt8(ascii: "/"): return before == UInt8(ascii: "/") || before == UInt8(ascii: "\\")
-    case UInt8(ascii: " "): return before | 0x20 == UInt8(ascii: "r")
+    case UInt8(ascii: " "):
+      return before | 0x20 == UInt8(ascii: "r") || before == UInt8(ascii: "E") && mayBeginKey(index)
+    case UInt8(ascii: "<"): return index + 1 < bytes.count && Self.isName(bytes[index + 1])
     default: return true
     }
   }
@@ -106,7 +111,8 @@ struct SecretScanner {
     // JSON in a string of JSON has backslashes before its quotes.
     guard start >= 0, let value = valueStart(after: end + 1) else { return nil }
     let escapes = backslashes(before: end, from: start)
-    guard names.contain(UnsafeRawBufferPointer(rebasing: bytes[start..<end - escapes])) else {
+    let name = UnsafeRawBufferPointer(rebasing: bytes[start..<end - escapes])
+    guard names.contain(name) || isNamedBeside(name, at: start, escapes: escapes) else {
       return nil
     }
     return self.value(at: value, escapes: escapes)
@@ -120,7 +126,7 @@ struct SecretScanner {
   }
 
   /// Returns where a value begins when what stands before an index is the name of a member.
-  private func valueStart(after index: Int) -> Int? {
+  func valueStart(after index: Int) -> Int? {
     let colon = spaceEnd(from: index)
     guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else { return nil }
     let start = spaceEnd(from: colon + 1)
@@ -128,7 +134,7 @@ struct SecretScanner {
   }
 
   /// Returns where white space ends that begins at an index (RFC 8259 section 2); in a string it is escaped.
-  private func spaceEnd(from index: Int) -> Int {
+  func spaceEnd(from index: Int) -> Int {
     var index = index
     while index < bytes.count {
       if Self.isSpace(bytes[index]) {
