@@ -40,6 +40,35 @@ package struct ProxyPlace: Sendable {
     addresses = listeners.compactMap { $0.localAddress.flatMap { Endpoint($0) } }
   }
 
+  /// Tells whether a server is the proxy itself, which would then be its own client without end.
+  /// - Parameter upstream: The server.
+  /// - Returns: Whether one of the server's addresses is listened on here.
+  package func isServer(of upstream: ProxyUpstream) -> Bool {
+    let servers = upstream.addresses.compactMap { Endpoint($0) }
+    return servers.contains { server in
+      addresses.contains { $0.port == server.port && Self.takes($0.address, server.address) }
+    }
+  }
+
+  /// Whether what connects to an address comes to one that is listened on.
+  private static func takes(_ listener: IPAddress, _ server: IPAddress) -> Bool {
+    if listener == server { return true }
+    // To connect to all addresses is to connect to the loopback.
+    if isAny(server) { return isAny(listener) || isLoopback(listener) }
+    guard isAny(listener), server.isIPv4 || !listener.isIPv4 else { return false }
+    if isLoopback(server) { return true }
+    let own = (try? [InterfaceAddress].ofThisMachine()) ?? []
+    return own.contains { Endpoint(octets: $0.bytes, port: 0)?.address == server }
+  }
+
+  private static func isAny(_ address: IPAddress) -> Bool {
+    address.isIPv4 ? address.low & 0xFFFF_FFFF == 0 : address.high == 0 && address.low == 0
+  }
+
+  private static func isLoopback(_ address: IPAddress) -> Bool {
+    address.isIPv4 ? address.low >> 24 & 0xFF == 127 : address.high == 0 && address.low == 1
+  }
+
   private static func parts(_ text: String) throws(DataClientError) -> (String, UInt16) {
     let digits = text.first == ":" ? text.dropFirst() : Substring(text)
     if let port = UInt16(digits), digits.first != "+", port > 0 {

@@ -1,5 +1,5 @@
 import Glibc
-import RepriseCore
+package import RepriseCore
 
 /// An address of IPv4 or IPv6 that this machine has, with what is known of its interface.
 package struct InterfaceAddress: Sendable, Hashable {
@@ -22,7 +22,7 @@ package struct InterfaceAddress: Sendable, Hashable {
   /// What its interface is like.
   let condition: Condition
   /// The 4 or 16 bytes, as packets have them.
-  let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// Creates an address.
   /// - Parameters:
@@ -89,7 +89,7 @@ extension [InterfaceAddress] {
   /// Asks the system for all addresses of this machine.
   /// - Returns: The addresses.
   /// - Throws: ``DataClientError`` when it does not tell them.
-  static func ofThisMachine() throws(DataClientError) -> [InterfaceAddress] {
+  package static func ofThisMachine() throws(DataClientError) -> [InterfaceAddress] {
     var list: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&list) == 0 else {
       throw DataClientError(

@@ -77,6 +77,11 @@ enum RecordProxyCommand: Command {
     } catch {
       throw ToldError(description: error.message)
     }
+    guard !place.isServer(of: upstream) else {
+      throw UsageError(
+        "LISTEN \(listen) and UPSTREAM \(upstream.name) are one place, so that the proxy would connect to itself",
+        "type another port for one of them")
+    }
     let proxy = try Proxy(
       place, to: upstream, options: settings.proxy)
     try file.open()

@@ -105,6 +105,39 @@ import Testing
     withExtendedLifetime(socket) {}
   }
 
+  /// A proxy that is its own server connects to itself until no file can be opened any more.
+  @Test(arguments: [
+    ("127.0.0.1:", "127.0.0.1:"), ("", "127.0.0.1:"), ("localhost:", "mqtt://localhost:"),
+    (":", "127.0.0.1:"), (":", "127.0.0.9:"), (":", "localhost:"), ("127.0.0.1:", "0.0.0.0:"),
+    ("0.0.0.0:", "[::ffff:127.0.0.1]:"),
+  ])
+  func refusesToBeItsOwnServer(listen: String, upstream: String) async throws {
+    let port = try Socket.freePort()
+    let result = try await RunningCommand.run(
+      [
+        "record", "proxy", "\(listen)\(port)", "\(upstream)\(port)", "--duration=1ms", "-o",
+        directory.file("a.pcapng"),
+      ], in: directory)
+    #expect(result.status == 2)
+    #expect(
+      result.errors
+        == "reprise: LISTEN \(listen)\(port) and UPSTREAM \(upstream)\(port) are one place, so that the "
+        + "proxy would connect to itself; type another port for one of them\n")
+    #expect(access(directory.file("a.pcapng"), F_OK) != 0)
+  }
+
+  /// Another port, or another address of this computer with the same one, is another server.
+  @Test(arguments: [("127.0.0.1:", "127.0.0.2:", 0), (":", "127.0.0.1:", 1)])
+  func takesAServerBesideIt(listen: String, upstream: String, further: UInt16) async throws {
+    let port = try Socket.freePort()
+    let result = try await RunningCommand.run(
+      [
+        "record", "proxy", "\(listen)\(port)", "\(upstream)\(port &+ further)", "--duration=1ms",
+        "-o", directory.file("a.pcapng"),
+      ], in: directory)
+    #expect(result.status == 0, "\(result.errors)")
+  }
+
   @Test func overwritesOnlyWhatItIsToldTo() async throws {
     try directory.write("mine", to: "a.pcapng")
     let words = ["record", "proxy", "\(try Socket.freePort())", "127.0.0.1:9", "--duration=1ms"]
