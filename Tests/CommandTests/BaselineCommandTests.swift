@@ -240,7 +240,8 @@ import Testing
       ["report", "--report", "tap=x", "badge", "a"],
       "report badge has no option --report; type reprise help report badge"
     ),
-    (["report", "badge", "no"], "report no: no such file or directory; check the path"),
+    (["report", "badge", "no"], "no: no such file; check the path"),
+    (["report", "merge", "no"], "no: no such file; check the path"),
     (
       ["conform", "compare", "a"],
       "conform compare needs BEFORE AFTER; type reprise help conform compare"

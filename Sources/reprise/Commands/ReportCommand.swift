@@ -27,7 +27,7 @@ enum ReportCommand: Command {
   /// Reads a report.
   /// - Throws: ``UsageError`` where it can't be read, and what says why it is none.
   static func read(_ path: String) throws -> ReportDocument {
-    try ReportDocument(reading: SmallFile.bytes(path, "report"), file: path)
+    try ReportDocument(reading: SmallFile.bytes(path), file: path)
   }
 }
 

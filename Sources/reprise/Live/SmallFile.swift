@@ -49,10 +49,10 @@ enum SmallFile {
   /// What a file holds.
   /// - Parameters:
   ///   - path: The file.
-  ///   - option: The option that names it.
+  ///   - option: The option that names it; nil for an operand.
   /// - Returns: The bytes.
   /// - Throws: ``UsageError`` when it can't be read, or is far too large.
-  static func bytes(_ path: String, _ option: String) throws(UsageError) -> [UInt8] {
+  static func bytes(_ path: String, _ option: String? = nil) throws(UsageError) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw error(path, option, errno) }
     defer { close(descriptor) }
@@ -65,12 +65,19 @@ enum SmallFile {
       guard count > 0 else { return bytes }
       bytes += buffer[..<count]
       guard bytes.count <= limit else {
-        throw UsageError("\(option) \(path): it is larger than 16 MiB", "name another file")
+        throw UsageError(
+          "\(named(path, option)): it is larger than 16 MiB", "name another file")
       }
     }
   }
 
-  private static func error(_ path: String, _ option: String, _ code: Int32) -> UsageError {
-    UsageError("\(option) \(path): \(systemText(code).lowercased())", "check the path")
+  private static func error(_ path: String, _ option: String?, _ code: Int32) -> UsageError {
+    // Of an operand as other commands say it.
+    let what = option == nil && code == ENOENT ? "no such file" : systemText(code).lowercased()
+    return UsageError("\(named(path, option)): \(what)", "check the path")
+  }
+
+  private static func named(_ path: String, _ option: String?) -> String {
+    (option.map { "\($0) " } ?? "") + path
   }
 }
