@@ -27,6 +27,7 @@ import Testing
       let names = ["libmosquitto", "libwebsockets", "OpenSSL", "zlib", "libpcap", "glibc"]
       #expect(lines.dropFirst().map { $0.prefix { $0 != " " } } == names.map { $0[...] })
       #expect(lines.dropFirst().allSatisfy { $0.contains(/\ \d+\.\d+/) }, "\(lines)")
+      #expect(lines.allSatisfy { $0.last != "-" }, "\(lines)")
       #expect(lines.last?.contains(", Linux ") == true)
     }
   }

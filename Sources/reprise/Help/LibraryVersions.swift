@@ -10,7 +10,7 @@ enum LibraryVersions {
   /// A line for each library as it is loaded, and one for the system.
   static var text: String {
     let lines = [
-      "libmosquitto \(mosquitto)", "libwebsockets \(string(lws_get_library_version()))",
+      "libmosquitto \(mosquitto)", "libwebsockets \(webSockets)",
       string(OpenSSL_version(OPENSSL_VERSION)), "zlib \(string(zlibVersion()))", pcap,
       "\(libc), \(system)",
     ]
@@ -25,6 +25,12 @@ enum LibraryVersions {
     var (major, minor, revision): (CInt, CInt, CInt) = (0, 0, 0)
     mosquitto_lib_version(&major, &minor, &revision)
     return "\(major).\(minor).\(revision)"
+  }
+
+  /// Behind the number stands what it was built of, which may be nothing.
+  private static var webSockets: String {
+    let text = string(lws_get_library_version())
+    return text.last == "-" ? String(text.dropLast()) : text
   }
 
   /// It is loaded where it is needed only.
