@@ -49,6 +49,17 @@ import Testing
     #expect(page.first.map(String.init) == "\(name)(1)")
   }
 
+  /// Not only groff shows pages: others want a date, and no paragraph that is empty.
+  @Test func hasWhatOtherProgramsWant() throws {
+    for page in Commands.all.map({ ManPage.text(of: $0.spec) }) + [ManPage.overview] {
+      let lines = page.split(separator: "\n")
+      #expect(lines.first?.contains(#/ 1 "20\d\d-\d\d-\d\d" "reprise \d/#) == true, "\(lines[0])")
+      let next = zip(lines, lines.dropFirst()).filter { $0.0 == ".PP" }.map(\.1)
+      #expect(!next.contains { $0.hasPrefix(".SH") || $0 == ".PP" }, "\(lines[0])")
+      #expect(lines.last != ".PP")
+    }
+  }
+
   /// The page of the whole names those of all commands.
   @Test func namesAllPages() throws {
     let page = words(try shown(ManPage.overview))

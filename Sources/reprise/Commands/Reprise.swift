@@ -6,6 +6,8 @@ import RepriseCore
 enum Reprise {
   /// The version of the product.
   static let version = "0.1.0"
+  /// The day of the version, which pages for man bear.
+  static let date = "2026-11-27"
   /// What files name as their writer.
   static let application = "Reprise \(version)"
 

@@ -48,7 +48,7 @@ enum ManPage {
     var summary = summary
     if summary.last == "." { summary.removeLast() }
     return """
-      .TH \(name.uppercased()) 1 "" "reprise \(Reprise.version)" "User Commands"
+      .TH \(name.uppercased()) 1 "\(Reprise.date)" "reprise \(Reprise.version)" "User Commands"
       .SH NAME
       \(escaped(name)) \\- \(escaped(summary))
 
@@ -137,13 +137,13 @@ private struct Details {
     var isTitled = false
     var page = ""
     for (index, line) in lines.enumerated() {
-      let next = index + 1 < lines.count ? lines[index + 1] : ""
       let isIndented = line.hasPrefix("  ")
-      if isLiteral, !isIndented, !(line.isEmpty && next.hasPrefix("  ")) {
+      let isWithin = line.isEmpty && lines.dropFirst(index + 1).first?.hasPrefix("  ") == true
+      if isLiteral, !isIndented, !isWithin {
         page += ".EE\n.RE\n"
         isLiteral = false
       }
-      if line.last == ":", !isIndented, next.hasPrefix("  "), !line.dropLast().contains(" ") {
+      if Self.isTitle(lines[index...]) {
         if isTitled { sections += page } else { description = page }
         isTitled = true
         page = ".SH \(ManPage.escaped(line.dropLast().uppercased()))\n"
@@ -152,12 +152,21 @@ private struct Details {
         isLiteral = true
         page += ManPage.line(line.dropFirst(2)) + "\n"
       } else if line.isEmpty {
-        page += isLiteral ? "\n" : index + 1 < lines.count ? ".PP\n" : ""
+        // A section begins a paragraph by itself.
+        let begins = index + 1 < lines.count && !Self.isTitle(lines[(index + 1)...])
+        page += isLiteral ? "\n" : begins ? ".PP\n" : ""
       } else {
         page += ManPage.line(line) + "\n"
       }
     }
     if isLiteral { page += ".EE\n.RE\n" }
     if isTitled { sections += page } else { description = page }
+  }
+  /// Whether lines begin with a title.
+  private static func isTitle(_ lines: ArraySlice<Substring>) -> Bool {
+    guard let line = lines.first, line.last == ":", !line.dropLast().contains(" ") else {
+      return false
+    }
+    return lines.dropFirst().first?.hasPrefix("  ") == true
   }
 }
