@@ -14,13 +14,16 @@ import Wire
       lines.append(
         "\(sentence.frame)-\(sentence.lastFrame) #\(sentence.connection) \(sentence.text)")
     }
+    var order = StoryOrder()
     for (event, _) in session.events {
       event.withView { view in
-        try? teller.observe(view, tell)
-        if connections.contains(view.context.connection) { try? teller.consume(view, tell) }
+        try? teller.observe(view) { try order.add($0, tell) }
+        guard connections.contains(view.context.connection) else { return }
+        try? teller.consume(view) { try order.add($0, tell) }
       }
     }
-    try? teller.finish(tell)
+    try? teller.finish { try order.add($0, tell) }
+    try? order.finish(tell)
     return lines + teller.endLines + [teller.closingLine, teller.slowLine]
   }
 
@@ -35,6 +38,33 @@ import Wire
         "1-1010 #1 publishes 1,000 messages to \"a\" (QoS 0, 1.95 KiB), to frame 1010, every 2.0 ms on average",
         "2-911 #1 receives 10 messages on \"b\" (QoS 0, 10 B), to frame 911, every 200 ms on average",
         "No connection was closed as far as the capture shows.",
+        "Slow: no answer whose time the capture shows.",
+      ])
+  }
+
+  /// The server's FIN of frame 2 has no answer, so that its end is told behind all others.
+  @Test func tellsAnEndWhereItHappened() {
+    var session = HandMadeSession()
+    session.open(0)
+    session.add(1_000_000, .client, .gap(Gap(bytes: 7, reason: .acknowledged)))
+    session.connection = 2
+    session.open(9_000_000)
+    session.lose(9_500_000, .client)
+    session.close(9_600_000, .fin, by: .client)
+    session.connection = 1
+    let time = Timestamp(nanoseconds: 1_790_000_000_000_000_000 + 2_000_000_000)
+    session.add(
+      60_000_000, .server, .closed(ConnectionClosing(how: .fin, firstFrame: 2, firstTime: time)))
+    #expect(
+      Self.story(session, of: [1, 2]) == [
+        "1-1 #1 opens a connection from 10.0.0.1:40001 to 10.0.0.2:1883",
+        "2-2 #1 7 bytes of the client are missing (acknowledged); what they said is not known",
+        "2-2 #1 the server closes the connection; bytes are missing before its end, so the capture does not show why",
+        "3-3 #2 opens a connection from 10.0.0.1:40002 to 10.0.0.2:1883, 7.00 s after the end of connection 1",
+        "4-4 #2 7 bytes of the client are missing (acknowledged); what they said is not known",
+        "5-5 #2 closes the connection; bytes are missing before its end, so the capture does not show why",
+        "2 of 2 connections: not known: bytes are missing before the end.",
+        "Closed: connection 2: bytes are missing before its end, so the capture does not show why.",
         "Slow: no answer whose time the capture shows.",
       ])
   }

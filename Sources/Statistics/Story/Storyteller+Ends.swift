@@ -20,7 +20,7 @@ extension Storyteller {
       text += "; the capture does not show why"
     default: text += "; \(why)"
     }
-    try say(place, text, tell)
+    try say(place, text, as: .ending, tell)
     note(end, why: "connection \(context.connection): \(why)", at: place)
     guard let will = connection.will, end.publishesWill else { return }
     keepWill(will.topic, will.payload, place)
@@ -104,7 +104,7 @@ extension Storyteller {
           context,
           "\(who) has not answered \(StoryWords.plural(outcomes.count, "question")) "
             + "(\(kind.title)), the first in frame \(first.frame), when the "
-            + (isClosed ? "connection is closed" : "capture ends"), tell)
+            + (isClosed ? "connection is closed" : "capture ends"), as: .ending, tell)
       }
     }
   }

@@ -148,9 +148,11 @@ package struct Storyteller {
   /// Tells what is left at the end of the file.
   package mutating func finish(_ tell: Tell) throws { try flows.flush(tell) }
 
-  mutating func say(_ context: EventContext, _ text: String, _ tell: Tell) throws {
+  mutating func say(
+    _ context: EventContext, _ text: String, as role: Sentence.Role = .other, _ tell: Tell
+  ) throws {
     try flows.flush(tell)
-    try tell(Sentence(context, text))
+    try tell(Sentence(context, text, role))
   }
 
   private mutating func connection(
@@ -197,8 +199,8 @@ package struct Storyteller {
   /// Takes the news of the end of a connection.
   mutating func note(_ end: ConnectionEnd, why: String, at place: EventContext) {
     ends[end, default: 0] += 1
-    lastEnd = why
-    lastClose = place
+    // One that was not answered is told where the capture ends.
+    if place.frame >= lastClose?.frame ?? 0 { (lastEnd, lastClose) = (why, place) }
     open[place.connection] = nil
   }
 
@@ -218,12 +220,9 @@ package struct Storyteller {
     if !opened.isFromStart {
       text = "has a connection from \(opened.client) to \(opened.server), begun before the capture"
     }
-    if let lastClose, let time = StoryWords.after(lastClose.time, opened.firstTime) {
-      text += ", \(time) after the end of connection \(lastClose.connection)"
-    }
     var start = context
     (start.frame, start.time) = (opened.firstFrame, opened.firstTime)
-    try say(start, text, tell)
+    try say(start, text, as: .opening, tell)
   }
 
   private mutating func consume(

@@ -101,6 +101,7 @@ enum StorySubject {
 private struct StoryReader: SessionConsumer {
   private var page: StoryPage
   private(set) var teller = Storyteller()
+  private var order = StoryOrder()
   /// Judges everyone: what others publish is what the subject gets.
   private var judge: ConformanceJudge
   /// The connections that the story is about.
@@ -126,22 +127,23 @@ private struct StoryReader: SessionConsumer {
     judge.consume(event)
     connections = max(connections, event.context.connection)
     note(event)
-    try teller.observe(event) { try page.write($0) }
+    try teller.observe(event) { sentence in try order.add(sentence) { try page.write($0) } }
     if var chosen = choice.take() {
       defer { choice = chosen }
       return try chosen.consume(event, isSelected: true) { event, _ in
         told.insert(event.context.connection)
-        try teller.consume(event) { try page.write($0) }
+        try teller.consume(event) { sentence in try order.add(sentence) { try page.write($0) } }
       }
     }
     guard case .connection(let number) = subject, number == event.context.connection else { return }
     told.insert(number)
-    try teller.consume(event) { try page.write($0) }
+    try teller.consume(event) { sentence in try order.add(sentence) { try page.write($0) } }
   }
 
   mutating func endFile() throws {
     judge.endFile()
-    try teller.finish { try page.write($0) }
+    try teller.finish { sentence in try order.add(sentence) { try page.write($0) } }
+    try order.finish { try page.write($0) }
   }
 
   /// Writes what is to be said at the end.

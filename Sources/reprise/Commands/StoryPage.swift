@@ -49,7 +49,7 @@ struct StoryPage {
     self.redaction = redaction
   }
 
-  /// Writes a sentence.
+  /// Writes a sentence whose place is known.
   /// - Throws: ``OutputError``.
   mutating func write(_ sentence: Sentence) throws {
     if isJSON { return try writeJSON(sentence) }
