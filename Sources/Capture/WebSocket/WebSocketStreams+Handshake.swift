@@ -84,8 +84,9 @@ extension WebSocketStreams {
     return true
   }
 
-  /// Whether a request stands where one was only guessed: what is none may be the inside of a body. The capture may
-  /// begin inside of its method.
+  /// Whether a request stands where one was only guessed: what is none may be the inside of a body.
+  ///
+  /// The capture may begin inside of its method.
   private static func mayBegin(_ request: WebSocketRequest) -> Bool {
     request.faults.allSatisfy { fault in
       switch fault.code {
