@@ -72,6 +72,7 @@ enum TLSObstacle: Hashable {
     case .suite, .version, .compression, .unfinished, .lostTrack, .notTLS: nil
     }
   }
+
   /// What gives the secrets as a key log does.
   private static func otherKeys(_ exchange: TLSCipherSuite.KeyExchange?) -> String {
     switch exchange {

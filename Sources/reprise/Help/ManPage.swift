@@ -162,6 +162,7 @@ private struct Details {
     if isLiteral { page += ".EE\n.RE\n" }
     if isTitled { sections += page } else { description = page }
   }
+
   /// Whether lines begin with a title.
   private static func isTitle(_ lines: ArraySlice<Substring>) -> Bool {
     guard let line = lines.first, line.last == ":", !line.dropLast().contains(" ") else {

@@ -7,6 +7,24 @@ extension SharedCase {
   /// Who gets a message, and at which QoS.
   static let routing: [SharedCase] = [
     SharedCase(
+      "a subscription whose first SUBACK comes behind that to a newer request",
+      [.grantedQoSIsKept: (0, 1, 0, [])]
+    ) {
+      $0.join("s")
+      $0.client(.subscribe(packetID: 1, [.init("a", options: 0)], []))
+      $0.client(.subscribe(packetID: 2, [.init("a", options: 1)], []))
+      $0.suback(2, 1)
+      $0.suback(1, 0)
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "m", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.say(.server, "a", "m", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.part()
+    },
+    SharedCase(
       "a message at the lower of both QoS", [.grantedQoSIsKept: (0, 2, 0, [])]
     ) {
       $0.meet(qos: 1)

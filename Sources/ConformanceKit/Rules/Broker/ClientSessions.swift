@@ -95,23 +95,33 @@ struct ClientSessions {
     var reserved: Int { left.reserved + (subscriptions?.reserved ?? 0) }
   }
 
-  private var entries: [UInt64: Entry] = [:]
+  /// Where the entries of clients lie.
+  private var places: [UInt64: Int32] = [:]
+  /// In the order in which the clients came: a table of them would have room for twice as many.
+  private var entries: [Entry] = []
   private static let maximum = 65_536
   /// The memory that the rests of all sessions take, and may take, in bytes.
   private var reserved = 0
   private static let mostReserved = 8 << 20
 
-  subscript(client: UInt64) -> Entry? {
-    get { client == 0 ? nil : entries[client] }
-    set {
-      guard client != 0 else { return }
-      guard entries[client] != nil || entries.count < Self.maximum else { return }
-      var entry = newValue
-      reserved -= entries[client]?.end?.rest?.value.reserved ?? 0
-      let more = entry?.end?.rest?.value.reserved ?? 0
-      if reserved + more > Self.mostReserved { entry?.end?.rest = nil } else { reserved += more }
-      entries[client] = entry
-    }
+  /// What is known of the last connection of a client; nil for one that has none, or no name.
+  subscript(client: UInt64) -> Entry? { place(of: client).map { entries[$0] } }
+
+  private func place(of client: UInt64) -> Int? {
+    client == 0 ? nil : places[client].map { Int($0) }
+  }
+
+  /// Keeps what is known of the last connection of a client, as far as there is room.
+  mutating func keep(_ entry: Entry, of client: UInt64) {
+    let known = place(of: client)
+    guard client != 0, known != nil || entries.count < Self.maximum else { return }
+    var entry = entry
+    reserved -= known.flatMap { entries[$0].end?.rest?.value.reserved } ?? 0
+    let more = entry.end?.rest?.value.reserved ?? 0
+    if reserved + more > Self.mostReserved { entry.end?.rest = nil } else { reserved += more }
+    if let known { return entries[known] = entry }
+    places[client] = Int32(truncatingIfNeeded: entries.count)
+    entries.append(entry)
   }
 }
 

@@ -47,9 +47,10 @@ extension BrokerJudge {
       if !sessionPresent { tally.satisfy(.absentSessionIsMade, hearing) }
       judgePresence(sessionPresent, before, event, &state, hearing, &tally)
     }
-    sessions[client] = ClientSessions.Entry(
+    let entry = ClientSessions.Entry(
       connection: event.context.connection, host: state.identity.host, asked: connect.moment.time,
       accepted: Moment(event.context))
+    sessions.keep(entry, of: client)
   }
 
   /// Takes the identifier that the server gives a client which has none: from then on it has the session of that name.
@@ -221,7 +222,7 @@ extension BrokerJudge {
           left: LeftMessages(state.exchanges),
           subscriptions: state.routesAreKnown ? state.subscribing.subscriptions : nil))
     }
-    sessions[state.identity.client] = ended
+    sessions.keep(ended, of: state.identity.client)
   }
 }
 

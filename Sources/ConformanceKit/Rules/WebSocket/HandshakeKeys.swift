@@ -11,12 +11,14 @@ struct HandshakeKeys {
     var ends: ConnectionEnds?
     /// The bytes of the request.
     var request: UInt64
-    /// The answer to the request; nil as long as none was captured.
+    /// The answer that accepts, or the end of the connection behind a refusal; nil as long as none was captured.
     var answer: Moment?
+    /// Whether the last request was refused.
+    var isRefused = false
   }
 
   private var sights: [String: Sight] = [:]
-  /// The keys that wait for their answer, by connection.
+  /// The keys that wait for an answer that accepts, by connection.
   private var waiting: [Int: String] = [:]
   /// The most keys that are kept, and the longest: one that is right has 24 characters.
   private static let maximum = 65_536
@@ -46,6 +48,7 @@ struct HandshakeKeys {
     guard sight.connection != own.connection else {
       sights[key]?.moment = own.moment
       sights[key]?.answer = nil
+      sights[key]?.isRefused = false
       waiting[own.connection] = key
       return
     }
@@ -78,12 +81,27 @@ struct HandshakeKeys {
     return isSoon && ends.clientHost != earlier.clientHost ? .forwarded : nil
   }
 
-  /// Forgets that a connection waits for an answer, which nobody will see.
-  mutating func forget(_ connection: Int) { waiting[connection] = nil }
+  /// Notes that a connection's request is answered: for good, or by a refusal, behind which it may be asked again.
+  mutating func answer(_ context: EventContext, accepts: Bool) {
+    guard let key = waiting[context.connection] else { return }
+    guard accepts else {
+      sights[key]?.isRefused = true
+      return
+    }
+    waiting[context.connection] = nil
+    sights[key]?.answer = Moment(context)
+  }
 
-  /// Notes that a connection's request is answered.
-  mutating func answer(_ context: EventContext) {
-    guard let key = waiting.removeValue(forKey: context.connection) else { return }
+  /// Takes a loss, in which another request behind a refusal may be.
+  mutating func lose(on connection: Int) {
+    if let key = waiting[connection] { sights[key]?.isRefused = false }
+  }
+
+  /// Takes the end of a connection, on which nobody asks again.
+  mutating func end(_ context: EventContext) {
+    guard let key = waiting.removeValue(forKey: context.connection),
+      sights[key]?.isRefused == true
+    else { return }
     sights[key]?.answer = Moment(context)
   }
 }

@@ -28,17 +28,20 @@ struct WebSocketJudge {
       keys.judge(request, between: state.ends, event, hearing, &tally)
       state.takeRequest(request, event, hearing, &tally)
     case .handshake(.response(let response)):
-      keys.answer(event.context)
+      keys.answer(event.context, accepts: response.accepts)
       state.takeResponse(response, event, hearing, &tally)
     case .webSocket(let frame): state.takeFrame(frame, event, hearing, &tally)
-    case .gap: state.lose(from: event.context.sender, hearing, &tally)
+    case .gap:
+      keys.lose(on: event.context.connection)
+      state.lose(from: event.context.sender, hearing, &tally)
     case .malformed(let malformation):
       if malformation.code == Malformation.reservedOpcode {
         state.judgeCutHeader(malformation, event, hearing, &tally)
       }
+      keys.lose(on: event.context.connection)
       state.lose(from: event.context.sender, hearing, &tally)
     case .closed(let closing):
-      keys.forget(event.context.connection)
+      keys.end(event.context)
       state.close(Closing(closing, event), event, hearing, &tally)
     case .opened(let opening): state.open(opening)
     case .attempted, .mqtt, .http, .tls: break
