@@ -92,19 +92,22 @@ struct CausalOrderTests {
     #expect(tap.webSocketFaults.isEmpty)
   }
 
-  @Test("Text that acknowledges a 101 was not sent before it, however late that was captured")
-  func textBeforeAnswer() {
+  @Test(
+    "Text that acknowledges a 101 was not sent before it, however late that was captured",
+    arguments: [true, false])
+  func textBeforeAnswer(tellsStart: Bool) {
     var dialogue = WebSocketDialogue()
     dialogue.open()
     dialogue.send(.client, [.text("hello")])
-    let sent = dialogue.dialogue.segments
-    // Of the server's start nothing is known but what the text acknowledges, which comes first.
+    var sent = dialogue.dialogue.segments
+    // Of the server's start nothing is known but what the text acknowledges, which comes first, and perhaps the request.
+    if !tellsStart { sent[3].acknowledgment = nil }
     let segments = [0, 7, 3, 2, 8, 5].map { sent[$0] }
     let tap = Tap(segments)
     #expect(tap.texts(.client) == ["hello"] && tap.types.contains("UPGRADED"))
     #expect(tap.webSocketFaults.isEmpty)
     let answer = tap.events.first { (try? InspectLine($0).type) == "UPGRADED" }
-    #expect(answer?.context.isOrderUncertain == true)
+    #expect(answer?.context.isOrderUncertain == !tellsStart)
   }
 
   @Test("Without its SYN, a CONNECT that comes after its answer is there", arguments: [0, 1])
