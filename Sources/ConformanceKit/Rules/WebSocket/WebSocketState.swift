@@ -203,8 +203,8 @@ struct WebSocketSide {
 
   /// How long an end is silent whose frames do not wait for one another on a slow way, in nanoseconds.
   private static let shortestPause: Int64 = 5_000_000_000
-  /// A frame of more bytes may itself have been on its way in what seems to be a pause.
-  private static let largestQuick: UInt64 = 64 << 10
+  /// A frame of more bytes, which takes more than one segment, may itself have been on its way in what seems to be a pause.
+  private static let largestQuick: UInt64 = 1 << 10
 
   /// Takes the time at which a frame was complete.
   mutating func take(_ header: WebSocketFrameHeader, at time: Timestamp) {
