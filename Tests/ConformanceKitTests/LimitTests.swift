@@ -124,7 +124,7 @@ struct LimitTests {
   @Test("A connection of which nothing is unusual takes little, and what is unusual is counted")
   func size() {
     #expect(MemoryLayout<ConnectionState>.size <= 784)
-    #expect(MemoryLayout<RareState>.size <= 1_136)
+    #expect(MemoryLayout<RareState>.size <= 1_120)
     var state = ConnectionState(number: 1)
     let usual = state.measure()
     state.meetCarrier()

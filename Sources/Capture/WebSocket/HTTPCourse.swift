@@ -11,6 +11,8 @@ struct HTTPCourse {
   var requestBody: HTTPBodyReader?
   /// The body of an answer that is not complete.
   var responseBody: HTTPBodyReader?
+  /// Whether that may be the answer to a HEAD, which has no body, whatever its head says.
+  private var mayBeEmpty = false
   /// Whether it is known where the next request begins; nil as long as only the start of the connection can say so.
   private var isRequestKnown: Bool?
   private var isResponseKnown: Bool?
@@ -34,7 +36,7 @@ struct HTTPCourse {
       return loseRequests()
     }
     isRequestKnown = true
-    if asked.count == Self.mostAsked { asked.removeFirst() }
+    if asked.count == Self.mostAsked { loseResponses() }
     asked.append(method)
     let framing = HTTPFraming(message, answering: nil)
     guard framing != .contradictory else { return loseRequests() }
@@ -62,7 +64,7 @@ struct HTTPCourse {
     if method == "CONNECT", (200..<300).contains(status) { return }
     let framing = HTTPFraming(message, answering: method)
     switch framing {
-    case .length, .chunked: responseBody = Self.body(framing)
+    case .length, .chunked: (responseBody, mayBeEmpty) = (Self.body(framing), method == nil)
     // The connection should end with it; if it goes on, nobody knows where.
     case .untilClose, .contradictory: isResponseKnown = false
     }
@@ -88,6 +90,8 @@ struct HTTPCourse {
   /// Takes what a piece of the server has of the body of an answer.
   /// - Returns: How many bytes that is; nil where nobody knows what the rest of the piece is.
   mutating func skipResponseBody(_ piece: RawSpan) -> Int? {
+    if mayBeEmpty, responseBody != nil, HTTPStart(piece) == .response { responseBody = nil }
+    mayBeEmpty = false
     guard let used = Self.skip(piece, of: &responseBody) else {
       loseResponses()
       return nil

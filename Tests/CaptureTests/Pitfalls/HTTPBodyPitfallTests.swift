@@ -129,6 +129,18 @@ import Wire
     check(dialogue, "")
   }
 
+  /// Where the request is not in the capture, its answer may be that to a HEAD, which has a length and no body.
+  @Test("37: an answer whose request is not there", arguments: [true, false])
+  func answerAlone(hasBody: Bool) {
+    var dialogue = WebSocketDialogue()
+    dialogue.send(.client, "HEAD /a HTTP/1.1\r\n\r\n")
+    let request = dialogue.dialogue.segments.count
+    dialogue.send(.server, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+    if hasBody { dialogue.send(.server, "HELLO") }
+    dialogue.dialogue.segments.removeFirst(request)
+    check(dialogue, "")
+  }
+
   @Test("37: a body that its client does not send any more, as it was refused")
   func refusedBody() {
     var dialogue = WebSocketDialogue()

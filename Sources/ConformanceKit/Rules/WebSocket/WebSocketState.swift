@@ -170,12 +170,10 @@ struct WebSocketState {
 
 /// What is known of the frames of one end.
 struct WebSocketSide {
+  /// The last end of a time in which it sent nothing for so long that nothing waited to be sent.
+  private var pauseEnd = Timestamp(nanoseconds: .min)
   /// When its last frame was completed.
   private(set) var lastTime: Timestamp?
-  /// The last time in which it sent nothing for so long that nothing waited to be sent: from its last frame, or from ever,
-  /// to its next one.
-  private var pauseStart = Timestamp(nanoseconds: .min)
-  private var pauseEnd = Timestamp(nanoseconds: .min)
   /// Whether bytes of it are missing and no frame was found behind them yet.
   var isDeaf = false
   /// Whether bytes of it are missing in which a Close frame may be.
@@ -209,16 +207,13 @@ struct WebSocketSide {
   /// Takes the time at which a frame was complete.
   mutating func take(_ header: WebSocketFrameHeader, at time: Timestamp) {
     let isPause = lastTime.map { time.nanoseconds(since: $0) >= Self.shortestPause } ?? true
-    if isPause, header.payloadLength <= Self.largestQuick {
-      (pauseStart, pauseEnd) = (lastTime ?? Timestamp(nanoseconds: .min), time)
-    }
+    if isPause, header.payloadLength <= Self.largestQuick { pauseEnd = time }
     lastTime = time
   }
 
   /// Whether it paused behind a moment, so that an answer that was due would have come.
   func hasPaused(since time: Timestamp) -> Bool {
-    pauseEnd >= time
-      && pauseEnd.nanoseconds(since: max(pauseStart, time)) >= Self.shortestPause
+    pauseEnd.nanoseconds(since: time) >= Self.shortestPause
   }
 
   /// The memory that its Pings take, in bytes.
