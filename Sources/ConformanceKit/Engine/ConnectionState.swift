@@ -52,6 +52,9 @@ struct ConnectionState {
   var terms: Boxed<Terms>?
   /// What few connections need, see ``ownRare``; nil where there is nothing of it.
   var rare: Boxed<RareState>?
+  /// Nothing, ever. A value that has a weak reference is passed on by its address; without one the compiler copies all
+  /// of it for most functions that only read it, and counts the references in it, which was a tenth of the judge's time.
+  private weak var anchor: AnyObject?
 
   init(number: Int) { self.number = number }
 
@@ -81,6 +84,9 @@ struct ConnectionState {
   /// Whether the connection speaks MQTT 5.0.
   @inline(__always)
   var is5: Bool { wire.version == .v5_0 }
+
+  /// Whether what came on it, and in which order, is not all known.
+  var isUnsure: Bool { hasLoss || isOrderUncertain || clocks.differ }
 
   /// Takes over what the connection speaks.
   /// - Returns: Whether its clauses are other ones than before.

@@ -65,6 +65,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case forwarded
   case recordedTwice
   case hostMayBeSame
+  case handedOn
+  case laterVersion
   case unknownExtension
   case notInflated
   case messageGivenUp
@@ -180,6 +182,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .forwarded: "it may be the same request, forwarded by a proxy"
     case .recordedTwice: "it may be the same connection, which the capture holds twice"
     case .hostMayBeSame: "both may name the same host, in two ways of writing"
+    case .handedOn: "a proxy has handed the request on, and may know its server by address alone"
+    case .laterVersion: "the client may prefer a later version of WebSocket, and come down to 13"
     case .unknownExtension: "an extension is in use that this suite does not know"
     case .notInflated: "the compressed payload could not be inflated"
     case .messageGivenUp: "the message was given up when the connection ended"

@@ -56,15 +56,20 @@ struct FaultJudge: Sendable {
     func places(_ isMeant: (FaultRule) -> Bool) -> RuleSet {
       rules.enumerated().reduce(into: RuleSet()) { if isMeant($1.element) { $0.insert($1.offset) } }
     }
-    let codes = MQTTFault.Code.allCases.map { code in
-      (code, places { rule in (rule.patterns + rule.doubts).contains { $0.code == code } })
+    var ofFault: [MQTTFault.Code: RuleSet] = [:]
+    for (place, rule) in rules.enumerated() {
+      for pattern in rule.patterns { ofFault[pattern.code, default: RuleSet()].insert(place) }
+      for pattern in rule.doubts { ofFault[pattern.code, default: RuleSet()].insert(place) }
     }
-    ofFault = Dictionary(uniqueKeysWithValues: codes)
+    self.ofFault = ofFault
     latest = (.fieldCut, ofFault[.fieldCut] ?? RuleSet())
-    ofFirstByte = (0...UInt8.max).map { byte in places { $0.speaks(of: byte, in: version) } }
-    firstBytes = rules.map { rule in
-      (0..<256).filter { rule.speaks(of: UInt8($0), in: version) }
+    var ofFirstByte = [RuleSet](repeating: RuleSet(), count: 256)
+    firstBytes = rules.enumerated().map { place, rule in
+      let bytes = (0..<256).filter { rule.speaks(of: UInt8($0), in: version) }
+      for byte in bytes { ofFirstByte[byte].insert(place) }
+      return bytes
     }
+    self.ofFirstByte = ofFirstByte
     ofConnect = places { $0.connect != nil }
     connectConditions = rules.enumerated().compactMap { place, rule in
       guard rule.sender != .server, let condition = rule.connect else { return nil }
@@ -89,7 +94,7 @@ struct FaultJudge: Sendable {
       return RuleSet()
     }
     let isWhole = packet.missing == 0 || Self.isWholeButForPayload(packet)
-    if hearing.isReported { count(packet, isWhole: isWhole, event, hearing, tally) }
+    if hearing.isReported { count(packet, isWhole: isWhole, event, hearing, &tally) }
     guard !isFaultless || type == .connect || type == .connack else { return RuleSet() }
     if isFaultless, type == .connect, satisfy(packet, event, hearing, &tally) { return RuleSet() }
     return judge(
@@ -100,21 +105,23 @@ struct FaultJudge: Sendable {
   @inline(__always)
   private mutating func count(
     _ packet: borrowing MQTTPacketView, isWhole: Bool, _ event: borrowing EventView,
-    _ hearing: Hearing, _ tally: Tally
+    _ hearing: Hearing, _ tally: inout Tally
   ) {
     let kind = Kind(
       isWhole: isWhole, isJudged: hearing.mode == .judged, event.context.sender
     ).index
     let cell = kind << 8 | Int(packet.header.firstByte)
     // Of what may stay undecided the first places are kept.
-    if kind & 3 != 0, cells[cell] < tally.maximumFindings { keepPlace(cell, kind, hearing, tally) }
+    if kind & 3 != 0, cells[cell] < tally.maximumFindings { keepPlace(cell, kind, hearing, &tally) }
     cells[cell] += 1
     if properties != nil, !packet.propertySet.isEmpty {
-      count(packet.propertySet, of: packet.type, kind, hearing, tally)
+      count(packet.propertySet, of: packet.type, kind, hearing, &tally)
     }
   }
 
-  private mutating func keepPlace(_ cell: Int, _ kind: Int, _ hearing: Hearing, _ tally: Tally) {
+  private mutating func keepPlace(
+    _ cell: Int, _ kind: Int, _ hearing: Hearing, _ tally: inout Tally
+  ) {
     let place = tally.place(kind & 3 == 1 ? .incompletePacket : .inferredVersion, hearing)
     firstPlaces[cell, default: []].append((placeCount, place))
     placeCount += 1
@@ -122,12 +129,12 @@ struct FaultJudge: Sendable {
 
   private mutating func count(
     _ set: MQTTPropertySet, of type: MQTTPacketType, _ kind: Int, _ hearing: Hearing,
-    _ tally: Tally
+    _ tally: inout Tally
   ) {
     set.forEach { id in
       let cell = PropertyCells.cell(kind, type, id)
       if kind & 3 != 0, properties?[cell] ?? 0 < tally.maximumFindings {
-        keepPlace(cells.count + cell, kind, hearing, tally)
+        keepPlace(cells.count + cell, kind, hearing, &tally)
       }
       properties?.add(cell)
     }

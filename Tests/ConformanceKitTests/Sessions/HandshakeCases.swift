@@ -10,6 +10,12 @@ extension SessionCase {
     .fails("RFC6455-4.1-5", "no name", saying: "names no server") {
       $0.askThroughTLS(of: "example.com:8443", naming: nil)
     },
+    .isOpen("RFC6455-4.1-5", "no name of one that a proxy stands for", saying: "a proxy") {
+      $0.askThroughTLS(of: "example.com", naming: nil) { $0.add("X-Forwarded-For", "192.0.2.7") }
+    },
+    .fails("RFC6455-4.1-5", "no name, and the origin of a page", saying: "names no server") {
+      $0.askThroughTLS(of: "example.com", naming: nil) { $0.add("Origin", "https://example.com") }
+    },
     .passes("RFC6455-4.1-5", "a name") {
       $0.askThroughTLS(of: "example.com", naming: "example.com")
     },
@@ -58,6 +64,11 @@ extension SessionCase {
     request("4.1-12", "no key") { $0.remove("Sec-WebSocket-Key") },
     request("4.1-12", "a key of 8 bytes") { $0.set("Sec-WebSocket-Key", "AAAAAAAAAAA=") },
     request("4.1-15", "version 8") { $0.set("Sec-WebSocket-Version", "8") },
+    request("4.1-15", "version 12") { $0.set("Sec-WebSocket-Version", "12") },
+    request("4.1-15", "version 013") { $0.set("Sec-WebSocket-Version", "013") },
+    request("4.1-15", "version 025") { $0.set("Sec-WebSocket-Version", "025") },
+    request("4.1-15", "version 256") { $0.set("Sec-WebSocket-Version", "256") },
+    request("4.1-15", "two versions in one") { $0.set("Sec-WebSocket-Version", "25, 13") },
     request("4.1-15", "no version") { $0.remove("Sec-WebSocket-Version") },
     request("11.3.1-1", "two keys") { $0.add("Sec-WebSocket-Key", Head.key) },
     request("11.3.5-1", "two versions") { $0.add("Sec-WebSocket-Version", "13") },
@@ -66,6 +77,10 @@ extension SessionCase {
   private static let requestHeads: [SessionCase] =
     Array(badRequests.joined())
     + [
+      .isOpen("RFC6455-4.1-15", "a version to come, as in section 4.4", saying: "a later version") {
+        $0.ask { $0.set("Sec-WebSocket-Version", "25") }
+        $0.close(.server)
+      },
       .passes("RFC6455-4.1-9", "an address and a port") { $0.ask { $0.set("Host", "[::1]:80") } },
       .passes("RFC6455-4.1-11", "among others") {
         $0.ask { $0.set("Connection", "keep-alive, upgrade") }

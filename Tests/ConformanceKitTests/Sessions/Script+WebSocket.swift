@@ -101,7 +101,9 @@ extension Script {
   }
 
   /// The client asks for WebSocket through TLS, whose hello may name the server.
-  mutating func askThroughTLS(of host: String, naming serverName: String?) {
+  mutating func askThroughTLS(
+    of host: String, naming serverName: String?, _ change: (inout Head) -> Void = { _ in }
+  ) {
     wire = .webSocket
     open()
     wire = .tls
@@ -110,7 +112,10 @@ extension Script {
       cipherSuite: "TLS_AES_128_GCM_SHA256", serverName: serverName)
     add(.client, .tls(.handshake(hellos)))
     wire = .webSocket
-    request { $0.set("Host", host) }
+    request {
+      $0.set("Host", host)
+      change(&$0)
+    }
   }
 
   private mutating func request(_ change: (inout Head) -> Void) {

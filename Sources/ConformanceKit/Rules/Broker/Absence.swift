@@ -73,8 +73,10 @@ extension BrokerJudge {
   func isExpired(
     _ skipped: Publication, _ delivery: borrowing Delivery, _ state: borrowing ConnectionState
   ) -> Bool {
-    skipped.isSingle && isEstablished(delivery, skipped) && !state.clocks.differ
-      && (age(of: skipped, beyondExpiryIn: state) ?? 0) > Self.tolerance
+    guard skipped.isSingle, isEstablished(delivery, skipped), !state.clocks.differ,
+      let age = age(of: skipped, beyondExpiryIn: state)
+    else { return false }
+    return age > Self.tolerance
   }
 
   /// Whether a message that was left out was larger than its receiver takes, whatever the server adds to it.

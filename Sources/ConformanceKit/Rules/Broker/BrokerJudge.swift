@@ -171,9 +171,6 @@ struct BrokerJudge {
   }
 
   /// Takes a message of a server, with what the client's subscriptions have to say of its topic.
-  ///
-  /// Rules that each message is judged by are handed the state of its connection to be changed, though they only read
-  /// it: borrowed, its 784 bytes are copied for each of them.
   mutating func deliver(
     _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash,
     _ matching: consuming Matching, _ event: borrowing EventView, _ state: inout ConnectionState,
@@ -325,9 +322,10 @@ struct BrokerJudge {
 extension ConnectionState {
   /// Whether everything is known that the client is subscribed to.
   var routesAreKnown: Bool {
-    lossReason(of: .client) == nil && opening.connect != nil
-      && (isNewSession == true || isContinued)
-      && !subscribing.subscriptions.isOverfull && !subscribing.subscriptions.hasExtension
-      && !subscribing.subscriptions.hasFaultyRequest
+    guard lossReason(of: .client) == nil, opening.connect != nil,
+      !subscribing.subscriptions.isOverfull, !subscribing.subscriptions.hasExtension,
+      !subscribing.subscriptions.hasFaultyRequest
+    else { return false }
+    return isContinued ? true : isNewSession == true
   }
 }

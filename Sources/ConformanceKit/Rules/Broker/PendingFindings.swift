@@ -67,7 +67,7 @@ struct PendingFindings {
 
   /// Takes back what a delivery shows to be no violation, now and later: the copy that is as it should be came.
   mutating func settle(_ rule: MQTTRule, on connection: Int, key: UInt64, _ hearing: Hearing) {
-    _ = settled.update(Self.copy(rule, connection, key)) { value, _ in value = true }
+    if !settled.isFull { _ = settled.update(Self.copy(rule, connection, key)) { _, _ in } }
     takeBack(rule, on: connection, key: key, hearing)
   }
 

@@ -167,7 +167,9 @@ extension BrokerJudge {
     let rule = MQTTRule.repeatsComeWithSession
     let hearing = hearing.of(sender)
     let doubt: UndecidedReason? =
-      if message.isDoubtful || state[sender].hasGap {
+      if message.isDoubtful {
+        .gap(of: sender)
+      } else if state[sender].hasGap {
         .gap(of: sender)
       } else if resumption.losses != losses {
         .connectionsUnseen
@@ -209,7 +211,9 @@ extension BrokerJudge {
     guard close.time.nanoseconds(since: resumption.moment.time) > Self.soon else { return false }
     switch sender {
     case .server: return resumption.serverIsPast
-    case .client: return resumption.clientIsPast && state.ending.client.disconnect != nil
+    case .client:
+      guard resumption.clientIsPast else { return false }
+      return state.ending.client.disconnect != nil
     }
   }
 }

@@ -209,12 +209,12 @@ extension BrokerJudge {
       breakOff(
         Moment(time: close.time, frame: event.context.frame), connection, state)
     }
+    let isUnsure = state.isUnsure
     ended.end = ClientSessions.End(
       moment: Moment(time: close.time, frame: event.context.frame),
       last: max(close.time, event.context.time), first: close.first,
       lasts: lasts,
-      hasLoss: close.how == .endOfCapture || state.hasLoss || state.isOrderUncertain
-        || state.clocks.differ, losses: losses,
+      hasLoss: close.how == .endOfCapture || isUnsure, losses: losses,
       isKnown: close.how == .fin ? close.isAnswered : close.first == .server)
     if lasts != 0, close.how != .endOfCapture {
       ended.end?.rest = Boxed(

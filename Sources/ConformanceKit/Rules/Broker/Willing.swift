@@ -73,8 +73,8 @@ extension BrokerJudge {
       state.unsubscribing.open.count == 0,
       state.lastPlain < context.time.nanoseconds.addingSaturating(-Self.willSettled)
     else { return }
-    let keepAlive =
-      state.opening.connack?.serverKeepAlive ?? state.opening.connect?.keepAlive ?? 0
+    let opening = state.opening
+    let keepAlive = opening.connack?.serverKeepAlive ?? opening.connect?.keepAlive ?? 0
     guard let last = state.client.lastTime,
       keepAlive == 0
         || context.time.nanoseconds(since: last) <= Int64(keepAlive) * 1_000_000_000
@@ -90,7 +90,7 @@ extension BrokerJudge {
     if state.opening.connect == nil { wills.doubt(state.identity.endpoint) }
     let connection = event.context.connection
     guard let held = wills.remove(connection), close.how != .endOfCapture, hearing.mode == .judged,
-      state.isFromStart, !state.hasLoss, !state.isOrderUncertain, !state.clocks.differ,
+      state.isFromStart, !state.isUnsure,
       let connack = state.opening.connack, connack.code == 0
     else { return }
     let isContested = held.isContested || takenOver[connection] != nil
@@ -108,7 +108,8 @@ extension BrokerJudge {
         $0.dropIsShown = false
       }
     }
-    guard state.ending.client.disconnect == nil || state.ending.client.code != 0 else { return }
+    let ending = state.ending.client
+    guard ending.disconnect == nil || ending.code != 0 else { return }
     let alive = (state.server.lastTime ?? connack.moment.time).nanoseconds
     let due = Wills.Due(
       moment: Moment(time: close.time, frame: event.context.frame), accepted: connack.moment,

@@ -194,7 +194,8 @@ extension BrokerJudge {
     _ tally: inout Tally
   ) {
     let rule = MQTTRule.willIsRemoved
-    let isRepeat = packet.packetID.flatMap { state.exchanges.fromServer.open[$0] } != nil
+    var isRepeat = false
+    if let id = packet.packetID { isRepeat = state.exchanges.fromServer.open[id] != nil }
     // At QoS 1 a message may come twice; and the first one may be the will of a session before.
     guard isSecond == true, will.early == nil, packet.qos != 1, will.qos != 1, will.holders == 1,
       !isRepeat, delivery.matching.count == 1, !delivery.matching.isShared,

@@ -162,7 +162,7 @@ extension ConnectionState {
 
   // MARK: What the server can do
 
-  private func judgeAbility(
+  private mutating func judgeAbility(
     _ packet: borrowing MQTTPacketView, _ terms: Terms, _ event: borrowing EventView,
     _ hearing: Hearing, _ tally: inout Tally
   ) {

@@ -77,10 +77,12 @@ struct MQTTJudge {
     }
     let isSecondConnect =
       sender == .client && packet.type == .connect && state.opening.connect != nil
-    let errors =
-      is5
-      ? state.errors(in: packet, event.context)
-      : isFaultless ? [] : ConnectionState.errorsOfName(in: packet, of: sender)
+    var errors: [MQTTRule] = []
+    if is5 {
+      errors = state.errors(in: packet, event.context)
+    } else if !isFaultless {
+      errors = ConnectionState.errorsOfName(in: packet, of: sender)
+    }
     let isForeign = is5 && state.opening.connack == nil && state.isOfForeignSession(packet)
     let isProvocation =
       !isFaultless || isSecondConnect || isInText || isForeign || !errors.isEmpty

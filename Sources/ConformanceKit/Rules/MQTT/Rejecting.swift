@@ -10,7 +10,9 @@ extension ConnectionState {
   ///   - context: Its place.
   /// - Returns: The clauses that call it an error.
   @inline(__always)
-  func errors(in packet: borrowing MQTTPacketView, _ context: EventContext) -> [MQTTRule] {
+  mutating func errors(
+    in packet: borrowing MQTTPacketView, _ context: EventContext
+  ) -> [MQTTRule] {
     let isLimited = terms != nil && packet.missing == 0
     guard isLimited || packet.hasFaults else { return [] }
     var rules = !packet.hasFaults ? [] : Self.faults(in: packet, of: context.sender)

@@ -22,6 +22,8 @@ extension WebSocketState {
     for condition in HandshakeCondition.request {
       if condition.rule == .requestIsGET, isMethodDoubtful {
         tally.leave(.requestIsGET, .startNotCaptured, hearing)
+      } else if condition.rule == .requestHasVersion, prefersLaterVersion(request) {
+        tally.leave(.requestHasVersion, .laterVersion, hearing)
       } else {
         condition.judge(handshake, event, hearing, &tally)
       }
@@ -32,8 +34,19 @@ extension WebSocketState {
     ExtensionRules(handshake).judge(event, hearing, &tally)
   }
 
+  /// A client may first ask for the version that it prefers, and section 4.4 has one that prefers 25: a version above
+  /// 13 is that of another document, while those below were drafts of this one or are set aside (section 11.6).
+  private func prefersLaterVersion(_ request: WebSocketRequest) -> Bool {
+    let versions = request.head.fields(named: "Sec-WebSocket-Version").map(\.value)
+    guard versions.count == 1, let text = versions.first, let version = UInt8(text) else {
+      return false
+    }
+    return version > 13 && String(version) == text
+  }
+
   /// Where there is TLS, its hello names the server, if that has a name to be found by: a hello holds no address and
-  /// nothing but fully qualified names (RFC 6066 section 3).
+  /// nothing but fully qualified names (RFC 6066 section 3). A proxy may have dialled an address, and hand on the name
+  /// that its own client asked for.
   private func judgeServerName(
     _ request: WebSocketRequest, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
@@ -42,6 +55,7 @@ extension WebSocketState {
     guard !namesServer else { return tally.satisfy(.serverIsNamed, hearing) }
     let host = request.head.fields(named: "Host").first?.value ?? ""
     guard HandshakeTarget.isQualifiedName(host) else { return }
+    guard !Self.isHandedOn(request) else { return tally.leave(.serverIsNamed, .handedOn, hearing) }
     let name = WebSocketFault.withoutUser(host)
     tally.violate(
       .serverIsNamed, event, hearing,
@@ -49,6 +63,12 @@ extension WebSocketState {
         "the client asked \(name) for WebSocket over TLS whose ClientHello names no server",
         expected: "a ClientHello with the extension server_name", actual: "none, with Host: \(name)"
       ))
+  }
+
+  /// Whether a request says that a proxy has handed it on (RFC 9110 section 7.6.3, RFC 7239, and what came before it).
+  private static func isHandedOn(_ request: WebSocketRequest) -> Bool {
+    ["Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"]
+      .contains { !request.head.fields(named: $0).isEmpty }
   }
 
   /// The target is the resource name, or an address on the host that the request names.
