@@ -191,18 +191,38 @@ public struct FrameDissector {
     let headerLength = Int(layout >> 12) &* 4
     guard headerLength >= 20, headerLength <= wireLength else { return count(.malformed, frame) }
     counts.segments &+= 1
+    let flags = TCPFlags(rawValue: UInt8(truncatingIfNeeded: layout))
     // NOP, NOP, kind 8, length 10.
     let hasClock = headerLength >= 32 && bytes.uint32(at: 20) == 0x0101_080A
+    let clock =
+      hasClock
+      ? bytes.uint32(at: 24) : flags.contains(.syn) ? Self.clock(in: bytes, headerLength) : nil
     let segment = TCPSegment(
       frame: frame.number, time: frame.time,
       source: Endpoint(address: header.source, port: sourcePort),
       destination: Endpoint(address: header.destination, port: destinationPort),
       sequenceNumber: sequence, acknowledgmentNumber: acknowledgment,
-      flags: TCPFlags(rawValue: UInt8(truncatingIfNeeded: layout)), window: window,
+      flags: flags, window: window,
       payload: bytes.clamped(headerLength, bytes.byteCount),
       payloadWireLength: wireLength &- headerLength, network: network,
-      headerLength: headerLength, timestampValue: hasClock ? bytes.uint32(at: 24) : nil)
+      headerLength: headerLength, timestampValue: clock)
     try body(segment)
+  }
+
+  /// Looks for the sender's clock among the options of a SYN, where it stands in any place (RFC 9293 section 3.1).
+  @inline(never)
+  private static func clock(in bytes: RawSpan, _ headerLength: Int) -> UInt32? {
+    var place = 20
+    while place < headerLength, let kind = bytes.uint8(at: place), kind != 0 {
+      if kind == 8 { return bytes.uint32(at: place + 2) }
+      guard kind != 1 else {
+        place += 1
+        continue
+      }
+      guard let length = bytes.uint8(at: place + 1), length >= 2 else { return nil }
+      place += Int(length)
+    }
+    return nil
   }
 
   /// Counts a header that cannot be used.

@@ -54,7 +54,8 @@ public struct TCPSegment: ~Escapable {
   public let network: UInt32
   /// The length of the header, with its options, in bytes.
   public let headerLength: Int
-  /// The clock of the sender, TSval (RFC 7323 section 3.2), where the option stands as nearly all put it: behind two NOP.
+  /// The clock of the sender, TSval (RFC 7323 section 3.2), where the option stands as nearly all put it: behind two NOP,
+  /// and in a SYN anywhere.
   let timestampValue: UInt32?
 
   /// Creates a segment.

@@ -50,6 +50,11 @@ struct SessionTraffic: TCPConsumer {
     return connection
   }
 
+  func beginsSession(_ bytes: RawSpan) -> Bool {
+    if case .level = MQTTRecognizer.connectLevel(bytes) { return true }
+    return HTTPStart(bytes) == .request || TLSRecognizer.hello(bytes) == 1
+  }
+
   mutating func received(_ bytes: RawSpan, _ direction: Direction) -> Bool {
     guard let record = direction.connection.record else { return takeReceived(bytes, direction) }
     record.look(through: bytes, direction.side, emitter.secrets?.rules)

@@ -84,6 +84,9 @@ protocol TCPConsumer {
     _ count: Int, _ reason: Gap.Reason, _ direction: TCPDirection<Connection>
   ) -> Bool
 
+  /// Whether bytes are such as a client begins a connection with, and hardly anything else.
+  func beginsSession(_ bytes: RawSpan) -> Bool
+
   /// The connection is over; it is the last call for it.
   mutating func closed(_ closing: FlowClosing, on connection: Connection)
 }

@@ -50,9 +50,12 @@ extension TCPReassembler {
     let side: Side = isFromLower == flow.isFirstLower ? .first : .second
     guard flow[side].nextSequence != nil else { return false }
     let isAnswer = segment.flags.contains(.acknowledgment)
-    // The same number again is a retransmission, unless all was over.
+    // The same number again is a retransmission, unless all was over; with the same time it is a copy even then.
     let offset = flow[side].offset(of: segment.sequenceNumber &+ 1)
-    if offset == flow[side].startOffset { return flow.isClosed && !isAnswer }
+    if offset == flow[side].startOffset {
+      let isCopy = flow.clockOfSYN != nil && flow.clockOfSYN == segment.timestampValue
+      return flow.isClosed && !isAnswer && !isCopy
+    }
     // The first data was captured before its SYN.
     if flow.isStarting, !flow[side].isExact, !flow[side].isBegun, let offset,
       (-Self.largestWindow...0).contains(offset)
@@ -63,6 +66,33 @@ extension TCPReassembler {
     // An answer that the capture saw late, behind the first bytes, acknowledges this connection's SYN.
     let acknowledged = flow[side.other].offset(of: segment.acknowledgmentNumber)
     return acknowledged.map { !(0...Self.largestWindow).contains($0) } ?? true
+  }
+
+  /// The least distance, in bytes, at which the beginning of a session is that of another connection.
+  private static var farAway: Int32 { Int32(largestWindow) }
+
+  /// Tells whether a segment without SYN is the first of another connection between the same ports, whose SYN was not
+  /// captured, as where a filter takes data alone: it stands far from the stream and begins as a session does.
+  @inline(__always)
+  func isOfAnother(_ segment: borrowing TCPSegment, _ direction: Direction) -> Bool {
+    guard segment.payloadWireLength > 0, !segment.flags.contains(.syn),
+      let next = direction.connection[direction.side].nextSequence
+    else { return false }
+    let distance = Int32(bitPattern: segment.sequenceNumber &- next)
+    guard distance >= Self.farAway || distance <= -Self.farAway else { return false }
+    return consumer.beginsSession(segment.payload)
+  }
+
+  /// Ends a flow and takes the first segment of the next one between the same ports.
+  @inline(never)
+  mutating func takeAnew(
+    _ segment: borrowing TCPSegment, in old: Flow, _ key: FlowKey, _ isFromLower: Bool,
+    _ arrival: Arrival
+  ) {
+    cut(old, arrival)
+    guard let flow = newFlow(key, isFromLower, segment, arrival) else { return }
+    flow.segments = 1
+    takeApart(segment, Direction(flow, .first, arrival))
   }
 
   /// The largest window without scaling: so many bytes may follow a SYN at once.
@@ -83,7 +113,8 @@ extension TCPReassembler {
       second: isAnswer ? segment.source : segment.destination,
       isFromStart: flags.contains(.syn), arrival: arrival)
     let flow = Flow(
-      key: key, isFirstLower: isAnswer ? !isFromLower : isFromLower, opening: opening)
+      key: key, isFirstLower: isAnswer ? !isFromLower : isFromLower, opening: opening,
+      clockOfSYN: opening.isFromStart && !isAnswer ? segment.timestampValue : nil)
     if isAnswer { flow[.first].start(behind: segment.acknowledgmentNumber, isSeen: false) }
     flows.insert(flow)
     return flow

@@ -63,12 +63,15 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     @exclusivity(unchecked) var isFromStart: Bool
     /// The first segment.
     let start: Arrival
+    /// The sender's clock in the SYN, as far as it was captured and has one.
+    let clockOfSYN: UInt32?
 
-    init(key: FlowKey, isFirstLower: Bool, opening: FlowOpening) {
+    init(key: FlowKey, isFirstLower: Bool, opening: FlowOpening, clockOfSYN: UInt32?) {
       self.key = key
       self.isFirstLower = isFirstLower
       isFromStart = opening.isFromStart
       start = opening.arrival
+      self.clockOfSYN = clockOfSYN
       lastFrame = opening.arrival.frame
       waitsSince = opening.arrival.frame
     }
@@ -147,6 +150,9 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     let isCalm = flow.isCalm
     let direction = Direction(consume flow, side, arrival)
     if isCalm, takeInPlace(segment, direction) { return }
+    if isOfAnother(segment, direction) {
+      return takeAnew(segment, in: direction.connection, key, isFromLower, arrival)
+    }
     takeApart(segment, direction)
   }
 
@@ -169,7 +175,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     return true
   }
 
-  private mutating func takeApart(
+  mutating func takeApart(
     _ segment: borrowing TCPSegment, _ direction: Direction
   ) {
     let flow = direction.connection

@@ -28,9 +28,16 @@ struct TransitWatch {
   /// The clock of the end when it was last seen, and when that was.
   private var clock: UInt32 = 0
   private var clockSeen = Self.never
+  /// The same of the first segment that shows it.
+  private var firstClock: UInt32 = 0
+  private var firstSeen = Self.never
 
-  /// What passes between two segments and is looked at, in nanoseconds.
+  /// What passes between two segments and is looked at, where the length of a tick is known and where not, in nanoseconds.
+  private static let pause: Int64 = 2_000_000_000
   private static let longPause: Int64 = 5_000_000_000
+  /// How long a clock is watched, and how often it ticks meanwhile, before the length of a tick is known.
+  private static let watched: Int64 = 1_000_000_000
+  private static let fewestTicks: Int64 = 50
   /// The longest tick of a clock that is in use, in nanoseconds: a slower one is taken for one that stood still.
   private static let longestTick: Int64 = 10_000_000
 
@@ -42,9 +49,26 @@ struct TransitWatch {
   @inline(__always)
   mutating func read(_ value: UInt32, at time: Int64) -> Bool {
     defer { (clock, clockSeen) = (value, time) }
-    guard clockSeen != Self.never, time &- clockSeen > Self.longPause else { return false }
+    guard clockSeen != Self.never else {
+      (firstClock, firstSeen) = (value, time)
+      return false
+    }
+    return time &- clockSeen > Self.pause && isSet(value, at: time)
+  }
+
+  @inline(never)
+  private func isSet(_ value: UInt32, at time: Int64) -> Bool {
+    let passed = time &- clockSeen
     let ticks = Int64(Int32(bitPattern: value &- clock))
-    return ticks >= 0 && ticks &* Self.longestTick < (time &- clockSeen) / 2
+    guard ticks >= 0 else { return false }
+    let before = Int64(Int32(bitPattern: clock &- firstClock))
+    let watched = clockSeen &- firstSeen
+    if watched >= Self.watched, before >= Self.fewestTicks {
+      // What has passed by the sender's clock, and as much more as it and the way may differ.
+      let own = Double(ticks) * (Double(watched) / Double(before))
+      return own * 1.25 + 1e9 < Double(passed)
+    }
+    return passed > Self.longPause && ticks &* Self.longestTick < passed / 2
   }
 
   /// Takes what the end sends.

@@ -7,6 +7,15 @@ struct TLSRecognizer {
   /// Judges the first bytes of a side.
   /// - Returns: Who is the client, if they begin a handshake.
   func client(firstBytes bytes: RawSpan, of side: Side) -> Side? {
+    switch Self.hello(bytes) {
+    case 1: side
+    case 2: side.other
+    default: nil
+    }
+  }
+
+  /// The type of the message that bytes begin with as a handshake does: 1 is a ClientHello, and 2 a ServerHello.
+  static func hello(_ bytes: RawSpan) -> UInt8? {
     guard let record = TLSRecord(bytes), record.type == TLSRecord.handshake,
       let message = bytes.uint8(at: TLSRecord.headerSize)
     else { return nil }
@@ -18,11 +27,7 @@ struct TLSRecognizer {
       let length = Int(high) << 16 | Int(low)
       guard (Self.shortestHello - 4...Self.longestHello).contains(length) else { return nil }
     }
-    switch message {
-    case 1: return side
-    case 2: return side.other
-    default: return nil
-    }
+    return message
   }
 
   /// The bytes of the shortest message with a hello, and the most of one that is believed to be cut over records.

@@ -13,6 +13,8 @@ struct HTTPCourse {
   var responseBody: HTTPBodyReader?
   /// Whether that may be the answer to a HEAD, which has no body, whatever its head says.
   private var mayBeEmpty = false
+  /// Whether all that the server still sends is the body of an answer, whose end is that of the connection.
+  private var isBodyToTheEnd = false
   /// Whether it is known where the next request begins; nil as long as only the start of the connection can say so.
   private var isRequestKnown: Bool?
   private var isResponseKnown: Bool?
@@ -65,7 +67,8 @@ struct HTTPCourse {
     let framing = HTTPFraming(message, answering: method)
     switch framing {
     case .length, .chunked: (responseBody, mayBeEmpty) = (Self.body(framing), method == nil)
-    // The connection should end with it; if it goes on, nobody knows where.
+    // What answers a HEAD has no body.
+    case .untilClose where method != nil: isBodyToTheEnd = true
     case .untilClose, .contradictory: isResponseKnown = false
     }
   }
@@ -90,6 +93,7 @@ struct HTTPCourse {
   /// Takes what a piece of the server has of the body of an answer.
   /// - Returns: How many bytes that is; nil where nobody knows what the rest of the piece is.
   mutating func skipResponseBody(_ piece: RawSpan) -> Int? {
+    if isBodyToTheEnd { return piece.byteCount }
     if mayBeEmpty, responseBody != nil, HTTPStart(piece) == .response { responseBody = nil }
     mayBeEmpty = false
     guard let used = Self.skip(piece, of: &responseBody) else {
@@ -121,6 +125,7 @@ struct HTTPCourse {
   /// Takes the loss of bytes of the server.
   /// - Returns: Whether they were in the body of an answer, so that no answer is lost.
   mutating func loseResponseBytes(_ count: Int) -> Bool {
+    if isBodyToTheEnd { return true }
     if Self.lose(count, of: &responseBody) { return true }
     loseResponses()
     return false

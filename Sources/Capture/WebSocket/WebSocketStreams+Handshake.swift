@@ -247,6 +247,11 @@ extension WebSocketStreams {
         state.phase = .other
         return
       }
+      // Where all requests are here and none is for WebSocket, it is what a body says.
+      let isFromStart = direction.connection.opening.isFromStart
+      guard !state.course.knowsRequest(isFromStart: isFromStart) else {
+        return state.course.loseResponses()
+      }
       emitter.openIfNew(direction)
       if let loss = state.lostRequest {
         emitter.emitGap(loss.bytes, loss.reason, direction.other.at(loss.arrival))

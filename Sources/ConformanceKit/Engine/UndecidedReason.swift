@@ -67,6 +67,7 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case hostMayBeSame
   case handedOn
   case laterVersion
+  case erratumAllows
   case unknownExtension
   case notInflated
   case messageGivenUp
@@ -183,6 +184,7 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .recordedTwice: "it may be the same connection, which the capture holds twice"
     case .hostMayBeSame: "both may name the same host, in two ways of writing"
     case .handedOn: "a proxy has handed the request on, and may know its server by address alone"
+    case .erratumAllows: "a verified erratum allows it, as another section of the text does"
     case .laterVersion: "the client may prefer a later version of WebSocket, and come down to 13"
     case .unknownExtension: "an extension is in use that this suite does not know"
     case .notInflated: "the compressed payload could not be inflated"

@@ -194,6 +194,59 @@ import Wire
     #expect(closing.firstFrame > first.segments.count + 7)
   }
 
+  /// A session of which nothing but data was captured.
+  private static func data(client: UInt32, server: UInt32) -> [Segment] {
+    var dialogue = Dialogue(client: client, server: server)
+    for turn in session.turns { dialogue.send(turn.sender, turn.bytes, acknowledged: false) }
+    return dialogue.segments
+  }
+
+  @Test(
+    "19: the ports are used again, and nothing but data was captured",
+    arguments: [
+      (80_000, 156_000_000), (90_000_000, 80_000), (UInt32.max - 90_000_000, 9_000),
+      (3_000_000_000, 2_900_000_000),
+    ] as [(UInt32, UInt32)])
+  func reuseWithoutSYN(client: UInt32, server: UInt32) {
+    let tap = Tap(
+      Self.data(client: 1_000, server: 5_000) + Self.data(client: client, server: server))
+    for connection in 1...2 {
+      #expect(tap.packets(.client, connection: connection) == Self.session.packets(.client))
+      #expect(tap.packets(.server, connection: connection) == Self.session.packets(.server))
+    }
+    #expect(tap.openings.map(\.isFromStart) == [false, false])
+    #expect(tap.closings == [.endOfCapture, .endOfCapture])
+    #expect(tap.gaps == [] && tap.malformations == [] && tap.faults == [])
+  }
+
+  @Test("19: what is lost in a connection makes no other one of it", arguments: [60_000, 90_000])
+  func lossBeforeData(lost: UInt32) {
+    let ping: [UInt8] = [0xC0, 0]
+    var dialogue = Dialogue()
+    for turn in Self.session.turns.prefix(2) { dialogue.send(turn.sender, turn.bytes) }
+    dialogue.next[.client]? += lost
+    dialogue.send(.client, ping)
+    dialogue.send(.server, [0xD0, 0])
+    let tap = Tap(dialogue)
+    #expect(tap.openings.count == 1)
+    #expect(tap.gaps.map(\.bytes) == [Int(lost)])
+    #expect(tap.packets(.client).last?.bytes == ping)
+  }
+
+  @Test(
+    "19: all of a connection comes once more behind its end, as where it was captured twice",
+    arguments: [(9 as UInt32?, 9 as UInt32?, 1), (9, 10, 2), (nil, nil, 2), (9, nil, 2)])
+  func copyBehindTheEnd(clock: UInt32?, second: UInt32?, connections: Int) {
+    var once = Self.session.dialogue().segments
+    var again = once
+    once[0].clock = clock
+    again[0].clock = second
+    let tap = Tap(once + again)
+    #expect(tap.openings.count == connections)
+    #expect(tap.packets(.client).count == connections * Self.session.packets(.client).count)
+    #expect(tap.gaps == [] && tap.malformations == [] && tap.faults == [])
+  }
+
   @Test("19: port reuse in a real capture", .capturesOfOthers)
   func portReuseForReal() throws {
     let path = SharedCaptures.path("made-here/g12_port_reuse.pcap")

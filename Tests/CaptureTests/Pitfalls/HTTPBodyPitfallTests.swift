@@ -66,6 +66,31 @@ import Wire
     }
   }
 
+  @Test("37: a body that ends with the connection is all that comes", arguments: bodies)
+  func endlessBodies(body: String) {
+    for pieces in [1, 7, 1_460] {
+      for line in ["HTTP/1.1 200 OK\r\nConnection: close", "HTTP/1.0 200 OK"] {
+        var dialogue = WebSocketDialogue(pieces: pieces)
+        dialogue.send(.client, "GET /b HTTP/1.1\r\n\r\n")
+        dialogue.send(.server, "\(line)\r\n\r\n")
+        for _ in 0..<3 { dialogue.send(.server, body) }
+        dialogue.close()
+        #expect(dialogue.tap().types == [], "\(pieces) \(line)")
+      }
+    }
+  }
+
+  @Test("37: what accepts no request that was sent is the inside of a body")
+  func answerToNoRequest() {
+    var dialogue = WebSocketDialogue()
+    dialogue.send(.client, "GET /rfc6455.txt HTTP/1.1\r\n\r\n")
+    dialogue.dialogue.next[.server]? += 200
+    dialogue.send(.server, WebSocketDialogue.response())
+    dialogue.send(.server, [.text("no frame")])
+    dialogue.close()
+    #expect(dialogue.tap().types == [])
+  }
+
   @Test("37: the body of a refusal may come behind the next request", arguments: bodies)
   func refusalBodies(body: String) {
     var dialogue = WebSocketDialogue()

@@ -100,6 +100,8 @@ struct Streams: TCPConsumer {
     return flow
   }
 
+  func beginsSession(_ bytes: RawSpan) -> Bool { false }
+
   mutating func received(_ bytes: RawSpan, _ direction: TCPDirection<Flow>) -> Bool {
     let (flow, side) = (direction.connection, direction.side)
     var stream = side == .first ? flow.first : flow.second

@@ -59,6 +59,26 @@ import Testing
     }
   }
 
+  /// Behind a second of a clock that ticks at least 50 times in it, far shorter steps show; a tick is in milliseconds.
+  @Test(
+    arguments: [
+      (1, 15_029, 55_000, true), (1, 15_000, 19_750, false), (1, 15_000, 19_751, true),
+      (1, 200, 2_000, false), (1, 200, 2_001, true), (4, 5_000, 26_000, false),
+      (4, 5_000, 26_001, true), (20, 100, 3_500, false), (20, 100, 3_501, true),
+      (25, 10, 4_000, false), (25, 10, 5_001, true),
+    ] as [(UInt32, UInt32, Int64, Bool)])
+  func knowsTheTick(tick: UInt32, ticks: UInt32, pause: Int64, isSet: Bool) {
+    for start in [0, UInt32.max - 300] {
+      var watch = TransitWatch()
+      let second = start &+ 1_000 / tick
+      let news = [
+        watch.read(start, at: 7), watch.read(second, at: 1_000_000_007),
+        watch.read(second &+ ticks, at: 1_000_000_007 + pause * 1_000_000),
+      ]
+      #expect(news == [false, false, isSet])
+    }
+  }
+
   /// An end that does not acknowledge the other end may have been sent at any time since its sender was last heard.
   @Test(arguments: [(11 as UInt32, 5_000 as Int64, false), (10, 1_001, false), (10, 1_002, true)])
   func tellsEndsThatCross(number: UInt32, time: Int64, isLate: Bool) {

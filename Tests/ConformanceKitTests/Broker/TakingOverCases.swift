@@ -40,6 +40,37 @@ extension SharedCase {
       $0.on(2) { $0.finish() }
     },
     SharedCase(
+      "two connections of a client that ask at once, of which either may be the last",
+      in: [.v3_1_1],
+      [.absentSessionIsTold: (0, 0, 1, [11]), .olderConnectionEnds: (0, 0, 0, [])]
+    ) {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c", cleanStart: false, keepAlive: 0)))
+      $0.on(2) { $0.join("c") }
+      $0.server(.connack(.init()))
+      $0.on(2) { $0.close(.server) }
+      $0.close(.server)
+      $0.on(3) {
+        $0.join("c", cleanStart: false, isPresent: true)
+        $0.finish()
+      }
+    },
+    SharedCase(
+      "a client that asks again behind its CONNACK, and a session of the connection that ended",
+      in: [.v3_1_1], failed: [.absentSessionIsTold, .cleanStartEndsSession],
+      [.absentSessionIsTold: (1, 0, 1, [12])]
+    ) {
+      $0.join("c", cleanStart: false)
+      $0.wait(1)
+      $0.on(2) { $0.join("c") }
+      $0.close(.server)
+      $0.on(2) { $0.finish() }
+      $0.on(3) {
+        $0.join("c", cleanStart: false, isPresent: true)
+        $0.finish()
+      }
+    },
+    SharedCase(
       "an older connection that goes on", failed: [.olderConnectionEnds],
       [.olderConnectionEnds: (1, 0, 0, [8])]
     ) {

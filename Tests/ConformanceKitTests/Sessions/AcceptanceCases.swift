@@ -35,9 +35,6 @@ extension SessionCase {
     response("4.2.2-11", "the accept value of another key") {
       $0.set("Sec-WebSocket-Accept", WebSocketKey.accept(for: "AQIDBAUGBwgJCgsMDQ4PEC=="))
     },
-    response("11.3.2-1", "extensions twice") {
-      for _ in 0..<2 { $0.add("Sec-WebSocket-Extensions", "permessage-deflate") }
-    },
     response("11.3.3-1", "two accept values") {
       $0.add("Sec-WebSocket-Accept", WebSocketKey.accept(for: Head.key))
     },
@@ -55,6 +52,19 @@ extension SessionCase {
       },
       .isOpen("RFC6455-4.2.2-11", "no request in the capture", saying: "the request") {
         $0.answer()
+      },
+      .isOpen("RFC6455-11.3.2-1", "extensions twice", saying: "erratum") {
+        $0.ask { $0.add("Sec-WebSocket-Extensions", "permessage-deflate, bbf-usp-protocol") }
+        $0.answer {
+          $0.add("Sec-WebSocket-Extensions", "permessage-deflate")
+          $0.add("Sec-WebSocket-Extensions", "bbf-usp-protocol")
+        }
+        $0.close(.server)
+      },
+      .passes("RFC6455-11.3.2-1", "two extensions in one line") {
+        $0.upgrade(
+          offering: "permessage-deflate, bbf-usp-protocol",
+          accepting: "permessage-deflate, bbf-usp-protocol")
       },
     ]
 

@@ -128,10 +128,14 @@ struct ClientSessions {
 /// The last connections on which clients asked for their sessions, whatever the version, the address and the user.
 struct LastConnects {
   private var connections: [UInt64: Int32] = [:]
+  /// The connections whose CONNECT nothing has answered yet, with the names in it, and how many each name has: which of
+  /// two the server read first nobody knows, whatever the order in which they were captured.
+  private var asking: [Int: UInt64] = [:]
+  private var askers: [UInt64: Int32] = [:]
   /// The connections that began and have not said yet whose they are, with the times of their first segments.
   private var unnamed: [Int: Timestamp] = [:]
   private static let maximum = 65_536
-  /// What stands for a connection before that nobody knows.
+  /// What stands for a connection that nobody knows, or where it is not known which of several was the last.
   private static let unknown: Int32 = -1
 
   /// Whether there is a connection of which it does not show yet whose it is.
@@ -157,12 +161,38 @@ struct LastConnects {
   /// - Parameters:
   ///   - name: The client identifier.
   ///   - connection: Its connection.
+  ///   - isAnswered: Whether no CONNACK is waited for.
+  ///   - isOutOfOrder: Whether another one that was captured later, or hardly before, is told already.
   /// - Returns: The connection before; 0 where there is none.
-  mutating func take(_ name: UInt64, on connection: Int) -> Int32 {
+  mutating func take(
+    _ name: UInt64, on connection: Int, isAnswered: Bool = false, isOutOfOrder: Bool = false
+  ) -> Int32 {
     _ = end(connection)
     guard name != 0 else { return 0 }
-    guard connections[name] != nil || connections.count < Self.maximum else { return Self.unknown }
-    return connections.updateValue(Int32(clamping: connection), forKey: name) ?? 0
+    guard connections[name] != nil || connections.count < Self.maximum,
+      asking.count < Self.maximum
+    else { return Self.unknown }
+    let isContested = isOutOfOrder || askers[name] != nil
+    if !isAnswered, asking[connection] == nil {
+      asking[connection] = name
+      askers[name, default: 0] += 1
+    }
+    let last = isContested ? Self.unknown : Int32(clamping: connection)
+    let before = connections.updateValue(last, forKey: name) ?? 0
+    return isContested ? Self.unknown : before
+  }
+
+  /// Takes the answer to a CONNECT, or the end of its connection without one.
+  mutating func answer(_ connection: Int) {
+    guard let name = asking.removeValue(forKey: connection), let count = askers[name] else {
+      return
+    }
+    askers[name] = count > 1 ? count - 1 : nil
+  }
+
+  /// Whether a connection is the last one on which a client of an identifier asked for its session.
+  func isLast(_ connection: Int, of name: UInt64) -> Bool {
+    connections[name] == Int32(clamping: connection)
   }
 
   /// Takes note that a CONNECT was refused: the session is what it was.

@@ -7,8 +7,8 @@ extension BrokerJudge {
   /// nanoseconds: behind a longer pause there may have been one elsewhere.
   private static let pause: Int64 = 5_000_000_000
   /// Within how long two connections of a client may be one that was captured twice, on two interfaces of a router that
-  /// translates addresses, in nanoseconds.
-  private static let twice: Int64 = 100_000_000
+  /// translates addresses or by two hosts, whose clocks differ, in nanoseconds.
+  private static let twice: Int64 = 2_000_000_000
 
   /// Takes the CONNACK that accepts a client.
   mutating func accept(
@@ -22,8 +22,11 @@ extension BrokerJudge {
       let isOne =
         before.host != state.identity.host
         && connect.moment.time.nanoseconds(since: before.asked) <= Self.twice
-      // What waited for bytes in front of it is told behind what is newer.
-      let isNewer = connect.moment.frame > before.accepted.frame
+      // What waited for bytes in front of it is told behind what is newer, and of two that were answered at one time
+      // either may be the newer one.
+      let isNewer =
+        connect.moment.frame > before.accepted.frame
+        && lastConnects.isLast(event.context.connection, of: state.identity.name)
       if before.end == nil, !isOne, isNewer {
         takenOver[before.connection] = Takeover(
           moment: Moment(event.context), connection: event.context.connection)
@@ -47,6 +50,8 @@ extension BrokerJudge {
       if !sessionPresent { tally.satisfy(.absentSessionIsMade, hearing) }
       judgePresence(sessionPresent, before, event, &state, hearing, &tally)
     }
+    // What began before another one, and is told behind it, is not the last.
+    if let before, connect.moment.time < before.accepted.time { return }
     let entry = ClientSessions.Entry(
       connection: event.context.connection, host: state.identity.host, asked: connect.moment.time,
       accepted: Moment(event.context))
@@ -56,7 +61,7 @@ extension BrokerJudge {
   /// Takes the identifier that the server gives a client which has none: from then on it has the session of that name.
   mutating func assign(_ name: [UInt8], _ context: EventContext) {
     _ = lastConnects.take(
-      ConnectionIdentity.name(of: name.span.bytes), on: context.connection)
+      ConnectionIdentity.name(of: name.span.bytes), on: context.connection, isAnswered: true)
   }
 
   /// Judges whether a session is said to be there.
@@ -161,6 +166,7 @@ extension BrokerJudge {
   ) -> Bool {
     guard let end = before.end, end.losses == losses, before.host == state.identity.host,
       state.identity.previous == Int32(clamping: before.connection), !lastConnects.hasUnnamed,
+      lastConnects.isLast(context.connection, of: state.identity.name),
       let connect = state.opening.connect
     else { return false }
     return connect.moment.time.nanoseconds(since: end.moment.time) <= Self.pause

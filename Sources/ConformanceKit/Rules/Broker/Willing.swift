@@ -21,7 +21,10 @@ extension BrokerJudge {
     let (client, server) = (state.identity.client, state.identity.endpoint)
     // Where bytes of it are missing, nobody knows whose it is.
     if packet.missing == 0 {
-      state.identity.previous = lastConnects.take(state.identity.name, on: context.connection)
+      let last = sessions[client]?.accepted.time
+      state.identity.previous = lastConnects.take(
+        state.identity.name, on: context.connection,
+        isOutOfOrder: last.map { context.time.nanoseconds(since: $0) < Self.willNear } ?? false)
     }
     wills.contest(client, by: context.connection, at: context.time, within: Self.willPause)
     guard let connect = packet.connect, packet.missing == 0 else { return wills.doubt(server) }

@@ -270,6 +270,7 @@ struct MQTTJudge {
     case .pingresp: state.serverPongs(event.context, hearing, &tally)
     case .connack:
       let isFirst = state.opening.connack == nil
+      broker.lastConnects.answer(event.context.connection)
       state.serverAccepts(packet, event, hearing, &tally)
       if packet.reasonCode ?? 0 != 0 {
         broker.lastConnects.takeBack(state.identity, on: event.context.connection)
@@ -405,6 +406,7 @@ struct MQTTJudge {
 
   /// Takes the end of a connection: where nobody knows whose it was, it may have been anybody's.
   mutating func endUnnamed(_ context: EventContext, isNamed: Bool, _ tally: inout Tally) {
+    broker.lastConnects.answer(context.connection)
     let start = broker.lastConnects.end(context.connection)
     guard start != nil || !isNamed else { return }
     noteLoss()
@@ -425,11 +427,14 @@ struct MQTTJudge {
   /// Notes a client of a version that there are no clauses of, which may have the session of one that is judged.
   mutating func meetOther(_ event: borrowing EventView) {
     broker.wills.meetOther()
-    guard case .mqtt(let packet) = event.body, let connect = packet.connect,
-      connect.clientID.byteCount > 0
-    else { return }
-    _ = broker.lastConnects.take(
-      ConnectionIdentity.name(of: connect.clientID), on: event.context.connection)
+    let connection = event.context.connection
+    guard case .mqtt(let packet) = event.body else {
+      if case .closed = event.body { broker.lastConnects.answer(connection) }
+      return
+    }
+    if packet.type == .connack { broker.lastConnects.answer(connection) }
+    guard let connect = packet.connect, connect.clientID.byteCount > 0 else { return }
+    _ = broker.lastConnects.take(ConnectionIdentity.name(of: connect.clientID), on: connection)
   }
 
   /// Judges what had to wait for the end of a file.

@@ -11,6 +11,8 @@ struct HandshakeCondition {
   var expected: String
   /// Whether nothing can be said when the first line can't be read.
   var needsStartLine = false
+  /// Why what looks like a violation may be none; nil where it is one.
+  var doubt: UndecidedReason?
 
   static let request: [HandshakeCondition] = [
     .init(
@@ -60,7 +62,8 @@ struct HandshakeCondition {
       expected: "Connection: Upgrade"),
     .init(
       rule: .extensionsStandOnce, faults: [(.repeatedHeader, .extensions)],
-      header: "Sec-WebSocket-Extensions", expected: "one Sec-WebSocket-Extensions"),
+      header: "Sec-WebSocket-Extensions", expected: "one Sec-WebSocket-Extensions",
+      doubt: .erratumAllows),
     .init(
       rule: .acceptStandsOnce, faults: [(.repeatedHeader, .accept)],
       header: "Sec-WebSocket-Accept", expected: "one Sec-WebSocket-Accept"),
@@ -83,6 +86,7 @@ struct HandshakeCondition {
       self.faults.contains { $0.code == fault.code && ($0.field ?? fault.field) == fault.field }
     }
     guard let fault else { return tally.satisfy(rule, hearing) }
+    if let doubt { return tally.leave(rule, doubt, hearing) }
     tally.violate(rule, event, hearing, .init(handshake, expected, fault))
   }
 }

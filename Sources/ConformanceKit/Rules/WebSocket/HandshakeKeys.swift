@@ -11,10 +11,8 @@ struct HandshakeKeys {
     var ends: ConnectionEnds?
     /// The bytes of the request.
     var request: UInt64
-    /// The answer that accepts, or the end of the connection behind a refusal; nil as long as none was captured.
+    /// The answer that accepts; nil as long as none was captured.
     var answer: Moment?
-    /// Whether the last request was refused.
-    var isRefused = false
   }
 
   private var sights: [String: Sight] = [:]
@@ -43,12 +41,11 @@ struct HandshakeKeys {
       waiting[own.connection] = key
       return
     }
-    // A client that has to authenticate, or is sent elsewhere, asks again on the same connection, which has no answer to
-    // that yet, and a proxy does on its own.
+    // A client that has to authenticate, or is sent elsewhere, asks again, and so does its proxy: with the same key, as
+    // a key that was refused has opened nothing.
     guard sight.connection != own.connection else {
       sights[key]?.moment = own.moment
       sights[key]?.answer = nil
-      sights[key]?.isRefused = false
       waiting[own.connection] = key
       return
     }
@@ -69,8 +66,9 @@ struct HandshakeKeys {
   /// Why a request with the key of an earlier one need not be a second one; nil where it is.
   private static func doubt(that second: Sight, isNewTo first: Sight) -> UndecidedReason? {
     guard let ends = second.ends, let earlier = first.ends else { return .startNotCaptured }
-    // A capture that was taken at two places shows a connection twice, and so do packets that came late again.
-    if ends == earlier, second.request == first.request { return .recordedTwice }
+    // A capture that was taken at two places shows a connection twice, and so do packets that came late again; between
+    // the places the server's address may be translated.
+    if ends.client == earlier.client, second.request == first.request { return .recordedTwice }
     // A capture on a proxy's machine shows what comes in, and the same again going out before the answer comes back:
     // connections are told in the order in which they are recognised, so that the order of frames counts as well, which
     // a recording does not have, and that of times, which two clocks may take.
@@ -81,40 +79,25 @@ struct HandshakeKeys {
     return isSoon && ends.clientHost != earlier.clientHost ? .forwarded : nil
   }
 
-  /// Notes that a connection's request is answered: for good, or by a refusal, behind which it may be asked again.
-  mutating func answer(_ context: EventContext, accepts: Bool) {
-    guard let key = waiting[context.connection] else { return }
-    guard accepts else {
-      sights[key]?.isRefused = true
-      return
-    }
-    waiting[context.connection] = nil
+  /// Notes that a connection's request is accepted.
+  mutating func accept(_ context: EventContext) {
+    guard let key = waiting.removeValue(forKey: context.connection) else { return }
     sights[key]?.answer = Moment(context)
-  }
-
-  /// Takes a loss, in which another request behind a refusal may be.
-  mutating func lose(on connection: Int) {
-    if let key = waiting[connection] { sights[key]?.isRefused = false }
   }
 
   /// Takes the end of a connection, on which nobody asks again.
-  mutating func end(_ context: EventContext) {
-    guard let key = waiting.removeValue(forKey: context.connection),
-      sights[key]?.isRefused == true
-    else { return }
-    sights[key]?.answer = Moment(context)
-  }
+  mutating func end(_ context: EventContext) { waiting[context.connection] = nil }
 }
 
-/// Both ends of a connection, as far as it is compared with others.
-struct ConnectionEnds: Equatable {
-  /// A hash of both: there is one for each connection.
-  private var both: UInt32
+/// The client's end of a connection, as far as it is compared with that of others.
+struct ConnectionEnds {
+  /// A hash of the client's end.
+  private(set) var client: UInt32
   /// A hash of the client's end without its port.
   private(set) var clientHost: UInt32
 
   init(_ opening: ConnectionOpening) {
-    both = Self.hash("\(opening.client) \(opening.server)")
+    client = Self.hash(opening.client[...])
     let colon = opening.client.lastIndex(of: ":") ?? opening.client.endIndex
     clientHost = Self.hash(opening.client[..<colon])
   }

@@ -28,17 +28,14 @@ struct WebSocketJudge {
       keys.judge(request, between: state.ends, event, hearing, &tally)
       state.takeRequest(request, event, hearing, &tally)
     case .handshake(.response(let response)):
-      keys.answer(event.context, accepts: response.accepts)
+      if response.accepts { keys.accept(event.context) }
       state.takeResponse(response, event, hearing, &tally)
     case .webSocket(let frame): state.takeFrame(frame, event, hearing, &tally)
-    case .gap:
-      keys.lose(on: event.context.connection)
-      state.lose(from: event.context.sender, hearing, &tally)
+    case .gap: state.lose(from: event.context.sender, hearing, &tally)
     case .malformed(let malformation):
       if malformation.code == Malformation.reservedOpcode {
         state.judgeCutHeader(malformation, event, hearing, &tally)
       }
-      keys.lose(on: event.context.connection)
       state.lose(from: event.context.sender, hearing, &tally)
     case .closed(let closing):
       keys.end(event.context)

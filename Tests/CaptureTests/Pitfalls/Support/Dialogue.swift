@@ -13,6 +13,8 @@ struct Segment {
   var wireLength: Int?
   var clientPort: UInt16 = 40_000
   var serverPort: UInt16 = 1_883
+  /// The sender's clock (RFC 7323).
+  var clock: UInt32?
 
   /// The sequence number behind the payload.
   var end: UInt32 { sequence &+ UInt32(payload.count) }

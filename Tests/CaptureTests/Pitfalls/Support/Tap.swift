@@ -46,7 +46,8 @@ struct Tap {
           source: isClient ? client : server, destination: isClient ? server : client,
           sequenceNumber: segment.sequence, acknowledgmentNumber: segment.acknowledgment ?? 0,
           flags: flags, window: 65_535, payload: segment.payload.span.bytes,
-          payloadWireLength: segment.wireLength ?? segment.payload.count))
+          payloadWireLength: segment.wireLength ?? segment.payload.count, network: 0,
+          headerLength: 20, timestampValue: segment.clock))
       mostReserved = max(mostReserved, reassembler.consumer.budget.reserved)
     }
     isWatching = reassembler.waiting.hasAny(before: .max)
