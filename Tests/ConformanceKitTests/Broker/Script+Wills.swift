@@ -42,6 +42,15 @@ extension Script {
     part()
   }
 
+  /// The client with the will says something in frame 14, and leaves a millisecond more than some time behind it.
+  mutating func comeAfterMessage(of seconds: Double) {
+    comeAfterAll(leaving: {
+      $0.say(.client, "b", "3")
+      $0.wait(seconds)
+      $0.finish()
+    })
+  }
+
   /// A client with a will and a Keep Alive of 10 s leaves when it was silent for a while, and its will comes.
   mutating func comeAfterSilence(of seconds: Double) {
     meet()

@@ -274,6 +274,15 @@ extension SharedCase {
       })
     },
     SharedCase(
+      "a will as long behind a message as a server may close for it, and DISCONNECT",
+      [.disconnectDropsWill: (0, 0, 0, []), .willIsRemoved: (0, 0, 0, [])]
+    ) { $0.comeAfterMessage(of: 0.999) },
+    SharedCase(
+      "a will a millisecond longer behind a message, and DISCONNECT",
+      failed: [.disconnectDropsWill, .willIsRemoved],
+      [.disconnectDropsWill: (1, 0, 0, [17]), .willIsRemoved: (1, 0, 0, [17])]
+    ) { $0.comeAfterMessage(of: 1) },
+    SharedCase(
       "a will behind a request that was not answered, and DISCONNECT",
       [.disconnectDropsWill: (0, 0, 0, []), .willIsRemoved: (0, 0, 0, [])]
     ) {

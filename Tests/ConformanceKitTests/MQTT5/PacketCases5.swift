@@ -293,6 +293,12 @@ extension Case5 {
           topic: "w", payload: [0x61], properties: [.number(.payloadFormatIndicator, 1)]))
       $0.finish()
     },
+    Case5("a will that is called bytes", ["U5-3.1.3.2.3-1": (0, 1, 0, [])]) {
+      $0.agree(
+        will: .init(
+          topic: "w", payload: [0xFF], properties: [.number(.payloadFormatIndicator, 0)]))
+      $0.finish()
+    },
     Case5(
       about: "a will that is called UTF-8 and is cut", ["U5-3.1.3.2.3-1": (0, 0, 1, [2])]
     ) {

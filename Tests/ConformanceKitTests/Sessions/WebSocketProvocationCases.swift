@@ -115,6 +115,11 @@ extension WholeCase {
       $0.frame(.server, .pong, [1])
       $0.finishWebSocket()
     },
+    badText("data was on its way when the server answers a PING", (0, 0, 1, [4])) {
+      $0.text(.server)
+      $0.frame(.server, .pong, [1])
+      $0.finishWebSocket()
+    },
     badText("the server answers a PING, and says by code 1007 what was wrong", (0, 1, 0, [])) {
       $0.frame(.server, .pong, [1])
       $0.text(.server)
