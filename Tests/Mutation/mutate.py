@@ -38,7 +38,7 @@ STAGES = [
     "FormatTests|LedgerTests|SessionTallyTests/blame|TallyTests|SubscriptionListTests|PacketIDTableTests|HearingTests"
     "|SeenValueTests|RuleSetTests|ReceiverTests|FindingTests|LimitTests|CatalogueGuards|ConnectionClocksTests"
     "|ExampleTests|FindingSecretTests|BaselineTests|FingerprintTests|MergingTests|ReportTests|ReportFormatTests"
-    "|HostileReportTests|ReportedConnectionsTests|AttemptTests",
+    "|HostileReportTests|ReportedConnectionsTests|AttemptTests|HeldViolationsTests|ConductTests",
     "LossTests|SessionTwinTests|TwinTests|RedactedSessionTests|JudgeTests|ConformingBrokerTests",
 ]
 
