@@ -4,7 +4,7 @@ internal import Wire
 // Errors of MQTT 5.0 for which a packet is a Malformed Packet or a Protocol Error without a sentence that makes its
 // receiver check it (section 4.13.1): a receiver that closes the connection noticed, one that goes on need not have.
 extension ConnectionState {
-  /// Looks for such errors; to be asked before the packet is taken note of.
+  /// Looks for such errors; to be asked before the packet is taken note of, and behind its Topic Alias.
   /// - Parameters:
   ///   - packet: A packet of MQTT 5.0.
   ///   - context: Its place.
@@ -112,9 +112,8 @@ extension ConnectionState {
       return
     }
     let known = sender == .client ? terms.told.aliasesOfClient : terms.told.aliasesOfServer
-    if packet.topic.byteCount == 0, known[alias] == nil, !known.hasForgotten,
-      lossReason(of: sender) == nil
-    {
+    // One that comes with its topic is known by now.
+    if known[alias] == nil, !known.hasForgotten, lossReason(of: sender) == nil {
       rules += [.unknownAliasIsRejected, .aliasEndsWithConnection]
     }
   }
