@@ -179,6 +179,21 @@ struct LimitTests {
     #expect(result.satisfied == 1 && result.undecided == 0 && result.violated == 0)
   }
 
+  @Test(
+    "A will of two clients that more messages than are kept came behind is still known as theirs")
+  func forgottenWill() throws {
+    let result = try result("3.1.2-8") {
+      $0.meet()
+      for connection in 3...4 { $0.on(connection) { $0.join("c\(connection)", will: .gone()) } }
+      $0.on(2) { for index in 0..<Ledger.capacity { $0.say(.client, "b", "\(index)") } }
+      $0.on(3) { $0.close(.client, .reset) }
+      $0.say(.server, "a", "gone")
+      $0.on(4) { $0.finish() }
+      $0.part()
+    }
+    #expect(result.satisfied == 1 && result.undecided == 0 && result.violated == 0)
+  }
+
   @Test("More filters in one SUBSCRIBE than are kept: each still needs its code, in any order")
   func filtersOfOne() throws {
     let count = RequestingState.maximumFilters + 1

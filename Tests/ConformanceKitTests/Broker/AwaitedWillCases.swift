@@ -19,6 +19,15 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "a will that comes though its client is back in time to one that asked again meanwhile",
+      in: [.v5_0], [.returnDropsWill: (0, 0, 1, [22]), .willIsPublished: (0, 0, 0, [])]
+    ) {
+      $0.comeBackSoon { $0.ask(2, "a") }
+      $0.say(.server, "a", "gone")
+      $0.tell("2")
+      $0.part()
+    },
+    SharedCase(
       "no will where its client is back in time", in: [.v5_0],
       [.returnDropsWill: (0, 1, 0, []), .willIsPublished: (0, 0, 0, [])]
     ) {

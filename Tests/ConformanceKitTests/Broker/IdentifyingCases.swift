@@ -120,6 +120,34 @@ extension SharedCase {
         $0.finish()
       },
       SharedCase(
+        "a SUBSCRIBE with the identifier of an open UNSUBSCRIBE",
+        failed: [.clientTakesFreeIdentifier],
+        [
+          .clientTakesFreeIdentifier: (1, 1, 0, [5]), .clientRepeatsKeepIdentifier: (0, 0, 0, []),
+        ]
+      ) {
+        $0.join("c")
+        $0.unsubscribe(7, "b")
+        $0.subscribe(7, "a")
+        $0.unsuback(7)
+        $0.suback(7, 2)
+        $0.finish()
+      },
+      SharedCase(
+        "an UNSUBSCRIBE with the identifier of an open SUBSCRIBE",
+        failed: [.clientTakesFreeIdentifier],
+        [
+          .clientTakesFreeIdentifier: (1, 1, 0, [5]), .clientRepeatsKeepIdentifier: (0, 0, 0, []),
+        ]
+      ) {
+        $0.join("c")
+        $0.subscribe(7, "a")
+        $0.unsubscribe(7, "b")
+        $0.suback(7, 2)
+        $0.unsuback(7)
+        $0.finish()
+      },
+      SharedCase(
         "an identifier whose acknowledgement may be lost",
         [
           .clientTakesFreeIdentifier: (0, 1, 1, [6]), .qos1TakesFreeIdentifier: (0, 1, 0, []),

@@ -363,6 +363,15 @@ extension Case5 {
       $0.close(.client)
     },
     Case5(
+      "AUTH of success with a reason, and without a method",
+      failed: ["U5-3.15-1", "U5-3.15.2.2.2-1", "MQTT-4.12.0-5"],
+      ["U5-3.15.2.2.2-1": (1, 0, 0, [4]), "MQTT-4.12.0-5": (1, 1, 0, [4])]
+    ) {
+      $0.agree([plain], [plain])
+      $0.server(hex: "F0 06 00 04 1F 0001 61")
+      $0.close(.client)
+    },
+    Case5(
       "a PUBLISH before the CONNACK of an authentication", failed: ["MQTT-3.1.2-30"],
       ["MQTT-3.1.2-30": (1, 0, 0, [3])]
     ) {

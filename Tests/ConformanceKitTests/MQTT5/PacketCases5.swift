@@ -224,6 +224,23 @@ extension Case5 {
       $0.close(.server)
     },
     Case5(
+      about: "a CONNECT with two fields too many",
+      ["MQTT-3.1.2-16": (1, 0, 0, [2]), "MQTT-3.1.2-18": (1, 0, 0, [2])]
+    ) {
+      $0.open()
+      $0.client(hex: "10 14 \(mqtt) 05 02 0000 00 0001 63 0001 61 0001 62")
+      $0.close(.server)
+    },
+    Case5(
+      about: "a CONNECT with two fields too many, an empty one and a long one, or those of a will",
+      ["MQTT-3.1.2-16": (0, 0, 1, [2]), "MQTT-3.1.2-18": (0, 0, 1, [2])]
+    ) {
+      $0.open()
+      let rest = String(repeating: "61", count: 351)
+      $0.client(hex: "10 F302 \(mqtt) 05 02 0000 00 0001 63 0000 01 61 015F \(rest)")
+      $0.close(.server)
+    },
+    Case5(
       "a CONNECT with a will that may lack both its Property Lengths",
       ["MQTT-3.1.3-3": (0, 0, 1, [2]), "MQTT-3.1.2-9": (0, 0, 1, [2])]
     ) {

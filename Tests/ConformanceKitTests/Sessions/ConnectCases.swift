@@ -134,6 +134,19 @@ extension SessionCase {
       $0.connect(flags: 0x02, payload: field("c") + field("bob"))
       $0.close(.server)
     },
+    .isOpen("3.1.2-20", "two fields too many are those of a will", saying: "can't be told") {
+      $0.open()
+      $0.connect(
+        flags: 0x82, payload: field("c") + field("bob") + field("t") + field("m"))
+      $0.close(.server)
+    },
+    .fails("3.1.2-20", "three fields too many are one more than those of a will") {
+      $0.open()
+      $0.connect(
+        flags: 0x82,
+        payload: field("c") + field("bob") + field("t") + field("m") + field("secret"))
+      $0.close(.server)
+    },
     .passes("3.1.2-20", "user name only") {
       $0.open()
       $0.connect(flags: 0x82, payload: field("c") + field("bob"))
