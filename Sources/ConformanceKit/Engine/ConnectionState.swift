@@ -52,8 +52,10 @@ struct ConnectionState {
   var terms: Boxed<Terms>?
   /// What few connections need, see ``ownRare``; nil where there is nothing of it.
   var rare: Boxed<RareState>?
-  /// Nothing, ever. A value that has a weak reference is passed on by its address; without one the compiler copies all
-  /// of it for most functions that only read it, and counts the references in it, which was a tenth of the judge's time.
+  /// Nothing, ever: it makes the compiler pass the state on by its address.
+  ///
+  /// A value without a weak reference is copied, all of it, for most functions that only read it, and the references in
+  /// it are counted, which was a twelfth of the judge's time.
   private weak var anchor: AnyObject?
 
   init(number: Int) { self.number = number }

@@ -14,7 +14,9 @@ extension SessionCase {
       $0.askThroughTLS(of: "example.com", naming: nil) { $0.add("X-Forwarded-For", "192.0.2.7") }
     },
     .fails("RFC6455-4.1-5", "no name, and the origin of a page", saying: "names no server") {
-      $0.askThroughTLS(of: "example.com", naming: nil) { $0.add("Origin", "https://example.com") }
+      $0.askThroughTLS(of: "example.com:8443", naming: nil) {
+        $0.add("Origin", "https://example.com")
+      }
     },
     .passes("RFC6455-4.1-5", "a name") {
       $0.askThroughTLS(of: "example.com", naming: "example.com")

@@ -44,9 +44,10 @@ extension WebSocketState {
     return version > 13 && String(version) == text
   }
 
-  /// Where there is TLS, its hello names the server, if that has a name to be found by: a hello holds no address and
-  /// nothing but fully qualified names (RFC 6066 section 3). A proxy may have dialled an address, and hand on the name
-  /// that its own client asked for.
+  /// Where there is TLS, its hello names the server, if that has a name to be found by.
+  ///
+  /// A hello holds no address and nothing but fully qualified names (RFC 6066 section 3). A proxy may have dialled an
+  /// address, and hand on the name that its own client asked for.
   private func judgeServerName(
     _ request: WebSocketRequest, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
