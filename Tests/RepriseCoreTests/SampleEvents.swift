@@ -62,6 +62,11 @@ enum Sample {
     context(at: 60),
     .closed(ConnectionClosing(how: .fin, firstFrame: 9, firstTime: time, isAnswered: false)))
 
+  /// The end of a connection on which something came late.
+  static let lateClosing = Event(
+    context(at: 60),
+    .closed(ConnectionClosing(how: .fin, firstFrame: 9, firstTime: time, isLate: true)))
+
   static let closing = Event(
     context(at: 60), .closed(ConnectionClosing(how: .reset, firstFrame: 9, firstTime: time)))
 

@@ -55,7 +55,7 @@ import Wire
 
   @Test(arguments: [
     Sample.opening, Sample.ownOpening, Sample.closing,
-    Sample.lonelyClosing, Sample.gap, Sample.malformed,
+    Sample.lonelyClosing, Sample.lateClosing, Sample.gap, Sample.malformed,
   ])
   func keepsEventsThatAreNoPackets(event: Event) throws {
     #expect(try read(try record([event])) == [event])

@@ -162,7 +162,7 @@ struct LastConnects {
   ///   - name: The client identifier.
   ///   - connection: Its connection.
   ///   - isAnswered: Whether no CONNACK is waited for.
-  ///   - isOutOfOrder: Whether another one that was captured later, or hardly before, is told already.
+  ///   - isOutOfOrder: Whether another one that was accepted later is told already.
   /// - Returns: The connection before; 0 where there is none.
   mutating func take(
     _ name: UInt64, on connection: Int, isAnswered: Bool = false, isOutOfOrder: Bool = false

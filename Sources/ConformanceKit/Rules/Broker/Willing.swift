@@ -24,7 +24,7 @@ extension BrokerJudge {
       let last = sessions[client]?.accepted.time
       state.identity.previous = lastConnects.take(
         state.identity.name, on: context.connection,
-        isOutOfOrder: last.map { context.time.nanoseconds(since: $0) < Self.willNear } ?? false)
+        isOutOfOrder: last.map { context.time < $0 } ?? false)
     }
     wills.contest(client, by: context.connection, at: context.time, within: Self.willPause)
     guard let connect = packet.connect, packet.missing == 0 else { return wills.doubt(server) }

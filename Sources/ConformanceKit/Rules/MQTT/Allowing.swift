@@ -81,9 +81,9 @@ extension ConnectionState {
     _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
-    guard terms != nil else { return }
+    guard let told = terms?.value.told else { return }
     let sender = event.context.sender
-    if told(by: sender)?.fullSince != nil { judgeGoingOn(packet, sender, hearing, &tally) }
+    if told.fullSince(of: sender) != nil { judgeGoingOn(packet, sender, hearing, &tally) }
     switch packet.type {
     case .publish: notePublication(packet, event.context)
     case .puback, .pubrec, .pubcomp, .pubrel: judgeStep(packet, sender, hearing, &tally)
@@ -98,25 +98,23 @@ extension ConnectionState {
 
   /// Notes whether the quota of a side is used up, once a packet is taken note of.
   mutating func noteAllowances(_ packet: borrowing MQTTPacketView, _ context: EventContext) {
-    guard let terms = terms?.value else { return }
+    guard let terms else { return }
     switch packet.type {
     case .publish, .puback, .pubrec, .pubcomp: break
     default: return
     }
-    let publisher = packet.type == .publish ? context.sender : context.sender.other
-    let limits = publisher == .client ? terms.server : terms.client
-    let told = publisher == .client ? terms.told.fromClient : terms.told.fromServer
-    let isFull =
-      limits?.receiveMaximum.map { $0 < 65_535 && told.count >= Int($0) } ?? false
-    guard isFull != (self.told(by: publisher)?.fullSince != nil) else { return }
-    changeAllowance(of: publisher) { $0.note(isFull: isFull, at: context.time) }
+    let isClient = (packet.type == .publish) == (context.sender == .client)
+    let publisher: Peer = isClient ? .client : .server
+    let told = terms.value.told
+    let most =
+      isClient ? terms.value.server?.receiveMaximum : terms.value.client.receiveMaximum
+    let open = isClient ? told.fromClient.count : told.fromServer.count
+    let isFull = most.map { $0 < 65_535 && open >= Int($0) } ?? false
+    guard isFull != (told.fullSince(of: publisher) != nil) else { return }
+    ownTold()?[publisher].note(isFull: isFull, at: context.time)
   }
 
   private func told(by peer: Peer) -> Allowance? { terms?.value.told[peer] }
-
-  private mutating func changeAllowance(of peer: Peer, _ body: (inout Allowance) -> Void) {
-    change { body(&$0.told[peer]) }
-  }
 
   private func rule(ofAliasesTakenBy receiver: Peer) -> MQTTRule {
     receiver == .client ? .clientTakesAliases : .serverTakesAliases
@@ -131,13 +129,9 @@ extension ConnectionState {
     let hasAlias = packet.propertySet.contains(.topicAlias)
     guard packet.qos > 0 || hasAlias else { return }
     let isAllowed = hasAlias && isAllowed(aliasOf: packet, context)
-    let id = packet.packetID
-    let time = context.time
-    // The packet is not for the closure to keep.
-    var allowance = told(by: sender) ?? Allowance()
-    allowance.publish(packet, at: time)
-    if hasAlias { allowance.use(aliasOf: id, isAllowed: isAllowed) }
-    changeAllowance(of: sender) { $0 = allowance }
+    guard let told = ownTold() else { return }
+    told[sender].publish(packet, at: context.time)
+    if hasAlias { told[sender].use(aliasOf: packet.packetID, isAllowed: isAllowed) }
   }
 
   /// Whether the receiver has to take the alias of a message.
@@ -161,31 +155,28 @@ extension ConnectionState {
   ) {
     guard let id = packet.packetID else { return }
     let publisher = packet.type == .pubrel ? sender : sender.other
-    guard let allowance = told(by: publisher) else { return }
+    guard let told = ownTold() else { return }
+    let over = told[publisher].expiries[id]
     // One whose code is not there may be a failure.
     let isTaken = packet.reasonCode.map { $0 < 0x80 } ?? false
     if packet.type == .pubrec, isTaken, sender == .server {
       tally.satisfy(.lowerQoSIsTold, hearing)
     }
-    if packet.type == .puback || packet.type == .pubrec, allowance.aliased.contains(id) {
-      var isAliased = false
-      changeAllowance(of: publisher) {
-        isAliased = $0.acknowledge(id)
-        if isTaken { $0.isAliasJudged = true }
-      }
-      if isAliased, isTaken { tally.satisfy(rule(ofAliasesTakenBy: sender), hearing) }
+    if packet.type == .puback || packet.type == .pubrec, told[publisher].acknowledge(id), isTaken {
+      told[publisher].isAliasJudged = true
+      tally.satisfy(rule(ofAliasesTakenBy: sender), hearing)
     }
     noteEnd(id, of: publisher, packet.type, isTaken: isTaken)
-    guard let over = allowance.expiries[id] else { return }
+    guard let over else { return }
     switch packet.type {
     case .pubrel where hearing.moment.time.nanoseconds > over:
       tally.satisfy(.expiryEndsNoRelease, hearing)
-    case .pubrec where !isTaken: changeAllowance(of: publisher) { $0.expiries[id] = nil }
+    case .pubrec where !isTaken: told[publisher].expiries[id] = nil
     case .pubcomp:
       if isReleased(id, of: publisher, behind: over) {
         tally.satisfy(.expiryEndsNoCompletion, hearing)
       }
-      changeAllowance(of: publisher) { $0.expiries[id] = nil }
+      told[publisher].expiries[id] = nil
     default: break
     }
   }
@@ -203,7 +194,7 @@ extension ConnectionState {
       case (.pubcomp, .pubcomp): .completedIsOver
       default: nil
       }
-    if let rule { changeAllowance(of: publisher) { $0.end(id, by: rule) } }
+    if let rule { ownTold()?[publisher].end(id, by: rule) }
   }
 
   /// Whether the open PUBREL of a message came when the message was over.
@@ -228,9 +219,7 @@ extension ConnectionState {
     _ packet: borrowing MQTTPacketView, _ sender: Peer, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard packet.type != .publish else { return }
-    if told(by: sender)?.wentOnWhileFull == false {
-      changeAllowance(of: sender) { $0.wentOnWhileFull = true }
-    }
+    ownTold()?[sender].wentOnWhileFull = true
     tally.satisfy(
       sender == .client ? .clientDelaysOnlyMessages : .serverDelaysOnlyMessages, hearing)
     switch packet.type {
@@ -303,7 +292,7 @@ extension ConnectionState {
   ) {
     guard let allowance = told(by: publisher), allowance.hasAlias else { return }
     let rule = rule(ofAliasesTakenBy: publisher.other)
-    changeAllowance(of: publisher) { $0.isAliasJudged = true }
+    ownTold()?[publisher].isAliasJudged = true
     if let reason = lossReason(of: publisher) { return tally.leave(rule, reason, hearing) }
     guard !allowance.hasOddAlias else { return tally.leave(rule, .otherAtFault, hearing) }
     guard !event.context.isOrderUncertain, !isOrderUncertain else {

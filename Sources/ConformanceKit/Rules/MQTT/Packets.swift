@@ -171,8 +171,11 @@ extension MQTTJudge {
       return tally.satisfy(rule, hearing)
     }
     guard packet.missing == 0 else { return tally.leave(rule, .incompletePacket, hearing) }
-    // Section 3.15.2.1 lets a plain success leave everything out, against section 3.15.2.2.2.
-    let isPlain = !packet.hasProperties && (packet.reasonCode ?? 0) == 0
+    // Section 3.15.2.1 lets a success without properties leave everything out, against section 3.15.2.2.2; what it may
+    // leave out says the same where it is there.
+    let hasNone =
+      !packet.hasProperties || packet.propertySet.isEmpty && packet.propertySet.isWhole
+    let isPlain = hasNone && (packet.reasonCode ?? 0) == 0
     let isUnread = packet.hasProperties && !packet.propertySet.isWhole
     let isCut = packet.faults.contains {
       $0.field == .properties && ($0.code == .fieldCut || $0.code == .noPropertyLength)

@@ -167,9 +167,19 @@ final class ToldMessages {
   @exclusivity(unchecked) private var ofClient = Allowance()
   @exclusivity(unchecked) private var ofServer = Allowance()
 
+  /// What a side has sent; read and changed where it lies, as there are collections in it.
   subscript(peer: Peer) -> Allowance {
-    get { peer == .client ? ofClient : ofServer }
-    set { if peer == .client { ofClient = newValue } else { ofServer = newValue } }
+    @inline(__always) _read {
+      if peer == .client { yield ofClient } else { yield ofServer }
+    }
+    @inline(__always) _modify {
+      if peer == .client { yield &ofClient } else { yield &ofServer }
+    }
+  }
+
+  /// Since when the send quota of a side is used up; nil where it is not, or is not known to be.
+  func fullSince(of peer: Peer) -> Timestamp? {
+    peer == .client ? ofClient.fullSince : ofServer.fullSince
   }
 
   /// Takes a shared subscription.
@@ -258,8 +268,20 @@ extension ConnectionState {
   /// Changes the terms, where the CONNECT was seen as a whole.
   @inline(__always)
   mutating func change(_ body: (inout Terms) -> Void) {
-    guard terms != nil else { return }
-    if !isKnownUniquelyReferenced(&terms), let old = terms { terms = Boxed(old.value.copy) }
+    ownTerms()
     terms?.change(body)
+  }
+
+  /// What is remembered of messages, to be changed; nil where the CONNECT was not seen as a whole.
+  @inline(__always)
+  mutating func ownTold() -> ToldMessages? {
+    ownTerms()
+    return terms?.value.told
+  }
+
+  /// Sees that nobody else has the terms.
+  @inline(__always)
+  private mutating func ownTerms() {
+    if !isKnownUniquelyReferenced(&terms), let old = terms { terms = Boxed(old.value.copy) }
   }
 }
