@@ -44,6 +44,22 @@ import Testing
     #expect(joined.output == whole.output)
   }
 
+  /// What one file speaks first may be the only thing that the file of another part speaks.
+  @Test func theOrderOfPartsDecidesNothing() throws {
+    let files = Self.captures.filter { $0.contains("/keep-alive-") }
+    #expect(files.count > 1)
+    let scratch = try Scratch()
+    let reports = try (1...4).map { index in
+      let part = try judge(["--shard", "\(index)/4"], files)
+      return try scratch.write(Array(part.output.utf8), to: "\(index).json").path
+    }
+    let whole = try judge([], files)
+    for order in [reports, reports.reversed(), [reports[3], reports[1], reports[0], reports[2]]] {
+      let joined = try RepriseProcess.run(["report", "merge", "--format", "json"] + order)
+      #expect(joined.output == whole.output)
+    }
+  }
+
   @Test func nameAndCompanyDecideNothing() throws {
     let scratch = try Scratch()
     let file = try #require(Self.captures.first)

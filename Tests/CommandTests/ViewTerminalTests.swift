@@ -33,7 +33,9 @@ import Testing
   @Test func walksThroughASession() throws {
     let tmux = try Tmux()
     try tmux.enter("$reprise view \(Self.capture("qos-levels-v5")); echo status $?")
-    var rows = try tmux.wait("the list") { $0.contains("1/43  frame 4\n> 08:55:03.066767") }
+    var rows = try tmux.wait("the list") {
+      $0.contains("1/43  frame 4\n> 08:55:03.066767") && $0.contains("\n q quit  Enter details")
+    }
     #expect(rows[0].hasSuffix("qos-levels-v5/capture.pcap  1/43  frame 4"))
     #expect(rows[23].hasPrefix(" q quit  Enter details"))
     #expect(try tmux.ask("#{alternate_on}") == "1")

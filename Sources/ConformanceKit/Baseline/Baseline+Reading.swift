@@ -64,7 +64,19 @@ extension Baseline {
 }
 
 extension Baseline.Entry {
+  private static let keys = [
+    "clause", "subject", "fingerprint", "message", "reason", "owner", "expires",
+  ]
+
   fileprivate init(_ value: JSONValue, file: String, line: Int) throws(BaselineError) {
+    if case .object(let members) = value,
+      let strange = members.first(where: { !Self.keys.contains($0.key) })
+    {
+      // Misspelt, a date would never come.
+      throw BaselineError(
+        file, line: line,
+        "an entry has \"\(strange.key)\", which is none of \(Self.keys.joined(separator: ", "))")
+    }
     func text(_ key: String) throws(BaselineError) -> String? {
       guard let member = value[key] else { return nil }
       guard let text = member.text else {

@@ -11,6 +11,8 @@ struct SeenProtocols: Sendable, Hashable {
     var file: String
   }
 
+  /// By the first file, and those of one file in the order of ``WireProtocol/reported``: so it is the same however the
+  /// files are judged in parts.
   var counts: [Entry] = []
   /// The current file.
   var file = ""
@@ -19,7 +21,11 @@ struct SeenProtocols: Sendable, Hashable {
     if let index = counts.firstIndex(where: { $0.wire == wire }) {
       counts[index].connections += 1
     } else {
-      counts.append(Entry(wire: wire, connections: 1, file: file))
+      let behind = counts.reversed().prefix { entry in
+        entry.file == file && entry.wire.reportedPlace > wire.reportedPlace
+      }
+      counts.insert(
+        Entry(wire: wire, connections: 1, file: file), at: counts.count - behind.count)
     }
   }
 
@@ -50,6 +56,11 @@ extension WireProtocol {
     ("mqtt-5.0 inferred", .mqttInferred(.v5_0)), ("mqtt", .mqttUndetermined),
     ("websocket", .webSocket), ("http", .http), ("tls", .tls),
   ]
+
+  /// Its place among them.
+  var reportedPlace: Int {
+    Self.reported.firstIndex { $0.wire == self } ?? Self.reported.count
+  }
 
   /// The name in reports, which tells also what is only inferred.
   var reportedName: String { Self.reported.first { $0.wire == self }?.name ?? "mqtt" }

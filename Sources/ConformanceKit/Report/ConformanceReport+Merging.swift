@@ -123,11 +123,9 @@ extension SeenProtocols {
         joined[index].file = entry.file
       }
     }
-    // What one file has first comes first, and within it what its part tells first.
-    let order = joined.enumerated().sorted {
-      (ranks[$0.element.file] ?? 0, $0.offset) < (ranks[$1.element.file] ?? 0, $1.offset)
+    counts = joined.sorted {
+      (ranks[$0.file] ?? 0, $0.wire.reportedPlace) < (ranks[$1.file] ?? 0, $1.wire.reportedPlace)
     }
-    counts = order.map(\.element)
   }
 }
 

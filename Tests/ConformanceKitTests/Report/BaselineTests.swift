@@ -160,6 +160,11 @@ struct BaselineTests {
       ),
       (entry(#""fingerprint":"0123456789abcdef""#), "line 2: an entry has no \"reason\""),
       (
+        entry(#""fingerprint":"0123456789abcdef","reason":"","expirse":"2027-02-28""#),
+        "line 2: an entry has \"expirse\", which is none of clause, subject, fingerprint, message, reason, "
+          + "owner, expires"
+      ),
+      (
         entry(#""fingerprint":"0123456789abcdef","reason":"","expires":"2027-02-30""#),
         "line 2: \"expires\" is \"2027-02-30\", and no date such as 2027-01-31"
       ),
