@@ -137,7 +137,7 @@ struct JudgeTests {
     let reason = try result("2.2.2-1", report).reason
     #expect(
       reason
-        == "no MQTT 3.1.1 in the input; there is websocket on 1 connection, mqtt-5.0 on 1 connection"
+        == "no MQTT 3.1.1 in the input; there is mqtt-5.0 on 1 connection, websocket on 1 connection"
     )
   }
 
