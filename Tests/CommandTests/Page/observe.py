@@ -96,8 +96,11 @@ def tour(browser, page, expression):
     browser.run("page.select(page.session.events.find(({ fields }) => fields.type === 'PUBLISH' && fields.qos === 2))")
     browser.run("document.querySelector('#aside .field[data-path=qos]').focus()")
     seen["flag"] = browser.run("[...document.querySelectorAll('#aside .hex .lit')].map((each) => each.textContent.trim())")
-    browser.run("page.detail.mark(document.querySelector('#aside .hex [data-path=type]'))")
-    seen["flags"] = browser.run("[...document.querySelectorAll('#aside .field.lit')].map((each) => each.dataset.path).sort()")
+    # At once, as a layout that changes under the mouse marks what is there.
+    seen["flags"] = browser.run(
+        "page.detail.mark(document.querySelector('#aside .hex [data-path=type]')),"
+        " [...document.querySelectorAll('#aside .field.lit')].map((each) => each.dataset.path).sort()"
+    )
     # The permalink, in a document of its own.
     browser.open(page + permalink)
     seen["permalink"] = [permalink, text(browser, "#aside .finding .says")]
