@@ -80,6 +80,10 @@ extension TCPReassembler {
     else { return false }
     let distance = Int32(bitPattern: segment.sequenceNumber &- next)
     guard distance >= Self.farAway || distance <= -Self.farAway else { return false }
+    // What lies inside of the stream comes once more.
+    let start = direction.connection[direction.side].startOffset
+    let place = direction.connection[direction.side].offset + Int(distance)
+    guard distance > 0 || place < start else { return false }
     return consumer.beginsSession(segment.payload)
   }
 
@@ -90,9 +94,7 @@ extension TCPReassembler {
     _ arrival: Arrival
   ) {
     cut(old, arrival)
-    guard let flow = newFlow(key, isFromLower, segment, arrival) else { return }
-    flow.segments = 1
-    takeApart(segment, Direction(flow, .first, arrival))
+    if newFlow(key, isFromLower, segment, arrival) != nil { take(segment) }
   }
 
   /// The largest window without scaling: so many bytes may follow a SYN at once.

@@ -175,7 +175,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     return true
   }
 
-  mutating func takeApart(
+  private mutating func takeApart(
     _ segment: borrowing TCPSegment, _ direction: Direction
   ) {
     let flow = direction.connection

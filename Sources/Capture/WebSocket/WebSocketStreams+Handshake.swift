@@ -247,9 +247,12 @@ extension WebSocketStreams {
         state.phase = .other
         return
       }
-      // Where all requests are here and none is for WebSocket, it is what a body says.
+      // Where all requests are here and none is for WebSocket, what may stand inside of a body does.
       let isFromStart = direction.connection.opening.isFromStart
-      guard !state.course.knowsRequest(isFromStart: isFromStart) else {
+      guard
+        !state.course.knowsRequest(isFromStart: isFromStart)
+          || state.course.knowsResponse(isFromStart: isFromStart)
+      else {
         return state.course.loseResponses()
       }
       emitter.openIfNew(direction)

@@ -219,6 +219,23 @@ import Wire
     #expect(tap.gaps == [] && tap.malformations == [] && tap.faults == [])
   }
 
+  @Test("19: a CONNECT that comes once more behind much data is a copy", arguments: [1_000, 100_000])
+  func copyOfTheStart(size: Int) {
+    var dialogue = Dialogue()
+    dialogue.open()
+    for turn in Self.session.turns.prefix(2) { dialogue.send(turn.sender, turn.bytes) }
+    let connect = dialogue.segments.first { !$0.payload.isEmpty }
+    let publish = MQTTPacket(
+      .publish(.init(topic: "a", payload: [UInt8](repeating: 7, count: size))), version: .v3_1_1)
+    dialogue.send(.client, (try? publish.encoded()) ?? [])
+    dialogue.segments += [connect].compactMap { $0 }
+    dialogue.send(.client, [0xC0, 0])
+    let tap = Tap(dialogue)
+    #expect(tap.openings.count == 1 && tap.packets(.client).count == 3)
+    #expect(tap.packets(.client).last?.bytes == [0xC0, 0])
+    #expect(tap.gaps == [] && tap.malformations == [])
+  }
+
   @Test("19: what is lost in a connection makes no other one of it", arguments: [60_000, 90_000])
   func lossBeforeData(lost: UInt32) {
     let ping: [UInt8] = [0xC0, 0]

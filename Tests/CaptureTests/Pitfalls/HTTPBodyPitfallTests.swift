@@ -80,6 +80,16 @@ import Wire
     }
   }
 
+  @Test("37: what stands where an answer must is one, whatever was asked")
+  func answerToAPlainRequest() {
+    var dialogue = WebSocketDialogue()
+    dialogue.send(.client, "GET /chat HTTP/1.1\r\n\r\n")
+    dialogue.send(.server, WebSocketDialogue.response())
+    dialogue.send(.client, [.text("a")])
+    dialogue.close()
+    #expect(dialogue.tap().types == ["OPEN", "UPGRADED", "TEXT", "CLOSE"])
+  }
+
   @Test("37: what accepts no request that was sent is the inside of a body")
   func answerToNoRequest() {
     var dialogue = WebSocketDialogue()

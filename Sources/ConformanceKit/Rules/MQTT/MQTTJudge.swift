@@ -374,6 +374,7 @@ struct MQTTJudge {
     _ close: Closing, _ event: borrowing EventView, _ state: inout ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
+    broker.lastConnects.answer(event.context.connection)
     state.closeSuspicions(close, hearing, &tally)
     if let reason = hearing.givingUp {
       // Nobody knows any more to which server goes what its client publishes behind that, nor whose session it has.
@@ -406,7 +407,6 @@ struct MQTTJudge {
 
   /// Takes the end of a connection: where nobody knows whose it was, it may have been anybody's.
   mutating func endUnnamed(_ context: EventContext, isNamed: Bool, _ tally: inout Tally) {
-    broker.lastConnects.answer(context.connection)
     let start = broker.lastConnects.end(context.connection)
     guard start != nil || !isNamed else { return }
     noteLoss()
