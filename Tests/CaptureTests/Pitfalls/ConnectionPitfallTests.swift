@@ -219,7 +219,8 @@ import Wire
     #expect(tap.gaps == [] && tap.malformations == [] && tap.faults == [])
   }
 
-  @Test("19: a CONNECT that comes once more behind much data is a copy", arguments: [1_000, 100_000])
+  @Test(
+    "19: a CONNECT that comes once more behind much data is a copy", arguments: [1_000, 100_000])
   func copyOfTheStart(size: Int) {
     var dialogue = Dialogue()
     dialogue.open()
