@@ -197,7 +197,7 @@ package struct SessionStatistics {
     for connection in open.values.sorted(by: { $0.number < $1.number }) {
       // Nothing tells how they end, so what they ask is undecided.
       let file = file
-      connection.exchanges.giveUpAll { take($0, connection.number, file) }
+      connection.exchanges.giveUpAll { take($0, connection, file) }
       openQuestions = 0
       finish(connection, nil, by: .client)
     }
@@ -216,11 +216,10 @@ package struct SessionStatistics {
   ) {
     let before = connection.exchanges.count
     let file = file
-    let number = connection.number
     connection.exchanges.consume(event, isSelected: isSelected) { outcome in
-      take(outcome, number, file)
+      take(outcome, connection, file)
     }
-    connection.exchanges.takeAsked { key, serial in order.append((number, key, serial)) }
+    connection.exchanges.takeAsked { key, serial in order.append((connection.number, key, serial)) }
     openQuestions += connection.exchanges.count - before
     if openQuestions > limits.questions { giveUpOldest() }
     guard order.count > 1_024 + 2 * openQuestions else { return }
@@ -230,10 +229,13 @@ package struct SessionStatistics {
     }
   }
 
-  private mutating func take(_ outcome: ExchangeOutcome, _ number: Int, _ file: Int) {
+  private mutating func take(
+    _ outcome: ExchangeOutcome, _ connection: OpenConnection, _ file: Int
+  ) {
     guard outcome.isSelected else { return }
     exchanges[Int(outcome.kind.rawValue)][outcome.asker].add(
-      outcome, at: Place(file: file, frame: outcome.frame, connection: number))
+      outcome, at: Place(file: file, frame: outcome.frame, connection: connection.number),
+      of: connection.course.client)
   }
 
   private mutating func giveUpOldest() {
@@ -244,7 +246,7 @@ package struct SessionStatistics {
       givenUpQuestions += 1
       openQuestions -= 1
       let file = file
-      connection.exchanges.giveUp(oldest.key) { take($0, oldest.connection, file) }
+      connection.exchanges.giveUp(oldest.key) { take($0, connection, file) }
     }
   }
 

@@ -72,6 +72,23 @@ import Testing
     }
   }
 
+  /// A part of nothing but a file that can't be read has a report that says so: the others join it to the whole.
+  @Test func whatCannotBeReadIsInTheReportOfItsPart() throws {
+    let scratch = try Scratch()
+    let broken = try scratch.write("neither of both\n", to: "broken.pcap").path
+    let files = [try #require(Self.captures.first), broken].sorted()
+    let whole = try judge([], files)
+    #expect(whole.status == 2 && whole.output.contains("\"unread\":[{\"file\":\"\(broken)\""))
+    let parts = try (1...8).map { try judge(["--shard", "\($0)/8"], files) }
+    #expect(try parts.map { try inputs($0.output) }.contains([broken]))
+    #expect(parts.map(\.status).sorted() == [0, 0, 0, 0, 0, 0, 0, 2])
+    let reports = try parts.enumerated().map { index, part in
+      try scratch.write(Array(part.output.utf8), to: "\(index).json").path
+    }
+    let joined = try RepriseProcess.run(["report", "merge", "--format", "json"] + reports)
+    #expect(joined.status == 2 && joined.output == whole.output)
+  }
+
   @Test func onePartTellsWhatCannotBeRead() throws {
     let results = try (1...3).map { try judge(["--shard", "\($0)/3"], ["/nowhere/at all"]) }
     #expect(results.map(\.status).sorted() == [0, 0, 2])

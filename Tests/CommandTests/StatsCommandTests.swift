@@ -54,7 +54,8 @@ import Testing
 
   @Test(arguments: [
     (["--connection", "4"], 1, 9), (["--client", "sensor-2"], 2, 18),
-    (["--client", "nobody"], 0, 0),
+    // It is there, and does nothing that is counted.
+    (["--client", "sensor-2", "--filter", "AUTH"], 0, 0),
   ])
   func countsWholeConnections(_ words: [String], _ connections: Int, _ events: Int) throws {
     let report = try Self.json([Self.capture] + words)
@@ -140,6 +141,9 @@ import Testing
     let result = try RepriseProcess.run(["story", Self.capture] + words)
     #expect(result.status == 2 && result.output.isEmpty)
     #expect(result.errors == "reprise: \(Self.capture): \(message)\n")
+    let counted = try RepriseProcess.run(["stats", Self.capture] + words)
+    #expect(counted.status == 2 && counted.output.isEmpty)
+    #expect(counted.errors == "reprise: \(message)\n")
   }
 
   @Test(arguments: [

@@ -100,8 +100,15 @@ import Testing
     #expect(shown.contains("geheim") && shown.contains(bytes))
   }
 
+  /// A connection begins with its SYN, by which a story names it, and is told behind the handshake of TCP.
+  @Test func showsWhatBeginsInAFrame() throws {
+    let opening = try Self.json("qos-levels-v311", 1)["events"]
+    #expect(opening?[0]?["event"]?["type"]?.text == "OPEN" && opening?[1] == nil)
+    #expect(opening?[0]?["event"]?["firstFrame"]?.integer == 1)
+  }
+
   @Test(arguments: [
-    ("1", "frame 1 ends no event; the next event is in frame 4"),
+    ("3", "frame 3 ends no event; the next event is in frame 4"),
     ("100000", "frame 100000 ends no event; the last event is in frame 79"),
   ])
   func tellsWhereEventsAre(_ frame: String, _ message: String) throws {

@@ -24,6 +24,7 @@ struct NumberModel: ViewedModel {
   func command(at index: Int?) -> String { "show \(index ?? -1)" }
 
   var findingCount: Int { found.count }
+  var untoldFindings = 0
   func finding(at place: Int) -> StyledText { StyledText("finding \(place)") }
   func thing(ofFinding place: Int) -> Int? { found[place].thing }
   func cause(ofFinding place: Int) -> Int? { found[place].cause }

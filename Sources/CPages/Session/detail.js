@@ -68,18 +68,23 @@ class Detail {
       return element("div", {}, element("h2", {}, "Findings"),
         element("p", { className: "soft" }, "No clause of MQTT or WebSocket was found violated."));
     }
-    const list = element("ol");
-    let last;
+    const box = element("div", {}, element("h2", {}, session.findingCount));
+    if (session.facts.untoldFindings > 0) {
+      box.append(element("p", { className: "soft" },
+        "Of a clause with more findings the first are here; reprise conform trace counts all."));
+    }
+    let [last, list] = [];
     findings.forEach((finding, number) => {
       const key = `${finding.spec} ${finding.clause}`;
       if (key !== last) {
-        list.append(element("h3", {}, `${finding.clause} (${finding.spec}, ${finding.level})`),
-          element("p", {}, finding.says));
+        list = element("ol");
+        box.append(element("h3", {}, `${finding.clause} (${finding.spec}, ${finding.level})`),
+          element("p", {}, finding.says), list);
       }
       last = key;
       list.append(element("li", {}, this.findingLink(finding, number)));
     });
-    return element("div", {}, element("h2", {}, counted(findings.length, "finding")), list);
+    return box;
   }
 
   findingLink(finding, number) {

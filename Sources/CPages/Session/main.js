@@ -29,13 +29,13 @@ class Page {
     const title = names.length > 3 ? `${names[0]} and ${names.length - 1} more` : names.join(", ");
     document.title = `${title}: session`;
     byID("title").textContent = title;
-    byID("facts").textContent = `${counted(facts.total, "event")}, `
+    byID("facts").textContent = `${this.session.eventCount}, `
       + `${counted(connections.size, "connection")}, ${durationText(this.session.length)}; `
       + `made by reprise ${facts.version}`;
     byID("omission").textContent = omission ?? "";
     byID("omission").hidden = omission === undefined;
     const button = byID("to-findings");
-    button.textContent = counted(findings.length, "finding");
+    button.textContent = this.session.findingCount;
     button.classList.toggle("bad", findings.length > 0);
     const choice = byID("connection");
     choice.append(element("option", { value: "" }, "All connections"));

@@ -111,16 +111,22 @@ class Sequence {
 
   y(place) { return SEQUENCE.head + (place + 0.62) * SEQUENCE.row - this.box.scrollTop; }
 
-  draw() {
+  /** Takes the size of the box, gives what is scrolled in it its own, and returns what draws on the empty canvas. */
+  measure() {
     const { clientWidth, clientHeight } = this.box;
-    if (clientWidth === 0) return;
     const room = (clientWidth - this.times) / Math.max(1, this.names.length);
     this.column = Math.max(Math.min(room, 420), this.isNarrow ? 130 : SEQUENCE.column);
     // The canvas itself takes its height of what is scrolled.
     const height = SEQUENCE.head + this.events.length * SEQUENCE.row + 12;
     this.size.style.height = `${Math.max(0, height - clientHeight)}px`;
     this.size.style.width = `${this.times + this.names.length * this.column}px`;
-    const pen = prepare(this.canvas, clientWidth, clientHeight);
+    return prepare(this.canvas, clientWidth, clientHeight);
+  }
+
+  draw() {
+    const { clientWidth, clientHeight } = this.box;
+    if (clientWidth === 0) return;
+    const pen = this.measure();
     pen.font = "12px ui-monospace, monospace";
     pen.textBaseline = "middle";
     const first = Math.max(0, Math.floor(this.box.scrollTop / SEQUENCE.row) - 1);
@@ -278,6 +284,8 @@ class Sequence {
   select(event) {
     const place = event === undefined ? undefined : this.places.get(event.index);
     if (place !== undefined && !this.box.hidden) {
+      // It may never have been drawn, and then there is nothing to scroll.
+      this.measure();
       const top = place * SEQUENCE.row;
       const room = this.box.clientHeight - SEQUENCE.head - 2 * SEQUENCE.row;
       if (top < this.box.scrollTop) this.box.scrollTop = top - SEQUENCE.row;

@@ -137,6 +137,19 @@ class Session {
       ?? events.find(({ fields }) => fields.frame === frame);
   }
 
+  /** How many findings there are, and of how many violations if not of all. */
+  get findingCount() {
+    const { length } = this.findings;
+    const { untoldFindings } = this.facts;
+    return (untoldFindings > 0 ? `${grouped(length)} of ` : "") + counted(length + untoldFindings, "finding");
+  }
+
+  /** How many events there are, and how many of them the page has if not all. */
+  get eventCount() {
+    const { shown, total } = this.facts;
+    return (shown < total ? `${grouped(shown)} of ` : "") + counted(total, "event");
+  }
+
   /** The event of a number in the session; undefined where the page does not have it. */
   eventOf(number) {
     let [low, high] = [0, this.events.length - 1];

@@ -411,6 +411,13 @@ public struct ConformanceJudge: EventConsumer {
     }
   }
 
+  /// How many violations have no finding, as there are as many of their clauses as the options say.
+  package var untoldFindings: Int { tally.untold }
+
+  /// Keeps the findings on a connection from now on, up to 1,000 of a clause, beside as many on others as the options say.
+  /// - Parameter connection: The number of the connection in the file that is being judged.
+  package mutating func focus(on connection: Int) { tally.focus(on: connection) }
+
   /// Tells the verdicts over everything that was consumed.
   /// - Parameter toolVersion: The version that the report names.
   /// - Returns: The report.
@@ -421,10 +428,12 @@ public struct ConformanceJudge: EventConsumer {
       ClauseResult(
         clause, Self.ranks[clause.key].map { tally[$0] }, seen, isStrict: options.isStrict)
     }
-    return ConformanceReport(
+    var report = ConformanceReport(
       toolVersion: toolVersion, inputs: files, results: results,
       isComplete: options.clauses.isEmpty, subjects: tally.kinds?.subjects ?? [], seen: seen,
       subject: options.subject)
+    report.untold = tally.focus?.untold ?? tally.untold
+    return report
   }
 }
 

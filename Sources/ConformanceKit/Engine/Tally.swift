@@ -34,6 +34,10 @@ struct Tally {
   /// The bytes of the packets that findings have.
   private var packetBytes = 0
   let maximumFindings: Int
+  /// How many violations have no finding: their clauses have enough of them.
+  private(set) var untold = 0
+  /// The connections whose findings are kept beside those of others; nil where all count alike.
+  private(set) var focus: FindingFocus?
   /// The kinds of findings, where each is to be listed, however many there are; nil where not.
   private(set) var kinds: FindingKinds?
   private let redaction: RedactionRules
@@ -161,8 +165,11 @@ struct Tally {
       return
     }
     violated[rule.value] += 1
-    let isBeyond = findings[rule.value].count >= maximumFindings
-    guard !isBeyond || kinds != nil else { return }
+    let isBeyond = isBeyond(rule, event.context.connection)
+    guard !isBeyond || kinds != nil else {
+      untold += 1
+      return
+    }
     let text = text().shortened
     let context = event.context
     var packet: [UInt8] = []
@@ -180,6 +187,18 @@ struct Tally {
     if kinds?.take(finding, of: rule, isBeyond: isBeyond) == false { return }
     findings[rule.value].append(finding)
     news?.append((rule, finding))
+  }
+
+  /// Whether a clause has enough findings without one on a connection.
+  private mutating func isBeyond(_ rule: RuleIndex, _ connection: Int) -> Bool {
+    if focus?.contains(connection) == true { return focus?.takes(rule) == false }
+    return findings[rule.value].count - (focus?[rule] ?? 0) >= maximumFindings
+  }
+
+  /// Keeps the findings on a connection from now on, however many others have.
+  mutating func focus(on connection: Int) {
+    if focus == nil { focus = FindingFocus(ruleCount: findings.count) }
+    focus?.insert(connection)
   }
 
   /// Reports what waited for the end of the file, and nothing in it explains.

@@ -26,6 +26,8 @@ public struct ConformanceReport: Sendable, Hashable {
   var subjects: Set<String>
   /// What the inputs speak; nil where scenarios were run.
   let seen: SeenProtocols?
+  /// How many violations have no finding, where files were judged: of the connections in focus, or of all where none is.
+  package internal(set) var untold = 0
   /// What a baseline was good for; nil where there was none.
   public internal(set) var baseline: BaselineOutcome?
 

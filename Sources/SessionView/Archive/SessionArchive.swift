@@ -130,6 +130,23 @@ package struct SessionArchive: Sendable {
     }
   }
 
+  /// The openings and ends of connections that begin in a frame and are told with a later one, which is what others call
+  /// their frame.
+  /// - Parameter frame: The number of the frame.
+  /// - Returns: Their places.
+  package func events(beginningIn frame: Int) -> [Int] {
+    entries.indices.filter { index in
+      guard entries[index].context.frame > frame else { return false }
+      return withEvent(at: index) { event in
+        switch event.body {
+        case .opened(let opening): opening.firstFrame == frame
+        case .closed(let closing): closing.firstFrame == frame
+        default: false
+        }
+      } ?? false
+    }
+  }
+
   /// The first event of the frame that has a number, or of the next one that has events; the last event behind all.
   package func event(atOrBehind frame: Int) -> Int? {
     var best: Int?

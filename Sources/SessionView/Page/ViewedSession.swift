@@ -13,6 +13,8 @@ package struct ViewedSession: Sendable {
   package var isReading = false
   /// The findings, in the order of the events.
   package private(set) var findings: [SessionFinding] = []
+  /// How many violations are not among the findings: of a clause there are too many.
+  package var untoldFindings = 0
   /// The places of the findings of each event that has some.
   private var findingsOfEvents: [Int: [Int]] = [:]
 

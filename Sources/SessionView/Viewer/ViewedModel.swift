@@ -33,6 +33,8 @@ package protocol ViewedModel {
 
   /// How many findings there are.
   var findingCount: Int { get }
+  /// How many violations are not among them.
+  var untoldFindings: Int { get }
   /// A finding, in a line.
   func finding(at place: Int) -> StyledText
   /// What a finding is about.

@@ -144,6 +144,7 @@ extension ViewedSteps: ViewedModel {
   private var faults: [Int] { steps.indices.filter { !steps[$0].fault.isEmpty } }
 
   package var findingCount: Int { faults.count }
+  package var untoldFindings: Int { 0 }
   package func finding(at place: Int) -> StyledText { row(at: faults[place]) }
   package func thing(ofFinding place: Int) -> Int? { faults[place] }
   package func cause(ofFinding place: Int) -> Int? { faults[place] > 0 ? faults[place] - 1 : nil }

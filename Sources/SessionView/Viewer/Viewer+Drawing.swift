@@ -44,7 +44,10 @@ extension Viewer {
       parts.append("frame \(frame)")
     }
     if model.findingCount > 0 {
-      parts.append(model.findingCount == 1 ? "1 finding" : "\(model.findingCount) findings")
+      let untold =
+        model.untoldFindings > 0 ? " of \(model.findingCount + model.untoldFindings)" : ""
+      parts.append(
+        model.findingCount == 1 ? "1 finding" : "\(model.findingCount)\(untold) findings")
     }
     if let progress = model.progress { parts.append(follows ? "\(progress), follows" : progress) }
     if let chosen { parts.append("& \(PageLine(chosen.text).text)") }

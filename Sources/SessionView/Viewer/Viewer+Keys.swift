@@ -140,7 +140,7 @@ extension Viewer {
     default: return
     }
     guard let target else {
-      message = "no event is known for it"
+      message = key == .enter ? "its event is not shown" : "it rests on no other event"
       return
     }
     hasDetails = true

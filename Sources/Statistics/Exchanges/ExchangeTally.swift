@@ -12,19 +12,19 @@ package struct ExchangeTally: Sendable {
   package private(set) var undecided = 0
   /// The times to the answers, in nanoseconds.
   package private(set) var times = Histogram(precision: 7)
-  /// Where the slowest of them was asked.
-  package private(set) var slowest: Place?
+  /// Where the slowest of them was asked, and on whose connection; nil where there is none, and where that is not known.
+  package private(set) var slowest: (place: Place, client: Name?)?
   /// Where the first was asked that had no answer when its connection was closed.
   package private(set) var firstUnanswered: Place?
 
   /// Creates an empty tally.
   package init() {}
 
-  mutating func add(_ outcome: ExchangeOutcome, at place: Place) {
+  mutating func add(_ outcome: ExchangeOutcome, at place: Place, of client: Name?) {
     asked += 1
     switch outcome.result {
     case .answered(let nanoseconds, _):
-      if nanoseconds > times.maximum || times.count == 0 { slowest = place }
+      if nanoseconds > times.maximum || times.count == 0 { slowest = (place, client) }
       times.add(nanoseconds)
     case .unanswered:
       unanswered += 1

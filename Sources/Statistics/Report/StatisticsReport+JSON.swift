@@ -191,8 +191,8 @@ extension StatisticsReport {
         ("asked", Self.number(tally.asked)), ("answered", Self.number(tally.times.count)),
         ("unanswered", Self.number(tally.unanswered)), ("open", Self.number(tally.stillOpen)),
         ("undecided", Self.number(tally.undecided)), ("times", .members(Self.times(tally.times))),
-        ("slowest", tally.slowest.map(place)),
-        ("firstUnanswered", tally.firstUnanswered.map(place)),
+        ("slowest", tally.slowest.map { place($0.place, of: $0.client) }),
+        ("firstUnanswered", tally.firstUnanswered.map { place($0) }),
       ])
   }
 
@@ -212,10 +212,11 @@ extension StatisticsReport {
     ])
   }
 
-  private func place(_ place: Place) -> JSONValue {
+  private func place(_ place: Place, of client: Name? = nil) -> JSONValue {
     .members([
       ("file", .string(file(place.file))), ("frame", Self.number(place.frame)),
       ("connection", Self.number(place.connection)),
+      ("client", client.map { .string(text(of: $0)) }),
     ])
   }
 }

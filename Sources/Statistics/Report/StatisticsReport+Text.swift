@@ -12,8 +12,8 @@ extension StatisticsReport {
 
   private var text: String {
     [
-      overview, kindTable, clientTable, connectionTable, topicTable, exchangeTable, endTable,
-      problemTable, limitNotes,
+      overview, kindTable, clientTable, connectionTable, topicTable, exchangeTable, slowTable,
+      endTable, problemTable, limitNotes,
     ].filter { !$0.isEmpty }.joined(separator: "\n")
   }
 
@@ -151,8 +151,7 @@ extension StatisticsReport {
 
   private func name(of connection: ConnectionSummary) -> String {
     let who = connection.client.map { shown($0) } ?? connection.clientAddress.map { shown($0) }
-    let file = statistics.files.count > 1 ? "\(shown(self.file(connection.file))) " : ""
-    return "\(file)#\(connection.number) \(who ?? "")"
+    return "#\(connection.number)" + (who.map { " " + $0 } ?? "") + inFile(connection.file)
   }
 
   private var topicTable: String {
@@ -190,13 +189,36 @@ extension StatisticsReport {
       }
       table.add(
         [
-          "\(asker == .client ? "→" : "←") \(kind.title)",
+          Self.title(kind, asker),
           Quantities.countOrNone(tally.times.count),
         ]
           + quantiles
           + [tally.unanswered, tally.stillOpen, tally.undecided].map(Quantities.countOrNone))
     }
     return table.text(paint)
+  }
+
+  /// Who waited longest for an answer: the slowest of each kind, of several kinds.
+  private var slowTable: String {
+    let slowest = exchanges.compactMap { kind, asker, tally in
+      tally.times.quantile(1).flatMap { most in
+        tally.slowest.map { (kind: kind, asker: asker, time: most, asked: $0) }
+      }
+    }
+    var table = TextTable(["slowest answer", "took", "asked by"], endsInText: true)
+    for one in slowest.sorted(by: { $0.time > $1.time }).prefix(min(top, Self.mostSlow)) {
+      table.add([
+        Self.title(one.kind, one.asker), Quantities.shortDuration(one.time),
+        place(one.asked.place, of: one.asked.client),
+      ])
+    }
+    return table.text(paint)
+  }
+
+  private static let mostSlow = 3
+
+  private static func title(_ kind: ExchangeKind, _ asker: Peer) -> String {
+    "\(asker == .client ? "→" : "←") \(kind.title)"
   }
 
   private var endTable: String {
@@ -218,10 +240,20 @@ extension StatisticsReport {
     return table.text(paint) + more(statistics.problems.count, "kind of problem")
   }
 
-  private func place(_ place: Place) -> String {
-    let file = statistics.files.count > 1 ? "\(shown(self.file(place.file))) " : ""
-    return "\(file)frame \(place.frame), #\(place.connection)"
+  private func place(_ place: Place, of client: Name? = nil) -> String {
+    "frame \(place.frame), #\(place.connection)" + (client.map { " " + shown($0) } ?? "")
+      + inFile(place.file)
   }
+
+  /// The file, where there are several: of a long name its end, which tells files apart; behind all else, as it is cut
+  /// where there is no room.
+  private func inFile(_ index: Int) -> String {
+    guard statistics.files.count > 1 else { return "" }
+    let name = shown(file(index))
+    return " " + (name.count > Self.longestFile ? "…\(name.suffix(Self.longestFile - 1))" : name)
+  }
+
+  private static let longestFile = 24
 
   /// What could not be kept, and what the figures are worth.
   private var limitNotes: String {

@@ -4,7 +4,7 @@ internal import RepriseCore
 struct TextTable {
   /// The columns of a terminal.
   static let width = 80
-  /// The least columns of a name, and the most of a text at the end.
+  /// The least columns of a name, and the most of a text at the end where the others leave no more.
   private static let narrowest = 12
   private static let widestEnd = 28
 
@@ -29,7 +29,8 @@ struct TextTable {
       ([heads] + rows).map { $0[column].count }.max() ?? 0
     }
     if endsInText, let last = widths.indices.last {
-      widths[last] = min(widths[last], Self.widestEnd)
+      let others = widths.dropLast().reduce(0) { $0 + $1 + 2 }
+      widths[last] = min(widths[last], max(Self.widestEnd, Self.width - others))
     }
     let rest = widths.dropFirst().reduce(0) { $0 + $1 + 2 }
     if let first = widths.first, first + rest > Self.width {

@@ -53,10 +53,9 @@ enum ConformRun {
     let outputs = try ReportFiles(arguments, inputs: files, others: baseline.paths)
     let report = try judges.judge()
     if files.isEmpty, shard != nil { console.note("--shard", "none of the files is of this part") }
-    // A report on nothing would look as if nothing were violated; that on a part is joined with others.
-    guard report.unread.count < files.count || files.isEmpty && shard != nil else {
-      return .unable
-    }
+    // A report on nothing would look as if nothing were violated; that on a part is joined with others, and tells them
+    // what could not be read.
+    guard report.unread.count < files.count || shard != nil else { return .unable }
     return try conclude(
       report.asPart(shard?.named()), isWhole: report.unread.isEmpty,
       isStrange: judging.connections?.isEmpty == true,

@@ -25,7 +25,8 @@ enum StatsCommand: Command {
       payload of a Ping, the topic and data of a response, the id of a call. → is asked by
       clients, ← by servers. none: the connection was closed first; open: the capture ends
       first; ?: the capture lacks bytes, its clock goes back, or the answer may be that to
-      another question. Quantiles of times are off by at most 0.4 %.
+      another question. Quantiles of times are off by at most 0.4 %. Slowest answers tell who
+      asked, and in which frame.
 
       silence is the longest time between two packets of a client, beside its keep-alive; !
       marks one that is longer than the standard lets it be. every: half of the times between
@@ -56,6 +57,10 @@ enum StatsCommand: Command {
     let unread = try run.read(into: &counter)
     // Figures of nothing would look as if nothing had happened.
     guard unread < files.count else { return .unable }
+    if let absence = counter.absence {
+      if unread == 0 { console.error(absence) }
+      return .unable
+    }
     let report = StatisticsReport(
       counter.statistics, top: rows, hiding: redaction, toolVersion: Reprise.version)
     switch arguments.value(format) {
@@ -74,6 +79,10 @@ private struct Counter: SessionConsumer {
   var statistics: SessionStatistics
   private var selection: Selection
   private let typed: Selection
+  private let subject: SessionSubject?
+  private var people = SessionPeople()
+  /// Whether the client or the connection that is asked for was seen.
+  private var isSubjectSeen = false
   private let console: Console
   private var file = ""
 
@@ -81,8 +90,12 @@ private struct Counter: SessionConsumer {
     self.statistics = statistics
     self.selection = selection
     typed = selection
+    subject = selection.subject
     self.console = console
   }
+
+  /// Why there is nothing to count, where the client or the connection that is asked for is not there; nil if it is.
+  var absence: String? { isSubjectSeen ? nil : subject.map { people.absence(of: $0) } }
 
   mutating func beginFile(_ name: String) {
     file = name
@@ -91,15 +104,20 @@ private struct Counter: SessionConsumer {
   }
 
   mutating func consume(_ event: borrowing EventView) throws {
+    if subject != nil { people.note(event) }
     // The filter has to see all of them.
     let isChosen = selection.filter?.matches(event) ?? true
-    let isSelected =
-      isChosen && selection.connection.map { $0 == event.context.connection } ?? true
+    let isOfSubject = selection.connection.map { $0 == event.context.connection } ?? true
+    let isSelected = isChosen && isOfSubject
     guard var client = selection.client.take() else {
+      if isOfSubject { isSubjectSeen = true }
       return statistics.consume(event, isSelected: isSelected)
     }
     defer { selection.client = client }
-    try client.consume(event, isSelected: isSelected) { statistics.consume($0, isSelected: $1) }
+    try client.consume(event, isSelected: isSelected) {
+      if isOfSubject { isSubjectSeen = true }
+      statistics.consume($0, isSelected: $1)
+    }
   }
 
   mutating func endFile() {

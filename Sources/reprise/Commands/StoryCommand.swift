@@ -2,7 +2,6 @@ import Capture
 import ConformanceKit
 import RepriseCore
 import Statistics
-import Wire
 
 /// `reprise story`: tells what happened to a client.
 enum StoryCommand: Command {
@@ -68,7 +67,7 @@ enum StoryCommand: Command {
     return isComplete ? .done : .unable
   }
 
-  private static func subject(_ arguments: Arguments) throws(UsageError) -> StorySubject {
+  private static func subject(_ arguments: Arguments) throws(UsageError) -> SessionSubject {
     let number = try arguments.count(connection)
     switch (arguments.value(client), number) {
     case (let name?, nil): return .client(name)
@@ -83,20 +82,6 @@ enum StoryCommand: Command {
   }
 }
 
-/// Whose story is told.
-enum StorySubject {
-  case client(String)
-  case connection(Int)
-
-  /// What it is called.
-  var title: String {
-    switch self {
-    case .client(let name): "client \"\(name)\""
-    case .connection(let number): "connection \(number)"
-    }
-  }
-}
-
 /// Hands the events of whom the story is about to the storyteller.
 private struct StoryReader: SessionConsumer {
   private var page: StoryPage
@@ -106,15 +91,11 @@ private struct StoryReader: SessionConsumer {
   private var judge: ConformanceJudge
   /// The connections that the story is about.
   private var told: Set<Int> = []
-  private let subject: StorySubject
+  private let subject: SessionSubject
   private var choice: ClientChoice?
-  /// The names of clients that were seen, for one who mistyped one.
-  private var names: Set<String> = []
-  private var connections = 0
-  private static let mostNames = 10_000
-  private static let longestName = 256
+  private var people = SessionPeople()
 
-  init(page: StoryPage, subject: StorySubject, judge: ConformanceJudge, memory: Int) {
+  init(page: StoryPage, subject: SessionSubject, judge: ConformanceJudge, memory: Int) {
     self.page = page
     self.judge = judge
     self.subject = subject
@@ -124,19 +105,27 @@ private struct StoryReader: SessionConsumer {
   mutating func beginFile(_ name: String) { judge.begin(file: name) }
 
   mutating func consume(_ event: borrowing EventView) throws {
-    judge.consume(event)
-    connections = max(connections, event.context.connection)
-    note(event)
+    people.note(event)
     try teller.observe(event) { sentence in try order.add(sentence) { try page.write($0) } }
+    try choose(event)
+    // Behind the choice, so that what a CONNECT violates is kept as a finding of its client.
+    judge.consume(event)
+  }
+
+  /// Tells of an event if it is one of the subject's, and of those in front of it that are found to be.
+  private mutating func choose(_ event: borrowing EventView) throws {
     if var chosen = choice.take() {
       defer { choice = chosen }
-      return try chosen.consume(event, isSelected: true) { event, _ in
-        told.insert(event.context.connection)
-        try teller.consume(event) { sentence in try order.add(sentence) { try page.write($0) } }
-      }
+      return try chosen.consume(event, isSelected: true) { event, _ in try tell(event) }
     }
     guard case .connection(let number) = subject, number == event.context.connection else { return }
-    told.insert(number)
+    try tell(event)
+  }
+
+  private mutating func tell(_ event: borrowing EventView) throws {
+    if told.insert(event.context.connection).inserted {
+      judge.focus(on: event.context.connection)
+    }
     try teller.consume(event) { sentence in try order.add(sentence) { try page.write($0) } }
   }
 
@@ -155,36 +144,10 @@ private struct StoryReader: SessionConsumer {
         Violation(clause: result.clause, finding: $0)
       }
     }
-    try page.end(teller, violations.sorted { $0.finding.frame < $1.finding.frame })
-  }
-
-  private mutating func note(_ event: borrowing EventView) {
-    guard names.count < Self.mostNames, case .mqtt(let packet) = event.body,
-      packet.type == .connect, let connect = packet.connect,
-      connect.clientID.byteCount <= Self.longestName
-    else { return }
-    names.insert(String(copying: connect.clientID))
+    try page.end(
+      teller, violations.sorted { $0.finding.frame < $1.finding.frame }, untold: report.untold)
   }
 
   /// Why there is nothing to tell, and what there is instead.
-  var absence: String {
-    switch subject {
-    case .connection(let number):
-      return
-        "there is no connection \(number): \(connections == 0 ? "it has none" : "the last is \(connections)"); "
-        + "reprise inspect shows them all"
-    case .client(let name):
-      let known = names.subtracting([""]).sorted()
-      guard !known.isEmpty else {
-        return "there is no client \"\(name)\", and no CONNECT that names another one; "
-          + "reprise story --connection N tells of a connection"
-      }
-      if let nearest = NearestName.find(name, in: known) {
-        return "there is no client \"\(name)\"; did you mean \"\(nearest)\"?"
-      }
-      let more = known.count > 5 ? " and \(known.count - 5) more" : ""
-      return "there is no client \"\(name)\"; there are "
-        + known.prefix(5).map { "\"\($0)\"" }.joined(separator: ", ") + more
-    }
-  }
+  var absence: String { people.absence(of: subject) }
 }

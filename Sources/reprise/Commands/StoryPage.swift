@@ -24,8 +24,9 @@ struct Violation {
 /// Writes a story sentence by sentence, as text or as one object of JSON.
 ///
 /// The object has `file`, `subject`, `sentences` (each with `frame`, `lastFrame`, `time`, `connection` and `text`),
-/// `connections` (how many), `ends` (lines on how they ended, where there are several), `closed`, `slow` and
-/// `violations` (each with `frame`, `connection`, `clause`, `spec` and `message`).
+/// `connections` (how many), `ends` (lines on how they ended, where there are several), `closed`, `slow`,
+/// `violations` (each with `frame`, `connection`, `clause`, `spec` and `message`) and, where there are more than that,
+/// `untoldViolations` (how many).
 struct StoryPage {
   private var lines: LineBuffer<OutputFile>
   private let isJSON: Bool
@@ -72,8 +73,9 @@ struct StoryPage {
   /// - Parameters:
   ///   - teller: Who knows it.
   ///   - violations: What was found, by its frames.
+  ///   - untold: How many more there are.
   /// - Throws: ``OutputError``.
-  mutating func end(_ teller: Storyteller, _ violations: [Violation]) throws {
+  mutating func end(_ teller: Storyteller, _ violations: [Violation], untold: Int) throws {
     let conclusions = [teller.closingLine, teller.slowLine].map { redaction.shown($0) }
     if isJSON {
       if !hasBegun { begin() }
@@ -86,14 +88,14 @@ struct StoryPage {
       }
       append(",\"violations\":")
       JSONValue.array(violations.map(\.json)).append(to: &lines.bytes)
-      append("}")
+      append(untold > 0 ? ",\"untoldViolations\":\(untold)}" : "}")
       try lines.endLine()
     } else {
       for text in teller.endLines + conclusions { try line(text) }
       for violation in violations.prefix(Self.mostViolations) {
         try line(violation.text, .fault)
       }
-      let rest = violations.count - Self.mostViolations
+      let rest = violations.count + untold - Self.mostViolations
       if rest > 0 { try line("Violated: \(rest) more, which reprise conform trace tells.") }
     }
     try lines.flush()

@@ -45,7 +45,8 @@ enum ViewCommand: Command {
 
       With --at it shows each event of a frame (in a recording, of a line): its fields, what
       it answers and what answers it, what was found in it, how its connection is behind it
-      (subscriptions, packets in flight), and its bytes, of which ** hides secrets.
+      (subscriptions, packets in flight), and its bytes, of which ** hides secrets. Of a frame
+      that ends none, it shows the opening or the end of a connection that begins in it.
 
       Examples:
         reprise view capture.pcap
@@ -152,8 +153,9 @@ enum ViewCommand: Command {
       arguments.value(.output), inputs: arguments.operands, isPrivate: arguments.has(.showSecrets))
     let isWhole = try run.read(into: &loader) == 0
     let session = loader.session
-    if let note = session.cutNote { console.note(session.file, note) }
-    let events = session.archive.events(ofFrame: frame)
+    for note in session.cutNotes { console.note(session.file, note) }
+    let ended = session.archive.events(ofFrame: frame)
+    let events = ended.isEmpty ? session.archive.events(beginningIn: frame) : ended
     guard !events.isEmpty else {
       if isWhole { console.error("\(arguments.operand): \(absence(of: frame, in: session))") }
       return .unable

@@ -1,6 +1,6 @@
 /// Which of the events that match a page has: all of them, or as many as a browser moves through with ease.
 ///
-/// Those around findings come first, and then those from the start on.
+/// Those that findings are about and rest on come first, then what is around them, and then those from the start on.
 struct PageChoice: Equatable {
   /// The most events of a page, unless more or fewer are wanted.
   static let mostEvents = 100_000
@@ -27,17 +27,46 @@ struct PageChoice: Equatable {
     around places: [Int], of count: Int, most: Int,
     neighbours: Int = Self.neighbours
   ) {
-    ranges = []
-    var room = max(0, most)
-    for place in places where room > 0 {
-      let start = max(place - neighbours, ranges.last?.upperBound ?? 0)
-      let end = min(place + neighbours + 1, count, start + room)
-      guard start < end else { continue }
-      room -= end - start
-      append(start..<end)
+    let most = max(0, most)
+    ranges = Self.around(places, of: count, most: most, neighbours: max(0, neighbours))
+    nearFindings = self.count
+    fill(most - nearFindings, of: count)
+  }
+
+  /// The places with as many neighbours, up to a number, as there is room for: the first ones may have one more.
+  private static func around(
+    _ places: [Int], of count: Int, most: Int, neighbours: Int
+  ) -> [Range<Int>] {
+    guard !places.isEmpty else { return [] }
+    func ranges(_ steps: Int) -> [Range<Int>] {
+      let (reach, longer) = steps.quotientAndRemainder(dividingBy: places.count)
+      var joined = PageChoice(all: 0)
+      for (index, place) in places.enumerated() {
+        let reach = index < longer ? reach + 1 : reach
+        joined.append(max(0, place - reach)..<min(count, place + reach + 1))
+      }
+      return joined.ranges
     }
-    nearFindings = max(0, most) - room
-    fill(room, of: count)
+    func fits(_ steps: Int) -> Bool { ranges(steps).reduce(0) { $0 + $1.count } <= most }
+    guard fits(0) else { return Self.first(most, of: places) }
+    var (least, beyond) = (0, neighbours * places.count + 1)
+    while beyond - least > 1 {
+      let middle = (least + beyond) / 2
+      if fits(middle) { least = middle } else { beyond = middle }
+    }
+    return ranges(least)
+  }
+
+  /// The first of some places, without neighbours.
+  private static func first(_ most: Int, of places: [Int]) -> [Range<Int>] {
+    var chosen = PageChoice(all: 0)
+    var room = most
+    for place in places where room > 0 {
+      guard chosen.ranges.last?.contains(place) != true else { continue }
+      chosen.append(place..<place + 1)
+      room -= 1
+    }
+    return chosen.ranges
   }
 
   /// Takes an event.
@@ -69,8 +98,10 @@ struct PageChoice: Equatable {
   }
 
   private mutating func append(_ range: Range<Int>) {
+    guard !range.isEmpty else { return }
     if let last = ranges.last, last.upperBound >= range.lowerBound {
-      ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      let start = min(last.lowerBound, range.lowerBound)
+      ranges[ranges.count - 1] = start..<max(last.upperBound, range.upperBound)
     } else {
       ranges.append(range)
     }

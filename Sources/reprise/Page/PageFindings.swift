@@ -16,6 +16,8 @@ struct PageFindings {
   /// The findings with their clauses, in the order of the report.
   private(set) var all: [(result: ClauseResult, finding: Finding)] = []
   private var indices: [Place: [Int]] = [:]
+  /// Where the events are that findings rest on.
+  private var bases: Set<Place> = []
   private let redaction: RedactionRules
 
   /// Takes the findings of a report.
@@ -30,13 +32,18 @@ struct PageFindings {
           file: finding.file, frame: finding.frame, connection: finding.connection)
         indices[place, default: []].append(all.count)
         all.append((result, finding))
+        for evidence in finding.evidence {
+          bases.insert(
+            Place(file: finding.file, frame: evidence.frame, connection: evidence.connection))
+        }
       }
     }
   }
 
-  /// Whether there may be findings of an event.
+  /// Whether findings may be about an event, or rest on it.
   func mayConcern(_ context: EventContext, in file: String) -> Bool {
-    indices[Place(file: file, frame: context.frame, connection: context.connection)] != nil
+    let place = Place(file: file, frame: context.frame, connection: context.connection)
+    return indices[place] != nil || bases.contains(place)
   }
 
   /// The findings that are about an event, by their numbers from 0.

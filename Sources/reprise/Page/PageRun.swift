@@ -48,7 +48,8 @@ struct PageRun {
   /// - Returns: Whether everything could be read.
   /// - Throws: ``OutputError`` or ``Interrupted``; the page has what was read so far and is whole then, too.
   func write(to output: OutputFile) throws -> Bool {
-    let options = ConformanceOptions(redaction: redaction, memory: memory)
+    let options = ConformanceOptions(
+      maximumFindings: SessionSettings.mostFindings, redaction: redaction, memory: memory)
     var survey = PageSurvey(
       judge: try ConformanceJudge(catalogue: Catalogue.bundled(), options: options),
       filter: filter, console: console)
@@ -62,7 +63,7 @@ struct PageRun {
         output, hiding: redaction, payloadLimit: payloadLimit, memory: memory / 2),
       filter: filter, choice: choice, findings: findings)
     writer.page.begin()
-    let facts = facts(survey, choice, findings)
+    let facts = facts(survey, choice, findings, untold: report.untold)
     do {
       _ = try run.readSilently(into: &writer)
     } catch let interrupted as Interrupted {
@@ -71,6 +72,13 @@ struct PageRun {
     }
     try writer.page.end(facts)
     tell(of: writer.page, output.name, survey.matching, choice)
+    if report.untold > 0 {
+      let all = findings.all.count + report.untold
+      console.note(
+        output.name,
+        "the page has \(findings.all.count) of \(all) findings: of a clause the first "
+          + "\(SessionSettings.mostFindings); reprise conform trace counts all")
+    }
     return unread == 0
   }
 
@@ -109,12 +117,13 @@ struct PageRun {
 
   /// What the page says of the whole session.
   private func facts(
-    _ survey: PageSurvey, _ choice: PageChoice, _ findings: PageFindings
+    _ survey: PageSurvey, _ choice: PageChoice, _ findings: PageFindings, untold: Int
   ) -> [(String, JSONValue)] {
     [
       ("total", .number(String(survey.total))), ("matching", .number(String(survey.matching))),
       ("nearFindings", .number(String(choice.nearFindings))),
       ("filters", .array(filters.map { .string($0) })), ("findings", findings.json),
+      ("untoldFindings", .number(String(untold))),
     ]
   }
 }

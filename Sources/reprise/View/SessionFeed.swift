@@ -53,6 +53,7 @@ final class SessionFeed: ViewedSource, Sendable {
         state.withLock { state in
           let found = report.findings(in: state.session.archive, hiding: settings.redaction)
           state.session.setFindings(found)
+          state.session.untoldFindings = report.untold
         }
         finish(result)
       } catch {
@@ -76,7 +77,7 @@ final class SessionFeed: ViewedSource, Sendable {
         let reason = (error as? CaptureError)?.reason ?? (error as? RecordingError)?.reason
         state.failure = error is Stopped ? nil : reason ?? "\(error)"
       }
-      if let note = state.session.cutNote { state.notes.append(note) }
+      state.notes += state.session.cutNotes
     }
   }
 
@@ -87,6 +88,8 @@ final class SessionFeed: ViewedSource, Sendable {
   struct Taker: SessionConsumer {
     fileprivate let feed: SessionFeed
     fileprivate var judge: ConformanceJudge
+    /// How many violations the judge kept no finding of, as the feed has it.
+    fileprivate var untold = 0
 
     mutating func beginFile(_ name: String) {}
 
@@ -95,9 +98,12 @@ final class SessionFeed: ViewedSource, Sendable {
       feed.state.withLock { state in _ = state.session.archive.append(event) }
       judge.consume(event)
       let news = judge.takeNews()
-      guard !news.isEmpty else { return }
+      let untold = judge.untoldFindings
+      guard !news.isEmpty || untold > self.untold else { return }
+      self.untold = untold
       let redaction = feed.settings.redaction
       feed.state.withLock { state in
+        state.session.untoldFindings = untold
         let archive = state.session.archive
         state.session.add(
           news.map { SessionFinding($0.clause, $0.finding, in: archive, hiding: redaction) })

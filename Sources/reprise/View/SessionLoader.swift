@@ -6,7 +6,7 @@ import SessionView
 /// How a session is read to be looked at.
 struct SessionSettings: Sendable {
   /// The most findings of a clause that are shown.
-  private static let mostFindings = 1_000
+  static let mostFindings = 1_000
 
   /// The file, as it was typed.
   let file: String
@@ -43,12 +43,20 @@ struct SessionSettings: Sendable {
 }
 
 extension ViewedSession {
-  /// What of the session is not there for lack of memory; nil if all is.
-  var cutNote: String? {
-    guard archive.leftOver > 0 else { return nil }
-    return
-      "the last \(archive.leftOver) events are not shown: those before take all of the memory; "
-      + "--memory gives more"
+  /// What of the session is not there, a line each.
+  var cutNotes: [String] {
+    var notes: [String] = []
+    if archive.leftOver > 0 {
+      notes.append(
+        "the last \(archive.leftOver) events are not shown: those before take all of the memory; "
+          + "--memory gives more")
+    }
+    if untoldFindings > 0 {
+      notes.append(
+        "\(findings.count) of \(findings.count + untoldFindings) findings are shown: of a clause "
+          + "the first \(SessionSettings.mostFindings); reprise conform trace counts all")
+    }
+    return notes
   }
 }
 
@@ -77,5 +85,6 @@ struct SessionLoader: SessionConsumer {
   mutating func endFile() {
     guard let report = judge.take()?.report(toolVersion: Reprise.version) else { return }
     session.setFindings(report.findings(in: session.archive, hiding: session.redaction))
+    session.untoldFindings = report.untold
   }
 }

@@ -62,6 +62,8 @@ import Testing
       beside.map { "\($0)" } == [
         "0 of 49 events", "PINGREQ", "4", "#event=4&filter=PINGREQ&view=sequence", says, "",
       ])
+    let scrolled = try #require(seen["scrolled"] as? [Any])
+    #expect(scrolled.map { "\($0)" } == ["48", "1", "1", "48", "1", "1"])
     let sequence = seen["sequence"] as? [Any]
     #expect(sequence?.first as? String == "8 of 49 events" && sequence?.last as? Bool == true)
     #expect(seen["arrow"] as? Int == 0 && seen["mark"] as? Bool == true)

@@ -15,8 +15,13 @@ import Testing
       // What lies around two of them is taken once.
       ([5, 8], 20, 8, [3..<11], 8), ([5, 9], 20, 10, [0..<1, 3..<12], 9),
       ([5, 10], 30, 12, [0..<2, 3..<13], 10), ([5, 5], 20, 5, [3..<8], 5),
-      // Where there is no room for all, the first ones are there.
-      ([5, 15, 25], 30, 7, [3..<8, 13..<15], 7), ([5], 30, 0, [], 0), ([2], 3, 9, [0..<3], 3),
+      // Where there is no room for all neighbours, each finding has some; where there is none for all findings, the first
+      // are there.
+      ([5, 15, 25], 30, 8, [0..<1, 4..<7, 14..<17, 25..<26], 7),
+      ([5, 15, 25], 30, 9, [4..<7, 14..<17, 24..<27], 9),
+      ([5, 15, 25], 30, 13, [3..<8, 13..<18, 24..<27], 13),
+      ([5, 15, 25], 30, 2, [5..<6, 15..<16], 2), ([5, 5, 15, 25], 30, 2, [5..<6, 15..<16], 2),
+      ([5], 30, 0, [], 0), ([2], 3, 9, [0..<3], 3),
     ] as [([Int], Int, Int, [Range<Int>], Int)])
   func takesWhatIsAroundFindingsFirst(
     places: [Int], count: Int, most: Int, ranges: [Range<Int>], near: Int

@@ -5,6 +5,7 @@
     observe.py hostile PAGE     visits every event
     observe.py bytes PAGE       whether the fields stand in the bytes where the page says
     observe.py links PAGE       what belongs together, by the numbers of the events
+    observe.py counts PAGE      how much it says that there is of the whole
 """
 
 import json
@@ -111,6 +112,17 @@ def tour(browser, page, expression):
                       text(browser, "#aside .finding .says")]
     browser.run("page.select(page.session.eventOf(5))")
     seen["beside"].append(browser.run("document.getElementById('filter').value"))
+    # The selected event is in sight, by a permalink and behind a change of the view.
+    seen["scrolled"] = []
+    for view in ["&view=sequence", ""]:
+        browser.open(page + "#event=48" + view)
+        if not view:
+            browser.press("s", "s")
+        seen["scrolled"] += browser.run("""(() => {
+            const { box } = page.sequence;
+            const y = page.sequence.y(page.sequence.places.get(page.selected.index));
+            return [page.selected.number, box.scrollTop > 0, y > SEQUENCE.head && y < box.clientHeight];
+        })()""")
     browser.open(page + "#filter=PUBLISH&view=sequence")
     browser.wait("document.getElementById('sequence-canvas').width > 0")
     seen["sequence"] = [text(browser, "#count"), browser.run("document.getElementById('table-box').hidden")]
@@ -246,11 +258,24 @@ def links(browser, page):
     })()""")))
 
 
+def counts(browser, page):
+    browser.open(page)
+    browser.click("#to-findings")
+    print(json.dumps({
+        "facts": text(browser, "#facts").split(";")[0], "button": text(browser, "#to-findings"),
+        "heading": text(browser, "#aside h2"),
+        "note": "the first are here" in (text(browser, "#aside .soft") or ""),
+        "items": browser.run("document.querySelectorAll('#aside ol > li').length"),
+        "stray": browser.run("document.querySelectorAll('#aside ol > :not(li)').length"),
+        "console": browser.console,
+    }))
+
+
 if __name__ == "__main__":
     shown = Browser()
     try:
         {"filters": filters, "tour": tour, "hostile": hostile, "links": links,
-         "bytes": field_bytes}[sys.argv[1]](
+         "bytes": field_bytes, "counts": counts}[sys.argv[1]](
             shown, "file://" + sys.argv[2], *sys.argv[3:])
     finally:
         shown.close()
