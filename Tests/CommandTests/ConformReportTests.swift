@@ -129,13 +129,13 @@ import Testing
           <property name="reprise" value="0.1.0"/>
           <property name="input" value="bad.jsonl"/>
         </properties>
-        <testcase name="MQTT-3.1.0-1" classname="mqtt-3.1.1.3.1" time="0">
+        <testcase name="MQTT-3.1.0-1" classname="mqtt-3_1_1.3_1" time="0">
           <skipped message="inconclusive: the start of the connection is not in the capture"/>
         </testcase>
-        <testcase name="MQTT-3.1.3-6" classname="mqtt-3.1.1.3.1.3.1" time="0">
+        <testcase name="MQTT-3.1.3-6" classname="mqtt-3_1_1.3_1_3_1" time="0">
           <skipped message="not-applicable: a driver has to provoke it"/>
         </testcase>
-        <testcase name="MQTT-3.3.2-2" classname="mqtt-3.1.1.3.3.2.1" time="0">
+        <testcase name="MQTT-3.3.2-2" classname="mqtt-3_1_1.3_3_2_1" time="0">
           <failure type="MUST" message="the client sent a bad PUBLISH: the topic name holds a wildcard">The topic name in PUBLISH has no wildcard characters.
     bad.jsonl frame 5, connection 1, 2026-11-21T07:39:03.000000Z
       the client sent a bad PUBLISH: the topic name holds a wildcard
@@ -143,13 +143,13 @@ import Testing
       actual:   &quot;a/#&quot;, &#39;#&#39; at byte 6, topic
     </failure>
         </testcase>
-        <testcase name="MQTT-3.10.3-2" classname="mqtt-3.1.1.3.10.3" time="0">
+        <testcase name="MQTT-3.10.3-2" classname="mqtt-3_1_1.3_10_3" time="0">
           <skipped message="not-exercised: nothing came that it is about"/>
         </testcase>
-        <testcase name="MQTT-3.14.4-1" classname="mqtt-3.1.1.3.14.4" time="0">
+        <testcase name="MQTT-3.14.4-1" classname="mqtt-3_1_1.3_14_4" time="0">
           <skipped message="not-exercised: nothing came that it is about"/>
         </testcase>
-        <testcase name="MQTT-4.7.1-1" classname="mqtt-3.1.1.4.7.1" time="0">
+        <testcase name="MQTT-4.7.1-1" classname="mqtt-3_1_1.4_7_1" time="0">
           <failure type="MUST" message="the client sent a bad PUBLISH: the topic name holds a wildcard">Wildcards appear in filters only, never in topic names.
     bad.jsonl frame 5, connection 1, 2026-11-21T07:39:03.000000Z
       the client sent a bad PUBLISH: the topic name holds a wildcard
@@ -210,6 +210,7 @@ import Testing
     not ok 3 - mqtt-3.1.1/MQTT-3.3.2-2 section 3.3.2.1
       ---
       message: "The topic name in PUBLISH has no wildcard characters."
+      violated: 1
       findings:
         - file: "bad.jsonl"
           frame: 5
@@ -224,6 +225,7 @@ import Testing
     not ok 6 - mqtt-3.1.1/MQTT-4.7.1-1 section 4.7.1
       ---
       message: "Wildcards appear in filters only, never in topic names."
+      violated: 1
       findings:
         - file: "bad.jsonl"
           frame: 5

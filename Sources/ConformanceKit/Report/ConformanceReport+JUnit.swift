@@ -42,8 +42,13 @@ extension ConformanceReport {
       case .notFollowed, .accepted: .skipped(result.absenceText, lines)
       case .inconclusive, .notApplicable, .notExercised: .skipped(result.absenceText, "")
       }
-    return JUnitCase(
-      name: clause.id, className: "\(clause.spec).\(clause.section)", outcome: outcome)
+    return JUnitCase(name: clause.id, className: className(of: clause), outcome: outcome)
+  }
+
+  /// The standard and the section. Readers take what stands in front of the last dot for a package, so that there is one
+  /// dot alone, between the two.
+  private static func className(of clause: Clause) -> String {
+    [clause.spec, clause.section].map { $0.replacing(".", with: "_") }.joined(separator: ".")
   }
 
   private static func stepCase(_ index: Int, _ finding: Finding) -> JUnitCase {

@@ -16,7 +16,7 @@ extension ConformanceReport {
         TAPPoint(
           isOK: false, name: finding.scenario?.description ?? "end",
           directive: finding.acceptance.map { "TODO accepted: " + $0.text },
-          yaml: Self.yaml("a step that shows no clause", [finding])))
+          yaml: Self.yaml("a step that shows no clause", [finding], of: 1)))
     }
     for remark in baseline?.remarks ?? [] {
       points.append(
@@ -37,19 +37,20 @@ extension ConformanceReport {
     switch result.verdict {
     case .passed: return TAPPoint(isOK: true, name: name)
     case .failed:
-      return TAPPoint(isOK: false, name: name, yaml: yaml(summary, result.findings))
+      return TAPPoint(
+        isOK: false, name: name, yaml: yaml(summary, result.findings, of: result.violated))
     case .notFollowed, .accepted:
       return TAPPoint(
         isOK: false, name: name, directive: "TODO " + result.absenceText,
-        yaml: yaml(summary, result.findings))
+        yaml: yaml(summary, result.findings, of: result.violated))
     case .inconclusive, .notApplicable, .notExercised:
       return TAPPoint(isOK: true, name: name, directive: "SKIP " + result.absenceText)
     }
   }
 
-  /// The findings as a block of YAML, every text in it as JSON has it.
-  private static func yaml(_ message: String, _ findings: [Finding]) -> String {
-    var text = "  ---\n  message: \(quoted(message))\n  findings:\n"
+  /// The findings as a block of YAML, with the number of all that there are, every text in it as JSON has it.
+  private static func yaml(_ message: String, _ findings: [Finding], of count: Int) -> String {
+    var text = "  ---\n  message: \(quoted(message))\n  violated: \(count)\n  findings:\n"
     for finding in findings {
       text += "    - file: \(quoted(finding.file))\n"
       if let scenario = finding.scenario { text += "      step: \(quoted("\(scenario)"))\n" }
@@ -58,6 +59,11 @@ extension ConformanceReport {
       text += "      message: \(quoted(finding.message))\n"
       text += "      expected: \(quoted(finding.expected))\n"
       text += "      actual: \(quoted(finding.actual))\n"
+      if !finding.evidence.isEmpty { text += "      rests on:\n" }
+      for packet in finding.evidence {
+        text += "        - frame: \(packet.frame)\n          connection: \(packet.connection)\n"
+        text += "          role: \(quoted(packet.role))\n"
+      }
       if let acceptance = finding.acceptance {
         text += "      accepted: \(quoted(acceptance.text))\n"
       }

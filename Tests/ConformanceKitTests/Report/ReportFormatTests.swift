@@ -313,6 +313,32 @@ struct HostileReportTests {
     #expect(others == [""])
   }
 
+  @Test("TAP has how often a clause is violated, and the packets that a finding rests on")
+  func tapEvidence() throws {
+    var report = try sampleReport()
+    let place = try #require(report.results.firstIndex { $0.verdict == .failed })
+    report.results[place].findings[0].evidence = [
+      Finding.Evidence(frame: 2, connection: 1, role: "CONNECT: \"a\""),
+      Finding.Evidence(frame: 7, connection: 3, role: "the one before it"),
+    ]
+    let text = String(decoding: report.document(as: .tap, exitStatus: 1), as: UTF8.self)
+    #expect(
+      text.contains(
+        """
+              rests on:
+                - frame: 2
+                  connection: 1
+                  role: "CONNECT: \\"a\\""
+                - frame: 7
+                  connection: 3
+                  role: "the one before it"
+          ...
+
+        """))
+    #expect(text.components(separatedBy: "rests on:").count == 2)
+    #expect(text.components(separatedBy: "\n  violated: 1\n").count == 3)
+  }
+
   @Test("Markdown has what captures say in preformatted text alone")
   func markdown() throws {
     let text = String(decoding: try report().document(as: .markdown, exitStatus: 1), as: UTF8.self)
