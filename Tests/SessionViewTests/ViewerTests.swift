@@ -51,6 +51,24 @@ import Testing
     #expect(session.selected == thing)
   }
 
+  @Test func countsFindingsThatWereNotKept() {
+    var session = Session()
+    session.model.untoldFindings = 7
+    #expect(session.screen()[0] == " numbers  1/100  frame 0  2 of 9 findings")
+  }
+
+  /// A terminal of 80 columns has a line for each; of a narrower one, nothing of the text is lost.
+  @Test(arguments: [80, 40, 24])
+  func helpFitsTheScreen(_ width: Int) {
+    var session = Session()
+    session.viewer = Viewer(Screen.Size(width: width, height: 80))
+    session.type("h")
+    let seen = session.screen().dropFirst().dropLast().filter { $0 != "~" }
+    func words(_ lines: [String]) -> String { lines.joined().filter { !$0.isWhitespace } }
+    #expect(words(seen) == words(ViewerHelp.lines))
+    #expect((seen.count == ViewerHelp.lines.count) == (width == 80))
+  }
+
   @Test func tellsWhatItCanNotDo() {
     var session = Session()
     session.type("&7", .enter)

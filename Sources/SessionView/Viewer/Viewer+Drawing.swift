@@ -167,9 +167,13 @@ extension Viewer {
   }
 
   private mutating func drawHelp() -> [StyledText] {
-    helpTop = min(helpTop, max(0, help.count - bodyHeight))
-    return help.dropFirst(helpTop).prefix(bodyHeight).map { StyledText(" \($0)") }
+    let lines = help.flatMap { TextWidth.wrap(" \($0)", to: size.width, indent: Self.helpIndent) }
+    helpTop = min(helpTop, max(0, lines.count - bodyHeight))
+    return lines.dropFirst(helpTop).prefix(bodyHeight).map { StyledText($0) }
   }
+
+  /// Where the text behind the keys begins.
+  private static var helpIndent: Int { 15 }
 }
 
 extension StyledText {

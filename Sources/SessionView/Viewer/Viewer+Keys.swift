@@ -22,7 +22,9 @@ extension Viewer {
       case .list: return takeInList(key, model)
       case .details: return takeInDetails(key, model)
       case .findings: takeInFindings(key, model)
-      case .help: helpTop = scroll(helpTop, key, of: help.count, page: size.height - 2)
+      case .help:
+        // Drawing bounds it: a narrow screen has more lines than the text.
+        helpTop = scroll(helpTop, key, of: .max, page: size.height - 2)
       }
     }
     return []

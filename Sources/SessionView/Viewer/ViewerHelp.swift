@@ -13,7 +13,7 @@ package enum ViewerHelp {
     : NUMBER      to a frame, or a line of a recording
     F             the findings; Enter goes to one, c to its cause
     ] [           to the next finding, to the one before
-    c             to what it answers or what answers it, or to what its finding rests on
+    c             to what it answers, what answers it, or its finding rests on
     '             back to where the last jump came from
     y             copies the command that shows this again
     Ctrl-L        paints anew; Ctrl-Z suspends
