@@ -87,6 +87,13 @@ import Testing
     }
   }
 
+  /// No file stands where a format has to, and behind a format stand files.
+  @Test func completesReportsInFish() throws {
+    let formats = ["text=", "json=", "junit=", "sarif=", "html=", "markdown=", "github=", "tap="]
+    #expect(try complete("conform trace --report ", in: .fish).sorted() == formats.sorted())
+    #expect(try complete("conform trace --report tap=uni", in: .fish) == ["tap=unique.pcap"])
+  }
+
   /// Behind a second word none of the others can stand.
   @Test(arguments: Shell.allCases) func completesASecondWordOnce(shell: Shell) throws {
     #expect(try complete("record pro", in: shell).contains { $0.hasPrefix("proxy") })

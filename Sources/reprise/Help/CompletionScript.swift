@@ -243,7 +243,7 @@ enum CompletionScript {
   // MARK: fish
 
   static var fish: String {
-    var text = "# fish completion of reprise\ncomplete -c reprise -f\n"
+    var text = "# fish completion of reprise\n" + fishReports + "complete -c reprise -f\n"
     for name in names {
       let summary = specs.first { $0.name == name }?.summary ?? ""
       text += "complete -c reprise -n __fish_use_subcommand -a \(name) -d \(fishQuoted(summary))\n"
@@ -254,9 +254,11 @@ enum CompletionScript {
       for option in spec.allOptions {
         text += "complete -c reprise -n '\(condition)' -l \(option.name)"
         if let letter = option.letter { text += " -s \(letter)" }
-        if option.value != nil { text += option.isFile || isReport(option) ? " -r -F" : " -x" }
+        if option.value != nil { text += option.isFile ? " -r -F" : " -x" }
         let choices = valueChoices(option, of: spec)
-        if option.isList, !choices.isEmpty {
+        if isReport(option) {
+          text += " -a '(__reprise_report \(choices))'"
+        } else if option.isList, !choices.isEmpty {
           text += " -a '(__fish_complete_list , \"printf %s\\n \(choices)\")'"
         } else if !choices.isEmpty {
           text += " -a '\(choices)'"
@@ -278,6 +280,19 @@ enum CompletionScript {
     }
     return text
   }
+
+  /// Completes FORMAT=FILE: the formats, and behind one of them files.
+  private static let fishReports = """
+    function __reprise_report
+      set -l typed (string split -m 1 = -- (commandline -ct))
+      if set -q typed[2]
+        printf "$typed[1]=%s\\n" (__fish_complete_path $typed[2])
+      else
+        printf '%s\\n' $argv
+      end
+    end
+
+    """
 
   private static func fishQuoted(_ text: String) -> String {
     var result = "'"
