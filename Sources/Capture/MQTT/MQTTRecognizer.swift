@@ -137,11 +137,11 @@ struct MQTTRecognizer {
       // In the middle of a stream a large packet may go on for a while before the next one starts;
       // it does not matter when the other side says enough.
       guard proof >= 8 else {
-        return isFinal || (!isPortKnown && pieces.count > 4) ? .notMQTT : .undecided
+        return isFinal || (!isLikely && pieces.count > 4) ? .notMQTT : .undecided
       }
     }
     let weight = first.weight + second.weight
-    if weight >= (isPortKnown ? 1 : 4), agree(first, second) {
+    if weight >= (isLikely ? 1 : 4), agree(first, second) {
       return .mqtt(
         client: client(first, second), wire: version(first, second),
         evidence: evidence(first, second))
@@ -149,7 +149,10 @@ struct MQTTRecognizer {
     return isFinal || !agree(first, second) ? .notMQTT : .undecided
   }
 
-  var isPortKnown: Bool {
+  /// Whether MQTT is to be expected, so that little of it is enough: by the port, or by what others speak with the server.
+  var isLikely: Bool { isPortKnown || isServerKnown }
+
+  private var isPortKnown: Bool {
     Self.knownPorts.contains(opening.first.port) || Self.knownPorts.contains(opening.second.port)
   }
 

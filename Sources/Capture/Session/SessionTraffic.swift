@@ -207,9 +207,12 @@ struct SessionTraffic: TCPConsumer {
   // MARK: Recognition
 
   private func makeRecognizer(_ connection: SessionConnection) -> SessionRecognizer {
-    SessionRecognizer(
-      opening: connection.opening, rule: connection.rule,
-      isServerKnown: servers.contains(connection.opening.second))
+    let opening = connection.opening
+    // Without a SYN it is not known which end is the server.
+    let isServerKnown =
+      servers.contains(opening.second) || !opening.isFromStart && servers.contains(opening.first)
+    return SessionRecognizer(
+      opening: opening, rule: connection.rule, isServerKnown: isServerKnown)
   }
 
   /// The port that the user speaks of, or that of the server.

@@ -38,6 +38,35 @@ import Wire
     }
   }
 
+  /// A connection of any port whose CONNECT alone is missing: little is left, and enough where others speak MQTT with
+  /// its server.
+  @Test("17: a lost CONNECT where the server is known", arguments: [true, false])
+  func lostConnect(_ isServerKnown: Bool) {
+    let other = Session.all(.v5_0)
+    var known = other.dialogue(port: 17_501)
+    if !isServerKnown { known.segments = known.segments.map(Self.onAnotherPort) }
+    var dialogue = Dialogue(client: 7_000, server: 9_000, serverPort: 17_501)
+    dialogue.clientPort = 40_100
+    dialogue.open()
+    dialogue.send(.client, [UInt8](repeating: 0x55, count: 22))
+    dialogue.segments.removeAll { $0.payload.count == 22 }
+    dialogue.send(.client, [0xE0, 0x00])
+    dialogue.close(.client)
+    let tap = Tap(known.segments + dialogue.segments)
+    #expect(
+      tap.packets(.client, connection: 1) == other.packets(.client)
+        && tap.openings.count == (isServerKnown ? 2 : 1))
+    #expect(
+      tap.packets(.client, connection: 2) == (isServerKnown ? [PacketBytes([0xE0, 0x00])] : []))
+    #expect(tap.gaps.map(\.bytes) == (isServerKnown ? [22] : []))
+  }
+
+  private static func onAnotherPort(_ segment: Segment) -> Segment {
+    var segment = segment
+    segment.serverPort = 17_502
+    return segment
+  }
+
   @Test("17: a capture that starts inside a packet")
   func insidePacket() throws {
     let session = Session.all(.v3_1_1)

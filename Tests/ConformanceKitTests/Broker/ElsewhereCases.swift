@@ -92,6 +92,28 @@ extension SharedCase {
       }
     },
     SharedCase(
+      "a session that is there where a connection of nobody is told late, at the time between both",
+      in: [.v3_1_1], [.absentSessionIsTold: (0, 0, 1, [8])]
+    ) {
+      $0.comeBackEarly()
+      $0.goBack(5)
+      $0.on(3) {
+        $0.open()
+        $0.close(.client)
+      }
+    },
+    SharedCase(
+      "a session that is there where a connection of nobody is told late, at the time behind both",
+      in: [.v3_1_1], failed: [.absentSessionIsTold, .cleanStartEndsSession],
+      [.absentSessionIsTold: (1, 0, 0, [8])]
+    ) {
+      $0.comeBackEarly()
+      $0.on(3) {
+        $0.open()
+        $0.close(.client)
+      }
+    },
+    SharedCase(
       "a client that is gone and does not close behind its DISCONNECT",
       [.nothingAfterDisconnect: (0, 1, 0, []), .closesAfterDisconnect: (0, 0, 1, [5])]
     ) {
@@ -259,6 +281,22 @@ extension Script {
     open(server: server)
     client(.connect(.init(clientID: clientID, cleanStart: cleanStart, keepAlive: 0)))
     self.server(.connack(.init(sessionPresent: isPresent)))
+  }
+
+  /// A client whose session ends asks for one on another connection before its first is seen to be closed, and is told
+  /// of one that is there: frames 1 to 10, of which the second connection's request is in frame 6.
+  fileprivate mutating func comeBackEarly() {
+    join("c")
+    client(.disconnect(.init()))
+    on(2) {
+      $0.open()
+      $0.client(.connect(.init(clientID: "c", cleanStart: false, keepAlive: 0)))
+    }
+    close(.client)
+    on(2) {
+      $0.server(.connack(.init(sessionPresent: true)))
+      $0.finish()
+    }
   }
 
   /// A retained message came for a new subscription with Retain Handling 1: frames 1 to 6.

@@ -77,8 +77,10 @@ extension BrokerJudge {
     }
     let isNext = isNext(before, event.context, state)
     if isNext, let end = before.end, let connect = state.opening.connect {
+      // The next connection may be asked for before the end of this one is seen.
       tally.held.follow(
-        event.context.connection, from: end.moment.time, to: connect.moment.time)
+        event.context.connection, from: min(end.moment.time, connect.moment.time),
+        to: max(end.moment.time, connect.moment.time))
     }
     guard let end = before.end else {
       // It is taken over: what becomes of it the CONNACK says.
