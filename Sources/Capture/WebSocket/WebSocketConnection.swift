@@ -40,6 +40,8 @@ final class WebSocketConnection {
   @exclusivity(unchecked) var phase = Phase.idle
   /// Where the bodies of other requests and answers end.
   @exclusivity(unchecked) var course = HTTPCourse()
+  /// What the last request for WebSocket offered beside it.
+  @exclusivity(unchecked) var otherOffers: [String] = []
   /// The head of an answer that is begun.
   @exclusivity(unchecked) var response: HTTPHeadReader?
   /// What is missing of the head of a request that nothing has answered since.

@@ -79,6 +79,7 @@ extension WebSocketStreams {
     emitter.openIfNew(direction)
     emit(.request(request), direction)
     state.phase = .asked(request.withoutHead)
+    state.otherOffers = Array(Self.protocols(head).filter { $0 != "websocket" }.prefix(8))
     state.isAnswerLost = false
     state.response = nil
     return true
@@ -147,6 +148,19 @@ extension WebSocketStreams {
     var reader = HTTPHeadReader()
     guard case .head(let later, _) = reader.consume(early) else { return false }
     return WebSocketRequest.isOne(later) && WebSocketRequest(later).key == key
+  }
+
+  /// The protocols that a message offers or chooses, in small letters.
+  private static func protocols(_ head: HTTPHead) -> [String] {
+    head.list("Upgrade").map { $0.lowercased() }.filter { !$0.isEmpty }
+  }
+
+  /// Whether an answer switches to another protocol that the request offered beside WebSocket, as the server may (RFC 9110
+  /// section 7.8).
+  private static func chooses(otherOfferOf state: WebSocketConnection, _ head: HTTPHead) -> Bool {
+    guard state.request != nil, !state.otherOffers.isEmpty else { return false }
+    let chosen = protocols(head)
+    return !chosen.isEmpty && chosen.allSatisfy(state.otherOffers.contains)
   }
 
   // MARK: Responses
@@ -239,6 +253,11 @@ extension WebSocketStreams {
     if response.accepts, answersLater(head, direction.connection, state) {
       replayRequests(direction.connection, state)
       response = WebSocketResponse(head, to: state.request)
+    }
+    if response.accepts, Self.chooses(otherOfferOf: state, head) {
+      state.phase = .other
+      state.early = HeldPieces()
+      return
     }
     let request = state.request
     if request == nil {

@@ -90,6 +90,33 @@ import Wire
     #expect(dialogue.tap().types == ["OPEN", "UPGRADED", "TEXT", "CLOSE"])
   }
 
+  /// A server may choose any protocol of those that are offered; one that is not is an answer to the request for WebSocket.
+  @Test(
+    "37: a server that chooses another protocol beside WebSocket",
+    arguments: [
+      ("websocket, h2c", "h2c", false), ("h2c, WebSocket", "H2C", false),
+      ("websocket", "h2c", true),
+      ("websocket, h2c", "h2c, websocket", true), ("websocket, h2c", "", true),
+    ])
+  func anotherProtocol(_ offer: String, _ choice: String, _ isWebSocket: Bool) {
+    var dialogue = WebSocketDialogue()
+    let request = String(decoding: WebSocketDialogue.request(), as: UTF8.self)
+    dialogue.send(
+      .client, request.replacing("Upgrade: websocket", with: "Upgrade: \(offer)"))
+    dialogue.send(
+      .server,
+      "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: \(choice)\r\n\r\n")
+    dialogue.send(.client, [.text("a")])
+    dialogue.send(.client, [0x8B, 1, 2, 3])
+    dialogue.close()
+    let tap = dialogue.tap()
+    let types =
+      isWebSocket
+      ? ["OPEN", "UPGRADE", "UPGRADED", "TEXT", "RESERVED"] : ["OPEN", "UPGRADE", "CLOSE"]
+    #expect(Array(tap.types.prefix(types.count)) == types, "\(tap.types)")
+    #expect(tap.webSocketFaults.isEmpty != isWebSocket && tap.malformations.isEmpty != isWebSocket)
+  }
+
   @Test("37: what accepts no request that was sent is the inside of a body")
   func answerToNoRequest() {
     var dialogue = WebSocketDialogue()
