@@ -44,8 +44,10 @@ public struct ReportComparison: Sendable, Hashable {
     }
     new = Self.differences(of: after, from: old, before.steps)
     let missing = Self.differences(of: before, from: now, after.steps)
-    gone = missing.filter { Self.isJudged($0, in: after) }
-    untried = missing.filter { !Self.isJudged($0, in: after) }
+    // A capture of another day has another name; where some have the same, one that is not there was left out.
+    let areNamesKept = !before.inputs.isDisjoint(with: after.inputs)
+    gone = missing.filter { Self.isJudged($0, in: after, areNamesKept) }
+    untried = missing.filter { !Self.isJudged($0, in: after, areNamesKept) }
     unit =
       switch after.kind {
       case .files: "files"
@@ -55,11 +57,15 @@ public struct ReportComparison: Sendable, Hashable {
   }
 
   /// Whether a report would have the finding if it was still there: its scenario, its case or its file has a verdict.
-  private static func isJudged(_ difference: Difference, in report: ReportDocument) -> Bool {
-    switch report.kind {
+  private static func isJudged(
+    _ difference: Difference, in report: ReportDocument, _ areNamesKept: Bool
+  ) -> Bool {
+    let file = difference.finding.file
+    return switch report.kind {
     case .scenarios(let judged?): difference.finding.scenario.map(judged.contains) ?? true
     case .cases(_, let judged): difference.finding.driven.map(judged.contains) ?? true
-    case .files: !report.unread.contains(difference.finding.file)
+    case .files:
+      !report.unread.contains(file) && (report.inputs.contains(file) || !areNamesKept)
     case .scenarios(nil): true
     }
   }

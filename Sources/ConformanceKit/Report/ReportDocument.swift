@@ -64,7 +64,9 @@ public struct ReportDocument: Sendable, Hashable {
   let steps: [Row.Finding]
   /// What it is on.
   let kind: Kind
-  /// The files that could not be read.
+  /// The files that were to be judged.
+  let inputs: Set<String>
+  /// Those of them that could not be read.
   let unread: Set<String>
   /// Whether something fails the run besides clauses: steps that show none, and entries of a baseline.
   let failsOtherwise: Bool
@@ -87,6 +89,7 @@ public struct ReportDocument: Sendable, Hashable {
     var rows: [Row] = []
     for clause in clauses { rows.append(try Row(clause, of: file)) }
     self.rows = rows
+    inputs = Set((json["inputs"]?.elements ?? []).compactMap(\.text))
     unread = Set((json["unread"]?.elements ?? []).compactMap { $0["file"]?.text })
     let unbound = json["unbound"]?.elements ?? []
     steps = unbound.map(Row.Finding.init)

@@ -89,7 +89,8 @@ enum ReportCompareCommand: Command {
     BEFORE and AFTER are reports in JSON, both of one conform command. Findings are compared
     by their fingerprints, which do not depend on frames, times and files. Status 1 if a
     clause fails that did not, or is no longer followed, or something new was found. What was
-    found in a scenario, a case or a file that has no verdict in AFTER is not called gone.
+    found in a scenario, a case or a file that has no verdict in AFTER is not called gone,
+    unless AFTER is on other files altogether.
 
     Example:
       reprise report compare before.json after.json
