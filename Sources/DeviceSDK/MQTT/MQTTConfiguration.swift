@@ -14,6 +14,8 @@ public struct MQTTConfiguration: Sendable {
   public var keepAlive: UInt16 = 60
   /// The message that the server sends when the connection is lost.
   public var will: Message?
+  /// What CONNECT says besides, such as how long the server keeps the session, which takes MQTT 5.0.
+  public var connectProperties = ConnectProperties()
   /// How long to wait for a connection to be accepted, and for its subscriptions to be granted again.
   public var connectTimeout: Duration = .seconds(30)
   /// How long `withSession` waits for its first connection, however many tries that takes; nil waits for ever.
@@ -70,7 +72,7 @@ public struct MQTTConfiguration: Sendable {
   var connectOptions: ConnectOptions {
     ConnectOptions(
       clientID: clientID, cleanStart: cleanStart, keepAlive: keepAlive, username: username,
-      password: password, will: will)
+      password: password, will: will, properties: connectProperties)
   }
 
   var keeperRules: ConnectionKeeper.Rules {

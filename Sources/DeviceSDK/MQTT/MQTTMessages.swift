@@ -43,17 +43,18 @@ final class MQTTReading: Sendable {
   private let driver: Driver<MQTTStateMachine>
   private let hub: MQTTHub
   private let name: String
-  private let qos: QoS
+  private let wish: MQTTStateMachine.Wish
   private let limit: Int
   private let state = Mutex(State())
 
   init(
-    _ driver: Driver<MQTTStateMachine>, _ hub: MQTTHub, filter name: String, qos: QoS, limit: Int
+    _ driver: Driver<MQTTStateMachine>, _ hub: MQTTHub, filter name: String,
+    _ wish: MQTTStateMachine.Wish, limit: Int
   ) {
     self.driver = driver
     self.hub = hub
     self.name = name
-    self.qos = qos
+    self.wish = wish
     self.limit = limit
   }
 
@@ -67,7 +68,7 @@ final class MQTTReading: Sendable {
     let filter = try MQTTTopic.filter(name)
     let (holder, mailbox) = hub.listen(to: name, filter, limit: limit)
     do {
-      _ = try await driver.call(.hold(name, qos, holder))
+      _ = try await driver.call(.hold(name, wish, holder))
     } catch {
       hub.leave(holder)
       throw error

@@ -126,14 +126,17 @@ public struct MQTTSession: Sendable {
   /// - Parameters:
   ///   - filter: The topic filter; `$share/GROUP/FILTER` is shared with others of the group (MQTT 5.0 section 4.8.2).
   ///   - qos: The highest QoS.
+  ///   - options: What is wanted besides, which takes MQTT 5.0. Of several sequences of a filter all have what is enough
+  ///     for each; and what is sent for another filter that matches as well is in this one, too.
   ///   - limit: How many messages wait before the connection is read no further, so that a slow reader holds up the
   ///     server. While a call waits for its answer messages before it are read all the same, up to 16 times as many.
   /// - Returns: The messages.
   public func messages(
-    matching filter: String, qos: QoS = .atLeastOnce, limit: Int = 1_024
+    matching filter: String, qos: QoS = .atLeastOnce,
+    options: SubscriptionOptions = SubscriptionOptions(), limit: Int = 1_024
   ) -> MQTTMessages {
     MQTTMessages { [driver, hub] in
-      MQTTReading(driver, hub, filter: filter, qos: qos, limit: limit)
+      MQTTReading(driver, hub, filter: filter, .init(qos: qos, options: options), limit: limit)
     }
   }
 
@@ -142,15 +145,18 @@ public struct MQTTSession: Sendable {
   /// - Parameters:
   ///   - filter: The topic filter.
   ///   - qos: The highest QoS.
+  ///   - options: What is wanted besides, as in ``messages(matching:qos:options:limit:)``.
   ///   - limit: How many messages wait before the connection is read no further.
   ///   - body: What the application does; it may read the messages in several loops, one after the other.
   /// - Returns: What the body returns.
   /// - Throws: ``MQTTError``, what the body throws, and `CancellationError`.
   public func withSubscription<Result>(
-    to filter: String, qos: QoS = .atLeastOnce, limit: Int = 1_024,
+    to filter: String, qos: QoS = .atLeastOnce,
+    options: SubscriptionOptions = SubscriptionOptions(), limit: Int = 1_024,
     _ body: (MQTTMessages) async throws -> Result
   ) async throws -> Result {
-    let reading = MQTTReading(driver, hub, filter: filter, qos: qos, limit: limit)
+    let reading = MQTTReading(
+      driver, hub, filter: filter, .init(qos: qos, options: options), limit: limit)
     do { try await reading.open() } catch { throw Self.shown(error) }
     do {
       let result = try await body(MQTTMessages { reading })

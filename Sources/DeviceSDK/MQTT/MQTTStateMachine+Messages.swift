@@ -26,7 +26,7 @@ extension MQTTStateMachine {
     message.properties.responseTopic = topic
     message.properties.correlationData = correlation
     if filters[topic]?.holders[Self.ownHolder] == nil {
-      note(Self.ownHolder, of: topic, .atLeastOnce)
+      note(Self.ownHolder, of: topic, Wish(qos: .atLeastOnce))
     }
     requests[correlation] = id
     enqueue(

@@ -13,7 +13,7 @@ struct HeldFilter: Sendable {
   /// Which was held first.
   let order: UInt64
   /// Who holds it.
-  var holders: [MQTTStateMachine.Holder: QoS] = [:]
+  var holders: [MQTTStateMachine.Holder: MQTTStateMachine.Wish] = [:]
   /// Calls that no SUBSCRIBE was sent for yet.
   var waiting: [CallID] = []
   /// What the server has granted; nil when it has nothing.
@@ -36,6 +36,23 @@ struct HeldFilter: Sendable {
     underWay = nil
   }
 
+  /// What is asked for: what is enough for all who hold it, and of what is retained what those want who ask now.
+  /// - Parameters:
+  ///   - name: The filter.
+  ///   - asking: Those who ask now; nobody where a new connection asks for all.
+  func subscription(_ name: String, for asking: [MQTTStateMachine.Holder]) -> Subscription {
+    let wishes = holders.values
+    let asked = asking.compactMap { holders[$0] }
+    let handling = (asked.isEmpty ? Array(wishes) : asked).map(\.options.retainHandling)
+      .min { $0.rawValue < $1.rawValue }
+    return Subscription(
+      name, qos: wishes.map(\.qos).max() ?? .atMostOnce,
+      options: SubscriptionOptions(
+        noLocal: !wishes.isEmpty && wishes.allSatisfy(\.options.noLocal),
+        retainAsPublished: wishes.contains(where: \.options.retainAsPublished),
+        retainHandling: handling ?? .always))
+  }
+
   /// The server has nothing of it.
   mutating func forgetGrant() {
     granted = nil
@@ -46,22 +63,22 @@ struct HeldFilter: Sendable {
 /// Subscriptions: one SUBSCRIBE for each who asks, so that each is sent what is retained, and one UNSUBSCRIBE when the
 /// last has left.
 extension MQTTStateMachine {
-  mutating func hold(_ filter: String, _ qos: QoS, _ holder: Holder, _ id: CallID) {
+  mutating func hold(_ filter: String, _ wish: Wish, _ holder: Holder, _ id: CallID) {
     guard keeper.link != .idle, keeper.link != .ended else {
       let why = lastReason.map { ": \($0.message)" } ?? ""
       return fail(id, MQTTError(.notConnected, "there is no connection\(why)"))
     }
     holds[id] = (filter, holder)
-    note(holder, of: filter, qos)
+    note(holder, of: filter, wish)
     filters[filter]?.waiting.append(id)
     setDeadline(configuration.callTimeout, for: id)
     settle(filter)
   }
 
-  mutating func note(_ holder: Holder, of name: String, _ qos: QoS) {
+  mutating func note(_ holder: Holder, of name: String, _ wish: Wish) {
     filterCount &+= 1
     var filter = filters[name] ?? HeldFilter(order: filterCount)
-    filter.holders[holder] = qos
+    filter.holders[holder] = wish
     filters[name] = filter
   }
 
@@ -97,8 +114,10 @@ extension MQTTStateMachine {
   mutating func ask(for names: [String]) -> ClientAction.ID {
     let action = perform(
       .subscribe(
-        names.map {
-          Subscription($0, qos: filters[$0]?.holders.values.max() ?? .atMostOnce)
+        names.compactMap { name in
+          filters[name].map { filter in
+            filter.subscription(name, for: filter.waiting.compactMap { holds[$0]?.holder })
+          }
         }),
       for: .subscribe(names))
     for name in names {

@@ -10,6 +10,12 @@ package struct MQTTStateMachine: ConnectionOwner {
   package typealias Holder = UInt64
   package typealias Failure = MQTTError
 
+  /// What a holder wants of a subscription.
+  package struct Wish: Sendable {
+    var qos: QoS
+    var options = SubscriptionOptions()
+  }
+
   /// What the application can ask for.
   package enum Call: Sendable {
     /// Connect, and stay connected.
@@ -23,7 +29,7 @@ package struct MQTTStateMachine: ConnectionOwner {
     /// Send a message with a response topic, and wait for its answer.
     case request(Message, timeout: Duration?)
     /// Ask for messages for a holder; done when the server has granted it.
-    case hold(String, QoS, Holder)
+    case hold(String, Wish, Holder)
     /// The holder wants them no longer.
     case release(String, Holder)
   }
@@ -132,7 +138,7 @@ package struct MQTTStateMachine: ConnectionOwner {
       complete(id)
     case .publish(let message, let timeout): publish(message, within: timeout, id)
     case .request(let message, let timeout): request(message, within: timeout, id)
-    case .hold(let filter, let qos, let holder): hold(filter, qos, holder, id)
+    case .hold(let filter, let wish, let holder): hold(filter, wish, holder, id)
     case .release(let filter, let holder):
       release(filter, holder)
       complete(id)

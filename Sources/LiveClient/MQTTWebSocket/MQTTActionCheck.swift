@@ -15,7 +15,10 @@ struct MQTTActionCheck: Sendable {
     case .publish(let message): try check(message, "the topic")
     case .subscribe(let subscriptions):
       try check(filters: subscriptions.map(\.filter))
-      for subscription in subscriptions { try check(subscription.qos) }
+      for subscription in subscriptions {
+        try check(subscription.qos)
+        try check(subscription.options, of: subscription.filter)
+      }
     case .unsubscribe(let filters): try check(filters: filters)
     case .disconnect: return
     case .send, .sendText, .sendBinary:
@@ -38,7 +41,13 @@ struct MQTTActionCheck: Sendable {
         throw DataClientError(.invalidAction, "the password has more than 65535 bytes")
       }
     }
-    guard let will = options.will else { return }
+    if !options.properties.isEmpty { try check(options.properties) }
+    guard let will = options.will else {
+      guard options.properties.willDelayInterval == nil else {
+        throw DataClientError(.invalidAction, "there is a delay of a will, and no will")
+      }
+      return
+    }
     guard !lacking.contains(.will) else {
       throw DataClientError(.unsupported, "this broker takes no will")
     }
@@ -57,21 +66,50 @@ struct MQTTActionCheck: Sendable {
     if message.hasProperties { try check(message.properties) }
   }
 
-  private func check(_ properties: MessageProperties) throws(DataClientError) {
+  /// Checks that there is MQTT 5.0.
+  /// - Parameter what: What there is of it.
+  private func checkVersion(for what: String) throws(DataClientError) {
     guard version.rules.hasProperties else {
-      throw DataClientError(.unsupported, "MQTT 3.1.1 has no properties; connect by MQTT 5.0")
+      throw DataClientError(.unsupported, "MQTT 3.1.1 has no \(what); connect by MQTT 5.0")
     }
     guard !lacking.contains(.properties) else {
-      throw DataClientError(.unsupported, "this broker takes no properties")
+      throw DataClientError(.unsupported, "this broker takes no \(what)")
     }
+  }
+
+  private func check(
+    _ options: SubscriptionOptions, of filter: String
+  ) throws(DataClientError) {
+    guard !options.isEmpty else { return }
+    try checkVersion(for: "options of subscriptions")
+    // MQTT 5.0 section 3.8.3.1, MQTT-3.8.3-4.
+    guard !options.noLocal || !filter.hasPrefix("$share/") else {
+      throw DataClientError(
+        .invalidAction, "a shared subscription can't be one of noLocal: \(filter)")
+    }
+  }
+
+  private func check(_ properties: ConnectProperties) throws(DataClientError) {
+    try checkVersion(for: "properties")
+    try check(properties.userProperties)
+  }
+
+  private func check(
+    _ userProperties: [MessageProperties.UserProperty]
+  ) throws(DataClientError) {
+    for property in userProperties {
+      try Mosquitto.check(text: property.name, "the name of a user property")
+      try Mosquitto.check(text: property.value, "the user property \(property.name)")
+    }
+  }
+
+  private func check(_ properties: MessageProperties) throws(DataClientError) {
+    try checkVersion(for: "properties")
     if let topic = properties.responseTopic {
       try Mosquitto.check(topic: topic, "the response topic")
     }
     if let type = properties.contentType { try Mosquitto.check(text: type, "the content type") }
-    for property in properties.userProperties {
-      try Mosquitto.check(text: property.name, "the name of a user property")
-      try Mosquitto.check(text: property.value, "the user property \(property.name)")
-    }
+    try check(properties.userProperties)
     guard properties.correlationData?.count ?? 0 <= Int(UInt16.max) else {
       throw DataClientError(.invalidAction, "the correlation data has more than 65535 bytes")
     }

@@ -43,7 +43,7 @@ extension MQTTClientMachine {
       guard let packetID = session.makePacketID() else { return nil }
       session.subscribes[packetID] = (action.id, subscriptions.count)
       let filters = subscriptions.map {
-        MQTTPacket.Subscription($0.filter, options: $0.qos.rawValue)
+        MQTTPacket.Subscription($0.filter, options: $0.qos.rawValue | $0.options.bits)
       }
       return send(.subscribe(packetID: packetID, filters, []), now)
     case .unsubscribe(let filters):

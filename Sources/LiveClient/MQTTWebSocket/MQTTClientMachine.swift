@@ -181,20 +181,7 @@ struct MQTTClientMachine: Sendable {
     pingSent = nil
     keepAlive = options.keepAlive
     phase = .greeting(until: now.advanced(by: Self.patience))
-    let will = options.will.map { will in
-      MQTTPacket.Will(
-        topic: will.topic, payload: will.payload, qos: will.qos.rawValue, retain: will.isRetained,
-        properties: will.properties.ofPackets)
-    }
-    // As in 3.1.1, where a session that is kept is kept for good.
-    let isKept = version.rules.hasProperties && !options.cleanStart
-    let properties = isKept ? [MQTTProperty(.sessionExpiryInterval, .integer(0xFFFF_FFFF))] : []
-    return send(
-      .connect(
-        .init(
-          clientID: options.clientID, cleanStart: options.cleanStart,
-          keepAlive: options.keepAlive, will: will, username: options.username,
-          password: options.password, properties: properties)), now)
+    return send(.connect(options.packet(in: version)), now)
   }
 
   private mutating func closed(_ reason: ClientEvent.Closed) -> [Output] {

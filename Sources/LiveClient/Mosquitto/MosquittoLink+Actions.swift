@@ -49,19 +49,20 @@ extension MosquittoLink {
     if message.qos > .atMostOnce { inFlight += 1 }
   }
 
-  /// Subscribes, with one SUBSCRIBE for each run of filters of one QoS: the library takes no more.
+  /// Subscribes, with one SUBSCRIBE for each run of filters of one QoS and the same options: the library takes no more.
   private func subscribe(
     _ id: ClientAction.ID, _ subscriptions: [Subscription]
   ) throws(DataClientError) {
     grants[id] = ([QoS?](repeating: nil, count: subscriptions.count), subscriptions.count)
     var rest = subscriptions[...]
-    while let qos = rest.first?.qos {
-      let run = rest.prefix { $0.qos == qos }
+    while let first = rest.first {
+      let run = rest.prefix { $0.qos == first.qos && $0.options == first.options }
       rest = rest[run.endIndex...]
       var mid: Int32 = 0
       let code = Self.withTexts(run.map(\.filter)) { filters in
         mosquitto_subscribe_multiple(
-          handle, &mid, Int32(clamping: run.count), filters, Int32(qos.rawValue), 0, nil)
+          handle, &mid, Int32(clamping: run.count), filters, Int32(first.qos.rawValue),
+          Int32(first.options.bits), nil)
       }
       try Mosquitto.check(code, "subscribe")
       subscribes[mid] = (id, run.indices)

@@ -17,7 +17,7 @@ extension MosquittoLink {
       try Mosquitto.check(mosquitto_will_clear(handle), "will")
       return
     }
-    var properties = try PropertyList(will)
+    var properties = try PropertyList(will, delay: options.properties.willDelayInterval)
     let code = will.payload.withUnsafeBytes { payload in
       mosquitto_will_set_v5(
         handle, will.topic, Int32(clamping: payload.count),
@@ -38,10 +38,13 @@ extension MosquittoLink {
     // brokers send to a session that is taken up: mosquitto 2.0.11 does. So no limit is told.
     var code = mosquitto_property_add_int16(
       &properties, Int32(MQTT_PROP_RECEIVE_MAXIMUM.rawValue), .max)
-    if code == 0, !options.cleanStart {
-      // As in 3.1.1, where a session that is kept is kept for good.
+    if code == 0, let seconds = options.sessionExpiry {
       code = mosquitto_property_add_int32(
-        &properties, Int32(MQTT_PROP_SESSION_EXPIRY_INTERVAL.rawValue), .max)
+        &properties, Int32(MQTT_PROP_SESSION_EXPIRY_INTERVAL.rawValue), seconds)
+    }
+    for user in options.properties.userProperties where code == 0 {
+      code = mosquitto_property_add_string_pair(
+        &properties, Int32(MQTT_PROP_USER_PROPERTY.rawValue), user.name, user.value)
     }
     return code == 0 ? nil : code
   }

@@ -8,11 +8,19 @@ struct PropertyList {
   private(set) var head: OpaquePointer?
 
   /// Makes the list of a message's properties.
-  /// - Parameter message: The message, checked.
+  /// - Parameters:
+  ///   - message: The message, checked.
+  ///   - delay: How many seconds it waits behind the end of a connection, if it is a will; nil is none.
   /// - Throws: ``DataClientError`` when the library refuses one.
-  init(_ message: Message) throws(DataClientError) {
-    guard message.hasProperties else { return }
-    do throws(DataClientError) { try add(message.properties) } catch {
+  init(_ message: Message, delay: UInt32? = nil) throws(DataClientError) {
+    do throws(DataClientError) {
+      if let delay {
+        try check(
+          mosquitto_property_add_int32(
+            &head, Int32(MQTT_PROP_WILL_DELAY_INTERVAL.rawValue), delay))
+      }
+      if message.hasProperties { try add(message.properties) }
+    } catch {
       free()
       throw error
     }

@@ -7,16 +7,22 @@ extension ClientAction.Kind {
   /// - Throws: ``DataClientError/Code/invalidAction`` and ``DataClientError/Code/unsupported``.
   package func check(by capabilities: Capabilities) throws(DataClientError) {
     guard !needs.contains(.properties) || capabilities.contains(.properties) else {
+      let what = if case .subscribe = self { "options" } else { "properties" }
       throw DataClientError(
-        .unsupported, "\(name) with properties is not among what this client can do; leave them out"
-      )
+        .unsupported,
+        "\(name) with \(what) of MQTT 5.0 is not among what this client can do; leave them out")
     }
     guard capabilities.isSuperset(of: needs) else {
       throw DataClientError(.unsupported, "\(name) is not among what this client can do")
     }
     switch self {
     case .connect(let options):
-      guard let will = options.will else { return }
+      guard let will = options.will else {
+        guard options.properties.willDelayInterval == nil else {
+          throw DataClientError(.invalidAction, "there is a delay of a will, and no will")
+        }
+        return
+      }
       guard capabilities.contains(.will) else {
         throw DataClientError(.unsupported, "the broker keeps no will")
       }
@@ -57,6 +63,13 @@ extension ClientAction.Kind {
     }
     for subscription in subscriptions where !subscription.isWellFormed {
       throw DataClientError(.invalidAction, "\"\(subscription.filter)\" is no topic filter")
+    }
+    // MQTT 5.0 section 3.8.3.1, MQTT-3.8.3-4.
+    for subscription in subscriptions where subscription.options.noLocal {
+      guard !subscription.filter.hasPrefix("$share/") else {
+        throw DataClientError(
+          .invalidAction, "a shared subscription can't be one of noLocal: \(subscription.filter)")
+      }
     }
   }
 }

@@ -5,9 +5,12 @@ extension ClientAction.Kind {
   /// What a client has to be able to do for the action.
   var needs: Capabilities {
     switch self {
-    case .connect(let options): options.will?.hasProperties ?? false ? .properties : []
+    case .connect(let options):
+      options.will?.hasProperties == true || !options.properties.isEmpty ? .properties : []
     case .disconnect: []
-    case .subscribe, .unsubscribe: .messages
+    case .subscribe(let subscriptions):
+      subscriptions.allSatisfy(\.options.isEmpty) ? .messages : [.messages, .properties]
+    case .unsubscribe: .messages
     case .publish(let message): message.hasProperties ? [.messages, .properties] : .messages
     case .send: .requests
     case .sendText, .sendBinary: .frames

@@ -42,49 +42,6 @@ public struct ClientAction: Sendable, Hashable {
   }
 }
 
-/// How to open a connection.
-public struct ConnectOptions: Sendable, Hashable {
-  /// The client identifier; empty lets the server choose one.
-  public var clientID: String
-  /// Whether to start without the session that the server may have.
-  public var cleanStart: Bool
-  /// The longest time between two packets, in seconds; 0 is no limit.
-  public var keepAlive: UInt16
-  /// The user name.
-  public var username: String?
-  /// The password; never shown or recorded in clear.
-  public var password: [UInt8]?
-  /// The message that the server sends when the connection is lost.
-  public var will: Message?
-
-  /// Creates options.
-  public init(
-    clientID: String = "", cleanStart: Bool = true, keepAlive: UInt16 = 60,
-    username: String? = nil, password: [UInt8]? = nil, will: Message? = nil
-  ) {
-    self.clientID = clientID
-    self.cleanStart = cleanStart
-    self.keepAlive = keepAlive
-    self.username = username
-    self.password = password
-    self.will = will
-  }
-}
-
-/// A topic filter and the highest QoS that is wanted for it.
-public struct Subscription: Sendable, Hashable {
-  /// The topic filter (MQTT 3.1.1 section 4.7).
-  public var filter: String
-  /// The highest QoS.
-  public var qos: QoS
-
-  /// Creates a subscription.
-  public init(_ filter: String, qos: QoS = .atLeastOnce) {
-    self.filter = filter
-    self.qos = qos
-  }
-}
-
 /// How hard sender and receiver try (MQTT 3.1.1 section 4.3).
 public enum QoS: UInt8, Sendable, Hashable, CaseIterable, Comparable {
   /// Once or not at all.

@@ -48,7 +48,7 @@ struct MessageTranscript: Transcript {
       let id = makeClientID()
       open[action.id] = .subscribe(id)
       let filters = subscriptions.map {
-        MQTTPacket.Subscription($0.filter, options: $0.qos.rawValue)
+        MQTTPacket.Subscription($0.filter, options: $0.qos.rawValue | $0.options.bits)
       }
       return [make(time, .client, .subscribe(packetID: id, filters, []))]
     case .unsubscribe(let filters):
@@ -89,22 +89,7 @@ struct MessageTranscript: Transcript {
   }
 
   private func connect(_ options: ConnectOptions) -> MQTTPacket.Content {
-    let will = options.will.map { will in
-      MQTTPacket.Will(
-        topic: will.topic, payload: will.payload, qos: will.qos.rawValue, retain: will.isRetained,
-        properties: will.properties.ofPackets)
-    }
-    return .connect(
-      .init(
-        clientID: options.clientID, cleanStart: options.cleanStart, keepAlive: options.keepAlive,
-        will: will, username: options.username,
-        password: options.password, properties: connectProperties(options)))
-  }
-
-  /// A session that is kept is kept for good, as in 3.1.1.
-  private func connectProperties(_ options: ConnectOptions) -> [MQTTProperty] {
-    guard version.rules.hasProperties, !options.cleanStart else { return [] }
-    return [MQTTProperty(.sessionExpiryInterval, .integer(0xFFFF_FFFF))]
+    .connect(options.packet(in: version))
   }
 
   // MARK: Events

@@ -182,20 +182,9 @@ extension Message {
 
 extension Subscription {
   init(_ subscription: MQTTPacket.Subscription) {
-    self.init(subscription.filter, qos: QoS(rawValue: subscription.options & 0b11) ?? .exactlyOnce)
-  }
-}
-
-extension ConnectOptions {
-  init(_ connect: MQTTPacket.Connect) {
-    let will = connect.will.map { will in
-      Message(
-        topic: will.topic, payload: will.payload, qos: QoS(rawValue: will.qos) ?? .exactlyOnce,
-        isRetained: will.retain, properties: MessageProperties(will.properties))
-    }
     self.init(
-      clientID: connect.clientID, cleanStart: connect.cleanStart, keepAlive: connect.keepAlive,
-      username: connect.username, password: connect.password, will: will)
+      subscription.filter, qos: QoS(rawValue: subscription.options & 0b11) ?? .exactlyOnce,
+      options: SubscriptionOptions(byte: subscription.options))
   }
 }
 

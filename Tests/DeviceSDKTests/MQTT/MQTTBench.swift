@@ -44,8 +44,11 @@ struct MQTTBench {
     call(.publish(Message(topic: topic, payload: [], qos: qos), timeout: timeout))
   }
 
-  mutating func hold(_ filter: String, by holder: UInt64, qos: QoS = .atLeastOnce) {
-    call(.hold(filter, qos, holder))
+  mutating func hold(
+    _ filter: String, by holder: UInt64, qos: QoS = .atLeastOnce,
+    options: SubscriptionOptions = SubscriptionOptions()
+  ) {
+    call(.hold(filter, .init(qos: qos, options: options), holder))
   }
 
   mutating func cancel(_ call: UInt64) { take(.cancelled(CallID(rawValue: call))) }
@@ -105,7 +108,11 @@ struct MQTTBench {
     case .connect(let options): "CONNECT \(options.clientID)"
     case .subscribe(let subscriptions):
       "SUBSCRIBE "
-        + subscriptions.map { "\($0.filter):\($0.qos.rawValue)" }.joined(separator: " ")
+        + subscriptions.map { subscription in
+          let bits = subscription.options.bits
+          return "\(subscription.filter):\(subscription.qos.rawValue)"
+            + (bits == 0 ? "" : "/\(String(bits, radix: 16))")
+        }.joined(separator: " ")
     case .unsubscribe(let filters): "UNSUBSCRIBE " + filters.joined(separator: " ")
     case .publish(let message): "PUBLISH \(message.topic):\(message.qos.rawValue)"
     case .disconnect: "DISCONNECT"

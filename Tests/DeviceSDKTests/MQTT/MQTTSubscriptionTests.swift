@@ -27,6 +27,30 @@ import Testing
     #expect(bench.taken() == ["5 SUBSCRIBE f:1"])
   }
 
+  /// A filter is asked for as is enough for all who hold it: no-local (4) where all want it, retain-as-published (8) where
+  /// one does; of what is retained (10, 20) what those want who ask now.
+  @Test func optionsAreEnoughForAll() throws {
+    var bench = try MQTTBench.connected()
+    bench.hold("f", by: 1, options: .init(noLocal: true, retainHandling: .never))
+    bench.grant(2, .atLeastOnce)
+    bench.hold(
+      "f", by: 2, options: .init(noLocal: true, retainAsPublished: true, retainHandling: .ifNew))
+    bench.grant(3, .atLeastOnce)
+    bench.hold("f", by: 3, options: .init(retainHandling: .never))
+    bench.grant(4, .atLeastOnce)
+    #expect(
+      bench.taken() == [
+        "2 SUBSCRIBE f:1/24", "call 2 done", "3 SUBSCRIBE f:1/1c", "call 3 done",
+        "4 SUBSCRIBE f:1/28", "call 4 done",
+      ])
+    // Two who ask while another SUBSCRIBE is under way ask together.
+    bench.hold("g", by: 4, options: .init(retainHandling: .never))
+    bench.hold("g", by: 5, options: .init(retainHandling: .never))
+    bench.hold("g", by: 6, options: .init(retainHandling: .ifNew))
+    bench.grant(5, .atLeastOnce)
+    #expect(bench.taken() == ["5 SUBSCRIBE g:1/20", "call 5 done", "6 SUBSCRIBE g:1/10"])
+  }
+
   @Test func whoGivesUpLeavesNothingBehind() throws {
     var bench = try MQTTBench.connected()
     bench.hold("f", by: 1)

@@ -1,6 +1,7 @@
-import RepriseCore
 import Testing
 import Wire
+
+@testable import RepriseCore
 
 @Suite struct ReplayDivergenceTests {
   /// A session whose client publishes once, at frame 4.
@@ -85,6 +86,40 @@ import Wire
       #expect(!matches, "\(error)")
     }
     #expect((client.divergence == nil) == matches)
+  }
+
+  /// Options of a subscription count for one who wants the same packets, and for nobody else.
+  @Test(arguments: [
+    (ReplayMatch.strict, SubscriptionOptions(noLocal: true, retainHandling: .ifNew), true),
+    (.strict, SubscriptionOptions(noLocal: true), false), (.strict, SubscriptionOptions(), false),
+    (.json, SubscriptionOptions(), true),
+  ])
+  func optionsMatchAsAsked(
+    _ match: ReplayMatch, _ options: SubscriptionOptions, _ matches: Bool
+  ) async throws {
+    var transcript = MessageTranscript(server: "mqtt://a", version: .v5_0)
+    let wanted = Subscription(
+      "a", options: SubscriptionOptions(noLocal: true, retainHandling: .ifNew))
+    let time = Timestamp(nanoseconds: 1)
+    func action(_ id: UInt32, _ kind: ClientAction.Kind) -> ClientAction {
+      ClientAction(.init(rawValue: id), kind)
+    }
+    var events = transcript.take(action(1, .connect(ConnectOptions(clientID: "c"))), at: time)
+    events += transcript.take(.connected(.init()), at: time)
+    events += transcript.take(action(2, .subscribe([wanted])), at: time)
+    events += transcript.take(.subscribed(.init(rawValue: 2), [.atLeastOnce]), at: time)
+    let client = try ReplayClient(events, options: ReplayOptions(match: match))
+    try await client.perform(action(1, .connect(ConnectOptions(clientID: "c"))))
+    _ = try await client.next(before: nil)
+    do {
+      try await client.perform(action(2, .subscribe([Subscription("a", options: options)])))
+      _ = try await client.next(before: nil)
+      #expect(matches)
+    } catch {
+      #expect(!matches, "\(error)")
+    }
+    #expect(
+      client.divergence?.differences.map(\.place) == (matches ? nil : ["filters[0].options"]))
   }
 
   @Test func hiddenSecretsMatchAnything() async throws {
