@@ -117,11 +117,11 @@ public struct ChannelConfiguration: Sendable {
   ///     to find.
   ///   - secureMode: How the connection is secured, as the cloud is told.
   ///   - endpoint: Where the channel leads.
-  /// - Throws: ``GatewayError`` of kind `client` when the credentials can't be used.
+  /// - Throws: ``SigningError`` when the credentials can't be used.
   public init(
     credentials: DeviceCredentials, appKey: String? = nil,
     secureMode: DeviceCredentials.SecureMode = .tls, endpoint: Endpoint = Endpoint()
-  ) throws(GatewayError) {
+  ) throws(SigningError) {
     self.init(
       appKey: appKey ?? credentials.productKey,
       identity: try credentials.identity(secureMode: secureMode),

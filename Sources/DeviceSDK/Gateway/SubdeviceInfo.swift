@@ -74,10 +74,16 @@ public struct SubdeviceInfo: Sendable, Hashable {
       "deviceName": .string(credentials.deviceName),
     ]
     if let timestamp { params["timestamp"] = .string(timestamp) }
+    let sign: String
+    do throws(SigningError) {
+      sign = try DeviceSignature.sign(
+        params, method: method, key: .deviceSecret(credentials.deviceSecret))
+    } catch {
+      throw GatewayError(.client, error.message, underlying: error)
+    }
     try self.init(
       productKey: credentials.productKey, deviceName: credentials.deviceName, clientID: clientID,
-      sign: try DeviceSignature.sign(
-        params, method: method, key: .deviceSecret(credentials.deviceSecret)),
+      sign: sign,
       signMethod: method.rawValue, timestamp: timestamp)
   }
 

@@ -54,14 +54,14 @@ public struct DeviceCredentials: Sendable, Hashable {
   ///   - secureMode: How the connection is secured.
   ///   - extra: Further pairs for the client identifier, in their order.
   /// - Returns: The identity, without the secret.
-  /// - Throws: ``GatewayError`` of kind `client` that says which part can't be used.
+  /// - Throws: ``SigningError`` that says which part can't be used.
   public func identity(
     clientID: String? = nil, method: SignMethod = .hmacSHA256, timestamp: UInt64? = nil,
     secureMode: SecureMode = .tls, extra: [(key: String, value: String)] = []
-  ) throws(GatewayError) -> ChannelIdentity {
+  ) throws(SigningError) -> ChannelIdentity {
     let clientID = clientID ?? "\(productKey).\(deviceName)"
     guard (1...64).contains(clientID.count), !clientID.contains("|") else {
-      throw GatewayError(.client, "clientID has 1 to 64 characters, none of them |")
+      throw SigningError("clientID has 1 to 64 characters, none of them |")
     }
     var signed: [String: JSONValue] = [
       "clientId": .string(clientID), "deviceName": .string(deviceName),
@@ -74,7 +74,7 @@ public struct DeviceCredentials: Sendable, Hashable {
     }
     for (key, value) in extra {
       guard !key.isEmpty, !(key + value).contains(where: { "|,=".contains($0) }) else {
-        throw GatewayError(.client, "a key is not empty, and neither it nor its value has | , or =")
+        throw SigningError("a key is not empty, and neither it nor its value has | , or =")
       }
       pairs.append("\(key)=\(value)")
     }
@@ -86,7 +86,7 @@ public struct DeviceCredentials: Sendable, Hashable {
         mqttClientID: "\(clientID)|\(pairs.joined(separator: ","))|",
         password: Array(password.utf8))
     } catch {
-      throw GatewayError(.client, error.message, underlying: error)
+      throw SigningError(error.message)
     }
   }
 }

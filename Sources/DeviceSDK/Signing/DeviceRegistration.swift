@@ -44,13 +44,13 @@ public struct DeviceRegistration: Request {
   ///   - productSecret: The product's secret, which signs and is not sent.
   ///   - random: Any text, another one each time.
   ///   - method: How it is signed; not by ``SignMethod/sha256``.
-  /// - Throws: ``GatewayError`` of kind `client` when a part is missing, or can't be signed so.
+  /// - Throws: ``SigningError`` when a part is missing, or can't be signed so.
   public init(
     productKey: String, deviceName: String, productSecret: Secret, random: String,
     method: SignMethod = .hmacSHA256
-  ) throws(GatewayError) {
+  ) throws(SigningError) {
     guard method != .sha256, !random.isEmpty else {
-      throw GatewayError(.client, "a registration is signed by HMAC, over a random text")
+      throw SigningError("a registration is signed by HMAC, over a random text")
     }
     let signed = ["productKey": productKey, "deviceName": deviceName, "random": random]
     let sign = try DeviceSignature.sign(

@@ -42,16 +42,16 @@ public enum DeviceSignature {
   ///   - method: How it is signed.
   ///   - key: What it is signed with.
   /// - Returns: The signature in hexadecimal digits of lower case; servers take either case.
-  /// - Throws: ``GatewayError`` of kind `client` when a mandatory parameter or the secret is missing
+  /// - Throws: ``SigningError`` when a mandatory parameter or the secret is missing
   ///   or empty, or when the system's OpenSSL forbids the method.
   public static func sign(
     _ params: [String: JSONValue], method: SignMethod, key: Key
-  ) throws(GatewayError) -> String {
+  ) throws(SigningError) -> String {
     for name in ["productKey", "deviceName"] where (params[name].map(text) ?? "").isEmpty {
-      throw GatewayError(.client, "\(name) is missing in what is to be signed")
+      throw SigningError("\(name) is missing in what is to be signed")
     }
     guard !key.secret.isEmpty else {
-      throw GatewayError(.client, "\(key.name) is empty; nothing can be signed with it")
+      throw SigningError("\(key.name) is empty; nothing can be signed with it")
     }
     let bytes: [UInt8]?
     switch method {
@@ -60,8 +60,7 @@ public enum DeviceSignature {
     case .sha256: bytes = Digest.sha256(contentWithSecret(of: params, key))
     }
     guard let bytes else {
-      throw GatewayError(
-        .client, "OpenSSL does not allow \(method.rawValue) here; sign with hmacsha256")
+      throw SigningError("OpenSSL does not allow \(method.rawValue) here; sign with hmacsha256")
     }
     return Digest.hex(bytes)
   }
