@@ -53,7 +53,7 @@ import Testing
     (["help"], "\u{1B}[1mUsage:\u{1B}[0m reprise COMMAND", 3),
     (["help", "filter"], "\u{1B}[1mExamples:\u{1B}[0m\n", 3),
     (["stats", "--help"], "\u{1B}[1mOptions:\u{1B}[0m\n  -f, ", 3),
-    (["stats", "-"], "\n\u{1B}[1mmessage  from clients", 6),
+    (["stats", "-"], "\n\u{1B}[1mmessage  from clients", 7),
     (["story", "-", "--connection", "1"], "\n\u{1B}[2mFrame 2, 07:39:01.000000, #1:\u{1B}[0m ", 2),
     (["conform", "list", "--spec", "mqtt-3.1.1"], "\u{1B}[1mMQTT-1.5.3-1\u{1B}[0m  ", 0),
     (["conform", "list", "--cases"], "\u{1B}[1mbroker\u{1B}[0m  ", 0),

@@ -231,16 +231,21 @@ class Sequence {
     pen.fillStyle = color;
     pen.lineWidth = 1.25;
     const side = Math.sign(to - from);
-    pen.beginPath();
-    pen.moveTo(from, y);
-    pen.lineTo(to - side * 5, y);
-    pen.stroke();
-    pen.beginPath();
-    pen.moveTo(to, y);
-    pen.lineTo(to - side * 7, y - 3.5);
-    pen.lineTo(to - side * 7, y + 3.5);
-    pen.fill();
-    this.drawText(pen, event, Math.min(from, to), y, Math.abs(to - from));
+    // The part that is seen: what is scrolled out of sight ends at its edge, with its head and its text there.
+    const seen = (x) => Math.min(Math.max(x, this.times), this.box.clientWidth - 4);
+    const [tail, head] = [seen(from), seen(to)];
+    if (tail !== head) {
+      pen.beginPath();
+      pen.moveTo(tail, y);
+      pen.lineTo(head - side * 5, y);
+      pen.stroke();
+      pen.beginPath();
+      pen.moveTo(head, y);
+      pen.lineTo(head - side * 7, y - 3.5);
+      pen.lineTo(head - side * 7, y + 3.5);
+      pen.fill();
+      this.drawText(pen, event, Math.min(tail, head), y, Math.abs(head - tail));
+    }
     // In front of all that is scrolled to the side.
     pen.fillStyle = palette.get(this.markOf(event) ?? "--bg");
     pen.fillRect(0, y - 0.62 * SEQUENCE.row, this.times - 6, SEQUENCE.row);

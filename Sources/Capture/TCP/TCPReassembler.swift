@@ -98,6 +98,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       {
         isLate = true
       }
+      transits[side.rawValue].begin(at: segment.sequenceNumber, at: time)
       let length = segment.payloadWireLength
       guard length > 0 || flags.contains(.fin) else { return }
       let end =

@@ -71,6 +71,18 @@ struct TransitWatch {
     return passed > Self.longPause && ticks &* Self.longestTick < passed / 2
   }
 
+  /// Takes where a segment of the end begins, if it carries something or not: what lies in front of it was sent before,
+  /// and comes late where it is seen long after.
+  /// - Parameters:
+  ///   - start: Where it begins.
+  ///   - time: When it was captured.
+  @inline(__always)
+  mutating func begin(at start: UInt32, at time: Int64) {
+    guard lastSent != Self.never, Int32(bitPattern: start &- lastEnd) > 0 else { return }
+    (lastEnd, lastSent) = (start, time)
+    if sent == Self.never { (end, sent) = (start, time) }
+  }
+
   /// Takes what the end sends.
   /// - Parameters:
   ///   - end: Where it ends.

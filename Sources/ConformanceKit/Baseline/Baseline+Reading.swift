@@ -65,7 +65,7 @@ extension Baseline {
 
 extension Baseline.Entry {
   private static let keys = [
-    "clause", "subject", "fingerprint", "message", "reason", "owner", "expires",
+    "clause", "subject", "fingerprint", "message", "reason", "owner", "expires", "files",
   ]
 
   fileprivate init(_ value: JSONValue, file: String, line: Int) throws(BaselineError) {
@@ -104,6 +104,11 @@ extension Baseline.Entry {
       throw BaselineError(
         file, line: line, "\"expires\" is \"\(expires)\", and no date such as 2027-01-31")
     }
+    let names = value["files"]?.elements?.map(\.text)
+    guard value["files"] == nil || names?.contains(nil) == false else {
+      throw BaselineError(file, line: line, "\"files\" is no list of names")
+    }
+    files = names?.compactMap { $0 } ?? []
     self.line = line
   }
 }

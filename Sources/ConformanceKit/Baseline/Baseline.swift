@@ -18,6 +18,8 @@ public struct Baseline: Sendable, Hashable {
     public let owner: String?
     /// The last day on which it counts, as `2027-01-31` in UTC; nil is for ever.
     public let expires: String?
+    /// The files that it was found in when it was accepted; none where there were many, or nobody knows.
+    public let files: [String]
     /// The line of the file that it begins on, from 1; 0 where it is of no file.
     public let line: Int
 
@@ -59,16 +61,22 @@ public struct Baseline: Sendable, Hashable {
     let kept =
       old.map { report.accepting($0, on: "", mended: mended).baseline?.unexercised ?? [] } ?? []
     var entries: [Entry] = []
-    var seen: Set<Key> = []
+    var files: [Key: Set<String>] = [:]
     let found = report.results.filter { $0.verdict == .failed }.flatMap { result in
       result.findings.map { (finding: $0, key: $0.key(in: result)) }
     }
-    for (finding, key) in found + report.unbound.map({ ($0, $0.key(of: .step)) })
-    where seen.insert(key).inserted {
-      entries.append(known[key] ?? Entry(finding, key))
+    let all = found + report.unbound.map { ($0, $0.key(of: .step)) }
+    for (finding, key) in all { files[key, default: []].insert(finding.file) }
+    for (finding, key) in all {
+      guard let places = files.removeValue(forKey: key) else { continue }
+      // Of what stands in a few files it is known in which.
+      let named = places.count <= Self.mostFiles ? places.filter { !$0.isEmpty }.sorted() : []
+      entries.append(Entry(finding, key, in: named, like: known[key]))
     }
     self.init(file: file, entries: entries + kept)
   }
+
+  private static let mostFiles = 16
 
   /// Returns whether a finding is accepted.
   /// - Parameters:
@@ -91,6 +99,9 @@ public struct Baseline: Sendable, Hashable {
       ]
       if let owner = entry.owner { members.append(JSONMember("owner", .string(owner))) }
       if let expires = entry.expires { members.append(JSONMember("expires", .string(expires))) }
+      if !entry.files.isEmpty {
+        members.append(JSONMember("files", .array(entry.files.map { .string($0) })))
+      }
       return JSONValue.object(members).description
     }
     let text = "{\"reprise-baseline\":1,\"accepted\":[\n" + lines.joined(separator: ",\n")
@@ -99,14 +110,18 @@ public struct Baseline: Sendable, Hashable {
 }
 
 extension Baseline.Entry {
-  /// The entry that accepts a finding, for which nobody has given a reason yet.
-  fileprivate init(_ finding: Finding, _ key: Baseline.Key) {
+  /// The entry that accepts a finding, for which nobody has given a reason yet if there is none like it.
+  fileprivate init(
+    _ finding: Finding, _ key: Baseline.Key, in files: [String], like old: Baseline.Entry?
+  ) {
     clause = key.clause
     subject = key.subject
     fingerprint = key.fingerprint
     let step = finding.scenario.map { "step \($0.step), \($0.action): " }
-    message = (step ?? "") + finding.message
-    (reason, owner, expires, line) = ("", nil, nil, 0)
+    message = old?.message ?? (step ?? "") + finding.message
+    (reason, owner, expires) = (old?.reason ?? "", old?.owner, old?.expires)
+    self.files = files
+    line = old?.line ?? 0
   }
 }
 

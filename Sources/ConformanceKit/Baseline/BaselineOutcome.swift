@@ -82,9 +82,13 @@ extension ConformanceReport {
     let found = Set(
       results.flatMap { result in result.findings.map { $0.key(in: result) } }
         + unbound.map { $0.key(of: .step) })
+    let inputs = Set(inputs)
+    // A capture of another day has another name; where some have the same, what was found in others may still be there.
+    let areNamesKept = baseline.entries.contains { !inputs.isDisjoint(with: $0.files) }
     return baseline.entries.filter { entry in
       guard !entry.hasExpired(on: today), !found.contains(entry.key),
-        subjects.contains(entry.subject)
+        subjects.contains(entry.subject),
+        !areNamesKept || !entry.files.isEmpty && inputs.isSuperset(of: entry.files)
       else { return false }
       if scenarios != nil, entry.clause == ClauseKey.step.description { return true }
       return judged[entry.clause].map { $0.satisfied + $0.violated > 0 } ?? false

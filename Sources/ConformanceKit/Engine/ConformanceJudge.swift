@@ -26,6 +26,9 @@ public struct ConformanceJudge: EventConsumer {
     }, uniquingKeysWith: { first, _ in first })
   /// Where the current file ended, as far as is known.
   private var lastContext: EventContext?
+  /// The open connections that speak TLS on the port of the Web.
+  private var pages: Set<Int> = []
+  private static let mostPages = 65_536
   /// How often what was known of a connection of the current file was given up for the memory that it
   /// takes: what depends on it is inconclusive.
   public private(set) var forgottenConnections = 0
@@ -70,6 +73,7 @@ public struct ConformanceJudge: EventConsumer {
     tally.file = file
     table.beginFile(reporting: options.connections.map { $0[file] ?? [] })
     forgottenConnections = 0
+    pages = []
     webSocket.beginFile()
   }
 
@@ -117,9 +121,18 @@ public struct ConformanceJudge: EventConsumer {
   /// Takes what shows of TLS: of that which carries WebSocket, whether the client named the server.
   private mutating func takeTLS(_ event: borrowing EventView) {
     let number = event.context.connection
+    switch event.body {
+    case .opened(let opening) where opening.server.hasSuffix(":443"):
+      if pages.count < Self.mostPages { pages.insert(number) }
+    case .closed: pages.remove(number)
+    default: break
+    }
     guard case .tls(.handshake(let hellos)) = event.body else { return }
-    // Whose session is in it, and what is done to that, nobody knows.
-    if hellos.obstacle != nil { mqtt.noteLoss(event.context, behind: nil, &tally) }
+    // Whose session is in it, and what is done to that, nobody knows; on the port of the Web it is hardly one of MQTT.
+    if hellos.obstacle != nil {
+      mqtt.noteLoss(event.context, behind: nil, &tally)
+      if !pages.contains(number) { mqtt.meetUnreadable() }
+    }
     guard hellos.obstacle == nil, table.knows(number) else { return }
     let place = table.place(of: number)
     guard table[place].rare?.value.webSocket.isSeen == true else { return }

@@ -35,6 +35,8 @@ struct ConnectionState {
   var identity = ConnectionIdentity()
   /// Whether the session goes on from a connection of which everything is known.
   var isContinued = false
+  /// Whether the server has a session of the client of which nothing is in the capture.
+  var isSessionOlder = false
   /// How many losses the capture had when that connection ended: behind another one it need not be the last before this.
   var lossesBefore: UInt32 = 0
   var opening = OpeningState()

@@ -162,7 +162,7 @@ extension MQTTRule {
       .connackKeepAliveIsKept, .retainedIsMarked, .refusedIsNotRepeated, .grantedQoSIsKept,
       .formatIsForwarded, .responseTopicIsForwarded, .correlationIsForwarded,
       .userPropertiesAreForwarded, .userPropertiesKeepOrder, .contentTypeIsForwarded,
-      .absentSessionIsTold, .cleanStartEndsSession, .absentSessionIsMade, .sessionEndsInTime:
+      .disconnectDropsWill, .willIsRemoved, .absentSessionIsTold, .cleanStartEndsSession, .absentSessionIsMade, .sessionEndsInTime:
       true
     default: false
     }

@@ -60,7 +60,11 @@ extension ConformanceReport {
 
   /// Writes the report in the bytes that there are.
   private func markdown(_ parts: Parts, room: Int) -> String {
-    let lacksFiles = unread.isEmpty ? "nothing violated" : "nothing violated in what could be read"
+    let accepted = count(.accepted)
+    let nothing =
+      accepted == 0
+      ? "nothing violated" : "nothing violated but what is accepted of \(accepted) clauses"
+    let lacksFiles = unread.isEmpty ? nothing : "\(nothing), in what could be read"
     var text = "### Reprise: \(hasFailed ? sums : lacksFiles)\n\n" + markdownTable
     let most = room - Self.lastWords
     for head in parts.heads where text.utf8.count + head.utf8.count <= most { text += head }

@@ -62,13 +62,19 @@ extension ConformanceReport {
       JSONMember("executionSuccessful", .bool(exitStatus != 2)),
       JSONMember("exitCode", .number(String(exitStatus))),
     ]
-    if !unread.isEmpty {
-      let notifications = unread.map { input -> JSONValue in
-        [
-          "level": "error", "message": ["text": .string(Self.plain(input.text))],
-          "locations": [.object([Self.location(input.file)])],
-        ]
-      }
+    var notifications = unread.map { input -> JSONValue in
+      [
+        "level": "error", "message": ["text": .string(Self.plain(input.text))],
+        "locations": [.object([Self.location(input.file)])],
+      ]
+    }
+    // Of a clause with more findings the first are results.
+    for result in results where result.violated > result.findings.count && !result.findings.isEmpty {
+      let text =
+        "\(result.key): \(result.findings.count) of \(result.violated) findings are among the results"
+      notifications.append(["level": "note", "message": ["text": .string(text)]])
+    }
+    if !notifications.isEmpty {
       members.append(JSONMember("toolExecutionNotifications", .array(notifications)))
     }
     return .object(members)

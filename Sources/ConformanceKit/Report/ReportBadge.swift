@@ -6,6 +6,8 @@ extension ReportDocument {
     var words: [String] = []
     if failed > 0 || failsOtherwise { words.append(failed > 0 ? "\(failed) failed" : "failed") }
     if passed > 0 { words.append("\(passed) passed") }
+    let accepted = count(.accepted)
+    if accepted > 0 { words.append("\(accepted) accepted") }
     if !unread.isEmpty { words.append("\(unread.count) not read") }
     let isBad = failed > 0 || failsOtherwise
     let color = isBad ? "#b3261e" : passed > 0 && unread.isEmpty ? "#116329" : "#57606a"

@@ -7,11 +7,13 @@ public struct ReportComparison: Sendable, Hashable {
     var key: ClauseKey
     var before: Verdict
     var after: Verdict
+    /// Whether nothing that was found before was judged again.
+    var isUntried = false
 
     /// Whether it fails now, or is not followed, and did not before.
     var isWorse: Bool { ReportComparison.rank(after) > ReportComparison.rank(before) }
     /// Whether it failed before, or was not followed, and passes now.
-    var isBetter: Bool { ReportComparison.rank(before) > 0 && after == .passed }
+    var isBetter: Bool { ReportComparison.rank(before) > 0 && after == .passed && !isUntried }
   }
 
   /// A finding that one of them has.
@@ -38,7 +40,7 @@ public struct ReportComparison: Sendable, Hashable {
   public init(_ before: ReportDocument, _ after: ReportDocument) {
     let old = Dictionary(before.rows.map { ($0.key, $0) }) { first, _ in first }
     let now = Dictionary(after.rows.map { ($0.key, $0) }) { first, _ in first }
-    changes = after.rows.compactMap { row in
+    let all = after.rows.compactMap { row in
       let past = old[row.key]?.verdict ?? .notExercised
       return past == row.verdict ? nil : Change(key: row.key, before: past, after: row.verdict)
     }
@@ -48,6 +50,12 @@ public struct ReportComparison: Sendable, Hashable {
     let areNamesKept = !before.inputs.isDisjoint(with: after.inputs)
     gone = missing.filter { Self.isJudged($0, in: after, areNamesKept) }
     untried = missing.filter { !Self.isJudged($0, in: after, areNamesKept) }
+    let left = Set(untried.map(\.key)).subtracting(gone.map(\.key))
+    changes = all.map { change in
+      var change = change
+      change.isUntried = left.contains(change.key)
+      return change
+    }
     unit =
       switch after.kind {
       case .files: "files"

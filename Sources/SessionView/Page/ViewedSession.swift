@@ -7,6 +7,8 @@ package struct ViewedSession: Sendable {
   package let file: String
   /// What is not shown.
   package let redaction: RedactionRules
+  /// The options by which the file is read, as words of a command: one that shows the same again has them, too.
+  package var options: [String] = []
   /// The events.
   package var archive: SessionArchive
   /// Whether more of it is read.

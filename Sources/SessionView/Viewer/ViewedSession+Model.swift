@@ -7,7 +7,10 @@ extension ViewedSession: ViewedModel {
 
   package var name: String { file }
   package var count: Int { archive.count }
-  package var progress: String? { isReading ? "reading" : nil }
+  package var progress: String? {
+    let cut = archive.leftOver > 0 ? "\(archive.leftOver) more do not fit" : nil
+    return isReading ? (cut.map { "reading, \($0)" } ?? "reading") : cut
+  }
 
   package func row(at index: Int) -> StyledText {
     StyledText(colored: line(at: index, EventTextWriter(usesColor: true, hiding: redaction)))
@@ -35,9 +38,9 @@ extension ViewedSession: ViewedModel {
   package func place(atOrBehind frame: Int) -> Int? { archive.event(atOrBehind: frame) }
 
   package func command(at index: Int?) -> String {
-    let file = ShellWord.quoted(file)
-    guard let frame = index.flatMap(frame) else { return "reprise inspect \(file)" }
-    return "reprise view \(file) --at \(frame)"
+    let words = ([file] + options).map(ShellWord.quoted).joined(separator: " ")
+    guard let frame = index.flatMap(frame) else { return "reprise view \(words)" }
+    return "reprise view \(words) --at \(frame)"
   }
 
   package var findingCount: Int { findings.count }

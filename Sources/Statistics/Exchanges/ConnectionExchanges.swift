@@ -51,7 +51,7 @@ package struct ConnectionExchanges {
     case .opened(let opened):
       guard opened.isFromStart else { return }
       var start = context
-      (start.time, start.frame) = (opened.firstTime, place ?? opened.firstFrame)
+      (start.time, start.frame) = (opened.firstTime, context.place(of: opened.firstFrame))
       opening = start
     case .mqtt(let packet):
       carriesMQTT = true

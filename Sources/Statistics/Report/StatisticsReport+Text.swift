@@ -30,6 +30,7 @@ extension StatisticsReport {
       text += "\n\(from.prefix(10)) \(from.dropFirst(11).dropLast()) to "
       text += (isSameDay ? "" : "\(to.prefix(10)) ") + "\(to.dropFirst(11).dropLast()) (UTC)"
       text += ", \(Quantities.duration(statistics.duration))"
+      if files.count > 1 { text += " in all files together" }
     }
     let counts = [
       Self.plural(statistics.connectionCount, "connection"),
@@ -102,17 +103,18 @@ extension StatisticsReport {
     var table = TextTable([
       "client", "conn.", "sent", "received", "bytes", "rate", "silence", "pings",
     ])
+    table.cutsMiddle = true
     for entry in statistics.clients.top(top) {
       let client = entry.value
       let (sent, received) = (client.traffic.client, client.traffic.server)
       table.add([
-        shown(entry.name) + Self.error(entry), Quantities.count(client.connections),
+        shown(entry.name), Quantities.count(client.connections),
         Quantities.countOrNone(sent.messages), Quantities.countOrNone(received.messages),
         Quantities.bytes(sent.bytes + received.bytes),
         Quantities.rate(sent.messages + received.messages, in: client.connected),
         Self.silence(client),
         Quantities.countOrNone(client.pings),
-      ])
+      ], mark: Self.error(entry))
     }
     return table.text(paint) + more(statistics.clients.count, "client")
   }
@@ -158,6 +160,7 @@ extension StatisticsReport {
     var table = TextTable([
       "topic", "sent", "received", "payload", "QoS", "retain", "dup", "every",
     ])
+    table.cutsMiddle = true
     for entry in statistics.topics.top(top) {
       let topic = entry.value
       var publishes = topic.publishes.client
@@ -165,14 +168,14 @@ extension StatisticsReport {
       let intervals =
         topic.intervals.client.count > 0 ? topic.intervals.client : topic.intervals.server
       table.add([
-        shown(entry.name) + Self.error(entry),
+        shown(entry.name),
         Quantities.countOrNone(topic.traffic.client.messages),
         Quantities.countOrNone(topic.traffic.server.messages),
         Quantities.bytes((topic.traffic.client + topic.traffic.server).payload),
         Self.qos(publishes), Quantities.countOrNone(publishes.retained),
         Quantities.countOrNone(publishes.duplicates),
         intervals.quantile(0.5).map(Quantities.shortDuration) ?? "·",
-      ])
+      ], mark: Self.error(entry))
     }
     return table.text(paint) + more(statistics.topics.count, "topic")
   }

@@ -20,13 +20,27 @@ struct TextTable {
     self.endsInText = endsInText
   }
 
-  mutating func add(_ cells: [String]) { rows.append(cells) }
+  /// Whether a first cell that is too long is cut in its middle: names differ at their ends.
+  var cutsMiddle = false
+  /// What stands behind the first cell of a row, however long that is.
+  private var marks: [Int: String] = [:]
+
+  /// Adds a row.
+  /// - Parameters:
+  ///   - cells: A cell for every head.
+  ///   - mark: What stands behind the first cell, and is not cut with it.
+  mutating func add(_ cells: [String], mark: String = "") {
+    if !mark.isEmpty { marks[rows.count] = mark }
+    rows.append(cells)
+  }
 
   /// The lines, with the heads painted; none without rows.
   func text(_ paint: Paint) -> String {
     guard !rows.isEmpty else { return "" }
     var widths = heads.indices.map { column in
-      ([heads] + rows).map { $0[column].count }.max() ?? 0
+      ([heads] + rows).enumerated().map { row, cells in
+        cells[column].count + (column == 0 ? marks[row - 1]?.count ?? 0 : 0)
+      }.max() ?? 0
     }
     if endsInText, let last = widths.indices.last {
       let others = widths.dropLast().reduce(0) { $0 + $1 + 2 }
@@ -37,15 +51,18 @@ struct TextTable {
       widths[0] = max(min(Self.narrowest, first), Self.width - rest)
     }
     return paint(.heading, line(heads, widths)) + "\n"
-      + rows.map { line($0, widths) + "\n" }.joined()
+      + rows.enumerated().map { line($1, widths, mark: marks[$0] ?? "") + "\n" }.joined()
   }
 
-  private func line(_ cells: [String], _ widths: [Int]) -> String {
+  private func line(_ cells: [String], _ widths: [Int], mark: String = "") -> String {
     var line = ""
     for (column, cell) in cells.enumerated() {
       let width = widths[column]
       let isText = column == 0 || (endsInText && column == cells.count - 1)
-      let shown = isText ? Self.shortened(cell, to: width) : cell
+      let shown =
+        column == 0
+        ? shortened(cell, to: width - mark.count, inMiddle: cutsMiddle) + mark
+        : isText ? shortened(cell, to: width, inMiddle: false) : cell
       let space = String(repeating: " ", count: max(0, width - shown.count))
       line += (column == 0 ? "" : "  ") + (isText ? shown + space : space + shown)
     }
@@ -53,7 +70,10 @@ struct TextTable {
     return line
   }
 
-  private static func shortened(_ text: String, to width: Int) -> String {
-    text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
+  private func shortened(_ text: String, to width: Int, inMiddle: Bool) -> String {
+    guard text.count > width else { return text }
+    let room = max(0, width - 1)
+    guard inMiddle else { return text.prefix(room) + "…" }
+    return text.prefix(room - room / 2) + "…" + text.suffix(room / 2)
   }
 }

@@ -8,7 +8,7 @@ extension Storyteller {
   ) throws {
     let end = connection.course.end(closing, by: context.sender)
     var place = context
-    (place.frame, place.time) = (closing.firstFrame, closing.firstTime)
+    (place.frame, place.time) = (context.place(of: closing.firstFrame), closing.firstTime)
     try tellUnanswered(connection, place, tell)
     let why = words(end, closing, connection)
     var text = Self.manner(closing, by: context.sender)

@@ -221,7 +221,7 @@ package struct Storyteller {
       text = "has a connection from \(opened.client) to \(opened.server), begun before the capture"
     }
     var start = context
-    (start.frame, start.time) = (opened.firstFrame, opened.firstTime)
+    (start.frame, start.time) = (context.place(of: opened.firstFrame), opened.firstTime)
     try say(start, text, as: .opening, tell)
   }
 

@@ -60,7 +60,10 @@ enum ConformRun {
       report.asPart(shard?.named()), isWhole: report.unread.isEmpty,
       isStrange: judging.connections?.isEmpty == true,
       to: outputs, baseline, arguments, console
-    ) { try MendedEntries.find($0, in: run, judging) }
+    ) { entries in
+      // What a part lacks another one may have: that is told where they are joined.
+      shard == nil ? try MendedEntries.find(entries, in: run, judging) : []
+    }
   }
 
   /// Judges what an interface brings, tells what is found when it comes, and writes the report at the end.

@@ -14,6 +14,8 @@ struct SessionSettings: Sendable {
   let memory: Int
   /// What is not shown.
   let redaction: RedactionRules
+  /// The options by which it is read, as they were typed.
+  private let words: [String]
 
   /// Reads the options.
   /// - Parameters:
@@ -24,10 +26,19 @@ struct SessionSettings: Sendable {
     self.file = file
     memory = try arguments.size(.memory) ?? InputOptions.defaultMemory
     redaction = try RedactionRules(arguments, hidesSecrets: !arguments.has(.showSecrets))
+    // A pre-shared key is a secret, which no command line should have in it.
+    let valued: [OptionSpec] = [.bpf, .decode, .keyLog, .serverKey, .redact, .memory]
+    words =
+      valued.flatMap { option in arguments.list(option).flatMap { ["--\(option.name)", $0] } }
+      + (arguments.has(.showSecrets) ? ["--\(OptionSpec.showSecrets.name)"] : [])
   }
 
   /// A session without events; they have half of the memory.
-  var session: ViewedSession { ViewedSession(file, hiding: redaction, memory: memory / 2) }
+  var session: ViewedSession {
+    var session = ViewedSession(file, hiding: redaction, memory: memory / 2)
+    session.options = words
+    return session
+  }
 
   /// What judges the session; it has a quarter of the memory.
   /// - Returns: A judge that keeps findings to be told when they come.

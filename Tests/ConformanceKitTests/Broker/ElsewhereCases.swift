@@ -114,6 +114,24 @@ extension SharedCase {
       }
     },
     SharedCase(
+      "a session that is there, and not behind the last connection but one that ended in WebSocket without an answer",
+      in: [.v3_1_1], failed: [.absentSessionIsTold, .cleanStartEndsSession],
+      [.absentSessionIsTold: (1, 0, 0, [16])]
+    ) {
+      $0.on(2) {
+        $0.upgrade(subprotocol: "mqtt")
+        $0.carry(.client, .connect(.init(clientID: "c")))
+        $0.finishWebSocket()
+        $0.wire = .mqtt(.v3_1_1)
+      }
+      $0.join("c")
+      $0.finish()
+      $0.on(3) {
+        $0.join("c", cleanStart: false, isPresent: true)
+        $0.finish()
+      }
+    },
+    SharedCase(
       "a client that is gone and does not close behind its DISCONNECT",
       [.nothingAfterDisconnect: (0, 1, 0, []), .closesAfterDisconnect: (0, 0, 1, [5])]
     ) {

@@ -162,7 +162,7 @@ struct BaselineTests {
       (
         entry(#""fingerprint":"0123456789abcdef","reason":"","expirse":"2027-02-28""#),
         "line 2: an entry has \"expirse\", which is none of clause, subject, fingerprint, message, reason, "
-          + "owner, expires"
+          + "owner, expires, files"
       ),
       (
         entry(#""fingerprint":"0123456789abcdef","reason":"","expires":"2027-02-30""#),

@@ -294,7 +294,9 @@ struct MergingTests {
     }
     #expect(try badge([("a", "passed"), ("b", "inconclusive")]) == "1 passed #116329")
     #expect(try badge([("a", "passed"), ("b", "failed")]) == "1 failed, 1 passed #b3261e")
-    #expect(try badge([("a", "inconclusive"), ("b", "accepted")]) == "nothing judged #57606a")
+    #expect(try badge([("a", "inconclusive")]) == "nothing judged #57606a")
+    #expect(try badge([("a", "inconclusive"), ("b", "accepted")]) == "1 accepted #57606a")
+    #expect(try badge([("a", "passed"), ("b", "accepted")]) == "1 passed, 1 accepted #116329")
     #expect(
       try badge([("a", "passed")], #","baseline":{"remarks":[{"kind":"mended"}]}"#)
         == "failed, 1 passed #b3261e")

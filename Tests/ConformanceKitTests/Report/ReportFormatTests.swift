@@ -89,7 +89,7 @@ struct ReportFormatTests {
       ),
       (.html, "<h1>Conformance: not all could be read</h1>"),
       (.html, "<li><code>a b.pcap</code>: cut off</li>"),
-      (.markdown, "### Reprise: nothing violated in what could be read\n"),
+      (.markdown, "### Reprise: nothing violated, in what could be read\n"),
       (.markdown, "#### Not read, and not judged\n\n<pre>\na b.pcap: cut off\n</pre>\n"),
       (.github, "::error title=not read,file=a b.pcap::a b.pcap: cut off\n"),
       (.github, "reprise: 1 not-applicable, 1 not read\n"),

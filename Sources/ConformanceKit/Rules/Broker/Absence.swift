@@ -59,6 +59,9 @@ extension BrokerJudge {
       !source.retain, !packet.retain, !packet.dup, packet.qos > 0
     else { return }
     guard !state.clocks.differ else { return tally.leave(rule, .clocksDiffer, hearing) }
+    guard !state.hasOlderSession else {
+      return tally.leave(rule, .earlierSessionNotSeen, hearing)
+    }
     guard age > Self.lateness else { return tally.leave(rule, .onItsWay, hearing) }
     add(
       rule, delivery, event, hearing, &tally,

@@ -14,6 +14,8 @@ struct BrokerJudge {
   var pendingOfWills = PendingFindings()
   var wills = Wills()
   var retained = RetainedTopics()
+  /// Why what was published at any server is not all there; nil where nothing shows that.
+  private var doubtOfAll: UndecidedReason?
   /// What is known of each server, by the hash of its address.
   private var servers: [UInt64: ServerFacts] = [:]
   var lines = MessageLines()
@@ -66,6 +68,15 @@ struct BrokerJudge {
     // What waited for bytes in front of it is told late, and was not captured late; a clock may be set back by any time.
     disorder = max(disorder, context.frame > latest.frame ? late : min(late, 1_000_000_000))
   }
+
+  /// Notes that messages to any server may be missing from the capture: one server may have several addresses, and a
+  /// bridge leads from one to another.
+  mutating func doubt(everywhere reason: UndecidedReason) {
+    if doubtOfAll == nil { doubtOfAll = reason }
+  }
+
+  /// Why what clients publish at a server is not all there; nil where nothing shows that.
+  private func doubt(of server: UInt64) -> UndecidedReason? { servers[server]?.doubt ?? doubtOfAll }
 
   /// Notes that messages to a server may be missing from the capture.
   mutating func doubt(_ server: UInt64, _ reason: UndecidedReason) {
@@ -128,9 +139,13 @@ struct BrokerJudge {
 
   /// Takes note of a server that a message is published to: two addresses may be those of one.
   /// - Returns: Whether the same is known to have been published at another address.
-  private mutating func notePublished(_ content: ContentHash, to server: UInt64) -> Bool {
-    if !publishedTo.contains(server), publishedTo.count < Self.mostPublished {
-      publishedTo.append(server)
+  mutating func notePublished(_ content: ContentHash, to server: UInt64) -> Bool {
+    if !publishedTo.contains(server) {
+      if publishedTo.count < Self.mostPublished {
+        publishedTo.append(server)
+      } else {
+        doubt(everywhere: .tooMany)
+      }
     }
     guard publishedTo.count > 1 else { return false }
     var isElsewhere = false
@@ -189,7 +204,7 @@ struct BrokerJudge {
     // When a will was published is not known.
     let isOlder =
       publication.map { !$0.isWill && $0.last.time.nanoseconds < matching.requested }
-      ?? (servers[server]?.doubt == nil)
+      ?? (doubt(of: server) == nil)
     let delivery = Delivery(
       key: key, server: server, publication: publication, matching: matching,
       isKnown: isKnown, isOlder: isOlder)
@@ -308,7 +323,7 @@ struct BrokerJudge {
     // Of a server that there was no room for nothing is known.
     let unknown: UndecidedReason? = servers.count < Self.mostServers ? nil : .tooMany
     let moment = Moment(entry.event.context)
-    if let reason = servers[entry.server]?.doubt ?? unknown ?? doubt {
+    if let reason = self.doubt(of: entry.server) ?? unknown ?? doubt {
       tally.leave(entry.rule, reason, entry.hearing, at: moment)
     } else if entry.isTakenBack, !entry.isPassed {
       tally.leave(entry.rule, .copyMayCome, entry.hearing, at: moment)
@@ -320,6 +335,9 @@ struct BrokerJudge {
 }
 
 extension ConnectionState {
+  /// Whether the session may have begun before the capture, so that anything may have waited in it.
+  var hasOlderSession: Bool { isSessionOlder || isNewSession == nil }
+
   /// Whether everything is known that the client is subscribed to.
   var routesAreKnown: Bool {
     guard lossReason(of: .client) == nil, opening.connect != nil,

@@ -20,11 +20,15 @@ extension BrokerJudge {
     if case .nothing = source.forwarded, case .nothing = received { return }
     let isOther =
       mayBeKept(packet, source, delivery, event) || isOfAnother(packet, source, delivery)
-    guard source.isAgreed, !isOther, let sent = source.forwarded.value, let got = received.value
+    // A session that is older than the capture may have had the same message waiting for it.
+    guard source.isAgreed, !isOther, !state.hasOlderSession, let sent = source.forwarded.value, let got = received.value
     else {
       if !source.forwarded.mayBeSome { return }
       for rule in Self.rules {
-        tally.leave(rule, isOther ? .mayBeKept : .ambiguousMessage, hearing)
+        tally.leave(
+          rule,
+          isOther
+            ? .mayBeKept : state.hasOlderSession ? .earlierSessionNotSeen : .ambiguousMessage, hearing)
       }
       return
     }

@@ -35,6 +35,7 @@ extension BrokerJudge {
         tally.satisfy(.olderConnectionEnds, hearing)
       }
     }
+    if sessionPresent, before == nil { state.isSessionOlder = true }
     if sessionPresent, let before {
       let isNext = isNext(before, event.context, state)
       noteReturn(isNext: isNext, from: before.connection, event, state, hearing, &tally)

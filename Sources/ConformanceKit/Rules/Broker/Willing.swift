@@ -28,17 +28,22 @@ extension BrokerJudge {
     }
     wills.contest(client, by: context.connection, at: context.time, within: Self.willPause)
     guard let connect = packet.connect, packet.missing == 0 else { return wills.doubt(server) }
+    // What its own clients publish is no traffic of this server's.
+    if connect.isBridge { doubt(everywhere: .publishersUnseen) }
     guard connect.hasWill else { return }
     let content = ContentHash(topic: connect.willTopic, payload: connect.willPayload)
     let key = Self.key(content, at: server)
+    let isElsewhere = notePublished(content, to: server)
     let isKept = ledger.change(key) {
       $0.count += 1
       $0.isWill = true
       $0.isDue = false
     }
     if !isKept {
-      ledger.add(
-        Publication(willOf: client, key, qos: connect.willQoS, retain: connect.willRetain, context))
+      var will = Publication(
+        willOf: client, key, qos: connect.willQoS, retain: connect.willRetain, context)
+      if isElsewhere { will.doubtOrigin() }
+      ledger.add(will)
     }
     // Of two CONNECTs nobody knows which will counts.
     guard !packet.hasFaults, !context.isRebuilt, wills.held[context.connection] == nil,
