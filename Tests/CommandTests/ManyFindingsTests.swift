@@ -66,6 +66,13 @@ import Testing
     #expect(kept.output.contains("MQTT-4.7.1-2"))
   }
 
+  @Test func areCountedInSARIF() throws {
+    let result = try RepriseProcess.run(
+      ["conform", "trace", "--clause", "mqtt-3.1.1/MQTT-4.7.1-2", "-f", "sarif", file])
+    let text = "mqtt-3.1.1/MQTT-4.7.1-2: 100 of 1204 findings are among the results"
+    #expect(result.output.contains(#"{"level":"note","message":{"text":"\#(text)"}}"#))
+  }
+
   @Test func areCountedOnThePage() throws {
     let path = scratch.path("page.html")
     let result = try RepriseProcess.run(["inspect", "--format", "html", file, "-o", path])

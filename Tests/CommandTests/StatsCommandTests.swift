@@ -158,6 +158,23 @@ import Testing
     #expect(result.status == 2 && result.errors.hasPrefix("reprise: \(message)"))
   }
 
+  /// A recording has fewer lines than its capture had frames: all places are its lines.
+  @Test func namesLinesOfARecording() throws {
+    let scratch = try Scratch()
+    let recording = scratch.path("session.jsonl")
+    _ = try RepriseProcess.run(["convert", Self.capture, "-o", recording])
+    let lines = try scratch.read("session.jsonl").split(separator: "\n").count
+    let result = try RepriseProcess.run(
+      ["story", recording, "--client", "sensor-2", "--format", "json"])
+    let story = try #require(JSONValue(parsing: Array(result.output.utf8)))
+    let frames = Self.list(story["sentences"]).compactMap { $0["frame"]?.integer }
+    #expect(frames.count == 12 && frames == frames.sorted())
+    #expect(frames.allSatisfy { (2...lines).contains($0) })
+    let report = try Self.json([recording])
+    let places = Self.list(report["exchanges"]).compactMap { $0["slowest"]?["frame"]?.integer }
+    #expect(!places.isEmpty && places.allSatisfy { (2...lines).contains($0) })
+  }
+
   /// Of everyone who is judged, only what the story's connections do.
   @Test func tellsWhatTheClientViolates() throws {
     let bad = (0..<12).map { index in

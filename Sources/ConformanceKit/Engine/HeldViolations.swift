@@ -162,7 +162,8 @@ extension MQTTRule {
       .connackKeepAliveIsKept, .retainedIsMarked, .refusedIsNotRepeated, .grantedQoSIsKept,
       .formatIsForwarded, .responseTopicIsForwarded, .correlationIsForwarded,
       .userPropertiesAreForwarded, .userPropertiesKeepOrder, .contentTypeIsForwarded,
-      .disconnectDropsWill, .willIsRemoved, .absentSessionIsTold, .cleanStartEndsSession, .absentSessionIsMade, .sessionEndsInTime:
+      .disconnectDropsWill, .willIsRemoved, .absentSessionIsTold, .cleanStartEndsSession,
+      .absentSessionIsMade, .sessionEndsInTime:
       true
     default: false
     }

@@ -45,8 +45,8 @@ extension ConformanceReport {
     return JUnitCase(name: clause.id, className: className(of: clause), outcome: outcome)
   }
 
-  /// The standard and the section. Readers take what stands in front of the last dot for a package, so that there is one
-  /// dot alone, between the two.
+  /// The standard and the section, with a dot between them alone: readers take what stands in front of the last one for a
+  /// package.
   private static func className(of clause: Clause) -> String {
     [clause.spec, clause.section].map { $0.replacing(".", with: "_") }.joined(separator: ".")
   }

@@ -69,7 +69,8 @@ extension ConformanceReport {
       ]
     }
     // Of a clause with more findings the first are results.
-    for result in results where result.violated > result.findings.count && !result.findings.isEmpty {
+    for result in results where result.violated > result.findings.count && !result.findings.isEmpty
+    {
       let text =
         "\(result.key): \(result.findings.count) of \(result.violated) findings are among the results"
       notifications.append(["level": "note", "message": ["text": .string(text)]])

@@ -40,6 +40,7 @@ struct HeldFilter: Sendable {
   /// - Parameters:
   ///   - name: The filter.
   ///   - asking: Those who ask now; nobody where a new connection asks for all.
+  /// - Returns: The subscription.
   func subscription(_ name: String, for asking: [MQTTStateMachine.Holder]) -> Subscription {
     let wishes = holders.values
     let asked = asking.compactMap { holders[$0] }

@@ -68,6 +68,7 @@ struct MQTTActionCheck: Sendable {
 
   /// Checks that there is MQTT 5.0.
   /// - Parameter what: What there is of it.
+  /// - Throws: `DataClientError` of code `unsupported` where there is not.
   private func checkVersion(for what: String) throws(DataClientError) {
     guard version.rules.hasProperties else {
       throw DataClientError(.unsupported, "MQTT 3.1.1 has no \(what); connect by MQTT 5.0")

@@ -107,14 +107,15 @@ extension StatisticsReport {
     for entry in statistics.clients.top(top) {
       let client = entry.value
       let (sent, received) = (client.traffic.client, client.traffic.server)
-      table.add([
-        shown(entry.name), Quantities.count(client.connections),
-        Quantities.countOrNone(sent.messages), Quantities.countOrNone(received.messages),
-        Quantities.bytes(sent.bytes + received.bytes),
-        Quantities.rate(sent.messages + received.messages, in: client.connected),
-        Self.silence(client),
-        Quantities.countOrNone(client.pings),
-      ], mark: Self.error(entry))
+      table.add(
+        [
+          shown(entry.name), Quantities.count(client.connections),
+          Quantities.countOrNone(sent.messages), Quantities.countOrNone(received.messages),
+          Quantities.bytes(sent.bytes + received.bytes),
+          Quantities.rate(sent.messages + received.messages, in: client.connected),
+          Self.silence(client),
+          Quantities.countOrNone(client.pings),
+        ], mark: Self.error(entry))
     }
     return table.text(paint) + more(statistics.clients.count, "client")
   }
@@ -167,15 +168,16 @@ extension StatisticsReport {
       publishes.add(topic.publishes.server)
       let intervals =
         topic.intervals.client.count > 0 ? topic.intervals.client : topic.intervals.server
-      table.add([
-        shown(entry.name),
-        Quantities.countOrNone(topic.traffic.client.messages),
-        Quantities.countOrNone(topic.traffic.server.messages),
-        Quantities.bytes((topic.traffic.client + topic.traffic.server).payload),
-        Self.qos(publishes), Quantities.countOrNone(publishes.retained),
-        Quantities.countOrNone(publishes.duplicates),
-        intervals.quantile(0.5).map(Quantities.shortDuration) ?? "·",
-      ], mark: Self.error(entry))
+      table.add(
+        [
+          shown(entry.name),
+          Quantities.countOrNone(topic.traffic.client.messages),
+          Quantities.countOrNone(topic.traffic.server.messages),
+          Quantities.bytes((topic.traffic.client + topic.traffic.server).payload),
+          Self.qos(publishes), Quantities.countOrNone(publishes.retained),
+          Quantities.countOrNone(publishes.duplicates),
+          intervals.quantile(0.5).map(Quantities.shortDuration) ?? "·",
+        ], mark: Self.error(entry))
     }
     return table.text(paint) + more(statistics.topics.count, "topic")
   }

@@ -90,6 +90,22 @@ import Testing
     #expect([before, end] == [false, isLate])
   }
 
+  /// A segment that carries nothing shows what was sent before it: what is seen long after that has filled a hole.
+  @Test(arguments: [
+    (12 as UInt32, 1_000 as Int64, false), (12, 1_001, true), (10, 5_000, false),
+    (14, 1_001, false),
+  ])
+  func tellsWhatFillsAHole(begin: UInt32, time: Int64, isLate: Bool) {
+    for start in [0, UInt32.max - 5] {
+      var watch = TransitWatch()
+      _ = watch.send(to: start &+ 10, at: 0)
+      let before = watch.hear(start &+ 10, window: 9, at: 0)
+      watch.begin(at: start &+ begin, at: 0)
+      let news = watch.send(to: start &+ (begin == 14 ? 16 : 12), at: time * 1_000_000)
+      #expect([before, news] == [false, isLate])
+    }
+  }
+
   @Test(arguments: cases.map(\.0)) func tellsWhatIsLate(name: String) throws {
     let steps = try #require(Self.cases.first { $0.0 == name }).1
     var watch = TransitWatch()

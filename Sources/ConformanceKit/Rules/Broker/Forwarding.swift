@@ -21,14 +21,16 @@ extension BrokerJudge {
     let isOther =
       mayBeKept(packet, source, delivery, event) || isOfAnother(packet, source, delivery)
     // A session that is older than the capture may have had the same message waiting for it.
-    guard source.isAgreed, !isOther, !state.hasOlderSession, let sent = source.forwarded.value, let got = received.value
+    guard source.isAgreed, !isOther, !state.hasOlderSession, let sent = source.forwarded.value,
+      let got = received.value
     else {
       if !source.forwarded.mayBeSome { return }
       for rule in Self.rules {
         tally.leave(
           rule,
           isOther
-            ? .mayBeKept : state.hasOlderSession ? .earlierSessionNotSeen : .ambiguousMessage, hearing)
+            ? .mayBeKept : state.hasOlderSession ? .earlierSessionNotSeen : .ambiguousMessage,
+          hearing)
       }
       return
     }
