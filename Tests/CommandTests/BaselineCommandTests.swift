@@ -49,6 +49,10 @@ import Testing
     try scratch.write(try scratch.read("first.jsonl"), to: "third.jsonl")
     let mended = try judge("first.jsonl", "third.jsonl", "--baseline", "b.json")
     #expect(mended.status == 1 && mended.output.contains("mended: nothing matches it any more"))
+    let parts = try ["1/2", "2/2"].map { part in
+      try judge("first.jsonl", "third.jsonl", "--baseline", "b.json", "--shard", part).status
+    }
+    #expect(parts.sorted() == [0, 1])
     try scratch.write(try scratch.read("first.jsonl"), to: "other.jsonl")
     let renamed = try judge("other.jsonl", "--baseline", "b.json")
     #expect(renamed.status == 1 && renamed.output.contains("mended: nothing matches it any more"))

@@ -87,8 +87,14 @@ struct LossTests {
           accused(["3.1.2-10", "3.14.4-3"], 15, .lost, $0.0 + will),
         ]
       }
+    // The connection that may have been the client's.
+    let between =
+      "mqtt-3.1.1: a session that is there where a connection of nobody is told late, at the time between both"
     return Set(
-      ofBoth + [accused(["3.1.2-23"], 3, .lost, early), accused(["3.8.4-1"], 4, .lost, answers)])
+      ofBoth + [
+        accused(["3.1.2-23"], 3, .lost, early), accused(["3.8.4-1"], 4, .lost, answers),
+        accused(["3.1.2-6", "3.2.2-3"], 9, .cut, between),
+      ])
   }()
 
   @Test("No clause of several connections fails where bytes or the order are missing")

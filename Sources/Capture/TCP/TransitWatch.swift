@@ -19,6 +19,8 @@ struct TransitWatch {
   /// Where the last of what was sent ends, and when that was.
   private var lastEnd: UInt32 = 0
   private var lastSent = Self.never
+  /// Where something ends that was sent before a later segment showed it, and perhaps long before; nil where nothing was.
+  private var hole: UInt32?
   /// Since when the receiver takes nothing.
   private var shut = Self.never
   /// Whether the last of what was sent is the end of it.
@@ -79,6 +81,8 @@ struct TransitWatch {
   @inline(__always)
   mutating func begin(at start: UInt32, at time: Int64) {
     guard lastSent != Self.never, Int32(bitPattern: start &- lastEnd) > 0 else { return }
+    // It was sent at any time since the last that was seen.
+    if time &- lastSent > Self.patience { hole = start }
     (lastEnd, lastSent) = (start, time)
     if sent == Self.never { (end, sent) = (start, time) }
   }
@@ -94,6 +98,7 @@ struct TransitWatch {
     if isEnd { isEnded = true }
     let isNew = lastSent == Self.never || Int32(bitPattern: end &- lastEnd) > 0
     if isNew { (lastEnd, lastSent) = (end, time) }
+    if let hole, !isNew, Int32(bitPattern: end &- hole) <= 0 { return true }
     guard sent != Self.never else {
       (self.end, sent) = (end, time)
       return false

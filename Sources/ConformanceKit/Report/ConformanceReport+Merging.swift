@@ -4,8 +4,8 @@ extension ConformanceReport {
   /// Joins reports on different files, scenarios or cases to the one that a run over all of them gives.
   ///
   /// Scenarios and cases stand in the order of a run, and worlds as they come.
-  /// Files stand in the order of their names if they do so in each report, as those of a run over a folder do; otherwise
-  /// as they come, report by report. A run tells the first findings of a clause only, and so does this.
+  /// Files stand as they were named for the parts of one run; otherwise in the order of their names if they do so in each
+  /// report, as those of a run over a folder do, or else as they come, report by report. A run tells the first findings of a clause only, and so does this.
   /// - Parameter parts: The reports, with the names of their files.
   /// - Returns: The report.
   /// - Throws: ``ReportError`` for reports that don't belong together.
@@ -28,6 +28,7 @@ extension ConformanceReport {
         }
       }
     }
+    if let inputs = inputsAsNamed(parts) { return try merged(parts, inputs) }
     let isSorted = parts.allSatisfy { $0.report.inputs == $0.report.inputs.sorted() }
     let all = parts.flatMap(\.report.inputs)
     return try merged(parts, isSorted ? all.sorted() : all)

@@ -114,7 +114,9 @@ extension ReportShard {
     guard let value = document.json["shard"] else { return nil }
     guard let number = value["part"]?.integer, let count = value["of"]?.integer,
       value["cases"] == nil || value["cases"]?.integer != nil,
-      let shard = ReportShard(number, of: count, cases: value["cases"]?.integer)
+      let shard = ReportShard(
+        number, of: count, cases: value["cases"]?.integer,
+        places: value["places"]?.elements?.compactMap(\.integer))
     else {
       throw ReportError(
         document.file, "its \"shard\" names no part of how many", document.kind.remedy)

@@ -264,6 +264,9 @@ private struct JSONText {
   mutating func append(_ shard: ReportShard) {
     raw(#","shard":{"part":\#(shard.number),"of":\#(shard.count)"#)
     if let cases = shard.cases { raw(",\"cases\":\(cases)") }
+    if let places = shard.places {
+      raw(",\"places\":[\(places.map { "\($0)" }.joined(separator: ","))]")
+    }
     raw("}")
   }
 

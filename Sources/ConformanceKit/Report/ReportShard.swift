@@ -7,15 +7,19 @@ public struct ReportShard: Sendable, Hashable, CustomStringConvertible {
   /// How many scenarios all parts have, each counted once a world, or cases; nil where there are files, which may differ
   /// from machine to machine.
   public let cases: Int?
+  /// Where its files stand among those of all parts, from 0, in the order in which they were named; nil where there are
+  /// none, or nobody knows.
+  public let places: [Int]?
 
   /// Creates the name of a part; nil for a number that is none of a part.
   /// - Parameters:
   ///   - number: The number of the part, from 1 to `count`.
   ///   - count: How many parts there are.
   ///   - cases: How many scenarios all parts have, each counted once a world, or cases; nil for files.
-  public init?(_ number: Int, of count: Int, cases: Int? = nil) {
+  ///   - places: Where its files stand among those of all parts, from 0.
+  public init?(_ number: Int, of count: Int, cases: Int? = nil, places: [Int]? = nil) {
     guard number >= 1, number <= count, cases ?? 0 >= 0 else { return nil }
-    (self.number, self.count, self.cases) = (number, count, cases)
+    (self.number, self.count, self.cases, self.places) = (number, count, cases, places)
   }
 
   /// The part and their number: `part 3 of 16`.
@@ -65,6 +69,21 @@ public struct ReportShard: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ConformanceReport {
+  /// The files of parts in the order in which they were named; nil where not every part tells that, or one is missing.
+  static func inputsAsNamed(
+    _ parts: [(name: String, report: ConformanceReport)]
+  ) -> [String]? {
+    var all: [(place: Int, input: String)] = []
+    for (_, report) in parts {
+      guard let places = report.shard?.places, places.count == report.inputs.count else {
+        return nil
+      }
+      all += zip(places, report.inputs).map { ($0, $1) }
+    }
+    all.sort { $0.place < $1.place }
+    return all.map(\.place) == Array(all.indices) ? all.map(\.input) : nil
+  }
+
   /// Returns the report as that on a part of a run, as which it can be joined with those on the others.
   /// - Parameter shard: The part; nil for all.
   /// - Returns: The report.

@@ -48,12 +48,13 @@ struct Shard {
   }
 
   /// Picks the files of the part, in their order.
+  /// - Returns: Their places among all.
   /// - Throws: ``UsageError`` for standard input, which no other machine has.
-  func files(of all: [String]) throws(UsageError) -> [String] {
+  func places(of all: [String]) throws(UsageError) -> [Int] {
     guard !all.contains("-") else {
       throw UsageError("--shard can't take a part of standard input", "name files")
     }
-    return all.filter { Self.hash($0) % count == index }
+    return all.indices.filter { Self.hash(all[$0]) % count == index }
   }
 
   /// Picks the scenarios of the part, in their order.
@@ -71,11 +72,13 @@ struct Shard {
   }
 
   /// The part as reports name it.
-  /// - Parameter cases: How many scenarios all parts have, each counted once a world, or cases; nil for files.
+  /// - Parameters:
+  ///   - cases: How many scenarios all parts have, each counted once a world, or cases; nil for files.
+  ///   - places: Where its files stand among all; nil for scenarios and cases.
   /// - Returns: The part.
-  func named(cases: Int? = nil) -> ReportShard? {
+  func named(cases: Int? = nil, places: [Int]? = nil) -> ReportShard? {
     // Both are at most 65,536.
-    ReportShard(Int(index) + 1, of: Int(count), cases: cases)
+    ReportShard(Int(index) + 1, of: Int(count), cases: cases, places: places)
   }
 
   /// A number made of a file's size and beginning; of its name where it can't be read, so that one part tells that.

@@ -42,7 +42,8 @@ enum ConformRun {
   ) throws -> ExitStatus {
     let shard = try Shard(arguments)
     let all = try SessionFolder.expand(all, console)
-    let files = try shard?.files(of: all) ?? all
+    let places = try shard?.places(of: all)
+    let files = places?.map { all[$0] } ?? all
     let run = try InputRun(files, arguments, console, output: nil)
     let baseline = try BaselineOptions(arguments, inputs: files)
     var judging = try options(arguments, baseline)
@@ -57,12 +58,16 @@ enum ConformRun {
     // what could not be read.
     guard report.unread.count < files.count || shard != nil else { return .unable }
     return try conclude(
-      report.asPart(shard?.named()), isWhole: report.unread.isEmpty,
+      report.asPart(shard?.named(places: places)), isWhole: report.unread.isEmpty,
       isStrange: judging.connections?.isEmpty == true,
       to: outputs, baseline, arguments, console
     ) { entries in
-      // What a part lacks another one may have: that is told where they are joined.
-      shard == nil ? try MendedEntries.find(entries, in: run, judging) : []
+      // What a part lacks another one may have, unless it has all files that it was found in.
+      let entries =
+        shard == nil
+        ? entries
+        : entries.filter { !$0.files.isEmpty && Set(files).isSuperset(of: $0.files) }
+      return entries.isEmpty ? [] : try MendedEntries.find(entries, in: run, judging)
     }
   }
 

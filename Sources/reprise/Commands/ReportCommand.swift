@@ -42,12 +42,13 @@ enum ReportMergeCommand: Command {
     ],
     details: """
       FILE is a report that a conform command wrote with --format json. The result is what one
-      run over all files, scenarios or cases gives: files stand in the order of their names if
-      they do so in each report, otherwise report by report; scenarios and cases stand as in a
-      run. The reports must be of one version and one command, on the same clauses and on
-      different files, scenarios and worlds, or cases, and judged without a baseline: --baseline
-      is for what they come to together, where no entry of files is called mended, as that takes
-      the files. Of what --shard made, all parts must be there.
+      run over all files, scenarios or cases gives: files of what --shard made stand as they
+      were named, others in the order of their names if they do so in each report, otherwise
+      report by report; scenarios and cases stand as in a run. The reports must be of one
+      version and one command, on the same clauses and on different files, scenarios and worlds,
+      or cases, and judged without a baseline: --baseline is for what they come to together,
+      where no entry of files is called mended, as that takes the files. Of what --shard made,
+      all parts must be there.
 
       Status 2 as well where a scenario in them could not be run to its end.
 

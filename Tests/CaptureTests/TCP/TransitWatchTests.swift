@@ -106,6 +106,19 @@ import Testing
     }
   }
 
+  /// Where nothing was seen for long in front of a hole, what fills it may have been sent at any time of that, however
+  /// soon it comes.
+  @Test(arguments: [(1_000 as Int64, false), (1_001, true)])
+  func tellsWhatFillsAHoleBehindASilence(silence: Int64, isLate: Bool) {
+    var watch = TransitWatch()
+    _ = watch.send(to: 10, at: 0)
+    _ = watch.hear(10, window: 9, at: 0)
+    watch.begin(at: 12, at: silence * 1_000_000)
+    let fill = watch.send(to: 12, at: (silence + 5) * 1_000_000)
+    let next = watch.send(to: 14, at: (silence + 6) * 1_000_000)
+    #expect([fill, next] == [isLate, false])
+  }
+
   @Test(arguments: cases.map(\.0)) func tellsWhatIsLate(name: String) throws {
     let steps = try #require(Self.cases.first { $0.0 == name }).1
     var watch = TransitWatch()

@@ -56,6 +56,29 @@ extension SharedCase {
     noLocal("clients publish at eight other addresses", isOpen: true) {
       $0.publish(atAddresses: 8)
     },
+    noLocal(
+      "a client publishes it at another address, and is told late", isOpen: true, behind: true
+    ) {
+      $0.on(2) {
+        $0.open(isFromStart: false, server: "10.0.0.2:1884")
+        $0.say(.client, "a", "1")
+      }
+    },
+    noLocal("a client publishes something else at another address, and is told late", behind: true)
+    {
+      $0.on(2) {
+        $0.open(isFromStart: false, server: "10.0.0.2:1884")
+        $0.say(.client, "a", "2")
+      }
+    },
+    noLocal("a client publishes of which nobody knows the version", isOpen: true) {
+      $0.on(2) {
+        $0.wire = .mqttUndetermined
+        $0.open(isFromStart: false)
+        $0.client(hex: "30 05 0001 61 00 31")
+        $0.wire = .mqtt(.v5_0)
+      }
+    },
     noLocal("a connection to another port of TLS can't be read", isOpen: true) {
       $0.on(2) { $0.encrypt(to: "10.0.0.2:8883") }
     },
@@ -65,17 +88,19 @@ extension SharedCase {
   ]
 
   private static func noLocal(
-    _ name: String, isOpen: Bool = false, _ others: @escaping @Sendable (inout Script) -> Void
+    _ name: String, isOpen: Bool = false, behind isBehind: Bool = false,
+    _ others: @escaping @Sendable (inout Script) -> Void
   ) -> SharedCase {
     SharedCase(
       "a client's own message though its filter is No Local, where \(name)", in: [.v5_0],
       failed: isOpen ? [] : [.noLocalIsKept], [:]
     ) {
-      others(&$0)
+      if !isBehind { others(&$0) }
       $0.join("s")
       $0.ask(1, "a", options: 0b100)
       $0.say(.client, "a", "1")
       $0.say(.server, "a", "1")
+      if isBehind { others(&$0) }
       $0.answerPing()
       $0.finish()
     }

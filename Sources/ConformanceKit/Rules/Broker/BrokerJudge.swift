@@ -107,7 +107,10 @@ struct BrokerJudge {
   ) {
     let server = state.identity.endpoint
     let key = Self.key(content, at: server)
-    let isElsewhere = notePublished(content, to: server)
+    let elsewhere = notePublished(content, to: server)
+    for key in elsewhere { leaveAmbiguous(key, context, &tally) }
+    // Read by the wrong version, it may be another one.
+    if context.wire == .mqttUndetermined { doubt(everywhere: .publishersUnseen) }
     if topic.beginsWithMark { hasMarks = true }
     if !wills.topics.isEmpty { wills.change(content.value) { $0.isSaid = true } }
     if packet.retain { keep(packet, topic, key, isRepeat: isRepeat, context, &state) }
@@ -123,7 +126,7 @@ struct BrokerJudge {
     if packet.qos > 0, let told = state.terms?.value.told, let id = packet.packetID {
       publication.reuse = told[.client].endings[id]
     }
-    if isElsewhere { publication.doubtOrigin() }
+    if !elsewhere.isEmpty { publication.doubtOrigin() }
     let line = MessageLines.key(topic, qos: packet.qos, from: context.connection)
     (publication.sequence, publication.before) = lines.publish(key, on: line)
     let isKept = ledger.change(key) {
@@ -131,6 +134,13 @@ struct BrokerJudge {
       $0.take(publication)
     }
     guard isKept else { return ledger.add(publication) }
+    leaveAmbiguous(key, context, &tally)
+  }
+
+  /// Leaves open what waits about a message that is published once more.
+  private mutating func leaveAmbiguous(
+    _ key: UInt64, _ context: EventContext, _ tally: inout Tally
+  ) {
     for entry in pending.removeAmbiguous(key, at: context.time) {
       tally.leave(
         entry.rule, .ambiguousMessage, entry.hearing, at: Moment(entry.event.context))
@@ -138,8 +148,8 @@ struct BrokerJudge {
   }
 
   /// Takes note of a server that a message is published to: two addresses may be those of one.
-  /// - Returns: Whether the same is known to have been published at another address.
-  mutating func notePublished(_ content: ContentHash, to server: UInt64) -> Bool {
+  /// - Returns: By which keys the same is known to have been published at other addresses.
+  mutating func notePublished(_ content: ContentHash, to server: UInt64) -> [UInt64] {
     if !publishedTo.contains(server) {
       if publishedTo.count < Self.mostPublished {
         publishedTo.append(server)
@@ -147,12 +157,9 @@ struct BrokerJudge {
         doubt(everywhere: .tooMany)
       }
     }
-    guard publishedTo.count > 1 else { return false }
-    var isElsewhere = false
-    for other in publishedTo where other != server {
-      if ledger.change(Self.key(content, at: other), { $0.doubtOrigin() }) { isElsewhere = true }
-    }
-    return isElsewhere
+    guard publishedTo.count > 1 else { return [] }
+    return publishedTo.filter { $0 != server }.map { Self.key(content, at: $0) }
+      .filter { ledger.change($0) { $0.doubtOrigin() } }
   }
 
   /// Whether a message is one that was open when the connection before ended.

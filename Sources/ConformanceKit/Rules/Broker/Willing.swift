@@ -33,7 +33,7 @@ extension BrokerJudge {
     guard connect.hasWill else { return }
     let content = ContentHash(topic: connect.willTopic, payload: connect.willPayload)
     let key = Self.key(content, at: server)
-    let isElsewhere = notePublished(content, to: server)
+    let isElsewhere = !notePublished(content, to: server).isEmpty
     let isKept = ledger.change(key) {
       $0.count += 1
       $0.isWill = true

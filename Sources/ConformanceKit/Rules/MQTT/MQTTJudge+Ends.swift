@@ -104,7 +104,12 @@ extension MQTTJudge {
     broker.wills.meetOther()
     let connection = event.context.connection
     guard case .mqtt(let packet) = event.body else {
-      if case .closed = event.body { broker.lastConnects.answer(connection) }
+      switch event.body {
+      case .closed: broker.lastConnects.answer(connection)
+      case .gap, .malformed:
+        if event.context.sender == .client { broker.doubt(everywhere: .publishersUnseen) }
+      case .opened, .attempted, .mqtt, .handshake, .webSocket, .http, .tls: break
+      }
       return
     }
     if packet.type == .connack { broker.lastConnects.answer(connection) }
