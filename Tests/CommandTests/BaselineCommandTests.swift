@@ -61,7 +61,7 @@ import Testing
   @Test func saysInMarkdownWhatIsAccepted() throws {
     _ = try judge("first.jsonl", "--write-baseline", "b.json")
     let text = try judge("first.jsonl", "--baseline", "b.json", "-f", "markdown").output
-    #expect(text.hasPrefix("### Reprise: nothing violated but what is accepted of 1 clauses\n"))
+    #expect(text.hasPrefix("### Reprise: nothing violated but what is accepted of 1 clause\n"))
     let clean = try judge("mended.jsonl", "-f", "markdown").output
     #expect(clean.hasPrefix("### Reprise: nothing violated\n"))
   }

@@ -63,7 +63,8 @@ extension ConformanceReport {
     let accepted = count(.accepted)
     let nothing =
       accepted == 0
-      ? "nothing violated" : "nothing violated but what is accepted of \(accepted) clauses"
+      ? "nothing violated"
+      : "nothing violated but what is accepted of \(accepted) clause\(accepted == 1 ? "" : "s")"
     let lacksFiles = unread.isEmpty ? nothing : "\(nothing), in what could be read"
     var text = "### Reprise: \(hasFailed ? sums : lacksFiles)\n\n" + markdownTable
     let most = room - Self.lastWords
