@@ -17,7 +17,7 @@ extension MQTTRecognizer {
       let rest = MQTTChain(bytes, from: connect.size)
       let isAnswered = answer.packets > 0 && answer.isFromServer
       let isContinued = rest.packets > 0 && rest.isFromClient && rest.weight >= 2
-      if isLikely || isAnswered || isContinued || rule != nil {
+      if isPortKnown || isServerKnown || isAnswered || isContinued || rule != nil {
         return .mqtt(
           client: side, wire: wire(connect.level, isNamed: false),
           evidence: "CONNECT with a protocol name that nobody knows")

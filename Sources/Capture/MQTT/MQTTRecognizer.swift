@@ -137,11 +137,11 @@ struct MQTTRecognizer {
       // In the middle of a stream a large packet may go on for a while before the next one starts;
       // it does not matter when the other side says enough.
       guard proof >= 8 else {
-        return isFinal || (!isLikely && pieces.count > 4) ? .notMQTT : .undecided
+        return isFinal || (!isLikely(pieces) && pieces.count > 4) ? .notMQTT : .undecided
       }
     }
     let weight = first.weight + second.weight
-    if weight >= (isLikely ? 1 : 4), agree(first, second) {
+    if weight >= (isLikely(pieces) ? 1 : 4), agree(first, second) {
       return .mqtt(
         client: client(first, second), wire: version(first, second),
         evidence: evidence(first, second))
@@ -149,10 +149,13 @@ struct MQTTRecognizer {
     return isFinal || !agree(first, second) ? .notMQTT : .undecided
   }
 
-  /// Whether MQTT is to be expected, so that little of it is enough: by the port, or by what others speak with the server.
-  var isLikely: Bool { isPortKnown || isServerKnown }
+  /// Whether MQTT is to be expected, so that little of it is enough: by the port, or by what others speak with the server
+  /// where bytes are missing. What is all there and begins with no CONNECT is another protocol behind the same address.
+  private func isLikely(_ pieces: HeldPieces) -> Bool {
+    isPortKnown || isServerKnown && !isWhole(pieces)
+  }
 
-  private var isPortKnown: Bool {
+  var isPortKnown: Bool {
     Self.knownPorts.contains(opening.first.port) || Self.knownPorts.contains(opening.second.port)
   }
 

@@ -98,7 +98,10 @@ struct TransitWatch {
     if isEnd { isEnded = true }
     let isNew = lastSent == Self.never || Int32(bitPattern: end &- lastEnd) > 0
     if isNew { (lastEnd, lastSent) = (end, time) }
-    if let hole, !isNew, Int32(bitPattern: end &- hole) <= 0 { return true }
+    if let hole, !isNew, Int32(bitPattern: end &- hole) <= 0 {
+      if end == hole { self.hole = nil }
+      return true
+    }
     guard sent != Self.never else {
       (self.end, sent) = (end, time)
       return false

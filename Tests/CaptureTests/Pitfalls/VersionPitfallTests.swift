@@ -61,6 +61,19 @@ import Wire
     #expect(tap.gaps.map(\.bytes) == (isServerKnown ? [22] : []))
   }
 
+  /// Behind the address of a server another protocol may be spoken, too: what is all there and begins with no CONNECT.
+  @Test("17: another protocol at a server of MQTT")
+  func anotherProtocol() {
+    let other = Session.all(.v5_0)
+    var dialogue = Dialogue(client: 7_000, server: 9_000, serverPort: 17_501)
+    dialogue.clientPort = 40_100
+    dialogue.open()
+    dialogue.send(.client, [0xE0, 0x00])
+    dialogue.close(.client)
+    let tap = Tap(other.dialogue(port: 17_501).segments + dialogue.segments)
+    #expect(tap.openings.count == 1 && tap.packets(.client) == other.packets(.client))
+  }
+
   private static func onAnotherPort(_ segment: Segment) -> Segment {
     var segment = segment
     segment.serverPort = 17_502
