@@ -149,8 +149,10 @@ struct MQTTRecognizer {
     return isFinal || !agree(first, second) ? .notMQTT : .undecided
   }
 
-  /// Whether MQTT is to be expected, so that little of it is enough: by the port, or by what others speak with the server
-  /// where bytes are missing. What is all there and begins with no CONNECT is another protocol behind the same address.
+  /// Whether MQTT is to be expected, so that little of it is enough.
+  ///
+  /// The port tells that, and where bytes are missing what others speak with the server. What is all there and begins with
+  /// no CONNECT is another protocol behind the same address.
   private func isLikely(_ pieces: HeldPieces) -> Bool {
     isPortKnown || isServerKnown && !isWhole(pieces)
   }

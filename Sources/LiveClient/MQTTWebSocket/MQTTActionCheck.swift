@@ -17,7 +17,8 @@ struct MQTTActionCheck: Sendable {
       try check(filters: subscriptions.map(\.filter))
       for subscription in subscriptions {
         try check(subscription.qos)
-        try check(subscription.options, of: subscription.filter)
+        if !subscription.options.isEmpty { try checkVersion(for: "options of subscriptions") }
+        try subscription.checkOptions()
       }
     case .unsubscribe(let filters): try check(filters: filters)
     case .disconnect: return
@@ -42,12 +43,8 @@ struct MQTTActionCheck: Sendable {
       }
     }
     if !options.properties.isEmpty { try check(options.properties) }
-    guard let will = options.will else {
-      guard options.properties.willDelayInterval == nil else {
-        throw DataClientError(.invalidAction, "there is a delay of a will, and no will")
-      }
-      return
-    }
+    try options.checkWillDelay()
+    guard let will = options.will else { return }
     guard !lacking.contains(.will) else {
       throw DataClientError(.unsupported, "this broker takes no will")
     }
@@ -75,18 +72,6 @@ struct MQTTActionCheck: Sendable {
     }
     guard !lacking.contains(.properties) else {
       throw DataClientError(.unsupported, "this broker takes no \(what)")
-    }
-  }
-
-  private func check(
-    _ options: SubscriptionOptions, of filter: String
-  ) throws(DataClientError) {
-    guard !options.isEmpty else { return }
-    try checkVersion(for: "options of subscriptions")
-    // MQTT 5.0 section 3.8.3.1, MQTT-3.8.3-4.
-    guard !options.noLocal || !filter.hasPrefix("$share/") else {
-      throw DataClientError(
-        .invalidAction, "a shared subscription can't be one of noLocal: \(filter)")
     }
   }
 

@@ -17,12 +17,8 @@ extension ClientAction.Kind {
     }
     switch self {
     case .connect(let options):
-      guard let will = options.will else {
-        guard options.properties.willDelayInterval == nil else {
-          throw DataClientError(.invalidAction, "there is a delay of a will, and no will")
-        }
-        return
-      }
+      try options.checkWillDelay()
+      guard let will = options.will else { return }
       guard capabilities.contains(.will) else {
         throw DataClientError(.unsupported, "the broker keeps no will")
       }
@@ -64,12 +60,27 @@ extension ClientAction.Kind {
     for subscription in subscriptions where !subscription.isWellFormed {
       throw DataClientError(.invalidAction, "\"\(subscription.filter)\" is no topic filter")
     }
-    // MQTT 5.0 section 3.8.3.1, MQTT-3.8.3-4.
-    for subscription in subscriptions where subscription.options.noLocal {
-      guard !subscription.filter.hasPrefix("$share/") else {
-        throw DataClientError(
-          .invalidAction, "a shared subscription can't be one of noLocal: \(subscription.filter)")
-      }
+    for subscription in subscriptions { try subscription.checkOptions() }
+  }
+}
+
+extension ConnectOptions {
+  /// Checks that no delay is named of a will that is not there.
+  /// - Throws: ``DataClientError`` of code `invalidAction`.
+  package func checkWillDelay() throws(DataClientError) {
+    guard will != nil || properties.willDelayInterval == nil else {
+      throw DataClientError(.invalidAction, "there is a delay of a will, and no will")
+    }
+  }
+}
+
+extension Subscription {
+  /// Checks that its options may stand beside its filter (MQTT 5.0 section 3.8.3.1, MQTT-3.8.3-4).
+  /// - Throws: ``DataClientError`` of code `invalidAction`.
+  package func checkOptions() throws(DataClientError) {
+    guard !options.noLocal || !filter.hasPrefix("$share/") else {
+      throw DataClientError(
+        .invalidAction, "a shared subscription can't be one of noLocal: \(filter)")
     }
   }
 }
