@@ -109,11 +109,11 @@ public enum AppSession {
 
   private static func world(
     _ script: CloudScript,
-    _ body: (RecordingClient<InProcessClient, MemorySink>, InProcessBroker, CloudSimulator)
+    _ body: (RecordingClient<InProcessClient, MemorySink>, InProcessBroker, SimulatedCloud)
       async throws -> Void
   ) async throws -> [UInt8] {
     let broker = InProcessBroker()
-    let cloud = CloudSimulator(script, broker: broker)
+    let cloud = SimulatedCloud(script, broker: broker)
     let cloudClient = broker.client(named: "cloud")
     let redaction = RedactionRules(hidesSecrets: false)
     let recorder = try RecordingClient(
@@ -137,13 +137,13 @@ public struct AppBench: Sendable {
   /// The broker that the channel and the cloud meet at.
   public let broker: InProcessBroker
   /// The cloud.
-  public let cloud: CloudSimulator
+  public let cloud: SimulatedCloud
   /// The device that the app is.
   public let device = CloudDevice(productKey: "a1pk", deviceName: "dev1")
   private let clock: InProcessClient
   private let start: Timestamp
 
-  init(_ channel: Channel, _ broker: InProcessBroker, _ cloud: CloudSimulator) {
+  init(_ channel: Channel, _ broker: InProcessBroker, _ cloud: SimulatedCloud) {
     self.channel = channel
     self.broker = broker
     self.cloud = cloud

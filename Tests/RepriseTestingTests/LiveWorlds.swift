@@ -22,7 +22,7 @@ final class ServedClient: DataClient {
   static func cloud() throws -> ServedClient {
     let broker = InProcessBroker()
     let script = try CloudScript(parsing: Array(#"{"gateway":{}}"#.utf8))
-    let cloud = CloudSimulator(script, broker: broker)
+    let cloud = SimulatedCloud(script, broker: broker)
     return ServedClient(broker) { try await cloud.run(on: $0) }
   }
 

@@ -37,10 +37,11 @@ struct MQTTStreams {
     var lost = direction.mqtt.lostInPacket
     defer { direction.mqtt.lostInPacket = lost }
     do throws(MQTTFramingError) {
-      direction.mqtt.mayKeep = try direction.mqtt.framer.consume(bytes) { packet, header, offset in
+      try direction.mqtt.framer.consume(bytes) { packet, header, offset in
         emitPacket(packet, header, at: offset, direction, lost: lost)
         lost = 0
       }
+      direction.mqtt.mayKeep = direction.mqtt.framer.reserved > 0
     } catch {
       direction.mqtt.mayKeep = true
       emitter.emit(
@@ -119,7 +120,7 @@ struct MQTTStreams {
       direction.mqtt.framer.restart(at: offset)
       direction.mqtt.resynchronizer = StreamResynchronizer(offset: offset)
     }
-    let isPacketOpen = loss == .insidePacket && !direction.mqtt.framer.isAtBoundary
+    let isPacketOpen = loss == .insideUnit && !direction.mqtt.framer.isAtBoundary
     direction.mqtt.lostInPacket = isPacketOpen ? count : 0
   }
 
@@ -200,7 +201,7 @@ struct MQTTStreams {
     // Of a fixed header that is not whole, at least one byte is missing.
     var missing = 1
     var place = "a fixed header"
-    let known = direction.mqtt.offset - framer.packetOffset
+    let known = direction.mqtt.offset - framer.unitOffset
     direction.mqtt.framer.flush { _, header, _ in
       missing = header.packetSize - known
       place = "a \(header.type.name) of \(header.packetSize) bytes, after \(known) of them"
@@ -209,7 +210,7 @@ struct MQTTStreams {
       return emitter.emit(EventView(context, .gap(Gap(bytes: missing, reason: .unfilled))))
     }
     let malformation = Malformation(
-      code: "incomplete-packet", offset: framer.packetOffset,
+      code: "incomplete-packet", offset: framer.unitOffset,
       message: "the stream ends inside \(place)")
     emitter.emit(EventView(context, .malformed(malformation)))
   }

@@ -197,7 +197,7 @@ final class SessionConnection {
   /// A number that is another one when a packet or a frame was finished.
   @inline(__always)
   var progress: Int {
-    let own = self[.first].framer.packetOffset &+ self[.second].framer.packetOffset
+    let own = self[.first].framer.unitOffset &+ self[.second].framer.unitOffset
     if let http { return http.progress }
     return webSocket.map { own &+ $0.progress } ?? own
   }

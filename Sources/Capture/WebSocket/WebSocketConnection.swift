@@ -106,7 +106,7 @@ final class WebSocketConnection {
   private static let fewOffers = 1_024
 
   /// A number that is another one when a frame was finished.
-  var progress: Int { first.framer.frameOffset &+ second.framer.frameOffset }
+  var progress: Int { first.framer.unitOffset &+ second.framer.unitOffset }
 
   /// Gives back the memory of what inflates the frames of a side.
   /// - Returns: Whether the next compressed frames may not be readable for that.

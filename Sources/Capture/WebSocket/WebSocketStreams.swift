@@ -209,7 +209,7 @@ struct WebSocketStreams {
     // Of a header that is not whole, at least one byte is missing.
     var missing = 1
     var place = "the header of a frame"
-    let known = state[direction.side].offset - framer.frameOffset
+    let known = state[direction.side].offset - framer.unitOffset
     state[direction.side].framer.flush { _, header, _ in
       missing = (header.frameSize ?? Int.max) - known
       let size = header.frameSize.map(String.init) ?? "too many"
@@ -219,14 +219,14 @@ struct WebSocketStreams {
       !WebSocketOpcode(rawValue: firstByte).isDefined, state[direction.side].doubt <= 0
     {
       // Whoever gets such a byte need not read on, so that this may be all there ever was of it.
-      let malformation = Malformation(reservedOpcodeIn: firstByte, at: framer.frameOffset)
+      let malformation = Malformation(reservedOpcodeIn: firstByte, at: framer.unitOffset)
       return emitter.emitMalformation(malformation, direction)
     }
     if how == .endOfCapture {
       return emitter.emitGap(missing, .unfilled, direction)
     }
     let malformation = Malformation(
-      code: "incomplete-frame", offset: framer.frameOffset,
+      code: "incomplete-frame", offset: framer.unitOffset,
       message: "the stream ends inside \(place)")
     emitter.emitMalformation(malformation, direction)
   }

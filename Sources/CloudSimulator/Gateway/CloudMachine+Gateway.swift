@@ -49,7 +49,7 @@ extension CloudMachine {
   }
 }
 
-extension CloudSimulator {
+extension SimulatedCloud {
   /// Tells a gateway something now, or as soon as there is a connection.
   /// - Parameter push: What it says.
   public func push(_ push: GatewayPush) { command(.told(push)) }

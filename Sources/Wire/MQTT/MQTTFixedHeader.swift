@@ -51,3 +51,27 @@ public struct MQTTFixedHeader: Sendable, Hashable {
   /// Whether the Remaining Length takes no more bytes than it needs.
   public var isShortest: Bool { size == 1 + VariableByteInteger.size(of: remainingLength) }
 }
+
+extension MQTTFixedHeader: StreamUnitHeader {
+  /// The most bytes that a header takes: one, and four of a Remaining Length.
+  public static var largestSize: Int { 5 }
+  /// The size of the packet in bytes.
+  public var unitSize: Int { packetSize }
+
+  /// Reads the header at an offset.
+  @inline(__always)
+  public static func readUnit(
+    _ bytes: RawSpan, at offset: Int
+  ) -> StreamUnitReading<MQTTFixedHeader> {
+    switch read(bytes, at: offset) {
+    case .header(let header): .header(header)
+    case .needMore: .needMore
+    case .malformedLength: .unbounded(nil)
+    }
+  }
+
+  /// The error for a packet whose Remaining Length does not end.
+  public static func endlessUnit(at offset: Int) -> MQTTFramingError {
+    MQTTFramingError(.malformedLength, at: offset)
+  }
+}

@@ -144,16 +144,24 @@ public struct WebSocketFrameHeader: Sendable, Hashable {
 }
 
 extension WebSocketFrameHeader: StreamUnitHeader {
-  static var largestSize: Int { 14 }
-  var unitSize: Int { frameSize ?? Int.max }
+  /// The most bytes that a header takes: two, eight of a length, and four of a key.
+  public static var largestSize: Int { 14 }
+  /// The size of the frame in bytes; `Int.max` where that is more than a stream can have.
+  public var unitSize: Int { frameSize ?? Int.max }
 
+  /// Reads the header at an offset.
   @inline(__always)
-  static func readUnit(
+  public static func readUnit(
     _ bytes: RawSpan, at offset: Int
   ) -> StreamUnitReading<WebSocketFrameHeader> {
     switch read(bytes, at: offset) {
     case .header(let header): header.frameSize == nil ? .unbounded(header) : .header(header)
     case .needMore: .needMore
     }
+  }
+
+  /// The error for a frame whose length can't be.
+  public static func endlessUnit(at offset: Int) -> WebSocketFramingError {
+    WebSocketFramingError(.impossibleLength, at: offset)
   }
 }

@@ -85,7 +85,7 @@ enum SimulateCommand: Command {
     let path = arguments.value(script)
     var behaviour = try read(arguments, CloudScript.init(parsing:)) ?? CloudScript()
     behaviour.serveEverything()
-    let cloud = CloudSimulator(behaviour, options: broker.connect)
+    let cloud = SimulatedCloud(behaviour, options: broker.connect)
     let client = try broker.makeClient()
     let shown = TranscribingClient(
       FirstConnectionClient(client), url: broker.url.description, version: broker.wireVersion,

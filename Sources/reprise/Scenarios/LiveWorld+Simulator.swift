@@ -49,7 +49,7 @@ extension LiveWorld {
   ) async throws -> Result {
     let world = try LiveWorld(
       broker: broker, address: address, isPassing: true, patience: patience, wrapping: wrapping)
-    let simulator = CloudSimulator(
+    let simulator = SimulatedCloud(
       cloud.script, options: ConnectOptions(clientID: cloud.clientID))
     let gate = try BrokerGate(broker: broker)
     let client = try wrappingCloud(

@@ -24,7 +24,7 @@ struct SimulatedWorld: ScenarioWorld {
   ///   and `CancellationError`.
   static func run(_ scenario: Scenario, cloud: CloudScript) async throws -> ScenarioOutcome {
     let broker = InProcessBroker()
-    let simulator = CloudSimulator(cloud, broker: broker)
+    let simulator = SimulatedCloud(cloud, broker: broker)
     // The order in which clients are made is that in which the broker serves them.
     let cloudClient = broker.client(named: "cloud")
     let world = SimulatedWorld(broker: broker)

@@ -35,11 +35,11 @@ extension CloudMachine {
 /// Runs a device beside a cloud, in one broker.
 func withCloud<Value: Sendable>(
   _ json: String = "{}",
-  body: @Sendable (Peer, CloudSimulator, InProcessBroker) async throws -> Value
+  body: @Sendable (Peer, SimulatedCloud, InProcessBroker) async throws -> Value
 ) async throws -> Value {
   let broker = InProcessBroker()
   let device = Peer(broker.client(named: "device"))
-  let cloud = CloudSimulator(try CloudScript(json), broker: broker)
+  let cloud = SimulatedCloud(try CloudScript(json), broker: broker)
   let client = broker.client(named: "cloud")
   return try await withThrowingTaskGroup(of: Void.self) { group in
     group.addTask {

@@ -23,7 +23,7 @@ import Testing
   @Test(.timeLimit(.minutes(20)), arguments: 0..<8 as Range<UInt64>)
   func everyCallEndsAndNothingStays(seed: UInt64) async throws {
     let broker = InProcessBroker()
-    let cloud = CloudSimulator(
+    let cloud = SimulatedCloud(
       try CloudScript(parsing: Array(Self.script.utf8)), broker: broker)
     let (client, cloudClient) = (broker.client(named: "app"), broker.client(named: "cloud"))
     var configuration = try SampleChannel.configuration()

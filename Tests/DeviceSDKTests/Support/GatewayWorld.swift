@@ -80,7 +80,7 @@ struct GatewayWorld: Sendable {
   static let lamp = CloudDevice(productKey: "123", deviceName: "test")
 
   let broker: InProcessBroker
-  let cloud: CloudSimulator
+  let cloud: SimulatedCloud
   /// What went over the gateway's connection.
   let log: WireLog
 
@@ -121,7 +121,7 @@ struct GatewayWorld: Sendable {
       try await client.perform(action)
       log.note(action.kind)
     }
-    let cloud = CloudSimulator(try CloudScript(parsing: Array(json.utf8)), broker: broker)
+    let cloud = SimulatedCloud(try CloudScript(parsing: Array(json.utf8)), broker: broker)
     let cloudClient = broker.client(named: "cloud")
     return try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {

@@ -180,7 +180,7 @@ enum CodeInComments {
 
   @Test(.timeLimit(.minutes(1))) func aCloudEndsWithItsGroup() async throws {
     let broker = InProcessBroker()
-    let cloud = CloudSimulator(broker: broker)
+    let cloud = SimulatedCloud(broker: broker)
     let cloudClient = broker.client(named: "cloud")
     let deviceClient = broker.client(named: "device")
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -21,7 +21,7 @@ import Wire
       self.packets += packets
     }
 
-    mutating func lose(_ count: Int) -> MQTTFramer.Loss {
+    mutating func lose(_ count: Int) -> StreamLoss {
       var packets: [FramerTests.Framed] = []
       let loss = framer.lose(count) {
         packets.append(.init(bytes: Array(copying: $0), size: $1.packetSize, offset: $2))
@@ -48,7 +48,7 @@ import Wire
     for start in 2..<12 {
       for end in (start + 1)...12 {
         var cut = try Cut(Array(Self.publish.prefix(start)))
-        #expect(cut.lose(end - start) == .insidePacket)
+        #expect(cut.lose(end - start) == .insideUnit)
         #expect(cut.framer.isAtBoundary == (end == 12))
         try cut.take(Array(Self.publish.suffix(12 - end)) + hex("C0 00"))
         let kept = Array(Self.publish.prefix(start))
@@ -59,9 +59,9 @@ import Wire
 
   @Test func addsUpLossesInOnePacket() throws {
     var cut = try Cut(Array(Self.publish.prefix(4)))
-    #expect(cut.lose(2) == .insidePacket)
+    #expect(cut.lose(2) == .insideUnit)
     try cut.take([9])
-    #expect(cut.lose(3) == .insidePacket)
+    #expect(cut.lose(3) == .insideUnit)
     try cut.take([9, 9] + hex("C0 00"))
     #expect(
       cut.packets == [.init(bytes: Array(Self.publish.prefix(4)), size: 12, offset: 0), Self.ping])
@@ -95,14 +95,14 @@ import Wire
 
   @Test func takesALossOfAnySize() throws {
     var cut = try Cut(hex("30 FF FF FF 7F"))
-    #expect(cut.lose(268_435_454) == .insidePacket)
+    #expect(cut.lose(268_435_454) == .insideUnit)
     #expect(cut.lose(Int(Int32.max)) == .outOfStep(past: Int(Int32.max) - 1))
     #expect(cut.packets.map(\.size) == [268_435_460])
   }
 
   @Test func losesInAPacketThatIsOverTheLimit() throws {
     var cut = try Cut(Array(Self.publish.prefix(9)), limit: 6)
-    #expect(cut.lose(2) == .insidePacket)
+    #expect(cut.lose(2) == .insideUnit)
     try cut.take([7] + hex("C0 00"))
     #expect(
       cut.packets == [.init(bytes: Array(Self.publish.prefix(6)), size: 12, offset: 0), Self.ping])

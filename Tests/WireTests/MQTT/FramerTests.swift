@@ -38,7 +38,7 @@ import Wire
       }
       position += piece.count
     }
-    #expect(framer.isAtBoundary && framer.packetOffset == stream.count)
+    #expect(framer.isAtBoundary && framer.unitOffset == stream.count)
     return result
   }
 
@@ -73,7 +73,7 @@ import Wire
     try framer.consume(hex("C0 00 30 03 0001 74 C0").span.bytes) { _, _, offset in
       offsets.append(offset)
     }
-    #expect(offsets == [1_000, 1_002] && framer.packetOffset == 1_007)
+    #expect(offsets == [1_000, 1_002] && framer.unitOffset == 1_007)
   }
 
   // MARK: Limit

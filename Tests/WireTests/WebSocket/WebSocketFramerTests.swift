@@ -37,7 +37,7 @@ import Wire
         result.append(Cut(bytes: Array(copying: bytes), offset: offset))
       }
     }
-    #expect(framer.isAtBoundary && framer.frameOffset == stream.count)
+    #expect(framer.isAtBoundary && framer.unitOffset == stream.count)
     return result
   }
 
@@ -79,7 +79,7 @@ import Wire
       #expect(error == WebSocketFramingError(.impossibleLength, at: good.count))
       #expect(seen == [good, hex(text)])
       framer.restart(at: 40)
-      #expect(framer.isAtBoundary && framer.frameOffset == 40)
+      #expect(framer.isAtBoundary && framer.unitOffset == 40)
     }
   }
 
@@ -120,12 +120,12 @@ import Wire
       let loss = framer.lose(lost) { bytes, _, _ in seen.append(bytes.byteCount) }
       switch (kept, lost) {
       case (10, 20):
-        #expect(loss == .insideFrame && seen.isEmpty)
+        #expect(loss == .insideUnit && seen.isEmpty)
         try framer.consume([UInt8](repeating: 0, count: 72).span.bytes) { bytes, _, _ in
           seen.append(bytes.byteCount)
         }
         #expect(seen == [10] && framer.isAtBoundary)
-      case (10, 92), (2, 100): #expect(loss == .insideFrame && seen == [kept])
+      case (10, 92), (2, 100): #expect(loss == .insideUnit && seen == [kept])
       case (10, 93): #expect(loss == .outOfStep(past: 1) && seen == [10])
       default: #expect(loss == .outOfStep(past: 5) && seen.isEmpty)
       }

@@ -4,7 +4,7 @@ public import RepriseCore
 ///
 /// ```swift
 /// let broker = InProcessBroker()
-/// let cloud = CloudSimulator(broker: broker)
+/// let cloud = SimulatedCloud(broker: broker)
 /// let cloudClient = broker.client(named: "cloud")
 /// let deviceClient = broker.client(named: "device")
 /// try await withThrowingTaskGroup(of: Void.self) { group in
@@ -16,7 +16,7 @@ public import RepriseCore
 ///
 /// How it answers is up to a ``CloudScript``. It goes on where it was when it runs again, on a new
 /// client.
-public final class CloudSimulator: Sendable {
+public final class SimulatedCloud: Sendable {
   private let runner: ServiceRunner<CloudMachine>
   private let script: CloudScript
   private let broker: InProcessBroker?

@@ -3,7 +3,7 @@ import RepriseCore
 import Testing
 
 /// A device beside a cloud, event by event.
-@Suite struct CloudSimulatorTests {
+@Suite struct SimulatedCloudTests {
   @Test func answersBindAndRequestsAndPushes() async throws {
     let script = """
       {
@@ -42,7 +42,7 @@ import Testing
     var script = CloudScript()
     if isAskedFor { script.links = LinkServiceRules() }
     script.serveEverything()
-    let cloud = CloudSimulator(script, broker: broker)
+    let cloud = SimulatedCloud(script, broker: broker)
     let cloudClient = broker.client(named: "cloud")
     let (lacks, lacking) = AsyncStream<[String]>.makeStream()
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -132,7 +132,7 @@ import Testing
     let broker = InProcessBroker()
     broker.refuseConnections(code: code)
     let error = await #expect(throws: SimulatorError.self) {
-      try await CloudSimulator().run(on: broker.client(named: "cloud"))
+      try await SimulatedCloud().run(on: broker.client(named: "cloud"))
     }
     #expect(error?.code == .refused)
   }
@@ -141,7 +141,7 @@ import Testing
     let broker = InProcessBroker()
     broker.refuseConnections(code: 3, count: 100)
     let start = broker.now
-    let cloud = CloudSimulator(backOff: CloudBackOff(limit: 8))
+    let cloud = SimulatedCloud(backOff: CloudBackOff(limit: 8))
     let error = await #expect(throws: SimulatorError.self) {
       try await cloud.run(on: broker.client(named: "cloud"))
     }
@@ -154,7 +154,7 @@ import Testing
     let broker = InProcessBroker()
     broker.refuseSubscriptions(to: "#")
     let error = await #expect(throws: SimulatorError.self) {
-      try await CloudSimulator().run(on: broker.client(named: "cloud"))
+      try await SimulatedCloud().run(on: broker.client(named: "cloud"))
     }
     #expect(error?.code == .notSubscribed)
   }
@@ -163,7 +163,7 @@ import Testing
   func needsToSeeWhatGatewaysSend(refused: String) async throws {
     let broker = InProcessBroker()
     broker.refuseSubscriptions(to: refused)
-    let cloud = CloudSimulator(try CloudScript(#"{"gateway":{}}"#))
+    let cloud = SimulatedCloud(try CloudScript(#"{"gateway":{}}"#))
     let error = await #expect(throws: SimulatorError.self) {
       try await cloud.run(on: broker.client(named: "cloud"))
     }
@@ -176,7 +176,7 @@ import Testing
     let capabilities = InProcessClient.allCapabilities.union(.refusals)
     let client = broker.client(named: "cloud", capabilities: capabilities)
     let device = Peer(broker, "device")
-    let cloud = CloudSimulator()
+    let cloud = SimulatedCloud()
     async let run: Void = cloud.run(on: client)
     try await device.connect("device")
     // The cloud subscribes first: it was made first.
@@ -197,7 +197,7 @@ import Testing
   ])
   func saysWhatARealBrokerCannotDo(json: String, key: String) async throws {
     let broker = InProcessBroker()
-    let cloud = CloudSimulator(try CloudScript(json))
+    let cloud = SimulatedCloud(try CloudScript(json))
     let error = await #expect(throws: SimulatorError.self) {
       try await cloud.run(on: broker.client(named: "cloud"))
     }
@@ -209,7 +209,7 @@ import Testing
     let broker = InProcessBroker()
     let watcher = Peer(broker, "watcher")
     let client = broker.client(named: "cloud")
-    let cloud = CloudSimulator()
+    let cloud = SimulatedCloud()
     async let run: Void = cloud.run(on: client)
     #expect(try await watcher.lines(for: .seconds(1)) == [])
     let error = await #expect(throws: SimulatorError.self) { try await cloud.run(on: client) }
@@ -226,7 +226,7 @@ import Testing
     try await watcher.subscribe("will")
     let client = broker.client(named: "cloud")
     let will = Message(topic: "will", payload: [])
-    let cloud = CloudSimulator(options: ConnectOptions(clientID: "cloud", will: will))
+    let cloud = SimulatedCloud(options: ConnectOptions(clientID: "cloud", will: will))
     await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await cloud.run(on: client) }
       group.cancelAll()
