@@ -55,13 +55,16 @@ public struct StreamFramer<Header: StreamUnitHeader>: Sendable {
   /// The most bytes of one unit that are kept.
   public let limit: Int
   /// Where the current unit starts, in bytes from the start of the stream.
-  public private(set) var unitOffset: Int
+  @inlinable
+  public var unitOffset: Int { start }
+  /// The same, for this file to change.
+  @usableFromInline var start: Int
   /// The kept bytes of the unit that is not complete.
   private var kept: [UInt8] = []
   /// The room that they have.
   private var room = GrownRoom()
   /// The stream's bytes of the current unit so far, kept or not.
-  private var passed = 0
+  @usableFromInline var passed = 0
   /// Whether bytes of the current unit were lost, so that what follows must not be joined to them.
   private var isBroken = false
 
@@ -73,6 +76,7 @@ public struct StreamFramer<Header: StreamUnitHeader>: Sendable {
   package var reserved: Int { room.size }
 
   /// Whether the stream stands between two units.
+  @inlinable
   public var isAtBoundary: Bool { passed == 0 }
 
   /// The header of the unit that is not complete, once all of the header is there: whoever refuses
@@ -93,7 +97,7 @@ public struct StreamFramer<Header: StreamUnitHeader>: Sendable {
   ///   - offset: The place in the stream where the first unit starts.
   public init(limit: Int = 16 << 20, offset: Int = 0) {
     self.limit = max(Header.largestSize, limit)
-    unitOffset = offset
+    start = offset
   }
 
   /// Takes the next piece of the stream.
@@ -102,8 +106,7 @@ public struct StreamFramer<Header: StreamUnitHeader>: Sendable {
   ///   - use: Called for each unit that the piece completes.
   /// - Throws: The header's error where no unit can be cut: behind a header that is whole but tells
   ///   no size, which is handed out alone before; the rest of the piece is not taken.
-  @specialized(where Header == MQTTFixedHeader)
-  @specialized(where Header == WebSocketFrameHeader)
+  @inlinable
   public mutating func consume(_ piece: RawSpan, _ use: Use) throws(Header.FramingError) {
     var position = 0
     if passed > 0 { position = try finishUnit(piece, use) }
@@ -111,17 +114,17 @@ public struct StreamFramer<Header: StreamUnitHeader>: Sendable {
       switch Header.readUnit(piece, at: position) {
       case .header(let header) where header.unitSize <= piece.byteCount - position:
         let end = position + header.unitSize
-        use(piece.extracting(position..<end), header, unitOffset)
-        unitOffset += header.unitSize
+        use(piece.extracting(position..<end), header, start)
+        start += header.unitSize
         position = end
       case .header, .needMore:
         keep(piece.extracting(position..<piece.byteCount))
         return
       case .unbounded(let header):
         if let header {
-          use(piece.extracting(position..<(position + header.size)), header, unitOffset)
+          use(piece.extracting(position..<(position + header.size)), header, start)
         }
-        throw Header.endlessUnit(at: unitOffset)
+        throw Header.endlessUnit(at: start)
       }
     }
   }
@@ -146,7 +149,7 @@ public struct StreamFramer<Header: StreamUnitHeader>: Sendable {
   /// - Parameter offset: The place in the stream where it starts.
   public mutating func restart(at offset: Int) {
     reset()
-    unitOffset = offset
+    start = offset
   }
 
   /// Gives memory back: all but the first bytes of the unit that is begun are forgotten, and it is
@@ -169,7 +172,8 @@ public struct StreamFramer<Header: StreamUnitHeader>: Sendable {
   }
 
   /// Takes bytes for the unit that is begun, and returns how many of the piece it took.
-  private mutating func finishUnit(_ piece: RawSpan, _ use: Use) throws(Header.FramingError) -> Int {
+  @usableFromInline
+  mutating func finishUnit(_ piece: RawSpan, _ use: Use) throws(Header.FramingError) -> Int {
     var position = 0
     while true {
       switch Header.readUnit(kept.span.bytes, at: 0) {
@@ -183,13 +187,14 @@ public struct StreamFramer<Header: StreamUnitHeader>: Sendable {
         keep(piece.extracting(position..<(position + 1)))
         position += 1
       case .unbounded(let header):
-        if let header { use(kept.span.bytes.extracting(first: header.size), header, unitOffset) }
-        throw Header.endlessUnit(at: unitOffset)
+        if let header { use(kept.span.bytes.extracting(first: header.size), header, start) }
+        throw Header.endlessUnit(at: start)
       }
     }
   }
 
-  private mutating func keep(_ bytes: RawSpan) {
+  @usableFromInline
+  mutating func keep(_ bytes: RawSpan) {
     passed += bytes.byteCount
     guard !isBroken else { return }
     let count = min(bytes.byteCount, limit - kept.count)
@@ -199,10 +204,10 @@ public struct StreamFramer<Header: StreamUnitHeader>: Sendable {
   }
 
   private mutating func finish(_ header: Header, _ use: Use) {
-    use(kept.span.bytes, header, unitOffset)
+    use(kept.span.bytes, header, start)
     // A header may promise more than any stream has; where such a unit is flushed, nothing follows.
-    let (next, isBehindAll) = unitOffset.addingReportingOverflow(header.unitSize)
-    unitOffset = isBehindAll ? Int.max : next
+    let (next, isBehindAll) = start.addingReportingOverflow(header.unitSize)
+    start = isBehindAll ? Int.max : next
     reset()
   }
 
