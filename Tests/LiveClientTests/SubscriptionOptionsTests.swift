@@ -103,6 +103,52 @@ import Wire
     #expect(try await witness.message().topic == "w/back")
   }
 
+  /// Who has no identifier gets one, and is told so with what else the server says of itself.
+  @Test(arguments: ways) func theServerSaysWhatItGives(_ way: BrokerWay) async throws {
+    let broker = try await WebSocketBroker(
+      ["allow_anonymous true", "max_qos 1"],
+      globals: ["max_keepalive 50", "max_packet_size 4000", "retain_available false"],
+      webSocket: ["max_qos 1"])
+    let client = try way.client(broker)
+    _ = try await client.perform(.connect(ConnectOptions(keepAlive: 600)))
+    let answer = try await client.event { event -> ClientEvent.Connected? in
+      if case .connected(let answer) = event { answer } else { nil }
+    }
+    var server = answer.properties
+    let given = try #require(server.assignedClientID)
+    #expect(given.hasPrefix("auto-") && !answer.isSessionPresent)
+    server.assignedClientID = nil
+    var expected = ServerProperties()
+    expected.keepAlive = 50
+    expected.maximumPacketSize = 4_000
+    expected.maximumQoS = .atLeastOnce
+    expected.isRetainAvailable = false
+    expected.receiveMaximum = server.receiveMaximum
+    #expect(server == expected)
+  }
+
+  /// The server leaves out what is larger than was said, and sends as many at a time as were.
+  @Test(arguments: ways) func theServerKeepsToLimits(_ way: BrokerWay) async throws {
+    let broker = try await WebSocketBroker()
+    let client = try await way.connected(
+      broker,
+      ConnectOptions(properties: ConnectProperties(receiveMaximum: 1, maximumPacketSize: 60)))
+    let id = try await client.perform(.subscribe([Subscription("l/#", qos: .exactlyOnce)]))
+    try await client.event { $0 == .subscribed(id, [.exactlyOnce]) ? () : nil }
+    let other = try await way.connected(broker)
+    // mosquitto counts what it leaves out at QoS 2 as sent.
+    for (size, qos) in [
+      (80, .atMostOnce), (1, .exactlyOnce), (2, .exactlyOnce), (90, .atMostOnce), (3, .exactlyOnce),
+    ]
+      as [(Int, QoS)]
+    {
+      try await other.publish("l/a", [UInt8](repeating: 7, count: size), qos: qos)
+    }
+    var sizes: [Int] = []
+    while sizes.count < 3 { sizes.append(try await client.message().payload.count) }
+    #expect(sizes == [1, 2, 3])
+  }
+
   /// What libmosquitto writes, byte by byte; it adds how many messages it takes at once.
   @Test func connectSaysItAll() async throws {
     let broker = try await Broker()
@@ -113,14 +159,21 @@ import Wire
     let options = ConnectOptions(
       clientID: "c", will: Message(topic: "w", payload: [7], qos: .atLeastOnce),
       properties: ConnectProperties(
-        sessionExpiryInterval: 9, willDelayInterval: 4,
+        sessionExpiryInterval: 9, maximumPacketSize: 700, willDelayInterval: 4,
         userProperties: [.init("b", "ü"), .init("a", ""), .init("b", "2")]))
     let client = TestClient(
       try MosquittoClient(url: relay.url, version: .v5_0), broker: broker)
     try await client.connect(options)
     try await client.disconnect()
     var expected = options.packet(in: .v5_0)
-    expected.properties.insert(MQTTProperty(.receiveMaximum, .integer(65_535)), at: 0)
+    // In the library's order.
+    expected.properties.removeFirst(2)
+    expected.properties.insert(
+      contentsOf: [
+        MQTTProperty(.receiveMaximum, .integer(65_535)),
+        MQTTProperty(.maximumPacketSize, .integer(700)),
+        MQTTProperty(.sessionExpiryInterval, .integer(9)),
+      ], at: 0)
     let bytes = try MQTTPacket(.connect(expected), version: .v5_0).encoded()
     #expect(Array(seen.withLock { $0 }.prefix(bytes.count)) == bytes)
   }
@@ -140,6 +193,8 @@ import Wire
     for (properties, code) in [
       (ConnectProperties(willDelayInterval: 1), .invalidAction),
       (ConnectProperties(userProperties: [.init("a\u{0}", "")]), .invalidAction),
+      (ConnectProperties(receiveMaximum: 0), .invalidAction),
+      (ConnectProperties(maximumPacketSize: 0), .invalidAction),
       (ConnectProperties(sessionExpiryInterval: 1), nil),
     ] as [(ConnectProperties, DataClientError.Code?)] {
       #expect(

@@ -57,6 +57,10 @@ public struct MQTTSession: Sendable {
   /// The connection's state.
   public var state: MQTTStateChange.State { driver.read(\.state) }
 
+  /// What the server said of itself when it accepted the last connection, such as the client identifier that it gave:
+  /// MQTT 5.0 alone.
+  public var server: ServerProperties { driver.read(\.server) }
+
   /// The changes of the connection's state from now on; the newest 64 are kept.
   public var stateChanges: BroadcastSequence<MQTTStateChange> { hub.states.listen(limit: 64) }
 

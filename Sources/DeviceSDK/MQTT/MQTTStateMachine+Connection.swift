@@ -28,6 +28,7 @@ extension MQTTStateMachine {
   mutating func noteConnected(_ connected: ClientEvent.Connected) {
     actions.purposes = actions.purposes.filter { $0.value != .connection }
     isSessionPresent = connected.isSessionPresent
+    server = connected.properties
     follow(keeper.noteConnected(time))
   }
 

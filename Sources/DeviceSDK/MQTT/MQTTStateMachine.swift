@@ -93,6 +93,8 @@ package struct MQTTStateMachine: ConnectionOwner {
   /// The SUBSCRIBEs that a new connection waits for.
   var restoring: Set<ClientAction.ID> = []
   var isSessionPresent = false
+  /// What the server said when it accepted the last connection.
+  var server = ServerProperties()
 
   /// What the application was told last.
   package internal(set) var state = MQTTStateChange.State.disconnected

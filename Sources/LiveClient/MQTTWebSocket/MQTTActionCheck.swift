@@ -78,6 +78,10 @@ struct MQTTActionCheck: Sendable {
   private func check(_ properties: ConnectProperties) throws(DataClientError) {
     try checkVersion(for: "properties")
     try check(properties.userProperties)
+    guard properties.receiveMaximum != 0, properties.maximumPacketSize != 0 else {
+      throw DataClientError(
+        .invalidAction, "receiveMaximum and maximumPacketSize are 1 or more, or nil for no limit")
+    }
   }
 
   private func check(

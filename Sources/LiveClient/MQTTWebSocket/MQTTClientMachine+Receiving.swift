@@ -8,8 +8,14 @@ extension MQTTClientMachine {
     var packets: [Result<MQTTPacket, MQTTFault>] = []
     var outputs: [Output] = []
     let version = version
+    let largest = options.properties.maximumPacketSize.map(Int.init) ?? .max
+    var oversize: Int?
     do throws(MQTTFramingError) {
       try framer.consume(bytes.span.bytes) { bytes, header, _ in
+        guard oversize == nil, header.packetSize <= largest else {
+          oversize = oversize ?? header.packetSize
+          return
+        }
         let view = MQTTPacketView(bytes, header: header, version: version)
         if let fault = view.faults.first, !view.isOfOlderServer {
           packets.append(.failure(fault))
@@ -25,6 +31,10 @@ extension MQTTClientMachine {
         + lose("what the server sent is no MQTT: \(error.code.message)", code: 0x81, now)
     }
     outputs = take(packets, now)
+    if let oversize {
+      let reason = "the server sent a packet of \(oversize) bytes; \(largest) were allowed"
+      return outputs + lose(reason, code: 0x95, now)
+    }
     return outputs + pump(now)
   }
 
@@ -87,12 +97,11 @@ extension MQTTClientMachine {
       return [.close]
     }
     phase = .open
-    limits = ServerLimits(reading: answer.properties)
-    if let seconds = answer.properties.integer(.serverKeepAlive) {
-      keepAlive = UInt16(clamping: seconds)
-    }
+    let server = ServerProperties(answer.properties)
+    limits = ServerLimits(server)
+    if let seconds = server.keepAlive { keepAlive = seconds }
     var outputs: [Output] = [
-      .tell(.connected(.init(isSessionPresent: answer.sessionPresent)))
+      .tell(.connected(.init(isSessionPresent: answer.sessionPresent, properties: server)))
     ]
     guard answer.sessionPresent else {
       session.forgetExchanges()
@@ -137,6 +146,9 @@ extension MQTTClientMachine {
         + send(.acknowledgement(.puback, packetID: publish.packetID, .init()), now)
     case .exactlyOnce:
       let isNew = session.came(publish.packetID)
+      if let most = options.properties.receiveMaximum, session.unreleasedCount > Int(most) {
+        return lose("the server sent more than \(most) messages at a time", code: 0x93, now)
+      }
       return (isNew ? [.tell(.message(message))] : [])
         + send(.acknowledgement(.pubrec, packetID: publish.packetID, .init()), now)
     }
@@ -181,21 +193,5 @@ extension MQTTPacketView {
   fileprivate var isOfOlderServer: Bool {
     type == .connack && version.rules.hasProperties && header.packetSize == 4
       && reasonCode == Self.unknownVersion
-  }
-}
-
-extension ServerLimits {
-  /// Reads the properties of a CONNACK; 3.1.1 has none.
-  fileprivate init(reading properties: [MQTTProperty]) {
-    if let value = properties.integer(.maximumQoS) {
-      highestQoS = QoS(rawValue: UInt8(clamping: value)) ?? .exactlyOnce
-    }
-    if let value = properties.integer(.retainAvailable) { takesRetained = value != 0 }
-    if let value = properties.integer(.receiveMaximum) {
-      receiveMaximum = max(1, min(receiveMaximum, value))
-    }
-    if let value = properties.integer(.maximumPacketSize), value > 0 {
-      largestPacket = min(largestPacket, value)
-    }
   }
 }

@@ -26,6 +26,8 @@ struct MQTTSession: Sendable {
   /// The messages of QoS 2 that came and that the server has not released; to repeat one is no second
   /// message (MQTT-4.3.3-2).
   private var unreleased: Set<UInt16> = []
+  /// How many messages of QoS 2 the server has not released.
+  var unreleasedCount: Int { unreleased.count }
   /// The messages that are accepted and not published.
   private(set) var load = Load()
   private var lastPacketID: UInt16 = 0

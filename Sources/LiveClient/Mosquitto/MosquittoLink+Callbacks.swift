@@ -1,6 +1,7 @@
 import CMosquitto
 import Glibc
 import RepriseCore
+import Wire
 
 /// Everything here is called by the library, on the link's thread, out of the link's own calls.
 extension MosquittoLink {
@@ -78,13 +79,14 @@ extension MosquittoLink {
       refusal = UInt8(truncatingIfNeeded: code)
       return
     }
-    limits = ServerLimits(reading: properties)
+    let server = ServerProperties([MQTTProperty](reading: properties))
+    limits = ServerLimits(server)
     setLog()
     let isPresent = flags & 1 != 0
     if hasSession, !isPresent {
       hasLostSession = true
     } else {
-      add(.connected(ClientEvent.Connected(isSessionPresent: isSessionPresent(isPresent))))
+      add(.connected(.init(isSessionPresent: isSessionPresent(isPresent), properties: server)))
     }
   }
 
@@ -121,7 +123,8 @@ extension MosquittoLink {
         Message(
           topic: String(cString: topic), payload: [UInt8](payload),
           qos: QoS(rawValue: UInt8(truncatingIfNeeded: message.qos)) ?? .atMostOnce,
-          isRetained: message.retain, properties: MessageProperties(reading: properties))))
+          isRetained: message.retain,
+          properties: MessageProperties([MQTTProperty](reading: properties)))))
   }
 
   private func subscribed(_ mid: Int32, _ codes: UnsafeBufferPointer<Int32>) {
@@ -138,40 +141,5 @@ extension MosquittoLink {
 
   private func unsubscribed(_ mid: Int32) {
     if let id = unsubscribes.removeValue(forKey: mid) { add(.unsubscribed(id)) }
-  }
-}
-
-extension ServerLimits {
-  /// Reads the properties of a CONNACK; 3.1.1 has none.
-  fileprivate init(reading properties: OpaquePointer?) {
-    guard properties != nil else { return }
-    var byte: UInt8 = 0
-    var word: UInt16 = 0
-    var long: UInt32 = 0
-    if mosquitto_property_read_byte(
-      properties, Int32(MQTT_PROP_MAXIMUM_QOS.rawValue), &byte, false) != nil
-    {
-      highestQoS = QoS(rawValue: byte) ?? .exactlyOnce
-    }
-    if mosquitto_property_read_byte(
-      properties, Int32(MQTT_PROP_RETAIN_AVAILABLE.rawValue), &byte, false) != nil
-    {
-      takesRetained = byte != 0
-    }
-    if mosquitto_property_read_int16(
-      properties, Int32(MQTT_PROP_RECEIVE_MAXIMUM.rawValue), &word, false) != nil
-    {
-      receiveMaximum = max(1, min(receiveMaximum, Int(word)))
-    }
-    if mosquitto_property_read_int32(
-      properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), &long, false) != nil, long > 0
-    {
-      largestPacket = min(largestPacket, Int(long))
-    }
-    if mosquitto_property_read_int16(
-      properties, Int32(MQTT_PROP_SERVER_KEEP_ALIVE.rawValue), &word, false) != nil
-    {
-      keepAlive = word
-    }
   }
 }

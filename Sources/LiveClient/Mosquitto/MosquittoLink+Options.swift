@@ -34,10 +34,15 @@ extension MosquittoLink {
   /// - Returns: The library's code when that fails.
   func connectProperties(_ properties: inout OpaquePointer?) -> Int32? {
     guard setup.version == .v5_0 else { return nil }
-    // The library takes 20 unanswered messages at a time and gives up at one more, which some
-    // brokers send to a session that is taken up: mosquitto 2.0.11 does. So no limit is told.
+    // The library takes 20 unanswered messages at a time if it is not told, and gives up at one more, which some
+    // brokers send to a session that is taken up: mosquitto 2.0.11 does. So no limit is told where none is wanted.
     var code = mosquitto_property_add_int16(
-      &properties, Int32(MQTT_PROP_RECEIVE_MAXIMUM.rawValue), .max)
+      &properties, Int32(MQTT_PROP_RECEIVE_MAXIMUM.rawValue),
+      options.properties.receiveMaximum ?? .max)
+    if code == 0, let size = options.properties.maximumPacketSize {
+      code = mosquitto_property_add_int32(
+        &properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), size)
+    }
     if code == 0, let seconds = options.sessionExpiry {
       code = mosquitto_property_add_int32(
         &properties, Int32(MQTT_PROP_SESSION_EXPIRY_INTERVAL.rawValue), seconds)

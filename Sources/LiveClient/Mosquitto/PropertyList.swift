@@ -1,6 +1,7 @@
 import CMosquitto
 import Glibc
 import RepriseCore
+import Wire
 
 /// A list of properties as the library wants it; whoever makes one frees it, or hands it over and releases it.
 struct PropertyList {
@@ -66,60 +67,65 @@ struct PropertyList {
   }
 }
 
-extension MessageProperties {
-  /// Copies the properties of a message that came.
+extension [MQTTProperty] {
+  /// Copies the properties of a packet that came.
   /// - Parameter list: The library's list; nil when there is none.
   init(reading list: OpaquePointer?) {
     self.init()
     var rest = list
     while let property = rest {
-      take(property)
+      let number = mosquitto_property_identifier(property)
+      if let id = UInt8(exactly: number).flatMap(MQTTPropertyID.init),
+        let value = Self.value(of: property, number, id.kind)
+      {
+        append(MQTTProperty(id, value))
+      }
       rest = mosquitto_property_next(property)
     }
   }
 
-  private mutating func take(_ property: OpaquePointer) {
-    let id = mosquitto_property_identifier(property)
-    switch mqtt5_property(rawValue: UInt32(clamping: id)) {
-    case MQTT_PROP_PAYLOAD_FORMAT_INDICATOR:
-      var value: UInt8 = 0
-      if mosquitto_property_read_byte(property, id, &value, false) != nil { isText = value == 1 }
-    case MQTT_PROP_MESSAGE_EXPIRY_INTERVAL:
-      var value: UInt32 = 0
-      if mosquitto_property_read_int32(property, id, &value, false) != nil {
-        expiryInterval = value
-      }
-    case MQTT_PROP_CONTENT_TYPE: contentType = Self.text(property, id)
-    case MQTT_PROP_RESPONSE_TOPIC: responseTopic = Self.text(property, id)
-    case MQTT_PROP_CORRELATION_DATA:
+  private static func value(
+    of property: OpaquePointer, _ id: Int32, _ kind: MQTTPropertyID.Kind
+  ) -> MQTTProperty.Value? {
+    switch kind {
+    case .byte: return number(property, id, UInt8(0), mosquitto_property_read_byte)
+    case .twoByteInteger: return number(property, id, UInt16(0), mosquitto_property_read_int16)
+    case .fourByteInteger: return number(property, id, UInt32(0), mosquitto_property_read_int32)
+    case .variableByteInteger:
+      return number(property, id, UInt32(0), mosquitto_property_read_varint)
+    case .string:
+      var value: UnsafeMutablePointer<CChar>?
+      guard mosquitto_property_read_string(property, id, &value, false) != nil else { return nil }
+      defer { Glibc.free(value) }
+      return value.map { .string(String(cString: $0)) }
+    case .binary:
       var value: UnsafeMutableRawPointer?
       var count: UInt16 = 0
       guard mosquitto_property_read_binary(property, id, &value, &count, false) != nil else {
-        return
+        return nil
       }
-      correlationData = [UInt8](UnsafeRawBufferPointer(start: value, count: Int(count)))
-      Glibc.free(value)
-    case MQTT_PROP_USER_PROPERTY:
+      defer { Glibc.free(value) }
+      return .binary([UInt8](UnsafeRawBufferPointer(start: value, count: Int(count))))
+    case .stringPair:
       var name: UnsafeMutablePointer<CChar>?
       var value: UnsafeMutablePointer<CChar>?
       guard
         mosquitto_property_read_string_pair(property, id, &name, &value, false) != nil
-      else { return }
-      if let name, let value {
-        userProperties.append(UserProperty(String(cString: name), String(cString: value)))
+      else { return nil }
+      defer {
+        Glibc.free(name)
+        Glibc.free(value)
       }
-      Glibc.free(name)
-      Glibc.free(value)
-    default: return
+      guard let name, let value else { return nil }
+      return .pair(String(cString: name), String(cString: value))
     }
   }
 
-  private static func text(_ property: OpaquePointer, _ id: Int32) -> String? {
-    var value: UnsafeMutablePointer<CChar>?
-    guard mosquitto_property_read_string(property, id, &value, false) != nil, let value else {
-      return nil
-    }
-    defer { Glibc.free(value) }
-    return String(cString: value)
+  private static func number<Number: FixedWidthInteger>(
+    _ property: OpaquePointer, _ id: Int32, _ start: Number,
+    _ read: (OpaquePointer?, Int32, UnsafeMutablePointer<Number>?, Bool) -> OpaquePointer?
+  ) -> MQTTProperty.Value? {
+    var value = start
+    return read(property, id, &value, false).map { _ in .integer(Int(value)) }
   }
 }

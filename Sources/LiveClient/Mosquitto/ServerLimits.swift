@@ -13,6 +13,19 @@ struct ServerLimits: Sendable, Hashable {
   /// The longest time between two packets that it wants, in seconds; nil leaves that to the client.
   var keepAlive: UInt16?
 
+  /// What a server says of itself.
+  init(_ server: ServerProperties = ServerProperties()) {
+    highestQoS = server.maximumQoS ?? .exactlyOnce
+    takesRetained = server.isRetainAvailable ?? true
+    if let count = server.receiveMaximum {
+      receiveMaximum = max(1, min(receiveMaximum, Int(count)))
+    }
+    if let size = server.maximumPacketSize, size > 0 {
+      largestPacket = min(largestPacket, Int(size))
+    }
+    keepAlive = server.keepAlive
+  }
+
   /// What it can't do.
   var missing: Capabilities {
     var missing: Capabilities = []

@@ -31,9 +31,22 @@ public enum ClientEvent: Sendable, Hashable {
   public struct Connected: Sendable, Hashable {
     /// Whether the server kept the session of an earlier connection.
     public var isSessionPresent: Bool
+    /// Events are copied often, and few are this one.
+    private var box: ServerPropertiesBox?
+
+    /// What a server of MQTT 5.0 says besides.
+    public var properties: ServerProperties {
+      get { box?.properties ?? ServerProperties() }
+      set { box = newValue == ServerProperties() ? nil : ServerPropertiesBox(newValue) }
+    }
 
     /// Creates an answer.
-    public init(isSessionPresent: Bool = false) { self.isSessionPresent = isSessionPresent }
+    public init(
+      isSessionPresent: Bool = false, properties: ServerProperties = ServerProperties()
+    ) {
+      self.isSessionPresent = isSessionPresent
+      self.properties = properties
+    }
   }
 
   /// Why a connection is closed.

@@ -35,10 +35,12 @@ extension ConnectOptions {
   }
 
   private var ofConnect: [MQTTProperty] {
-    let expiry = sessionExpiry.map {
-      [MQTTProperty(.sessionExpiryInterval, .integer(Int($0)))]
-    }
-    return (expiry ?? [])
+    let numbers: [(MQTTPropertyID, Int?)] = [
+      (.sessionExpiryInterval, sessionExpiry.map(Int.init)),
+      (.receiveMaximum, properties.receiveMaximum.map(Int.init)),
+      (.maximumPacketSize, properties.maximumPacketSize.map(Int.init)),
+    ]
+    return numbers.compactMap { id, value in value.map { MQTTProperty(id, .integer($0)) } }
       + properties.userProperties.map { MQTTProperty(.userProperty, .pair($0.name, $0.value)) }
   }
 }
@@ -50,6 +52,8 @@ extension ConnectProperties {
       switch (property.id, property.value) {
       case (.sessionExpiryInterval, .integer(let seconds)):
         sessionExpiryInterval = UInt32(clamping: seconds)
+      case (.receiveMaximum, .integer(let count)): receiveMaximum = UInt16(clamping: count)
+      case (.maximumPacketSize, .integer(let size)): maximumPacketSize = UInt32(clamping: size)
       case (.userProperty, .pair(let name, let value)):
         userProperties.append(MessageProperties.UserProperty(name, value))
       default: continue

@@ -38,6 +38,12 @@ public struct ConnectProperties: Sendable, Hashable {
   /// For how many seconds the server keeps the session behind the end of the connection, 0xFFFFFFFF for ever; nil ends
   /// it with the connection where that starts without a session, and keeps it for ever where not, as 3.1.1 does.
   public var sessionExpiryInterval: UInt32?
+  /// How many messages above QoS 0 the server may send before it has an answer (1...65,535); nil is no limit.
+  public var receiveMaximum: UInt16?
+  /// The largest packet that the server may send, in bytes (1 or more); nil is no limit.
+  ///
+  /// It leaves out messages that make a larger one.
+  public var maximumPacketSize: UInt32?
   /// How many seconds the server waits behind the end of the connection before it sends the will (section 3.1.3.2.2);
   /// nil is none.
   public var willDelayInterval: UInt32?
@@ -46,16 +52,17 @@ public struct ConnectProperties: Sendable, Hashable {
 
   /// Creates properties.
   public init(
-    sessionExpiryInterval: UInt32? = nil, willDelayInterval: UInt32? = nil,
+    sessionExpiryInterval: UInt32? = nil, receiveMaximum: UInt16? = nil,
+    maximumPacketSize: UInt32? = nil, willDelayInterval: UInt32? = nil,
     userProperties: [MessageProperties.UserProperty] = []
   ) {
     self.sessionExpiryInterval = sessionExpiryInterval
+    self.receiveMaximum = receiveMaximum
+    self.maximumPacketSize = maximumPacketSize
     self.willDelayInterval = willDelayInterval
     self.userProperties = userProperties
   }
 
   /// Whether there is none.
-  public var isEmpty: Bool {
-    sessionExpiryInterval == nil && willDelayInterval == nil && userProperties.isEmpty
-  }
+  public var isEmpty: Bool { self == ConnectProperties() }
 }

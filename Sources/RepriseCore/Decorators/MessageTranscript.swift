@@ -97,8 +97,10 @@ struct MessageTranscript: Transcript {
   mutating func tell(_ event: ClientEvent, at time: Timestamp) -> [Event] {
     switch event {
     case .connected(let connected):
-      let connack = make(
-        time, .server, .connack(.init(sessionPresent: connected.isSessionPresent)))
+      let answer = MQTTPacket.Connack(
+        sessionPresent: connected.isSessionPresent,
+        properties: version == .v5_0 ? connected.properties.ofPackets : [])
+      let connack = make(time, .server, .connack(answer))
       if !connected.isSessionPresent { forget { _ in true } }
       return [connack] + resend(time)
     case .subscribed(let id, let granted):

@@ -48,7 +48,10 @@ extension ReplayMachine {
         unreleased.removeAll()
       }
       if link == .connecting { link = .open }
-      return .connected(.init(isSessionPresent: packet.sessionPresent))
+      return .connected(
+        .init(
+          isSessionPresent: packet.sessionPresent,
+          properties: ServerProperties(packet.properties, in: packet.bytes)))
     case .suback:
       guard let id = takeOpen(packet) else { return nil }
       return .subscribed(id, Array(copying: packet.reasonCodes).map(QoS.init(rawValue:)))

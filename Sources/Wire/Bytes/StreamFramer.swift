@@ -15,6 +15,7 @@ public protocol StreamUnitHeader: Sendable {
 
   /// The error for a unit that has no end.
   /// - Parameter offset: Where it starts, in bytes from the start of the stream.
+  /// - Returns: The error.
   static func endlessUnit(at offset: Int) -> FramingError
 }
 

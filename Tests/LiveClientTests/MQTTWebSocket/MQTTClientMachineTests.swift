@@ -33,6 +33,42 @@ import Wire
           ? [MQTTProperty(.sessionExpiryInterval, .integer(0xFFFF_FFFF))] : []))
   }
 
+  /// A packet of the size that was allowed is taken, one of a byte more ends the connection (5.0 section 3.1.2.11.4).
+  @Test(arguments: [false, true]) func aLargerPacketThanAllowedIsNotTaken(_ isLarger: Bool) throws {
+    var bench = MQTTMachineBench(.v5_0)
+    try bench.connect(ConnectOptions(properties: ConnectProperties(maximumPacketSize: 10)))
+    let payload = [UInt8](repeating: 7, count: isLarger ? 5 : 4)
+    let publish = MQTTPacket.Content.publish(.init(topic: "t", payload: payload))
+    #expect(try MQTTPacket(publish, version: .v5_0).encoded().count == (isLarger ? 11 : 10))
+    try bench.receive(publish)
+    let message = ClientEvent.message(Message(topic: "t", payload: payload, qos: .atMostOnce))
+    #expect(bench.told == (isLarger ? [] : [message]))
+    #expect(bench.closes == (isLarger ? 1 : 0))
+    #expect(bench.sent.map(\.content) == (isLarger ? [.disconnect(.init(0x95))] : []))
+    bench.handle(.closed(.byUser))
+    if isLarger {
+      let reason = "s: the server sent a packet of 11 bytes; 10 were allowed"
+      #expect(bench.told == [.closed(.lost(reason))])
+    }
+  }
+
+  /// A message of QoS 2 counts until it is released (5.0 section 4.9).
+  @Test func moreMessagesThanAllowedEndTheConnection() throws {
+    var bench = MQTTMachineBench(.v5_0)
+    try bench.connect(ConnectOptions(properties: ConnectProperties(receiveMaximum: 2)))
+    func publish(_ id: UInt16) -> MQTTPacket.Content {
+      .publish(.init(topic: "t", payload: [], qos: 2, packetID: id))
+    }
+    try bench.receive(publish(1), publish(2))
+    try bench.receive(.acknowledgement(.pubrel, packetID: 1, .init()), publish(3), publish(3))
+    #expect(
+      bench.exchanges == ["PUBREC 1", "PUBREC 2", "PUBCOMP 1", "PUBREC 3", "PUBREC 3"])
+    #expect(bench.closes == 0)
+    bench.sent = []
+    try bench.receive(publish(4))
+    #expect(bench.sent.map(\.content) == [.disconnect(.init(0x93))] && bench.closes == 1)
+  }
+
   @Test(arguments: 1...12) func packetsNeedNotBeAligned(size: Int) throws {
     var bench = MQTTMachineBench()
     try bench.connect()

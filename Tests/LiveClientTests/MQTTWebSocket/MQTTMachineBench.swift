@@ -66,7 +66,10 @@ struct MQTTMachineBench {
     handle(.connected(.init()))
     (sent, told) = ([], [])
     try receive(.connack(.init(sessionPresent: present, properties: properties)))
-    #expect(told == [.connected(.init(isSessionPresent: present))])
+    #expect(
+      told == [
+        .connected(.init(isSessionPresent: present, properties: ServerProperties(properties)))
+      ])
     told = []
   }
 

@@ -146,3 +146,10 @@ extension TestUser<MosquittoClient> {
     return client
   }
 }
+
+extension ClientEvent {
+  /// Whether a server accepts a connection, and has no session of an earlier one; what it says besides is its own affair.
+  var beginsSession: Bool {
+    if case .connected(let answer) = self { !answer.isSessionPresent } else { false }
+  }
+}
