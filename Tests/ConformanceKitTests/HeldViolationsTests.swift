@@ -11,10 +11,14 @@ struct HeldViolationsTests {
     Timestamp(nanoseconds: seconds * 1_000_000_000)
   }
 
+  private static let late = ConnectionClosing(
+    how: .fin, firstFrame: 9, firstTime: Timestamp(nanoseconds: 0), isLate: true)
+
   /// What comes of a violation on a connection that follows another one between the 10th and the 20th second.
   private func doubt(
     _ rule: MQTTRule = .absentSessionIsTold, evidence: [Int] = [], on connection: Int = 2,
-    _ change: (inout HeldViolations) -> Void
+    silence: Int64? = nil, then: (inout HeldViolations) -> Void = { _ in },
+    _ change: (inout HeldViolations) -> Void = { _ in }
   ) throws -> UndecidedReason? {
     var held = HeldViolations()
     held.follow(2, from: time(10), to: time(20))
@@ -27,11 +31,13 @@ struct HeldViolationsTests {
     let index = rule.index(in: .v3_1_1)
     let text = FindingText(
       "m", expected: "e", actual: "a",
-      evidence: evidence.map { Finding.Evidence(frame: 1, connection: $0, role: "r") })
+      evidence: evidence.map { Finding.Evidence(frame: 1, connection: $0, role: "r") },
+      silence: silence)
     let isKept = event.withView { view in
       held.waits(index, view, .v3_1_1) && held.add(index, view, hearing, of: nil, text)
     }
     try #require(isKept)
+    then(&held)
     let ends = held.end()
     #expect(ends.count == 1 && held.end().isEmpty)
     return ends.first?.doubt
@@ -57,11 +63,27 @@ struct HeldViolationsTests {
 
   @Test("Late is what arrived so on its own connection, or on one that it rests on")
   func late() throws {
-    #expect(try doubt { $0.noteLate(3) } == nil)
-    #expect(try doubt { $0.noteLate(2) } == .arrivedLate)
-    #expect(try doubt(evidence: [1, 3]) { $0.noteLate(3) } == .arrivedLate)
-    #expect(try doubt(.keepAlive, on: 7) { $0.noteLate(7) } == .arrivedLate)
+    #expect(try doubt { $0.note(Self.late, of: 3) } == nil)
+    #expect(try doubt { $0.note(Self.late, of: 2) } == .arrivedLate)
+    #expect(try doubt(evidence: [1, 3]) { $0.note(Self.late, of: 3) } == .arrivedLate)
+    #expect(try doubt(.keepAlive, on: 7) { $0.note(Self.late, of: 7) } == .arrivedLate)
     #expect(try doubt(.keepAlive, on: 7) { $0.noteUnseen(from: time(0), to: time(99)) } == nil)
+  }
+
+  /// What was captured away from a client shows that it was silent by what it acknowledged meanwhile.
+  @Test("A silence stands where it is shown")
+  func silences() throws {
+    for (known, on, reason) in [
+      (nil, 7, nil), (59, 7, .silenceNotShown), (60, 7, nil), (0, 7, .silenceNotShown), (0, 8, nil),
+    ] as [(Int64?, Int, UndecidedReason?)] {
+      let closing = ConnectionClosing(
+        how: .fin, firstFrame: 9, firstTime: time(90), clientSilence: known)
+      let doubt = try doubt(.keepAlive, on: 7, silence: 60, then: { $0.note(closing, of: on) })
+      #expect(doubt == reason, "\(String(describing: known)) on \(on)")
+    }
+    let closing = ConnectionClosing(
+      how: .fin, firstFrame: 9, firstTime: time(90), clientSilence: 0)
+    #expect(try doubt(.keepAlive, on: 7, then: { $0.note(closing, of: 7) }) == nil)
   }
 
   /// Where there was no room to know it, nobody is accused.
@@ -75,7 +97,7 @@ struct HeldViolationsTests {
     let follow = fill { $0.follow($1, from: self.time(1), to: self.time(2)) }
     #expect(try doubt(on: 9, follow) == .tooMany)
     #expect(try doubt(on: 2, follow) == nil)
-    #expect(try doubt(.keepAlive, on: 9, fill { $0.noteLate($1) }) == .tooMany)
+    #expect(try doubt(.keepAlive, on: 9, fill { $0.note(Self.late, of: $1) }) == .tooMany)
     let unseen = fill { $0.noteUnseen(from: self.time(Int64($1)), to: self.time(Int64($1))) }
     #expect(try doubt(.absentSessionIsTold, unseen) == nil)
   }

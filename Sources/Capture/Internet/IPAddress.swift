@@ -30,6 +30,13 @@ public struct IPAddress: Sendable, Hashable {
   }
 }
 
+extension IPAddress {
+  /// Whether it is of the host itself: 127.0.0.0/8 (RFC 1122 section 3.2.1.3) or `::1` (RFC 4291 section 2.5.3).
+  var isLoopback: Bool {
+    high == 0 && (low == 1 && !isIPv4 || low >> 32 == 0xffff && low >> 24 & 0xff == 127)
+  }
+}
+
 extension IPAddress: CustomStringConvertible {
   /// The address as RFC 5952 recommends: lower case, the longest run of zeroes left out.
   public var description: String {

@@ -151,7 +151,8 @@ struct SessionTraffic: TCPConsumer {
     }
     let body = ConnectionClosing(
       how: closing.how, firstFrame: closing.began.frame, firstTime: closing.began.time,
-      isAnswered: closing.isAnswered, isLate: closing.isLate)
+      isAnswered: closing.isAnswered, isLate: closing.isLate,
+      clientSilence: connection.client == .first ? closing.silences.first : closing.silences.second)
     let direction = Direction(connection, closing.side, closing.arrival)
     emitter.emit(EventView(direction.carrierContext, .closed(body)))
   }

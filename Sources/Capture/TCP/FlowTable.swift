@@ -15,6 +15,11 @@ struct FlowKey: Hashable {
     return (key, isFromLower)
   }
 
+  /// Whether both ends are on one host, between which no network is.
+  var isOnOneHost: Bool {
+    lower.address == upper.address || lower.address.isLoopback && upper.address.isLoopback
+  }
+
   /// Compares without a branch for each field: most keys that are compared are equal.
   @inline(__always)
   static func == (lhs: FlowKey, rhs: FlowKey) -> Bool {

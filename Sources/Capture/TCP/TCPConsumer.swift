@@ -61,6 +61,9 @@ struct FlowClosing: Sendable {
   var isAnswered: Bool
   /// Whether something that was sent arrived late.
   var isLate = false
+  /// The longest time for which each side is known to have sent nothing, in nanoseconds; nil where the capture was taken
+  /// beside it.
+  var silences: (first: Int64?, second: Int64?) = (nil, nil)
 }
 
 /// What takes the streams of TCP connections, in an order of both sides that is causally possible and

@@ -110,7 +110,8 @@ extension TCPReassembler {
       consumer.closed(
         FlowClosing(
           how: how, side: began.side, began: began.arrival, arrival: arrival,
-          isAnswered: flow[began.side.other].isFinished, isLate: flow.isLate),
+          isAnswered: flow[began.side.other].isFinished, isLate: flow.isLate,
+          silences: (flow.silence(of: .first), flow.silence(of: .second))),
         on: connection)
     }
     drop(flow)

@@ -50,6 +50,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     @exclusivity(unchecked) private var streams = InlineArray<2, TCPStream>(repeating: TCPStream())
     @exclusivity(unchecked) private var transits = InlineArray<2, TransitWatch>(
       repeating: TransitWatch())
+    /// How long the handshake took.
+    @exclusivity(unchecked) private var handshake = HandshakeWatch()
     /// Whether something arrived late that an end had sent.
     @exclusivity(unchecked) private(set) var isLate = false
     /// The numbers of the networks that its segments came through, from the lower endpoint and from
@@ -87,7 +89,13 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     @inline(__always)
     func watch(_ segment: borrowing TCPSegment, of side: Side, at time: Int64) {
       let flags = segment.flags
-      guard flags.isDisjoint(with: [.syn, .reset]) else { return }
+      guard flags.isDisjoint(with: [.syn, .reset]) else {
+        if flags.contains(.syn) {
+          handshake.begin(side, isAnswer: flags.contains(.acknowledgment), at: time)
+        }
+        return
+      }
+      handshake.hear(side, at: time)
       if let value = segment.timestampValue, transits[side.rawValue].read(value, at: time) {
         isLate = true
       }
@@ -100,13 +108,22 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       }
       transits[side.rawValue].begin(at: segment.sequenceNumber, at: time)
       let length = segment.payloadWireLength
-      guard length > 0 || flags.contains(.fin) else { return }
+      guard length > 0 || flags.contains(.fin) else {
+        return transits[side.rawValue].rest(at: segment.sequenceNumber, at: time)
+      }
       let end =
         segment.sequenceNumber &+ UInt32(truncatingIfNeeded: length)
         &+ (flags.contains(.fin) ? 1 : 0)
       if transits[side.rawValue].send(to: end, isEnd: flags.contains(.fin), at: time) {
         isLate = true
       }
+    }
+
+    /// The longest time for which a side is known to have sent nothing, in nanoseconds; nil where the capture was taken
+    /// beside it, which then shows all that it sent when it sent it.
+    func silence(of side: Side) -> Int64? {
+      if key.isOnOneHost || handshake.nearSide == side { return nil }
+      return transits[side.rawValue].silence
     }
 
     subscript(side: Side) -> TCPStream {

@@ -33,6 +33,8 @@ struct TransitWatch {
   /// The same of the first segment that shows it.
   private var firstClock: UInt32 = 0
   private var firstSeen = Self.never
+  /// The longest time for which the end is known to have sent nothing, in nanoseconds.
+  private(set) var silence: Int64 = 0
 
   /// What passes between two segments and is looked at, where the length of a tick is known and where not, in nanoseconds.
   private static let pause: Int64 = 2_000_000_000
@@ -85,6 +87,17 @@ struct TransitWatch {
     if time &- lastSent > Self.patience { hole = start }
     (lastEnd, lastSent) = (start, time)
     if sent == Self.never { (end, sent) = (start, time) }
+  }
+
+  /// Takes a segment of the end that carries nothing: where it stands behind all that was captured, nothing else had
+  /// been sent.
+  /// - Parameters:
+  ///   - start: Where it stands; a probe of an idle connection stands one byte before.
+  ///   - time: When it was captured.
+  @inline(__always)
+  mutating func rest(at start: UInt32, at time: Int64) {
+    guard lastSent != Self.never, start == lastEnd || start == lastEnd &- 1 else { return }
+    silence = max(silence, time &- lastSent)
   }
 
   /// Takes what the end sends.

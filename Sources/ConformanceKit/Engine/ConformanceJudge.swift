@@ -97,8 +97,8 @@ public struct ConformanceJudge: EventConsumer {
       return
     }
     tally.beginEvent()
-    if case .closed(let closing) = event.body, closing.isLate {
-      tally.held.noteLate(event.context.connection)
+    if case .closed(let closing) = event.body {
+      tally.held.note(closing, of: event.context.connection)
     }
     if case .gap(let gap) = event.body {
       if gap.reason == .leftOut { return leaveOut(event) }

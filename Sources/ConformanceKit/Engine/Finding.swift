@@ -116,11 +116,14 @@ struct FindingText {
   var cause: String
   /// The packets that it rests on besides the one that it is about.
   var evidence: [Finding.Evidence]
+  /// How long the client has to have sent nothing, in nanoseconds, if the violation rests on that.
+  var silence: Int64?
 
   init(
     _ message: String, expected: String, actual: String, cause: String? = nil,
-    evidence: [Finding.Evidence] = []
+    evidence: [Finding.Evidence] = [], silence: Int64? = nil
   ) {
+    self.silence = silence
     self.evidence = Set(evidence).sorted { ($0.frame, $0.connection) < ($1.frame, $1.connection) }
     self.message = message
     self.expected = expected

@@ -95,3 +95,14 @@ struct Hearing {
     return isOrderUncertain ? reason.withoutGap : reason
   }
 }
+
+extension Hearing {
+  /// A packet of the same connection that a finding rests on.
+  /// - Parameters:
+  ///   - moment: Its place.
+  ///   - role: What it is to the finding.
+  /// - Returns: It alone.
+  func evidence(_ moment: Moment, _ role: String) -> [Finding.Evidence] {
+    [Finding.Evidence(frame: moment.frame, connection: connection, role: role)]
+  }
+}

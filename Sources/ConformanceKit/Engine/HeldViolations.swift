@@ -28,6 +28,9 @@ struct HeldViolations {
   private var unseen: [Stretch] = []
   /// The connections on which something that was sent arrived late.
   private var late: Set<Int> = []
+  /// For how long the clients are known to have sent nothing of which one seems to have been silent for too long, by
+  /// their connections; nil until its end is told, and where its packets say it.
+  private var silences: [Int: Int64?] = [:]
   /// Whether there were more of the former, or of the latter, than are kept: then any may be among them.
   private var hasMoreGaps = false
   private var hasMoreLate = false
@@ -56,10 +59,25 @@ struct HeldViolations {
     }
   }
 
-  /// Takes note that on a connection something that was sent arrived late.
-  mutating func noteLate(_ connection: Int) {
-    guard late.count < Self.mostStretches else { return hasMoreLate = true }
-    late.insert(connection)
+  /// Takes note of what the end of a connection says of all of it.
+  mutating func note(_ closing: ConnectionClosing, of connection: Int) {
+    if closing.isLate {
+      if late.count < Self.mostStretches { late.insert(connection) } else { hasMoreLate = true }
+    }
+    if let silence = closing.clientSilence, silences.keys.contains(connection) {
+      silences.updateValue(silence, forKey: connection)
+    }
+  }
+
+  /// Whether a violation has to wait also where somebody wants to be told of it at once: what was captured away from a
+  /// client shows no silence of it.
+  func waitsForSilence(
+    _ rule: RuleIndex, _ version: MQTTVersion
+  ) -> Bool {
+    switch MQTTRule(rawValue: rule.value - MQTTJudge.base(of: version)) {
+    case .keepAlive, .serverKeepAliveIsKept, .connackKeepAliveIsKept: true
+    default: false
+    }
   }
 
   /// Whether a violation has to wait.
@@ -82,11 +100,22 @@ struct HeldViolations {
       mayFollow(event.context.connection)
       && MQTTRule(rawValue: rule.value - MQTTJudge.base(of: hearing.version))?.restsOnSession
         == true
+    if text.silence != nil { watchSilence(event) }
     held.append(
       Held(
         rule: rule, event: Event(copying: event.start(of: Self.mostBytes)), hearing: hearing,
         text: text, client: client, isOfSession: isOfSession))
     return true
+  }
+
+  /// Waits for what is known of the client's silences; its own end says it at once.
+  private mutating func watchSilence(_ event: borrowing EventView) {
+    let connection = event.context.connection
+    if case .closed(let closing) = event.body {
+      silences.updateValue(closing.clientSilence, forKey: connection)
+    } else if !silences.keys.contains(connection) {
+      silences.updateValue(nil, forKey: connection)
+    }
   }
 
   /// Whether a connection is judged by the one before, or may be.
@@ -105,6 +134,9 @@ struct HeldViolations {
     if violation.isOfSession {
       guard let gap = gaps[own] else { return .tooMany }
       if Self.overlaps(gap, unseen) { return .connectionsUnseen }
+    }
+    if let least = violation.text.silence, let known = silences[own] ?? nil, known < least {
+      return .silenceNotShown
     }
     if hasMoreLate { return .tooMany }
     guard !late.isEmpty else { return nil }

@@ -102,6 +102,18 @@ struct SubscriptionList {
       + tree.reserved
   }
 
+  /// The answers by which the filters stand, of which a finding tells a few.
+  var evidence: [Finding.Evidence] {
+    var told = Set<Finding.Evidence>()
+    for entry in entries where entry.frame > 0 && told.count < Self.maximumFirst {
+      told.insert(
+        Finding.Evidence(
+          frame: Int(entry.frame), connection: Int(entry.connection),
+          role: "SUBACK for other filters"))
+    }
+    return Array(told)
+  }
+
   /// Adds a filter at its SUBSCRIBE.
   /// - Parameters:
   ///   - filter: The filter.

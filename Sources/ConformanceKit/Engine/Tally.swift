@@ -157,7 +157,10 @@ struct Tally {
       return leave(rule, .hidden, hearing)
     }
     // Whoever waits for news is told at once, as nobody knows when a live connection ends.
-    if settling == nil, news == nil, held.waits(rule, event, hearing.version) {
+    if settling == nil,
+      news == nil
+        ? held.waits(rule, event, hearing.version) : held.waitsForSilence(rule, hearing.version)
+    {
       let client = clients[event.context.connection]
       if !held.add(rule, event, hearing, of: client, text().shortened) {
         leave(rule, .tooMany, hearing)

@@ -103,6 +103,7 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case nothingAnswers
   case nothingToSend
   case arrivedLate
+  case silenceNotShown
 
   /// What is said of it in a report.
   var text: String {
@@ -232,6 +233,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .nothingToSend: "it sent nothing else meanwhile, and may have had nothing to send"
     case .arrivedLate:
       "what was sent arrived late, as acknowledgements of TCP show, and when is not known"
+    case .silenceNotShown:
+      "the capture was taken away from the client, and what it sent may have been lost on its way and come again"
     case .hidden: "a secret was hidden where it would be decided"
     }
   }

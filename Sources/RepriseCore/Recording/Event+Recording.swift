@@ -148,7 +148,9 @@ extension ConnectionClosing {
       how: how, firstFrame: try fields.integer("firstFrame"),
       firstTime: try fields.time("firstTime"), reason: try fields.optionalString("reason"),
       isAnswered: fields.value("answered") == nil ? true : try fields.bool("answered"),
-      isLate: fields.value("late") == nil ? false : try fields.bool("late"))
+      isLate: fields.value("late") == nil ? false : try fields.bool("late"),
+      clientSilence: fields.value("clientSilence") == nil
+        ? nil : Int64(try fields.integer("clientSilence")))
   }
 }
 

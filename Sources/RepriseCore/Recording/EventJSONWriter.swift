@@ -94,6 +94,10 @@ public struct EventJSONWriter: Sendable {
       append(firstFrame: closing.firstFrame, closing.firstTime, to: &buffer)
       if !closing.isAnswered { buffer.append(",\"answered\":false") }
       if closing.isLate { buffer.append(",\"late\":true") }
+      if let silence = closing.clientSilence {
+        buffer.append(",\"clientSilence\":")
+        buffer.append(decimal: Int(silence))
+      }
       if let reason = closing.reason {
         buffer.append(",\"reason\":")
         buffer.append(quoted: redaction.shown(reason))

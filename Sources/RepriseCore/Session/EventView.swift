@@ -150,11 +150,17 @@ public struct ConnectionClosing: Sendable, Hashable {
   /// Whether something that an end had sent arrived late, by more than a second as acknowledgements of TCP show: then the
   /// times of the connection's events are those at which they were sent, and not those at which the other end had them.
   public var isLate: Bool
+  /// The longest time for which the client is known to have sent nothing, in nanoseconds, where the capture was taken
+  /// away from it; nil where it was taken beside it, or where nobody can know.
+  ///
+  /// What comes behind a silence then may have been sent at any time of it, and have been lost on its way until the
+  /// network was there again. An acknowledgement that carries nothing shows that all that was sent is there.
+  public var clientSilence: Int64?
 
   /// Creates a closing.
   public init(
     how: How, firstFrame: Int, firstTime: Timestamp, reason: String? = nil, isAnswered: Bool = true,
-    isLate: Bool = false
+    isLate: Bool = false, clientSilence: Int64? = nil
   ) {
     self.how = how
     self.firstFrame = firstFrame
@@ -162,6 +168,7 @@ public struct ConnectionClosing: Sendable, Hashable {
     self.reason = reason
     self.isAnswered = isAnswered || how != .fin
     self.isLate = isLate
+    self.clientSilence = clientSilence
   }
 
   /// The ways in which a connection ends.

@@ -123,6 +123,22 @@ extension SharedCase {
       [.keepAlive: (1, 0, 0, [4])]
     ) { $0.fallSilent(isLate: false) },
     SharedCase(
+      "a client away from the capture, of which what it says may have been lost and come again",
+      [.keepAlive: (0, 0, 1, [4])]
+    ) { $0.fallSilent(isLate: false, shown: 10.4) },
+    SharedCase(
+      "a client away from the capture that is silent, as what it acknowledges shows",
+      failed: [.keepAlive], [.keepAlive: (1, 0, 0, [4])]
+    ) { $0.fallSilent(isLate: false, shown: 10.5) },
+    SharedCase(
+      "a client away from the capture that ends its silence by closing",
+      [.keepAlive: (0, 0, 1, [4])]
+    ) { $0.closeBehindSilence(shown: 0) },
+    SharedCase(
+      "a client that ends its silence by closing", failed: [.keepAlive],
+      [.keepAlive: (1, 0, 0, [4])]
+    ) { $0.closeBehindSilence(shown: nil) },
+    SharedCase(
       "a connection that is served behind a newer one, and is slow",
       [.olderConnectionEnds: (0, 0, 1, [8])]
     ) { $0.goOnBehindNewer(isLate: true) },
@@ -263,13 +279,22 @@ extension Script {
   }
 
   /// A client with a Keep Alive of 10 s says nothing for 40.
-  fileprivate mutating func fallSilent(isLate: Bool) {
+  /// - Parameter shown: How much of it acknowledgements show, in seconds; nil where it was captured beside the client.
+  fileprivate mutating func fallSilent(isLate: Bool, shown: Double? = nil) {
     start(keepAlive: 10)
     wait(40)
     ping()
     pong()
     client(.disconnect(.init()))
-    close(.client, isLate: isLate)
+    close(.client, isLate: isLate, clientSilence: shown)
+  }
+
+  /// A client with a Keep Alive of 10 s says nothing for 40, and then closes.
+  /// - Parameter shown: How much of it acknowledgements show, in seconds; nil where it was captured beside the client.
+  fileprivate mutating func closeBehindSilence(shown: Double?) {
+    start(keepAlive: 10)
+    wait(40)
+    close(.client, clientSilence: shown)
   }
 
   /// A client connects again, and 20 s later the server answers on the older connection.

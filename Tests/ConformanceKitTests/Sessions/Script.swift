@@ -85,11 +85,12 @@ struct Script {
 
   mutating func close(
     _ sender: Peer, _ how: ConnectionClosing.How = .fin, isAnswered: Bool = true,
-    isLate: Bool = false
+    isLate: Bool = false, clientSilence: Double? = nil
   ) {
     let closing = ConnectionClosing(
       how: how, firstFrame: frame + 1, firstTime: Timestamp(nanoseconds: time + 1_000_000),
-      isAnswered: isAnswered, isLate: isLate)
+      isAnswered: isAnswered, isLate: isLate,
+      clientSilence: clientSilence.map { Int64($0 * 1e9) })
     add(sender, .closed(closing))
   }
 

@@ -73,7 +73,8 @@ extension Exchanges {
         "the client acknowledged out of order: a message that came after that of frame "
           + "\(exchange.moment.frame) was acknowledged before it",
         expected: "acknowledgements in the order of frames",
-        actual: "message \(place + 1) acknowledged behind message \(last + 1)"))
+        actual: "message \(place + 1) acknowledged behind message \(last + 1)",
+        evidence: hearing.evidence(exchange.moment, "the message that came first")))
   }
 
   private func answerWrongly(
@@ -97,7 +98,8 @@ extension Exchanges {
         rule, event, hearing,
         FindingText(
           "the \(sender.rawValue) gave PUBLISH \(id) of frame \(exchange.moment.frame) the answer of "
-            + "another QoS", expected: "\(right) \(id)", actual: "\(packet.type.name) \(id)"))
+            + "another QoS", expected: "\(right) \(id)", actual: "\(packet.type.name) \(id)",
+          evidence: hearing.evidence(exchange.moment, "PUBLISH")))
     }
   }
 

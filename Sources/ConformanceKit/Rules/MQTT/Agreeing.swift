@@ -33,7 +33,8 @@ extension ConnectionState {
       .connackComesOnce, event, hearing,
       FindingText(
         "the server sent another CONNACK than that of frame \(first.moment.frame)",
-        expected: "one CONNACK", actual: packet.seen))
+        expected: "one CONNACK", actual: packet.seen,
+        evidence: hearing.evidence(first.moment, "the first CONNACK")))
   }
 
   private func judgeAssignment(

@@ -70,17 +70,26 @@ extension ConnectionState {
     let name = String(copying: topic)
     // A level that was hidden is not there to be matched.
     guard !topic.holdsHidden else { return tally.leave(rule, .hidden, hearing) }
+    let filters = evidenceOfFilters(hearing)
     ownRare.suspicions.add(
       rule, event, hearing, &tally,
       FindingText(
         "the server sent a message that matches no filter of the client",
-        expected: "a topic that matches a subscribed filter", actual: "topic \"\(name)\""))
+        expected: "a topic that matches a subscribed filter", actual: "topic \"\(name)\"",
+        evidence: filters))
     guard subscribing.subscriptions.matchesLoosely(topic) else { return }
     ownRare.suspicions.add(
       .matchingIsRaw, event, hearing, &tally,
       FindingText(
         "the server sent a message for a filter that is the same only where characters are taken for "
           + "others",
-        expected: "a filter with the very characters of the topic", actual: "topic \"\(name)\""))
+        expected: "a filter with the very characters of the topic", actual: "topic \"\(name)\"",
+        evidence: filters))
+  }
+
+  /// The CONNECT that the client's subscriptions begin behind, and what asked for them.
+  private func evidenceOfFilters(_ hearing: Hearing) -> [Finding.Evidence] {
+    let start = opening.connect.map { hearing.evidence($0.moment, "CONNECT") } ?? []
+    return start + subscribing.subscriptions.evidence
   }
 }

@@ -108,7 +108,8 @@ extension ConnectionState {
       .nothingAfterDisconnect, event, hearing,
       FindingText(
         "the \(sender.rawValue) sent \(name) after its DISCONNECT of frame \(disconnect.frame)",
-        expected: "nothing after DISCONNECT", actual: packet.seen))
+        expected: "nothing after DISCONNECT", actual: packet.seen,
+        evidence: hearing.evidence(disconnect, "DISCONNECT")))
   }
 
   /// Judges what the sides did after their DISCONNECTs when the connection is over.
@@ -156,7 +157,8 @@ extension ConnectionState {
         "the \(peer.rawValue) left the connection open for more than 30 s after its DISCONNECT of "
           + "frame \(disconnect.frame), until the \(close.first.rawValue) closed it",
         expected: "the \(peer.rawValue) closes after DISCONNECT",
-        actual: "open for \(close.time.seconds(since: disconnect.time))"))
+        actual: "open for \(close.time.seconds(since: disconnect.time))",
+        evidence: hearing.evidence(disconnect, "DISCONNECT")))
   }
 
   // MARK: Receivers of bad packets

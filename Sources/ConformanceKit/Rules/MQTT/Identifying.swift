@@ -40,7 +40,8 @@ extension ConnectionState {
       let text = FindingText(
         "the client's PUBLISH has identifier \(id), which the request of frame \(moment.frame) has and "
           + "which was not answered",
-        expected: "an identifier that is not in use", actual: "identifier \(id)")
+        expected: "an identifier that is not in use", actual: "identifier \(id)",
+        evidence: hearing.evidence(moment, "the request that has it"))
       return suspect(
         Self.freeIdentifier(of: sender, hearing.version), event, hearing, &tally, text)
     }
@@ -122,7 +123,7 @@ extension ConnectionState {
         FindingText(
           "the \(sender.rawValue) sent PUBLISH \(id) of frame \(prior.moment.frame) again without "
             + "DUP",
-          expected: "DUP 1", actual: "DUP 0"))
+          expected: "DUP 1", actual: "DUP 0", evidence: hearing.evidence(prior.moment, "PUBLISH")))
     }
     guard hearing.version == .v5_0 else { return }
     suspect(
@@ -131,7 +132,7 @@ extension ConnectionState {
         "the \(sender.rawValue) sent PUBLISH \(id) of frame \(prior.moment.frame) again on the same "
           + "connection",
         expected: "a message sent again only when the session is resumed",
-        actual: "PUBLISH \(id) again"))
+        actual: "PUBLISH \(id) again", evidence: hearing.evidence(prior.moment, "PUBLISH")))
   }
 
   private mutating func violateUse(

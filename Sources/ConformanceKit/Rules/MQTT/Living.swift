@@ -119,7 +119,9 @@ struct Silence {
     isMeasured = true
     let whole = time.nanoseconds(since: last)
     // A tenth, or half a second, is for timers and the way to where the capture was taken.
-    guard Self.isBeyond(whole, keepAlive, tolerance: 10, atLeast: 500_000_000) else { return .kept }
+    guard Self.isBeyond(whole, keepAlive, tolerance: 10, atLeast: Self.allowance) else {
+      return .kept
+    }
     isBroken = true
     if awaitsConnack { return .undecided(.connackNotSeen) }
     let silence = accepted.map { min(whole, time.nanoseconds(since: $0)) } ?? whole
@@ -130,6 +132,9 @@ struct Silence {
     if packetSize > 1_200 { return .undecided(.longPacket) }
     return .broken(nanoseconds: silence)
   }
+
+  /// What timers and the way of an acknowledgement take at most, in nanoseconds.
+  static let allowance: Int64 = 500_000_000
 
   /// Whether a silence is longer than the Keep Alive and a part of it, or a time, more.
   private static func isBeyond(
@@ -182,7 +187,8 @@ extension ConnectionState {
           "the client was silent for longer than \(isServers ? "the Server" : "its") Keep Alive",
           expected: "a packet at least every \(keepAlive) s",
           actual: "\(Timestamp.seconds(silence)) of silence",
-          evidence: evidence(ofKeepAlive: keepAlive, event.context.connection)))
+          evidence: evidence(ofKeepAlive: keepAlive, event.context.connection),
+          silence: Int64(keepAlive) * 1_000_000_000 + Silence.allowance))
     }
   }
 
@@ -273,7 +279,8 @@ extension ConnectionState {
           FindingText(
             "the server never answered the PINGREQ of frame \(ping.frame), though it went on sending "
               + "for more than 30 s", expected: "PINGRESP",
-            actual: "none in \(close.time.seconds(since: ping.time))"))
+            actual: "none in \(close.time.seconds(since: ping.time))",
+            evidence: hearing.evidence(ping, "PINGREQ")))
       }
     }
   }

@@ -271,7 +271,8 @@ extension ConnectionState {
         FindingText(
           "the server never answered the CONNECT of frame \(connect.moment.frame), though it went "
             + "on sending for more than 30 s", expected: "CONNACK",
-          actual: "none in \(close.time.seconds(since: connect.moment.time))"))
+          actual: "none in \(close.time.seconds(since: connect.moment.time))",
+          evidence: hearing.evidence(connect.moment, "CONNECT")))
     }
   }
 }

@@ -74,7 +74,8 @@ extension ConnectionState {
             "the server accepts the malformed CONNECT of frame \(frame)",
             expected: is5
               ? "the end of the connection, without CONNACK or behind one that refuses"
-              : "the end of the connection without CONNACK", actual: seen))
+              : "the end of the connection without CONNACK", actual: seen,
+            evidence: hearing.evidence(connect.moment, "the malformed CONNECT")))
       } else if isRefusal(code), is5 {
         tally.satisfy(.connectIsValidated, hearing)
       } else {
@@ -87,7 +88,8 @@ extension ConnectionState {
           .emptyIdentifierIsRefused, event, hearing,
           FindingText(
             "the server accepts the CONNECT of frame \(frame), which has neither a client identifier "
-              + "nor Clean Session", expected: "code 0x02, and then the end", actual: seen))
+              + "nor Clean Session", expected: "code 0x02, and then the end", actual: seen,
+            evidence: hearing.evidence(connect.moment, "CONNECT")))
       } else {
         tally.leave(.emptyIdentifierIsRefused, .otherCode, hearing, at: connect.moment)
       }
@@ -102,7 +104,8 @@ extension ConnectionState {
         .plainIdentifierIsAllowed, event, hearing,
         FindingText(
           "the server rejects the client identifier of frame \(frame), which has 1 to 23 letters and "
-            + "digits", expected: "another code than \(is5 ? "0x85" : "0x02")", actual: seen))
+            + "digits", expected: "another code than \(is5 ? "0x85" : "0x02")", actual: seen,
+          evidence: hearing.evidence(connect.moment, "CONNECT")))
     }
   }
 
@@ -159,7 +162,8 @@ extension ConnectionState {
       .refusedIsNotServed, event, hearing,
       FindingText(
         "the server answers a client that it refused in frame \(refusal.moment.frame)",
-        expected: "no answer behind CONNACK code \(refusal.code.hexadecimal)", actual: packet.seen))
+        expected: "no answer behind CONNACK code \(refusal.code.hexadecimal)", actual: packet.seen,
+        evidence: hearing.evidence(refusal.moment, "the CONNACK that refuses")))
   }
 
   /// Judges at the end whether a server left alone what a refused client had sent.

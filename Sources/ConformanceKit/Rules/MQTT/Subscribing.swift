@@ -213,7 +213,8 @@ extension ConnectionState {
             "the server never answered SUBSCRIBE \(id) of frame \(request.moment.frame), though it "
               + "went on sending for more than 30 s",
             expected: "SUBACK \(id)",
-            actual: "none in \(close.time.seconds(since: request.moment.time))"))
+            actual: "none in \(close.time.seconds(since: request.moment.time))",
+            evidence: hearing.evidence(request.moment, "SUBSCRIBE")))
       }
     }
   }

@@ -220,7 +220,8 @@ extension ConnectionState {
               "the server never answered UNSUBSCRIBE \(id) of frame \(request.moment.frame), though "
                 + "it went on sending for more than 30 s",
               expected: "UNSUBACK \(id)",
-              actual: "none in \(close.time.seconds(since: request.moment.time))"))
+              actual: "none in \(close.time.seconds(since: request.moment.time))",
+              evidence: hearing.evidence(request.moment, "UNSUBSCRIBE")))
         }
       }
     }

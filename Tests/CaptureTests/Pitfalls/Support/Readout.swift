@@ -13,14 +13,16 @@ struct Readout {
 
   init(
     _ segments: [Segment], decode: [UInt16: DecodeRule] = [:],
-    memory: Int = InputOptions.defaultMemory
+    memory: Int = InputOptions.defaultMemory, at times: [Double]? = nil
   ) throws {
     var file = PcapBuilder(linkType: 101)
     file.records = segments.enumerated().map { index, segment in
       let packet = Self.packet(segment)
       let missing = (segment.wireLength ?? segment.payload.count) - segment.payload.count
+      let time = UInt32(((times?[index] ?? Double(index)) * 1e6).rounded())
       return .init(
-        seconds: UInt32(index), fraction: 0, wire: UInt32(packet.count + missing), data: packet)
+        seconds: time / 1_000_000, fraction: time % 1_000_000, wire: UInt32(packet.count + missing),
+        data: packet)
     }
     try self.init(file: file.bytes, options: InputOptions(decode: decode, memory: memory))
   }
