@@ -72,7 +72,7 @@ struct MQTTChain: StreamChain {
   private mutating func step(_ bytes: RawSpan) -> Bool {
     switch MQTTFixedHeader.read(bytes, at: end) {
     case .needMore:
-      isBroken = !Self.isPlausible(bytes.unsafeLoad(fromByteOffset: end, as: UInt8.self))
+      isBroken = !Self.mayBegin(bytes.unsafeLoad(fromByteOffset: end, as: UInt8.self))
       return false
     case .malformedLength:
       isBroken = true
@@ -124,7 +124,8 @@ struct MQTTChain: StreamChain {
     return view.topic.withUnsafeBytes { topic in topic.allSatisfy { $0 >= 0x20 } }
   }
 
-  private static func isPlausible(_ firstByte: UInt8) -> Bool {
+  /// Whether a packet may begin with a byte.
+  static func mayBegin(_ firstByte: UInt8) -> Bool {
     let type = MQTTPacketType(firstByte: firstByte)
     let flags = firstByte & 0x0F
     if type == .publish { return flags & 0b0110 != 0b0110 && flags & 0b1110 != 0b1000 }
@@ -134,7 +135,7 @@ struct MQTTChain: StreamChain {
   }
 
   private static func isPlausible(_ header: MQTTFixedHeader) -> Bool {
-    guard isPlausible(header.firstByte), header.remainingLength <= largest else { return false }
+    guard mayBegin(header.firstByte), header.remainingLength <= largest else { return false }
     switch header.type {
     case .reserved: return false
     case .connect: return header.remainingLength >= 10

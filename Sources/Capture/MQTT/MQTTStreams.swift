@@ -26,7 +26,27 @@ struct MQTTStreams {
       direction.mqtt.resynchronizer?.take(bytes, direction.arrival)
       return resynchronize(direction, isFinal: false)
     }
+    if direction.mqtt.unproven > 0, leavesStep(bytes, direction) { return }
     cut(bytes, endingAt: direction.mqtt.offset, direction)
+  }
+
+  /// How many sound packets show that a place behind a loss was the start of one.
+  private static let proof = 4
+
+  /// Looks for the start of a packet anew, where a piece begins as none can soon behind a loss: then what was taken for
+  /// the first packet behind it lay inside of one.
+  /// - Returns: Whether it does.
+  private func leavesStep(_ bytes: RawSpan, _ direction: Direction) -> Bool {
+    guard direction.mqtt.framer.isAtBoundary,
+      let first = bytes.withUnsafeBytes({ $0.first }), !MQTTChain.mayBegin(first)
+    else { return false }
+    let start = direction.mqtt.offset - bytes.byteCount
+    direction.mqtt.unproven = 0
+    direction.mqtt.mayKeep = true
+    direction.mqtt.resynchronizer = StreamResynchronizer(offset: start)
+    direction.mqtt.resynchronizer?.take(bytes, direction.arrival)
+    resynchronize(direction, isFinal: false)
+    return true
   }
 
   /// Cuts a piece into packets; `end` is where it ends in the stream.
@@ -55,6 +75,7 @@ struct MQTTStreams {
     _ bytes: RawSpan, _ header: MQTTFixedHeader, at offset: Int, _ direction: Direction, lost: Int
   ) {
     let missing = header.packetSize - bytes.byteCount
+    if direction.mqtt.unproven > 0 { direction.mqtt.unproven -= 1 }
     if header.type == .connect {
       take(
         connect: MQTTPacketView(bytes, header: header, version: direction.connection.version),
@@ -175,6 +196,7 @@ struct MQTTStreams {
     // Without anything found it goes on with the bytes to come.
     guard !found.pieces.isEmpty else { return }
     direction.mqtt.resynchronizer = nil
+    direction.mqtt.unproven = Self.proof
     direction.mqtt.framer.restart(at: offset)
     var end = offset
     for piece in found.pieces {

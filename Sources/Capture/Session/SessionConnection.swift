@@ -261,6 +261,8 @@ struct MQTTDirection {
   /// Whether something may be kept behind the last piece.
   var mayKeep = false
   var framer = MQTTFramer()
+  /// How many packets more have to be sound before it is sure that they are packets, where a loss was behind them.
+  var unproven = 0
   /// Set while it is unknown where the next packet starts.
   var resynchronizer: StreamResynchronizer<MQTTChain>?
 

@@ -60,6 +60,8 @@ struct SubscriptionList {
     var mayBeGranted = false
     /// Whether a request of it is open that may change or end it, or was refused where it stood.
     var isUnsure = false
+    /// How many UNSUBSCRIBEs of it are under way.
+    var openRemovals: UInt8 = 0
     /// Whether it was shared and not, and one of the two was removed.
     var isMixed = false
   }
@@ -217,6 +219,7 @@ struct SubscriptionList {
   /// Removes a filter at its UNSUBACK.
   mutating func remove(_ reference: Reference, at moment: Moment) {
     guard entries.indices.contains(reference.index) else { return }
+    if entries[reference.index].openRemovals > 0 { entries[reference.index].openRemovals -= 1 }
     guard entries[reference.index].serial == reference.serial else { return }
     // Of a shared subscription and one of the same filter that is not, one stays.
     guard !(entries[reference.index].wasShared && entries[reference.index].wasPlain) else {
@@ -232,6 +235,7 @@ struct SubscriptionList {
   mutating func doubt(_ reference: Reference) {
     guard entries.indices.contains(reference.index) else { return }
     entries[reference.index].isUnsure = true
+    if entries[reference.index].openRemovals < .max { entries[reference.index].openRemovals += 1 }
   }
 
   /// Looks at all filters that a topic matches.
@@ -458,7 +462,8 @@ extension SubscriptionList.Entry {
     changed = moment.time.nanoseconds
     frame = UInt32(clamping: moment.frame)
     self.connection = connection
-    isUnsure = false
+    // What ends it may have been sent before it was granted.
+    isUnsure = standing == .granted && openRemovals > 0
     mayBeGranted = false
   }
 }

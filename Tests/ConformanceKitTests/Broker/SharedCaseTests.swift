@@ -33,5 +33,5 @@ extension SharedCase {
     routing + retaining + forwarding + ordering + identifying + acknowledging + resuming + numbering
     + willing
     + keeping + explained + absences + verbatim + replacing + reusing + namedWills + sharing
-    + elsewhere + toldLate + unseenPublishers
+    + elsewhere + toldLate + unseenPublishers + crossing
 }

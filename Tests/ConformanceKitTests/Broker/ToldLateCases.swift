@@ -279,7 +279,10 @@ extension Script {
   }
 
   /// A client with a Keep Alive of 10 s says nothing for 40.
-  /// - Parameter shown: How much of it acknowledgements show, in seconds; nil where it was captured beside the client.
+  ///
+  /// - Parameters:
+  ///   - isLate: Whether what it says arrives late.
+  ///   - shown: How much of it acknowledgements show, in seconds; nil where it was captured beside the client.
   fileprivate mutating func fallSilent(isLate: Bool, shown: Double? = nil) {
     start(keepAlive: 10)
     wait(40)
@@ -290,6 +293,7 @@ extension Script {
   }
 
   /// A client with a Keep Alive of 10 s says nothing for 40, and then closes.
+  ///
   /// - Parameter shown: How much of it acknowledgements show, in seconds; nil where it was captured beside the client.
   fileprivate mutating func closeBehindSilence(shown: Double?) {
     start(keepAlive: 10)

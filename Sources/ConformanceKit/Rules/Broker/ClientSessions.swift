@@ -212,6 +212,8 @@ struct LeftMessages {
     let moment: Moment
     /// Whether bytes are missing that may have ended it.
     let isDoubtful: Bool
+    /// Whether it was answered before it came again, which its sender had not seen then.
+    let mayBeAnswered: Bool
     var wasRepeated = false
   }
 
@@ -247,5 +249,6 @@ extension LeftMessages.Message {
     order = entry.value.order
     moment = entry.value.moment
     isDoubtful = entry.value.lost != nil
+    mayBeAnswered = entry.value.mayBeAnswered
   }
 }

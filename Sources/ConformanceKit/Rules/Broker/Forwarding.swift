@@ -127,9 +127,11 @@ extension BrokerJudge {
     else { return tally.leave(rule, .clocksDiffer, hearing) }
     let skew = connack.moment.time.nanoseconds(since: connect.moment.time)
     let waited = event.context.time.nanoseconds(since: source.first.time)
+    // One that was sent again may not have come before, or be the one that came again.
+    let waitedAgain = event.context.time.nanoseconds(since: source.last.time)
     let most = Int64(sent)
     let least = most - waited / Self.second - Self.tolerance
-    let highest = most - max(0, waited - skew) / Self.second + Self.tolerance
+    let highest = most - max(0, min(waited, waitedAgain) - skew) / Self.second + Self.tolerance
     guard let got, (least...highest).contains(Int64(got)) else {
       return violateExpiry(
         most - waited / Self.second, got, source, delivery, event, hearing, &tally)

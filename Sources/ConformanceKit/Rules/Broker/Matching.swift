@@ -83,7 +83,9 @@ struct Matching: ~Copyable {
     grantedQoS = max(grantedQoS, filter.grantedQoS)
     highestQoS = max(highestQoS, filter.highestQoS)
     if filter.lowestQoS < filter.grantedQoS { formerQoS = min(formerQoS, filter.lowestQoS) }
-    if filter.options & 0b100 == 0 { isDeaf = false } else { hasDeaf = true }
+    // One of a group is not, and may be kept under the same filter.
+    if filter.options & 0b100 == 0 || filter.wasShared { isDeaf = false }
+    if filter.options & 0b100 != 0 { hasDeaf = true }
     if filter.options & 0b1000 == 0 { allPublished = false } else { somePublished = true }
     if !filter.wasThere { wereThere = false }
     if filter.mayHaveGone { mayHaveGone = true }

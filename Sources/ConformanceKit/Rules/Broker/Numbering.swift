@@ -96,9 +96,9 @@ extension BrokerJudge {
     // A copy for some of the filters may stand beside one for the others.
     pending.takeBack(
       .mergedCopyHasAllNumbers, on: event.context.connection, key: delivery.key, hearing)
-    // One alone may be that of one of several copies.
+    // One alone may be that of one of several copies, and a filter that is No Local matches none of the client's own.
     guard numbers.count > 1, source.isSingle, isEstablished(delivery, source),
-      !delivery.matching.isShared, delivery.matching.areKept
+      !delivery.matching.isShared, delivery.matching.areKept, !delivery.matching.isPartlyDeaf
     else { return }
     let missing = delivery.matching.numbers.filter { !numbers.contains($0) }
     guard !missing.isEmpty else { return tally.satisfy(.mergedCopyHasAllNumbers, hearing) }

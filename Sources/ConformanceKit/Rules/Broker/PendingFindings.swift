@@ -109,12 +109,20 @@ struct PendingFindings {
     return key ^ place &* 0x9E37_79B9_7F4A_7C15
   }
 
-  /// Takes out those of a connection that a copy may take back, which may be among what was lost.
-  mutating func removeCopies(on connection: Int) -> [Entry] {
+  /// Takes out those of a connection that a copy may take back, which may be among what was lost, or have waited.
+  /// - Parameters:
+  ///   - connection: The connection.
+  ///   - time: Whether those alone that came from then on; nil takes out all.
+  /// - Returns: What was taken out.
+  mutating func removeCopies(on connection: Int, from time: Timestamp? = nil) -> [Entry] {
     guard !entries.isEmpty else { return [] }
-    let lost = entries.filter { $0.isTakenBack && $0.connection == connection }
-    if !lost.isEmpty { entries.removeAll { $0.isTakenBack && $0.connection == connection } }
-    waiting.remove(connection)
+    func mayBeTakenBack(_ entry: Entry) -> Bool {
+      guard entry.isTakenBack, entry.connection == connection else { return false }
+      return time.map { entry.event.context.time >= $0 } ?? true
+    }
+    let lost = entries.filter(mayBeTakenBack)
+    if !lost.isEmpty { entries.removeAll(where: mayBeTakenBack) }
+    if time == nil { waiting.remove(connection) }
     return lost
   }
 

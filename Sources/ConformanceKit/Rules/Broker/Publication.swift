@@ -140,6 +140,12 @@ enum Forwarded {
     if case .properties(let properties) = self { properties.value.expiry } else { nil }
   }
 
+  /// Whether a server that got it may have passed on the other: not where both can be read and are not the same.
+  func mayBecome(_ other: Forwarded) -> Bool {
+    guard let own = value, let others = other.value else { return true }
+    return own.withoutExpiry == others.withoutExpiry
+  }
+
   fileprivate func isEqualButForExpiry(to other: Forwarded) -> Bool {
     if case .nothing = self, case .nothing = other { return true }
     return value?.withoutExpiry == other.value?.withoutExpiry

@@ -171,6 +171,8 @@ extension BrokerJudge {
         .gap(of: sender)
       } else if state[sender].hasGap {
         .gap(of: sender)
+      } else if message.mayBeAnswered {
+        .crossedAnswer
       } else if resumption.losses != losses {
         .connectionsUnseen
       } else if close.how == .endOfCapture {

@@ -209,6 +209,7 @@ extension BrokerJudge {
     closeResumption(close, event, state, hearing, &tally)
     closeTakeover(close, event, state, hearing, &tally)
     closeUnsubscribed(connection, state, hearing, &tally)
+    closeCopies(connection, state, &tally)
     guard let entry = sessions[state.identity.client], entry.connection == connection else {
       return
     }
@@ -260,6 +261,8 @@ extension ConnectionState {
   /// How long the session outlives the connection, in seconds; the most is for ever, and nil is not known.
   fileprivate var sessionLasts: UInt32? {
     guard let connect = opening.connect else { return nil }
+    // Who ends the connection by DISCONNECT need not have read the other's, in which the expiry may be another one.
+    if ending.client.disconnect != nil, ending.server.disconnect != nil { return nil }
     if is5 { return sessionExpiry }
     return connect.cleanStart ? 0 : .max
   }

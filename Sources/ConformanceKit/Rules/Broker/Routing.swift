@@ -66,21 +66,18 @@ extension BrokerJudge {
     guard source.isAgreed else {
       return tally.leave(rule, .ambiguousMessage, hearing)
     }
+    let expected = min(source.qos, delivery.matching.grantedQoS)
+    // Whichever it is, and whatever filters there are besides by now, a copy is there at the QoS that one should have.
+    if delivery.matching.count > 1, packet.qos >= expected {
+      pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
+    }
     guard !isOfAnother(packet, source, delivery) else {
       return tally.leave(rule, .mayBePublished, hearing)
     }
     if mayBeKept(packet, source, delivery, event) {
-      // Whichever it is, a copy is there at the QoS that one should have.
-      if delivery.matching.count > 1, packet.qos >= min(source.qos, delivery.matching.grantedQoS) {
-        pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
-      }
       return tally.leave(rule, .mayBeKept, hearing)
     }
     if packet.qos > source.qos {
-      // However wrong, it is no copy at a lower QoS.
-      if delivery.matching.count > 1 {
-        pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
-      }
       return add(
         .grantedQoSIsKept, delivery, event, hearing, &tally,
         FindingText(
@@ -89,7 +86,6 @@ extension BrokerJudge {
           expected: "QoS \(source.qos)", actual: "QoS \(packet.qos)",
           evidence: source.evidence + delivery.matching.evidence))
     }
-    let expected = min(source.qos, delivery.matching.grantedQoS)
     // Filters of several groups, or of none besides, are one in the list.
     guard isEstablished(delivery, source), !delivery.matching.isShared else {
       return tally.leave(rule, .subscriptionMayBeNewer, hearing)
@@ -97,9 +93,6 @@ extension BrokerJudge {
     // A filter had a higher one once, for which an older message of an unseen publisher may be on its way.
     guard packet.qos <= expected else { return tally.leave(rule, .subscriptionMayBeNewer, hearing) }
     if packet.qos == expected {
-      if delivery.matching.count > 1 {
-        pending.settle(rule, on: event.context.connection, key: delivery.key, hearing)
-      }
       // Neither would have come at this QoS if a subscription stood as it had been before.
       let isOther =
         packet.qos < min(source.qos, delivery.matching.highestQoS)
@@ -163,6 +156,11 @@ extension BrokerJudge {
     if mayBeKept(packet, source, delivery, event) { return tally.leave(rule, .mayBeKept, hearing) }
     guard source.connection == event.context.connection else {
       return tally.satisfy(rule, hearing)
+    }
+    // Somebody who is not in the capture may have said the same: long after it, or with other properties.
+    let isPrompt = event.context.time.nanoseconds(since: source.last.time) <= Self.prompt
+    guard isPrompt, source.forwarded.mayBecome(Forwarded(packet)) else {
+      return tally.leave(rule, .publishersUnseen, hearing)
     }
     guard isEstablished(delivery, source) else {
       return tally.leave(rule, .subscriptionMayBeNewer, hearing)
@@ -234,8 +232,22 @@ extension BrokerJudge {
     for rule in Self.rulesOfRemoval { tally.satisfy(rule, hearing) }
   }
 
+  /// Leaves open at the end of a connection the copies at a lower QoS than there should be besides, where those may have
+  /// waited for their turn behind a message that nobody acknowledged any more.
+  mutating func closeCopies(
+    _ connection: Int, _ state: borrowing ConnectionState, _ tally: inout Tally
+  ) {
+    guard let open = state.exchanges.fromServer.entries.first?.value.moment.time else { return }
+    let since = Timestamp(nanoseconds: open.nanoseconds.addingSaturating(-Self.settled))
+    for entry in pending.removeCopies(on: connection, from: since) {
+      tally.leave(entry.rule, .queueMayBeFull, entry.hearing, at: Moment(entry.event.context))
+    }
+  }
+
   // MARK: What the rules have in common
 
+  /// Within how long a message comes that nothing holds up, in nanoseconds.
+  static let prompt: Int64 = 10_000_000_000
   /// How long before a SUBSCRIBE a message must have been published to be one of before, in nanoseconds: a server may
   /// read what one client sent later than what another sent behind it.
   static let settled: Int64 = 1_000_000_000

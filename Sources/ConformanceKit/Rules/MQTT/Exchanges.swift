@@ -17,6 +17,8 @@ struct Exchanges {
     var moment: Moment
     /// Whether the message or its PUBREC came more than once, or its identifier was used again.
     var isRepeated: Bool
+    /// Whether it is a message that was answered before it came again: then its sender had not seen that.
+    var mayBeAnswered = false
     /// Whether the client unsubscribed from something while it was open.
     var outlivesUnsubscribe = false
     /// The side of which bytes are missing, in which an answer or a new message may be.
@@ -64,15 +66,17 @@ struct Exchanges {
   mutating func publish(
     _ id: UInt16, qos: UInt8, dup: Bool, _ content: ContentHash?, _ context: EventContext
   ) -> Bool {
+    let mayBeAnswered = dup && open[id] == nil && used.contains(id)
     used.insert(id)
     if open[id] != nil { hasRepeats = true }
     if var exchange = self[id], exchange.lost == nil {
       exchange.isRepeated = true
       return open.insert(exchange, for: id)
     }
-    let exchange = Exchange(
+    var exchange = Exchange(
       phase: qos == 1 ? .puback : .pubrec, qos: qos, content: content, order: nextOrder,
       moment: Moment(context), isRepeated: dup)
+    exchange.mayBeAnswered = mayBeAnswered
     nextOrder += 1
     return open.insert(exchange, for: id)
   }

@@ -31,6 +31,8 @@ extension ConnectionState {
     if sender == .client, showsConnack(packet, context) { change { $0.noteConnackSeen() } }
     guard let id = packet.packetID else { return }
     switch packet.type {
+    // What is missing of it may be missing of what answers it as well.
+    case .publish where packet.missing > 0: break
     case .publish:
       change {
         if sender == .client {

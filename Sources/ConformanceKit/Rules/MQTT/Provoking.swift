@@ -115,6 +115,8 @@ extension ConnectionState {
   ) {
     guard code != 0 else { return }
     guard code > 5 else { return tally.satisfy(.connackCodeIsDefined, hearing) }
+    // By 5.0 section 3.1.2.2 a server that speaks nothing else may say so, which is the clause of no server of 3.1.1.
+    guard code != 0x84 else { return tally.leave(.connackCodeIsDefined, .otherCode, hearing) }
     tally.violate(
       .connackCodeIsDefined, event, hearing,
       FindingText(

@@ -246,6 +246,19 @@ extension ConnectionState {
   /// Takes the Topic Alias of a PUBLISH.
   /// - Returns: The topic that it stands for, where the packet has none; empty where that is not known.
   mutating func takeAlias(_ packet: borrowing MQTTPacketView, of sender: Peer) -> [UInt8] {
+    if packet.missing > 0, packet.version.rules.hasProperties,
+      !packet.hasProperties || !packet.propertySet.isWhole
+    {
+      // It may have given any alias another topic.
+      change {
+        if sender == .client {
+          $0.told.aliasesOfClient.lose()
+        } else {
+          $0.told.aliasesOfServer.lose()
+        }
+      }
+      return []
+    }
     guard packet.propertySet.contains(.topicAlias), terms != nil,
       let alias = packet.properties.integer(.topicAlias).flatMap({ UInt16(exactly: $0) }), alias > 0
     else { return [] }
