@@ -45,6 +45,34 @@ import Wire
     }
   }
 
+  /// A segment from inside of a PUBLISH happens to be one whole PUBLISH of 5.0, and the next one begins as no packet can.
+  @Test(
+    "14: what looks like one packet behind a loss is none where no packet follows it",
+    arguments: [true, false])
+  func luckyPacket(_ isLucky: Bool) throws {
+    var session = Session()
+    session.say(.client, .connect(.init(clientID: "c", keepAlive: 0)), .v5_0)
+    session.say(.server, .connack(.init()), .v5_0)
+    var dialogue = Dialogue()
+    dialogue.open()
+    for turn in session.turns { dialogue.send(turn.sender, turn.bytes) }
+    let lost = dialogue.segments.count
+    for bytes: [UInt8] in [
+      [0x31, 0x40, 0x00, 0x01], [0x33, 9, 0, 3, 0x31, 0x35, 0x39, 2, 0, 0, 2],
+      isLucky ? [0x58, 0x64, 0x65, 0x76, 0x33] : [0x30, 4, 0, 1, 0x61, 0],
+      [0x30, 5, 0, 1, 0x62, 0, 0x31],
+    ] { dialogue.send(.server, bytes) }
+    dialogue.segments.remove(at: lost)
+    let readout = try Readout(dialogue.segments)
+    let topics = readout.events.compactMap { event -> String? in
+      guard case .publish(let publish) = event.packet?.content else { return nil }
+      return publish.topic
+    }
+    #expect(topics == (isLucky ? ["159", "b"] : ["159", "a", "b"]))
+    #expect(readout.types.filter { $0 == "MALFORMED" }.count == (isLucky ? 1 : 0))
+    #expect(!readout.types.contains("PUBREC"))
+  }
+
   @Test("14: a server whose SYN and first packet are lost is known to have sent more")
   func startOfServer() {
     let segments = Session.all(.v3_1_1).dialogue().segments

@@ -324,7 +324,7 @@ extension Script {
       suback(UInt16(number + 1), 0)
     }
     say(.server, "b", "1", [.number(.subscriptionIdentifier, 2), .number(.topicAlias, 1)])
-    if behindCut { server(hex: "30 0a 0001 61", missing: 7) }
+    if behindCut { server(hex: "30 14 0001 61 0f 26 0001 6b 0001", missing: 10) }
     say(.server, "", "2", [.number(.subscriptionIdentifier, 1), .number(.topicAlias, 1)])
     answerPing()
     finish()

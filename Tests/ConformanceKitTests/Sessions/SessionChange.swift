@@ -248,11 +248,11 @@ extension [Event] {
     var context = self[place - 1].context
     context.over = nil
     if self[0].context.wire == .webSocket { context.wire = .webSocket }
-    let late = lateConnections
+    let (late, silences) = (lateConnections, clientSilences)
     func end(_ context: EventContext) -> Event {
       let closing = ConnectionClosing(
         how: .endOfCapture, firstFrame: context.frame, firstTime: context.time,
-        isLate: late.contains(context.connection))
+        isLate: late.contains(context.connection), clientSilence: silences[context.connection])
       return Event(context, .closed(closing))
     }
     events.append(end(context))
@@ -260,7 +260,7 @@ extension [Event] {
     let ended = Set(
       events.filter { if case .closed = $0.body { true } else { false } }
         .map(\.context.connection))
-    for connection in late.subtracting(ended).sorted() {
+    for connection in late.union(silences.keys).subtracting(ended).sorted() {
       guard events.contains(where: { $0.context.connection == connection }) else { continue }
       context.connection = connection
       events.append(end(context))
@@ -275,6 +275,14 @@ extension [Event] {
         guard case .closed(let closing) = event.body, closing.isLate else { return nil }
         return event.context.connection
       })
+  }
+
+  /// For how long the clients are known to have sent nothing that were captured from away.
+  private var clientSilences: [Int: Int64] {
+    reduce(into: [:]) { silences, event in
+      guard case .closed(let closing) = event.body else { return }
+      silences[event.context.connection] = closing.clientSilence
+    }
   }
 
   /// The same, where no CONNECT told the version.

@@ -203,6 +203,7 @@ struct BrokerJudge {
     let isKnown = state.routesAreKnown
     let publication = ledger[key]
     let published = packet.qos > 0 ? Timestamp(nanoseconds: .max) : publication?.first.time
+    if packet.qos > 0 { pending.takeBackCopies(on: event.context.connection, key: key, packet.qos) }
     pending.pass(on: event.context.connection, key: key, published: published)
     pendingOfWills.pass(on: event.context.connection, key: key, published: published)
     if let publication, isKnown {

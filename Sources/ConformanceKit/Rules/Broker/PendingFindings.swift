@@ -24,6 +24,8 @@ struct PendingFindings {
   private(set) var entries: [Entry] = []
   /// The connections of those that nothing has passed yet.
   private var waiting: Set<Int> = []
+  /// Those that have, or had, one that a copy at a QoS above 0 takes back.
+  private var withCopies: Set<Int> = []
   /// The copies that were as they should be.
   private var settled = FlatTable(limit: 65_536, empty: false)
   static let maximum = 1_024
@@ -47,6 +49,7 @@ struct PendingFindings {
         hearing: hearing, connection: connection, key: key, server: server,
         isTakenBack: isTakenBack, copyQoS: copyQoS))
     if isTakenBack { waiting.insert(connection) }
+    if isTakenBack, copyQoS > 0 { withCopies.insert(connection) }
   }
 
   /// Notes that a message was delivered.
@@ -63,6 +66,15 @@ struct PendingFindings {
       if entries[index].key != key, passes { entries[index].isPassed = true } else { rest = true }
     }
     if !rest { waiting.remove(connection) }
+  }
+
+  /// Takes back what is missing a copy at a QoS above 0, which came, whatever is known of the subscriptions by now.
+  mutating func takeBackCopies(on connection: Int, key: UInt64, _ qos: UInt8) {
+    guard !entries.isEmpty, withCopies.contains(connection) else { return }
+    entries.removeAll {
+      $0.isTakenBack && $0.copyQoS > 0 && $0.copyQoS <= qos && $0.connection == connection
+        && $0.key == key
+    }
   }
 
   /// Takes back what a delivery shows to be no violation, now and later: the copy that is as it should be came.
