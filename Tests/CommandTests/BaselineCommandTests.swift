@@ -58,6 +58,22 @@ import Testing
     #expect(renamed.status == 1 && renamed.output.contains("mended: nothing matches it any more"))
   }
 
+  /// A client that is not in the file any more in which it was accepted has a line to remove; elsewhere it need not be.
+  @Test func tellsOfALineWhoseClientIsGone() throws {
+    _ = try judge("first.jsonl", "--write-baseline", "b.json")
+    let other = try scratch.read("mended.jsonl").replacing("\"c\"", with: "\"other\"")
+    try scratch.write(other, to: "other.jsonl")
+    let elsewhere = try judge("other.jsonl", "--baseline", "b.json")
+    #expect(elsewhere.status == 0 && elsewhere.output.contains("    nothing matches it this time"))
+    try scratch.write(other, to: "first.jsonl")
+    let gone = try judge("first.jsonl", "--baseline", "b.json")
+    #expect(gone.status == 1)
+    #expect(gone.output.contains("line 2: mqtt-3.1.1/MQTT-3.3.2-2, client c\n    mended: nothing"))
+    // Of the other client alone nothing is said of this one.
+    let chosen = try judge("first.jsonl", "--baseline", "b.json", "--client", "other")
+    #expect(chosen.status == 0 && chosen.output.contains("    nothing matches it this time"))
+  }
+
   @Test func saysInMarkdownWhatIsAccepted() throws {
     _ = try judge("first.jsonl", "--write-baseline", "b.json")
     let text = try judge("first.jsonl", "--baseline", "b.json", "-f", "markdown").output

@@ -71,8 +71,8 @@ extension Finding {
 extension ConformanceReport {
   /// Returns the entries of a baseline that may be mended.
   ///
-  /// Nothing matches them, their clauses were judged, and their subjects were there. Whether these were judged by those
-  /// takes a ``SubjectFinder``.
+  /// Nothing matches them, their clauses were judged, and their subjects were there, or are no longer in the files that
+  /// they were found in. Whether these were judged by those takes a ``SubjectFinder``.
   /// - Parameters:
   ///   - baseline: The baseline.
   ///   - today: The day in UTC, as `2027-01-31`.
@@ -86,10 +86,12 @@ extension ConformanceReport {
     // A capture of another day has another name; where some have the same, what was found in others may still be there.
     let areNamesKept = baseline.entries.contains { !inputs.isDisjoint(with: $0.files) }
     return baseline.entries.filter { entry in
-      guard !entry.hasExpired(on: today), !found.contains(entry.key),
-        subjects.contains(entry.subject),
-        !areNamesKept || !entry.files.isEmpty && inputs.isSuperset(of: entry.files)
+      let hasFiles = !entry.files.isEmpty && inputs.isSuperset(of: entry.files)
+      guard !entry.hasExpired(on: today), !found.contains(entry.key), hasFiles || !areNamesKept
       else { return false }
+      guard subjects.contains(entry.subject) else {
+        return hasFiles && judged[entry.clause] != nil
+      }
       if scenarios != nil, entry.clause == ClauseKey.step.description { return true }
       return judged[entry.clause].map { $0.satisfied + $0.violated > 0 } ?? false
     }

@@ -8,12 +8,12 @@ internal import Wire
 public struct ConformanceJudge: EventConsumer {
   private let clauses: [Clause]
   private let options: ConformanceOptions
-  private var tally: Tally
-  private var table: ConnectionTable
-  private var mqtt = MQTTJudge()
-  private var webSocket = WebSocketJudge()
+  var tally: Tally
+  var table: ConnectionTable
+  var mqtt = MQTTJudge()
+  var webSocket = WebSocketJudge()
   private var files: [String] = []
-  private var seen = SeenProtocols()
+  var seen = SeenProtocols()
   /// The clauses in the order of their places in the tally; nil in the place of a rule without one.
   private static let places: [ClauseKey?] = MQTTJudge.clauses + WebSocketJudge.clauses
   /// The clauses that there are rules for.
@@ -25,13 +25,13 @@ public struct ConformanceJudge: EventConsumer {
       clause.map { ($0, RuleIndex(value: place)) }
     }, uniquingKeysWith: { first, _ in first })
   /// Where the current file ended, as far as is known.
-  private var lastContext: EventContext?
+  var lastContext: EventContext?
   /// The open connections that speak TLS on the port of the Web.
-  private var pages: Set<Int> = []
-  private static let mostPages = 65_536
+  var pages: Set<Int> = []
+  static let mostPages = 65_536
   /// How often what was known of a connection of the current file was given up for the memory that it
   /// takes: what depends on it is inconclusive.
-  public private(set) var forgottenConnections = 0
+  public internal(set) var forgottenConnections = 0
 
   /// Creates a judge.
   /// - Parameters:
@@ -87,7 +87,7 @@ public struct ConformanceJudge: EventConsumer {
   /// - Parameters:
   ///   - event: The event.
   ///   - givingUp: Why all that is open of its connection is given up by it; nil where it is not.
-  private mutating func take(_ event: borrowing EventView, givingUp: UndecidedReason? = nil) {
+  mutating func take(_ event: borrowing EventView, givingUp: UndecidedReason? = nil) {
     // There was no connection, and so nothing that a clause speaks of.
     if case .attempted = event.body { return }
     if event.context.wire == .tls { return takeTLS(event) }
@@ -116,27 +116,6 @@ public struct ConformanceJudge: EventConsumer {
     case .webSocket: consumeCarrier(event, givingUp)
     case .http, .tls: break
     }
-  }
-
-  /// Takes what shows of TLS: of that which carries WebSocket, whether the client named the server.
-  private mutating func takeTLS(_ event: borrowing EventView) {
-    let number = event.context.connection
-    switch event.body {
-    case .opened(let opening) where opening.server.hasSuffix(":443"):
-      if pages.count < Self.mostPages { pages.insert(number) }
-    case .closed: pages.remove(number)
-    default: break
-    }
-    guard case .tls(.handshake(let hellos)) = event.body else { return }
-    // Whose session is in it, and what is done to that, nobody knows; on the port of the Web it is hardly one of MQTT.
-    if hellos.obstacle != nil {
-      mqtt.noteLoss(event.context, behind: nil, &tally)
-      if !pages.contains(number) { mqtt.meetUnreadable() }
-    }
-    guard hellos.obstacle == nil, table.knows(number) else { return }
-    let place = table.place(of: number)
-    guard table[place].rare?.value.webSocket.isSeen == true else { return }
-    table[place].ownRare.webSocket.namesServer = hellos.serverName != nil
   }
 
   /// Takes an event of a connection of the version that is judged.
@@ -188,104 +167,11 @@ public struct ConformanceJudge: EventConsumer {
     lastContext = event.context
   }
 
-  /// Takes an event of a connection of a version that there are no clauses of.
-  private mutating func consumeOther(_ event: borrowing EventView) {
-    note(event)
-    mqtt.meetOther(event)
-    // What was kept of it while its version was not known.
-    if case .closed = event.body, event.context.over == nil {
-      forget(at: table.place(of: event.context.connection))
-    }
-  }
-
-  /// Forgets a connection whose end says nothing of it.
-  private mutating func forget(at place: Int) {
-    tally.forgetClient(of: table[place].number)
-    if let rare = table[place].rare?.value {
-      tally.removeSuspicions(rare.suspicions.count + rare.suspicionsOfServer.count)
-    }
-    table.remove(at: place)
-  }
-
-  /// Takes an event of a connection whose version nobody knows, of which one thing is sure: whatever
-  /// the version, CONNECT comes first.
-  private mutating func consumeUnnamed(_ event: borrowing EventView) {
-    note(event)
-    // What carries it is judged as what it is, and has its state here as well.
-    guard event.context.over == nil else { return }
-    let place = table.place(of: event.context.connection)
-    if !table[place].isNoted { noteFirst(event, at: place) }
-    table[place].wire = event.context.wire
-    let sender = event.context.sender
-    if event.context.isOrderUncertain {
-      for peer in Peer.allCases { table[place][peer].hasGap = true }
-    }
-    switch event.body {
-    case .opened(let opening): table.open(opening, at: place, event.context.wire)
-    case .gap, .malformed: table[place][sender].hasGap = true
-    case .mqtt(let packet):
-      if sender == .client, table[place].client.lastTime == nil {
-        let hearing = Hearing(event.context, .inferred, &table[place], of: sender)
-        table[place].begin(packet, event, hearing, &tally)
-      }
-      table[place][sender].lastTime = event.context.time
-    case .closed: forget(at: place)
-    case .attempted, .handshake, .webSocket, .http, .tls: break
-    }
-    lastContext = event.context
-  }
-
-  /// Takes an event of a WebSocket connection, which is news of the MQTT in its frames as well.
-  private mutating func consumeCarrier(_ event: borrowing EventView, _ givingUp: UndecidedReason?) {
-    let place = table.place(of: event.context.connection)
-    let wasRare = table[place].rare != nil
-    // One that was forgotten may carry anything.
-    let isRemade = table[place].givenUp != nil
-    if isRemade, table[place].rare?.value.webSocket.isSeen != true {
-      table[place].wire = .webSocket
-    }
-    table[place].meetCarrier()
-    let wire = table[place].wire
-    let isJudged = wire.isJudged
-    let hearing = hear(event, at: place, table[place].hasPings ? .judged : .retold, givingUp)
-    // What its frames carry, which is judged as what is known of its version.
-    let cargo = hearing.judged(wire.isCertain ? .judged : .inferred)
-    if case .closed(let closing) = event.body, isJudged {
-      // What MQTT asks for may be why an end closes.
-      let end = Closing(closing, event).carried(by: table[place].rare?.value.webSocket)
-      mqtt.close(end, event, &table[place], cargo, &tally)
-    }
-    table[place].ownRare.webSocket.note(tally.blamed)
-    webSocket.take(event, &table[place].ownRare.webSocket, hearing, &tally)
-    switch event.body {
-    case .handshake(.request(let request)): table[place].identity.take(request)
-    case .opened(let opening):
-      note(event)
-      table.open(opening, at: place, .webSocket)
-    // What is lost before the first packet may have been packets.
-    case .gap where isJudged || wire == .webSocket, .malformed where isJudged || wire == .webSocket:
-      mqtt.lose(from: event.context.sender, &table[place], hearing, &tally)
-    case .closed:
-      lastContext = event.context
-      return forget(at: place)
-    case .webSocket(let frame):
-      let hearing = table[place].hasPings ? cargo : hearing
-      if frame.hasUnreadData, isJudged || wire == .webSocket {
-        mqtt.lose(from: event.context.sender, &table[place], hearing, &tally)
-      }
-      table[place].carries(frame, event, hearing, &tally)
-    case .attempted, .gap, .malformed, .mqtt, .handshake(.response), .http, .tls: break
-    }
-    table[place].ownRare.webSocket.note(tally.blamed)
-    if event.mayGrow || !wasRare { table.account(at: place) }
-    lastContext = event.context
-  }
-
   /// Says how an event is judged, and notes where bytes are missing before it, or where it is not known
   /// what came first in which direction: then whatever is open may be settled already, as if bytes of both
   /// sides were missing.
   @inline(__always)
-  private mutating func hear(
+  mutating func hear(
     _ event: borrowing EventView, at place: Int, _ mode: Hearing.Mode,
     _ givingUp: UndecidedReason?
   ) -> Hearing {
@@ -331,7 +217,7 @@ public struct ConformanceJudge: EventConsumer {
   }
 
   /// Notes what a connection speaks: where it opens, and where it turns out to carry MQTT.
-  private mutating func note(_ event: borrowing EventView) {
+  mutating func note(_ event: borrowing EventView) {
     if case .opened = event.body {
       if table.reports(event.context.connection) { seen.add(event.context.wire) }
       return
@@ -345,7 +231,7 @@ public struct ConformanceJudge: EventConsumer {
   }
 
   /// Notes what a connection speaks by its first event, which need not be its opening.
-  private mutating func noteFirst(_ event: borrowing EventView, at place: Int) {
+  mutating func noteFirst(_ event: borrowing EventView, at place: Int) {
     table[place].isNoted = true
     if case .opened = event.body { return }
     // What was forgotten was noted before, and so was what carries it.
@@ -353,65 +239,6 @@ public struct ConformanceJudge: EventConsumer {
       return
     }
     seen.add(event.context.wire)
-  }
-
-  /// Ends the file: what is still open is left undecided.
-  public mutating func endFile() {
-    guard let last = lastContext else { return }
-    for number in table.numbers { leave(number, last) }
-    mqtt.endFile(&tally)
-    lastContext = nil
-  }
-
-  /// Ends a connection of which nothing more is known.
-  /// - Parameters:
-  ///   - number: The number of the connection.
-  ///   - last: The place that its end is given.
-  ///   - givingUp: Why what is known of it is given up; nil where the file is over.
-  private mutating func leave(
-    _ number: Int, _ last: EventContext, givingUp: UndecidedReason? = nil
-  ) {
-    var context = last
-    context.connection = number
-    // Of the last event it has the place alone.
-    context.over = nil
-    context.isOrderUncertain = false
-    context.isRebuilt = false
-    let place = table.place(of: number)
-    // The end of what carries a connection is that of what it carries as well.
-    let isCarrier = table[place].rare?.value.webSocket.isSeen == true
-    context.wire = isCarrier ? .webSocket : table[place].wire
-    let closing = ConnectionClosing(
-      how: .endOfCapture, firstFrame: last.frame, firstTime: last.time)
-    Event(context, .closed(closing)).withView { take($0, givingUp: givingUp) }
-  }
-
-  /// Forgets the connections that take most, until half of the memory is free.
-  private mutating func makeRoom(_ last: EventContext) {
-    for number in table.largest { forget(number, last) }
-  }
-
-  /// Forgets what is known of a connection: what is open is left undecided, and what comes later is
-  /// judged as behind a loss of everything before.
-  mutating func forget(_ number: Int, _ last: EventContext) {
-    table.noteForgotten()
-    leave(number, last, givingUp: .forgotten)
-    forgottenConnections += 1
-  }
-
-  /// Takes the news that a selection left events of a connection out: what is open is left undecided, and what comes
-  /// later is judged as behind a loss of everything before.
-  private mutating func leaveOut(_ event: borrowing EventView) {
-    let number = event.context.connection
-    let before = table.place(of: number)
-    let wasOpened = table[before].isOpened
-    let hadPings = table[before].hasPings
-    if !wasOpened, table[before].isReported { seen.add(event.context.wire) }
-    leave(number, lastContext ?? event.context, givingUp: .leftOut)
-    let place = table.place(of: number)
-    table[place].isOpened = true
-    // Without its opening it may have been told by its client.
-    table[place].loseAll(.leftOut, isRetold: !wasOpened || !hadPings)
   }
 
   /// Takes the findings of clauses that are reported, of which none was told yet, in the order in which they were made.
@@ -455,15 +282,6 @@ extension EventView {
   @inline(__always)
   fileprivate var subject: Peer? {
     if case .closed = body { nil } else { context.sender }
-  }
-}
-
-extension WebSocketFrameView {
-  /// Whether data of the frame was not captured, or could not be read.
-  fileprivate var hasUnreadData: Bool {
-    if opcode.isControl { return false }
-    if case .kept = compression { return true }
-    return missing > 0
   }
 }
 

@@ -6,7 +6,8 @@ import RepriseCore
 ///
 /// This reads the files again: once to find whose connections are whose, and once for each subject.
 enum MendedEntries {
-  /// Finds those that are mended: their subjects had what their clauses speak of, and it was decided each time.
+  /// Finds those that are mended: their subjects had what their clauses speak of, and it was decided each time; or they
+  /// are not there any more, as where a capture was taken anew.
   /// - Parameters:
   ///   - entries: The entries that nothing matches.
   ///   - run: The pass over the files.
@@ -22,11 +23,15 @@ enum MendedEntries {
     guard try run.readSilently(into: &search) == 0 else { return [] }
     var mended: Set<Baseline.Entry> = []
     for (subject, entries) in Dictionary(grouping: entries, by: \.subject) {
+      let connections = search.finder.connections(of: subject)
+      if connections.isEmpty, judging.connections == nil {
+        mended.formUnion(entries)
+        continue
+      }
       var options = judging
       options.clauses = Set(entries.map(\.clause)).sorted()
       options.listsEachKind = false
-      options.connections = common(
-        search.finder.connections(of: subject), judging.connections)
+      options.connections = common(connections, judging.connections)
       let report = try ConformFiles(run, options, nil).judge()
       guard report.unread.isEmpty else { continue }
       mended.formUnion(entries.filter(report.decides))

@@ -76,12 +76,16 @@ struct BaselineTests {
     let known = try baseline(report(["a#"]))
     #expect(
       told(accept(known, in: try report([]))) == "fine: not-exercised not-exercised:2")
+    let elsewhere = try edited(known, "\"files\":[", "\"files\":[\"another.pcap\",")
     #expect(
-      told(accept(known, in: try report(["good"], client: "other")))
+      told(accept(elsewhere, in: try report(["good"], client: "other")))
         == "fine: passed not-exercised:2")
     #expect(
-      told(accept(known, in: try report(["a#"], client: "other")))
+      told(accept(elsewhere, in: try report(["a#"], client: "other")))
         == "fails: failed not-exercised:2")
+    // Where the files are the same, it is gone.
+    let gone = accept(known, in: try report(["good"], client: "other"))
+    #expect(told(gone) == "fails: passed mended:2")
     // What was not captured may have been it.
     #expect(
       told(accept(known, in: try report(["good"], cut: true))) == "fine: passed not-exercised:2")
