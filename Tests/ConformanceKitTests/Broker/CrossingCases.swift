@@ -6,7 +6,7 @@ import Wire
 extension SharedCase {
   /// What crossed on its way, came twice, or waited for its turn, each beside a violation that looks like it.
   static let crossing: [SharedCase] =
-    published + waiting + numbered + ownMessages + crossed + lost + asked
+    published + waiting + numbered + ownMessages + repeatedByOthers + crossed + lost + asked
 
   // MARK: A message that is published again
 
@@ -92,6 +92,31 @@ extension SharedCase {
       $0.hearItself([MQTTProperty(.contentType, .string("text"))])
     },
   ]
+
+  /// What was said long before may be said again by somebody who is not in the capture.
+  private static let repeatedByOthers: [SharedCase] = [
+    (10.0, 1, 2, false), (10.001, 1, 2, true), (10.0, 1, 0, false), (10.001, 1, 0, true),
+  ].map { seconds, published, delivered, isOpen in
+    SharedCase(
+      "a message of QoS \(published) at QoS \(delivered), \(seconds) s later",
+      failed: isOpen ? [] : [.grantedQoSIsKept],
+      [.grantedQoSIsKept: (isOpen ? 0 : 1, 0, isOpen ? 1 : 0, [11])]
+    ) {
+      $0.meet()
+      $0.on(2) {
+        $0.say(.client, "a", "1", qos: UInt8(published), id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.wait(seconds - 0.002)
+      $0.say(.server, "a", "1", qos: UInt8(delivered), id: delivered > 0 ? 1 : 0)
+      if delivered > 0 {
+        $0.acknowledge(.client, .pubrec, 1)
+        $0.acknowledge(.server, .pubrel, 1)
+        $0.acknowledge(.client, .pubcomp, 1)
+      }
+      $0.part()
+    }
+  }
 
   // MARK: Packets that cross
 

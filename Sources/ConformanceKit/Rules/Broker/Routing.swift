@@ -78,6 +78,7 @@ extension BrokerJudge {
       return tally.leave(rule, .mayBeKept, hearing)
     }
     if packet.qos > source.qos {
+      guard isPrompt(source, event) else { return tally.leave(rule, .publishersUnseen, hearing) }
       return add(
         .grantedQoSIsKept, delivery, event, hearing, &tally,
         FindingText(
@@ -121,6 +122,7 @@ extension BrokerJudge {
     _ delivery: borrowing Delivery, _ event: borrowing EventView, _ state: borrowing ConnectionState
   ) -> UndecidedReason? {
     if packet.dup { return .repeatedMessage }
+    guard isPrompt(source, event) else { return .publishersUnseen }
     // By those that are No Local the client gets none of its own, whatever their QoS.
     if delivery.matching.isPartlyDeaf, source.connection == event.context.connection {
       return .subscriptionMayBeNewer
@@ -157,9 +159,7 @@ extension BrokerJudge {
     guard source.connection == event.context.connection else {
       return tally.satisfy(rule, hearing)
     }
-    // Somebody who is not in the capture may have said the same: long after it, or with other properties.
-    let isPrompt = event.context.time.nanoseconds(since: source.last.time) <= Self.prompt
-    guard isPrompt, source.forwarded.mayBecome(Forwarded(packet)) else {
+    guard isPrompt(source, event), source.forwarded.mayBecome(Forwarded(packet)) else {
       return tally.leave(rule, .publishersUnseen, hearing)
     }
     guard isEstablished(delivery, source) else {
@@ -259,6 +259,12 @@ extension BrokerJudge {
     delivery.matching.isCertain
       && isSurely(source.first.time, after: delivery.matching.since)
       && isSurely(source.first.time, after: delivery.matching.requested)
+  }
+
+  /// Whether a message came soon behind its publication: later it may be that of somebody who is not in the capture and
+  /// says the same.
+  func isPrompt(_ source: Publication, _ event: borrowing EventView) -> Bool {
+    event.context.time.nanoseconds(since: source.last.time) <= Self.prompt
   }
 
   /// Whether a message may be one that the server kept from before, and not that of the publication which has the same
