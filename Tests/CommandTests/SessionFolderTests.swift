@@ -57,6 +57,26 @@ import Testing
     #expect(try inputs("set/b") == ["set/b/c/third.jsonl", "set/b/d", "set/b/second"])
   }
 
+  /// Linux takes any bytes for a name.
+  @Test func sayWhatHasNoNameInUTF8() throws {
+    let folder = Array(scratch.directory.appending(path: "set/b/").path.utf8)
+    let names = [0xFF, 0xFE].map { last in
+      (folder + [0x2F, 0x78, last, 0]).map { CChar(bitPattern: $0) }
+    }
+    defer { for name in names { unlink(name) } }
+    let notes = [
+      "set/b/x\u{FFFD} is left out: its name is no UTF-8; rename it",
+      "2 files are left out, such as set/b/x\u{FFFD}, as the names are no UTF-8: rename them",
+    ]
+    for (name, note) in zip(names, notes) {
+      let file = open(name, O_CREAT | O_WRONLY, 0o600)
+      try #require(file >= 0)
+      close(file)
+      let result = try run("stats", "set")
+      #expect(result.status == 0 && leftOut(result) == ["reprise: set: note: \(note)"])
+    }
+  }
+
   @Test func sayWhatIsLeftOut() throws {
     try scratch.write("a picture", to: "set/b/README.md")
     let one = try run("stats", "set")

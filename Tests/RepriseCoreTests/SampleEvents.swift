@@ -65,7 +65,9 @@ enum Sample {
   /// The end of a connection on which something came late.
   static let lateClosing = Event(
     context(at: 60),
-    .closed(ConnectionClosing(how: .fin, firstFrame: 9, firstTime: time, isLate: true)))
+    .closed(
+      ConnectionClosing(
+        how: .fin, firstFrame: 9, firstTime: time, isLate: true, clientSilence: 12_500_000_000)))
 
   static let closing = Event(
     context(at: 60), .closed(ConnectionClosing(how: .reset, firstFrame: 9, firstTime: time)))

@@ -24,6 +24,9 @@ final class TLSSecrets {
   /// Reads the secrets of the whole capture, be they behind its frames; nil once that is done, and for a pipe.
   private var lookAhead: (() -> [SecretsBlock])?
   private var hasReadAhead = false
+  /// Whether the capture can't be read twice, and the connections that were asked for in vain, by the clients' randoms.
+  private let isStream: Bool
+  private var missed: Set<[UInt8]> = []
   private var sessions: [[UInt8]: [UInt8]] = [:]
   /// Tells whether what comes at a moment is written; nil where nothing is.
   var isWritten: ((Timestamp) -> Bool)?
@@ -78,6 +81,7 @@ final class TLSSecrets {
     self.preSharedKey = preSharedKey
     self.embedded = embedded
     self.lookAhead = lookAhead
+    isStream = lookAhead == nil
   }
 
   /// Whether the key logs may have more secrets later, of what is captured right now.
@@ -98,7 +102,21 @@ final class TLSSecrets {
 
   /// What is wrong with the secrets, in sentences without any of them.
   func finish() -> [String] {
-    logs.indices.flatMap { logs[$0].finish() } + embeddedLog.notes
+    logs.indices.flatMap { logs[$0].finish() } + lateNotes + embeddedLog.notes
+  }
+
+  /// Tells of connections whose secrets came behind them, where nothing can be read twice.
+  private var lateNotes: [String] {
+    guard isStream, !missed.isEmpty else { return [] }
+    readEmbedded()
+    let late = missed.count { random in
+      TLSKeyLog.Label.allCases.contains { embeddedLog.secret($0, of: random) != nil }
+    }
+    guard late > 0 else { return [] }
+    let what = late == 1 ? "1 connection stand behind it" : "\(late) connections stand behind them"
+    return [
+      "the secrets of \(what) in a stream, which is read once: save it to a file, and name that"
+    ]
   }
 
   /// Returns the secret of a connection; nil if there is none.
@@ -114,7 +132,9 @@ final class TLSSecrets {
       readFiles()
     }
     if known == nil { readAhead() }
-    return known
+    if let known { return known }
+    if isStream, missed.count < Self.mostSessions { missed.insert(clientRandom) }
+    return nil
   }
 
   /// Takes note that a connection went on whose client said hello with a random.

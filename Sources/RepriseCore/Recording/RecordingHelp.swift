@@ -43,7 +43,9 @@ public enum RecordingHelp {
                    evidence (what a recognition stands on), pings
       CLOSE        how (fin, reset, end-of-capture), firstFrame, firstTime, reason,
                    answered (false where the other end is not seen to answer), late (true
-                   where something that was sent arrived more than a second later)
+                   where something that was sent arrived more than a second later),
+                   clientSilence (nanoseconds: the longest time for which the client is known
+                   to have sent nothing, where it was captured away from it)
       ATTEMPT      how (failed: there never was a connection; given-up: the client left
                    before the server answered; end-of-capture), server, firstTime (when
                    it was asked for), reason, cause (noNetwork: this machine had none; it is

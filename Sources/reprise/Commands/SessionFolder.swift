@@ -22,7 +22,16 @@ enum SessionFolder {
         files.append(path)
         continue
       }
-      let all = below(path).map { (path: $0, isSession: isSession($0)) }
+      let (below, unreachable) = below(path)
+      if let first = unreachable.first {
+        let what = "the names are no UTF-8: rename them"
+        console.note(
+          path,
+          unreachable.count == 1
+            ? "\(first) is left out: its name is no UTF-8; rename it"
+            : "\(unreachable.count) files are left out, such as \(first), as \(what)")
+      }
+      let all = below.map { (path: $0, isSession: isSession($0)) }
       let sessions = all.filter(\.isSession).map(\.path)
       guard !sessions.isEmpty else {
         throw UsageError(
@@ -52,8 +61,11 @@ enum SessionFolder {
   ///
   /// A folder that a link leads to is not looked into: it may be one of those above. One that can't be read stands for
   /// its files, so that it is told.
-  private static func below(_ folder: String) -> [String] {
+  /// - Parameter folder: The folder.
+  /// - Returns: The files, and what is there under a name that can't be written, as nearly as it can.
+  private static func below(_ folder: String) -> (files: [String], unreachable: [String]) {
     var files: [String] = []
+    var unreachable: [String] = []
     var folders = [folder]
     while let next = folders.popLast() {
       guard let names = names(in: next) else {
@@ -62,11 +74,14 @@ enum SessionFolder {
       }
       for name in names {
         let path = path(next, name)
-        if kind(path, followingLinks: false) == S_IFDIR { folders.append(path) }
-        if kind(path) == S_IFREG { files.append(path) }
+        switch kind(path, followingLinks: false) {
+        case S_IFDIR: folders.append(path)
+        case nil: unreachable.append(path)
+        default: if kind(path) == S_IFREG { files.append(path) }
+        }
       }
     }
-    return files.sorted()
+    return (files.sorted(), unreachable.sorted())
   }
 
   /// Whether a file is a capture by its first bytes, or a recording by its name and its first bytes.

@@ -143,6 +143,31 @@
       }
     }
 
+    /// What a stream brings is read once, so that secrets behind what they decrypt are told and of no use.
+    @Test(arguments: [Self.name, "ECDHE-RSA-AES128-GCM-SHA256"], [true, false])
+    func `secrets at the end of a stream come too late, which is told`(
+      _ name: String, _ isLate: Bool
+    ) throws {
+      let session = try TLSSessions.named(name)
+      let bytes = Self.pcapng(session, secretsBehind: isLate ? .max : 0)
+      let pipe = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+      try #require(mkfifo(pipe, 0o600) == 0)
+      defer { unlink(pipe) }
+      Thread.detachNewThread {
+        let file = FileHandle(forWritingAtPath: pipe)
+        try? file?.write(contentsOf: Data(bytes))
+        try? file?.close()
+      }
+      var list = EventList()
+      let summary = try SessionInput.read(pipe, options: InputOptions(), into: &list)
+      #expect(Self.controlPackets(list.events) == (isLate ? 0 : Self.packets))
+      let note =
+        "the secrets of 1 connection stand behind it in a stream, which is read once: save it to a file, and "
+        + "name that"
+      // What could not be read is told of as well.
+      #expect(summary.notes.contains(note) == isLate && summary.notes.isEmpty != isLate)
+    }
+
     /// Keeps events, and says when the first one is here.
     private struct TellingList: EventConsumer {
       var list = EventList()
