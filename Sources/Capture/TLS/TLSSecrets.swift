@@ -24,9 +24,9 @@ final class TLSSecrets {
   /// Reads the secrets of the whole capture, be they behind its frames; nil once that is done, and for a pipe.
   private var lookAhead: (() -> [SecretsBlock])?
   private var hasReadAhead = false
-  /// Whether the capture can't be read twice, and the connections that were asked for in vain, by the clients' randoms.
+  /// Whether the capture can't be read twice, and what was asked for in vain then, by the randoms of the clients.
   private let isStream: Bool
-  private var missed: Set<[UInt8]> = []
+  private var missed: [[UInt8]: Set<TLSKeyLog.Label>] = [:]
   private var sessions: [[UInt8]: [UInt8]] = [:]
   /// Tells whether what comes at a moment is written; nil where nothing is.
   var isWritten: ((Timestamp) -> Bool)?
@@ -109,8 +109,8 @@ final class TLSSecrets {
   private var lateNotes: [String] {
     guard isStream, !missed.isEmpty else { return [] }
     readEmbedded()
-    let late = missed.count { random in
-      TLSKeyLog.Label.allCases.contains { embeddedLog.secret($0, of: random) != nil }
+    let late = missed.count { random, labels in
+      labels.contains { embeddedLog.secret($0, of: random) != nil }
     }
     guard late > 0 else { return [] }
     let what = late == 1 ? "1 connection stand behind it" : "\(late) connections stand behind them"
@@ -133,7 +133,9 @@ final class TLSSecrets {
     }
     if known == nil { readAhead() }
     if let known { return known }
-    if isStream, missed.count < Self.mostSessions { missed.insert(clientRandom) }
+    if isStream, missed.count < Self.mostSessions {
+      missed[clientRandom, default: []].insert(label)
+    }
     return nil
   }
 
