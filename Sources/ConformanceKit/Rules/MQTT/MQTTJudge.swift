@@ -61,7 +61,7 @@ struct MQTTJudge {
     if is5 { Self.judgePacket(packet, event, hearing, &tally) }
     broker.note(event.context)
     var held: [UInt8] = []
-    if is5, packet.type == .publish { held = state.takeAlias(packet, of: sender) }
+    if is5, packet.type == .publish { held = state.takeAlias(packet, event.context) }
     if state.isContinued, state.lossesBefore != broker.losses { state.isContinued = false }
     let content = Self.content(of: packet, isFaultless: isFaultless, held, event.context)
     if packet.missing > 0, !packet.saysWhatItSettles { lose(from: sender, &state, hearing, &tally) }

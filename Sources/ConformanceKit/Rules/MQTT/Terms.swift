@@ -245,9 +245,13 @@ struct TopicAliases {
 extension ConnectionState {
   /// Takes the Topic Alias of a PUBLISH.
   /// - Returns: The topic that it stands for, where the packet has none; empty where that is not known.
-  mutating func takeAlias(_ packet: borrowing MQTTPacketView, of sender: Peer) -> [UInt8] {
-    if packet.missing > 0, packet.version.rules.hasProperties,
-      !packet.hasProperties || !packet.propertySet.isWhole
+  mutating func takeAlias(
+    _ packet: borrowing MQTTPacketView, _ context: EventContext
+  ) -> [UInt8] {
+    let sender = context.sender
+    // Of one that was put together from fields nobody knows what was missing.
+    if packet.missing > 0,
+      context.isRebuilt || !packet.hasProperties || !packet.propertySet.isWhole
     {
       // It may have given any alias another topic.
       change {
