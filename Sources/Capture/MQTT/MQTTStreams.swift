@@ -10,6 +10,7 @@ struct MQTTStreams {
   func resynchronize(_ connection: SessionConnection) {
     for side in [Side.first, .second] {
       connection[side].resynchronizer = StreamResynchronizer(offset: 0)
+      connection[side].isBehindLoss = true
     }
   }
 
@@ -68,6 +69,7 @@ struct MQTTStreams {
         EventView(direction.context, .malformed(Malformation(error))))
       // The piece is given up from the bad packet on; what follows may begin with a packet again.
       direction.mqtt.resynchronizer = StreamResynchronizer(offset: end)
+      direction.mqtt.isBehindLoss = false
     }
   }
 
@@ -140,6 +142,7 @@ struct MQTTStreams {
       if reason == .snaplen, !isCarried { emitGap(past, reason, direction) }
       direction.mqtt.framer.restart(at: offset)
       direction.mqtt.resynchronizer = StreamResynchronizer(offset: offset)
+      direction.mqtt.isBehindLoss = true
     }
     let isPacketOpen = loss == .insideUnit && !direction.mqtt.framer.isAtBoundary
     direction.mqtt.lostInPacket = isPacketOpen ? count : 0
@@ -157,6 +160,7 @@ struct MQTTStreams {
     let offset = direction.mqtt.offset
     direction.mqtt.framer.restart(at: offset)
     direction.mqtt.resynchronizer = StreamResynchronizer(offset: offset)
+    direction.mqtt.isBehindLoss = true
     direction.mqtt.lostInPacket = 0
   }
 
@@ -196,7 +200,7 @@ struct MQTTStreams {
     // Without anything found it goes on with the bytes to come.
     guard !found.pieces.isEmpty else { return }
     direction.mqtt.resynchronizer = nil
-    direction.mqtt.unproven = Self.proof
+    direction.mqtt.unproven = direction.mqtt.isBehindLoss ? Self.proof : 0
     direction.mqtt.framer.restart(at: offset)
     var end = offset
     for piece in found.pieces {

@@ -261,7 +261,9 @@ struct MQTTDirection {
   /// Whether something may be kept behind the last piece.
   var mayKeep = false
   var framer = MQTTFramer()
-  /// How many packets more have to be sound before it is sure that they are packets, where a loss was behind them.
+  /// Whether the next packet is looked for behind a loss, and not behind what is no packet.
+  var isBehindLoss = false
+  /// How many packets more have to be sound before it is sure that they are packets, where a loss was in front of them.
   var unproven = 0
   /// Set while it is unknown where the next packet starts.
   var resynchronizer: StreamResynchronizer<MQTTChain>?
