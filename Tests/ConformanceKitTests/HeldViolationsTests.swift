@@ -74,7 +74,8 @@ struct HeldViolationsTests {
   @Test("A silence stands where it is shown")
   func silences() throws {
     for (known, on, reason) in [
-      (nil, 7, nil), (59, 7, .silenceNotShown), (60, 7, nil), (0, 7, .silenceNotShown), (0, 8, nil),
+      (nil, 7, nil), (59, 7, .silenceNotShown), (60, 7, nil), (0, 7, .silenceNotShown),
+      (0, 8, .endOfCapture),
     ] as [(Int64?, Int, UndecidedReason?)] {
       let closing = ConnectionClosing(
         how: .fin, firstFrame: 9, firstTime: time(90), clientSilence: known)
@@ -84,6 +85,20 @@ struct HeldViolationsTests {
     let closing = ConnectionClosing(
       how: .fin, firstFrame: 9, firstTime: time(90), clientSilence: 0)
     #expect(try doubt(.keepAlive, on: 7, then: { $0.note(closing, of: 7) }) == nil)
+  }
+
+  /// That is said by the end of a connection alone, which a recording may lack.
+  @Test("A silence stands only where the end of its connection is told", arguments: [true, false])
+  func untoldEnd(_ isTold: Bool) throws {
+    let clause = "mqtt-3.1.1/MQTT-3.1.2-23"
+    let report = try judge(options: ConformanceOptions(clauses: [clause])) {
+      $0.start(keepAlive: 10)
+      $0.wait(40)
+      $0.answerPing()
+      if isTold { $0.endCapture() }
+    }
+    let result = try #require(report.results.first)
+    #expect((result.violated, result.undecided) == (isTold ? (1, 0) : (0, 1)))
   }
 
   /// Where there was no room to know it, nobody is accused.

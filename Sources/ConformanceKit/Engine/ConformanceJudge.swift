@@ -79,6 +79,9 @@ public struct ConformanceJudge: EventConsumer {
 
   /// Takes the next event of the file.
   public mutating func consume(_ event: borrowing EventView) {
+    if case .closed(let closing) = event.body {
+      tally.held.note(closing, of: event.context.connection)
+    }
     take(event)
     if table.reserved > table.limit { makeRoom(event.context) }
   }
@@ -97,9 +100,6 @@ public struct ConformanceJudge: EventConsumer {
       return
     }
     tally.beginEvent()
-    if case .closed(let closing) = event.body {
-      tally.held.note(closing, of: event.context.connection)
-    }
     if case .gap(let gap) = event.body {
       if gap.reason == .leftOut { return leaveOut(event) }
       let number = event.context.connection

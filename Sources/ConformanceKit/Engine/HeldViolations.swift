@@ -10,6 +10,14 @@ struct HeldViolations {
     var to: Int64
   }
 
+  /// What the end of a connection says of the silences of its client.
+  private enum Silences {
+    /// It was not told.
+    case untold
+    /// The longest that is known, in nanoseconds; nil where the packets say it.
+    case told(Int64?)
+  }
+
   /// A violation that waits.
   struct Held {
     let rule: RuleIndex
@@ -28,9 +36,8 @@ struct HeldViolations {
   private var unseen: [Stretch] = []
   /// The connections on which something that was sent arrived late.
   private var late: Set<Int> = []
-  /// For how long the clients are known to have sent nothing of which one seems to have been silent for too long, by
-  /// their connections; nil until its end is told, and where its packets say it.
-  private var silences: [Int: Int64?] = [:]
+  /// What is known of the silences of clients that seem to have been silent for too long, by their connections.
+  private var silences: [Int: Silences] = [:]
   /// Whether there were more of the former, or of the latter, than are kept: then any may be among them.
   private var hasMoreGaps = false
   private var hasMoreLate = false
@@ -59,14 +66,12 @@ struct HeldViolations {
     }
   }
 
-  /// Takes note of what the end of a connection says of all of it.
+  /// Takes note of what the end of a connection says of all of it, where it is told.
   mutating func note(_ closing: ConnectionClosing, of connection: Int) {
     if closing.isLate {
       if late.count < Self.mostStretches { late.insert(connection) } else { hasMoreLate = true }
     }
-    if let silence = closing.clientSilence, silences.keys.contains(connection) {
-      silences.updateValue(silence, forKey: connection)
-    }
+    if silences[connection] != nil { silences[connection] = .told(closing.clientSilence) }
   }
 
   /// Whether a violation has to wait also where somebody wants to be told of it at once: what was captured away from a
@@ -112,9 +117,9 @@ struct HeldViolations {
   private mutating func watchSilence(_ event: borrowing EventView) {
     let connection = event.context.connection
     if case .closed(let closing) = event.body {
-      silences.updateValue(closing.clientSilence, forKey: connection)
-    } else if !silences.keys.contains(connection) {
-      silences.updateValue(nil, forKey: connection)
+      silences[connection] = .told(closing.clientSilence)
+    } else if silences[connection] == nil {
+      silences[connection] = .untold
     }
   }
 
@@ -135,8 +140,12 @@ struct HeldViolations {
       guard let gap = gaps[own] else { return .tooMany }
       if Self.overlaps(gap, unseen) { return .connectionsUnseen }
     }
-    if let least = violation.text.silence, let known = silences[own] ?? nil, known < least {
-      return .silenceNotShown
+    if let least = violation.text.silence, let silences = silences[own] {
+      switch silences {
+      case .untold: return .endOfCapture
+      case .told(let known?) where known < least: return .silenceNotShown
+      case .told: break
+      }
     }
     if hasMoreLate { return .tooMany }
     guard !late.isEmpty else { return nil }
