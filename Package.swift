@@ -18,6 +18,9 @@ let settings: [SwiftSetting] = [
 /// OpenSSL, where there is no CryptoKit.
 let crypto = Target.Dependency.target(name: "CCrypto", condition: .when(platforms: [.linux]))
 
+/// libpcap, where its headers are.
+let pcap = Target.Dependency.target(name: "CPcap", condition: .when(platforms: [.linux, .macOS]))
+
 let package = Package(
   name: "Reprise",
   platforms: [.macOS(.v26), .iOS(.v26)],
@@ -44,7 +47,7 @@ let package = Package(
     .target(name: "RepriseCore", dependencies: ["Wire"], swiftSettings: settings),
     .target(name: "CloudSimulator", dependencies: ["RepriseCore"], swiftSettings: settings),
     .target(
-      name: "Capture", dependencies: ["RepriseCore", "Wire", crypto, "CPcap", "CZlib"],
+      name: "Capture", dependencies: ["RepriseCore", "Wire", crypto, pcap, "CZlib"],
       swiftSettings: settings),
     .target(
       name: "DeviceSDK", dependencies: ["RepriseCore", crypto], swiftSettings: settings),

@@ -74,6 +74,28 @@ import Testing
     #expect(chosen.status == 0 && chosen.output.contains("    nothing matches it this time"))
   }
 
+  /// What was found in a file that was taken out of the folder has a line to remove, as long as others keep their names.
+  @Test func tellsOfALineWhoseFileIsGone() throws {
+    try scratch.write(try scratch.read("first.jsonl"), to: "all/kept.jsonl")
+    let other = try scratch.read("third.jsonl").replacing("\"c\"", with: "\"other\"")
+    try scratch.write(other, to: "all/gone.jsonl")
+    #expect(try judge("all", "--write-baseline", "b.json").status == 0)
+    #expect(try judge("all", "--baseline", "b.json").status == 0)
+    try FileManager.default.removeItem(atPath: scratch.path("all/gone.jsonl"))
+    // A run on some of the files says nothing of the others.
+    #expect(try judge("all/kept.jsonl", "--baseline", "b.json").status == 0)
+    #expect(try judge("all", "--baseline", "b.json", "--shard", "1/1").status == 0)
+    let gone = try judge("all", "--baseline", "b.json")
+    #expect(gone.status == 1)
+    #expect(gone.output.components(separatedBy: "client other\n    mended: nothing").count == 3)
+    #expect(!gone.output.contains("client c\n    mended"))
+    // With names of their own, captures of another day have other clients.
+    try FileManager.default.moveItem(
+      atPath: scratch.path("all/kept.jsonl"), toPath: scratch.path("all/today.jsonl"))
+    let renamed = try judge("all", "--baseline", "b.json")
+    #expect(renamed.status == 0 && renamed.output.contains("    nothing matches it this time"))
+  }
+
   @Test func saysInMarkdownWhatIsAccepted() throws {
     _ = try judge("first.jsonl", "--write-baseline", "b.json")
     let text = try judge("first.jsonl", "--baseline", "b.json", "-f", "markdown").output

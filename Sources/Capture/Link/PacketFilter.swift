@@ -1,4 +1,6 @@
-import CPcap
+#if canImport(CPcap)
+  import CPcap
+#endif
 
 /// A filter expression in libpcap's language, compiled once for every link type it meets.
 public struct PacketFilter: ~Copyable {
@@ -63,43 +65,56 @@ public struct PacketFilter: ~Copyable {
   }
 }
 
-/// The one owner of a program compiled by libpcap.
-private final class FilterProgram {
-  private let library: UnsafePointer<cpcap_functions>
-  private var program = bpf_program()
+#if canImport(CPcap)
+  /// The one owner of a program compiled by libpcap.
+  private final class FilterProgram {
+    private let library: UnsafePointer<cpcap_functions>
+    private var program = bpf_program()
 
-  init(_ expression: String, _ linkType: LinkType) throws(CaptureError) {
-    guard let library = cpcap_load() else {
-      throw CaptureError(
-        .invalidFilter, "a filter is compiled by libpcap, which is not there",
-        remedy: "install it (on Debian: libpcap0.8)")
+    init(_ expression: String, _ linkType: LinkType) throws(CaptureError) {
+      guard let library = cpcap_load() else {
+        throw CaptureError(
+          .invalidFilter, "a filter is compiled by libpcap, which is not there",
+          remedy: "install it (on Debian: libpcap0.8)")
+      }
+      self.library = library
+      let pcap = library.pointee
+      // In files raw IP is 101; in memory libpcap calls it what the system's headers do.
+      let inMemory = linkType == .raw ? DLT_RAW : Int32(linkType.rawValue)
+      guard let handle = pcap.open_dead(inMemory, Int32(CaptureReader.maximumFrameLength)) else {
+        throw CaptureError(.invalidFilter, "libpcap cannot compile for \(linkType)")
+      }
+      defer { pcap.close(handle) }
+      let unknownMask: UInt32 = 0xffff_ffff
+      guard pcap.compile(handle, &program, expression, 1, unknownMask) == 0 else {
+        let reason = pcap.geterr(handle).map { String(cString: $0) } ?? "unknown reason"
+        throw CaptureError(
+          .invalidFilter, "libpcap refuses the filter for \(linkType): \(reason)",
+          remedy: "see man pcap-filter")
+      }
     }
-    self.library = library
-    let pcap = library.pointee
-    // In files raw IP is 101; in memory libpcap calls it what the system's headers do.
-    let inMemory = linkType == .raw ? DLT_RAW : Int32(linkType.rawValue)
-    guard let handle = pcap.open_dead(inMemory, Int32(CaptureReader.maximumFrameLength)) else {
-      throw CaptureError(.invalidFilter, "libpcap cannot compile for \(linkType)")
-    }
-    defer { pcap.close(handle) }
-    let unknownMask: UInt32 = 0xffff_ffff
-    guard pcap.compile(handle, &program, expression, 1, unknownMask) == 0 else {
-      let reason = pcap.geterr(handle).map { String(cString: $0) } ?? "unknown reason"
-      throw CaptureError(
-        .invalidFilter, "libpcap refuses the filter for \(linkType): \(reason)",
-        remedy: "see man pcap-filter")
+
+    deinit { library.pointee.freecode(&program) }
+
+    func matches(_ bytes: RawSpan, _ wireLength: Int) -> Bool {
+      bytes.withUnsafeBytes { buffer in
+        var header = pcap_pkthdr()
+        header.caplen = UInt32(clamping: buffer.count)
+        header.len = UInt32(clamping: wireLength)
+        let start = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        return library.pointee.offline_filter(&program, &header, start) != 0
+      }
     }
   }
-
-  deinit { library.pointee.freecode(&program) }
-
-  func matches(_ bytes: RawSpan, _ wireLength: Int) -> Bool {
-    bytes.withUnsafeBytes { buffer in
-      var header = pcap_pkthdr()
-      header.caplen = UInt32(clamping: buffer.count)
-      header.len = UInt32(clamping: wireLength)
-      let start = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
-      return library.pointee.offline_filter(&program, &header, start) != 0
+#else
+  /// What stands for a program where there is no libpcap to compile it.
+  private final class FilterProgram {
+    init(_ expression: String, _ linkType: LinkType) throws(CaptureError) {
+      throw CaptureError(
+        .invalidFilter, "a filter is compiled by libpcap, which this platform does not have",
+        remedy: "filter the capture where there is one, or the events by SessionFilter")
     }
+
+    func matches(_ bytes: RawSpan, _ wireLength: Int) -> Bool { false }
   }
-}
+#endif

@@ -76,8 +76,11 @@ extension ConformanceReport {
   /// - Parameters:
   ///   - baseline: The baseline.
   ///   - today: The day in UTC, as `2027-01-31`.
+  ///   - removed: Files that are known to be there no more.
   /// - Returns: The entries, in the order of their file.
-  public func unmatched(of baseline: Baseline, on today: String) -> [Baseline.Entry] {
+  public func unmatched(
+    of baseline: Baseline, on today: String, without removed: Set<String> = []
+  ) -> [Baseline.Entry] {
     let judged = Dictionary(results.map { ($0.key, $0) }) { first, _ in first }
     let found = Set(
       results.flatMap { result in result.findings.map { $0.key(in: result) } }
@@ -86,7 +89,8 @@ extension ConformanceReport {
     // A capture of another day has another name; where some have the same, what was found in others may still be there.
     let areNamesKept = baseline.entries.contains { !inputs.isDisjoint(with: $0.files) }
     return baseline.entries.filter { entry in
-      let hasFiles = !entry.files.isEmpty && inputs.isSuperset(of: entry.files)
+      let known = areNamesKept ? inputs.union(removed) : inputs
+      let hasFiles = !entry.files.isEmpty && known.isSuperset(of: entry.files)
       guard !entry.hasExpired(on: today), !found.contains(entry.key), hasFiles || !areNamesKept
       else { return false }
       guard subjects.contains(entry.subject) else {

@@ -13,18 +13,19 @@ extension Catalogue {
     // Two versions may have one identifier for different clauses.
     let counts = Dictionary(rows.map { ($0.id, 1) }, uniquingKeysWith: +)
     let names = rows.map { counts[$0.id] == 1 ? $0.id : "\($0.spec)/\($0.id)" }
-    let width = names.map(\.count).max() ?? 0
-    var text = ""
+    let width = names.map(\.utf8.count).max() ?? 0
+    var text: [UInt8] = []
     for (clause, name) in zip(rows, names) {
       text.append(name, upTo: width)
       text.append(clause.level.rawValue, upTo: 6)
       text.append(clause.status.rawValue, upTo: 12)
       text.append(clause.scope.rawValue, upTo: 10)
-      text += clause.summary
-      text += "\n"
+      text.append(contentsOf: clause.summary.utf8)
+      text.append(0x0A)
     }
     let checked = rows.count { $0.status.isChecked }
-    return text + "\(checked) of \(rows.count) clauses checked\n"
+    return String(decoding: text, as: UTF8.self)
+      + "\(checked) of \(rows.count) clauses checked\n"
   }
 
   /// Returns what there is to say about a clause, or which clauses a section has.
@@ -96,13 +97,15 @@ extension Clause.Status {
   }
 }
 
-extension String {
-  /// Appends a word in place, with blanks behind it up to a width, and two more.
+extension [UInt8] {
+  /// Appends a word of ASCII, with blanks behind it up to a width, and two more.
   fileprivate mutating func append(_ word: String, upTo width: Int) {
-    self += word
-    self += String(repeating: " ", count: max(0, width - word.count) + 2)
+    append(contentsOf: word.utf8)
+    append(contentsOf: repeatElement(0x20, count: Swift.max(0, width - word.utf8.count) + 2))
   }
+}
 
+extension String {
   /// Returns the text with blanks behind it up to a width.
   func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))

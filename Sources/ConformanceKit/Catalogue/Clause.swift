@@ -114,7 +114,7 @@ public struct Clause: Sendable, Hashable {
   ///   - spec: The standard.
   /// - Throws: ``ConformanceError`` for a key that is missing or has a value that there is not.
   init(_ entry: JSONValue, of spec: String) throws(ConformanceError) {
-    let fields = ClauseFields(entry, of: spec)
+    var fields = ClauseFields(entry, of: spec)
     id = try fields.text("id")
     self.spec = spec
     section = try fields.text("section")
@@ -125,13 +125,13 @@ public struct Clause: Sendable, Hashable {
     observable = try fields.choice("observable")
     scope = try fields.choice("scope")
     passive = try fields.text("passive")
-    check = entry["check"]?.text
-    inconclusive = entry["inconclusive"]?.text
-    example = entry["example"]?.text
-    aliases = entry["aliases"]?.elements?.compactMap(\.text)
-    note = entry["note"]?.text
+    check = fields.optional("check")?.text
+    inconclusive = fields.optional("inconclusive")?.text
+    example = fields.optional("example")?.text
+    aliases = fields.optional("aliases")?.elements?.compactMap(\.text)
+    note = fields.optional("note")?.text
     source = try fields.text("source")
-    printedAs = entry["printed_as"]?.text
+    printedAs = fields.optional("printed_as")?.text
   }
 
   /// Creates a clause of the SDK, which its client keeps.
@@ -155,22 +155,34 @@ public struct Clause: Sendable, Hashable {
   }
 }
 
-/// The keys of a catalogue's entry that must be there.
+/// The keys of a catalogue's entry, which mostly are asked for in the order in which they stand.
 private struct ClauseFields {
-  private let entry: JSONValue
+  private let members: [JSONMember]
   private let spec: String
+  /// Where the next key is looked for first.
+  private var place = 0
 
   init(_ entry: JSONValue, of spec: String) {
-    self.entry = entry
+    if case .object(let members) = entry { self.members = members } else { members = [] }
     self.spec = spec
   }
 
-  func text(_ key: String) throws(ConformanceError) -> String {
-    guard let text = entry[key]?.text else { throw error("has no \(key)") }
+  mutating func optional(_ key: String) -> JSONValue? {
+    for step in members.indices {
+      let index = (place + step) % members.count
+      guard members[index].key == key else { continue }
+      place = index + 1
+      return members[index].value
+    }
+    return nil
+  }
+
+  mutating func text(_ key: String) throws(ConformanceError) -> String {
+    guard let text = optional(key)?.text else { throw error("has no \(key)") }
     return text
   }
 
-  func choice<Choice: RawRepresentable<String>>(
+  mutating func choice<Choice: RawRepresentable<String>>(
     _ key: String
   ) throws(ConformanceError) -> Choice {
     let name = try text(key)
@@ -178,8 +190,8 @@ private struct ClauseFields {
     return choice
   }
 
-  private func error(_ message: String) -> ConformanceError {
-    let id = entry["id"]?.text ?? "without an identifier"
+  private mutating func error(_ message: String) -> ConformanceError {
+    let id = optional("id")?.text ?? "without an identifier"
     return ConformanceError(.badCatalogue, "the clause \(id) of \(spec) \(message)")
   }
 }

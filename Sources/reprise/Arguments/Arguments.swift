@@ -4,6 +4,8 @@ import RepriseCore
 struct Arguments: Sendable, Equatable {
   /// The words that are no options.
   private(set) var operands: [String] = []
+  /// How to see what the command takes, for messages.
+  let helpHint: String
   private var values: [String: [String]] = [:]
 
   /// The first of the operands; empty without one.
@@ -36,6 +38,7 @@ struct Arguments: Sendable, Equatable {
   ///   - spec: What the command takes.
   /// - Throws: ``UsageError`` for anything else.
   init(_ words: [String], for spec: CommandSpec) throws(UsageError) {
+    helpHint = spec.helpHint
     var rest = words[...]
     while let word = rest.popFirst() {
       if word == "--" {

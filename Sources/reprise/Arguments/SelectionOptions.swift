@@ -29,7 +29,7 @@ extension SessionFilter {
         let text = arguments.value(option)
         _ = try SessionFilter(all: [], from: text, memory: memory)
       } catch {
-        throw UsageError("--\(option.name): \(error.message)", "type reprise help convert")
+        throw UsageError("--\(option.name): \(error.message)", arguments.helpHint)
       }
     }
     do {

@@ -17,6 +17,7 @@ struct BaselineOptions {
 
   private let accepted: Baseline?
   private let output: (path: String, file: OutputFile, old: Baseline?)?
+  private let folders: [String]
 
   /// Whether a report is compared with one.
   var isUsed: Bool { accepted != nil || output != nil }
@@ -25,9 +26,13 @@ struct BaselineOptions {
   /// - Parameters:
   ///   - arguments: The options.
   ///   - inputs: The files that are read, none of which may be overwritten.
+  ///   - folders: The folders all sessions of which are read: what was found in a file of theirs is gone with it.
   ///   - ownsForce: Whether `--force` is for baselines alone.
   /// - Throws: ``UsageError``, ``OutputError``, and what says where a file is no baseline.
-  init(_ arguments: Arguments, inputs: [String], ownsForce: Bool = true) throws {
+  init(
+    _ arguments: Arguments, inputs: [String], folders: [String] = [], ownsForce: Bool = true
+  ) throws {
+    self.folders = folders
     let path = arguments.value(Self.baseline)
     accepted = try path.map { try Self.read($0, "--baseline") }
     guard let target = arguments.value(Self.write) else {
@@ -68,6 +73,14 @@ struct BaselineOptions {
     accepted?.accepts(finding, of: clause, on: Self.today) ?? false
   }
 
+  /// The files of entries that were in a folder which is read, and are there no more.
+  private func removed(from baseline: Baseline) -> Set<String> {
+    let starts = folders.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
+    return Set(baseline.entries.flatMap(\.files)).filter { file in
+      starts.contains(where: file.hasPrefix) && access(file, F_OK) != 0
+    }
+  }
+
   private static var today: String { String(ConvertCommand.now.description.prefix(10)) }
 
   /// Returns a report with what is accepted told as accepted; writes the baseline if that is asked for.
@@ -84,7 +97,8 @@ struct BaselineOptions {
   ) throws -> ConformanceReport {
     let today = Self.today
     func mended(_ baseline: Baseline) throws -> Set<Baseline.Entry> {
-      let unmatched = isWhole ? report.unmatched(of: baseline, on: today) : []
+      guard isWhole else { return [] }
+      let unmatched = report.unmatched(of: baseline, on: today, without: removed(from: baseline))
       return unmatched.isEmpty ? [] : try findMended(unmatched)
     }
     if let accepted {

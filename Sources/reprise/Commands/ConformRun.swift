@@ -41,11 +41,13 @@ enum ConformRun {
     _ all: [String], _ arguments: Arguments, _ console: Console
   ) throws -> ExitStatus {
     let shard = try Shard(arguments)
+    // Whether what is gone was in a file of another part nobody knows here.
+    let folders = shard == nil ? all.filter(SessionFolder.isFolder) : []
     let all = try SessionFolder.expand(all, console)
     let places = try shard?.places(of: all)
     let files = places?.map { all[$0] } ?? all
     let run = try InputRun(files, arguments, console, output: nil)
-    let baseline = try BaselineOptions(arguments, inputs: files)
+    let baseline = try BaselineOptions(arguments, inputs: files, folders: folders)
     var judging = try options(arguments, baseline)
     judging.connections = try arguments.value(client).map {
       try connections(of: $0, run, judging.memory)

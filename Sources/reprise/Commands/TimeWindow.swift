@@ -11,7 +11,7 @@ final class TimeWindow {
     do {
       filter = try SessionFilter(
         all: [], from: arguments.value(.from), to: arguments.value(.to), memory: 0)
-    } catch { throw UsageError(error.message, "type reprise help convert") }
+    } catch { throw UsageError(error.message, arguments.helpHint) }
   }
 
   /// Tells whether a moment is in it.

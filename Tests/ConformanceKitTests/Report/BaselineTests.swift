@@ -191,11 +191,16 @@ struct BaselineTests {
       try Baseline(reading: Array(text.utf8), file: "b.json").check(against: .bundled())
     }
     for clause in ["mqtt-5.0/MQTT-3.3.2-3", "sdk/step", "sdk/SDK-channel-40"] { try check(clause) }
-    for clause in ["mqtt-5.0/MQTT-9.9.9-9", "mqtt-3.1.1/U5-3.3.4-1"] {
+    let strange = [
+      ("mqtt-5.0/MQTT-9.9.9-9", "clause mqtt-5.0/MQTT-9.9.9-9"),
+      ("mqtt-3.1.1/U5-3.3.4-1", "clause mqtt-3.1.1/U5-3.3.4-1"),
+      ("mqtt-4.0/MQTT-3.3.2-3", "standard mqtt-4.0"), ("sdks/step", "standard sdks"),
+    ]
+    for (clause, missing) in strange {
       let error = #expect(throws: BaselineError.self) { try check(clause) }
       #expect(
         error?.description
-          == "b.json: line 3: there is no clause \(clause); remove the entry, or correct it by "
+          == "b.json: line 3: there is no \(missing); remove the entry, or correct it by "
           + "reprise conform list")
     }
   }
