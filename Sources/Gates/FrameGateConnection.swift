@@ -10,56 +10,51 @@ final class FrameGateConnection {
   /// The number of the connection, in the order in which clients came.
   let number: UInt64
   private let client: TCPSocket
-  private let isPassing: Bool
-  private var outbox = OutputBuffer()
-  private var heads = HTTPHeadReader()
-  private var framer = WebSocketFramer(limit: 16 << 20)
-  private var assembler = WebSocketAssembler()
+  private var machine: WebSocketServerMachine
+  /// Whether nothing is written any more, once what waits is.
+  private var isFinishing = false
   private var hasShut = false
   private var isClientOver = false
 
-  /// The client's handshake; nil before it is whole.
-  private(set) var request: WebSocketRequest?
-  /// Whether the handshake was answered, in whatever way.
-  private(set) var isAnswered = false
-  /// Whether messages can be sent.
-  private(set) var isOpen = false
   /// Whether the client has sent a Close frame.
   private(set) var hasSaidGoodbye = false
   /// How many messages the client has sent.
   private(set) var messages = 0
-  /// Whether the gate has begun to end the connection.
-  private(set) var isEnding = false
-  /// Whether the gate has sent a Close frame, and waits for the client's.
-  private var awaitsGoodbye = false
-  /// When to wait no longer for the client to close.
-  private(set) var endsBy: Timestamp?
   /// What came and was not told yet.
   private var told: [ClientEvent] = []
 
-  /// How long a client has to close its side, in nanoseconds.
-  private static let closingTime: Int64 = 5_000_000_000
-
   /// Takes a client's connection.
-  init(_ number: UInt64, client: TCPSocket, isPassing: Bool) {
+  init(_ number: UInt64, client: TCPSocket, isPassing: Bool, at now: Timestamp) {
     self.number = number
     self.client = client
-    self.isPassing = isPassing
+    machine = WebSocketServerMachine(Self.options, at: now) { _ in isPassing ? .accept : nil }
+    machine.holdsClose = !isPassing
   }
+
+  /// Nothing is agreed on, nothing is asked, and the client has the time that the gate's owner gives it.
+  private static let options = WebSocketServerOptions(
+    acceptsDeflate: false,
+    limits: WebSocketServerLimits(
+      message: 16 << 20, handshakeTime: .seconds(86_400), pingInterval: .seconds(86_400)))
 
   /// What to wait for on the socket.
   var interest: pollfd {
     var events: Int32 = 0
     if !isClientOver { events |= Int32(POLLIN) }
-    if !outbox.isEmpty { events |= Int32(POLLOUT) }
+    if !machine.output.isEmpty { events |= Int32(POLLOUT) }
     return pollfd(fd: client.number, events: Int16(truncatingIfNeeded: events), revents: 0)
   }
 
+  /// Whether the client's handshake is whole.
+  var hasHandshake: Bool { machine.request != nil || isAnswered }
+  /// Whether the handshake was answered, in whatever way.
+  var isAnswered: Bool { machine.phase != .handshake }
+  /// Whether the gate has begun to end the connection.
+  var isEnding: Bool { isAnswered && machine.phase != .open }
   /// Whether nothing can happen on the connection any more.
-  func isOver(_ now: Timestamp) -> Bool {
-    if isClientOver { return true }
-    return endsBy.map { $0 <= now } ?? false
-  }
+  var isOver: Bool { isClientOver }
+  /// When to look again, whatever happens.
+  var deadline: Timestamp? { machine.deadline }
 
   /// Takes what came.
   func takeEvents() -> [ClientEvent] {
@@ -71,83 +66,94 @@ final class FrameGateConnection {
 
   /// Accepts the handshake.
   /// - Returns: Whether there is one.
-  func accept() -> Bool {
-    guard let request, !isAnswered else { return false }
-    answer(WebSocketResponse(accepting: request, subprotocol: nil).head)
-    isOpen = true
-    told.append(.connected(.init()))
+  func accept(at now: Timestamp) -> Bool {
+    guard machine.request != nil else { return false }
+    follow(machine.answer(.accept, at: now))
     return true
   }
 
   /// Answers the handshake so that no connection comes of it.
   /// - Returns: Whether there is one.
-  func refuse(_ refusal: FrameGate.Refusal) -> Bool {
-    guard let request, !isAnswered else { return false }
-    let other = WebSocketRequest(target: "/", fields: [.init("Sec-WebSocket-Key", "no key")])
-    switch refusal {
-    case .status(let status):
-      answer(
+  func refuse(_ refusal: FrameGate.Refusal, at now: Timestamp) -> Bool {
+    guard let request = machine.request else { return false }
+    let head =
+      switch refusal {
+      case .status(let status):
         HTTPHead(
           startLine: "HTTP/1.1 \(status) \(status == 200 ? "OK" : "Refused")",
-          fields: [.init("Content-Length", "0"), .init("Connection", "close")]))
-    case .wrongAccept:
-      answer(WebSocketResponse(accepting: other, subprotocol: nil).head)
-    case .foreignSubprotocol:
-      answer(WebSocketResponse(accepting: request, subprotocol: "nobody.asked").head)
-    }
-    finish()
+          fields: [.init("Content-Length", "0"), .init("Connection", "close")])
+      case .wrongAccept:
+        WebSocketResponse(
+          accepting: WebSocketRequest(
+            target: "/", fields: [.init("Sec-WebSocket-Key", "no key")]), subprotocol: nil
+        ).head
+      case .foreignSubprotocol:
+        WebSocketResponse(accepting: request, subprotocol: "nobody.asked").head
+      }
+    follow(machine.refuse(by: head, at: now))
     return true
-  }
-
-  private func answer(_ head: HTTPHead) {
-    isAnswered = true
-    outbox.append(head.bytes)
   }
 
   /// Sends a message.
   /// - Returns: Whether the connection is open.
-  func send(_ bytes: [UInt8], isText: Bool) -> Bool {
-    guard isOpen, !isEnding else { return false }
-    outbox.append(WebSocketFrame(isText ? .text : .binary, bytes).encoded())
+  func send(_ bytes: [UInt8], isText: Bool, at now: Timestamp) -> Bool {
+    guard machine.phase == .open else { return false }
+    follow(machine.send(.frame(WebSocketFrame(isText ? .text : .binary, bytes)), at: now))
     return true
   }
 
   /// Sends a Close frame, and waits for the client's.
   /// - Returns: Whether the connection is open.
-  func close(_ code: UInt16) -> Bool {
-    guard isOpen, !isEnding else { return false }
-    sendClose(code)
-    if hasSaidGoodbye { finish() } else { awaitsGoodbye = true }
-    isEnding = true
+  func close(_ code: UInt16, at now: Timestamp) -> Bool {
+    guard machine.phase == .open else { return false }
+    follow(machine.send(.close(code: code, reason: ""), at: now))
     return true
   }
 
   /// Answers the client's Close frame; a client that leaves without one needs no answer.
   /// - Returns: Whether that is done.
-  func answerClose() -> Bool {
-    guard isOpen else { return isEnding }
-    guard hasSaidGoodbye else { return false }
-    sendClose(1_000)
-    finish()
+  func answerClose(at now: Timestamp) -> Bool {
+    if isEnding { return true }
+    return machine.heldClose != nil && close(1_000, at: now)
+  }
+
+  /// Ends the connection without a Close frame.
+  /// - Returns: Whether its handshake has come.
+  func lose(at now: Timestamp) -> Bool {
+    guard hasHandshake else { return false }
+    follow(isAnswered ? machine.send(.drop, at: now) : machine.refuse(by: nil, at: now))
     return true
   }
 
-  private func sendClose(_ code: UInt16) {
-    let payload = [UInt8(code >> 8), UInt8(truncatingIfNeeded: code)]
-    outbox.append(WebSocketFrame(.close, payload).encoded())
+  private func follow(_ orders: [WebSocketServerMachine.Order]) {
+    for order in orders {
+      switch order {
+      case .open: told.append(.connected(.init()))
+      case .tell(.text(let text)): take(.text(text))
+      case .tell(.binary(let bytes)): take(.binary(bytes))
+      case .tell(.closed(.byClient)), .tell(.closed(.byServer)): hasSaidGoodbye = true
+      case .tell: break
+      case .finish: isFinishing = true
+      case .cut: isClientOver = true
+      }
+    }
+    if machine.heldClose != nil { hasSaidGoodbye = true }
   }
 
-  /// Sends nothing more.
-  func finish() { isEnding = true }
+  private func take(_ message: ClientEvent) {
+    messages += 1
+    told.append(message)
+  }
 
   // MARK: The socket
 
   /// Does what can be done on the socket.
-  func service(_ happened: Int16, _ buffer: inout [UInt8]) {
+  func service(_ happened: Int16, _ buffer: inout [UInt8], at now: Timestamp) {
     guard happened != 0 else { return }
     while !isClientOver {
       switch client.read(into: &buffer) {
-      case .bytes(let count): take(buffer[..<count])
+      case .bytes(let count):
+        follow(machine.received(buffer.span.bytes.extracting(first: count), at: now))
       case .later: return
       case .end, .failed: isClientOver = true
       }
@@ -156,60 +162,16 @@ final class FrameGateConnection {
 
   /// Writes what can be written, and says that it was all when it was.
   func settle(_ now: Timestamp) {
-    if !outbox.isEmpty {
-      guard let count = client.write(outbox.waiting) else {
+    follow(machine.passed(at: now, isReading: true))
+    if !machine.output.isEmpty {
+      guard let count = client.write(machine.output.waiting) else {
         isClientOver = true
         return
       }
-      outbox.removeFirst(count)
+      machine.output.removeFirst(count)
     }
-    guard isEnding, !awaitsGoodbye, outbox.isEmpty, !hasShut else { return }
+    guard isFinishing, machine.output.isEmpty, !hasShut else { return }
     hasShut = true
     if !client.shutdownWriting() { isClientOver = true }
-    endsBy = Timestamp(nanoseconds: now.nanoseconds &+ Self.closingTime)
-  }
-
-  private func take(_ piece: ArraySlice<UInt8>) {
-    var bytes = Array(piece)
-    if request == nil {
-      guard case .head(let head, let used) = heads.consume(bytes.span.bytes) else { return }
-      request = WebSocketRequest(head)
-      bytes.removeFirst(used)
-      if isPassing { _ = accept() }
-    }
-    guard isOpen, !bytes.isEmpty else { return }
-    var frames: [WebSocketFrame] = []
-    do throws(WebSocketFramingError) {
-      try framer.consume(bytes.span.bytes) { wire, _, _ in
-        if let frame = WebSocketFrame(bytes: Array(copying: wire)) { frames.append(frame) }
-      }
-      for frame in frames { take(frame) }
-    } catch {
-      for frame in frames { take(frame) }
-      // What can't be cut into frames is a broken client; the rest of it is not looked at.
-      isClientOver = true
-    }
-  }
-
-  private func take(_ frame: WebSocketFrame) {
-    switch frame.header.opcode {
-    case .ping:
-      if isOpen, !isEnding { outbox.append(WebSocketFrame(.pong, frame.payload).encoded()) }
-    case .close:
-      hasSaidGoodbye = true
-      if awaitsGoodbye {
-        awaitsGoodbye = false
-      } else if isPassing {
-        _ = answerClose()
-      }
-    default:
-      guard let message = frame.withView(from: .client, { assembler.take($0) }) else { return }
-      // What is longer than is kept is no message to go by.
-      guard message.isComplete else { return isClientOver = true }
-      messages += 1
-      told.append(
-        message.isText
-          ? .text(String(decoding: message.data, as: UTF8.self)) : .binary(message.data))
-    }
   }
 }

@@ -54,12 +54,13 @@ final class FrameGateLoop {
   private func wait() {
     var files = [pollfd(fd: isAccepting ? listener.number : -1, events: Int16(POLLIN), revents: 0)]
     for connection in connections { files.append(connection.interest) }
-    var deadlines = pending.deadlines + connections.compactMap(\.endsBy)
+    var deadlines = pending.deadlines + connections.compactMap(\.deadline)
     // Behind it the listener itself tells whether somebody comes.
     if let pausesUntil, pausesUntil > clock.now { deadlines.append(pausesUntil) }
     waker.wait(on: &files, milliseconds: deadlines.min().map(clock.milliseconds) ?? -1)
+    let now = clock.now
     for (index, connection) in connections.enumerated() {
-      connection.service(files[1 + index].revents, &buffer)
+      connection.service(files[1 + index].revents, &buffer, at: now)
     }
     if files[0].revents != 0 { accept() }
   }
@@ -76,7 +77,8 @@ final class FrameGateLoop {
       trouble = nil
       lastNumber += 1
       connections.append(
-        FrameGateConnection(lastNumber, client: client, isPassing: events != nil))
+        FrameGateConnection(
+          lastNumber, client: client, isPassing: events != nil, at: clock.now))
       orders.lastConnection = lastNumber
     } catch {
       trouble = error.message
@@ -91,13 +93,13 @@ final class FrameGateLoop {
       connection.settle(now)
       events?.append(connection.takeEvents())
     }
-    for connection in connections where connection.isOver(now) && connection.isAnswered {
+    for connection in connections where connection.isOver && connection.isAnswered {
       events?.append([.closed(.lost("the client is gone"))])
     }
-    for connection in connections where connection.isOver(now) && connection.hasSaidGoodbye {
+    for connection in connections where connection.isOver && connection.hasSaidGoodbye {
       lastGoodbye = connection.number
     }
-    connections.removeAll { $0.isOver(now) }
+    connections.removeAll(where: \.isOver)
   }
 
   // MARK: Orders
@@ -113,24 +115,22 @@ final class FrameGateLoop {
     _ pending: inout PendingOrders<FrameGateCommand>.Pending
   ) -> UInt64? {
     if let number = pending.ending { return connection(number) == nil ? number : nil }
-    let last = connection(lastNumber)
+    let (last, now) = (connection(lastNumber), clock.now)
     let isDone: Bool
     switch pending.command {
-    case .accept: isDone = last?.accept() ?? false
-    case .refuse(let refusal): isDone = last?.refuse(refusal) ?? false
-    case .send(let bytes, let isText): isDone = last?.send(bytes, isText: isText) ?? false
-    case .close(let code): isDone = last?.close(code) ?? false
+    case .accept: isDone = last?.accept(at: now) ?? false
+    case .refuse(let refusal): isDone = last?.refuse(refusal, at: now) ?? false
+    case .send(let bytes, let isText): isDone = last?.send(bytes, isText: isText, at: now) ?? false
+    case .close(let code): isDone = last?.close(code, at: now) ?? false
     case .answerClose:
       guard let last else { return lastNumber }
-      isDone = last.answerClose()
+      isDone = last.answerClose(at: now)
     case .lose:
       guard let last else {
         // A client may break the connection itself behind its Close frame.
         return lastNumber > 0 && lastGoodbye == lastNumber ? lastNumber : nil
       }
-      guard last.request != nil else { return nil }
-      last.finish()
-      isDone = true
+      isDone = last.lose(at: now)
     case .awaitHandshake, .awaitMessages, .awaitGoodbye: return look(pending.command)
     }
     guard isDone, let last else { return nil }
@@ -145,7 +145,7 @@ final class FrameGateLoop {
     switch command {
     case .awaitHandshake(let after):
       guard lastNumber > after else { return nil }
-      return connection(lastNumber).map { $0.request != nil } ?? true ? lastNumber : nil
+      return connection(lastNumber).map { $0.hasHandshake } ?? true ? lastNumber : nil
     case .awaitMessages(let number, let count):
       return connection(number).map { $0.messages >= count } ?? true ? number : nil
     case .awaitGoodbye(let number):

@@ -44,6 +44,8 @@ package final class ProxyRecorder: ProxyTap {
       address: client.listener.address, port: upstream.shownPort ?? client.listener.port)
     recorder.open(
       client.connection, from: client.address, to: server,
+      // The proxy hears a client of its own host at once, and the server from wherever that is.
+      seenFrom: client.address.isOnOneHost(with: server) ? .client : .nowhere,
       comments: ["\(client.address) connects to \(client.listener), for \(upstream.name)"],
       at: time)
   }

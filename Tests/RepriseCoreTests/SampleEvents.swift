@@ -67,7 +67,8 @@ enum Sample {
     context(at: 60),
     .closed(
       ConnectionClosing(
-        how: .fin, firstFrame: 9, firstTime: time, isLate: true, clientSilence: 12_500_000_000)))
+        how: .fin, firstFrame: 9, firstTime: time, isLate: true, clientSilence: 12_500_000_000,
+        clientRest: 0, serverRest: 45_000_000_000)))
 
   static let closing = Event(
     context(at: 60), .closed(ConnectionClosing(how: .reset, firstFrame: 9, firstTime: time)))

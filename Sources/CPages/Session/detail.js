@@ -45,7 +45,7 @@ class Detail {
       close,
       element("h2", { className: pictureOf(event).style }, element("span", { className: "type" }, event.type)),
       element("p", { className: "lead soft" },
-        way, element("span", {}, `connection ${connection.number}, ${connection.name}`),
+        way, element("span", {}, `connection ${connection.place.slice(1)}, ${connection.name}`),
         element("span", {}, `frame ${fields.frame}`), element("code", {}, fields.time), permalink),
       ...event.findings.map((number) => this.finding(session_finding(this.page, number))),
       ...this.linked(event), element("h3", {}, "Fields"), this.fields(fields, ""),
@@ -66,7 +66,9 @@ class Detail {
     const { findings } = session;
     if (findings.length === 0) {
       return element("div", {}, element("h2", {}, "Findings"),
-        element("p", { className: "soft" }, "No clause of MQTT or WebSocket was found violated."));
+        element("p", { className: "soft" }, session.facts.total === 0
+          ? "There was nothing to judge: no MQTT and no WebSocket was found."
+          : "No clause of MQTT or WebSocket was found violated."));
     }
     const box = element("div", {}, element("h2", {}, session.findingCount));
     if (session.facts.untoldFindings > 0) {
@@ -97,7 +99,7 @@ class Detail {
     return element("button", {
       type: "button", className: "link wrap", "data-finding": String(number),
       onclick: () => this.page.select(event, { opens: true }),
-    }, element("code", {}, `${event.clock} #${event.connection.number} `), finding.message);
+    }, element("code", {}, `${event.clock} ${event.connection.place} `), finding.message);
   }
 
   finding(finding) {

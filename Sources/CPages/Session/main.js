@@ -41,7 +41,7 @@ class Page {
     choice.append(element("option", { value: "" }, "All connections"));
     const several = files.length > 1;
     for (const { key, number, client, file, events } of [...connections.values()].slice(0, 5000)) {
-      const name = client === undefined ? "" : ` ${client || '""'}`;
+      const name = client === undefined ? "" : ` ${visible(client) || '""'}`;
       choice.append(element("option", { value: key },
         `#${number}${name}${several ? `, ${file.name}` : ""} (${grouped(events.length)})`));
     }

@@ -22,6 +22,11 @@ function element(tag, properties = {}, ...children) {
   return made;
 }
 
+/** A text in which what steers a terminal, turns the direction of writing or is not seen is written as its number. */
+const visible = (text) => text.replace(
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+  (sign) => `\\u{${sign.charCodeAt(0).toString(16)}}`);
+
 /** A number with its digits in groups. */
 const grouped = (number) => number.toLocaleString("en-US");
 

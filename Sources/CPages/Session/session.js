@@ -69,7 +69,10 @@ class SessionConnection {
   }
 
   /** What it is called: its client if that is known, and its number. */
-  get name() { return this.client === undefined ? `#${this.number}` : this.client || '""'; }
+  get name() { return this.client === undefined ? `#${this.number}` : visible(this.client) || '""'; }
+
+  /** Its number, with its file where there are several. */
+  get place() { return this.file.isOneOfSeveral ? `#${this.number} in ${this.file.name}` : `#${this.number}`; }
 }
 
 /** All that the page shows. */
@@ -81,7 +84,8 @@ class Session {
     REASONS = facts.reasons;
     const seconds = new Map();
     this.files = facts.files.map(({ name, start }) => (
-      { name, start: start === undefined ? 0n : readMoment(start, seconds) }));
+      { name: visible(name), path: name, isOneOfSeveral: facts.files.length > 1,
+        start: start === undefined ? 0n : readMoment(start, seconds) }));
     this.connections = new Map();
     const contexts = [];
     this.events = records.map((record, index) => {
@@ -130,7 +134,7 @@ class Session {
 
   /** The event of a frame on a connection whose type a text names, or else the first; undefined where there is none. */
   eventAt(file, connection, frame, text = "") {
-    const index = this.files.findIndex(({ name }) => name === file);
+    const index = this.files.findIndex(({ path }) => path === file);
     const events = this.connections.get(`${index}:${connection}`)?.events ?? [];
     const words = text.split(/[^A-Z]+/);
     return events.find(({ fields, type }) => fields.frame === frame && words.includes(type))

@@ -65,7 +65,8 @@ class Timeline {
     this.drawn = undefined;
     const nameOf = {
       client: (event) => event.connection.name,
-      topic: (event) => event.topic ?? (event.type === "PUBLISH" ? "?" : "(no topic)"),
+      topic: ({ topic, type }) => (
+        topic !== undefined ? visible(topic) : type === "PUBLISH" ? "?" : "(no topic)"),
       type: (event) => event.type,
     }[this.choice.value];
     const counts = new Map();

@@ -63,11 +63,14 @@ final class PlainStreams {
     let sender = joint.connection.peer(closing.side)
     switch closing.how {
     case .fin:
-      tcp.finish(from: sender) { take(closing.began.time, [], $0, $1) }
+      tcp.finish(from: sender, isPrompt: closing.isPrompt) { take(closing.began.time, [], $0, $1) }
       guard closing.isAnswered else { return }
       tcp.finish(from: sender.other) { take(closing.arrival.time, [], $0, $1) }
-    case .reset: tcp.reset(from: sender) { take(closing.began.time, [], $0, $1) }
-    case .endOfCapture: break
+    case .reset:
+      tcp.reset(from: sender, isPrompt: closing.isPrompt) { take(closing.began.time, [], $0, $1) }
+    case .endOfCapture:
+      guard closing.isPrompt else { return }
+      tcp.acknowledge(sender, isPrompt: true) { take(closing.arrival.time, [], $0, $1) }
     }
   }
 
@@ -89,8 +92,8 @@ final class PlainStreams {
       server = Endpoint(address: server.address, port: known.port)
     }
     var tcp = SyntheticTCP(
-      client: isFirstClient ? opening.first : opening.second, server: server,
-      clientStart: start, serverStart: ~start)
+      client: isFirstClient ? opening.first : opening.second, server: server, start: start,
+      seenFrom: .nowhere)
     guard opening.isFromStart else { return tcp }
     tcp.open {
       take(opening.arrival.time, comments, $0, $1)

@@ -164,8 +164,7 @@ package struct SessionPackets {
     }
     // Numbers that tell connections of the same ports apart, and are the same in every run.
     let start = UInt32(truncatingIfNeeded: number &* 0x9E37_79B1)
-    var tcp = SyntheticTCP(
-      client: client, server: server, clientStart: start, serverStart: ~start)
+    var tcp = SyntheticTCP(client: client, server: server, start: start, seenFrom: .nowhere)
     if opening.isFromStart {
       tcp.open { take(opening.firstTime, comments, $0, $1) }
       comments = []
@@ -207,18 +206,28 @@ package struct SessionPackets {
     guard var connection = connections.removeValue(forKey: context.connection) else { return }
     let first = closing.firstTime
     let (sender, time) = (context.sender, context.time)
+    let isPrompt =
+      !closing.isLate
+      && [closing.clientSilence, closing.clientRest, closing.serverRest].allSatisfy { $0 == nil }
     switch closing.how {
     case .fin:
-      connection.tcp.finish(from: sender) { take(first, connection.comments, $0, $1) }
+      connection.tcp.finish(from: sender, isPrompt: isPrompt) {
+        take(first, connection.comments, $0, $1)
+      }
       if closing.isAnswered {
         connection.tcp.finish(from: sender.other) { take(time, [], $0, $1) }
       } else if time > first {
         // As long as this one it was seen that nothing came.
         connection.tcp.acknowledge(sender.other) { take(time, [], $0, $1) }
       }
-    case .reset: connection.tcp.reset(from: sender) { take(first, connection.comments, $0, $1) }
+    case .reset:
+      connection.tcp.reset(from: sender, isPrompt: isPrompt) {
+        take(first, connection.comments, $0, $1)
+      }
     case .endOfCapture:
-      connection.tcp.acknowledge(sender) { take(time, connection.comments, $0, $1) }
+      connection.tcp.acknowledge(sender, isPrompt: isPrompt) {
+        take(time, connection.comments, $0, $1)
+      }
     }
   }
 

@@ -65,16 +65,17 @@ package struct StreamRecorder {
   ///   - connection: Its number.
   ///   - client: The end that opened it.
   ///   - server: The other end.
+  ///   - vantage: Where the times of the packets are from.
   ///   - comments: What is said of its first packet.
   ///   - time: The time.
   package mutating func open(
-    _ connection: Int, from client: Endpoint, to server: Endpoint, comments: [String],
-    at time: Timestamp
+    _ connection: Int, from client: Endpoint, to server: Endpoint,
+    seenFrom vantage: SyntheticTCP.Vantage, comments: [String], at time: Timestamp
   ) {
     // Numbers that begin with the time, as RFC 9293 section 3.4.1 has it, tell two connections of the same ports apart.
     let start = UInt32(truncatingIfNeeded: time.nanoseconds / 4_000)
     connections[connection] = Connection(
-      tcp: SyntheticTCP(client: client, server: server, clientStart: start, serverStart: ~start),
+      tcp: SyntheticTCP(client: client, server: server, start: start, seenFrom: vantage),
       comments: comments)
     write(connection, 0, time) { $0.open($1) }
   }

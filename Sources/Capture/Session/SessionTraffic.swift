@@ -149,10 +149,13 @@ struct SessionTraffic: TCPConsumer {
       }
       return
     }
+    let isFirstClient = connection.client == .first
     let body = ConnectionClosing(
       how: closing.how, firstFrame: closing.began.frame, firstTime: closing.began.time,
       isAnswered: closing.isAnswered, isLate: closing.isLate,
-      clientSilence: connection.client == .first ? closing.silences.first : closing.silences.second)
+      clientSilence: isFirstClient ? closing.silences.first : closing.silences.second,
+      clientRest: isFirstClient ? closing.rests.first : closing.rests.second,
+      serverRest: isFirstClient ? closing.rests.second : closing.rests.first)
     let direction = Direction(connection, closing.side, closing.arrival)
     emitter.emit(EventView(direction.carrierContext, .closed(body)))
   }

@@ -16,9 +16,7 @@ struct FlowKey: Hashable {
   }
 
   /// Whether both ends are on one host, between which no network is.
-  var isOnOneHost: Bool {
-    lower.address == upper.address || lower.address.isLoopback && upper.address.isLoopback
-  }
+  var isOnOneHost: Bool { lower.isOnOneHost(with: upper) }
 
   /// Compares without a branch for each field: most keys that are compared are equal.
   @inline(__always)
@@ -48,6 +46,13 @@ struct FlowKey: Hashable {
   private static func mix(_ value: UInt64) -> UInt64 {
     let product = value.multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
     return product.high ^ product.low
+  }
+}
+
+extension Endpoint {
+  /// Whether both ends are on one host, between which no network is.
+  package func isOnOneHost(with other: Endpoint) -> Bool {
+    address == other.address || address.isLoopback && other.address.isLoopback
   }
 }
 

@@ -35,9 +35,9 @@ struct HandshakeWatch {
     let (far, near) = (answered &- asked, time &- answered)
     answered = Self.never
     // The system answers a SYN as soon as it answers a SYN with ACK.
-    if near <= far / 2, near < Self.prompt {
+    if near < far / 2, near < Self.prompt {
       nearSide = asker
-    } else if far <= near / 2, far < Self.prompt {
+    } else if far < near / 2, far < Self.prompt {
       nearSide = asker.other
     }
   }

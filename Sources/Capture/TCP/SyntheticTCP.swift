@@ -8,6 +8,17 @@ package struct SyntheticTCP {
   /// Takes a packet in two pieces, its headers and its payload, which are valid during the call only.
   package typealias Taker = (_ header: RawSpan, _ payload: RawSpan) -> Void
 
+  /// Where a capture would have been taken that has the times of the packets: it has what an end says there when that
+  /// end says it.
+  package enum Vantage {
+    /// Between two ends that no network parts.
+    case everywhere
+    /// Beside the client.
+    case client
+    /// Beside neither: nobody knows when something was sent, or how soon it arrived.
+    case nowhere
+  }
+
   private struct End {
     let endpoint: Endpoint
     /// The sequence number of the next byte.
@@ -28,6 +39,7 @@ package struct SyntheticTCP {
   private var client: End
   private var server: End
   private var isOver = false
+  private var hasBegun = false
   private let isIPv4: Bool
 
   /// The most bytes of a segment: what one IP packet holds, whose length has 16 bits.
@@ -53,6 +65,45 @@ package struct SyntheticTCP {
     self.server = End(server, serverStart)
     isIPv4 = client.address.isIPv4 && server.address.isIPv4
     largestSegment = 65_535 - (isIPv4 ? 40 : 60)
+  }
+
+  /// Prepares a connection by whose initial sequence numbers ``vantage(of:)`` knows where it was seen from.
+  /// - Parameters:
+  ///   - client: The end that opens it.
+  ///   - server: The other end.
+  ///   - start: The client's initial sequence number.
+  ///   - vantage: Where it was seen from.
+  package init(client: Endpoint, server: Endpoint, start: UInt32, seenFrom vantage: Vantage) {
+    let serverStart =
+      switch vantage {
+      case .everywhere: start &+ 1 << 31
+      case .client: ~start &+ Self.clientMark
+      case .nowhere: ~start &+ Self.nowhereMark
+      }
+    self.init(client: client, server: server, clientStart: start, serverStart: serverStart)
+  }
+
+  /// What the server's first number is more than the complement of the client's where a connection was seen from beside
+  /// neither end, and from beside the client.
+  private static let nowhereMark: UInt32 = 0x5265_7000
+  private static let clientMark: UInt32 = 0x5265_7001
+
+  /// The window of the segment by which an end says that nothing of the connection was late, and that all was seen
+  /// beside its ends; all others have one byte more.
+  static let promptWindow = UInt16.max - 1
+
+  /// Where a connection was seen from that was written here, by its SYN with ACK or its first segment; nil for others,
+  /// but for one of some thousand million.
+  static func vantage(of segment: borrowing TCPSegment) -> Vantage? {
+    guard segment.flags.contains(.acknowledgment) else { return nil }
+    let isAnswer = segment.flags.contains(.syn)
+    let known = segment.acknowledgmentNumber &- (isAnswer ? 1 : 0)
+    // The same from either end.
+    switch segment.sequenceNumber &- ~known {
+    case Self.nowhereMark: return .nowhere
+    case Self.clientMark: return .client
+    default: return nil
+    }
   }
 
   /// Writes the handshake.
@@ -87,7 +138,8 @@ package struct SyntheticTCP {
   ///   - sender: The end that sent them.
   ///   - take: Takes the packet.
   package mutating func skip(_ count: Int, from sender: Peer, _ take: Taker) {
-    guard !isOver, !self[sender].hasFinished, count > 0 else { return }
+    // In front of the first segment nobody sees what is missing, and that one tells where all was seen from.
+    guard hasBegun, !isOver, !self[sender].hasFinished, count > 0 else { return }
     var left = min(count, Self.mostSkipped)
     while left > 0 {
       // More than a window at once would be no part of the stream to a reader.
@@ -101,10 +153,11 @@ package struct SyntheticTCP {
   /// Writes that an end sends nothing more.
   /// - Parameters:
   ///   - sender: The end.
+  ///   - isPrompt: Whether it is known that nothing was late.
   ///   - take: Takes the packets.
-  package mutating func finish(from sender: Peer, _ take: Taker) {
+  package mutating func finish(from sender: Peer, isPrompt: Bool = false, _ take: Taker) {
     guard !isOver, !self[sender].hasFinished else { return }
-    packet(from: sender, [.fin, .acknowledgment], take: take)
+    packet(from: sender, [.fin, .acknowledgment], isPrompt: isPrompt, take: take)
     self[sender].hasFinished = true
     acknowledge(sender.other, take)
   }
@@ -112,20 +165,22 @@ package struct SyntheticTCP {
   /// Writes that an end breaks the connection off.
   /// - Parameters:
   ///   - sender: The end.
+  ///   - isPrompt: Whether it is known that nothing was late.
   ///   - take: Takes the packet.
-  package mutating func reset(from sender: Peer, _ take: Taker) {
+  package mutating func reset(from sender: Peer, isPrompt: Bool = false, _ take: Taker) {
     guard !isOver else { return }
-    packet(from: sender, [.reset, .acknowledgment], take: take)
+    packet(from: sender, [.reset, .acknowledgment], isPrompt: isPrompt, take: take)
     isOver = true
   }
 
   /// Writes that an end acknowledges what it has received.
   /// - Parameters:
   ///   - sender: The end.
+  ///   - isPrompt: Whether it is known that nothing was late.
   ///   - take: Takes the packet.
-  package mutating func acknowledge(_ sender: Peer, _ take: Taker) {
+  package mutating func acknowledge(_ sender: Peer, isPrompt: Bool = false, _ take: Taker) {
     guard !isOver else { return }
-    packet(from: sender, .acknowledgment, take: take)
+    packet(from: sender, .acknowledgment, isPrompt: isPrompt, take: take)
   }
 
   private subscript(peer: Peer) -> End {
@@ -136,16 +191,21 @@ package struct SyntheticTCP {
   // MARK: Packets
 
   private mutating func packet(
-    from sender: Peer, _ flags: TCPFlags, _ payload: RawSpan = RawSpan(), take: Taker
+    from sender: Peer, _ flags: TCPFlags, _ payload: RawSpan = RawSpan(), isPrompt: Bool = false,
+    take: Taker
   ) {
-    let header = header(from: sender, flags, payload)
+    let header = header(
+      from: sender, flags, window: isPrompt ? Self.promptWindow : .max, payload)
     take(header.span.bytes, payload)
+    hasBegun = true
     let numbers = UInt32(truncatingIfNeeded: payload.byteCount)
     self[sender].next &+= numbers &+ (flags.isDisjoint(with: [.syn, .fin]) ? 0 : 1)
     if flags.contains(.acknowledgment) { self[sender.other].acknowledged = self[sender.other].next }
   }
 
-  private func header(from sender: Peer, _ flags: TCPFlags, _ payload: RawSpan) -> [UInt8] {
+  private func header(
+    from sender: Peer, _ flags: TCPFlags, window: UInt16, _ payload: RawSpan
+  ) -> [UInt8] {
     let (source, destination) = (self[sender], self[sender.other])
     // RFC 9293 section 3.2 and RFC 7323 section 2: the maximum segment size, and the scale of windows.
     let options: [UInt8] =
@@ -156,7 +216,7 @@ package struct SyntheticTCP {
     tcp += Self.big(source.next)
     tcp += Self.big(flags.contains(.acknowledgment) ? destination.next : 0)
     tcp += [UInt8(truncatingIfNeeded: (20 + options.count) << 2), flags.rawValue]
-    tcp += Self.big(UInt16.max) + [0, 0, 0, 0] + options
+    tcp += Self.big(window) + [0, 0, 0, 0] + options
     let addresses =
       Self.bytes(source.endpoint.address, isIPv4) + Self.bytes(destination.endpoint.address, isIPv4)
     let length = tcp.count + payload.byteCount

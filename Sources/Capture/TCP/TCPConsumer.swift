@@ -64,6 +64,17 @@ struct FlowClosing: Sendable {
   /// The longest time for which each side is known to have sent nothing, in nanoseconds; nil where the capture was taken
   /// beside it.
   var silences: (first: Int64?, second: Int64?) = (nil, nil)
+  /// How long before the first FIN or RST each side last showed that it had not ended, in nanoseconds; nil where the
+  /// capture was taken beside it.
+  var rests: (first: Int64?, second: Int64?) = (nil, nil)
+}
+
+extension FlowClosing {
+  /// Whether nothing was late, and the capture was taken beside both ends.
+  var isPrompt: Bool {
+    !isLate
+      && [silences.first, silences.second, rests.first, rests.second].allSatisfy { $0 == nil }
+  }
 }
 
 /// What takes the streams of TCP connections, in an order of both sides that is causally possible and

@@ -111,7 +111,11 @@ extension TCPReassembler {
         FlowClosing(
           how: how, side: began.side, began: began.arrival, arrival: arrival,
           isAnswered: flow[began.side.other].isFinished, isLate: flow.isLate,
-          silences: (flow.silence(of: .first), flow.silence(of: .second))),
+          silences: (flow.silence(of: .first), flow.silence(of: .second)),
+          rests: (
+            flow.rest(of: .first, before: began.arrival),
+            flow.rest(of: .second, before: began.arrival)
+          )),
         on: connection)
     }
     drop(flow)

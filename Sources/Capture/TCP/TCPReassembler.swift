@@ -53,7 +53,9 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     /// How long the handshake took.
     @exclusivity(unchecked) private var handshake = HandshakeWatch()
     /// Whether something arrived late that an end had sent.
-    @exclusivity(unchecked) private(set) var isLate = false
+    @exclusivity(unchecked) private var hasLateness = false
+    /// Where a capture was taken that was not taken, but made of what is known of a connection; nil where it was.
+    @exclusivity(unchecked) private var vantage: SyntheticTCP.Vantage?
     /// The numbers of the networks that its segments came through, from the lower endpoint and from
     /// the upper one; 0 for none.
     var networks: (fromLower: UInt32, fromUpper: UInt32) = (0, 0)
@@ -89,6 +91,11 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     @inline(__always)
     func watch(_ segment: borrowing TCPSegment, of side: Side, at time: Int64) {
       let flags = segment.flags
+      if segments == 1 || flags.contains(.syn) {
+        vantage = vantage ?? SyntheticTCP.vantage(of: segment)
+      } else if vantage == .nowhere, segment.window == SyntheticTCP.promptWindow {
+        vantage = .everywhere
+      }
       guard flags.isDisjoint(with: [.syn, .reset]) else {
         if flags.contains(.syn) {
           handshake.begin(side, isAnswer: flags.contains(.acknowledgment), at: time)
@@ -97,14 +104,14 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       }
       handshake.hear(side, at: time)
       if let value = segment.timestampValue, transits[side.rawValue].read(value, at: time) {
-        isLate = true
+        hasLateness = true
       }
       if flags.contains(.acknowledgment),
         transits[side.other.rawValue].hear(
           segment.acknowledgmentNumber, window: segment.window, isEnd: flags.contains(.fin),
           at: time)
       {
-        isLate = true
+        hasLateness = true
       }
       transits[side.rawValue].begin(at: segment.sequenceNumber, at: time)
       let length = segment.payloadWireLength
@@ -115,15 +122,34 @@ struct TCPReassembler<Consumer: TCPConsumer> {
         segment.sequenceNumber &+ UInt32(truncatingIfNeeded: length)
         &+ (flags.contains(.fin) ? 1 : 0)
       if transits[side.rawValue].send(to: end, isEnd: flags.contains(.fin), at: time) {
-        isLate = true
+        hasLateness = true
       }
     }
+
+    /// Whether something arrived late that an end had sent, or may have.
+    var isLate: Bool { hasLateness || vantage == .nowhere }
 
     /// The longest time for which a side is known to have sent nothing, in nanoseconds; nil where the capture was taken
     /// beside it, which then shows all that it sent when it sent it.
     func silence(of side: Side) -> Int64? {
-      if key.isOnOneHost || handshake.nearSide == side { return nil }
-      return transits[side.rawValue].silence
+      isBeside(side) ? nil : vantage == nil ? transits[side.rawValue].silence : 0
+    }
+
+    /// How long before something a side last showed that it had not ended, in nanoseconds; nil where the capture was
+    /// taken beside it.
+    func rest(of side: Side, before end: Arrival) -> Int64? {
+      guard !isBeside(side) else { return nil }
+      let shown = vantage == nil ? transits[side.rawValue].rested : nil
+      return max(0, end.time.nanoseconds &- (shown ?? start.time.nanoseconds))
+    }
+
+    private func isBeside(_ side: Side) -> Bool {
+      switch vantage {
+      case nil: key.isOnOneHost || handshake.nearSide == side
+      case .everywhere: true
+      case .client: side == .first
+      case .nowhere: false
+      }
     }
 
     subscript(side: Side) -> TCPStream {

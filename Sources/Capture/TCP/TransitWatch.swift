@@ -35,6 +35,10 @@ struct TransitWatch {
   private var firstSeen = Self.never
   /// The longest time for which the end is known to have sent nothing, in nanoseconds.
   private(set) var silence: Int64 = 0
+  /// When it last showed that nothing had been sent behind what was captured; nil where it never did.
+  private(set) var rested: Int64?
+  /// Whether what was sent last was not captured, which may be its end.
+  private var hasLeapt = false
 
   /// What passes between two segments and is looked at, where the length of a tick is known and where not, in nanoseconds.
   private static let pause: Int64 = 2_000_000_000
@@ -86,6 +90,7 @@ struct TransitWatch {
     // It was sent at any time since the last that was seen.
     if time &- lastSent > Self.patience { hole = start }
     (lastEnd, lastSent) = (start, time)
+    hasLeapt = true
     if sent == Self.never { (end, sent) = (start, time) }
   }
 
@@ -98,6 +103,7 @@ struct TransitWatch {
   mutating func rest(at start: UInt32, at time: Int64) {
     guard lastSent != Self.never, start == lastEnd || start == lastEnd &- 1 else { return }
     silence = max(silence, time &- lastSent)
+    if !hasLeapt { rested = time }
   }
 
   /// Takes what the end sends.
@@ -110,7 +116,7 @@ struct TransitWatch {
   mutating func send(to end: UInt32, isEnd: Bool = false, at time: Int64) -> Bool {
     if isEnd { isEnded = true }
     let isNew = lastSent == Self.never || Int32(bitPattern: end &- lastEnd) > 0
-    if isNew { (lastEnd, lastSent) = (end, time) }
+    if isNew { (lastEnd, lastSent, hasLeapt) = (end, time, false) }
     if let hole, !isNew, Int32(bitPattern: end &- hole) <= 0 {
       if end == hole { self.hole = nil }
       return true

@@ -5,6 +5,8 @@ final class TLSKeyLogFile {
   /// The file, as the user named it.
   let path: String
   private var file: InputFile?
+  /// Why it could not be opened the last time.
+  private var trouble: CaptureError?
   private var offset = 0
 
   /// Opens a key log.
@@ -18,15 +20,25 @@ final class TLSKeyLogFile {
       file = try InputFile(path: path)
     } catch {
       guard mayCome, error.code == .notFound else { throw error.inFile(path) }
+      trouble = error
     }
   }
 
-  /// Whether it never came.
-  var isMissing: Bool { file == nil }
+  /// Why nothing could be read of it; nil where it could be opened.
+  var obstacle: String? {
+    guard file == nil, let trouble else { return nil }
+    guard trouble.code != .notFound else { return "\(path) never came: check its path" }
+    // Whoever captures gives the rights of root up before the first frame.
+    return "\(trouble.inFile(path)); a command that captures as root has no rights of root by then"
+  }
 
   /// Reads what has come since the last time; nothing if the system can't read it any more.
   func read() -> [UInt8] {
-    if file == nil { file = try? InputFile(path: path) }
+    if file == nil {
+      do throws(CaptureError) {
+        file = try InputFile(path: path)
+      } catch { trouble = error }
+    }
     var all: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: Self.pieceSize)
     while true {

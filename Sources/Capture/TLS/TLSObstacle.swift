@@ -2,8 +2,8 @@
 enum TLSObstacle: Hashable {
   /// There are no secrets at all; with how both ends agreed on theirs, where that is known.
   case noSecrets(TLSCipherSuite.KeyExchange?)
-  /// There are secrets, but none of this connection.
-  case notAmongSecrets
+  /// There are secrets, but none of this connection, whose key exchange may be known.
+  case notAmongSecrets(TLSCipherSuite.KeyExchange?)
   /// There are secrets of this connection, but not these, which its data is encrypted by.
   case partOfSecrets(missing: [TLSKeyLog.Label])
   /// There are secrets of this connection by name, but they do not decrypt it.
@@ -65,7 +65,9 @@ enum TLSObstacle: Hashable {
     case .ephemeral: "give a key log by --keylog FILE"
     case .halfOfKeys: "give both: --server-key PEM --psk HEX"
     case .partOfSecrets: "give all of the key log of that very session"
-    case .notAmongSecrets, .wrongSecrets: "give the key log of that very session"
+    case .notAmongSecrets(let exchange):
+      "give the key log of that very session" + Self.otherKeys(exchange)
+    case .wrongSecrets: "give the key log of that very session"
     case .wrongKey: "give the key that was in use then by --server-key or --psk, or a key log"
     case .noHandshake: "start the capture before the connection, and take it with -s 0"
     case .plainAnswer: "connect to a port where the server speaks TLS, or without it"

@@ -52,7 +52,7 @@ final class TLSSecrets {
     /// What is wrong with it, where no more comes.
     mutating func finish() -> [String] {
       read()
-      if file.isMissing { return ["\(file.path) never came: check its path"] }
+      if let obstacle = file.obstacle { return [obstacle] }
       secrets.finish(file.path)
       if secrets.count == 0, secrets.wrongLines == 0 {
         let what = size == 0 ? "it is empty" : "none of its lines is one of a key log"

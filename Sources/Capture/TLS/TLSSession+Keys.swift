@@ -49,7 +49,7 @@ extension TLSSession {
     let extensions = serverHello?.extensions
     let isShared = extensions?.hasPreSharedKey == true && extensions?.hasKeyShare == false
     if secrets.isEmpty { return .noSecrets(isShared ? .psk : .other) }
-    return secrets.hasKeys ? .ephemeral(suite) : .notAmongSecrets
+    return secrets.hasKeys ? .ephemeral(suite) : .notAmongSecrets(nil)
   }
 
   /// Takes the keys of a handshake into use that has no others.
@@ -134,7 +134,9 @@ extension TLSSession {
         obstacle = .noSecrets(hasKeyExchange ? serverHello.suite?.keyExchange : nil)
         return
       }
-      obstacle = serverHello.suite.flatMap(obstacleOfKeys) ?? .notAmongSecrets
+      obstacle =
+        serverHello.suite.flatMap(obstacleOfKeys)
+        ?? .notAmongSecrets(hasKeyExchange ? serverHello.suite?.keyExchange : nil)
       return
     }
     guard

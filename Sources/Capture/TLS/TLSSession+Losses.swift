@@ -65,7 +65,7 @@ extension TLSSession {
   func giveUp(_ arrival: Arrival, _ receiver: some TLSReceiver) -> Bool {
     if waiting != nil {
       waiting = nil
-      obstacle = .notAmongSecrets
+      obstacle = .notAmongSecrets(nil)
       return true
     }
     var hasLost = false

@@ -143,11 +143,29 @@ struct ConnectionState {
       return .undecided(.gap(of: .client))
     }
     if let last = self[answerer].lastTime, last.nanoseconds(since: time) > Self.patience {
-      return clocks.differ ? .undecided(.clocksDiffer) : .violation
+      if clocks.differ { return .undecided(.clocksDiffer) }
+      // Who is slow, and answers one after the other, may not have come to it yet.
+      let slowest = longestWait(for: answerer)
+      let isBehind = last.nanoseconds(since: time) <= Self.patience + slowest + slowest
+      return isBehind ? .undecided(.answeredLate) : .violation
     }
     if close.first == answerer { return .undecided(.answererClosed) }
     let awaited = close.time.nanoseconds(since: time)
     return .undecided(awaited > Self.patience ? .shortlySeen : .requesterLeft)
+  }
+}
+
+// How long answers take.
+extension ConnectionState {
+  /// Takes note of how long a request waited for the answer of the server.
+  mutating func noteWait(of request: Moment, _ answer: EventContext) {
+    requests.longestWait.note(answer.time.nanoseconds(since: request.time))
+  }
+
+  /// The longest that an end was seen to let something wait for its answer, in nanoseconds.
+  private func longestWait(for answerer: Peer) -> Int64 {
+    guard answerer == .server else { return exchanges.fromServer.longestWait.nanoseconds }
+    return max(exchanges.fromClient.longestWait.nanoseconds, requests.longestWait.nanoseconds)
   }
 }
 
@@ -160,12 +178,26 @@ struct Closing {
   var time: Timestamp
   /// Whether the other end closed it as well, so that its application was still there.
   var isAnswered: Bool
+  /// Until when each end is known not to have ended the connection; nil where it shows when it did.
+  private let clientWasOpen: Timestamp?
+  private let serverWasOpen: Timestamp?
 
   init(_ closing: ConnectionClosing, _ event: borrowing EventView) {
     how = closing.how
     first = event.context.sender
     time = closing.firstTime
     isAnswered = closing.isAnswered
+    let end = closing.firstTime.nanoseconds
+    clientWasOpen = closing.clientRest.map { Timestamp(nanoseconds: end &- $0) }
+    serverWasOpen = closing.serverRest.map { Timestamp(nanoseconds: end &- $0) }
+  }
+
+  /// Whether it is known that an end had not ended the connection for long behind an earlier moment.
+  ///
+  /// Of a FIN that comes late the first copies may have come to nobody, unless it was captured beside its sender.
+  func showsLateness(of peer: Peer, since earlier: Timestamp) -> Bool {
+    let wasOpen = peer == .client ? clientWasOpen : serverWasOpen
+    return wasOpen?.isLate(since: earlier) ?? true
   }
 
   /// The end of what a WebSocket carries: whoever sends the first Close frame closes it then, and leaves the end of the

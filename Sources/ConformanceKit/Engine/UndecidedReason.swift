@@ -14,6 +14,7 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case clientRefused
   case answererClosed
   case shortlySeen
+  case answeredLate
   case stillSending
   case messageOpen
   case connectNotSeen
@@ -120,6 +121,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .requesterLeft: "the one who waited for the answer ended the connection"
     case .clientRefused: "the server had refused the client, and need not answer"
     case .answererClosed: "the connection was closed instead of an answer, which may be legal"
+    case .answeredLate:
+      "the one who owes the answer gave others late, and may not have come to this one yet"
     case .shortlySeen: "the one who owes the answer was not seen to go on for more than 30 s"
     case .stillSending:
       "the one who owes the answer never paused in what it sent, behind which the answer may have waited"
@@ -156,7 +159,7 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .serverMayBeGone:
       "the client ended the connection, and nothing shows that the server was still there"
     case .endCapturedLate:
-      "the end was captured late, and the server may have ended the connection in time"
+      "the end was captured late, and may have been sent in time"
     case .otherCode: "the server refused by a code that may have another cause"
     case .otherStatus: "the server answered by a status that may have another cause"
     case .versionMayBeKnown: "the server may know the version that was asked for"

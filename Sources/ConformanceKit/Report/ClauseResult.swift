@@ -37,7 +37,7 @@ public struct ClauseResult: Sendable, Hashable {
   /// Where the input did not decide, up to the limit.
   public let places: [UndecidedPlace]
   /// How many violations there are of which no finding is listed, nor another one of their kind.
-  let unlisted: Int
+  package let unlisted: Int
   /// How often the input did not decide, by reason, the most frequent first; empty where scenarios were run.
   let reasons: [UndecidedCount]
 

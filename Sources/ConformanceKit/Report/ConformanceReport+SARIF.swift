@@ -212,9 +212,14 @@ extension ConformanceReport {
     return members + [JSONMember("properties", .object(properties))]
   }
 
+  /// A place in a file: its beginning, as captures have no lines, and some readers leave out what has no region.
   private static func location(_ file: String) -> JSONMember {
     JSONMember(
-      "physicalLocation", ["artifactLocation": ["uri": .string(FileURI.of(file))]])
+      "physicalLocation",
+      [
+        "artifactLocation": ["uri": .string(FileURI.of(file))],
+        "region": ["startLine": .number("1")],
+      ])
   }
 
   /// Text for a message, in which braces would be a place for an argument, and brackets a link.

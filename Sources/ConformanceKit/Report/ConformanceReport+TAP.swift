@@ -59,7 +59,7 @@ extension ConformanceReport {
       text += "      message: \(quoted(finding.message))\n"
       text += "      expected: \(quoted(finding.expected))\n"
       text += "      actual: \(quoted(finding.actual))\n"
-      if !finding.evidence.isEmpty { text += "      rests on:\n" }
+      if !finding.evidence.isEmpty { text += "      rests_on:\n" }
       for packet in finding.evidence {
         text += "        - frame: \(packet.frame)\n          connection: \(packet.connection)\n"
         text += "          role: \(quoted(packet.role))\n"

@@ -13,6 +13,8 @@ final class CaseRecorder {
 
   private let sink = Sink()
   private var recorder: StreamRecorder?
+  /// Where this is, beside the ends of the connections.
+  private let vantage: SyntheticTCP.Vantage
 
   /// The most bytes of a recording.
   static let limit = 32 << 20
@@ -27,6 +29,7 @@ final class CaseRecorder {
     var rotation = PcapngFiles.Rotation()
     rotation.limit = Self.limit
     let kind = plan.driven.kind
+    vantage = kind == .broker ? .client : .nowhere
     let comments =
       ["case \(plan.name): \(plan.driven.title)", subject]
       + (plan.shownValues.isEmpty ? [] : [plan.shownValues])
@@ -41,7 +44,9 @@ final class CaseRecorder {
   var isFull: Bool { recorder?.isFull ?? true }
 
   func open(_ connection: Int, from client: Endpoint, to server: Endpoint, at time: Timestamp) {
-    recorder?.open(connection, from: client, to: server, comments: [], at: time)
+    recorder?.open(
+      connection, from: client, to: server,
+      seenFrom: client.isOnOneHost(with: server) ? .everywhere : vantage, comments: [], at: time)
   }
 
   func note(_ connection: Int, _ comment: String) { recorder?.note(connection, comment) }

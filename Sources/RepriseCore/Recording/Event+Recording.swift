@@ -149,8 +149,15 @@ extension ConnectionClosing {
       firstTime: try fields.time("firstTime"), reason: try fields.optionalString("reason"),
       isAnswered: fields.value("answered") == nil ? true : try fields.bool("answered"),
       isLate: fields.value("late") == nil ? false : try fields.bool("late"),
-      clientSilence: fields.value("clientSilence") == nil
-        ? nil : Int64(try fields.integer("clientSilence")))
+      clientSilence: try fields.optionalInteger("clientSilence"),
+      clientRest: try fields.optionalInteger("clientRest"),
+      serverRest: try fields.optionalInteger("serverRest"))
+  }
+}
+
+extension RecordingFields {
+  fileprivate func optionalInteger(_ key: String) throws(RecordingError) -> Int64? {
+    value(key) == nil ? nil : Int64(try integer(key))
   }
 }
 

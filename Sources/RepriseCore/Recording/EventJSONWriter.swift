@@ -94,10 +94,9 @@ public struct EventJSONWriter: Sendable {
       append(firstFrame: closing.firstFrame, closing.firstTime, to: &buffer)
       if !closing.isAnswered { buffer.append(",\"answered\":false") }
       if closing.isLate { buffer.append(",\"late\":true") }
-      if let silence = closing.clientSilence {
-        buffer.append(",\"clientSilence\":")
-        buffer.append(decimal: Int(silence))
-      }
+      append(nanoseconds: closing.clientSilence, as: ",\"clientSilence\":", to: &buffer)
+      append(nanoseconds: closing.clientRest, as: ",\"clientRest\":", to: &buffer)
+      append(nanoseconds: closing.serverRest, as: ",\"serverRest\":", to: &buffer)
       if let reason = closing.reason {
         buffer.append(",\"reason\":")
         buffer.append(quoted: redaction.shown(reason))
@@ -197,6 +196,14 @@ public struct EventJSONWriter: Sendable {
       appendConnect(packet, to: &buffer)
       append(packet.properties, of: packet, name: ",\"properties\":{", to: &buffer)
     }
+  }
+
+  private func append(
+    nanoseconds: Int64?, as key: StaticString, to buffer: inout [UInt8]
+  ) {
+    guard let nanoseconds else { return }
+    buffer.append(key)
+    buffer.append(decimal: Int(nanoseconds))
   }
 
   private func append(firstFrame: Int, _ time: Timestamp, to buffer: inout [UInt8]) {

@@ -45,7 +45,9 @@ public enum RecordingHelp {
                    answered (false where the other end is not seen to answer), late (true
                    where something that was sent arrived more than a second later),
                    clientSilence (nanoseconds: the longest time for which the client is known
-                   to have sent nothing, where it was captured away from it)
+                   to have sent nothing, where it was captured away from it), clientRest
+                   and serverRest (nanoseconds: how long before its end each was last seen
+                   not to have ended it, where it was captured away from it)
       ATTEMPT      how (failed: there never was a connection; given-up: the client left
                    before the server answered; end-of-capture), server, firstTime (when
                    it was asked for), reason, cause (noNetwork: this machine had none; it is

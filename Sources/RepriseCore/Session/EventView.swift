@@ -156,11 +156,19 @@ public struct ConnectionClosing: Sendable, Hashable {
   /// What comes behind a silence then may have been sent at any time of it, and have been lost on its way until the
   /// network was there again. An acknowledgement that carries nothing shows that all that was sent is there.
   public var clientSilence: Int64?
+  /// How long before the first FIN or RST the client last showed that it had ended nothing, in nanoseconds, where the
+  /// capture was taken away from it; nil where it was taken beside it, or where nobody can know.
+  ///
+  /// An end that is captured may have been sent at any time since, and its first copies have been lost on their way.
+  public var clientRest: Int64?
+  /// The same of the server.
+  public var serverRest: Int64?
 
   /// Creates a closing.
   public init(
     how: How, firstFrame: Int, firstTime: Timestamp, reason: String? = nil, isAnswered: Bool = true,
-    isLate: Bool = false, clientSilence: Int64? = nil
+    isLate: Bool = false, clientSilence: Int64? = nil, clientRest: Int64? = nil,
+    serverRest: Int64? = nil
   ) {
     self.how = how
     self.firstFrame = firstFrame
@@ -169,6 +177,8 @@ public struct ConnectionClosing: Sendable, Hashable {
     self.isAnswered = isAnswered || how != .fin
     self.isLate = isLate
     self.clientSilence = clientSilence
+    self.clientRest = clientRest
+    self.serverRest = serverRest
   }
 
   /// The ways in which a connection ends.

@@ -17,7 +17,7 @@ extension EventPage: JSONRepresentable {
       members.append(JSONMember("withoutAnswer", .array(open)))
     }
     members.append(JSONMember("findings", .array(findings.map { Self.json($0) })))
-    members.append(JSONMember("connection", picture.json(hiding: redaction)))
+    members.append(JSONMember("connection", picture.json(at: context.time, hiding: redaction)))
     if let bytes {
       members.append(JSONMember("size", bytes.count.json))
       members.append(JSONMember("bytes", bytes.hexadecimal.json))
@@ -46,9 +46,11 @@ extension EventPage: JSONRepresentable {
 
 extension ConnectionPicture {
   /// The picture for programs.
-  /// - Parameter redaction: What is not told.
+  /// - Parameters:
+  ///   - time: The moment that it is of.
+  ///   - redaction: What is not told.
   /// - Returns: An object.
-  package func json(hiding redaction: RedactionRules) -> JSONValue {
+  package func json(at time: Timestamp, hiding redaction: RedactionRules) -> JSONValue {
     var members: [JSONMember] = [
       JSONMember("number", number.json), JSONMember("state", phase.rawValue.json),
       JSONMember("protocol", wire.json),
@@ -65,6 +67,18 @@ extension ConnectionPicture {
     if let isSessionPresent { members.append(JSONMember("sessionPresent", isSessionPresent.json)) }
     if let willTopic { members.append(JSONMember("willTopic", redaction.shown(willTopic).json)) }
     if let ending { members.append(JSONMember("how", ending.json)) }
+    members.append(
+      JSONMember(
+        "sent",
+        .array(
+          Peer.allCases.compactMap { peer in
+            sent[peer].map { sent in
+              let silence = max(0, time.nanoseconds(since: sent.last))
+              return JSONValue([
+                "from": peer.rawValue, "events": sent.count, "silence": Double(silence) / 1e9,
+              ])
+            }
+          })))
     members.append(JSONMember("openPings", openPings.json))
     members.append(
       JSONMember(

@@ -109,6 +109,12 @@ struct BaselineOptions {
       console.error("\(output.path): not written, because not everything could be judged")
       return report
     }
+    let unlisted = report.results.reduce(0) { $0 + $1.unlisted }
+    if unlisted > 0 {
+      console.error(
+        "\(output.path): \(unlisted) findings are not in it, as of a clause so many are kept alone; "
+          + "mend what all clients do, or judge fewer files at a time")
+    }
     let written = Baseline(
       of: report, file: output.path, keeping: output.old,
       without: try output.old.map { try mended($0) } ?? [])

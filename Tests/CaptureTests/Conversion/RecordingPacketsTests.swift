@@ -90,6 +90,54 @@ import Wire
     }
   }
 
+  /// What a capture showed of how soon things arrived is not in packets that are made of a recording: they claim it only
+  /// where nothing was late and all was seen beside both ends.
+  @Test(
+    arguments: [.fin, .reset, .endOfCapture] as [ConnectionClosing.How],
+    [(nil, nil, nil, false), (0, nil, nil, false), (nil, 5, nil, false), (nil, nil, 5, false)]
+      + [(nil, nil, nil, true)] as [(Int64?, Int64?, Int64?, Bool)])
+  func `packets claim no more of times than the recording`(
+    _ how: ConnectionClosing.How, _ known: (Int64?, Int64?, Int64?, Bool)
+  ) throws {
+    for (client, isFromStart) in [("10.0.0.1:40000", true), ("10.0.0.2:40000", false)] {
+      func event(_ sender: Peer, _ body: Event.Body, at seconds: Int64) -> Event {
+        Event(
+          EventContext(
+            time: Timestamp(nanoseconds: seconds * 1_000_000_000), frame: 1, connection: 1,
+            sender: sender, wire: .mqtt(.v3_1_1)), body)
+      }
+      let closing = ConnectionClosing(
+        how: how, firstFrame: 1, firstTime: Timestamp(nanoseconds: 90_000_000_000),
+        isAnswered: false, isLate: known.3, clientSilence: known.0, clientRest: known.1,
+        serverRest: known.2)
+      let connect = PacketBytes([0x10, 13, 0, 4, 0x4d, 0x51, 0x54, 0x54, 4, 2, 0, 60, 0, 1, 0x61])
+      let events = [
+        event(
+          .client,
+          .opened(
+            ConnectionOpening(
+              client: client, server: "10.0.0.2:1883", isFromStart: isFromStart, firstFrame: 1,
+              firstTime: Timestamp(nanoseconds: 0))), at: 0),
+        event(.client, .gap(Gap(bytes: 40, reason: .acknowledged)), at: 0),
+        event(.client, .mqtt(connect), at: 1),
+        event(.server, .mqtt(PacketBytes([0x20, 2, 0, 0])), at: 2),
+        event(.client, .closed(closing), at: 90),
+      ]
+      // A connection whose beginning is missing may begin with a hole.
+      let made = Conversions.packets(of: isFromStart ? [events[0]] + events[2...] : events)
+      let ends = try Conversions.events(made.bytes).compactMap { event -> ConnectionClosing? in
+        if case .closed(let closing) = event.body { closing } else { nil }
+      }
+      let end = try #require(ends.first)
+      let isClaimed = !known.3 && known.0 == nil && known.1 == nil && known.2 == nil
+      #expect(ends.count == 1 && end.isLate == !isClaimed)
+      #expect(end.clientSilence == (isClaimed ? nil : 0))
+      // From its first segment on it may have ended at any time.
+      let whole: Int64? = isClaimed ? nil : isFromStart ? 90_000_000_000 : 89_000_000_000
+      #expect(end.clientRest == whole && end.serverRest == whole)
+    }
+  }
+
   @Test func `what a recording does not have is missing in the packets`() throws {
     let open = ConnectionOpening(
       client: "10.0.0.1:40000", server: "10.0.0.2:1883", isFromStart: true, firstFrame: 1,

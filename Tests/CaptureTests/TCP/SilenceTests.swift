@@ -29,6 +29,7 @@ import Wire
     watch.begin(at: empty.0, at: empty.1 * 1_000_000)
     watch.rest(at: empty.0, at: empty.1 * 1_000_000)
     #expect(watch.silence == silence * 1_000_000)
+    #expect(watch.rested == (silence > 0 ? empty.1 * 1_000_000 : nil))
     watch.rest(at: empty.0, at: 0)
     #expect(watch.silence == silence * 1_000_000)
   }
@@ -36,10 +37,10 @@ import Wire
   /// Microseconds from SYN to its answer, and from that to the end of the handshake.
   @Test(
     arguments: [
-      (20_000, 100, .first), (20_000, 999, .first), (20_000, 1_000, nil), (200, 100, .first),
-      (200, 101, nil), (100, 100, nil), (100, 199, nil), (100, 200, .second),
+      (20_000, 100, .first), (20_000, 999, .first), (20_000, 1_000, nil), (200, 99, .first),
+      (200, 100, nil), (100, 100, nil), (100, 200, nil), (100, 202, .second),
       (999, 20_000, .second),
-      (1_000, 20_000, nil), (0, 0, .first),
+      (1_000, 20_000, nil), (0, 0, nil), (1_000, 0, .first), (0, 1_000, .second),
     ] as [(Int64, Int64, Side?)])
   func nearIsWhoAnswersAtOnce(_ far: Int64, _ near: Int64, _ side: Side?) {
     var watch = HandshakeWatch()

@@ -24,6 +24,23 @@ extension SharedCase {
     }
   }
 
+  /// A message that expires after 60 s is acknowledged after some time, and delivered as it was after more.
+  private static func acknowledged(
+    _ name: String, failed: [MQTTRule] = [], _ counts: Counts, after seconds: Double,
+    and more: Double
+  ) -> SharedCase {
+    SharedCase(name, in: [.v5_0], failed: failed, counts) {
+      $0.meet()
+      $0.on(2) { $0.say(.client, "a", "1", qos: 1, id: 1, [.number(.messageExpiryInterval, 60)]) }
+      $0.wait(seconds)
+      $0.on(2) { $0.acknowledge(.server, .puback, 1) }
+      $0.wait(more)
+      $0.say(.server, "a", "1", qos: 1, id: 1, [.number(.messageExpiryInterval, 60)])
+      $0.acknowledge(.client, .puback, 1)
+      $0.part()
+    }
+  }
+
   /// A message with the same User Property twice, which is delivered with a number of them.
   private static func repeated(
     _ name: String, _ count: Int, failed: [MQTTRule] = [], _ counts: Counts
@@ -95,8 +112,18 @@ extension SharedCase {
       ) { $0.map { $0.id == .messageExpiryInterval ? .number(.messageExpiryInterval, 50) : $0 } },
       forward(
         "an expiry that was not counted down", failed: [.expiryIsCountedDown],
-        [.expiryIsCountedDown: (1, 0, 0, [10])], after: 10
+        [.expiryIsCountedDown: (1, 0, 0, [10])], after: 33
       ) { $0 },
+      forward(
+        "an expiry that was not counted down, of a message that the server need not have read",
+        [.expiryIsCountedDown: (0, 1, 0, [])], after: 32
+      ) { $0 },
+      acknowledged(
+        "an expiry of a message that the server had acknowledged, and that was not counted down",
+        failed: [.expiryIsCountedDown], [.expiryIsCountedDown: (1, 0, 0, [11])], after: 0, and: 3),
+      acknowledged(
+        "an expiry of a message that the server acknowledged late",
+        [.expiryIsCountedDown: (0, 1, 0, [])], after: 20, and: 2),
       forward(
         "an expiry that was counted down by too much", failed: [.expiryIsCountedDown],
         [.expiryIsCountedDown: (1, 0, 0, [10])], after: 10

@@ -124,6 +124,18 @@ extension SharedCase {
       $0.on(2) { $0.finish() }
     },
     SharedCase(
+      "an older connection that ends behind what the server still had to send",
+      [.olderConnectionEnds: (0, 0, 1, [10])]
+    ) {
+      $0.join("c")
+      $0.ask(1, "a")
+      $0.on(2) { $0.join("c") }
+      $0.wait(34)
+      $0.say(.server, "a", "1")
+      $0.close(.server)
+      $0.on(2) { $0.finish() }
+    },
+    SharedCase(
       "an older connection that is open when the capture ends",
       [.olderConnectionEnds: (0, 0, 1, [7])]
     ) {

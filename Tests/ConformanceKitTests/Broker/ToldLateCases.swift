@@ -143,6 +143,14 @@ extension SharedCase {
       [.olderConnectionEnds: (0, 0, 1, [8])]
     ) { $0.goOnBehindNewer(isLate: true) },
     SharedCase(
+      "an older connection whose end is captured late and away from the server",
+      [.olderConnectionEnds: (0, 0, 1, [7])]
+    ) { $0.endLateBehindNewer(serverRest: 20) },
+    SharedCase(
+      "an older connection that is seen to be open for long away from the server",
+      failed: [.olderConnectionEnds], [.olderConnectionEnds: (1, 0, 0, [7])]
+    ) { $0.endLateBehindNewer(serverRest: 10) },
+    SharedCase(
       "a connection on which what was written goes on behind a newer one",
       [.olderConnectionEnds: (0, 1, 0, [])]
     ) {
@@ -268,7 +276,7 @@ extension Script {
   /// A message waits for 20 s by the times of the capture, and is delivered as if it had not.
   fileprivate mutating func expire(isLate: Bool) {
     on(2) { $0.say(.client, "a", "1", [.number(.messageExpiryInterval, 60)]) }
-    wait(20)
+    wait(45)
     say(.server, "a", "1", [.number(.messageExpiryInterval, 60)])
     answerPing()
     finish()
@@ -299,6 +307,17 @@ extension Script {
     start(keepAlive: 10)
     wait(40)
     close(.client, clientSilence: shown)
+  }
+
+  /// A client connects again, and 45 s later the end of the older connection is captured.
+  ///
+  /// - Parameter serverRest: How long before it the server was last seen not to have ended it, in seconds.
+  fileprivate mutating func endLateBehindNewer(serverRest: Double) {
+    join("c")
+    on(2) { $0.join("c") }
+    wait(45)
+    close(.server, serverRest: serverRest)
+    on(2) { $0.finish() }
   }
 
   /// A client connects again, and 20 s later the server answers on the older connection.

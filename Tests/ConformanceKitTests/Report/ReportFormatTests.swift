@@ -325,7 +325,7 @@ struct HostileReportTests {
     #expect(
       text.contains(
         """
-              rests on:
+              rests_on:
                 - frame: 2
                   connection: 1
                   role: "CONNECT: \\"a\\""
@@ -335,7 +335,7 @@ struct HostileReportTests {
           ...
 
         """))
-    #expect(text.components(separatedBy: "rests on:").count == 2)
+    #expect(text.components(separatedBy: "rests_on:").count == 2)
     #expect(text.components(separatedBy: "\n  violated: 1\n").count == 3)
   }
 

@@ -50,6 +50,16 @@ extension SessionCase {
       $0.wait(30)
       $0.close(.server)
     },
+    .isOpen("3.2.2-5", "FIN after a minute, perhaps of long before", saying: "captured late") {
+      $0.refuse(5)
+      $0.wait(60)
+      $0.close(.server, serverRest: 30.1)
+    },
+    .fails("3.2.2-5", "FIN after a minute, of half a minute before at most") {
+      $0.refuse(5)
+      $0.wait(60)
+      $0.close(.server, serverRest: 29.9)
+    },
     .isOpen("3.2.2-5", "the server sends something after 30 s", saying: "the capture ends") {
       $0.refuse(5)
       $0.wait(29.999)

@@ -137,6 +137,18 @@ extension SessionCase {
       }
       $0.close(.client)
     },
+    .fails("RFC6455-5.5.1-4", "FIN after a minute") {
+      $0.upgrade()
+      $0.closeFrame(.server)
+      $0.wait(60)
+      $0.close(.client, clientRest: 29, serverRest: 60)
+    },
+    .isOpen("RFC6455-5.5.1-4", "FIN, perhaps of long before", saying: "captured late") {
+      $0.upgrade()
+      $0.closeFrame(.server)
+      $0.wait(60)
+      $0.close(.client, clientRest: 31)
+    },
     .isOpen("RFC6455-5.5.1-4", "it never pauses for a minute", saying: "never paused") {
       $0.upgrade()
       $0.text(.server)
@@ -292,6 +304,20 @@ extension SessionCase {
       $0.closeFrame(.server)
       $0.wait(60)
       $0.close(.server)
+    },
+    .isOpen("RFC6455-5.5.1-6", "FIN, perhaps of long before", saying: "captured late") {
+      $0.upgrade()
+      $0.closeFrame(.client)
+      $0.closeFrame(.server)
+      $0.wait(60)
+      $0.close(.server, serverRest: 31)
+    },
+    .fails("RFC6455-5.5.1-6", "FIN after a minute, of half a minute before at most") {
+      $0.upgrade()
+      $0.closeFrame(.client)
+      $0.closeFrame(.server)
+      $0.wait(60)
+      $0.close(.server, clientRest: 60, serverRest: 29)
     },
     .passes("RFC6455-5.5.1-6", "FIN, though the server began") {
       $0.upgrade()

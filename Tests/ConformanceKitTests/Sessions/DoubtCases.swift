@@ -84,6 +84,28 @@ extension SessionCase {
       $0.goOn()
       $0.finish()
     },
+    .passes("3.8.4-1", "the answer to one before took as long") {
+      $0.start()
+      $0.subscribe(1, "a")
+      $0.subscribe(2, "b")
+      $0.wait(40)
+      $0.suback(1, 2)
+      $0.finish()
+    },
+    .passes("3.8.4-1", "another took 4 s, and it 38") {
+      $0.answerOne(after: 4, andPing: 33.99)
+    },
+    .fails("3.8.4-1", "another took 4 s, and it more than 38") {
+      $0.answerOne(after: 4, andPing: 34.01)
+    },
+    .passes("4.5.0-2", "a client that is slow, and answers one after the other") {
+      $0.start()
+      $0.publish(.server, "a", qos: 1, id: 1)
+      $0.publish(.server, "a", qos: 1, id: 2)
+      $0.wait(40)
+      $0.acknowledge(.client, .puback, 1)
+      $0.finish()
+    },
     .isOpen("3.8.4-1", "a SUBACK whose identifier is cut off", saying: "bytes of the server") {
       $0.start()
       $0.subscribe(1, "a")
@@ -117,6 +139,19 @@ extension SessionCase {
 }
 
 extension Script {
+  /// Of two SUBSCRIBEs one is answered after some time, and a PINGREQ after more.
+  fileprivate mutating func answerOne(after seconds: Double, andPing more: Double) {
+    start()
+    subscribe(1, "a")
+    subscribe(2, "b")
+    wait(seconds)
+    suback(2, 2)
+    wait(more)
+    ping()
+    pong()
+    finish()
+  }
+
   /// A minute in which the server answers all but PINGREQs.
   fileprivate mutating func answerOthers() {
     for id: UInt16 in 1...4 {

@@ -159,6 +159,24 @@ extension SessionCase {
       $0.pong()
       $0.finish()
     },
+    .fails("3.12.4-1", "only the second of two is answered, after 5 s") {
+      $0.start()
+      $0.ping()
+      $0.wait(60)
+      $0.ping()
+      $0.wait(4.999)
+      $0.pong()
+      $0.finish()
+    },
+    .passes("3.12.4-1", "one answer that may be that to the first") {
+      $0.start()
+      $0.ping()
+      $0.wait(60)
+      $0.ping()
+      $0.wait(5)
+      $0.pong()
+      $0.finish()
+    },
     .passes("3.12.4-1", "late, but answered") {
       $0.start()
       $0.ping()

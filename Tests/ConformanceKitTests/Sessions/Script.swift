@@ -85,12 +85,15 @@ struct Script {
 
   mutating func close(
     _ sender: Peer, _ how: ConnectionClosing.How = .fin, isAnswered: Bool = true,
-    isLate: Bool = false, clientSilence: Double? = nil
+    isLate: Bool = false, clientSilence: Double? = nil, clientRest: Double? = nil,
+    serverRest: Double? = nil
   ) {
     let closing = ConnectionClosing(
       how: how, firstFrame: frame + 1, firstTime: Timestamp(nanoseconds: time + 1_000_000),
       isAnswered: isAnswered, isLate: isLate,
-      clientSilence: clientSilence.map { Int64($0 * 1e9) })
+      clientSilence: clientSilence.map { Int64($0 * 1e9) },
+      clientRest: clientRest.map { Int64($0 * 1e9) },
+      serverRest: serverRest.map { Int64($0 * 1e9) })
     add(sender, .closed(closing))
   }
 

@@ -37,12 +37,12 @@ extension BrokerJudge {
 
   /// How long a message had expired when its receiver came back, in nanoseconds; nil where it can't expire.
   private func age(
-    of source: Publication, beyondExpiryIn state: borrowing ConnectionState
+    of source: Publication, since time: Timestamp, beyondExpiryIn state: borrowing ConnectionState
   ) -> Int64? {
     guard let expiry = source.forwarded.expiry, let connect = state.opening.connect else {
       return nil
     }
-    let ends = source.last.time.nanoseconds.addingSaturating(Int64(expiry) * 1_000_000_000)
+    let ends = time.nanoseconds.addingSaturating(Int64(expiry) * 1_000_000_000)
     return connect.moment.time.nanoseconds(since: Timestamp(nanoseconds: ends))
   }
 
@@ -55,14 +55,17 @@ extension BrokerJudge {
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     let rule = MQTTRule.expiredIsDeleted
-    guard let age = age(of: source, beyondExpiryIn: state), age > Self.tolerance, source.isSingle,
+    guard let age = age(of: source, since: source.last.time, beyondExpiryIn: state),
+      age > Self.tolerance, source.isSingle,
       !source.retain, !packet.retain, !packet.dup, packet.qos > 0
     else { return }
     guard !state.clocks.differ else { return tally.leave(rule, .clocksDiffer, hearing) }
     guard !state.hasOlderSession else {
       return tally.leave(rule, .earlierSessionNotSeen, hearing)
     }
-    guard age > Self.lateness else { return tally.leave(rule, .onItsWay, hearing) }
+    guard let known = self.age(of: source, since: source.read, beyondExpiryIn: state),
+      known > Self.lateness
+    else { return tally.leave(rule, .onItsWay, hearing) }
     add(
       rule, delivery, event, hearing, &tally,
       FindingText(
@@ -77,7 +80,7 @@ extension BrokerJudge {
     _ skipped: Publication, _ delivery: borrowing Delivery, _ state: borrowing ConnectionState
   ) -> Bool {
     guard skipped.isSingle, isEstablished(delivery, skipped), !state.clocks.differ,
-      let age = age(of: skipped, beyondExpiryIn: state)
+      let age = age(of: skipped, since: skipped.last.time, beyondExpiryIn: state)
     else { return false }
     return age > Self.tolerance
   }

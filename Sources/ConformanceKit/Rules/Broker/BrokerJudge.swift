@@ -31,6 +31,8 @@ struct BrokerJudge {
   var absences: [Int: Timestamp] = [:]
   /// Whether a topic was ever published that begins with U+FEFF.
   private(set) var hasMarks = false
+  /// Whether a message was ever published that expires.
+  private(set) var hasExpiries = false
   /// How many gaps all connections had, of any server.
   var losses: UInt32 = 0
   /// The latest time so far with its frame, and the most that an event was captured too late for its place.
@@ -123,6 +125,7 @@ struct BrokerJudge {
       if isKept { return }
     }
     var publication = Publication(key, of: state.identity.client, packet, context)
+    if publication.forwarded.expiry != nil { hasExpiries = true }
     if packet.qos > 0, let told = state.terms?.value.told, let id = packet.packetID {
       publication.reuse = told[.client].endings[id]
     }
@@ -166,6 +169,15 @@ struct BrokerJudge {
   func isLeft(_ id: UInt16?, _ content: ContentHash, _ connection: Int) -> Bool {
     guard let id, let resumption = resumed[connection] else { return false }
     return resumption.left.fromClient.contains { $0.id == id && $0.content == content }
+  }
+
+  /// Takes note that the server has a message.
+  mutating func takeIn(
+    _ content: ContentHash, at time: Timestamp, _ state: borrowing ConnectionState
+  ) {
+    ledger.change(Self.key(content, at: state.identity.endpoint)) {
+      $0.taken = max(time, $0.taken ?? time)
+    }
   }
 
   /// Takes note that the server refused a message.

@@ -78,6 +78,9 @@ struct ClientSessions {
     var hasLoss: Bool
     /// How many losses the capture had by then.
     var losses: UInt32
+    /// Whether the server ended it, as it said, because the client had come elsewhere: where that was behind it, it was
+    /// not captured.
+    var isTakenOver: Bool
     /// Whether the server is seen to know that it ended.
     var isKnown: Bool
     /// What is kept for the connection that may resume it, apart, as most sessions leave nothing; nil where that is so,

@@ -128,7 +128,7 @@ extension BrokerJudge {
     let skew = connack.moment.time.nanoseconds(since: connect.moment.time)
     let waited = event.context.time.nanoseconds(since: source.first.time)
     // One that was sent again may not have come before, or be the one that came again.
-    let waitedAgain = event.context.time.nanoseconds(since: source.last.time)
+    let waitedAgain = event.context.time.nanoseconds(since: source.read)
     let most = Int64(sent)
     let least = most - waited / Self.second - Self.tolerance
     let highest = most - max(0, min(waited, waitedAgain) - skew) / Self.second + Self.tolerance

@@ -33,6 +33,8 @@ struct Publication {
   var before: UInt64 = 0
   /// The clause of 5.0 by which it is a new message, where its identifier had been another one's; nil where it had not.
   var reuse: MQTTRule?
+  /// When the server showed that it had it; nil where it has not.
+  var taken: Timestamp?
   /// Whether the server refused it by a code of 5.0.
   var wasRefused = false
   /// Whether it was published before as well, long ago, and whether ever with another QoS, RETAIN or properties.
@@ -44,6 +46,12 @@ struct Publication {
 
   /// Whether it was published alike but for the moment, be it several times, and not as a will that is not due.
   var isAgreed: Bool { !isMixed && (!isWill || isDue) }
+
+  /// By when the server had it: what its host has is not yet read where the server is busy, or stands still for a while.
+  var read: Timestamp {
+    taken
+      ?? Timestamp(nanoseconds: last.time.nanoseconds.addingSaturating(ConnectionState.patience))
+  }
 
   /// How long before a message must have been published to be over when it is published again, in nanoseconds.
   private static let age: Int64 = 30_000_000_000

@@ -167,7 +167,8 @@ extension BrokerJudge {
   private func isNext(
     _ before: ClientSessions.Entry, _ context: EventContext, _ state: borrowing ConnectionState
   ) -> Bool {
-    guard let end = before.end, end.losses == losses, before.host == state.identity.host,
+    guard let end = before.end, end.losses == losses, !end.isTakenOver,
+      before.host == state.identity.host,
       state.identity.previous == Int32(clamping: before.connection), !lastConnects.hasUnnamed,
       lastConnects.isLast(context.connection, of: state.identity.name),
       let connect = state.opening.connect
@@ -225,6 +226,7 @@ extension BrokerJudge {
       last: max(close.time, event.context.time), first: close.first,
       lasts: lasts,
       hasLoss: close.how == .endOfCapture || isUnsure, losses: losses,
+      isTakenOver: state.ending.isTakenOver,
       isKnown: close.how == .fin ? close.isAnswered : close.first == .server)
     if lasts != 0, close.how != .endOfCapture {
       ended.end?.rest = Boxed(

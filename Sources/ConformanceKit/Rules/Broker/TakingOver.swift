@@ -48,6 +48,11 @@ extension BrokerJudge {
       tally.leave(rule, .endOfCapture, hearing)
     } else if isLate, state.clocks.differ {
       tally.leave(rule, .clocksDiffer, hearing)
+    } else if isLate, !close.showsLateness(of: .server, since: takeover.moment.time) {
+      tally.leave(rule, .endCapturedLate, hearing)
+    } else if isLate, let last = state.server.lastTime, last > takeover.moment.time {
+      // The end may have waited behind what the server had written, as where its receiver is slow.
+      tally.leave(rule, .stillSending, hearing)
     } else if isLate, close.isAnswered, close.how == .fin {
       tally.violate(
         rule, event, hearing,

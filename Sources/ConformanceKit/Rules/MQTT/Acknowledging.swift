@@ -11,6 +11,7 @@ extension Exchanges {
     _ hearing: Hearing, _ tally: inout Tally
   ) -> Bool {
     guard let id = packet.packetID, let exchange = self[id] else { return false }
+    noteWait(since: exchange.moment.time, until: event.context.time)
     if packet.mustKeepIdentifier { tally.satisfy(.acknowledgementsKeepIdentifiers, hearing) }
     switch (packet.type, exchange.phase) {
     case (.puback, .puback):
@@ -156,6 +157,13 @@ extension ConnectionState {
     guard packet.mustKeepIdentifier, let id = packet.packetID else { return }
     let sender = event.context.sender
     let publisher = packet.type == .pubrel ? sender : sender.other
+    if publisher != sender, self[publisher].hasGap || !isFromStart {
+      if sender == .client {
+        exchanges.fromServer.noteUnknownWait()
+      } else {
+        exchanges.fromClient.noteUnknownWait()
+      }
+    }
     defer { if packet.type == .pubrel { noteRelease(id, by: sender) } }
     if let doubt = doubtOfStray(packet, id, from: publisher) {
       return tally.leave(rule, doubt, hearing)

@@ -9,6 +9,9 @@ struct EndingState {
   /// Whether the client began to authenticate again, and no AUTH of the server has ended that (5.0).
   var isReauthenticating = false
 
+  /// Whether the server said that its client had come elsewhere.
+  var isTakenOver: Bool { server.disconnect != nil && server.code == 0x8E }
+
   subscript(peer: Peer) -> Farewell {
     get { peer == .client ? client : server }
     set {
@@ -147,6 +150,9 @@ extension ConnectionState {
     // Whoever gets a DISCONNECT of a server should close as well.
     guard !isPrompt else { return tally.leave(rule, .closedFirst(close.first), hearing) }
     guard !clocks.differ else { return tally.leave(rule, .clocksDiffer, hearing) }
+    guard close.showsLateness(of: peer, since: disconnect.time) else {
+      return tally.leave(rule, .endCapturedLate, hearing)
+    }
     // One whose FIN got lost is gone, and does not close once more.
     guard close.isAnswered, close.how != .reset else {
       return tally.leave(rule, peer == .client ? .clientMayBeGone : .serverMayBeGone, hearing)

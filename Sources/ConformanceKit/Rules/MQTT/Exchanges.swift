@@ -54,9 +54,20 @@ struct Exchanges {
   var lastPuback = -1
   var lastPubrec = -1
   var lastPubrel = -1
+  /// The longest that a message waited for an answer.
+  private(set) var longestWait = AnswerTime()
 
   /// The memory that they take, in bytes.
   var reserved: Int { open.reserved + used.reserved }
+
+  /// Notes an answer to a message that was not captured.
+  mutating func noteUnknownWait() { longestWait.note(.max) }
+
+  /// Notes how long a message waited for an answer.
+  @inline(__always)
+  mutating func noteWait(since sent: Timestamp, until answered: Timestamp) {
+    longestWait.note(answered.nanoseconds(since: sent))
+  }
 
   /// Notes that their sender has used an identifier.
   mutating func note(use id: UInt16) { used.insert(id) }

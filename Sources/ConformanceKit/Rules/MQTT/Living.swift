@@ -9,6 +9,8 @@ struct PendingPings {
   /// Whether there were ever more than are kept.
   private var isOverfull = false
   private static let maximum = 64
+  /// How soon behind the newest PINGREQ a PINGRESP comes that is no late one of an older, in nanoseconds.
+  private static let prompt: Int64 = 5_000_000_000
 
   /// For how many a PINGRESP may still come; nil if nobody knows.
   var unanswered: Int? { isOverfull ? nil : open.count + passed.count }
@@ -31,7 +33,7 @@ struct PendingPings {
       return true
     }
     let isLate = time.nanoseconds(since: oldest.time) > ConnectionState.patience
-    let isPrompt = time.nanoseconds(since: newest.time) <= ConnectionState.patience
+    let isPrompt = time.nanoseconds(since: newest.time) <= Self.prompt
     open.removeFirst()
     guard open.count > 0, isLate, isPrompt else { return true }
     if passed.count < Self.maximum { passed.append(oldest) } else { isOverfull = true }
@@ -242,6 +244,7 @@ extension ConnectionState {
   }
 
   mutating func serverPongs(_ context: EventContext, _ hearing: Hearing, _ tally: inout Tally) {
+    if let oldest = life.pings.open.first { noteWait(of: oldest, context) }
     if life.pings.answer(at: context.time) { tally.satisfy(.pingIsAnswered, hearing) }
   }
 

@@ -249,10 +249,15 @@ struct MQTTJudge {
       broker.judgeDenied(packet, content, event, state, hearing, &tally)
       state.publishes(packet, content, event, hearing, &tally)
     case .puback, .pubrec, .pubcomp:
-      if hearing.version == .v5_0, packet.reasonCode.map({ $0 >= 0x80 }) ?? false,
+      let isRefusal = packet.reasonCode.map { $0 >= 0x80 } ?? false
+      if hearing.version == .v5_0, isRefusal || broker.hasExpiries,
         let content = packet.packetID.flatMap({ state.exchanges.fromClient[$0]?.content })
       {
-        broker.refuse(content, state)
+        if isRefusal {
+          broker.refuse(content, state)
+        } else {
+          broker.takeIn(content, at: event.context.time, state)
+        }
       }
       let isNew = state.isFromStart && state.isNewSession == true
       if !state.exchanges.fromClient.acknowledge(

@@ -188,6 +188,8 @@ extension ConnectionState {
     } else if isLate, close.first == .client, close.how == .reset || !close.isAnswered {
       // A server whose FIN got lost is gone, and does not close once more.
       for rule in rules { tally.leave(rule, .serverMayBeGone, hearing, at: refusal.moment) }
+    } else if isLate, !close.showsLateness(of: .server, since: refusal.moment.time) {
+      for rule in rules { tally.leave(rule, .endCapturedLate, hearing, at: refusal.moment) }
     } else if isLate {
       violateRefusal(
         refusal, event,

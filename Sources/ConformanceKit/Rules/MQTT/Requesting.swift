@@ -1,6 +1,20 @@
 internal import RepriseCore
 internal import Wire
 
+/// The longest that an end let something wait for its answer.
+struct AnswerTime {
+  private var milliseconds: UInt32 = 0
+
+  /// In nanoseconds, which may be doubled.
+  var nanoseconds: Int64 { Int64(milliseconds) * 1_000_000 }
+
+  /// Takes one that waited, in nanoseconds.
+  @inline(__always)
+  mutating func note(_ nanoseconds: Int64) {
+    milliseconds = max(milliseconds, UInt32(clamping: nanoseconds / 1_000_000))
+  }
+}
+
 /// What is known of the requests of a client, be they SUBSCRIBEs or UNSUBSCRIBEs.
 struct RequestingState {
   /// The requests so far.
@@ -11,6 +25,8 @@ struct RequestingState {
   private(set) var filters = 0
   /// Whether one ever had the identifier of another that was open.
   var hasReusedIDs = false
+  /// The longest that one waited for its answer, or a PINGREQ for its.
+  var longestWait = AnswerTime()
   /// Whether the answer to the current one was captured before it.
   var wasAnsweredEarly = false
   var answered = AnsweredRequests()
@@ -89,6 +105,7 @@ extension ConnectionState {
       ? [.answersKeepIdentifiers, .subackKeepsIdentifier]
       : [.answersKeepIdentifiers, .unsubscribeIsAnswered]
     let loss = lossReason(of: .client)
+    if loss != nil { requests.longestWait.note(.max) }
     if let reason = loss ?? (requests.answered.contains(type, id) ? .answeredBefore : nil) {
       for rule in rules { tally.leave(rule, reason, hearing) }
       return ownRare.suspicions.note(answerTo: id)

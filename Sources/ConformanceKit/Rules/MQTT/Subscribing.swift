@@ -81,15 +81,24 @@ extension ConnectionState {
       return unmatched(.suback, id, event, hearing, &tally)
     }
     requests.close(request.requested.count)
+    noteWait(of: request.moment, event.context)
     requests.answered.add(.suback, id)
     for rule in [.answersKeepIdentifiers, .subackKeepsIdentifier, .subscribeIsAnswered]
       as [MQTTRule]
     { tally.satisfy(rule, hearing) }
     let codes = [UInt8](copying: packet.reasonCodes)
-    if is5 {
-      judgeRange(of: codes, event, hearing, &tally)
-      judgeGrants(codes, of: request.requested, hearing, &tally)
+    if is5 { judgeRange(of: codes, event, hearing, &tally) }
+    // Its answer may be missing, and another request of its identifier, which is free behind that, as well.
+    if client.hasGap, requests.isLost(request.order) {
+      for filter in request.filters {
+        if let filter { subscribing.subscriptions.settleUnread(filter) }
+      }
+      leaveGrants(request, .serverGap, hearing, &tally)
+      tally.leave(.subackHasCodePerFilter, .serverGap, hearing)
+      if request.filterCount > 1 { tally.leave(.filtersAreTakenSingly, .serverGap, hearing) }
+      return
     }
+    if is5 { judgeGrants(codes, of: request.requested, hearing, &tally) }
     for (code, filter) in zip(codes, request.filters) {
       if let filter { subscribing.subscriptions.settle(filter, code: code, at: hearing.moment) }
     }

@@ -103,6 +103,7 @@ extension ConnectionState {
       return answersAgain(id, event, hearing, &tally)
     }
     requests.close(request.subscriptions.count)
+    noteWait(of: request.moment, event.context)
     requests.answered.add(.unsuback, id, isMultiple: request.filterCount > 1)
     tally.satisfy(.answersKeepIdentifiers, hearing)
     for rule in request.rules { tally.satisfy(rule, hearing) }

@@ -148,7 +148,11 @@ extension WebSocketState {
     var absence = absence(since: first.time, by: answerer, at: close)
     // A FIN after so long is no answer that was still on its way.
     if close.how == .fin, close.first == answerer, close.time.isLate(since: first.time) {
-      absence = clocksDiffer ? .undecided(.clocksDiffer) : .violation
+      absence =
+        clocksDiffer
+        ? .undecided(.clocksDiffer)
+        : close.showsLateness(of: answerer, since: first.time)
+          ? .violation : .undecided(.endCapturedLate)
     }
     switch absence {
     case .undecided(let reason): tally.leave(rule, reason, hearing, at: first)
@@ -186,6 +190,8 @@ extension WebSocketState {
     // A FIN of the server may be among what is missing.
     case (_, true) where self[.server].isDeaf: tally.leave(.serverClosesAtOnce, .serverGap, hearing)
     case (_, true) where clocksDiffer: tally.leave(.serverClosesAtOnce, .clocksDiffer, hearing)
+    case (_, true) where !close.showsLateness(of: .server, since: closed.time):
+      tally.leave(.serverClosesAtOnce, .endCapturedLate, hearing)
     case (_, true):
       tally.violate(
         .serverClosesAtOnce, event, hearing,

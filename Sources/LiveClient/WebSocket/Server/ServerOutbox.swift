@@ -1,11 +1,11 @@
 import RepriseCore
 import Synchronization
-import Wire
+package import Wire
 
 /// What a connection of a server is to write, and whoever waits until there is room for more.
-final class ServerOutbox: Sendable {
+package final class ServerOutbox: Sendable {
   /// Something to write.
-  enum Item: Sendable {
+  package enum Item: Sendable {
     case text(String)
     case binary([UInt8])
     case ping([UInt8])

@@ -1,7 +1,7 @@
 import Wire
 
 /// What a server and a client agreed on in the opening handshake (RFC 6455 section 4.2.2).
-struct WebSocketAgreement: Sendable {
+package struct WebSocketAgreement: Sendable {
   /// What the client asked for.
   let request: WebSocketRequest
   /// What the server answers.

@@ -68,13 +68,24 @@ extension WebSocketServerMachine {
 
   private mutating func receiveClose(_ code: UInt16?, _ reason: String, at now: Timestamp) {
     if phase == .closing {
-      orders.append(.tell(.closed(.byServer(code: said.code, reason: said.reason))))
+      end(by: .byServer(code: said.code, reason: said.reason), at: now)
+    } else if holdsClose {
+      heldClose = (code, reason)
     } else {
       // What is answered is the code that came (section 5.5.1).
       writeClose(code, "")
-      orders.append(.tell(.closed(.byClient(code: code, reason: reason))))
+      endByClient((code, reason), at: now)
     }
-    // The server ends the connection first (section 7.1.1).
+  }
+
+  /// Both sides have sent their Close frames, the client first.
+  mutating func endByClient(_ close: (code: UInt16?, reason: String), at now: Timestamp) {
+    end(by: .byClient(code: close.code, reason: close.reason), at: now)
+  }
+
+  /// The server ends the connection first (section 7.1.1).
+  private mutating func end(by closure: WebSocketClosure, at now: Timestamp) {
+    orders.append(.tell(.closed(closure)))
     orders.append(.finish)
     enter(.draining, at: now)
   }

@@ -1,13 +1,13 @@
-import RepriseCore
-import Wire
+package import RepriseCore
+package import Wire
 
 /// The server's side of one connection: bytes in, bytes and events out (RFC 6455).
 ///
 /// It knows no socket and no clock. What it wants written is in ``output``, and what it wants done is
 /// returned.
-struct WebSocketServerMachine: ~Copyable {
+package struct WebSocketServerMachine: ~Copyable {
   /// What to do, in this order.
-  enum Order {
+  package enum Order {
     /// The connection is open: tell whoever accepts connections.
     case open(WebSocketAgreement)
     /// Tell whoever has the connection.
@@ -36,8 +36,8 @@ struct WebSocketServerMachine: ~Copyable {
     }
   }
 
-  enum Phase {
-    /// The client's request is not complete.
+  package enum Phase {
+    /// The client's request is not complete, or not answered.
     case handshake
     case open
     /// The server's Close frame is written, the client's is awaited.
@@ -49,10 +49,12 @@ struct WebSocketServerMachine: ~Copyable {
   }
 
   let options: WebSocketServerOptions
-  private let decide: (WebSocketRequest) -> WebSocketDecision
-  var phase = Phase.handshake
+  private let decide: (WebSocketRequest) -> WebSocketDecision?
+  package internal(set) var phase = Phase.handshake
+  /// The request that no answer was decided on yet.
+  package private(set) var request: WebSocketRequest?
   /// The bytes that wait for the socket.
-  var output = OutputBuffer()
+  package var output = OutputBuffer()
   var orders: [Order] = []
   var silence: SilenceWatch
   private var leaving = Leaving.not
@@ -64,6 +66,10 @@ struct WebSocketServerMachine: ~Copyable {
   /// The fragments of the message that is not complete, without what inflating undid.
   var message: [UInt8] = []
   var isText = false
+  /// Whether the client's Close frame waits for one of the server's own, instead of being answered at once.
+  package var holdsClose = false
+  /// What the client's Close frame said that waits.
+  package internal(set) var heldClose: (code: UInt16?, reason: String)?
   /// What the server's own Close frame said.
   var said: (code: UInt16?, reason: String) = (nil, "")
 
@@ -71,10 +77,10 @@ struct WebSocketServerMachine: ~Copyable {
   /// - Parameters:
   ///   - options: What is agreed to, and how much is taken.
   ///   - now: The time.
-  ///   - decide: Says whether a request that keeps to the rules is accepted.
-  init(
+  ///   - decide: Says whether a request that keeps to the rules is accepted; nil leaves it to ``answer(_:at:)``.
+  package init(
     _ options: WebSocketServerOptions, at now: Timestamp,
-    deciding decide: @escaping (WebSocketRequest) -> WebSocketDecision
+    deciding decide: @escaping (WebSocketRequest) -> WebSocketDecision?
   ) {
     self.options = options
     self.decide = decide
@@ -97,7 +103,7 @@ struct WebSocketServerMachine: ~Copyable {
   // MARK: - What happened
 
   /// Bytes came.
-  mutating func received(_ piece: RawSpan, at now: Timestamp) -> [Order] {
+  package mutating func received(_ piece: RawSpan, at now: Timestamp) -> [Order] {
     silence.heard(at: now)
     switch phase {
     case .handshake: receiveHead(piece, at: now)
@@ -128,14 +134,14 @@ struct WebSocketServerMachine: ~Copyable {
   }
 
   /// The client ended the connection, or it broke.
-  mutating func ended(_ reason: String) -> [Order] {
+  package mutating func ended(_ reason: String) -> [Order] {
     lose(reason)
     return takeOrders()
   }
 
   /// Something is to be written.
   /// - Returns: What to do; nothing of the item when the connection is closing already.
-  mutating func send(_ item: ServerOutbox.Item, at now: Timestamp) -> [Order] {
+  package mutating func send(_ item: ServerOutbox.Item, at now: Timestamp) -> [Order] {
     guard phase == .open else { return [] }
     switch item {
     case .text(let text): write(.text, Array(text.utf8))
@@ -145,8 +151,8 @@ struct WebSocketServerMachine: ~Copyable {
     case .close(let code, let reason):
       said = (code, reason)
       writeClose(code, reason)
-      enter(.closing, at: now)
       message = []
+      if let heldClose { endByClient(heldClose, at: now) } else { enter(.closing, at: now) }
     case .drop:
       message = []
       orders.append(.tell(.closed(.dropped)))
@@ -156,11 +162,31 @@ struct WebSocketServerMachine: ~Copyable {
     return takeOrders()
   }
 
+  /// Answers the request that waits for it; nothing happens where none does.
+  package mutating func answer(_ decision: WebSocketDecision, at now: Timestamp) -> [Order] {
+    guard let request else { return [] }
+    self.request = nil
+    follow(decision, request, at: now)
+    return takeOrders()
+  }
+
+  /// Answers a request, or nothing yet, by what opens no connection, right or wrong, and ends.
+  package mutating func refuse(by head: HTTPHead?, at now: Timestamp) -> [Order] {
+    guard phase == .handshake else { return [] }
+    request = nil
+    if let head { output.append(head.bytes) }
+    enter(.draining, at: now)
+    orders.append(.finish)
+    return takeOrders()
+  }
+
   // MARK: - Time
 
   /// When ``passed(at:isReading:)`` is due; nil when nothing is waited for.
-  var deadline: Timestamp? {
+  package var deadline: Timestamp? {
     switch phase {
+    // Who is to answer has all the time in the world.
+    case .handshake where request != nil: nil
     case .handshake: phaseStart.advanced(by: options.limits.handshakeTime)
     case .open: earlier(silence.deadline, leaving.deadline)
     case .closing:
@@ -177,7 +203,7 @@ struct WebSocketServerMachine: ~Copyable {
   ///   - now: The time.
   ///   - isReading: Whether the socket is read; who is not listened to can't be called silent.
   /// - Returns: What to do.
-  mutating func passed(at now: Timestamp, isReading: Bool) -> [Order] {
+  package mutating func passed(at now: Timestamp, isReading: Bool) -> [Order] {
     guard let deadline, deadline <= now else { return [] }
     switch phase {
     case .handshake: refuse(408, [], "the request took too long", at: now)
@@ -211,13 +237,19 @@ struct WebSocketServerMachine: ~Copyable {
   // MARK: - The opening handshake (section 4.2)
 
   private mutating func receiveHead(_ piece: RawSpan, at now: Timestamp) {
+    guard request == nil else {
+      request = nil
+      return refuse(400, [], "the client did not wait for the answer", at: now)
+    }
     switch head.consume(piece) {
     case .needMore: break
     case .tooLarge: refuse(431, [], "the request is too long", at: now)
     case .head(let head, let used):
       answer(WebSocketRequest(head), at: now)
       let rest = piece.extracting(droppingFirst: used)
-      if phase == .open, rest.byteCount > 0 { receiveFrames(rest, at: now) }
+      guard rest.byteCount > 0 else { return }
+      if self.request != nil { return receiveHead(rest, at: now) }
+      if phase == .open { receiveFrames(rest, at: now) }
     }
   }
 
@@ -225,7 +257,17 @@ struct WebSocketServerMachine: ~Copyable {
     if let refusal = WebSocketAgreement.refusal(of: request) {
       return refuse(refusal.status, refusal.fields, refusal.text, at: now)
     }
-    switch decide(request) {
+    guard let decision = decide(request) else {
+      self.request = request
+      return
+    }
+    follow(decision, request, at: now)
+  }
+
+  private mutating func follow(
+    _ decision: WebSocketDecision, _ request: WebSocketRequest, at now: Timestamp
+  ) {
+    switch decision {
     case .refuse(let status, let fields, let body): refuse(status, fields, body, at: now)
     case .accept: accept(WebSocketAgreement(request, options), at: now)
     }

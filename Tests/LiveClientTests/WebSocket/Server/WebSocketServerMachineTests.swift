@@ -74,7 +74,55 @@ import Wire
     #expect(machine.written().count == 2 + 2 + 122)
   }
 
+  @Test(arguments: [nil, 1_000, 3_000] as [UInt16?])
+  func holdsTheClientsCloseUntilItIsToAnswer(code: UInt16?) {
+    var machine = Self.opened()
+    machine.holdsClose = true
+    let close = FrameRow.frame(.close, code.map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } ?? [])
+    let none = machine.received(close.encoded().span.bytes, at: Self.start)
+    #expect(none.isEmpty && machine.written() == [] && machine.phase == .open)
+    #expect(machine.heldClose?.code == code)
+    let orders = machine.send(.close(code: 1_001, reason: ""), at: Self.start).map { "\($0)" }
+    #expect(machine.written() == WebSocketFrame(.close, [0x03, 0xE9]).encoded())
+    #expect(orders.count == 2 && orders.last == "finish" && machine.phase == .draining)
+    #expect(
+      orders.first?.contains("byClient(code: \(code.map { "Optional(\($0))" } ?? "nil")") == true)
+  }
+
   // MARK: - The opening handshake
+
+  /// A machine whose client waits for an answer.
+  private static func waiting() -> WebSocketServerMachine {
+    var machine = WebSocketServerMachine(WebSocketServerOptions(), at: start) { _ in nil }
+    let none = machine.received(RawClient.request("/a").head.bytes.span.bytes, at: start)
+    #expect(none.isEmpty && machine.written() == [] && machine.phase == .handshake)
+    // Who is to answer has all the time that it likes.
+    #expect(machine.request?.target == "/a" && machine.deadline == nil)
+    return machine
+  }
+
+  @Test func answersWhenItIsToldTo() {
+    var machine = Self.waiting()
+    let orders = machine.answer(.accept, at: Self.after(.seconds(60)))
+    #expect(orders.count == 1 && machine.phase == .open && machine.request == nil)
+    #expect(HTTPHead(machine.written()).startLine.hasPrefix("HTTP/1.1 101 "))
+    #expect(machine.answer(.accept, at: Self.after(.seconds(61))).isEmpty)
+    var other = Self.waiting()
+    #expect(other.answer(.refuse(status: 403), at: Self.start).map { "\($0)" } == ["finish"])
+    #expect(HTTPHead(other.written()).startLine.hasPrefix("HTTP/1.1 403 "))
+    var third = Self.waiting()
+    #expect(third.refuse(by: nil, at: Self.start).map { "\($0)" } == ["finish"])
+    #expect(third.written() == [] && third.refuse(by: nil, at: Self.start).isEmpty)
+  }
+
+  @Test(arguments: [false, true]) func refusesAClientThatDoesNotWait(isAtOnce: Bool) {
+    var machine = WebSocketServerMachine(WebSocketServerOptions(), at: Self.start) { _ in nil }
+    let bytes = RawClient.request("/a").head.bytes
+    _ = machine.received((isAtOnce ? bytes + [0x81] : bytes).span.bytes, at: Self.start)
+    if !isAtOnce { _ = machine.received([0x81].span.bytes, at: Self.start) }
+    #expect(HTTPHead(machine.written()).startLine.hasPrefix("HTTP/1.1 400 "))
+    #expect(machine.phase == .draining && machine.request == nil)
+  }
 
   /// A request with one thing changed, and the status that answers.
   @Test(arguments: [
