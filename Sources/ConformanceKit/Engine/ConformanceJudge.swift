@@ -13,6 +13,8 @@ public struct ConformanceJudge: EventConsumer {
   var mqtt = MQTTJudge()
   var webSocket = WebSocketJudge()
   private var files: [String] = []
+  /// Whether connections of the file may have been left out.
+  private var isSelection = false
   var seen = SeenProtocols()
   /// The clauses in the order of their places in the tally; nil in the place of a rule without one.
   private static let places: [ClauseKey?] = MQTTJudge.clauses + WebSocketJudge.clauses
@@ -68,6 +70,7 @@ public struct ConformanceJudge: EventConsumer {
   /// Starts a file, whose connections are counted anew.
   public mutating func begin(file: String) {
     endFile()
+    isSelection = false
     files.append(file)
     seen.file = file
     tally.file = file
@@ -82,8 +85,18 @@ public struct ConformanceJudge: EventConsumer {
     if case .closed(let closing) = event.body {
       tally.held.note(closing, of: event.context.connection)
     }
+    if event.context.isSelected { noteSelection() }
     take(event)
     if table.reserved > table.limit { makeRoom(event.context) }
+  }
+
+  /// Takes the news that whole connections of the file may have been left out: what rests on a client's connection being
+  /// the next one behind another is undecided then.
+  public mutating func noteSelection() {
+    guard !isSelection else { return }
+    isSelection = true
+    tally.held.noteUnseen(
+      from: Timestamp(nanoseconds: .min), to: Timestamp(nanoseconds: .max))
   }
 
   /// Takes an event.

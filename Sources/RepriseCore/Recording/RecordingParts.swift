@@ -34,6 +34,7 @@ struct RecordingParts: Sendable {
     let file = try fields.optionalString("file")
     let leftOut = try fields.optionalObject("leftOut")
     if file == nil, leftOut == nil, self.file == nil, open.isEmpty { return [] }
+    event.context.isSelected = leftOut != nil
     var result: [Event] = []
     if file != self.file, last != nil || self.file != nil { result = endFile() }
     self.file = file

@@ -62,6 +62,8 @@ public struct EventContext: Sendable, Hashable {
   /// Whether the packet was put together from a recording's fields, as its own bytes would tell a secret and are
   /// withheld: what is wrong with it can't be seen any more.
   public var isRebuilt = false
+  /// Whether it is one of a selection, which may have left out whole connections.
+  public var isSelected = false
 
   /// Creates a context.
   public init(

@@ -24,6 +24,36 @@ struct SharedCaseTests {
     #expect(findings.map(\.connection) == [3])
   }
 
+  @Test(
+    "Of a selection nobody knows that a connection of a client is the next one", arguments: 0...2)
+  func selections(_ way: Int) throws {
+    var script = Script(version: .v3_1_1)
+    script.join("c")
+    script.finish()
+    script.on(2) {
+      $0.join("c", cleanStart: false, isPresent: true)
+      $0.finish()
+    }
+    var judge = try ConformanceJudge(catalogue: .bundled())
+    // The next file is none.
+    for (file, isSelection) in [("part", true), ("whole", false)] {
+      judge.begin(file: file)
+      if way == 1, isSelection { judge.noteSelection() }
+      for var event in script.events {
+        // One mark is enough, as lines of a selection have it all.
+        event.context.isSelected = way == 2 && isSelection
+        event.withView { judge.consume($0) }
+      }
+      judge.endFile()
+    }
+    let failed = judge.report(toolVersion: "").results.filter { $0.verdict == .failed }
+    #expect(Set(failed.map(\.clause.id)) == ["MQTT-3.1.2-6", "MQTT-3.2.2-3"])
+    for result in failed {
+      #expect(result.findings.map(\.file) == (way == 0 ? ["part", "whole"] : ["whole"]))
+      #expect(result.undecided == (way == 0 ? 0 : 1))
+    }
+  }
+
   @Test("Each session has a name of its own")
   func names() { #expect(Set(SharedCase.all.map(\.testDescription)).count == SharedCase.all.count) }
 }
