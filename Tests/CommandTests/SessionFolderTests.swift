@@ -93,6 +93,14 @@ import Testing
         "reprise: set: note: 2 files are left out that are neither captures nor recordings, "
           + "such as set/answer.json"
       ])
+    // So does what others keep in lines.
+    try scratch.write("{\"level\":\"info\"}\n{\"connection\":1}\n", to: "set/app.jsonl")
+    let three = try run("stats", "set")
+    #expect(
+      leftOut(three) == [
+        "reprise: set: note: 3 files are left out that are neither captures nor recordings, "
+          + "such as set/answer.json"
+      ])
     let none = try run("inspect", "none")
     #expect(none.status == 2)
     try scratch.write("", to: "none/empty.txt")

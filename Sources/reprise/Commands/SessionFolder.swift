@@ -1,5 +1,6 @@
 import Capture
 import Glibc
+import Wire
 
 /// A folder that stands for the captures and recordings in it, and in the folders in it.
 enum SessionFolder {
@@ -91,7 +92,10 @@ enum SessionFolder {
     guard var source = try? ByteSource(path: path) else { return true }
     let isNamed = recordings.contains { path.hasSuffix($0) }
     guard let format = try? CaptureFormat.detect(in: &source) else { return isNamed }
-    return format != .recording || isNamed
+    guard format == .recording else { return true }
+    // A recording begins with its header or an event; lines of JSON are kept by others, too.
+    let head = String(copying: source.peek(4_096)).prefix { $0 != "\n" }
+    return isNamed && ["\"reprise\"", "\"connection\""].contains(where: head.contains)
   }
 
   private static func path(_ folder: String, _ name: String) -> String {
