@@ -186,7 +186,7 @@ target "one thread, conform, times tcpdump's seconds" "$(quotient conform1 tcpdu
 target "one thread, inspect, times as fast as tshark" "$(quotient tshark inspect1)" '>=' 28 x
 target "conform, two threads to one" "$(quotient conform1 conform)" '>=' 1.7 x
 target "reprise --version" "$version_time" '<=' 8 ms
-target "reprise conform list" "$list_time" '<=' 12 ms
+target "reprise conform list" "$list_time" '<=' 10 ms
 target "many small files, times as fast as tshark" "$files_quotient" '>=' 20 x
 printf '%-44s %9.2f x\n' "inspect, times the seconds of tcpdump" "$(quotient inspect tcpdump)"
 printf '%-44s %9.2f x\n' "conform trace, times the seconds of tcpdump" "$(quotient conform tcpdump)"
