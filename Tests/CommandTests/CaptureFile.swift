@@ -52,7 +52,8 @@ struct CaptureFile: EventConsumer {
     append(little: UInt32(size))
     let hosts: [UInt8] = sender == .client ? [1, 2] : [2, 1]
     bytes += [0x45, 0, UInt8(size >> 8 & 0xFF), UInt8(size & 0xFF), 0, 0, 0, 0, 64, 6, 0, 0]
-    bytes += [192, 0, 2, hosts[0], 192, 0, 2, hosts[1]]
+    // Of one host, where nothing comes late.
+    bytes += [127, 0, 0, hosts[0], 127, 0, 0, hosts[1]]
     let port = UInt16(50_000 + context.connection)
     let ports = sender == .client ? [port, 1_883] : [1_883, port]
     for port in ports { bytes += [UInt8(port >> 8), UInt8(port & 0xFF)] }

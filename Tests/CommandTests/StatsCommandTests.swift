@@ -190,11 +190,13 @@ import Testing
         .split(separator: "\n").map(String.init).filter { $0.hasPrefix("Violated: ") }
     }
     let told = try lines("c")
-    #expect(told.count == 11)
+    // Those that are alike are one line, where the first of them is.
+    let places = "in frame 7, connection 1 and 11 times more: the client sent a bad PUBLISH: "
     #expect(
-      told.first == "Violated: MQTT-3.3.2-2 of mqtt-3.1.1 in frame 7, connection 1: "
-        + "the client sent a bad PUBLISH: the topic name holds a wildcard.")
-    #expect(told.last == "Violated: 14 more, which reprise conform trace tells.")
+      told
+        == ["MQTT-3.3.2-2", "MQTT-4.7.1-1"].map {
+          "Violated: \($0) of mqtt-3.1.1 \(places)the topic name holds a wildcard."
+        })
     #expect(try lines("d") == [])
   }
 

@@ -93,9 +93,10 @@ enum SessionFolder {
     let isNamed = recordings.contains { path.hasSuffix($0) }
     guard let format = try? CaptureFormat.detect(in: &source) else { return isNamed }
     guard format == .recording else { return true }
-    // A recording begins with its header or an event; lines of JSON are kept by others, too.
-    let head = String(copying: source.peek(4_096)).prefix { $0 != "\n" }
-    return isNamed && ["\"reprise\"", "\"connection\""].contains(where: head.contains)
+    // A recording begins with its header or an event, unless it was cut there; lines of JSON are kept by others, too.
+    let head = String(copying: source.peek(4_096))
+    guard let end = head.firstIndex(of: "\n") else { return isNamed }
+    return isNamed && ["\"reprise\"", "\"connection\""].contains(where: head[..<end].contains)
   }
 
   private static func path(_ folder: String, _ name: String) -> String {

@@ -28,7 +28,8 @@ enum StoryCommand: Command {
       publishes and receives, how long it is silent, what stays unanswered, and who closes the
       connection. The last lines say why it was closed, what was slow, and which clauses were
       violated on the way, by either end. Messages of a topic are one sentence until something
-      else happens. What the capture does not show is not guessed.
+      else happens, and connections that go as one before are one line; --connection N tells
+      each, and json all of them. What the capture does not show is not guessed.
 
       Examples:
         reprise story capture.pcap --client sensor-7

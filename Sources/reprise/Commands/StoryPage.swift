@@ -7,9 +7,22 @@ struct Violation {
   var clause: Clause
   var finding: Finding
 
-  var text: String {
-    "Violated: \(clause.id) of \(clause.spec) in frame \(finding.frame), connection \(finding.connection): "
-      + "\(finding.message)."
+  /// What is said of which clause, whatever the place.
+  struct Kind: Hashable {
+    var clause: String
+    var spec: String
+    var message: String
+  }
+
+  var kind: Kind { Kind(clause: clause.id, spec: clause.spec, message: finding.message) }
+
+  /// The violation in words.
+  /// - Parameter more: How many others there are like it.
+  /// - Returns: A sentence.
+  func text(more: Int) -> String {
+    let others = more > 0 ? " and \(more) time\(more == 1 ? "" : "s") more" : ""
+    return "Violated: \(clause.id) of \(clause.spec) in frame \(finding.frame), connection "
+      + "\(finding.connection)\(others): \(finding.message)."
   }
 
   var json: JSONValue {
@@ -35,6 +48,9 @@ struct StoryPage {
   private let redaction: RedactionRules
   private let paint: Paint
   private var hasBegun = false
+  /// The sentences of a text that are not written yet, as more may go as they do.
+  private var waiting: [Sentence] = []
+  private static let mostWaiting = 20_000
   /// The date of the last sentence.
   private var day = ""
 
@@ -54,6 +70,28 @@ struct StoryPage {
   /// - Throws: ``OutputError``.
   mutating func write(_ sentence: Sentence) throws {
     if isJSON { return try writeJSON(sentence) }
+    waiting.append(sentence)
+    if waiting.count > Self.mostWaiting { try writeWaiting() }
+  }
+
+  private mutating func writeWaiting() throws {
+    let lines = StoryFold.fold(waiting)
+    waiting = []
+    for line in lines {
+      switch line {
+      case .sentence(let sentence):
+        try writeText(sentence, "Frame \(sentence.frame)", sentence.text)
+      case .repetition(let repetition):
+        try writeText(
+          repetition.first, "Frames \(repetition.first.frame) to \(repetition.last.lastFrame)",
+          repetition.text, to: repetition.last.connection)
+      }
+    }
+  }
+
+  private mutating func writeText(
+    _ sentence: Sentence, _ frames: String, _ text: String, to last: Int? = nil
+  ) throws {
     let time = "\(sentence.time)"
     if !hasBegun { try line("\(file), \(subject)", .heading) }
     if day != time.prefix(10) {
@@ -61,12 +99,12 @@ struct StoryPage {
       try line("\(day) (UTC)", .heading)
     }
     hasBegun = true
+    let more = last.map { $0 == sentence.connection ? "" : " to #\($0)" } ?? ""
     append(
       paint(
-        .quiet,
-        "Frame \(sentence.frame), \(time.dropFirst(11).dropLast()), #\(sentence.connection):"
-      ) + " ")
-    try line(redaction.shown(sentence.text))
+        .quiet, "\(frames), \(time.dropFirst(11).dropLast()), #\(sentence.connection)\(more):")
+        + " ")
+    try line(redaction.shown(text))
   }
 
   /// Writes what is to be said at the end.
@@ -91,14 +129,30 @@ struct StoryPage {
       append(untold > 0 ? ",\"untoldViolations\":\(untold)}" : "}")
       try lines.endLine()
     } else {
+      try writeWaiting()
       for text in teller.endLines + conclusions { try line(text) }
-      for violation in violations.prefix(Self.mostViolations) {
-        try line(violation.text, .fault)
-      }
-      let rest = violations.count + untold - Self.mostViolations
-      if rest > 0 { try line("Violated: \(rest) more, which reprise conform trace tells.") }
+      try write(violations, untold: untold)
     }
     try lines.flush()
+  }
+
+  /// Writes the violations, of those that are alike the first.
+  private mutating func write(_ violations: [Violation], untold: Int) throws {
+    var kinds: [(first: Violation, count: Int)] = []
+    var places: [Violation.Kind: Int] = [:]
+    for violation in violations {
+      if let place = places[violation.kind] {
+        kinds[place].count += 1
+      } else {
+        places[violation.kind] = kinds.count
+        kinds.append((violation, 1))
+      }
+    }
+    for kind in kinds.prefix(Self.mostViolations) {
+      try line(kind.first.text(more: kind.count - 1), .fault)
+    }
+    let rest = kinds.dropFirst(Self.mostViolations).reduce(untold) { $0 + $1.count }
+    if rest > 0 { try line("Violated: \(rest) more, which reprise conform trace tells.") }
   }
 
   /// The most violations that are told in text.

@@ -61,7 +61,7 @@ struct InterfaceRun {
     _ capture: InterfaceCapture, _ tap: any InterfaceTap, writingTo outputs: [OutputFile]
   ) throws {
     for output in outputs { try output.open() }
-    LeastRights.keep(for: .nothing, options.name, console) { user in
+    LeastRights.keep(for: .nothing, awaiting: input.keyLogs, options.name, console) { user in
       for output in outputs { output.give(to: user) }
     }
     console.note(options.name, "capturing")

@@ -21,14 +21,22 @@ enum LeastRights {
   /// Gives up the rights of root, if the process has them.
   /// - Parameters:
   ///   - need: What is still to be created.
+  ///   - keyLogs: What is to be read as soon as it is there: nobody may read what a program of root's keeps for itself.
   ///   - name: What is captured.
   ///   - console: How to tell that they are kept.
   ///   - give: Gives the file that is open to a user.
   static func keep(
-    for need: Need, _ name: String, _ console: Console, give: (SystemUser) -> Void = { _ in }
+    for need: Need, awaiting keyLogs: [String] = [], _ name: String, _ console: Console,
+    give: (SystemUser) -> Void = { _ in }
   ) {
     guard SystemUser.isRoot else { return }
     let caller = SystemUser.caller { getenv($0).map { String(cString: $0) } }
+    if caller == nil, let missing = keyLogs.first(where: { access($0, F_OK) != 0 }) {
+      console.note(
+        name, "runs on as root, because nobody may not be able to read \(missing), which is to come"
+      )
+      return
+    }
     if case .files(let directory, let replaces) = need {
       guard let caller, !replaces, caller.mayCreate(in: directory) else {
         let who = caller?.name ?? "nobody"

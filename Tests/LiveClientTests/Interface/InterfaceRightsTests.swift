@@ -145,6 +145,27 @@ import Testing
     #expect(CaptureBlocks(directory.file("a.pcapng")).statistics.count == 1)
   }
 
+  /// A key log that is still to come is for its writer alone, be that root.
+  @Test(arguments: [(false, false), (true, false), (false, true)])
+  func waitsForKeysAsWhoCanReadThem(_ isThere: Bool, _ hasCaller: Bool) async throws {
+    let keys = directory.file("keys.log")
+    if isThere { close(open(keys, O_CREAT | O_WRONLY, 0o600)) }
+    let nobody = try #require(getpwnam("nobody")).pointee.pw_uid
+    let script = "echo $$; exec \"$@\""
+    let environment = hasCaller ? Self.caller : ["-u", "SUDO_UID"]
+    let child = try Child(
+      ["bash", "-c", script, "bash", "env"] + environment + [
+        RunningCommand.path, "inspect", "--interface", "lo", "--bpf", "udp port 9", "--keylog",
+        keys,
+      ], errorsApart: true)
+    try await child.wait(for: "a capture") { $0.errorText.contains("note: capturing") }
+    let pid = child.text.split(separator: "\n").first.map(String.init) ?? ""
+    let user = hasCaller ? "12345" : isThere ? "\(nobody)" : "0"
+    #expect(users(pid) == Array(repeating: Substring(user), count: 4))
+    #expect(child.errors.contains("lo: note: runs on as root, because nobody") == (user == "0"))
+    await child.stop(SIGINT)
+  }
+
   private static let caller = ["SUDO_UID=12345", "SUDO_GID=12346", "SUDO_USER=ann"]
 
   @Test func goesOnAsWhoCalledSudo() async throws {
