@@ -73,6 +73,7 @@ package struct SessionPackets {
 
   private let take: Taker
   private let usesKnownPorts: Bool
+  private var halfCloses: HalfCloses
   private var connections: [Int: Connection] = [:]
   private var names: [String: UInt32] = [:]
   /// What could not be written as it was.
@@ -84,9 +85,13 @@ package struct SessionPackets {
   /// - Parameters:
   ///   - usesKnownPorts: Whether servers have the ports by which Wireshark knows what they speak; comments tell the
   ///     real ones.
+  ///   - halfCloses: The ends that have their place in front of what the other ends said behind them.
   ///   - take: Takes them.
-  package init(usesKnownPorts: Bool = false, _ take: @escaping Taker) {
+  package init(
+    usesKnownPorts: Bool = false, _ halfCloses: HalfCloses = HalfCloses(), _ take: @escaping Taker
+  ) {
     self.usesKnownPorts = usesKnownPorts
+    self.halfCloses = halfCloses
     self.take = take
   }
 
@@ -95,6 +100,7 @@ package struct SessionPackets {
     let number = event.context.connection
     openIfNeeded(event)
     settleHole(before: event)
+    if let end = halfCloses.take(before: event) { finish(end, of: number) }
     switch event.body {
     case .opened(let opening): open(opening, event.context)
     case .closed(let closing): close(closing, event.context)
@@ -202,13 +208,21 @@ package struct SessionPackets {
     return Endpoint(address: address, port: parts?.port ?? port)
   }
 
+  private mutating func finish(_ end: HalfCloses.HalfClose, of number: Int) {
+    guard var connection = connections[number] else { return }
+    let (comments, time) = (connection.comments, end.closing.firstTime)
+    connection.comments = []
+    connection.tcp.finish(from: end.sender, isPrompt: end.closing.isPrompt) {
+      take(time, comments, $0, $1)
+    }
+    connections[number] = connection
+  }
+
   private mutating func close(_ closing: ConnectionClosing, _ context: EventContext) {
     guard var connection = connections.removeValue(forKey: context.connection) else { return }
     let first = closing.firstTime
     let (sender, time) = (context.sender, context.time)
-    let isPrompt =
-      !closing.isLate
-      && [closing.clientSilence, closing.clientRest, closing.serverRest].allSatisfy { $0 == nil }
+    let isPrompt = closing.isPrompt
     switch closing.how {
     case .fin:
       connection.tcp.finish(from: sender, isPrompt: isPrompt) {
@@ -287,5 +301,12 @@ package struct SessionPackets {
     }
     if isFramed { bytes += Array("0\r\n\r\n".utf8) }
     send(bytes.span.bytes, missing: message.missing, context)
+  }
+}
+
+extension ConnectionClosing {
+  /// Whether nothing was late, and all was seen beside both ends.
+  fileprivate var isPrompt: Bool {
+    !isLate && [clientSilence, clientRest, serverRest].allSatisfy { $0 == nil }
   }
 }

@@ -9,8 +9,7 @@ package enum ViewerHelp {
     Enter         opens the details: fields, answers, findings, states, bytes
     Tab           between list and details; there ↓ ↑ select, j k scroll
     / ?           searches down, up; n N again, the other way
-    &             chooses by an expression, Tab completes it; with --sdk by a text that
-                  the line of a step has in it; empty shows all
+    &             chooses by an expression (Tab), --sdk by a text; empty shows all
     : NUMBER      to a frame, or a line of a recording
     F             the findings; Enter goes to one, c to its cause
     ] [           to the next finding, to the one before

@@ -153,28 +153,33 @@ struct CaptureOutput {
       throw UsageError(
         "a recording is not encrypted", "leave --\(isPlain ? "plain" : "embed-secrets") out")
     }
-    var chosen: Set<Int>?
-    if choosesConnections(arguments) {
-      var survey = Survey(selection: selection)
-      _ = try SessionInput.read(file.path, options: options, into: &survey)
-      chosen = survey.chosen
-    }
+    var survey = Survey(selection: choosesConnections(arguments) ? selection : nil)
+    // Progress knows of the passes that the options ask for.
+    var quiet = options
+    if survey.selection == nil { quiet.count = nil }
+    _ = try SessionInput.read(file.path, options: quiet, into: &survey)
     let window = try TimeWindow(arguments)
     let writer = PacketFile(format, application: Reprise.application, output)
     var packets = RecordingPackets(
-      chosen: chosen, window: window, usesKnownPorts: usesKnownPorts, writer)
+      chosen: survey.selection == nil ? nil : survey.chosen, window: window,
+      usesKnownPorts: usesKnownPorts, survey.halfCloses, writer)
     let summary = try SessionInput.read(file.path, options: options, into: &packets)
     try packets.finish()
     return summary.notes + packets.notes
   }
 
-  /// Finds the connections that are chosen.
+  /// Finds the connections that are chosen, and which of them were closed by halves.
   private struct Survey: EventConsumer {
-    var selection: Selection
+    /// What is chosen; nil is all.
+    var selection: Selection?
     var chosen: Set<Int> = []
+    var halfCloses = HalfCloses()
 
     mutating func consume(_ event: borrowing EventView) throws {
       try Interruption.check()
+      halfCloses.consume(event)
+      guard var selection = selection.take() else { return }
+      defer { self.selection = selection }
       var found: [Int] = []
       try selection.choose(event) { found.append($0) }
       chosen.formUnion(found)

@@ -52,12 +52,18 @@ struct RecordingPackets: EventConsumer {
   ///   - chosen: The connections to write; nil for all.
   ///   - window: The time to write.
   ///   - usesKnownPorts: Whether servers have the ports by which Wireshark knows what they speak.
+  ///   - halfCloses: The ends in front of what the other ends went on to say.
   ///   - file: Takes the packets.
-  init(chosen: Set<Int>?, window: TimeWindow, usesKnownPorts: Bool, _ file: PacketFile) {
+  init(
+    chosen: Set<Int>?, window: TimeWindow, usesKnownPorts: Bool, _ halfCloses: HalfCloses,
+    _ file: PacketFile
+  ) {
     self.chosen = chosen
     self.window = window
     self.file = file
-    packets = SessionPackets(usesKnownPorts: usesKnownPorts) { file.add($0, $1, $2, $3) }
+    packets = SessionPackets(usesKnownPorts: usesKnownPorts, halfCloses) {
+      file.add($0, $1, $2, $3)
+    }
   }
 
   mutating func consume(_ event: borrowing EventView) throws {

@@ -53,7 +53,9 @@ enum Conversions {
     final class Box { var writer = PcapngWriter(application: "test") }
     let box = Box()
     let interface = box.writer.addInterface(.raw, name: "test", description: "")
-    var packets = SessionPackets(usesKnownPorts: usesKnownPorts) {
+    var halfCloses = HalfCloses()
+    for event in events { event.withView { halfCloses.consume($0) } }
+    var packets = SessionPackets(usesKnownPorts: usesKnownPorts, halfCloses) {
       box.writer.addPacket(on: interface, at: $0, comments: $1, $2, $3)
     }
     for event in events { event.withView { packets.consume($0) } }

@@ -138,6 +138,46 @@ import Wire
     }
   }
 
+  /// What the other end says behind a FIN stands behind it in the packets, as it did.
+  @Test(arguments: Peer.allCases)
+  func `an end that the other one goes on behind has its place`(_ sender: Peer) throws {
+    func event(_ sender: Peer, _ body: Event.Body, at seconds: Int64) -> Event {
+      Event(
+        EventContext(
+          time: Timestamp(nanoseconds: seconds * 1_000_000_000), frame: 1, connection: 1,
+          sender: sender, wire: .mqtt(.v3_1_1)), body)
+    }
+    let connect = PacketBytes([0x10, 13, 0, 4, 0x4d, 0x51, 0x54, 0x54, 4, 2, 0, 60, 0, 1, 0x61])
+    let last = PacketBytes(sender == .client ? [0xd0, 0] : [0xc0, 0])
+    let events = [
+      event(
+        .client,
+        .opened(
+          ConnectionOpening(
+            client: "127.0.0.1:40000", server: "127.0.0.1:1883", isFromStart: true, firstFrame: 1,
+            firstTime: Timestamp(nanoseconds: 0))), at: 1),
+      event(.client, .mqtt(connect), at: 1),
+      event(.server, .mqtt(PacketBytes([0x20, 2, 0, 0])), at: 2),
+      event(sender, .mqtt(PacketBytes(sender == .client ? [0xc0, 0] : [0xd0, 0])), at: 3),
+      event(sender.other, .mqtt(last), at: 5),
+      event(
+        sender,
+        .closed(
+          ConnectionClosing(
+            how: .fin, firstFrame: 1, firstTime: Timestamp(nanoseconds: 4_000_000_000))), at: 6),
+    ]
+    let made = Conversions.packets(of: events)
+    #expect(byConnection(try Conversions.events(made.bytes)) == byConnection(events))
+    let file = try TemporaryCapture(made.bytes)
+    let ends = try Tshark.lines(
+      file.path, ["-Y", "tcp.flags.fin==1"], fields: ["frame.time_relative"])
+    #expect(ends.map { Double($0) } == [4, 6])
+    let times = try Tshark.lines(file.path, [], fields: ["frame.time_relative"]).map {
+      Double($0) ?? -1
+    }
+    #expect(times == times.sorted())
+  }
+
   @Test func `what a recording does not have is missing in the packets`() throws {
     let open = ConnectionOpening(
       client: "10.0.0.1:40000", server: "10.0.0.2:1883", isFromStart: true, firstFrame: 1,

@@ -104,5 +104,8 @@ import Wire
     }
     let expected = silence.map { Int64(($0 * 1_000_000_000).rounded()) }
     #expect(closing.map(\.clientSilence) == [expected])
+    // The client rests with its last acknowledgement; the server never does that, but is seen beside it.
+    #expect(closing.map(\.clientRest) == [away > 1 ? 0 : nil])
+    #expect(closing.map(\.serverRest) == [away > 1 ? nil : 31_020_000_000])
   }
 }
