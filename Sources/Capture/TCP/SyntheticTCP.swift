@@ -40,6 +40,7 @@ package struct SyntheticTCP {
   private var server: End
   private var isOver = false
   private var hasBegun = false
+  private var vantage = Vantage.everywhere
   private let isIPv4: Bool
 
   /// The most bytes of a segment: what one IP packet holds, whose length has 16 bits.
@@ -67,42 +68,45 @@ package struct SyntheticTCP {
     largestSegment = 65_535 - (isIPv4 ? 40 : 60)
   }
 
-  /// Prepares a connection by whose initial sequence numbers ``vantage(of:)`` knows where it was seen from.
+  /// Prepares a connection by whose windows ``vantage(of:)`` knows where it was seen from.
   /// - Parameters:
   ///   - client: The end that opens it.
   ///   - server: The other end.
   ///   - start: The client's initial sequence number.
   ///   - vantage: Where it was seen from.
   package init(client: Endpoint, server: Endpoint, start: UInt32, seenFrom vantage: Vantage) {
-    let serverStart =
-      switch vantage {
-      case .everywhere: start &+ 1 << 31
-      case .client: ~start &+ Self.clientMark
-      case .nowhere: ~start &+ Self.nowhereMark
-      }
-    self.init(client: client, server: server, clientStart: start, serverStart: serverStart)
+    self.init(client: client, server: server, clientStart: start, serverStart: ~start)
+    self.vantage = vantage
   }
 
-  /// What the server's first number is more than the complement of the client's where a connection was seen from beside
-  /// neither end, and from beside the client.
-  private static let nowhereMark: UInt32 = 0x5265_7000
-  private static let clientMark: UInt32 = 0x5265_7001
+  // Windows tell it in each segment, so that what is cut out of a file, or goes on in the next one, tells it as well.
+  private static let nowhereWindow = UInt16.max - 2
+  private static let clientsWindow = UInt16.max - 3
+  private static let serversWindow = UInt16.max - 4
 
   /// The window of the segment by which an end says that nothing of the connection was late, and that all was seen
-  /// beside its ends; all others have one byte more.
+  /// beside its ends.
   static let promptWindow = UInt16.max - 1
 
-  /// Where a connection was seen from that was written here, by its SYN with ACK or its first segment; nil for others,
-  /// but for one of some thousand million.
-  static func vantage(of segment: borrowing TCPSegment) -> Vantage? {
-    guard segment.flags.contains(.acknowledgment) else { return nil }
-    let isAnswer = segment.flags.contains(.syn)
-    let known = segment.acknowledgmentNumber &- (isAnswer ? 1 : 0)
-    // The same from either end.
-    switch segment.sequenceNumber &- ~known {
-    case Self.nowhereMark: return .nowhere
-    case Self.clientMark: return .client
-    default: return nil
+  private func window(of sender: Peer) -> UInt16 {
+    switch vantage {
+    case .everywhere: .max
+    case .client: sender == .client ? Self.clientsWindow : Self.serversWindow
+    case .nowhere: Self.nowhereWindow
+    }
+  }
+
+  /// Where a connection was seen from that was written here, by its first segment; nil for others.
+  ///
+  /// One in some ten thousand others has such a window, of which then nothing is held against anybody for its time.
+  /// - Parameter segment: The segment.
+  /// - Returns: Where it was seen from, and who sent the segment where that counts.
+  static func vantage(of segment: borrowing TCPSegment) -> (vantage: Vantage, sender: Peer)? {
+    switch segment.window {
+    case nowhereWindow: (.nowhere, .client)
+    case clientsWindow: (.client, .client)
+    case serversWindow: (.client, .server)
+    default: nil
     }
   }
 
@@ -138,7 +142,7 @@ package struct SyntheticTCP {
   ///   - sender: The end that sent them.
   ///   - take: Takes the packet.
   package mutating func skip(_ count: Int, from sender: Peer, _ take: Taker) {
-    // In front of the first segment nobody sees what is missing, and that one tells where all was seen from.
+    // In front of the first segment nobody sees what is missing.
     guard hasBegun, !isOver, !self[sender].hasFinished, count > 0 else { return }
     var left = min(count, Self.mostSkipped)
     while left > 0 {
@@ -195,7 +199,7 @@ package struct SyntheticTCP {
     take: Taker
   ) {
     let header = header(
-      from: sender, flags, window: isPrompt ? Self.promptWindow : .max, payload)
+      from: sender, flags, window: isPrompt ? Self.promptWindow : window(of: sender), payload)
     take(header.span.bytes, payload)
     hasBegun = true
     let numbers = UInt32(truncatingIfNeeded: payload.byteCount)

@@ -56,6 +56,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     @exclusivity(unchecked) private var hasLateness = false
     /// Where a capture was taken that was not taken, but made of what is known of a connection; nil where it was.
     @exclusivity(unchecked) private var vantage: SyntheticTCP.Vantage?
+    /// The client of such a one.
+    @exclusivity(unchecked) private var client = Side.first
     /// The numbers of the networks that its segments came through, from the lower endpoint and from
     /// the upper one; 0 for none.
     var networks: (fromLower: UInt32, fromUpper: UInt32) = (0, 0)
@@ -91,8 +93,11 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     @inline(__always)
     func watch(_ segment: borrowing TCPSegment, of side: Side, at time: Int64) {
       let flags = segment.flags
-      if segments == 1 || flags.contains(.syn) {
-        vantage = vantage ?? SyntheticTCP.vantage(of: segment)
+      if segments == 1 {
+        if let made = SyntheticTCP.vantage(of: segment) {
+          vantage = made.vantage
+          client = made.sender == .client ? side : side.other
+        }
       } else if vantage == .nowhere, segment.window == SyntheticTCP.promptWindow {
         vantage = .everywhere
       }
@@ -147,7 +152,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       switch vantage {
       case nil: key.isOnOneHost || handshake.nearSide == side
       case .everywhere: true
-      case .client: side == .first
+      case .client: side == client
       case .nowhere: false
       }
     }

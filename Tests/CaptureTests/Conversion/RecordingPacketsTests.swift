@@ -138,6 +138,40 @@ import Wire
     }
   }
 
+  /// What is cut out of a file, or goes on in the next one, claims no more than the whole.
+  @Test(arguments: [SyntheticTCP.Vantage.client, .nowhere, .everywhere], 0...3)
+  func `a connection tells where it was seen from wherever it begins`(
+    _ vantage: SyntheticTCP.Vantage, _ cut: Int
+  ) throws {
+    let ends = [1, 2].map { IPAddress(ipv4: 0x7F00_0000 + $0) }
+    var tcp = SyntheticTCP(
+      client: Endpoint(address: ends[0], port: 40_000),
+      server: Endpoint(address: ends[1], port: 1_883), start: 7, seenFrom: vantage)
+    var packets: [[UInt8]] = []
+    let take: SyntheticTCP.Taker = { packets.append(Array(copying: $0) + Array(copying: $1)) }
+    let connect: [UInt8] = [0x10, 13, 0, 4, 0x4d, 0x51, 0x54, 0x54, 4, 2, 0, 60, 0, 1, 0x61]
+    tcp.open(take)
+    tcp.send(from: .client, connect.span.bytes, take)
+    tcp.send(from: .server, [0x20, 2, 0, 0].span.bytes, take)
+    tcp.acknowledge(.client, take)
+    tcp.finish(from: .server, take)
+    tcp.finish(from: .client, take)
+    var writer = PcapngWriter(application: "test")
+    let interface = writer.addInterface(.raw, name: "test", description: "")
+    for (index, packet) in packets.enumerated().dropFirst(cut) {
+      let time = Timestamp(nanoseconds: Int64(index) * 1_000_000_000)
+      writer.addPacket(on: interface, at: time, comments: [], packet.span.bytes, RawSpan())
+    }
+    let closings = try Conversions.events(writer.bytes).compactMap { event -> ConnectionClosing? in
+      if case .closed(let closing) = event.body { closing } else { nil }
+    }
+    let closing = try #require(closings.first)
+    #expect(closings.count == 1 && closing.isLate == (vantage == .nowhere))
+    #expect(closing.clientSilence == (vantage == .nowhere ? 0 : nil))
+    #expect((closing.clientRest == nil) == (vantage != .nowhere))
+    #expect((closing.serverRest == nil) == (vantage == .everywhere))
+  }
+
   /// What the other end says behind a FIN stands behind it in the packets, as it did.
   @Test(arguments: Peer.allCases)
   func `an end that the other one goes on behind has its place`(_ sender: Peer) throws {
