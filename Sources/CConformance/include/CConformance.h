@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "prefetch.h"
+
 /// The bytes of a file of the folder Conformance, as they were when this was compiled.
 struct conformance_data {
   const unsigned char *bytes;

@@ -142,9 +142,7 @@ public struct ConformanceJudge: EventConsumer {
     if !table[place].isNoted { noteFirst(event, at: place) }
     let isOtherVersion = table[place].takeVersion(of: event.context.wire)
     let wasRare = table[place].rare != nil
-    // Measured whole it would be behind each of them.
     let opensMessage = event.opensMessage
-    let messages = opensMessage ? table[place].exchanges.reserved : 0
     // What carries it is judged beside it.
     if event.context.over != nil { table[place].meetCarrier() }
     let hearing = hear(event, at: place, mode, givingUp)
@@ -173,7 +171,8 @@ public struct ConformanceJudge: EventConsumer {
     // Of its frames a rule of what carries it wants to know.
     if event.context.over != nil { table[place].ownRare.webSocket.note(tally.blamed) }
     let isRare = table[place].rare != nil
-    let hasGrown = opensMessage && table[place].exchanges.reserved != messages
+    // Measured whole it would be behind each of them.
+    let hasGrown = opensMessage && table[place].exchanges.takeGrowth(of: event.context.sender)
     if hasGrown || event.mayGrow || tally.suspicions != suspicions || isRare != wasRare {
       table.account(at: place)
     }

@@ -28,6 +28,7 @@ struct ConnectionTable {
   @inline(__always)
   mutating func place(of connection: Int) -> Int {
     let place = Int(hints[connection & Self.lowBits])
+    states.prefetch(place)
     if place < states.count, states[place].number == connection { return place }
     return findPlace(of: connection)
   }

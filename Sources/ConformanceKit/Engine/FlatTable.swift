@@ -48,6 +48,12 @@ struct FlatTable<Value> {
   /// Whether there is a value of a key.
   func contains(_ key: UInt64) -> Bool { !slots.isEmpty && slots[find(key)].key != 0 }
 
+  /// Has the place of a key at hand, which is asked for soon.
+  @inline(__always)
+  func prefetch(_ key: UInt64) {
+    slots.prefetch(Self.home(Self.stored(key)) & (slots.count - 1))
+  }
+
   /// Whether it takes no further keys.
   var isFull: Bool { count >= limit }
 
@@ -64,10 +70,15 @@ struct FlatTable<Value> {
   private static func stored(_ key: UInt64) -> UInt64 { key == 0 ? 1 : key }
 
   @inline(__always)
+  private static func home(_ stored: UInt64) -> Int {
+    Int(truncatingIfNeeded: stored ^ stored >> 32)
+  }
+
+  @inline(__always)
   private func find(_ key: UInt64) -> Int {
     let key = Self.stored(key)
     let mask = slots.count - 1
-    var slot = Int(truncatingIfNeeded: key ^ key >> 32) & mask
+    var slot = Self.home(key) & mask
     while slots[slot].key != 0, slots[slot].key != key { slot = (slot + 1) & mask }
     return slot
   }

@@ -12,9 +12,14 @@ struct UsedIdentifiers {
     return word < words.count && words[word] >> UInt64(id & 63) & 1 == 1
   }
 
-  mutating func insert(_ id: UInt16) {
+  /// Takes an identifier.
+  /// - Returns: Whether they take more memory now.
+  @discardableResult
+  mutating func insert(_ id: UInt16) -> Bool {
     let word = Int(id >> 6)
+    let capacity = words.capacity
     while words.count <= word { words.append(0) }
     words[word] |= 1 << UInt64(id & 63)
+    return words.capacity != capacity
   }
 }

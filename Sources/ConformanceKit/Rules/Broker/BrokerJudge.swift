@@ -109,12 +109,14 @@ struct BrokerJudge {
   ) {
     let server = state.identity.endpoint
     let key = Self.key(content, at: server)
+    let line = MessageLines.key(topic, qos: packet.qos, from: context.connection)
+    lines.prefetch(line)
     let elsewhere = notePublished(content, to: server)
     for key in elsewhere { leaveAmbiguous(key, context, &tally) }
     // Read by the wrong version, it may be another one.
     if context.wire == .mqttUndetermined { doubt(everywhere: .publishersUnseen) }
     if topic.beginsWithMark { hasMarks = true }
-    if !wills.topics.isEmpty { wills.change(content.value) { $0.isSaid = true } }
+    if wills.topics.mayContain(topic) { wills.change(content.value) { $0.isSaid = true } }
     if packet.retain { keep(packet, topic, key, isRepeat: isRepeat, context, &state) }
     if isRepeat {
       let moment = Moment(context)
@@ -130,7 +132,6 @@ struct BrokerJudge {
       publication.reuse = told[.client].endings[id]
     }
     if !elsewhere.isEmpty { publication.doubtOrigin() }
-    let line = MessageLines.key(topic, qos: packet.qos, from: context.connection)
     (publication.sequence, publication.before) = lines.publish(key, on: line)
     let isKept = ledger.change(key) {
       if publication.wasRepeated { $0.wasRepeated = true }
@@ -187,6 +188,20 @@ struct BrokerJudge {
 
   // MARK: What the server delivers
 
+  /// Has at hand what is known of a message that is delivered soon.
+  @inline(__always)
+  func prefetch(_ content: ContentHash, on connection: Int, _ state: borrowing ConnectionState) {
+    let key = Self.key(content, at: state.identity.endpoint)
+    ledger.prefetch(key)
+    copies.prefetch(Self.copy(of: key, on: connection))
+    pending.prefetch(.liveIsNotRetained, on: connection, key: key)
+  }
+
+  @inline(__always)
+  private static func copy(of key: UInt64, on connection: Int) -> UInt64 {
+    key ^ UInt64(truncatingIfNeeded: connection) &* 0x9E37_79B9_7F4A_7C15
+  }
+
   /// A message on its way to a client.
   struct Delivery: ~Copyable {
     let key: UInt64
@@ -214,6 +229,11 @@ struct BrokerJudge {
     let key = Self.key(content, at: server)
     let isKnown = state.routesAreKnown
     let publication = ledger[key]
+    var line: UInt64 = 0
+    if let publication, publication.sequence > 0 {
+      line = MessageLines.key(topic, qos: publication.qos, from: publication.connection)
+      lines.prefetch(line, to: event.context.connection)
+    }
     let published = packet.qos > 0 ? Timestamp(nanoseconds: .max) : publication?.first.time
     if packet.qos > 0 { pending.takeBackCopies(on: event.context.connection, key: key, packet.qos) }
     pending.pass(on: event.context.connection, key: key, published: published)
@@ -267,7 +287,7 @@ struct BrokerJudge {
     if !absences.isEmpty {
       judgeKeeping(packet, publication, delivery, event, &state, hearing, &tally)
     }
-    judgeOrder(packet, topic, publication, delivery, event, &state, hearing, &tally)
+    judgeOrder(packet, line, publication, delivery, event, &state, hearing, &tally)
   }
 
   /// Counts the copies of a message: more than were published tell of a publisher that is not in the capture and says the
@@ -281,8 +301,7 @@ struct BrokerJudge {
       !publication.wasRepeated, !matching.isShared
     else { return }
     var count: UInt32 = 0
-    let place = publication.key ^ UInt64(truncatingIfNeeded: connection) &* 0x9E37_79B9_7F4A_7C15
-    _ = copies.update(place) { copies, _ in
+    _ = copies.update(Self.copy(of: publication.key, on: connection)) { copies, _ in
       copies &+= 1
       count = copies
     }

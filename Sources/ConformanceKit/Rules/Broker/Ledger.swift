@@ -35,6 +35,12 @@ struct Ledger {
     return ring[place]
   }
 
+  /// Has the place of a key at hand, which is asked for soon.
+  @inline(__always)
+  func prefetch(_ key: UInt64) {
+    slots.prefetch(Int(UInt32(truncatingIfNeeded: key)) & (slots.count - 1))
+  }
+
   /// Changes a message that is kept.
   /// - Returns: Whether there is one of the key.
   @discardableResult

@@ -44,6 +44,21 @@ struct MessageLines {
     ContentHash.of(topic, in: UInt64(truncatingIfNeeded: connection) << 2 | UInt64(qos & 3))
   }
 
+  /// Has a line at hand, to which a message is added soon.
+  @inline(__always)
+  func prefetch(_ line: UInt64) { lines.prefetch(line) }
+
+  /// Has at hand how far a client got in a line, which is asked for soon.
+  @inline(__always)
+  func prefetch(_ line: UInt64, to connection: Int) {
+    reached.prefetch(Self.way(line, to: connection))
+  }
+
+  @inline(__always)
+  private static func way(_ line: UInt64, to connection: Int) -> UInt64 {
+    line ^ UInt64(truncatingIfNeeded: connection) &* 0xD6E8_FEB8_6659_FD93
+  }
+
   /// Takes another message of a line.
   /// - Returns: Its place from 1 and the message before it; 0 where places are not counted.
   mutating func publish(_ message: UInt64, on line: UInt64) -> (UInt32, UInt64) {
@@ -62,9 +77,8 @@ struct MessageLines {
   mutating func reach(
     _ sequence: UInt32, _ frame: Int, of line: UInt64, by connection: Int
   ) -> Reached? {
-    let key = line ^ UInt64(truncatingIfNeeded: connection) &* 0xD6E8_FEB8_6659_FD93
     var before: Reached?
-    _ = reached.update(key) { value, isNew in
+    _ = reached.update(Self.way(line, to: connection)) { value, isNew in
       if isNew {
         value = Reached(sequence: sequence, frame: UInt32(clamping: frame))
       } else {

@@ -3,9 +3,9 @@ internal import Wire
 
 // The order in which messages are delivered, that each is, and that it is once: sections 4.3.3, 4.5 and 4.6.
 extension BrokerJudge {
-  /// Judges the place of a message among those of its publisher.
+  /// Judges the place of a message in its line of messages, see ``MessageLines``.
   mutating func judgeOrder(
-    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ source: Publication,
+    _ packet: borrowing MQTTPacketView, _ line: UInt64, _ source: Publication,
     _ delivery: borrowing Delivery, _ event: borrowing EventView,
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
@@ -15,7 +15,6 @@ extension BrokerJudge {
       source.sequence > 0, isEstablished(delivery, source), !delivery.matching.isShared
     else { return }
     let connection = event.context.connection
-    let line = MessageLines.key(topic, qos: source.qos, from: source.connection)
     let before = lines.reach(source.sequence, event.context.frame, of: line, by: connection)
     pending.takeBack(.everySubscriberGetsIt, on: connection, key: delivery.key, hearing)
     guard let before else {

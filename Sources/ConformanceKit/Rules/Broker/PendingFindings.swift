@@ -116,6 +116,13 @@ struct PendingFindings {
     settled.isFull || settled.contains(Self.copy(rule, connection, key))
   }
 
+  /// Has at hand whether such a copy came, which is asked for soon.
+  @inline(__always)
+  func prefetch(_ rule: MQTTRule, on connection: Int, key: UInt64) {
+    settled.prefetch(Self.copy(rule, connection, key))
+  }
+
+  @inline(__always)
   private static func copy(_ rule: MQTTRule, _ connection: Int, _ key: UInt64) -> UInt64 {
     let place = UInt64(truncatingIfNeeded: connection) << 16 | UInt64(rule.rawValue)
     return key ^ place &* 0x9E37_79B9_7F4A_7C15

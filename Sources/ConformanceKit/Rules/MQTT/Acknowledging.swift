@@ -142,6 +142,13 @@ struct ExchangingState {
   var fromClient = Exchanges()
   /// Those that the server sent.
   var fromServer = Exchanges()
+
+  /// Takes note that what the messages of a sender take is measured.
+  /// - Returns: Whether it may be more than when that was done last.
+  @inline(__always)
+  mutating func takeGrowth(of sender: Peer) -> Bool {
+    sender == .client ? fromClient.takeGrowth() : fromServer.takeGrowth()
+  }
 }
 
 extension ConnectionState {

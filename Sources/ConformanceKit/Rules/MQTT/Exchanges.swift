@@ -57,8 +57,18 @@ struct Exchanges {
   /// The longest that a message waited for an answer.
   private(set) var longestWait = AnswerTime()
 
+  /// Whether a message made them take more memory than before.
+  private(set) var hasGrown = false
+
   /// The memory that they take, in bytes.
   var reserved: Int { open.reserved + used.reserved }
+
+  /// Takes note that what they take is measured.
+  /// - Returns: Whether it may be more than when that was done last.
+  mutating func takeGrowth() -> Bool {
+    defer { hasGrown = false }
+    return hasGrown
+  }
 
   /// Notes an answer to a message that was not captured.
   mutating func noteUnknownWait() { longestWait.note(.max) }
@@ -77,8 +87,18 @@ struct Exchanges {
   mutating func publish(
     _ id: UInt16, qos: UInt8, dup: Bool, _ content: ContentHash?, _ context: EventContext
   ) -> Bool {
+    let size = open.reserved
+    let isKept = keep(id, qos: qos, dup: dup, content, context)
+    if open.reserved != size { hasGrown = true }
+    return isKept
+  }
+
+  @inline(__always)
+  private mutating func keep(
+    _ id: UInt16, qos: UInt8, dup: Bool, _ content: ContentHash?, _ context: EventContext
+  ) -> Bool {
     let mayBeAnswered = dup && open[id] == nil && used.contains(id)
-    used.insert(id)
+    if used.insert(id) { hasGrown = true }
     if open[id] != nil { hasRepeats = true }
     if var exchange = self[id], exchange.lost == nil {
       exchange.isRepeated = true

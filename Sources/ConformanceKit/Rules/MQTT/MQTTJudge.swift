@@ -64,6 +64,7 @@ struct MQTTJudge {
     if is5, packet.type == .publish { held = state.takeAlias(packet, event.context) }
     if state.isContinued, state.lossesBefore != broker.losses { state.isContinued = false }
     let content = Self.content(of: packet, isFaultless: isFaultless, held, event.context)
+    if let content { broker.prefetch(content, on: event.context.connection, state) }
     if packet.missing > 0, !packet.saysWhatItSettles { lose(from: sender, &state, hearing, &tally) }
     var isInText = false
     if event.context.over != nil {
