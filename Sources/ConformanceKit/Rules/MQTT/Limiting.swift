@@ -12,9 +12,9 @@ extension ConnectionState {
     _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
-    guard let terms = terms?.value else { return }
+    guard let terms else { return }
     let sender = event.context.sender
-    guard let limits = sender == .client ? terms.server : terms.client else { return }
+    guard let limits = sender == .client ? terms.value.server : terms.value.client else { return }
     judgeSize(packet, limits, terms, event, hearing, &tally)
     if packet.type == .publish {
       judgeAlias(packet, limits, terms, event, hearing, &tally)
@@ -88,10 +88,10 @@ extension ConnectionState {
 
   /// Reports what a packet is by a limit.
   private func report(
-    _ rules: [MQTTRule], breaks: Bool, _ terms: Terms, _ event: borrowing EventView,
+    _ rules: [MQTTRule], breaks: Bool, _ terms: Boxed<Terms>, _ event: borrowing EventView,
     _ hearing: Hearing, _ tally: inout Tally, _ text: @autoclosure () -> FindingText
   ) {
-    let isBound = event.context.sender == .server || terms.clientHasConnack
+    let isBound = event.context.sender == .server || terms.value.clientHasConnack
     for rule in rules {
       if !breaks {
         tally.satisfy(rule, hearing)
@@ -106,7 +106,7 @@ extension ConnectionState {
   // MARK: Size
 
   private func judgeSize(
-    _ packet: borrowing MQTTPacketView, _ limits: Terms.Limits, _ terms: Terms,
+    _ packet: borrowing MQTTPacketView, _ limits: Terms.Limits, _ terms: Boxed<Terms>,
     _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard limits.hasPacketSize else { return }
@@ -127,14 +127,14 @@ extension ConnectionState {
           + "\(sender.other.rawValue) accepts",
         expected: "at most \(most) bytes", actual: "\(size) bytes"))
     judgeReasons(
-      packet, within: Int(most), isBound: sender == .server || terms.clientHasConnack, event,
+      packet, within: Int(most), isBound: sender == .server || terms.value.clientHasConnack, event,
       hearing, &tally)
   }
 
   // MARK: Topic aliases
 
   private func judgeAlias(
-    _ packet: borrowing MQTTPacketView, _ limits: Terms.Limits, _ terms: Terms,
+    _ packet: borrowing MQTTPacketView, _ limits: Terms.Limits, _ terms: Boxed<Terms>,
     _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     let isClient = event.context.sender == .client
@@ -165,17 +165,17 @@ extension ConnectionState {
   // MARK: What the server can do
 
   private mutating func judgeAbility(
-    _ packet: borrowing MQTTPacketView, _ terms: Terms, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, _ terms: Boxed<Terms>, _ event: borrowing EventView,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
-    if let most = terms.maximumQoS, most < 2, packet.qos <= 2 {
+    if let most = terms.value.maximumQoS, most < 2, packet.qos <= 2 {
       report(
         [.clientKeepsMaximumQoS], breaks: packet.qos > most, terms, event, hearing, &tally,
         FindingText(
           "the client sent a PUBLISH of a QoS that the server does not take",
           expected: "QoS \(most) at most", actual: "QoS \(packet.qos)"))
     }
-    if terms.retainAvailable == 0 {
+    if terms.value.retainAvailable == 0 {
       report(
         [.clientRetainsNothing], breaks: packet.retain, terms, event, hearing, &tally,
         FindingText(
@@ -187,7 +187,7 @@ extension ConnectionState {
   // MARK: Quota
 
   private func judgeQuota(
-    _ packet: borrowing MQTTPacketView, _ limits: Terms.Limits, _ terms: Terms,
+    _ packet: borrowing MQTTPacketView, _ limits: Terms.Limits, _ terms: Boxed<Terms>,
     _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard packet.qos == 1 || packet.qos == 2, let id = packet.packetID else { return }
@@ -202,7 +202,7 @@ extension ConnectionState {
       for rule in rules { tally.leave(rule, .unreadableProperty, hearing) }
       return
     }
-    let messages = sender == .client ? terms.told.fromClient : terms.told.fromServer
+    let messages = sender == .client ? terms.value.told.fromClient : terms.value.told.fromServer
     guard !messages.isKnown(id) else { return }
     guard !messages.isFull else {
       for rule in rules { tally.leave(rule, .tooMany, hearing) }
@@ -223,10 +223,10 @@ extension ConnectionState {
   // MARK: Reasons
 
   private func judgeProblemInformation(
-    _ packet: borrowing MQTTPacketView, _ terms: Terms, _ event: borrowing EventView,
+    _ packet: borrowing MQTTPacketView, _ terms: Boxed<Terms>, _ event: borrowing EventView,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
-    guard terms.wantsProblemInformation == 0 else { return }
+    guard terms.value.wantsProblemInformation == 0 else { return }
     switch packet.type {
     case .puback, .pubrec, .pubrel, .pubcomp, .suback, .unsuback, .auth: break
     default: return

@@ -70,10 +70,11 @@ extension ConnectionState {
   private func addLimits(
     _ packet: borrowing MQTTPacketView, _ context: EventContext, to rules: inout [MQTTRule]
   ) {
-    guard let terms = terms?.value else { return }
+    guard let terms else { return }
     let isClient = context.sender == .client
     // A client may send before it has the CONNACK.
-    guard let limits = isClient ? terms.server : terms.client, !isClient || terms.clientHasConnack
+    guard let limits = isClient ? terms.value.server : terms.value.client,
+      !isClient || terms.value.clientHasConnack
     else { return }
     if limits.hasPacketSize, !context.isRebuilt, let most = limits.maximumPacketSize,
       packet.header.packetSize > Int(most)
@@ -85,7 +86,7 @@ extension ConnectionState {
     case .subscribe where isClient: addSubscribe(packet, terms, to: &rules)
     case .puback, .pubrec, .pubrel, .pubcomp, .suback, .unsuback, .auth:
       let set = packet.propertySet
-      if !isClient, terms.wantsProblemInformation == 0,
+      if !isClient, terms.value.wantsProblemInformation == 0,
         set.contains(.reasonString) || set.contains(.userProperty)
       {
         rules.append(.clientRejectsReasons)
@@ -95,14 +96,15 @@ extension ConnectionState {
   }
 
   private func addPublish(
-    _ packet: borrowing MQTTPacketView, _ limits: Terms.Limits, _ terms: Terms, _ sender: Peer,
+    _ packet: borrowing MQTTPacketView, _ limits: Terms.Limits, _ terms: Boxed<Terms>,
+    _ sender: Peer,
     to rules: inout [MQTTRule]
   ) {
     if sender == .client {
-      if let most = terms.maximumQoS, packet.qos > most, packet.qos <= 2 {
+      if let most = terms.value.maximumQoS, packet.qos > most, packet.qos <= 2 {
         rules.append(.serverRejectsQoS)
       }
-      if terms.retainAvailable == 0, packet.retain { rules.append(.serverRejectsRetain) }
+      if terms.value.retainAvailable == 0, packet.retain { rules.append(.serverRejectsRetain) }
     }
     guard packet.propertySet.contains(.topicAlias),
       let alias = packet.properties.integer(.topicAlias).flatMap({ UInt16(exactly: $0) }), alias > 0
@@ -111,7 +113,8 @@ extension ConnectionState {
       if !rules.contains(.badAliasIsRejected) { rules.append(.badAliasIsRejected) }
       return
     }
-    let known = sender == .client ? terms.told.aliasesOfClient : terms.told.aliasesOfServer
+    let known =
+      sender == .client ? terms.value.told.aliasesOfClient : terms.value.told.aliasesOfServer
     // One that comes with its topic is known by now.
     if known[alias] == nil, !known.hasForgotten, lossReason(of: sender) == nil {
       rules += [.unknownAliasIsRejected, .aliasEndsWithConnection]
@@ -119,12 +122,12 @@ extension ConnectionState {
   }
 
   private func addSubscribe(
-    _ packet: borrowing MQTTPacketView, _ terms: Terms, to rules: inout [MQTTRule]
+    _ packet: borrowing MQTTPacketView, _ terms: Boxed<Terms>, to rules: inout [MQTTRule]
   ) {
-    if terms.identifiersAvailable == 0, packet.propertySet.contains(.subscriptionIdentifier) {
+    if terms.value.identifiersAvailable == 0, packet.propertySet.contains(.subscriptionIdentifier) {
       rules.append(.serverRejectsIdentifier)
     }
-    guard terms.wildcardsAvailable == 0 || terms.sharedAvailable == 0 else { return }
+    guard terms.value.wildcardsAvailable == 0 || terms.value.sharedAvailable == 0 else { return }
     var (hasWildcard, hasShare) = (false, false)
     var filters = packet.filters
     while let filter = filters.next() {
@@ -136,7 +139,7 @@ extension ConnectionState {
         }
       }
     }
-    if hasWildcard, terms.wildcardsAvailable == 0 { rules.append(.serverRejectsWildcard) }
-    if hasShare, terms.sharedAvailable == 0 { rules.append(.serverRejectsShared) }
+    if hasWildcard, terms.value.wildcardsAvailable == 0 { rules.append(.serverRejectsWildcard) }
+    if hasShare, terms.value.sharedAvailable == 0 { rules.append(.serverRejectsShared) }
   }
 }

@@ -47,8 +47,6 @@ struct Terms {
   private(set) var clientHasConnack = false
   /// The messages and the topics that are remembered; behind a reference, so that the rest is copied at no cost.
   private(set) var told = ToldMessages()
-  /// Nothing, ever: it makes the compiler pass the terms on by their address, as it does with ``ConnectionState``.
-  private weak var anchor: AnyObject?
 
   /// Reads a CONNECT that is all there.
   init(_ packet: borrowing MQTTPacketView, _ connect: borrowing MQTTConnectView) {
