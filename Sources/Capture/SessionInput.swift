@@ -49,6 +49,11 @@ public struct InputOptions: Sendable {
     self.jobs = jobs
   }
 
+  /// Whether connections of the file may be left out by what they say.
+  public var leavesConnectionsOut: Bool {
+    bpf != nil || decode.values.contains(DecodeRule.none)
+  }
+
   /// Refuses what is said of the frames of a file that has none.
   /// - Throws: ``CaptureError/Code/invalidFilter``.
   func checkRecording() throws(CaptureError) {

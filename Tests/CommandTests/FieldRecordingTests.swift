@@ -55,6 +55,23 @@ import Testing
     #expect(result.status == 1 && Set(recording.clauses).isSubset(of: failed), "\(failed)")
   }
 
+  /// What was not looked at may have been another connection of the client.
+  @Test(arguments: [
+    ([], "failed"), (["--decode", "9=mqtt"], "failed"), (["--decode", "9=none"], "inconclusive"),
+    (["--bpf", "tcp"], "inconclusive"),
+  ])
+  func accusesNobodyByWhatIsLeftOut(_ words: [String], _ verdict: String) throws {
+    let result = try RepriseProcess.run(
+      ["conform", "trace", "amqtt/session-dropped.v311.pcapng", "--format", "json"] + words,
+      directory: Self.package.appending(path: "Recordings/field"))
+    let report = try #require(JSONValue(parsing: Array(result.output.utf8)))
+    let clause = try #require(
+      report["clauses"]?.elements?.first {
+        $0["spec"]?.text == "mqtt-3.1.1" && $0["id"]?.text == "MQTT-3.2.2-3"
+      })
+    #expect(clause["verdict"]?.text == verdict)
+  }
+
   @Test func hasNoRecordingThatNoCellNames() throws {
     let folder = Self.package.appending(path: "Recordings/field")
     let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }

@@ -80,20 +80,40 @@ struct LossTests {
     // The answer to the first of two requests, in a capture that has the second answer in front of its request.
     let answers =
       "whole: an identifier is used again, and answered in front of the second SUBSCRIBE"
+    // A copy more than were published, which shows that somebody else did too.
+    let copies = "a message at a lower QoS than it was published with, one more than were published"
     let ofBoth = [("mqtt-3.1.1: ", "3.8.4-6", "3.1.4-2"), ("mqtt-5.0: ", "3.8.4-8", "3.1.4-3")]
       .flatMap {
         [
           accused([$0.1], 10, .cut, $0.0 + published), accused([$0.2], 3, .lost, $0.0 + clocks),
           accused(["3.1.2-10", "3.14.4-3"], 15, .lost, $0.0 + will),
+          accused([$0.1], 12, .lost, $0.0 + copies),
         ]
       }
     // The connection that may have been the client's.
     let between =
       "mqtt-3.1.1: a session that is there where a connection of nobody is told late, at the time between both"
+    // What shows that the server has connections that are not in the capture, which may have been the client's.
+    let behind = "a session that is there behind one that was clean, "
+    let stray = behind + "in which comes what nothing asked for"
+    let others = behind + "at a server with clients that are not there"
+    let ofPresence = [
+      ("mqtt-3.1.1: ", ["3.1.2-6", "3.2.2-3"]), ("mqtt-5.0: ", ["3.1.2-6", "3.2.2-3", "4.1.0-2"]),
+    ].flatMap { version, clauses in
+      [
+        (8, SessionChange.cut, stray), (8, .lost, stray), (8, .cut, others), (12, .cut, others),
+        (12, .forgotten, others),
+      ]
+      .map { accused(clauses, $0.0, $0.1, version + $0.2) }
+    }
+    let ownMessage =
+      "mqtt-5.0: a client's own message though its filter is No Local, where a client publishes it at "
+      + "another address, and is told late"
     return Set(
-      ofBoth + [
+      ofBoth + ofPresence + [
         accused(["3.1.2-23"], 3, .lost, early), accused(["3.8.4-1"], 4, .lost, answers),
         accused(["3.1.2-6", "3.2.2-3"], 9, .cut, between),
+        accused(["3.8.3-3"], 9, .cut, ownMessage),
       ])
   }()
 

@@ -40,14 +40,14 @@ struct TransitWatch {
   /// Whether what was sent last was not captured, which may be its end.
   private var hasLeapt = false
 
-  /// What passes between two segments and is looked at, where the length of a tick is known and where not, in nanoseconds.
+  /// What passes between two segments and is looked at, in nanoseconds.
   private static let pause: Int64 = 2_000_000_000
-  private static let longPause: Int64 = 5_000_000_000
   /// How long a clock is watched, and how often it ticks meanwhile, before the length of a tick is known.
   private static let watched: Int64 = 1_000_000_000
   private static let fewestTicks: Int64 = 50
-  /// The longest tick of a clock that is in use, in nanoseconds: a slower one is taken for one that stood still.
-  private static let longestTick: Int64 = 10_000_000
+  /// The lengths of the ticks of clocks that are in use, in nanoseconds: 1,000,000, 1,000, 500, 300, 250, 200 and 100
+  /// in a second.
+  private static let lengthsOfTicks: [Double] = [1e3, 1e6, 2e6, 1e7 / 3, 4e6, 5e6, 1e7]
 
   /// Takes the end's own clock (TSval of RFC 7323).
   /// - Parameters:
@@ -76,7 +76,11 @@ struct TransitWatch {
       let own = Double(ticks) * (Double(watched) / Double(before))
       return own * 1.25 + 1e9 < Double(passed)
     }
-    return passed > Self.longPause && ticks &* Self.longestTick < passed / 2
+    // With no clock that is in use would so many ticks have been so long.
+    return !Self.lengthsOfTicks.contains { length in
+      let own = Double(ticks) * length
+      return abs(own - Double(passed)) <= length + Double(passed) / 20
+    }
   }
 
   /// Takes where a segment of the end begins, if it carries something or not: what lies in front of it was sent before,

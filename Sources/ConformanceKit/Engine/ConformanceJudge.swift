@@ -91,12 +91,13 @@ public struct ConformanceJudge: EventConsumer {
   }
 
   /// Takes the news that whole connections of the file may have been left out: what rests on a client's connection being
-  /// the next one behind another is undecided then.
+  /// the next one behind another, or on nobody else having published a message, is undecided then.
   public mutating func noteSelection() {
     guard !isSelection else { return }
     isSelection = true
     tally.held.noteUnseen(
       from: Timestamp(nanoseconds: .min), to: Timestamp(nanoseconds: .max))
+    mqtt.broker.doubt(everywhere: .publishersLeftOut)
   }
 
   /// Takes an event.

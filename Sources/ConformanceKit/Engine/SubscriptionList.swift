@@ -71,6 +71,14 @@ struct SubscriptionList {
     return Array(told)
   }
 
+  /// The filters without wildcards, by hashes, in the order in which they were first asked for.
+  var plainFilters: some Sequence<UInt64> {
+    entries.lazy.compactMap { entry in
+      let filter = text.span.bytes.extracting(entry.text)
+      return Self.hasWildcard(filter) ? nil : Self.hash(filter)
+    }
+  }
+
   /// Adds a filter at its SUBSCRIBE.
   /// - Parameters:
   ///   - filter: The filter.
@@ -314,7 +322,8 @@ struct SubscriptionList {
     return range.count == filter.byteCount && text.span.bytes.extracting(range).equals(filter)
   }
 
-  private static func hash(_ text: RawSpan) -> UInt64 { TextHash.of(text) }
+  /// What tells a filter, or a topic.
+  static func hash(_ text: RawSpan) -> UInt64 { TextHash.of(text) }
 
   private static func hasWildcard(_ filter: RawSpan) -> Bool {
     filter.withUnsafeBytes { $0.contains(UInt8(ascii: "+")) || $0.contains(UInt8(ascii: "#")) }

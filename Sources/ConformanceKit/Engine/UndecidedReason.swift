@@ -40,6 +40,7 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case serverClosedFirst
   case clientMayBeGone
   case serverMayBeGone
+  case serverMayHaveRestarted
   case endCapturedLate
   case otherCode
   case otherStatus
@@ -89,9 +90,12 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case mayBeRepeat
   case crossedAnswer
   case publishersUnseen
+  case publishersLeftOut
+  case oneMessageAlone
   case ambiguousMessage
   case subscriptionMayBeNewer
   case onItsWay
+  case delayedOnItsWay
   case mayBePublished
   case copyMayCome
   case mayBeKept
@@ -158,6 +162,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
       "the server ended the connection, and nothing shows that the client was still there"
     case .serverMayBeGone:
       "the client ended the connection, and nothing shows that the server was still there"
+    case .serverMayHaveRestarted:
+      "the server ended connections for no reason that shows: it may have stopped, and know less than before"
     case .endCapturedLate:
       "the end was captured late, and may have been sent in time"
     case .otherCode: "the server refused by a code that may have another cause"
@@ -211,6 +217,10 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .mayBeRepeat: "the message may have been sent before, unseen or in another session"
     case .publishersUnseen:
       "messages were delivered whose publishers are not in the capture, or bytes of clients are missing"
+    case .publishersLeftOut:
+      "it is a selection, in which the connections of publishers may be left out"
+    case .oneMessageAlone:
+      "one message alone may be that of a publisher which is not in the capture and says the same"
     case .ambiguousMessage:
       "the message can't be told from another: it was published more than once, or is a will"
     case .subscriptionMayBeNewer:
@@ -218,6 +228,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
     case .crossedAnswer:
       "nothing shows that the sender had the answer when it sent the message again"
     case .onItsWay: "the message may have been on its way before the UNSUBACK"
+    case .delayedOnItsWay:
+      "the message may have waited in the network in front of the client, and not at the server"
     case .mayBePublished: "the message may have been published while the client was subscribed"
     case .copyMayCome:
       "no other message was delivered behind it, so another copy may have been on its way"

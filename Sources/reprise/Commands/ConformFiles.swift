@@ -116,7 +116,7 @@ struct ConformFiles {
       let file = run.files[index]
       progress.begin(file)
       consumer.judge.begin(file: file)
-      if options.bpf != nil { consumer.judge.noteSelection() }
+      if options.leavesConnectionsOut { consumer.judge.noteSelection() }
       outcomes.append(try run.read(file, options, into: &consumer, progress))
       consumer.judge.endFile()
       forgotten.append(ConformRun.forgotten(consumer.judge))

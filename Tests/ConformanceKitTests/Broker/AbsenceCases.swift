@@ -59,15 +59,42 @@ extension SharedCase {
   private static let expired: [SharedCase] = [
     SharedCase(
       "a message that expired while the client was away, and is delivered", in: [.v5_0],
-      failed: [.expiredIsDeleted], others: ["MQTT-3.3.2-6"], [.expiredIsDeleted: (1, 0, 0, [15])]
+      failed: [.expiredIsDeleted], others: ["MQTT-3.3.2-6"],
+      [.expiredIsDeleted: (2, 0, 0, [17, 19])]
     ) {
       $0.leave()
       $0.publish("1", expiry: 1)
+      $0.publish("2", expiry: 1)
+      $0.back(after: 12) {
+        $0.deliver("1")
+        $0.deliver("2")
+      }
+    },
+    SharedCase(
+      "what may be a message that expired, or another's that says the same", in: [.v5_0],
+      [.expiredIsDeleted: (0, 0, 1, [17]), .expiryIsCountedDown: (0, 0, 1, [17])]
+    ) {
+      $0.leave()
+      $0.publish("1", expiry: 1)
+      $0.publish("2", expiry: 1)
       $0.back(after: 12) { $0.deliver("1") }
     },
     SharedCase(
+      "messages that expired by two clocks, as one shows that came at once before", in: [.v5_0],
+      [.expiredIsDeleted: (0, 0, 0, []), .expiryIsCountedDown: (0, 3, 0, [])]
+    ) {
+      $0.beLate(first: 20)
+    },
+    SharedCase(
+      "messages that expired, by a clock that one before shows to be right", in: [.v5_0],
+      failed: [.expiredIsDeleted], others: ["MQTT-3.3.2-6"],
+      [.expiredIsDeleted: (2, 0, 0, [19, 21]), .expiryIsCountedDown: (2, 1, 0, [19, 21])]
+    ) {
+      $0.beLate(first: 0)
+    },
+    SharedCase(
       "a message that expired a moment before the client was back", in: [.v5_0],
-      others: ["MQTT-3.3.2-6"], [.expiredIsDeleted: (0, 0, 1, [15])]
+      [.expiredIsDeleted: (0, 0, 1, [15]), .expiryIsCountedDown: (0, 0, 1, [15])]
     ) {
       $0.leave()
       $0.publish("1", expiry: 1)
@@ -126,7 +153,7 @@ extension SharedCase {
     },
     SharedCase(
       "a message that expired while its receiver was connected", in: [.v5_0],
-      others: ["MQTT-3.3.2-6"], [.expiredIsDeleted: (0, 0, 0, [])]
+      [.expiredIsDeleted: (0, 0, 0, []), .expiryIsCountedDown: (0, 0, 1, [11])]
     ) {
       $0.meet()
       $0.publish("1", expiry: 1)
@@ -281,6 +308,34 @@ extension Script {
     ask(1, "a")
     close(.client)
     on(2) { $0.join("p") }
+  }
+
+  /// A message comes after some seconds; two that expire after 2 s are published while its receiver is away, which gets
+  /// them 20 s later as they are.
+  fileprivate mutating func beLate(first seconds: Double) {
+    let sent = [MQTTProperty.number(.messageExpiryInterval, 2)]
+    join("s", cleanStart: false)
+    ask(1, "a")
+    on(2) {
+      $0.join("p")
+      $0.say(.client, "a", "0", [.number(.messageExpiryInterval, 60)])
+    }
+    wait(seconds)
+    say(.server, "a", "0", [.number(.messageExpiryInterval, 60)])
+    wait(-seconds)
+    close(.client)
+    for (id, text) in [(1, "1"), (2, "2")] as [(UInt16, String)] {
+      on(2) {
+        $0.say(.client, "a", text, qos: 1, id: id, sent)
+        $0.acknowledge(.server, .puback, id)
+      }
+    }
+    back(after: 20) {
+      for (id, text) in [(1, "1"), (2, "2")] as [(UInt16, String)] {
+        $0.say(.server, "a", text, qos: 1, id: id, sent)
+        $0.acknowledge(.client, .puback, id)
+      }
+    }
   }
 
   /// The client is back, and both leave then: two frames more than the block has, and three behind it.

@@ -276,21 +276,37 @@ extension SharedCase {
 
   private static let unseen: [SharedCase] = [
     SharedCase(
-      "a message above the QoS that a session was granted on the connection before",
-      failed: [.grantedQoSIsKept], [.grantedQoSIsKept: (1, 0, 0, [13])]
+      "a message above the QoS that a session was granted, be it on a connection that is not there",
+      [.grantedQoSIsKept: (0, 0, 1, [13])]
     ) { $0.exceedGrant() },
     SharedCase(
-      "a message above the QoS that a session was granted, behind a loss between its connections",
-      [.grantedQoSIsKept: (0, 0, 0, [])]
-    ) { $0.exceedGrant(between: { $0.gap(.server) }) },
+      "a message above the QoS that a session was granted on its connection",
+      failed: [.grantedQoSIsKept], [.grantedQoSIsKept: (1, 0, 0, [15])]
+    ) { $0.exceedGrant { $0.ask(1, "a", qos: 0) } },
     SharedCase(
-      "a message above the QoS that a session was granted, with a loss in front of both connections",
-      failed: [.grantedQoSIsKept], [.grantedQoSIsKept: (1, 0, 0, [14])]
-    ) { $0.exceedGrant(first: { $0.gap(.server) }) },
-    SharedCase(
-      "a message above the QoS that a session was granted, in front of which a loss shows",
+      "a message below the QoS that a session was granted, be it on a connection that is not there",
       [.grantedQoSIsKept: (0, 0, 1, [14])]
-    ) { $0.exceedGrant(then: { $0.gap(.server) }) },
+    ) { $0.fallBehindGrant() },
+    SharedCase(
+      "a message below the QoS that a session was granted on its connection",
+      failed: [.grantedQoSIsKept], [.grantedQoSIsKept: (1, 0, 0, [16])]
+    ) { $0.fallBehindGrant { $0.ask(1, "a") } },
+    SharedCase(
+      "a live message with RETAIN for a filter that was granted on the connection before",
+      failed: [.liveIsNotRetained], [.liveIsNotRetained: (1, 1, 0, [14])]
+    ) { $0.retainLive() },
+    SharedCase(
+      "a live message with RETAIN, behind a loss between the connections of its session",
+      [.liveIsNotRetained: (0, 0, 0, [])]
+    ) { $0.retainLive(between: { $0.gap(.server) }) },
+    SharedCase(
+      "a live message with RETAIN, with a loss in front of both connections of its session",
+      failed: [.liveIsNotRetained], [.liveIsNotRetained: (1, 1, 0, [15])]
+    ) { $0.retainLive(first: { $0.gap(.server) }) },
+    SharedCase(
+      "a live message with RETAIN, in front of which a loss shows",
+      [.liveIsNotRetained: (0, 0, 0, [])]
+    ) { $0.retainLive(then: { $0.gap(.server) }) },
     SharedCase(
       "a session that is there behind one that was clean, and a loss between both", in: [.v3_1_1],
       [.absentSessionIsTold: (0, 0, 1, [12])]
@@ -393,9 +409,39 @@ extension SharedCase {
 }
 
 extension Script {
-  /// A client that is granted QoS 0 and gets a message at QoS 1 on its next connection, with what happens to another
-  /// client in front of both, between them, and in front of the message.
-  fileprivate mutating func exceedGrant(
+  /// A client that is granted QoS 0 and gets a message at QoS 1 on its next connection, behind something.
+  fileprivate mutating func exceedGrant(_ body: (inout Script) -> Void = { _ in }) {
+    on(2) { $0.join("p") }
+    leave(with: 0)
+    on(3) {
+      $0.join("s", cleanStart: false, isPresent: true, expiry: 100)
+      body(&$0)
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.answerPing()
+      $0.finish()
+    }
+    on(2) { $0.finish() }
+  }
+
+  /// A client that is granted QoS 2 and gets a message of QoS 1 at QoS 0 on its next connection, behind something.
+  fileprivate mutating func fallBehindGrant(_ body: (inout Script) -> Void = { _ in }) {
+    on(2) { $0.join("p") }
+    leave(with: 2)
+    on(3) {
+      $0.join("s", cleanStart: false, isPresent: true, expiry: 100)
+      body(&$0)
+      $0.on(2) { $0.say(.client, "a", "1", qos: 1, id: 1) }
+      $0.say(.server, "a", "1")
+      $0.answerPing()
+      $0.finish()
+    }
+    on(2) { $0.finish() }
+  }
+
+  /// A client gets a live message with RETAIN, and another one without, on the connection behind the one that it asked on,
+  /// with what happens to another client in front of both, between them, and in front of the messages.
+  fileprivate mutating func retainLive(
     first: (inout Script) -> Void = { _ in }, between: (inout Script) -> Void = { _ in },
     then: (inout Script) -> Void = { _ in }
   ) {
@@ -403,19 +449,26 @@ extension Script {
       $0.join("p")
       first(&$0)
     }
-    join("s", cleanStart: false, expiry: 100)
-    ask(1, "a", qos: 0)
-    close(.client)
+    leave(with: 0)
     on(2) { between(&$0) }
     on(3) {
       $0.join("s", cleanStart: false, isPresent: true, expiry: 100)
       $0.on(2) { then(&$0) }
-      $0.say(.server, "a", "1", qos: 1, id: 1)
-      $0.acknowledge(.client, .puback, 1)
+      for (text, retain) in [("1", true), ("2", false)] {
+        $0.on(2) { $0.say(.client, "a", text) }
+        $0.say(.server, "a", text, retain: retain)
+      }
       $0.answerPing()
       $0.finish()
     }
     on(2) { $0.finish() }
+  }
+
+  /// A client asks for messages in a session that it leaves.
+  private mutating func leave(with qos: UInt8) {
+    join("s", cleanStart: false, expiry: 100)
+    ask(1, "a", qos: qos)
+    close(.client)
   }
 
   /// A client that wants RETAIN as it was published gets a message above its QoS, some seconds behind the SUBSCRIBE.

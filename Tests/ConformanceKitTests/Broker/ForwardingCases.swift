@@ -11,15 +11,38 @@ extension SharedCase {
     MQTTProperty(.userProperty, .pair("b", "2")),
   ]
 
+  /// - Parameter inNetwork: Whether it may have waited in the network, as the server sends nothing else meanwhile.
   private static func forward(
     _ name: String, failed: [MQTTRule] = [], _ counts: Counts, after seconds: Double = 0,
-    _ change: @escaping @Sendable ([MQTTProperty]) -> [MQTTProperty]
+    inNetwork: Bool = false, _ change: @escaping @Sendable ([MQTTProperty]) -> [MQTTProperty]
   ) -> SharedCase {
     SharedCase(name, in: [.v5_0], failed: failed, counts) {
       $0.meet()
       $0.on(2) { $0.say(.client, "a", "1", properties) }
       $0.wait(seconds)
+      if !inNetwork, seconds > 0 { $0.answerPing() }
       $0.say(.server, "a", "1", change(properties))
+      $0.part()
+    }
+  }
+
+  /// Two messages that expire after 60 s are delivered after some seconds with another expiry or none, behind one that was
+  /// delivered sooner or later.
+  private static func expiring(
+    _ name: String, _ expiry: Int?, after seconds: Double, first: Double = 0, isOpen: Bool = false
+  ) -> SharedCase {
+    SharedCase(
+      name, in: [.v5_0], failed: isOpen ? [] : [.expiryIsCountedDown],
+      [.expiryIsCountedDown: isOpen ? (0, 2, 1, [12]) : (2, 1, 0, [16, 20])]
+    ) {
+      $0.meet()
+      for (text, seconds) in [("0", first), ("1", seconds), ("2", seconds)] {
+        $0.on(2) { $0.say(.client, "a", text, [.number(.messageExpiryInterval, 60)]) }
+        $0.wait(seconds)
+        $0.answerPing()
+        let left = text == "0" ? 60 : expiry
+        $0.say(.server, "a", text, left.map { [.number(.messageExpiryInterval, $0)] } ?? [])
+      }
       $0.part()
     }
   }
@@ -31,11 +54,13 @@ extension SharedCase {
   ) -> SharedCase {
     SharedCase(name, in: [.v5_0], failed: failed, counts) {
       $0.meet()
-      $0.on(2) { $0.say(.client, "a", "1", qos: 1, id: 1, [.number(.messageExpiryInterval, 60)]) }
+      let sent = [MQTTProperty.number(.messageExpiryInterval, 60)]
+      $0.on(2) { $0.say(.client, "a", "1", qos: 1, id: 1, sent) }
       $0.wait(seconds)
       $0.on(2) { $0.acknowledge(.server, .puback, 1) }
       $0.wait(more)
-      $0.say(.server, "a", "1", qos: 1, id: 1, [.number(.messageExpiryInterval, 60)])
+      $0.answerPing()
+      $0.say(.server, "a", "1", qos: 1, id: 1, sent)
       $0.acknowledge(.client, .puback, 1)
       $0.part()
     }
@@ -111,8 +136,15 @@ extension SharedCase {
         "an expiry that was counted down", [.expiryIsCountedDown: (0, 1, 0, [])], after: 10
       ) { $0.map { $0.id == .messageExpiryInterval ? .number(.messageExpiryInterval, 50) : $0 } },
       forward(
-        "an expiry that was not counted down", failed: [.expiryIsCountedDown],
-        [.expiryIsCountedDown: (1, 0, 0, [10])], after: 33
+        "an expiry that was not counted down", [.expiryIsCountedDown: (0, 0, 1, [12])], after: 33
+      ) { $0 },
+      expiring("an expiry of two messages that was not counted down", 60, after: 34),
+      expiring(
+        "an expiry of two messages that was not counted down, or the way takes as long", 60,
+        after: 34, first: 34, isOpen: true),
+      forward(
+        "an expiry that was not counted down, of a message that may have waited in the network",
+        [.expiryIsCountedDown: (0, 0, 1, [10])], after: 33, inNetwork: true
       ) { $0 },
       forward(
         "an expiry that was not counted down, of a message that the server need not have read",
@@ -120,14 +152,11 @@ extension SharedCase {
       ) { $0 },
       acknowledged(
         "an expiry of a message that the server had acknowledged, and that was not counted down",
-        failed: [.expiryIsCountedDown], [.expiryIsCountedDown: (1, 0, 0, [11])], after: 0, and: 3),
+        [.expiryIsCountedDown: (0, 0, 1, [13])], after: 0, and: 3),
       acknowledged(
         "an expiry of a message that the server acknowledged late",
         [.expiryIsCountedDown: (0, 1, 0, [])], after: 20, and: 2),
-      forward(
-        "an expiry that was counted down by too much", failed: [.expiryIsCountedDown],
-        [.expiryIsCountedDown: (1, 0, 0, [10])], after: 10
-      ) { $0.map { $0.id == .messageExpiryInterval ? .number(.messageExpiryInterval, 47) : $0 } },
+      expiring("an expiry of two messages that was counted down by too much", 47, after: 10),
       forward(
         "an expiry that differs by 2 s", [.expiryIsCountedDown: (0, 1, 0, [])], after: 10
       ) { $0.map { $0.id == .messageExpiryInterval ? .number(.messageExpiryInterval, 48) : $0 } },
@@ -199,8 +228,9 @@ extension SharedCase {
     + altered(
       .correlationData, MQTTProperty(.correlationData, .binary([2])), .correlationIsForwarded)
     + [
-      forward(
-        "no expiry", failed: [.expiryIsCountedDown], [.expiryIsCountedDown: (1, 0, 0, [10])]
-      ) { $0.filter { $0.id != .messageExpiryInterval } }
+      expiring("no expiry of two messages", nil, after: 0),
+      forward("no expiry", [.expiryIsCountedDown: (0, 0, 1, [10])]) {
+        $0.filter { $0.id != .messageExpiryInterval }
+      },
     ]
 }

@@ -164,6 +164,33 @@ extension SharedCase {
       ]
     ) { $0.comeBack() },
     SharedCase(
+      "a session that is there behind one that was clean, in which comes what nothing asked for",
+      [.absentSessionIsTold: (0, 0, 1, [8])]
+    ) { $0.comeBack { $0.say(.server, "u", "1") } },
+    SharedCase(
+      "a session that is there behind one that was clean, in which comes what it asks for",
+      in: [.v3_1_1], failed: [.absentSessionIsTold, .cleanStartEndsSession],
+      [.absentSessionIsTold: (1, 0, 0, [8])]
+    ) {
+      $0.comeBack {
+        $0.ask(1, "u")
+        $0.say(.client, "u", "1")
+        $0.say(.server, "u", "1")
+      }
+    },
+    SharedCase(
+      "a session that is there behind one that was clean, at a server with clients that are not there",
+      [.absentSessionIsTold: (0, 0, 1, [8])]
+    ) {
+      $0.comeBack()
+      $0.on(3) {
+        $0.join("s")
+        $0.ask(1, "a")
+        $0.say(.server, "a", "1")
+        $0.finish()
+      }
+    },
+    SharedCase(
       "a session that is there a while behind one that was clean",
       [.absentSessionIsTold: (0, 0, 1, [8])]
     ) { $0.comeBack(after: 6) },
@@ -315,6 +342,36 @@ extension SharedCase {
         $0.say(.server, "a", "2", qos: 1, id: 2)
         $0.acknowledge(.client, .puback, 2)
         $0.wait(1)
+      }
+    },
+    SharedCase(
+      "a server's message that does not come again, behind the end of another connection by the server",
+      in: [.v3_1_1], [.repeatsComeWithSession: (0, 0, 1, [18])]
+    ) { $0.forget(isEnded: true) },
+    SharedCase(
+      "a server's message that does not come again, behind the end of another connection by its client",
+      in: [.v3_1_1], failed: [.repeatsComeWithSession], [.repeatsComeWithSession: (1, 0, 0, [18])]
+    ) { $0.forget(isEnded: false) },
+    SharedCase(
+      "a server's message that comes again without DUP, behind the end of another connection by the server",
+      [.repeatsHaveDup: (0, 0, 1, [15]), .repeatsComeWithSession: (0, 1, 0, [])]
+    ) { $0.forget(isEnded: true, isRepeated: true) },
+    SharedCase(
+      "a server's message that comes again without DUP, behind the end of another connection by its client",
+      failed: [.repeatsHaveDup],
+      [.repeatsHaveDup: (1, 0, 0, [15]), .repeatsComeWithSession: (0, 1, 0, [])]
+    ) { $0.forget(isEnded: false, isRepeated: true) },
+    SharedCase(
+      "a session that is there behind one that was clean, and the end of another connection",
+      [.absentSessionIsTold: (0, 0, 1, [12])]
+    ) {
+      $0.on(3) { $0.join("p") }
+      $0.join("c")
+      $0.finish()
+      $0.on(3) { $0.close(.server) }
+      $0.on(2) {
+        $0.join("c", cleanStart: false, isPresent: true)
+        $0.finish()
       }
     },
     SharedCase(
@@ -485,12 +542,15 @@ extension Script {
   }
 
   /// A session that ends with its connection, and a client that is told that it is there.
-  fileprivate mutating func comeBack(after seconds: Double = 0) {
+  fileprivate mutating func comeBack(
+    after seconds: Double = 0, _ body: (inout Script) -> Void = { _ in }
+  ) {
     join("c")
     finish()
     wait(seconds)
     on(2) {
       $0.join("c", cleanStart: false, isPresent: true)
+      body(&$0)
       $0.finish()
     }
   }
@@ -534,6 +594,25 @@ extension Script {
     on(2) {
       $0.join("c", cleanStart: false, isPresent: true)
       second(&$0)
+      $0.finish()
+    }
+  }
+
+  /// A client comes back to a session in which a message is open, and gets it again without DUP or another one, behind the
+  /// end of a connection of another client.
+  fileprivate mutating func forget(isEnded: Bool, isRepeated: Bool = false) {
+    on(3) { $0.join("p") }
+    join("c", cleanStart: false, expiry: 100)
+    ask(1, "a")
+    say(.server, "a", "1", qos: 1, id: 1)
+    close(.client)
+    on(3) { $0.close(isEnded ? .server : .client) }
+    on(2) {
+      $0.join("c", cleanStart: false, isPresent: true, expiry: 100)
+      let id: UInt16 = isRepeated ? 1 : 2
+      $0.say(.server, "a", "\(id)", qos: 1, id: id)
+      $0.acknowledge(.client, .puback, id)
+      $0.wait(1)
       $0.finish()
     }
   }

@@ -283,13 +283,35 @@ extension SharedCase {
       $0.part(alone: true)
     },
     SharedCase(
-      "a client's own message though its filter is No Local", in: [.v5_0],
-      failed: [.noLocalIsKept], [.noLocalIsKept: (1, 0, 0, [7])]
+      "a message at a lower QoS than it was published with, one more than were published",
+      [.grantedQoSIsKept: (0, 2, 1, [17])]
+    ) {
+      $0.sayTwice {
+        $0.take("1", 2)
+        $0.say(.server, "a", "1")
+      }
+    },
+    SharedCase(
+      "a client's own messages though its filter is No Local", in: [.v5_0],
+      failed: [.noLocalIsKept], [.noLocalIsKept: (2, 0, 0, [7, 9])]
+    ) {
+      $0.join("s")
+      $0.ask(1, "a", options: 0b100)
+      for text in ["1", "2"] {
+        $0.say(.client, "a", text)
+        $0.say(.server, "a", text)
+      }
+      $0.part(alone: true)
+    },
+    SharedCase(
+      "what may be a client's own message, or another's that says the same", in: [.v5_0],
+      [.noLocalIsKept: (0, 0, 1, [7])]
     ) {
       $0.join("s")
       $0.ask(1, "a", options: 0b100)
       $0.say(.client, "a", "1")
       $0.say(.server, "a", "1")
+      $0.say(.client, "a", "2")
       $0.part(alone: true)
     },
     SharedCase(
@@ -395,6 +417,26 @@ extension Script {
   mutating func part(alone: Bool) {
     answerPing()
     finish()
+  }
+
+  /// A client publishes a message at QoS 1 twice, and another one gets it once: frames 1 to 14.
+  fileprivate mutating func sayTwice(_ more: (inout Script) -> Void) {
+    meet(qos: 1)
+    on(2) {
+      for id in [1, 2] as [UInt16] {
+        $0.say(.client, "a", "1", qos: 1, id: id)
+        $0.acknowledge(.server, .puback, id)
+      }
+    }
+    take("1", 1)
+    more(&self)
+    part()
+  }
+
+  /// A message comes at QoS 1 and is acknowledged: two frames.
+  fileprivate mutating func take(_ payload: String, _ id: UInt16) {
+    say(.server, "a", payload, qos: 1, id: id)
+    acknowledge(.client, .puback, id)
   }
 
   /// A client that has a at QoS 0 and + at QoS 1, and a message with QoS 1 on a: frames 1 to 12.

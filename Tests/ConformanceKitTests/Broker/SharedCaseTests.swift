@@ -16,12 +16,33 @@ struct SharedCaseTests {
     let session = try #require(
       SharedCase.all.first {
         $0.testDescription
-          == "a message above the QoS that a session was granted on the connection before"
+          == "a live message with RETAIN for a filter that was granted on the connection before"
       })
     let findings = try session.judged(.v3_1_1).flatMap(\.findings)
     let rests = findings.map { $0.evidence.map { "\($0.frame) \($0.connection) \($0.role)" } }
-    #expect(rests == [["8 1 SUBACK of a filter that matches"]])
+    #expect(rests == [["8 1 SUBACK of a filter that matches", "13 2 published with QoS 0"]])
     #expect(findings.map(\.connection) == [3])
+  }
+
+  @Test("Of a selection nobody knows that nobody else published what a client published")
+  func selectionsOfMessages() throws {
+    let session = try #require(
+      SharedCase.all.first {
+        $0.testDescription == "a client's own messages though its filter is No Local"
+      })
+    var script = Script(version: .v5_0)
+    session.script(&script)
+    for isSelection in [true, false] {
+      var judge = try ConformanceJudge(catalogue: .bundled())
+      judge.begin(file: "f")
+      if isSelection { judge.noteSelection() }
+      for event in script.events { event.withView { judge.consume($0) } }
+      let results = judge.report(toolVersion: "1").results
+      let result = try #require(
+        results.first { $0.clause.spec == "mqtt-5.0" && $0.clause.id == "MQTT-3.8.3-3" })
+      #expect((result.violated, result.undecided) == (isSelection ? (0, 2) : (2, 0)))
+      #expect(result.reasons.map(\.reason) == (isSelection ? [.publishersLeftOut] : []))
+    }
   }
 
   @Test(

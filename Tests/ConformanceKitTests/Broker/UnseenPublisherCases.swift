@@ -98,8 +98,10 @@ extension SharedCase {
       if !isBehind { others(&$0) }
       $0.join("s")
       $0.ask(1, "a", options: 0b100)
-      $0.say(.client, "a", "1")
-      $0.say(.server, "a", "1")
+      for text in ["1", "3"] {
+        $0.say(.client, "a", text)
+        $0.say(.server, "a", text)
+      }
       if isBehind { others(&$0) }
       $0.answerPing()
       $0.finish()

@@ -128,8 +128,21 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
-      "a will that comes twice", failed: [.willIsRemoved],
-      [.willIsPublished: (0, 1, 0, []), .willIsRemoved: (1, 0, 0, [16])]
+      "two wills that come twice", failed: [.willIsRemoved],
+      [.willIsPublished: (0, 2, 0, []), .willIsRemoved: (2, 0, 0, [20, 22])]
+    ) {
+      $0.attend()
+      $0.on(4) {
+        let will = MQTTPacket.Will(topic: "a", payload: Array("left".utf8), qos: 0, retain: false)
+        $0.join("d", will: will)
+      }
+      for connection in 3...4 { $0.on(connection) { $0.close(.client, .reset) } }
+      for text in ["gone", "gone", "left", "left"] { $0.say(.server, "a", text) }
+      $0.part()
+    },
+    SharedCase(
+      "a will that comes twice, be it said by somebody else",
+      [.willIsPublished: (0, 1, 0, []), .willIsRemoved: (0, 0, 1, [16])]
     ) {
       $0.attend()
       $0.on(3) { $0.close(.client, .reset) }

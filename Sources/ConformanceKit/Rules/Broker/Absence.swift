@@ -44,6 +44,7 @@ extension BrokerJudge {
     }
     let ends = time.nanoseconds.addingSaturating(Int64(expiry) * 1_000_000_000)
     return connect.moment.time.nanoseconds(since: Timestamp(nanoseconds: ends))
+      .addingSaturating(-latencies.lead(from: source.connection, to: state.identity.host))
   }
 
   /// Judges a message by whether it had expired before its receiver connected, so that its delivery had not begun.
@@ -67,7 +68,7 @@ extension BrokerJudge {
       known > Self.lateness
     else { return tally.leave(rule, .onItsWay, hearing) }
     add(
-      rule, delivery, event, hearing, &tally,
+      rule, delivery, event, hearing, needsAnother: true, &tally,
       FindingText(
         "the server delivered the message of frame \(source.first.frame), which had expired before its "
           + "receiver connected",

@@ -19,6 +19,7 @@ struct BrokerJudge {
   /// What is known of each server, by the hash of its address.
   private var servers: [UInt64: ServerFacts] = [:]
   var lines = MessageLines()
+  private(set) var latencies = Latencies()
   var sessions = ClientSessions()
   var lastConnects = LastConnects()
   var shared = SharedTurns()
@@ -40,6 +41,7 @@ struct BrokerJudge {
   private var disorder: Int64 = 0
   /// How often a message came on a connection.
   private var copies = FlatTable<UInt32>(limit: 32_768, empty: 0)
+  private static let uncounted = UInt32.max
   /// The first servers that messages were published to.
   private var publishedTo: [UInt64] = []
   private static let mostPublished = 8
@@ -50,9 +52,14 @@ struct BrokerJudge {
     var doubt: UndecidedReason?
     /// Whether a message of another client was delivered that is in the capture.
     var isTraced = false
+    /// Whether messages were delivered that came to it on no connection in the capture.
+    var hasUnseen = false
+    /// When it ended connections without a reason that shows: then it may have stopped.
+    var breaks: [Timestamp] = []
   }
 
   private static let mostServers = 4_096
+  private static let mostBreaks = 256
 
   /// Whether one time is later than another by so much that their order is sure.
   func isSurely(_ time: Timestamp, after nanoseconds: Int64) -> Bool {
@@ -75,6 +82,36 @@ struct BrokerJudge {
   /// bridge leads from one to another.
   mutating func doubt(everywhere reason: UndecidedReason) {
     if doubtOfAll == nil { doubtOfAll = reason }
+  }
+
+  /// Why what a server knows of a session may have changed between two of its connections: messages that it delivers tell
+  /// that it has others which are not in the capture, or it may have stopped, and have begun again with what it had stored.
+  private func doubt(
+    ofSessionsAt server: UInt64, between: ClosedRange<Timestamp>, isOfPresence: Bool
+  ) -> UndecidedReason? {
+    guard let facts = servers[server] else { return nil }
+    if isOfPresence, facts.hasUnseen { return .connectionsUnseen }
+    let isBroken = facts.breaks.contains { between.contains($0) }
+    return isBroken || facts.breaks.count == Self.mostBreaks ? .serverMayHaveRestarted : nil
+  }
+
+  /// Takes note that a server ended a connection, and said nothing that tells why.
+  mutating func noteBreak(_ close: Closing, _ state: borrowing ConnectionState) {
+    let server = state.identity.endpoint
+    guard close.how != .endOfCapture, close.first == .server, state.opening.connack?.code == 0,
+      state.ending.client.disconnect == nil, state.ending.server.disconnect == nil,
+      servers.count < Self.mostServers || servers[server] != nil
+    else { return }
+    if servers[server, default: ServerFacts()].breaks.count < Self.mostBreaks {
+      servers[server, default: ServerFacts()].breaks.append(close.time)
+    }
+  }
+
+  /// Notes that a server delivered a message that it was given on no connection in the capture, surely or perhaps.
+  private mutating func noteUnseen(at server: UInt64, isSure: Bool = true) {
+    if isSure { doubt(server, .publishersUnseen) }
+    guard servers.count < Self.mostServers || servers[server] != nil else { return }
+    servers[server, default: ServerFacts()].hasUnseen = true
   }
 
   /// Why what clients publish at a server is not all there; nil where nothing shows that.
@@ -252,10 +289,11 @@ struct BrokerJudge {
     judgeGrant(packet, delivery, event, &state, hearing, &tally)
     judgeNumbers(packet, delivery, event, &state, hearing, &tally)
     judgeRetainHandling(packet, delivery, event, &state, hearing, &tally)
+    defer { if let publication { noteLatency(packet, publication, event.context, state) } }
     guard let publication else {
       judgeLostMark(packet, topic, delivery, event, &state, hearing, &tally)
       lookAt(packet, topic, content, delivery, event, &state, hearing, &tally)
-      return noteUnseen(packet, topic, delivery, event.context)
+      return noteUnseen(packet, topic, delivery, isNewSession: state.isNewSession == true)
     }
     if state.clocks.differ { doubt(server, .clocksDiffer) }
     guard event.context.time >= publication.first.time else { return }
@@ -297,16 +335,37 @@ struct BrokerJudge {
     on connection: Int, at server: UInt64
   ) {
     // What was sent again may come again by a fault of the server, and a filter that is shared counts once beside itself.
-    guard !packet.dup, !packet.retain, publication.isSingle, !publication.isWill,
+    guard !packet.dup, !packet.retain, !publication.isWill, !publication.wasThere,
       !publication.wasRepeated, !matching.isShared
     else { return }
+    // Of what was published several times there may have been more filters before.
+    let isCounted = publication.isSingle || matching.count == 1
     var count: UInt32 = 0
     _ = copies.update(Self.copy(of: publication.key, on: connection)) { copies, _ in
-      copies &+= 1
+      if copies < Self.uncounted { copies = isCounted ? copies + 1 : Self.uncounted }
       count = copies
     }
+    guard count < Self.uncounted else { return }
     // Of a topic that several filters match there are as many.
-    if Int(count) > max(1, matching.count) { doubt(server, .publishersUnseen) }
+    if Int(count) > max(1, matching.count) * publication.count {
+      noteUnseen(at: server)
+    }
+  }
+
+  /// Takes the time that a message took which the server had no reason to keep: its receiver was there, or had no session
+  /// yet in which it could wait.
+  @inline(__always)
+  private mutating func noteLatency(
+    _ packet: borrowing MQTTPacketView, _ publication: Publication, _ context: EventContext,
+    _ state: borrowing ConnectionState
+  ) {
+    guard hasExpiries, publication.isSingle, !packet.dup, !packet.retain,
+      let connack = state.opening.connack,
+      state.isNewSession == true || publication.first.time > connack.moment.time
+    else { return }
+    latencies.note(
+      context.time.nanoseconds(since: publication.first.time), from: publication.connection,
+      to: state.identity.host)
   }
 
   /// Looks at a message by what wills and retained messages its topic has.
@@ -327,13 +386,17 @@ struct BrokerJudge {
   /// Notes a message that nobody in the capture published, though it is of the time of the capture.
   private mutating func noteUnseen(
     _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ delivery: borrowing Delivery,
-    _ context: EventContext
+    isNewSession: Bool
   ) {
     // A retained one, one that is sent again and one of a session that is older may be from before.
-    guard !packet.retain, !packet.dup, delivery.isKnown, delivery.matching.count > 0,
-      !topic.begins(with: "$")
-    else { return }
-    doubt(delivery.server, .publishersUnseen)
+    guard !packet.retain, !packet.dup, delivery.matching.count > 0, !topic.begins(with: "$") else {
+      return
+    }
+    if delivery.isKnown {
+      noteUnseen(at: delivery.server)
+    } else if isNewSession {
+      noteUnseen(at: delivery.server, isSure: false)
+    }
   }
 
   /// Takes the news that bytes of a server are missing, among which copies of messages may be.
@@ -350,19 +413,27 @@ struct BrokerJudge {
 
   /// Reports what nothing in the file spoke against.
   mutating func endFile(_ tally: inout Tally) {
-    for entry in pending.removeAll() { report(entry, nil, &tally) }
+    let entries = pending.removeAll()
+    for entry in entries {
+      report(entry, entry.isShown(by: entries) ? nil : .oneMessageAlone, &tally)
+    }
     endWills(&tally)
     self = BrokerJudge()
   }
 
   /// Reports what nothing in the file spoke against.
   func report(
-    _ entry: PendingFindings.Entry, _ doubt: UndecidedReason?, _ tally: inout Tally
+    _ entry: PendingFindings.Entry, _ other: UndecidedReason?, _ tally: inout Tally
   ) {
     // Of a server that there was no room for nothing is known.
     let unknown: UndecidedReason? = servers.count < Self.mostServers ? nil : .tooMany
     let moment = Moment(entry.event.context)
-    if let reason = self.doubt(of: entry.server) ?? unknown ?? doubt {
+    let reason =
+      entry.between.map {
+        doubt(ofSessionsAt: entry.server, between: $0, isOfPresence: entry.isOfPresence)
+      }
+      ?? doubt(of: entry.server)
+    if let reason = reason ?? unknown ?? other {
       tally.leave(entry.rule, reason, entry.hearing, at: moment)
     } else if entry.isTakenBack, !entry.isPassed {
       tally.leave(entry.rule, .copyMayCome, entry.hearing, at: moment)

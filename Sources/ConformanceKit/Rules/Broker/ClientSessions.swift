@@ -59,10 +59,25 @@ struct ClientSessions {
     var connection: Int
     var host: UInt64
     /// When it was asked for, and its CONNACK.
-    var asked: Timestamp
+    var began: Timestamp
     var accepted: Moment
     /// How it ended; nil while it is open.
     var end: End?
+    /// The last filters without wildcards that the client asked for on this connection or one before, by hashes; 0 is none.
+    var asked = SIMD2<UInt64>()
+
+    /// Takes the filters of the connection.
+    mutating func ask(_ subscriptions: borrowing SubscriptionList) {
+      for filter in subscriptions.plainFilters.prefix(2) where asked[0] != filter {
+        asked = SIMD2(filter, asked[0])
+      }
+    }
+
+    /// Whether the client is known to have asked for a topic.
+    func hasAsked(for topic: RawSpan) -> Bool {
+      let hash = SubscriptionList.hash(topic)
+      return asked[0] == hash || asked[1] == hash
+    }
   }
 
   /// The end of a connection.

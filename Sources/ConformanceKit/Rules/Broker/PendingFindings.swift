@@ -14,11 +14,37 @@ struct PendingFindings {
     /// The server that must have had no other publishers; 0 where that does not matter.
     var server: UInt64
     /// Whether a later delivery of the message that is as it should be takes it back.
-    var isTakenBack: Bool
+    var isTakenBack = false
     /// The QoS of that delivery: what comes at QoS 0 may overtake it, but not what was published later than it came.
     var copyQoS: UInt8 = 0
+    /// The time between two connections that it is about; nil where it is about messages.
+    var between: ClosedRange<Timestamp>?
+    /// Whether it is about there being a session, which another connection may have begun.
+    var isOfPresence = false
+    /// Whether another message has to show the same: one alone may be that of a publisher which is not in the capture and
+    /// says the same, where nobody is to get the one that is.
+    var needsAnother = false
     /// Whether another message was delivered behind it, before which such a copy would have come.
     var isPassed = false
+
+    fileprivate init(
+      _ rule: MQTTRule, _ event: borrowing EventView, _ hearing: Hearing, on connection: Int,
+      key: UInt64, server: UInt64, _ text: FindingText
+    ) {
+      self.rule = rule.index(in: hearing.version)
+      self.event = Event(copying: event.start(of: PendingFindings.mostBytes))
+      self.text = text.shortened
+      self.hearing = hearing
+      self.connection = connection
+      self.key = key
+      self.server = server
+    }
+
+    /// Whether it says something, with all that there are.
+    func isShown(by entries: [Entry]) -> Bool {
+      !needsAnother
+        || entries.contains { $0.rule == rule && $0.server == server && $0.key != key }
+    }
   }
 
   private(set) var entries: [Entry] = []
@@ -30,26 +56,41 @@ struct PendingFindings {
   private var settled = FlatTable(limit: 65_536, empty: false)
   static let maximum = 1_024
   /// The most bytes of a packet that wait with it.
-  private static let mostBytes = 4 << 10
+  fileprivate static let mostBytes = 4 << 10
 
   /// Keeps a violation; beyond a limit it is left undecided.
   ///
   /// The copy that takes it back may be one on another connection.
   mutating func add(
     _ rule: MQTTRule, _ event: borrowing EventView, _ hearing: Hearing, key: UInt64,
-    server: UInt64, isTakenBack: Bool = false, copyQoS: UInt8 = 0, on other: Int? = nil,
-    _ tally: inout Tally, _ text: FindingText
+    server: UInt64, isTakenBack: Bool = false, copyQoS: UInt8 = 0, needsAnother: Bool = false,
+    on other: Int? = nil, _ tally: inout Tally, _ text: FindingText
   ) {
     guard entries.count < Self.maximum else { return tally.leave(rule, .tooMany, hearing) }
     let connection = other ?? event.context.connection
-    entries.append(
-      Entry(
-        rule: rule.index(in: hearing.version),
-        event: Event(copying: event.start(of: Self.mostBytes)), text: text.shortened,
-        hearing: hearing, connection: connection, key: key, server: server,
-        isTakenBack: isTakenBack, copyQoS: copyQoS))
+    var entry = Entry(rule, event, hearing, on: connection, key: key, server: server, text)
+    entry.isTakenBack = isTakenBack
+    entry.copyQoS = copyQoS
+    entry.needsAnother = needsAnother
+    entries.append(entry)
     if isTakenBack { waiting.insert(connection) }
     if isTakenBack, copyQoS > 0 { withCopies.insert(connection) }
+  }
+
+  /// Keeps a violation about what a server knows of a session from the connection before, as far as there is room.
+  ///
+  /// What clients publish does not matter for it.
+  mutating func add(
+    ofSession rule: MQTTRule, between: ClosedRange<Timestamp>, isOfPresence: Bool = false,
+    _ event: borrowing EventView,
+    _ hearing: Hearing, server: UInt64, _ tally: inout Tally, _ text: FindingText
+  ) {
+    guard entries.count < Self.maximum else { return tally.leave(rule, .tooMany, hearing) }
+    var entry = Entry(
+      rule, event, hearing, on: event.context.connection, key: 0, server: server, text)
+    entry.between = between
+    entry.isOfPresence = isOfPresence
+    entries.append(entry)
   }
 
   /// Notes that a message was delivered.
@@ -143,6 +184,17 @@ struct PendingFindings {
     if !lost.isEmpty { entries.removeAll(where: mayBeTakenBack) }
     if time == nil { waiting.remove(connection) }
     return lost
+  }
+
+  /// Takes out those of some rules on a connection.
+  mutating func remove(_ rules: [RuleIndex], on connection: Int) -> [Entry] {
+    guard !entries.isEmpty else { return [] }
+    func isOne(_ entry: Entry) -> Bool {
+      entry.connection == connection && rules.contains(entry.rule)
+    }
+    let found = entries.filter(isOne)
+    if !found.isEmpty { entries.removeAll(where: isOne) }
+    return found
   }
 
   /// Whether a connection has one of a rule.

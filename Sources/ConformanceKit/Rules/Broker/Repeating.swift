@@ -5,8 +5,9 @@ internal import Wire
 struct Resumption {
   /// The CONNACK by which it does.
   let moment: Moment
-  /// The connection before.
+  /// The connection before, and when that ended.
   let before: Int
+  let ended: Timestamp
   /// How many losses the capture had when that ended.
   let losses: UInt32
   var left: LeftMessages
@@ -16,6 +17,9 @@ struct Resumption {
   /// Whether each side sent a message that was not open.
   var clientIsPast = false
   var serverIsPast = false
+
+  /// The time between both connections.
+  var pause: ClosedRange<Timestamp> { min(ended, moment.time)...moment.time }
 }
 
 // Messages that are sent again when a session is resumed: sections 3.3.1.1, 4.4 and 4.6.
@@ -23,7 +27,7 @@ extension BrokerJudge {
   /// Looks at a PUBLISH or PUBREL of a session that goes on.
   mutating func judgeRepeat(
     _ packet: borrowing MQTTPacketView, _ content: ContentHash?, _ event: borrowing EventView,
-    _ hearing: Hearing, _ tally: inout Tally
+    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     let connection = event.context.connection
     let sender = event.context.sender
@@ -50,7 +54,7 @@ extension BrokerJudge {
       }
       return
     }
-    judge(packet, content, repeats: message, &resumption, event, hearing, &tally)
+    judge(packet, content, repeats: message, &resumption, event, state, hearing, &tally)
   }
 
   /// Judges a message that the server sends again in a session that it has called new: it had kept the old one, and what is
@@ -84,10 +88,11 @@ extension BrokerJudge {
         ]))
   }
 
-  private func judge(
+  private mutating func judge(
     _ packet: borrowing MQTTPacketView, _ content: ContentHash?,
     repeats message: LeftMessages.Message, _ resumption: inout Resumption,
-    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+    _ event: borrowing EventView, _ state: borrowing ConnectionState, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     let sender = event.context.sender
     let name = "PUBLISH \(message.id) of frame \(message.moment.frame)"
@@ -117,8 +122,8 @@ extension BrokerJudge {
       tally.satisfy(.repeatsHaveDup, hearing)
       if sender == .client { tally.satisfy(.clientRepeatsKeepIdentifier, hearing) }
     } else {
-      tally.violate(
-        .repeatsHaveDup, event, hearing,
+      violate(
+        .repeatsHaveDup, of: sender, resumption, event, state, hearing, &tally,
         FindingText(
           "the \(sender.rawValue) sent \(name) again in the resumed session without DUP",
           expected: "DUP 1", actual: "DUP 0", evidence: evidence))
@@ -159,7 +164,19 @@ extension BrokerJudge {
     }
   }
 
-  private func closeLeft(
+  /// Holds against a side what it makes of a session that goes on: a server may have lost some of it meanwhile.
+  private mutating func violate(
+    _ rule: MQTTRule, of sender: Peer, _ resumption: Resumption, _ event: borrowing EventView,
+    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally,
+    _ text: FindingText
+  ) {
+    guard sender == .server else { return tally.violate(rule, event, hearing, text) }
+    pending.add(
+      ofSession: rule, between: resumption.pause, event, hearing, server: state.identity.endpoint,
+      &tally, text)
+  }
+
+  private mutating func closeLeft(
     _ message: LeftMessages.Message, of sender: Peer, _ resumption: Resumption, _ close: Closing,
     _ event: borrowing EventView, _ state: borrowing ConnectionState, _ hearing: Hearing,
     _ tally: inout Tally
@@ -184,8 +201,8 @@ extension BrokerJudge {
       }
     if let doubt { return tally.leave(rule, doubt, hearing, at: resumption.moment) }
     let packet = message.phase == .pubcomp ? "PUBREL" : "PUBLISH"
-    tally.violate(
-      rule, event, hearing,
+    violate(
+      rule, of: sender, resumption, event, state, hearing, &tally,
       FindingText(
         "the \(sender.rawValue) never sent \(packet) \(message.id) of frame \(message.moment.frame) again, "
           + "which was not answered when the connection ended, though the session was resumed",

@@ -21,7 +21,7 @@ extension BrokerJudge {
     if let before, before.connection != event.context.connection {
       let isOne =
         before.host != state.identity.host
-        && connect.moment.time.nanoseconds(since: before.asked) <= Self.twice
+        && connect.moment.time.nanoseconds(since: before.began) <= Self.twice
       // What waited for bytes in front of it is told behind what is newer, and of two that were answered at one time
       // either may be the newer one.
       let isNewer =
@@ -53,9 +53,10 @@ extension BrokerJudge {
     }
     // What began before another one, and is told behind it, is not the last.
     if let before, connect.moment.time < before.accepted.time { return }
-    let entry = ClientSessions.Entry(
-      connection: event.context.connection, host: state.identity.host, asked: connect.moment.time,
+    var entry = ClientSessions.Entry(
+      connection: event.context.connection, host: state.identity.host, began: connect.moment.time,
       accepted: Moment(event.context))
+    if let before { entry.asked = before.asked }
     sessions.keep(entry, of: client)
   }
 
@@ -98,7 +99,7 @@ extension BrokerJudge {
       }
       // What nobody answers the server may not have: to it the client takes over a connection that is open.
       guard end.isKnown else { return tally.leave(.absentSessionIsTold, .serverMayBeGone, hearing) }
-      violatePresence(before, end, event, hearing, &tally)
+      violatePresence(before, end, event, state, hearing, &tally)
     case (true, _):
       let rules: [MQTTRule] =
         [.presentSessionIsTold, .sessionGoesOn, .cleanStartIsCarriedOut] + Self.rulesOfReturn
@@ -129,7 +130,8 @@ extension BrokerJudge {
       !left.fromServer.isEmpty
     else { return }
     denied[event.context.connection] = Resumption(
-      moment: Moment(event.context), before: before.connection, losses: end.losses, left: left)
+      moment: Moment(event.context), before: before.connection, ended: end.moment.time,
+      losses: end.losses, left: left)
   }
 
   /// What is shown by a session that is there again under the identifier of its client.
@@ -137,17 +139,42 @@ extension BrokerJudge {
     .sessionIsStored, .sessionLastsAsConnection, .identifierTellsSession,
   ]
 
-  private mutating func violatePresence(
-    _ before: ClientSessions.Entry, _ end: ClientSessions.End, _ event: borrowing EventView,
-    _ hearing: Hearing, _ tally: inout Tally
-  ) {
-    let rules: [MQTTRule] =
-      hearing.version == .v3_1_1
+  /// The rules by which a session that ended is not there.
+  private static func rulesOfAbsence(_ version: MQTTVersion) -> [MQTTRule] {
+    version == .v3_1_1
       ? [.absentSessionIsTold, .cleanStartEndsSession]
       : [.absentSessionIsTold, .absentSessionIsMade, .sessionEndsInTime]
-    for rule in rules {
-      tally.violate(
-        rule, event, hearing,
+  }
+
+  /// Takes note that a message came which no filter matches that is known: in a session that goes on, or that should not
+  /// be there, the client may have subscribed to it on a connection that is not in the capture.
+  mutating func noteStray(
+    _ topic: RawSpan, _ context: EventContext, _ state: borrowing ConnectionState,
+    _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    if state.isContinued { doubt(state.identity.endpoint, .connectionsUnseen) }
+    guard !pending.entries.isEmpty,
+      sessions[state.identity.client]?.hasAsked(for: topic) != true
+    else { return }
+    let rules = Self.rulesOfAbsence(hearing.version).map { $0.index(in: hearing.version) }
+    for entry in pending.remove(rules, on: context.connection) {
+      tally.leave(entry.rule, .connectionsUnseen, entry.hearing, at: Moment(entry.event.context))
+    }
+  }
+
+  private mutating func violatePresence(
+    _ before: ClientSessions.Entry, _ end: ClientSessions.End, _ event: borrowing EventView,
+    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    let asked = state.opening.connect?.moment.time ?? event.context.time
+    // What takes an open connection over tells why that one ended.
+    let over = end.moment.time < asked ? end.moment.time : event.context.time
+    for rule in Self.rulesOfAbsence(hearing.version) {
+      pending.add(
+        ofSession: rule, between: over...max(over, event.context.time), isOfPresence: true, event,
+        hearing,
+        server: state.identity.endpoint, &tally,
         FindingText(
           "the server says that a session is present, though the client's last one ended with "
             + "connection \(before.connection)",
@@ -194,7 +221,8 @@ extension BrokerJudge {
     }
     guard !rest.left.isEmpty, !rest.left.isCut else { return }
     resumed[event.context.connection] = Resumption(
-      moment: Moment(event.context), before: before.connection, losses: end.losses, left: rest.left)
+      moment: Moment(event.context), before: before.connection, ended: end.moment.time,
+      losses: end.losses, left: rest.left)
   }
 
   /// Takes the end of a connection.
@@ -205,6 +233,7 @@ extension BrokerJudge {
     let connection = event.context.connection
     absences[connection] = nil
     denied[connection] = nil
+    noteBreak(close, state)
     endWill(close, event, state, hearing, &tally)
     retained.leave(connection)
     closeResumption(close, event, state, hearing, &tally)
@@ -215,6 +244,7 @@ extension BrokerJudge {
       return
     }
     var ended = entry
+    ended.ask(state.subscribing.subscriptions)
     let lasts = state.sessionLasts
     if lasts == 0, close.how != .endOfCapture, !state.hasLoss {
       breakOff(

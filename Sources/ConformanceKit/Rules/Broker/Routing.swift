@@ -15,8 +15,9 @@ extension BrokerJudge {
       return tally.satisfy(rule, hearing)
     }
     guard state.subscribing.subscriptions.matchesWildly(topic) else { return }
-    guard delivery.isKnown else {
-      return tally.leave(rule, state.doubtOfSubscriptions, hearing)
+    guard delivery.isKnown, !state.isContinued else {
+      return tally.leave(
+        rule, state.isContinued ? .connectionsUnseen : state.doubtOfSubscriptions, hearing)
     }
     let name = String(copying: topic)
     guard !topic.holdsHidden else { return tally.leave(rule, .hidden, hearing) }
@@ -43,6 +44,10 @@ extension BrokerJudge {
     let rules: [MQTTRule] = isShared ? [.grantedQoSIsKept, .sharedQoSIsKept] : [.grantedQoSIsKept]
     guard delivery.isKnown else {
       for rule in rules { tally.leave(rule, state.doubtOfSubscriptions, hearing) }
+      return
+    }
+    guard !state.mayHaveAskedElsewhere(delivery.matching) else {
+      for rule in rules { tally.leave(rule, .connectionsUnseen, hearing) }
       return
     }
     for rule in rules {
@@ -108,7 +113,7 @@ extension BrokerJudge {
     }
     add(
       rule, delivery, event, hearing, isTakenBack: delivery.matching.count > 1, copyQoS: expected,
-      &tally,
+      needsAnother: source.isWill, &tally,
       FindingText(
         "the server delivered the message of frame \(source.first.frame) at a lower QoS than it was "
           + "published with and granted",
@@ -122,6 +127,7 @@ extension BrokerJudge {
     _ delivery: borrowing Delivery, _ event: borrowing EventView, _ state: borrowing ConnectionState
   ) -> UndecidedReason? {
     if packet.dup { return .repeatedMessage }
+    if state.mayHaveAskedElsewhere(delivery.matching) { return .connectionsUnseen }
     guard isPrompt(source, event) else { return .publishersUnseen }
     // By those that are No Local the client gets none of its own, whatever their QoS.
     if delivery.matching.isPartlyDeaf, source.connection == event.context.connection {
@@ -167,7 +173,7 @@ extension BrokerJudge {
     }
     guard !mayBeForRemoved(source, delivery) else { return tally.leave(rule, .onItsWay, hearing) }
     add(
-      rule, delivery, event, hearing, &tally,
+      rule, delivery, event, hearing, needsAnother: true, &tally,
       FindingText(
         "the server sent a client the message that it had published in frame "
           + "\(source.first.frame), though its subscription is No Local",
@@ -306,11 +312,12 @@ extension BrokerJudge {
   mutating func add(
     _ rule: MQTTRule, _ delivery: borrowing Delivery, _ event: borrowing EventView,
     _ hearing: Hearing,
-    isTakenBack: Bool = false, copyQoS: UInt8 = 0, _ tally: inout Tally, _ text: FindingText
+    isTakenBack: Bool = false, copyQoS: UInt8 = 0, needsAnother: Bool = false,
+    _ tally: inout Tally, _ text: FindingText
   ) {
     pending.add(
       rule, event, hearing, key: delivery.key, server: delivery.server, isTakenBack: isTakenBack,
-      copyQoS: copyQoS, &tally, text)
+      copyQoS: copyQoS, needsAnother: needsAnother, &tally, text)
   }
 }
 
@@ -327,6 +334,13 @@ extension Publication {
 }
 
 extension ConnectionState {
+  /// Whether the client may have asked for the filters that match once more on a connection that is not in the capture,
+  /// between this one and that of which the session is.
+  fileprivate func mayHaveAskedElsewhere(_ matching: borrowing Matching) -> Bool {
+    guard isContinued, let connack = opening.connack else { return false }
+    return matching.requested <= connack.moment.time.nanoseconds
+  }
+
   /// Why not all subscriptions of the client are known.
   var doubtOfSubscriptions: UndecidedReason {
     if let loss = lossReason(of: .client) { return loss }

@@ -162,9 +162,11 @@ extension BrokerJudge {
 
   /// Reports what nothing in the file spoke against, and the wills of which nobody knows whether they were published.
   mutating func endWills(_ tally: inout Tally) {
-    for entry in pendingOfWills.removeAll() {
+    let entries = pendingOfWills.removeAll()
+    for entry in entries {
       let isKnown = wills.areKnown(at: entry.server) && isTraced(entry.server)
-      report(entry, isKnown ? nil : .publishersUnseen, &tally)
+      let doubt: UndecidedReason? = entry.isShown(by: entries) ? nil : .oneMessageAlone
+      report(entry, isKnown ? doubt : .publishersUnseen, &tally)
     }
     for hearing in wills.unheard.values.sorted(by: { $0.connection < $1.connection }) {
       tally.leave(.willIsPublished, .willNotSeen, hearing)

@@ -201,8 +201,10 @@ extension BrokerJudge {
       !isRepeat, delivery.matching.count == 1, !delivery.matching.isShared,
       isEstablished(delivery, at: Timestamp(nanoseconds: due.alive))
     else { return tally.leave(rule, .ambiguousMessage, due.hearing, at: Moment(event.context)) }
+    // A client that goes, or another one, may say the same by itself.
     pendingOfWills.add(
-      rule, event, due.hearing, key: delivery.key, server: delivery.server, &tally,
+      rule, event, due.hearing, key: delivery.key, server: delivery.server, needsAnother: true,
+      &tally,
       FindingText(
         "the server published a will twice, though its client gave it once",
         expected: "one delivery at QoS \(packet.qos)", actual: "another one",

@@ -56,8 +56,9 @@ extension ConnectionState {
     let rule = MQTTRule.topicMatchesFilter
     if let reason = lossReason(of: .client) { return tally.leave(rule, reason, hearing) }
     guard opening.connect != nil else { return tally.leave(rule, .connectNotSeen, hearing) }
-    guard isNewSession == true || isContinued else {
-      return tally.leave(rule, .sessionResumed, hearing)
+    // On another connection the client may have asked for it, whose session this is.
+    guard isNewSession == true else {
+      return tally.leave(rule, isContinued ? .connectionsUnseen : .sessionResumed, hearing)
     }
     guard !isSaidToBeNew else { return tally.leave(rule, .sessionMayBeOlder, hearing) }
     guard !subscribing.subscriptions.isOverfull else { return tally.leave(rule, .tooMany, hearing) }

@@ -194,7 +194,7 @@ struct MQTTJudge {
       } else {
         broker.doubt(everywhere: .publishersUnseen)
       }
-      broker.judgeRepeat(packet, content, event, hearing, &tally)
+      broker.judgeRepeat(packet, content, event, state, hearing, &tally)
       state.publishes(packet, content, event, hearing, &tally)
     case .puback, .pubrec, .pubcomp:
       if hearing.version == .v5_0 { broker.refuse(packet, event.context, state) }
@@ -206,7 +206,7 @@ struct MQTTJudge {
       }
       state.exchanges.fromServer.noteIdle(at: event.context.time)
     case .pubrel:
-      broker.judgeRepeat(packet, nil, event, hearing, &tally)
+      broker.judgeRepeat(packet, nil, event, state, hearing, &tally)
       if !state.exchanges.fromClient.acknowledge(
         packet, isNewSession: true, event, hearing, &tally)
       {
@@ -246,7 +246,7 @@ struct MQTTJudge {
           deliver(packet, held.span.bytes, content, event, &state, hearing, &tally)
         }
       }
-      broker.judgeRepeat(packet, content, event, hearing, &tally)
+      broker.judgeRepeat(packet, content, event, state, hearing, &tally)
       broker.judgeDenied(packet, content, event, state, hearing, &tally)
       state.publishes(packet, content, event, hearing, &tally)
     case .puback, .pubrec, .pubcomp:
@@ -267,7 +267,7 @@ struct MQTTJudge {
         state.judgeStray(acknowledgement: packet, event, hearing, &tally)
       }
     case .pubrel:
-      broker.judgeRepeat(packet, nil, event, hearing, &tally)
+      broker.judgeRepeat(packet, nil, event, state, hearing, &tally)
       if !state.exchanges.fromServer.acknowledge(
         packet, isNewSession: true, event, hearing, &tally)
       {
@@ -325,6 +325,9 @@ struct MQTTJudge {
     var matching = Matching()
     state.subscribing.subscriptions.forEachMatch(of: topic) { matching.add($0) }
     state.judgeTopic(topic, matching, event, hearing, &tally)
+    if matching.count == 0, matching.removed == nil, !packet.retain {
+      broker.noteStray(topic, event.context, state, hearing, &tally)
+    }
     guard let content, hearing.mode == .judged else {
       // It may be one that nobody in the capture published, or the copy that others are said to lack.
       if event.context.isRebuilt { broker.doubt(state.identity.endpoint, .hidden) }
