@@ -1,23 +1,10 @@
 import RepriseCore
 
 /// The clients of a broker with their time: who waits, what is on its way, and what happens next.
-///
-/// It resumes nobody: what it returns is resumed by the owner of the lock.
-struct BrokerWorld: Sendable {
+struct BrokerWorld: TurnWorld {
   typealias Seat = BrokerMachine.Seat
-  typealias Continuation = CheckedContinuation<ClientEvent, any Error>
-
-  /// A reader with what it gets.
-  struct Resumption: Sendable {
-    let continuation: Continuation
-    let result: Result<ClientEvent, any Error>
-  }
-
-  struct Reader: Sendable {
-    let ticket: UInt64
-    let deadline: Timestamp?
-    let continuation: Continuation
-  }
+  typealias Reader = TurnTable<ClientEvent>.Reader
+  typealias Resumption = TurnTable<ClientEvent>.Resumption
 
   /// The connection as the client knows it, which is later than the broker does.
   private enum Link {
@@ -31,19 +18,14 @@ struct BrokerWorld: Sendable {
     let isAwaited: Bool
     var link = Link.closed
     var actions: [ClientAction] = []
-    var events: [(order: UInt64, event: ClientEvent)] = []
-    var reader: Reader?
-    var isWoken = false
-    /// Its reader was cancelled, and nobody reads on.
-    var isResting = false
   }
+
+  var table = TurnTable<ClientEvent>()
 
   private let eventLimit: Int
   private var broker = BrokerMachine()
   /// By the number of the client, which is that of its creation; nil for one that has left.
   private var places: [Place?] = []
-  private var lastOrder: UInt64 = 0
-  private var lastTicket: UInt64 = 0
   private var holds = 0
   private var isEnded = false
   private(set) var now: Timestamp
@@ -57,15 +39,15 @@ struct BrokerWorld: Sendable {
 
   mutating func addPlace(named name: String, hearsRefusals: Bool, isAwaited: Bool) -> Seat {
     places.append(Place(name: name, hearsRefusals: hearsRefusals, isAwaited: isAwaited))
+    table.add(places.count - 1, isAwaited: isAwaited)
     return places.count - 1
   }
 
   /// Takes a client out of the world; its connection is lost.
   mutating func removePlace(_ seat: Seat) -> [Resumption] {
-    let reader = takeReader(seat)
+    let own = table.remove(seat).map { Resumption($0, .ended) }
     places[seat] = nil
     deliver(broker.lose(seat, "the client has left"))
-    let own = reader.map { Resumption(continuation: $0.continuation, result: .success(.ended)) }
     return (own.map { [$0] } ?? []) + settle()
   }
 
@@ -88,51 +70,20 @@ struct BrokerWorld: Sendable {
 
   // MARK: Reading
 
-  mutating func makeTicket() -> UInt64 {
-    lastTicket += 1
-    return lastTicket
-  }
-
-  mutating func read(_ seat: Seat, _ reader: Reader) -> [Resumption] {
-    guard let place = places[seat] else { return [Self.resume(reader, .ended)] }
-    guard place.reader == nil else {
+  mutating func wait(_ seat: Seat, _ reader: Reader, now: Timestamp) -> [Resumption] {
+    guard let place = places[seat] else { return [Resumption(reader, .ended)] }
+    guard !table.hasReader(seat) else {
       let error = DataClientError(.invalidAction, "only one task can wait for events")
-      return [Resumption(continuation: reader.continuation, result: .failure(error))]
+      return [Resumption(reader, error)]
     }
-    places[seat]?.isResting = false
-    if place.isWoken {
-      places[seat]?.isWoken = false
-      return [Self.resume(reader, .woken)]
-    }
-    places[seat]?.reader = reader
+    table.seat(reader, at: seat, isAwaited: place.isAwaited)
+    if let woken = table.takeWoken(seat) { return [Resumption(woken, .woken)] }
     return settle()
   }
 
-  mutating func cancel(_ seat: Seat, _ ticket: UInt64) -> [Resumption] {
-    guard places[seat]?.reader?.ticket == ticket, let reader = takeReader(seat) else { return [] }
-    return rest(seat, reader)
-  }
-
-  /// Turns a cancelled reader away; the world does not wait for its client until it reads again.
-  mutating func rest(_ seat: Seat, _ reader: Reader) -> [Resumption] {
-    places[seat]?.isResting = true
-    let error = CancellationError()
-    return [Resumption(continuation: reader.continuation, result: .failure(error))] + settle()
-  }
-
   mutating func wake(_ seat: Seat) -> [Resumption] {
-    if let reader = takeReader(seat) { return [Self.resume(reader, .woken)] }
-    places[seat]?.isWoken = true
-    return []
-  }
-
-  private mutating func takeReader(_ seat: Seat) -> Reader? {
-    defer { places[seat]?.reader = nil }
-    return places[seat]?.reader
-  }
-
-  private static func resume(_ reader: Reader, _ event: ClientEvent) -> Resumption {
-    Resumption(continuation: reader.continuation, result: .success(event))
+    table.wake(seat)
+    return table.takeWoken(seat).map { [Resumption($0, .woken)] } ?? []
   }
 
   // MARK: What others do to the broker
@@ -187,23 +138,17 @@ struct BrokerWorld: Sendable {
   // MARK: The order of things
 
   /// Lets happen what can happen without anybody else.
+  mutating func settle(_: Timestamp) -> [Resumption] { settle() }
+
   private mutating func settle() -> [Resumption] {
     var resumptions: [Resumption] = []
-    while isQuiet {
+    // At the end nobody waits for anybody.
+    while isEnded || table.isQuiet {
       performActions()
       guard let resumption = handOutEvent() ?? handOutEnd() ?? handOutDeadline() else { break }
       resumptions.append(resumption)
     }
     return resumptions
-  }
-
-  /// Whether every client that the world waits for waits itself; at the end nobody waits for anybody.
-  private var isQuiet: Bool {
-    isEnded
-      || places.allSatisfy { place in
-        guard let place, place.isAwaited, !place.isResting else { return true }
-        return place.reader != nil
-      }
   }
 
   private mutating func performActions() {
@@ -229,27 +174,18 @@ struct BrokerWorld: Sendable {
   private mutating func deliver(_ outputs: [BrokerMachine.Output]) {
     var outputs = outputs[...]
     while let output = outputs.popFirst() {
-      guard let count = places[output.seat]?.events.count else { continue }
+      guard let count = table.eventCount(of: output.seat) else { continue }
       if case .message = output.event, count >= eventLimit {
         outputs += broker.lose(output.seat, "\(count) events are unread")
         continue
       }
-      lastOrder += 1
-      places[output.seat]?.events.append((lastOrder, output.event))
+      table.append(output.event, for: output.seat)
     }
   }
 
   /// Hands out the oldest event that somebody waits for.
   private mutating func handOutEvent() -> Resumption? {
-    var oldest: (seat: Seat, order: UInt64)?
-    for seat in places.indices {
-      guard let place = places[seat], place.reader != nil, let first = place.events.first
-      else { continue }
-      if first.order < oldest?.order ?? .max { oldest = (seat, first.order) }
-    }
-    guard let seat = oldest?.seat, let event = places[seat]?.events.removeFirst().event,
-      let reader = takeReader(seat)
-    else { return nil }
+    guard let (seat, reader, event) = table.takeOldestEvent() else { return nil }
     switch event {
     case .connected: if places[seat]?.link == .connecting { places[seat]?.link = .open }
     case .closed: places[seat]?.link = .closed
@@ -257,29 +193,22 @@ struct BrokerWorld: Sendable {
       .deadline, .woken, .ended:
       break
     }
-    return Self.resume(reader, event)
+    return Resumption(reader, event)
   }
 
   private mutating func handOutEnd() -> Resumption? {
     guard isEnded else { return nil }
-    for seat in places.indices {
-      if let reader = takeReader(seat) { return Self.resume(reader, .ended) }
-    }
-    return nil
+    guard let seat = table.seats.first(where: { table.hasReader($0) }) else { return nil }
+    return table.takeReader(seat).map { Resumption($0, .ended) }
   }
 
   /// Lets time jump to the earliest deadline, of one time to that of the client made first.
   private mutating func handOutDeadline() -> Resumption? {
-    var earliest: (seat: Seat, time: Timestamp)?
-    for seat in places.indices {
-      guard let deadline = places[seat]?.reader?.deadline else { continue }
-      if let other = earliest, other.time <= deadline { continue }
-      earliest = (seat, deadline)
+    guard let (reader, deadline) = table.takeEarliestDeadline(until: holds == 0 ? nil : now) else {
+      return nil
     }
-    guard let earliest, holds == 0 || earliest.time <= now, let reader = takeReader(earliest.seat)
-    else { return nil }
-    now = max(now, earliest.time)
-    return Self.resume(reader, .deadline)
+    now = max(now, deadline)
+    return Resumption(reader, .deadline)
   }
 }
 

@@ -1,5 +1,4 @@
 public import RepriseCore
-import Synchronization
 
 /// A broker in memory, with as many clients as one likes and a clock that nobody winds.
 ///
@@ -34,7 +33,7 @@ import Synchronization
 /// A task that calls `perform(_:)` or `wake()` while all clients wait, as an application does that
 /// uses an SDK, comes in when it calls; ``withTimeHeld(_:)`` keeps the clock from running ahead of it.
 public final class InProcessBroker: Sendable {
-  private let world: Mutex<BrokerWorld>
+  private let world: TurnTaking<BrokerWorld>
 
   /// Creates a broker.
   /// - Parameters:
@@ -44,11 +43,11 @@ public final class InProcessBroker: Sendable {
     start: Timestamp = Timestamp(nanoseconds: 1_767_225_600_000_000_000),
     eventLimit: Int = 10_000
   ) {
-    world = Mutex(BrokerWorld(start: start, eventLimit: eventLimit))
+    world = TurnTaking(BrokerWorld(start: start, eventLimit: eventLimit))
   }
 
   /// The time in this world.
-  public var now: Timestamp { world.withLock { $0.now } }
+  public var now: Timestamp { world.with { $0.now } }
 
   /// Makes a client.
   /// - Parameters:
@@ -62,7 +61,7 @@ public final class InProcessBroker: Sendable {
     isAwaited: Bool = true
   ) -> InProcessClient {
     let hearsRefusals = capabilities.contains(.refusals)
-    let seat = world.withLock {
+    let seat = world.with {
       $0.addPlace(named: name, hearsRefusals: hearsRefusals, isAwaited: isAwaited)
     }
     return InProcessClient(broker: self, seat: seat, capabilities: capabilities)
@@ -70,15 +69,15 @@ public final class InProcessBroker: Sendable {
 
   /// Cuts the connections of the clients of a name; their wills are sent.
   /// - Parameter name: The name that they were made with.
-  public func drop(_ name: String) { resume { $0.drop(named: name) } }
+  public func drop(_ name: String) { world.resume { $0.drop(named: name) } }
 
   /// Closes the connections of the clients of a name in good order; their wills are sent.
   /// - Parameter name: The name that they were made with.
-  public func hangUp(_ name: String) { resume { $0.hangUp(named: name) } }
+  public func hangUp(_ name: String) { world.resume { $0.hangUp(named: name) } }
 
   /// Cuts the connection of the client that sent to a topic last; its will is sent.
   /// - Parameter topic: The topic.
-  public func dropPublisher(of topic: String) { resume { $0.dropPublisher(of: topic) } }
+  public func dropPublisher(of topic: String) { world.resume { $0.dropPublisher(of: topic) } }
 
   /// Refuses the next connections.
   /// - Parameters:
@@ -87,13 +86,13 @@ public final class InProcessBroker: Sendable {
   ///   - count: How many are refused.
   public func refuseConnections(of clientID: String? = nil, code: UInt8, count: Int = 1) {
     let refusal = BrokerMachine.ConnectRefusal(clientID: clientID, code: code, count: count)
-    world.withLock { $0.refuse(refusal) }
+    world.with { $0.refuse(refusal) }
   }
 
   /// Refuses subscriptions from now on.
   /// - Parameter filter: A filter with or without wildcards, which matches the filters refused.
   public func refuseSubscriptions(to filter: String) {
-    world.withLock { $0.refuse(filter: filter) }
+    world.with { $0.refuse(filter: filter) }
   }
 
   /// Refuses messages from now on: nobody gets them.
@@ -104,7 +103,7 @@ public final class InProcessBroker: Sendable {
   ///   - filter: A filter that matches the topics of the messages.
   ///   - code: The reason code, 0x80 or more; as it is, "not authorized".
   public func refuseMessages(to filter: String, code: UInt8 = 0x87) {
-    world.withLock { $0.refuseMessages(to: filter, code: code) }
+    world.with { $0.refuseMessages(to: filter, code: code) }
   }
 
   /// Runs something while the clock stands; events go on.
@@ -118,41 +117,25 @@ public final class InProcessBroker: Sendable {
   public func withTimeHeld<Value, Failure: Error>(
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    world.withLock { $0.hold() }
-    defer { resume { $0.release() } }
+    world.with { $0.hold() }
+    defer { world.resume { $0.release() } }
     return try await body()
   }
 
   /// Ends this world: connections are lost, and then clients have no more events.
-  public func end() { resume { $0.end() } }
+  public func end() { world.resume { $0.end() } }
 
   // MARK: For clients
 
-  func resume(_ change: (inout sending BrokerWorld) -> [BrokerWorld.Resumption]) {
-    let resumptions = world.withLock { change(&$0) }
-    for resumption in resumptions { resumption.continuation.resume(with: resumption.result) }
-  }
-
   func perform(_ seat: BrokerWorld.Seat, _ action: ClientAction) throws(DataClientError) {
-    let result = world.withLock { world in
-      Result { () throws(DataClientError) in try world.perform(seat, action) }
-    }
-    for resumption in try result.get() {
-      resumption.continuation.resume(with: resumption.result)
-    }
+    try world.resume { world throws(DataClientError) in try world.perform(seat, action) }
   }
 
   func next(_ seat: BrokerWorld.Seat, _ deadline: Timestamp?) async throws -> ClientEvent {
-    let ticket = world.withLock { $0.makeTicket() }
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let reader = BrokerWorld.Reader(
-          ticket: ticket, deadline: deadline, continuation: continuation)
-        // Cancellation before this point is seen here, and after it by the handler.
-        resume { Task.isCancelled ? $0.rest(seat, reader) : $0.read(seat, reader) }
-      }
-    } onCancel: {
-      resume { $0.cancel(seat, ticket) }
-    }
+    try await world.turn(of: seat, before: deadline, now: { self.now })
   }
+
+  func wake(_ seat: BrokerWorld.Seat) { world.resume { $0.wake(seat) } }
+
+  func leave(_ seat: BrokerWorld.Seat) { world.resume { $0.removePlace(seat) } }
 }

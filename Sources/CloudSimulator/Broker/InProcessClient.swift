@@ -43,8 +43,8 @@ public final class InProcessClient: DataClient {
   }
 
   /// Makes a pending call of ``next(before:)``, or the next one, return `woken`.
-  public func wake() { broker.resume { $0.wake(seat) } }
+  public func wake() { broker.wake(seat) }
 
   /// Goes for good: the connection is lost, nobody waits for this client, and it has no more events.
-  public func leave() { broker.resume { $0.removePlace(seat) } }
+  public func leave() { broker.leave(seat) }
 }

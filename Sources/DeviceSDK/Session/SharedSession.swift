@@ -1,5 +1,4 @@
 public import RepriseCore
-import Synchronization
 
 /// One connection for several machines: it gives out clients that each believe it their own.
 ///
@@ -47,7 +46,7 @@ public final class SharedSession: Sendable {
   }
 
   private let client: any DataClient
-  private let world = Mutex(SessionWorld())
+  private let world = TurnTaking(SessionWorld())
 
   /// Creates a session that nobody has joined.
   /// - Parameter client: The client that is shared; nobody else may read it.
@@ -62,7 +61,7 @@ public final class SharedSession: Sendable {
   func awaitedClient(_ role: Role) -> SharedClient { client(role, isAwaited: true) }
 
   private func client(_ role: Role, isAwaited: Bool) -> SharedClient {
-    let seat = world.withLock { $0.join(isOwner: role == .owner, isAwaited: isAwaited) }
+    let seat = world.with { $0.join(isOwner: role == .owner, isAwaited: isAwaited) }
     // From now on nothing happens that the new member does not see.
     wakeReader()
     return SharedClient(session: self, seat: seat, role: role)
@@ -75,7 +74,7 @@ public final class SharedSession: Sendable {
   var heard: Timestamp { client.lastHeard }
 
   func perform(_ action: ClientAction, of seat: SessionWorld.Seat) async throws {
-    let forwarded = try world.withLock { world throws(DataClientError) in
+    let forwarded = try world.with { world throws(DataClientError) in
       try world.perform(action, of: seat)
     }
     // What members were told at once is handed out in its turn.
@@ -84,70 +83,47 @@ public final class SharedSession: Sendable {
     do {
       try await client.perform(forwarded)
     } catch {
-      world.withLock { $0.takeBack(forwarded.id) }
+      world.with { $0.takeBack(forwarded.id) }
       throw error
     }
   }
 
   func next(of seat: SessionWorld.Seat, before deadline: Timestamp?) async throws -> ClientEvent {
     while true {
-      switch try await turn(of: seat, before: deadline) {
+      let turn = try await world.turn(
+        of: seat, before: deadline, now: { self.client.now },
+        waiting: { self.wakeReader(unless: seat) })
+      switch turn {
       case .take(let event): return event
       case .read(let until):
         do {
           let event = try await client.next(before: until)
-          world.withLock { $0.read(event) }
+          world.with { $0.read(event) }
         } catch {
-          resume { $0.failReading(seat, error, now: self.client.now) }
+          world.resume { $0.failReading(seat, error, now: self.client.now) }
           throw error
         }
       }
     }
   }
 
-  private func turn(
-    of seat: SessionWorld.Seat, before deadline: Timestamp?
-  ) async throws -> SessionWorld.Turn {
-    let ticket = world.withLock { $0.makeTicket() }
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let waiter = SessionWorld.Waiter(
-          ticket: ticket, deadline: deadline, continuation: continuation)
-        // Cancellation before this point is seen here, and after it by the handler.
-        resume { world in
-          Task.isCancelled
-            ? world.rest(seat, waiter, now: self.client.now)
-            : world.wait(seat, waiter, now: self.client.now)
-        }
-        wakeReader(unless: seat)
-      }
-    } onCancel: {
-      resume { $0.cancel(seat, ticket, now: self.client.now) }
-    }
-  }
-
   func wake(_ seat: SessionWorld.Seat) {
     // First the reader, so that no time passes while the woken member acts.
     wakeReader()
-    resume { $0.wake(seat) }
+    world.resume { $0.wake(seat) }
     // Between the two it may have become the reader itself.
-    if world.withLock({ $0.isWokenReader(seat) }) { client.wake() }
+    if world.with({ $0.isWokenReader(seat) }) { client.wake() }
   }
 
   func leave(_ seat: SessionWorld.Seat) {
-    resume { $0.leave(seat, now: self.client.now) }
+    world.resume { $0.leave(seat, now: self.client.now) }
     wakeReader()
   }
 
   /// Has the member that reads look at what has changed.
   private func wakeReader(unless seat: SessionWorld.Seat? = nil) {
-    let mustWake = world.withLock { $0.isReading(butFor: seat) }
+    let mustWake = world.with { $0.isReading(butFor: seat) }
     if mustWake { client.wake() }
-  }
-
-  private func resume(_ change: (inout sending SessionWorld) -> [SessionWorld.Resumption]) {
-    let resumptions = world.withLock { change(&$0) }
-    for resumption in resumptions { resumption.continuation.resume(with: resumption.result) }
   }
 }
 

@@ -36,6 +36,20 @@ extension SharedCase {
       }
     },
     SharedCase(
+      "a message that was published while the client was away, which had not asked for it",
+      [.messagesAreKept: (0, 0, 0, [])]
+    ) {
+      $0.leave()
+      $0.on(2) {
+        $0.say(.client, "b", "1", qos: 1, id: 1)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.back {
+        $0.say(.server, "b", "1", qos: 1, id: 1)
+        $0.acknowledge(.client, .puback, 1)
+      }
+    },
+    SharedCase(
       "a message of QoS 0 that was published while the client was away",
       [.messagesAreKept: (0, 0, 0, [])]
     ) {

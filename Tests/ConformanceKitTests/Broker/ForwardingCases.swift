@@ -11,7 +11,6 @@ extension SharedCase {
     MQTTProperty(.userProperty, .pair("b", "2")),
   ]
 
-  /// - Parameter inNetwork: Whether it may have waited in the network, as the server sends nothing else meanwhile.
   private static func forward(
     _ name: String, failed: [MQTTRule] = [], _ counts: Counts, after seconds: Double = 0,
     inNetwork: Bool = false, _ change: @escaping @Sendable ([MQTTProperty]) -> [MQTTProperty]

@@ -186,24 +186,18 @@ import Testing
 
   /// A wake finds nobody who reads, and its member becomes the reader before it is told.
   @Test func aWokenReaderHasToComeBack() async throws {
-    var world = SessionWorld()
-    let seat = world.join(isOwner: true, isAwaited: true)
-    let now = Timestamp(nanoseconds: 0)
-    #expect(!world.isReading(butFor: nil))
-    let turn = try await withCheckedThrowingContinuation { continuation in
-      let waiter = SessionWorld.Waiter(ticket: 1, deadline: nil, continuation: continuation)
-      for resumption in world.wait(seat, waiter, now: now) {
-        resumption.continuation.resume(with: resumption.result)
-      }
-    }
+    let world = TurnTaking(SessionWorld())
+    let seat = world.with { $0.join(isOwner: true, isAwaited: true) }
+    #expect(world.with { !$0.isReading(butFor: nil) })
+    let turn = try await world.turn(of: seat, before: nil, now: { Timestamp(nanoseconds: 0) })
     guard case .read = turn else {
       Issue.record("\(turn)")
       return
     }
-    #expect(!world.isWokenReader(seat))
-    #expect(world.wake(seat).isEmpty && world.isWokenReader(seat))
-    world.read(.woken)
-    #expect(!world.isWokenReader(seat))
+    #expect(world.with { !$0.isWokenReader(seat) })
+    #expect(world.with { $0.wake(seat).isEmpty && $0.isWokenReader(seat) })
+    world.with { $0.read(.woken) }
+    #expect(world.with { !$0.isWokenReader(seat) })
   }
 
   @Test func whoReadsNothingHoldsUpNobodyAndFindsItAllLater() async throws {
