@@ -125,16 +125,15 @@ extension BrokerJudge {
     guard let connect = state.opening.connect, let connack = state.opening.connack,
       !state.clocks.differ, connack.moment.time >= connect.moment.time
     else { return tally.leave(rule, .clocksDiffer, hearing) }
-    let skew =
-      connack.moment.time.nanoseconds(since: connect.moment.time)
-      + latencies.lead(from: source.connection, to: state.identity.host)
+    let skew = connack.moment.time.nanoseconds(since: connect.moment.time)
+      .addingSaturating(latencies.lead(from: source.connection, to: state.identity.host))
     let waited = event.context.time.nanoseconds(since: source.first.time)
     // One that was sent again may not have come before, or be the one that came again.
     let waitedAgain = event.context.time.nanoseconds(since: source.read)
     let most = Int64(sent)
     let least = most - waited / Self.second - Self.tolerance
     func highest(_ waited: Int64) -> Int64 {
-      most - max(0, waited - skew) / Self.second + Self.tolerance
+      most - max(0, waited.addingSaturating(-skew)) / Self.second + Self.tolerance
     }
     if let got, (least...highest(min(waited, waitedAgain))).contains(Int64(got)) {
       return tally.satisfy(rule, hearing)
