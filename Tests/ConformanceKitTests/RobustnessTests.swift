@@ -69,6 +69,26 @@ struct RobustnessTests {
     #expect(!report.text(color: true).isEmpty)
   }
 
+  @Test("Sessions at the ends of time are judged without a trap", arguments: 1...2)
+  func endsOfTime(seed: UInt64) throws {
+    var random = Noise(seed: seed)
+    let times: [Int64] = [.min, .max, 0, -1, .min + 1_000_000_000, .max - 1_000_000_000]
+    var packets = 0
+    for golden in [SessionTallyTests.sessionsOf5, SessionTallyTests.sharedSessions] {
+      for session in golden.sessions {
+        var events = session.events
+        for index in events.indices where random.next() % 5 < 2 {
+          let time = times[Int(random.next() % UInt64(times.count))]
+          events[index].context.time = Timestamp(nanoseconds: time)
+        }
+        packets += events.count
+        let report = try judge(events, options: ConformanceOptions(isStrict: true))
+        #expect(!report.results.isEmpty)
+      }
+    }
+    #expect(packets > 15_000)
+  }
+
   private func body(_ random: inout Noise) -> Event.Body {
     switch random.next() % 40 {
     case 0:

@@ -63,7 +63,8 @@ struct BrokerJudge {
 
   /// Whether one time is later than another by so much that their order is sure.
   func isSurely(_ time: Timestamp, after nanoseconds: Int64) -> Bool {
-    time.nanoseconds(since: Timestamp(nanoseconds: nanoseconds)) > 2 * disorder
+    time.nanoseconds(since: Timestamp(nanoseconds: nanoseconds))
+      > disorder.addingSaturating(disorder)
   }
 
   /// Takes the time of a packet, which tells how far the order of the capture is to be trusted.
