@@ -290,7 +290,6 @@ struct BrokerJudge {
     judgeGrant(packet, delivery, event, &state, hearing, &tally)
     judgeNumbers(packet, delivery, event, &state, hearing, &tally)
     judgeRetainHandling(packet, delivery, event, &state, hearing, &tally)
-    defer { if let publication { noteLatency(packet, publication, event.context, state) } }
     guard let publication else {
       judgeLostMark(packet, topic, delivery, event, &state, hearing, &tally)
       lookAt(packet, topic, content, delivery, event, &state, hearing, &tally)
@@ -314,6 +313,7 @@ struct BrokerJudge {
     }
     judgeText(packet, topic, delivery, hearing, &tally)
     judgeExpired(packet, publication, delivery, event, &state, hearing, &tally)
+    noteLatency(packet, publication, event.context, state)
     guard delivery.isKnown else { return }
     judgeQoS(packet, publication, delivery, event, &state, hearing, &tally)
     if state.opening.connect?.isBridge != true {
@@ -360,7 +360,8 @@ struct BrokerJudge {
     _ packet: borrowing MQTTPacketView, _ publication: Publication, _ context: EventContext,
     _ state: borrowing ConnectionState
   ) {
-    guard hasExpiries, publication.isSingle, !packet.dup, !packet.retain,
+    // For others nobody asks.
+    guard publication.forwarded.expiry != nil, publication.isSingle, !packet.dup, !packet.retain,
       let connack = state.opening.connack,
       state.isNewSession == true || publication.first.time > connack.moment.time
     else { return }
