@@ -313,7 +313,9 @@ struct BrokerJudge {
     }
     judgeText(packet, topic, delivery, hearing, &tally)
     judgeExpired(packet, publication, delivery, event, &state, hearing, &tally)
-    noteLatency(packet, publication, event.context, state)
+    if publication.forwarded.expiry != nil {
+      noteLatency(packet, publication, event.context, state)
+    }
     guard delivery.isKnown else { return }
     judgeQoS(packet, publication, delivery, event, &state, hearing, &tally)
     if state.opening.connect?.isBridge != true {
@@ -353,15 +355,14 @@ struct BrokerJudge {
     }
   }
 
-  /// Takes the time that a message took which the server had no reason to keep: its receiver was there, or had no session
-  /// yet in which it could wait.
-  @inline(__always)
+  /// Takes the time that a message which expires took, where the server had no reason to keep it: its receiver was there,
+  /// or had no session yet in which it could wait. For others nobody asks.
+  @inline(never)
   private mutating func noteLatency(
     _ packet: borrowing MQTTPacketView, _ publication: Publication, _ context: EventContext,
     _ state: borrowing ConnectionState
   ) {
-    // For others nobody asks.
-    guard publication.forwarded.expiry != nil, publication.isSingle, !packet.dup, !packet.retain,
+    guard publication.isSingle, !packet.dup, !packet.retain,
       let connack = state.opening.connack,
       state.isNewSession == true || publication.first.time > connack.moment.time
     else { return }
