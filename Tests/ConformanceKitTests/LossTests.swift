@@ -106,6 +106,8 @@ struct LossTests {
       ]
       .map { accused(clauses, $0.0, $0.1, version + $0.2) }
     }
+    let number =
+      "mqtt-5.0: a session that is there behind one that expired, in which comes a number that was never given"
     let ownMessage =
       "mqtt-5.0: a client's own message though its filter is No Local, where a client publishes it at "
       + "another address, and is told late"
@@ -114,6 +116,7 @@ struct LossTests {
         accused(["3.1.2-23"], 3, .lost, early), accused(["3.8.4-1"], 4, .lost, answers),
         accused(["3.1.2-6", "3.2.2-3"], 9, .cut, between),
         accused(["3.8.3-3"], 9, .cut, ownMessage),
+        accused(["3.1.2-6", "3.2.2-3", "4.1.0-2"], 9, .cut, number),
       ])
   }()
 

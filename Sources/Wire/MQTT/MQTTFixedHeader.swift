@@ -2,6 +2,8 @@
 public struct MQTTFixedHeader: Sendable, Hashable {
   /// The first byte: type in the upper, flags in the lower four bits.
   public let firstByte: UInt8
+  /// The packet type, as the first byte names it.
+  public let type: MQTTPacketType
   /// The size of the fixed header itself in bytes (2...5).
   public let size: Int
   /// The number of bytes that follow the fixed header (0...268,435,455).
@@ -10,6 +12,7 @@ public struct MQTTFixedHeader: Sendable, Hashable {
   /// Creates a header from its parts.
   public init(firstByte: UInt8, size: Int, remainingLength: Int) {
     self.firstByte = firstByte
+    type = MQTTPacketType(firstByte: firstByte)
     self.size = size
     self.remainingLength = remainingLength
   }
@@ -42,8 +45,6 @@ public struct MQTTFixedHeader: Sendable, Hashable {
     }
   }
 
-  /// The packet type.
-  public var type: MQTTPacketType { MQTTPacketType(firstByte: firstByte) }
   /// The lower four bits of the first byte.
   public var flags: UInt8 { firstByte & 0x0F }
   /// The size of the whole packet in bytes.

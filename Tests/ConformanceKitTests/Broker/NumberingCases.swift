@@ -25,6 +25,24 @@ extension SharedCase {
       $0.part(alone: true)
     },
     SharedCase(
+      "a number that was never given, in a session that goes on", in: [.v5_0],
+      [.numbersAreOfSubscriptions: (0, 1, 1, [13])]
+    ) {
+      $0.goOnNumbered {
+        $0.say(.server, "a", "1", Self.numbers(1))
+        $0.say(.server, "a", "2", Self.numbers(3))
+      }
+    },
+    SharedCase(
+      "no number though both filters have one, in a session that goes on", in: [.v5_0],
+      [.overlapsAreNumbered: (0, 1, 1, [13])]
+    ) {
+      $0.goOnNumbered {
+        $0.say(.server, "a", "1", Self.numbers(1))
+        $0.say(.server, "a", "2")
+      }
+    },
+    SharedCase(
       "the number of a filter that does not match", in: [.v5_0],
       failed: [.numbersAreOfSubscriptions], [.numbersAreOfSubscriptions: (1, 0, 0, [8])]
     ) {
@@ -141,14 +159,14 @@ extension SharedCase {
     },
   ]
 
-  private static func numbers(_ numbers: Int...) -> [MQTTProperty] {
+  static func numbers(_ numbers: Int...) -> [MQTTProperty] {
     numbers.map { .number(.subscriptionIdentifier, $0) }
   }
 }
 
 extension Script {
   /// The client subscribes with a number: two frames.
-  fileprivate mutating func number(_ number: Int, _ filter: String) {
+  mutating func number(_ number: Int, _ filter: String) {
     client(
       .subscribe(
         packetID: UInt16(number), [.init(filter, options: 0)],
@@ -165,6 +183,19 @@ extension Script {
     on(2) {
       $0.join("p")
       $0.say(.client, "a", "1")
+    }
+  }
+
+  /// A client with two filters that have numbers, which comes back to its session.
+  fileprivate mutating func goOnNumbered(_ body: (inout Script) -> Void) {
+    join("s", cleanStart: false, expiry: 100)
+    number(1, "a")
+    number(2, "+")
+    close(.client)
+    on(2) {
+      $0.join("s", cleanStart: false, isPresent: true, expiry: 100)
+      body(&$0)
+      $0.finish()
     }
   }
 }

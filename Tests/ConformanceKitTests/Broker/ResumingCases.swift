@@ -179,6 +179,27 @@ extension SharedCase {
       }
     },
     SharedCase(
+      "a session that is there behind one that expired, in which comes a number that was never given",
+      in: [.v5_0], [.absentSessionIsTold: (0, 0, 1, [8]), .sessionEndsInTime: (0, 0, 1, [8])]
+    ) {
+      $0.comeBack {
+        $0.number(1, "u")
+        $0.say(.client, "u", "1")
+        $0.say(.server, "u", "1", SharedCase.numbers(2))
+      }
+    },
+    SharedCase(
+      "a session that is there behind one that expired, in which comes a number that it gives",
+      in: [.v5_0], failed: [.absentSessionIsTold, .absentSessionIsMade, .sessionEndsInTime],
+      [.absentSessionIsTold: (1, 0, 0, [8])]
+    ) {
+      $0.comeBack {
+        $0.number(1, "u")
+        $0.say(.client, "u", "1")
+        $0.say(.server, "u", "1", SharedCase.numbers(1))
+      }
+    },
+    SharedCase(
       "a session that is there behind one that was clean, at a server with clients that are not there",
       [.absentSessionIsTold: (0, 0, 1, [8])]
     ) {

@@ -18,8 +18,10 @@ struct BrokerJudge {
   private var doubtOfAll: UndecidedReason?
   /// What is known of each server, by the hash of its address.
   private var servers: [UInt64: ServerFacts] = [:]
+  /// The server of which it was noted last that it is traced.
+  private var lastTraced: UInt64?
   var lines = MessageLines()
-  private(set) var latencies = Latencies()
+  var latencies = Latencies()
   var sessions = ClientSessions()
   var lastConnects = LastConnects()
   var shared = SharedTurns()
@@ -40,11 +42,14 @@ struct BrokerJudge {
   private var latest: Moment?
   private var disorder: Int64 = 0
   /// How often a message came on a connection.
-  private var copies = FlatTable<UInt32>(limit: 32_768, empty: 0)
-  private static let uncounted = UInt32.max
+  var copies = FlatTable<UInt32>(limit: 32_768, empty: 0)
+  static let uncounted = UInt32.max
   /// The first servers that messages were published to.
   private var publishedTo: [UInt64] = []
   private static let mostPublished = 8
+  /// Nothing, ever: it makes the compiler lend the judge by its address to functions that only read it, as with
+  /// ``ConnectionState``; otherwise all of it was copied for each of them.
+  private weak var anchor: AnyObject?
 
   /// What is known of one server.
   struct ServerFacts {
@@ -108,15 +113,23 @@ struct BrokerJudge {
     }
   }
 
+  /// Notes that a server delivered a message of another client that is in the capture.
+  @inline(__always)
+  mutating func noteTraced(_ server: UInt64) {
+    guard server != lastTraced, servers.count < Self.mostServers else { return }
+    servers[server, default: ServerFacts()].isTraced = true
+    lastTraced = server
+  }
+
   /// Notes that a server delivered a message that it was given on no connection in the capture, surely or perhaps.
-  private mutating func noteUnseen(at server: UInt64, isSure: Bool = true) {
+  mutating func noteUnseen(at server: UInt64, isSure: Bool = true) {
     if isSure { doubt(server, .publishersUnseen) }
     guard servers.count < Self.mostServers || servers[server] != nil else { return }
     servers[server, default: ServerFacts()].hasUnseen = true
   }
 
   /// Why what clients publish at a server is not all there; nil where nothing shows that.
-  private func doubt(of server: UInt64) -> UndecidedReason? { servers[server]?.doubt ?? doubtOfAll }
+  func doubt(of server: UInt64) -> UndecidedReason? { servers[server]?.doubt ?? doubtOfAll }
 
   /// Notes that messages to a server may be missing from the capture.
   mutating func doubt(_ server: UInt64, _ reason: UndecidedReason) {
@@ -222,194 +235,6 @@ struct BrokerJudge {
   /// Takes note that the server refused a message.
   mutating func refuse(_ content: ContentHash, _ state: borrowing ConnectionState) {
     ledger.change(Self.key(content, at: state.identity.endpoint)) { $0.wasRefused = true }
-  }
-
-  // MARK: What the server delivers
-
-  /// Has at hand what is known of a message that is delivered soon.
-  @inline(__always)
-  func prefetch(_ content: ContentHash, on connection: Int, _ state: borrowing ConnectionState) {
-    let key = Self.key(content, at: state.identity.endpoint)
-    ledger.prefetch(key)
-    copies.prefetch(Self.copy(of: key, on: connection))
-    pending.prefetch(.liveIsNotRetained, on: connection, key: key)
-  }
-
-  @inline(__always)
-  private static func copy(of key: UInt64, on connection: Int) -> UInt64 {
-    key ^ UInt64(truncatingIfNeeded: connection) &* 0x9E37_79B9_7F4A_7C15
-  }
-
-  /// A message on its way to a client.
-  struct Delivery: ~Copyable {
-    let key: UInt64
-    let server: UInt64
-    /// What was published; rules that judge each message are handed it besides, as a copy is large.
-    let publication: Publication?
-    let matching: Matching
-    /// Whether all subscriptions of the client are known.
-    let isKnown: Bool
-    /// Whether nobody in the capture published it after the subscriptions were asked for, and nothing of the clients is
-    /// missing there.
-    let isOlder: Bool
-
-    /// What was published, if it was published once and not as a will that is not due.
-    var source: Publication? { publication.flatMap { $0.isSingle ? $0 : nil } }
-  }
-
-  /// Takes a message of a server, with what the client's subscriptions have to say of its topic.
-  mutating func deliver(
-    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash,
-    _ matching: consuming Matching, _ event: borrowing EventView, _ state: inout ConnectionState,
-    _ hearing: Hearing, _ tally: inout Tally
-  ) {
-    let server = state.identity.endpoint
-    let key = Self.key(content, at: server)
-    let isKnown = state.routesAreKnown
-    let publication = ledger[key]
-    var line: UInt64 = 0
-    if let publication, publication.sequence > 0 {
-      line = MessageLines.key(topic, qos: publication.qos, from: publication.connection)
-      lines.prefetch(line, to: event.context.connection)
-    }
-    let published = packet.qos > 0 ? Timestamp(nanoseconds: .max) : publication?.first.time
-    if packet.qos > 0 { pending.takeBackCopies(on: event.context.connection, key: key, packet.qos) }
-    pending.pass(on: event.context.connection, key: key, published: published)
-    pendingOfWills.pass(on: event.context.connection, key: key, published: published)
-    if let publication, isKnown {
-      count(packet, publication, matching, on: event.context.connection, at: server)
-    }
-    // When a will was published is not known.
-    let isOlder =
-      publication.map { !$0.isWill && $0.last.time.nanoseconds < matching.requested }
-      ?? (doubt(of: server) == nil)
-    let delivery = Delivery(
-      key: key, server: server, publication: publication, matching: matching,
-      isKnown: isKnown, isOlder: isOlder)
-    judgeDollar(packet, topic, delivery, event, &state, hearing, &tally)
-    judgeGrant(packet, delivery, event, &state, hearing, &tally)
-    judgeNumbers(packet, delivery, event, &state, hearing, &tally)
-    judgeRetainHandling(packet, delivery, event, &state, hearing, &tally)
-    guard let publication else {
-      judgeLostMark(packet, topic, delivery, event, &state, hearing, &tally)
-      lookAt(packet, topic, content, delivery, event, &state, hearing, &tally)
-      return noteUnseen(packet, topic, delivery, isNewSession: state.isNewSession == true)
-    }
-    if state.clocks.differ { doubt(server, .clocksDiffer) }
-    guard event.context.time >= publication.first.time else { return }
-    if publication.isWill {
-      judgeWill(packet, content, delivery, event, &state, hearing, &tally)
-    } else if !wills.topics.isEmpty, publication.connection != event.context.connection,
-      servers.count < Self.mostServers
-    {
-      servers[server, default: ServerFacts()].isTraced = true
-    }
-    lookAt(packet, topic, content, delivery, event, &state, hearing, &tally)
-    judgeForwarding(packet, publication, delivery, event, &state, hearing, &tally)
-    // An identifier would look like the first bytes of the payload, or of its properties.
-    if packet.qos == 0 { tally.satisfy(.plainHasNoIdentifier, hearing) }
-    if let reuse = publication.reuse, publication.isSingle, delivery.matching.count > 0 {
-      tally.satisfy(reuse, hearing)
-    }
-    judgeText(packet, topic, delivery, hearing, &tally)
-    judgeExpired(packet, publication, delivery, event, &state, hearing, &tally)
-    if publication.forwarded.expiry != nil {
-      noteLatency(packet, publication, event.context, state)
-    }
-    guard delivery.isKnown else { return }
-    judgeQoS(packet, publication, delivery, event, &state, hearing, &tally)
-    if state.opening.connect?.isBridge != true {
-      judgeRetain(packet, publication, delivery, event, &state, hearing, &tally)
-    }
-    judgeMerged(packet, publication, delivery, event, hearing, &tally)
-    judgeSharing(packet, content, publication, delivery, event, &state, hearing, &tally)
-    judgeNoLocal(packet, publication, delivery, event, &state, hearing, &tally)
-    judgeUnsubscribed(packet, publication, delivery, event, hearing, &tally)
-    if !absences.isEmpty {
-      judgeKeeping(packet, publication, delivery, event, &state, hearing, &tally)
-    }
-    judgeOrder(packet, line, publication, delivery, event, &state, hearing, &tally)
-  }
-
-  /// Counts the copies of a message: more than were published tell of a publisher that is not in the capture and says the
-  /// same.
-  private mutating func count(
-    _ packet: borrowing MQTTPacketView, _ publication: Publication, _ matching: borrowing Matching,
-    on connection: Int, at server: UInt64
-  ) {
-    // What was sent again may come again by a fault of the server, and a filter that is shared counts once beside itself.
-    guard !packet.dup, !packet.retain, !publication.isWill, !publication.wasThere,
-      !publication.wasRepeated, !matching.isShared
-    else { return }
-    // Of what was published several times there may have been more filters before.
-    let isCounted = publication.isSingle || matching.count == 1
-    var count: UInt32 = 0
-    _ = copies.update(Self.copy(of: publication.key, on: connection)) { copies, _ in
-      if copies < Self.uncounted { copies = isCounted ? copies + 1 : Self.uncounted }
-      count = copies
-    }
-    guard count < Self.uncounted else { return }
-    // Of a topic that several filters match there are as many.
-    if Int(count) > max(1, matching.count) * publication.count {
-      noteUnseen(at: server)
-    }
-  }
-
-  /// Takes the time that a message which expires took, where the server had no reason to keep it: its receiver was there,
-  /// or had no session yet in which it could wait. For others nobody asks.
-  @inline(never)
-  private mutating func noteLatency(
-    _ packet: borrowing MQTTPacketView, _ publication: Publication, _ context: EventContext,
-    _ state: borrowing ConnectionState
-  ) {
-    guard publication.isSingle, !packet.dup, !packet.retain,
-      let connack = state.opening.connack,
-      state.isNewSession == true || publication.first.time > connack.moment.time
-    else { return }
-    latencies.note(
-      context.time.nanoseconds(since: publication.first.time), from: publication.connection,
-      to: state.identity.host)
-  }
-
-  /// Looks at a message by what wills and retained messages its topic has.
-  @inline(__always)
-  private mutating func lookAt(
-    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ content: ContentHash,
-    _ delivery: borrowing Delivery, _ event: borrowing EventView,
-    _ state: inout ConnectionState,
-    _ hearing: Hearing, _ tally: inout Tally
-  ) {
-    let hasWill = wills.topics.mayContain(topic)
-    guard hasWill || retained.marks.mayContain(topic) else { return }
-    let key = ContentHash.of(topic, in: delivery.server)
-    if hasWill { judgeAbsentWill(packet, key, delivery, event, &state, &tally) }
-    judgeKept(packet, topic, key, content, delivery, event, &state, hearing, &tally)
-  }
-
-  /// Notes a message that nobody in the capture published, though it is of the time of the capture.
-  private mutating func noteUnseen(
-    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ delivery: borrowing Delivery,
-    isNewSession: Bool
-  ) {
-    // A retained one, one that is sent again and one of a session that is older may be from before.
-    guard !packet.retain, !packet.dup, delivery.matching.count > 0, !topic.begins(with: "$") else {
-      return
-    }
-    if delivery.isKnown {
-      noteUnseen(at: delivery.server)
-    } else if isNewSession {
-      noteUnseen(at: delivery.server, isSure: false)
-    }
-  }
-
-  /// Takes the news that bytes of a server are missing, among which copies of messages may be.
-  mutating func loseCopies(on connection: Int, _ tally: inout Tally) {
-    retained.leave(connection)
-    let lost =
-      pending.removeCopies(on: connection) + pendingOfWills.removeCopies(on: connection)
-    for entry in lost {
-      tally.leave(entry.rule, .serverGap, entry.hearing)
-    }
   }
 
   // MARK: The end

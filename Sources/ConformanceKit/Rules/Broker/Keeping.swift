@@ -137,7 +137,8 @@ extension BrokerJudge {
       guard delivery.isNew, !packet.dup, delivery.isKnown, !delivery.matching.somePublished,
         state.opening.connect?.isBridge == false, !name.extracting(first: 1).equals("$"),
         isSettled(kept.sent.time, before: delivery),
-        delivery.publication.map({ $0.isWill || isSettled($0.last.time, before: delivery) }) ?? true
+        publication(of: delivery).map({ $0.isWill || isSettled($0.last.time, before: delivery) })
+          ?? true
       else { return }
       judgeStored(kept, topic, delivery, event, state.identity.user, hearing, &tally)
     } else if !packet.dup {
@@ -164,7 +165,7 @@ extension BrokerJudge {
   ) {
     let (connection, user) = (event.context.connection, state.identity.user)
     if delivery.key == kept.key {
-      guard let source = delivery.source, source.retain, isEstablished(delivery, source),
+      guard let source = source(of: delivery), source.retain, isEstablished(delivery, source),
         !delivery.matching.isShared, retained.watch(connection, event.context.frame)
       else { return }
       retained.change(topic) {
@@ -180,11 +181,11 @@ extension BrokerJudge {
     let isKept = keepWill(packet, name, topic, content, delivery, event, state)
     guard connection == kept.watcher, !isKept else { return }
     let isPlain =
-      delivery.publication.map {
+      publication(of: delivery).map {
         !$0.retain && !$0.isMixed && !$0.wasThere
           && ($0.isWill ? wills[content.value]?.holders == $0.count : $0.count == 1)
       } ?? false
-    let isWill = delivery.publication?.isWill ?? false
+    let isWill = publication(of: delivery)?.isWill ?? false
     retained.change(topic) {
       // More copies than messages are of a publisher that is not in the capture.
       guard isPlain, $0.plain != delivery.key else {
@@ -205,7 +206,7 @@ extension BrokerJudge {
     _ packet: borrowing MQTTPacketView, _ name: RawSpan, _ topic: UInt64, _ content: ContentHash,
     _ delivery: borrowing Delivery, _ event: borrowing EventView, _ state: borrowing ConnectionState
   ) -> Bool {
-    guard let publication = delivery.publication, publication.isWill, publication.retain,
+    guard let publication = publication(of: delivery), publication.isWill, publication.retain,
       publication.count == 1, !packet.retain, !packet.dup,
       let will = wills[content.value], will.holders == 1
     else { return false }
@@ -244,7 +245,7 @@ extension BrokerJudge {
     _ tally: inout Tally
   ) {
     guard kept.isEmpty, !kept.isDoubtful, kept.watcher != 0, delivery.isNew, delivery.isKnown,
-      let source = delivery.source, isEstablished(delivery, source),
+      let source = source(of: delivery), isEstablished(delivery, source),
       isSettled(kept.watched.time, before: delivery)
     else { return }
     tally.satisfy(.emptyClearsRetained, hearing)

@@ -10,6 +10,8 @@ struct Matching: ~Copyable {
   /// When the last of them came to stand as it does, and was last asked for.
   var since = Int64.min
   var requested = Int64.min
+  /// When the one was last asked for that was longest not.
+  var earliest = Int64.max
   /// The highest QoS that one of them has, and that one ever had, be it removed meanwhile.
   var grantedQoS: UInt8 = 0
   var highestQoS: UInt8 = 0
@@ -80,6 +82,7 @@ struct Matching: ~Copyable {
     if filter.standing == .requested || filter.isUnsure { isCertain = false }
     since = max(since, filter.changed)
     requested = max(requested, filter.requested)
+    earliest = min(earliest, filter.requested)
     grantedQoS = max(grantedQoS, filter.grantedQoS)
     highestQoS = max(highestQoS, filter.highestQoS)
     if filter.lowestQoS < filter.grantedQoS { formerQoS = min(formerQoS, filter.lowestQoS) }

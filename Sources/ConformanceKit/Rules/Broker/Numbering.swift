@@ -11,7 +11,7 @@ struct NumberedCopy {
 // Subscription Identifiers in what is delivered: section 3.3.4 of 5.0.
 extension BrokerJudge {
   /// Judges the Subscription Identifiers of a message by those that the client gave.
-  func judgeNumbers(
+  mutating func judgeNumbers(
     _ packet: borrowing MQTTPacketView, _ delivery: borrowing Delivery,
     _ event: borrowing EventView,
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
@@ -25,8 +25,10 @@ extension BrokerJudge {
     guard delivery.matching.count > 1, delivery.matching.areNumbered, delivery.matching.isCertain
     else { return }
     guard numbers.isEmpty else { return tally.satisfy(.overlapsAreNumbered, hearing) }
-    guard delivery.isKnown else {
-      return tally.leave(.overlapsAreNumbered, state.doubtOfSubscriptions, hearing)
+    guard delivery.isKnown, !state.isContinued else {
+      return tally.leave(
+        .overlapsAreNumbered, state.isContinued ? .connectionsUnseen : state.doubtOfSubscriptions,
+        hearing)
     }
     state.ownRare.suspicions.add(
       .overlapsAreNumbered, event, hearing, &tally,
@@ -58,7 +60,9 @@ extension BrokerJudge {
   }
 
   /// Looks for numbers that no filter that matches was asked for with.
-  private func judgeStrange(
+  ///
+  /// In a session that goes on one tells of a connection that is not in the capture: no server has it of its own.
+  private mutating func judgeStrange(
     _ numbers: [UInt32], _ delivery: borrowing Delivery, _ event: borrowing EventView,
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
@@ -71,6 +75,10 @@ extension BrokerJudge {
         && (!list.wasGiven(number) || !list.hasChangedNumbers)
     }
     guard let strange else { return tally.satisfy(rule, hearing) }
+    if state.isNewSession == false, !list.wasGiven(strange) {
+      noteConnectionUnseen(event.context, state, hearing, &tally)
+    }
+    guard !state.isContinued else { return tally.leave(rule, .connectionsUnseen, hearing) }
     guard delivery.isKnown, !list.hasForgottenNumbers else {
       return tally.leave(
         rule, delivery.isKnown ? .tooMany : state.doubtOfSubscriptions, hearing)
@@ -89,7 +97,7 @@ extension BrokerJudge {
   mutating func judgeMerged(
     _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
     _ event: borrowing EventView,
-    _ hearing: Hearing, _ tally: inout Tally
+    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard hearing.version == .v5_0, !packet.retain, packet.propertySet.isWhole else { return }
     let numbers = packet.subscriptionIdentifiers
@@ -102,6 +110,9 @@ extension BrokerJudge {
     else { return }
     let missing = delivery.matching.numbers.filter { !numbers.contains($0) }
     guard !missing.isEmpty else { return tally.satisfy(.mergedCopyHasAllNumbers, hearing) }
+    guard !state.isContinued else {
+      return tally.leave(.mergedCopyHasAllNumbers, .connectionsUnseen, hearing)
+    }
     add(
       .mergedCopyHasAllNumbers, delivery, event, hearing, isTakenBack: true, &tally,
       FindingText(

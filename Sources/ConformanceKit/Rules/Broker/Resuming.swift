@@ -153,10 +153,21 @@ extension BrokerJudge {
     _ hearing: Hearing,
     _ tally: inout Tally
   ) {
-    if state.isContinued { doubt(state.identity.endpoint, .connectionsUnseen) }
     guard !pending.entries.isEmpty,
-      sessions[state.identity.client]?.hasAsked(for: topic) != true
-    else { return }
+      sessions[state.identity.client]?.hasAsked(for: topic) == true
+    else { return noteConnectionUnseen(context, state, hearing, &tally) }
+    // On a connection before it did.
+    if state.isContinued { doubt(state.identity.endpoint, .connectionsUnseen) }
+  }
+
+  /// Takes note that a session holds what the client asked for on no connection in the capture: another one was between
+  /// this and the one before.
+  mutating func noteConnectionUnseen(
+    _ context: EventContext, _ state: borrowing ConnectionState, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    if state.isContinued { doubt(state.identity.endpoint, .connectionsUnseen) }
+    guard !pending.entries.isEmpty else { return }
     let rules = Self.rulesOfAbsence(hearing.version).map { $0.index(in: hearing.version) }
     for entry in pending.remove(rules, on: context.connection) {
       tally.leave(entry.rule, .connectionsUnseen, entry.hearing, at: Moment(entry.event.context))

@@ -46,7 +46,8 @@ extension BrokerJudge {
       for rule in rules { tally.leave(rule, state.doubtOfSubscriptions, hearing) }
       return
     }
-    guard !state.mayHaveAskedElsewhere(delivery.matching) else {
+    // On a connection that is not in the capture it may have asked for a filter of which nothing is known.
+    guard !state.isContinued else {
       for rule in rules { tally.leave(rule, .connectionsUnseen, hearing) }
       return
     }
@@ -334,11 +335,11 @@ extension Publication {
 }
 
 extension ConnectionState {
-  /// Whether the client may have asked for the filters that match once more on a connection that is not in the capture,
-  /// between this one and that of which the session is.
+  /// Whether the client may have asked for one of the filters that match once more on a connection that is not in the
+  /// capture, between this one and that of which the session is.
   fileprivate func mayHaveAskedElsewhere(_ matching: borrowing Matching) -> Bool {
     guard isContinued, let connack = opening.connack else { return false }
-    return matching.requested <= connack.moment.time.nanoseconds
+    return matching.earliest <= connack.moment.time.nanoseconds
   }
 
   /// Why not all subscriptions of the client are known.

@@ -9,7 +9,7 @@ extension BrokerJudge {
     _ event: borrowing EventView, _ state: inout ConnectionState, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
-    guard let publication = delivery.publication, let will = wills[content.value], !packet.dup
+    guard let publication = publication(of: delivery), let will = wills[content.value], !packet.dup
     else { return }
     // An application may say the same as the will.
     let isAlone = publication.count == will.holders && !will.isSaid

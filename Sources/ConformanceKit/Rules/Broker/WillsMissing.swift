@@ -40,7 +40,7 @@ extension BrokerJudge {
   ) {
     let connection = event.context.connection
     guard let content = wills.last(on: topic), let will = wills[content], !packet.retain,
-      !packet.dup, delivery.isKnown, let source = delivery.source, !source.isWill,
+      !packet.dup, delivery.isKnown, let source = source(of: delivery), !source.isWill,
       !wills.isHeard(content, on: connection)
     else { return }
     if will.dropped == will.holders, let drop = will.drop {

@@ -322,10 +322,10 @@ struct MQTTJudge {
     _ event: borrowing EventView, _ state: inout ConnectionState, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
-    var matching = Matching()
-    state.subscribing.subscriptions.forEachMatch(of: topic) { matching.add($0) }
-    state.judgeTopic(topic, matching, event, hearing, &tally)
-    if matching.count == 0, matching.removed == nil, !packet.retain {
+    var delivery = BrokerJudge.Delivery(at: state.identity.endpoint)
+    state.subscribing.subscriptions.forEachMatch(of: topic) { delivery.matching.add($0) }
+    state.judgeTopic(topic, delivery.matching, event, hearing, &tally)
+    if delivery.matching.count == 0, delivery.matching.removed == nil, !packet.retain {
       broker.noteStray(topic, event.context, state, hearing, &tally)
     }
     guard let content, hearing.mode == .judged else {
@@ -334,7 +334,7 @@ struct MQTTJudge {
       if packet.missing > 0 { broker.doubt(state.identity.endpoint, .incompletePacket) }
       return broker.loseCopies(on: event.context.connection, &tally)
     }
-    broker.deliver(packet, topic, content, matching, event, &state, hearing, &tally)
+    broker.deliver(packet, topic, content, &delivery, event, &state, hearing, &tally)
   }
 }
 
