@@ -28,8 +28,8 @@ extension Int {
 enum CaptureNotes {
   static func all(
     cut: CaptureError?, _ frames: CaptureStatistics, _ segments: TCPStatistics,
-    connections: Int, gaps: GapTotals, left: [String], secretsDropped: Int, surrenders: Int,
-    messagesKept: Int
+    connections: Int, gaps: GapTotals, left: [String], secretsDropped: Int, framesDropped: Int,
+    surrenders: Int, messagesKept: Int
   ) -> [String] {
     var notes: [String] = []
     if let cut { notes.append("read up to the damage only: \(cut)") }
@@ -50,6 +50,10 @@ enum CaptureNotes {
     note(frames.cutHeaders, "packets are cut inside their headers")
     note(frames.evictedDatagrams, "fragmented packets were never complete")
     note(frames.pendingDatagrams, "fragmented packets lack fragments at the end")
+    note(
+      framesDropped,
+      "frames were lost while it was captured, as the capture says: whole connections may be among "
+        + "them, and what that would explain stays open")
     note(gaps.missing, "bytes of TCP streams are missing from the capture, see GAP")
     note(gaps.givenUp, "bytes of TCP streams are more than is kept and were given up, see GAP")
     note(segments.strayedSegments, "segments lie far outside their connection and are left out")

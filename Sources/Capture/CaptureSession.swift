@@ -80,6 +80,7 @@ struct CaptureSession: ~Copyable {
   /// - Throws: ``CaptureError`` when no frame could be read, and what the taker of the events throws.
   mutating func finish() throws -> InputSummary {
     try session.finish(
-      frames: reader.framesRead, cut: cut, secretsDropped: reader.secretsDropped)
+      frames: reader.framesRead, cut: cut, secretsDropped: reader.secretsDropped,
+      framesDropped: reader.framesDropped)
   }
 }

@@ -71,10 +71,12 @@ package struct FrameSession: ~Copyable {
   ///   - frames: How many frames there were.
   ///   - cut: Why there are no more, if that was to be otherwise.
   ///   - secretsDropped: How many blocks of secrets were not kept.
+  ///   - framesDropped: How many frames were lost while they were captured.
   /// - Returns: What was read, with notes on every loss.
   /// - Throws: ``CaptureError`` when no frame could be read, and what the taker of the events throws.
   package mutating func finish(
-    frames: Int, cut: CaptureError? = nil, secretsDropped: Int = 0
+    frames: Int, cut: CaptureError? = nil, secretsDropped: Int = 0,
+    framesDropped: Int = 0
   ) throws -> InputSummary {
     if let unreadable = Self.unreadable(dissector.statistics) { throw unreadable }
     reassembler.finish()
@@ -83,11 +85,12 @@ package struct FrameSession: ~Copyable {
     var summary = InputSummary()
     summary.frames = frames
     summary.connections = emitter.recognised
+    summary.framesDropped = framesDropped
     summary.lacksMemory = reassembler.consumer.budget.surrenders > 0
     summary.notes = CaptureNotes.all(
       cut: cut, dissector.statistics, reassembler.statistics, connections: summary.connections,
       gaps: emitter.gaps, left: reassembler.consumer.notes, secretsDropped: secretsDropped,
-      surrenders: reassembler.consumer.budget.surrenders,
+      framesDropped: framesDropped, surrenders: reassembler.consumer.budget.surrenders,
       messagesKept: reassembler.consumer.messagesKept)
     return summary
   }

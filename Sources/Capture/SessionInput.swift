@@ -89,6 +89,8 @@ public struct InputSummary: Sendable {
   /// Whether something that was unfinished was given up, because all of it was more than
   /// ``InputOptions/memory`` allows: with more memory the events may be others.
   public var lacksMemory = false
+  /// How many frames were lost while the file was captured, as far as it says so: whole connections may be among them.
+  public var framesDropped = 0
 
   /// Creates an empty summary.
   public init() {}

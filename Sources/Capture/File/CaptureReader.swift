@@ -23,6 +23,9 @@ public struct CaptureReader: ~Copyable {
   /// How many secrets blocks were not kept, because there were too many or they were damaged.
   public var secretsDropped: Int { pcapng.secrets.dropped }
 
+  /// How many frames were lost while the file was captured, as far as it says so up to here; those of pcap never do.
+  public var framesDropped: Int { pcapng.drops.total }
+
   /// The same secrets, also those that are still to be found.
   var embeddedSecrets: EmbeddedSecrets { pcapng.secrets }
 

@@ -18,6 +18,8 @@ struct PcapngReader {
 
   private var order = ByteOrder.little
   private var interfaces: [PcapngInterface] = []
+  /// What it says to have lost.
+  private(set) var drops = PcapngDrops()
   /// The secrets found so far.
   let secrets = EmbeddedSecrets()
   /// Takes the blocks that carry no frame, each as it stands in the file, with its type and its order; longer ones
@@ -62,6 +64,10 @@ struct PcapngReader {
       case Self.decryptionSecrets where length <= EmbeddedSecrets.mostBytes:
         try checkWhole(&source, length)
         keepSecrets(source.loaded(length), framesRead)
+        source.consume(length)
+      case PcapngDrops.interfaceStatistics where length <= EmbeddedSecrets.mostBytes:
+        try checkWhole(&source, length)
+        drops.take(statistics: source.loaded(length), order)
         source.consume(length)
       case Self.sectionHeader:
         let present = source.load(16)
@@ -159,6 +165,7 @@ extension PcapngReader {
     }
     // Interfaces belong to their section and are numbered in it from 0.
     interfaces.removeAll(keepingCapacity: true)
+    drops.beginSection()
   }
 
   private func checkVersion(_ head: RawSpan, at place: Int) throws(CaptureError) {
@@ -191,7 +198,7 @@ extension PcapngReader {
 
   /// Sections 4.3 and, for the obsolete block, A.1: they differ in the width of the interface.
   @inline(__always)
-  private func packet(
+  private mutating func packet(
     _ block: RawSpan, _ type: UInt32, at place: Int
   ) throws(CaptureError) -> FrameRecord {
     guard
@@ -204,6 +211,10 @@ extension PcapngReader {
     guard number < interfaces.count else {
       throw Self.malformed(
         "a frame names interface \(number), the section has \(interfaces.count)", place + 8)
+    }
+    let options = 28 + (Int(captured) + 3) & ~3
+    if type == Self.enhancedPacket, options + 8 < block.byteCount {
+      drops.take(packet: block, optionsAt: options, order)
     }
     return FrameRecord(
       time: interfaces[number].time(high, low), linkType: interfaces[number].linkType,

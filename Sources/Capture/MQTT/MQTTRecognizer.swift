@@ -46,6 +46,12 @@ struct MQTTRecognizer {
     if let verdict = unknownName(pieces, isFinal: isFinal || isOver) { return verdict }
     let first = run(of: .first, in: pieces)
     let second = run(of: .second, in: pieces)
+    if isFinal, isUnseen(pieces) {
+      return .mqtt(
+        client: client(first, second), wire: .mqttUndetermined,
+        evidence: "the server's other connections are MQTT; no packet of this one is in the capture"
+      )
+    }
     if case .mqtt(let version)? = rule {
       let verdict = forced(version, first, second, pieces, isFinal: isFinal || isOver)
       guard case .notMQTT = verdict, !isFinal, !isWhole(pieces) else { return verdict }
@@ -147,6 +153,22 @@ struct MQTTRecognizer {
         evidence: evidence(first, second))
     }
     return isFinal || !agree(first, second) ? .notMQTT : .undecided
+  }
+
+  /// Whether a connection to a server of MQTT ended of which bytes are missing, and nothing is there that tells what it
+  /// spoke but the beginning of a CONNECT: that it was there has to be told, as it may have been that of a client of
+  /// which others are judged.
+  private func isUnseen(_ pieces: HeldPieces) -> Bool {
+    guard isServerKnown, !pieces.isComplete else { return false }
+    guard pieces.byteCount > 0 else { return true }
+    return [Side.first, .second].contains { side in
+      let held = pieces[side]
+      guard case .maybe = Self.connectLevel(held.bytes.span.bytes.extracting(held.start)) else {
+        return false
+      }
+      // Its first byte alone may be anything.
+      return held.start.count > 1
+    }
   }
 
   /// Whether MQTT is to be expected, so that little of it is enough.

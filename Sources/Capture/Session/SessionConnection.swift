@@ -33,6 +33,8 @@ final class SessionConnection {
   var record: StreamRecord?
   let rule: DecodeRule?
   let opening: FlowOpening
+  /// What a proxy put in front of its bytes; nil where none did.
+  var proxyHeader: ProxyHeader?
   /// What its recognition asks for; nil where nothing is kept for that, as of most connections all the time.
   private var beginning: Beginning?
 

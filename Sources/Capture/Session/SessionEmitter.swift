@@ -90,7 +90,8 @@ final class SessionEmitter {
       client: (isFirstClient ? opening.first : opening.second).description,
       server: (isFirstClient ? opening.second : opening.first).description,
       isFromStart: opening.isFromStart, firstFrame: opening.arrival.frame,
-      firstTime: opening.arrival.time, evidence: evidence)
+      firstTime: opening.arrival.time,
+      evidence: connection.proxyHeader.map { $0.evidence(evidence) } ?? evidence)
     let direction = Direction(connection, connection.client, arrival)
     emit(EventView(direction.carrierContext, .opened(body)))
     guard !connection.preface.isEmpty else { return }

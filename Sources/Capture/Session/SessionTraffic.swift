@@ -51,8 +51,20 @@ struct SessionTraffic: TCPConsumer {
   }
 
   func beginsSession(_ bytes: RawSpan) -> Bool {
+    if let header = ProxyHeader(bytes) {
+      return beginsSession(bytes.extracting(droppingFirst: header.size))
+    }
     if case .level = MQTTRecognizer.connectLevel(bytes) { return true }
     return HTTPStart(bytes) == .request || TLSRecognizer.hello(bytes) == 1
+  }
+
+  func answersSession(_ bytes: RawSpan) -> Bool {
+    if case .header(let header) = MQTTFixedHeader.read(bytes), header.firstByte == 0x20,
+      header.remainingLength >= 2, header.packetSize <= bytes.byteCount
+    {
+      return true
+    }
+    return HTTPStart(bytes) == .response || TLSRecognizer.hello(bytes) == 2
   }
 
   mutating func received(_ bytes: RawSpan, _ direction: Direction) -> Bool {
@@ -81,8 +93,19 @@ struct SessionTraffic: TCPConsumer {
   private func receive(
     _ bytes: RawSpan, _ direction: Direction
   ) -> Bool {
+    direction.connection.stage == .held ? receiveHeld(bytes, direction) : take(bytes, direction)
+  }
+
+  /// Takes bytes of a connection of which it is not known yet what it speaks.
+  private func receiveHeld(_ bytes: RawSpan, _ direction: Direction) -> Bool {
     let connection = direction.connection
-    guard connection.stage == .held else { return take(bytes, direction) }
+    if connection.opening.isFromStart, connection.held.isEmpty, connection.proxyHeader == nil,
+      let header = ProxyHeader(bytes)
+    {
+      connection.proxyHeader = header
+      let rest = bytes.extracting(droppingFirst: header.size)
+      return rest.isEmpty || receiveHeld(rest, direction)
+    }
     let recognizer = makeRecognizer(connection)
     if connection.held.isEmpty,
       let verdict = recognizer.judge(firstBytes: bytes, of: direction.side)

@@ -101,6 +101,9 @@ protocol TCPConsumer {
   /// Whether bytes are such as a client begins a connection with, and hardly anything else.
   func beginsSession(_ bytes: RawSpan) -> Bool
 
+  /// Whether bytes are such as a server answers the beginning of a connection with.
+  func answersSession(_ bytes: RawSpan) -> Bool
+
   /// The connection is over; it is the last call for it.
   mutating func closed(_ closing: FlowClosing, on connection: Connection)
 }

@@ -124,7 +124,7 @@ extension TCPReassembler {
   /// Tells what is known to have been sent and nobody saw.
   private mutating func tellUnseen(_ direction: Direction) {
     let (flow, side) = (direction.connection, direction.side)
-    guard flow.isWanted, flow.connection != nil else { return }
+    guard flow.isWanted else { return }
     var unseen = flow[side].unseen
     if let reset = flow.reset, reset.side == side {
       // One number alone is that of a FIN.

@@ -69,22 +69,79 @@ extension TCPReassembler {
   }
 
   /// The least distance, in bytes, at which the beginning of a session is that of another connection.
-  private static var farAway: Int32 { Int32(largestWindow) }
+  private static var farAway: Int { largestWindow }
 
   /// Tells whether a segment without SYN is the first of another connection between the same ports, whose SYN was not
   /// captured, as where a filter takes data alone: it stands far from the stream and begins as a session does.
+  ///
+  /// So it is where both streams stand elsewhere at once: each end has begun anew. As both may have sent as much while
+  /// nothing was captured, something besides has to tell of it.
   @inline(__always)
   func isOfAnother(_ segment: borrowing TCPSegment, _ direction: Direction) -> Bool {
     guard segment.payloadWireLength > 0, !segment.flags.contains(.syn),
-      let next = direction.connection[direction.side].nextSequence
+      let distance = distance(of: segment.sequenceNumber, direction)
     else { return false }
-    let distance = Int32(bitPattern: segment.sequenceNumber &- next)
-    guard distance >= Self.farAway || distance <= -Self.farAway else { return false }
-    // What lies inside of the stream comes once more.
-    let start = direction.connection[direction.side].startOffset
-    let place = direction.connection[direction.side].offset + Int(distance)
-    guard distance > 0 || place < start else { return false }
+    guard abs(distance) >= Self.farAway else {
+      return distance >= Self.briefTurn && isByClock(segment, distance, direction)
+        && consumer.beginsSession(segment.payload)
+    }
     return consumer.beginsSession(segment.payload)
+      || isBegunAnew(segment, by: distance, direction)
+  }
+
+  /// The least numbers that the clock of sequence numbers goes on while a connection ends and the next one begins.
+  private static var briefTurn: Int { 512 }
+
+  /// How far a number is from the next one of a stream; nil where it lies inside of it, and comes once more.
+  @inline(__always)
+  private func distance(of sequence: UInt32, _ direction: Direction) -> Int? {
+    guard let next = direction.connection[direction.side].nextSequence else { return nil }
+    let distance = Int(Int32(bitPattern: sequence &- next))
+    let start = direction.connection[direction.side].startOffset
+    let place = direction.connection[direction.side].offset + distance
+    return distance > 0 || place < start ? distance : nil
+  }
+
+  /// How far from the other stream a segment's acknowledgement stands; nil where that acknowledges what it is near.
+  private func answered(_ segment: borrowing TCPSegment, _ direction: Direction) -> Int? {
+    let other = Direction(direction.connection, direction.side.other, direction.arrival)
+    guard segment.flags.contains(.acknowledgment) else { return nil }
+    return distance(of: segment.acknowledgmentNumber, other)
+  }
+
+  /// Tells whether a segment is of another connection whose SYN was not captured, by where it and what it acknowledges
+  /// stand: where both are far away, and the streams had ended, it is the answer to a session's beginning, or the clock
+  /// by which both ends begin went on meanwhile.
+  private func isBegunAnew(
+    _ segment: borrowing TCPSegment, by distance: Int, _ direction: Direction
+  ) -> Bool {
+    let flow = direction.connection
+    guard abs(distance) >= Self.farAway, let answered = answered(segment, direction),
+      abs(answered) >= Self.farAway
+    else { return false }
+    return flow[.first].finOffset != nil || flow[.second].finOffset != nil
+      || consumer.answersSession(segment.payload) || isByClock(segment, distance, direction)
+  }
+
+  /// Tells whether both streams stand about as much farther as the clock went on by which both ends number their
+  /// connections between the same ports (RFC 6528 section 3).
+  private func isByClock(
+    _ segment: borrowing TCPSegment, _ distance: Int, _ direction: Direction
+  ) -> Bool {
+    guard let answered = answered(segment, direction), (distance > 0) == (answered > 0) else {
+      return false
+    }
+    return abs(distance - answered) <= min(abs(distance), abs(answered)) / 8
+  }
+
+  /// Tells whether a bare acknowledgement is of another connection between the same ports, whose SYN was not captured.
+  func isAcknowledgementOfAnother(
+    _ segment: borrowing TCPSegment, _ direction: Direction
+  ) -> Bool {
+    guard segment.payloadWireLength == 0, segment.flags == .acknowledgment,
+      let distance = distance(of: segment.sequenceNumber, direction)
+    else { return false }
+    return isBegunAnew(segment, by: distance, direction)
   }
 
   /// Ends a flow and takes the first segment of the next one between the same ports.

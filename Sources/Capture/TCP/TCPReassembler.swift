@@ -202,6 +202,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     if isOfAnother(segment, direction) {
       return takeAnew(segment, in: direction.connection, key, isFromLower, arrival)
     }
+    if isAcknowledgementOfAnother(segment, direction) { return statistics.strayedSegments += 1 }
     takeApart(segment, direction)
   }
 

@@ -92,12 +92,18 @@ public struct ConformanceJudge: EventConsumer {
 
   /// Takes the news that whole connections of the file may have been left out: what rests on a client's connection being
   /// the next one behind another, or on nobody else having published a message, is undecided then.
-  public mutating func noteSelection() {
+  public mutating func noteSelection() { noteMissing(.publishersLeftOut) }
+
+  /// Takes the news that frames of the file were lost while it was captured, as it says itself: with them whole
+  /// connections may be missing, as in a selection.
+  public mutating func noteDrops() { noteMissing(.framesDropped) }
+
+  private mutating func noteMissing(_ reason: UndecidedReason) {
     guard !isSelection else { return }
     isSelection = true
     tally.held.noteUnseen(
       from: Timestamp(nanoseconds: .min), to: Timestamp(nanoseconds: .max))
-    mqtt.broker.doubt(everywhere: .publishersLeftOut)
+    mqtt.broker.doubt(everywhere: reason)
   }
 
   /// Takes an event.

@@ -91,6 +91,7 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
   case crossedAnswer
   case publishersUnseen
   case publishersLeftOut
+  case framesDropped
   case oneMessageAlone
   case ambiguousMessage
   case subscriptionMayBeNewer
@@ -219,6 +220,8 @@ enum UndecidedReason: Int, CaseIterable, Sendable {
       "messages were delivered whose publishers are not in the capture, or bytes of clients are missing"
     case .publishersLeftOut:
       "it is a selection, in which the connections of publishers may be left out"
+    case .framesDropped:
+      "the capture says that frames were lost, among which the connections of publishers may be"
     case .oneMessageAlone:
       "one message alone may be that of a publisher which is not in the capture and says the same"
     case .ambiguousMessage:

@@ -117,7 +117,9 @@ struct ConformFiles {
       progress.begin(file)
       consumer.judge.begin(file: file)
       if options.leavesConnectionsOut { consumer.judge.noteSelection() }
-      outcomes.append(try run.read(file, options, into: &consumer, progress))
+      let outcome = try run.read(file, options, into: &consumer, progress)
+      outcomes.append(outcome)
+      if outcome.framesDropped > 0 { consumer.judge.noteDrops() }
       consumer.judge.endFile()
       forgotten.append(ConformRun.forgotten(consumer.judge))
     }

@@ -8,8 +8,16 @@ import Wire
 protocol SessionConsumer: EventConsumer {
   /// Told before the first event of a file.
   mutating func beginFile(_ name: String) throws
+  /// Told where whole connections of the file may be missing, before it ends.
+  /// - Parameter isChosen: Whether the user left them out; else the capture says that frames were lost.
+  mutating func noteMissing(isChosen: Bool)
   /// Told after the last event of a file.
   mutating func endFile() throws
+}
+
+extension SessionConsumer {
+  /// Does nothing: who does not judge has no use for it.
+  mutating func noteMissing(isChosen: Bool) {}
 }
 
 /// One pass over all files of a command.
@@ -64,6 +72,8 @@ struct InputRun {
         let outcome = try read(file, options, into: &consumer, progress)
         progress.tell { tell(outcome, of: file) }
         if !outcome.isRead { unread += 1 }
+        if options.leavesConnectionsOut { consumer.noteMissing(isChosen: true) }
+        if outcome.framesDropped > 0 { consumer.noteMissing(isChosen: false) }
         try consumer.endFile()
       }
       return unread
@@ -111,6 +121,14 @@ struct InputRun {
       case .read: nil
       case .failed(let place, let reason):
         UnreadInput(file: file, reason: place == file ? reason : "\(place): \(reason)")
+      }
+    }
+
+    /// How many frames the capture says to have lost.
+    var framesDropped: Int {
+      switch self {
+      case .read(let summary): summary.framesDropped
+      case .failed: 0
       }
     }
 

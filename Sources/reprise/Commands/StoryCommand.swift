@@ -130,6 +130,10 @@ private struct StoryReader: SessionConsumer {
     try teller.consume(event) { sentence in try order.add(sentence) { try page.write($0) } }
   }
 
+  mutating func noteMissing(isChosen: Bool) {
+    if isChosen { judge.noteSelection() } else { judge.noteDrops() }
+  }
+
   mutating func endFile() throws {
     judge.endFile()
     try teller.finish { sentence in try order.add(sentence) { try page.write($0) } }

@@ -41,6 +41,8 @@ final class InterfaceJudge: InterfaceTap {
 
   var isFull: Bool { false }
 
+  func noteDrops() { judge.noteDrops() }
+
   func finish(_ time: Timestamp) throws {
     let (report, notes) = try judge.finish(frames: frames)
     for note in notes { console.note(name, note) }

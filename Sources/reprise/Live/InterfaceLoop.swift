@@ -17,9 +17,16 @@ protocol InterfaceTap: AnyObject {
   func settle(_ time: Timestamp) throws -> Timestamp?
   /// Whether it wants no more, so that the capture may end.
   var isFull: Bool { get }
+  /// Told before the end where frames came faster than they were taken, and are missing.
+  func noteDrops()
   /// The capture ends.
   /// - Throws: What kept it from keeping what it saw.
   func finish(_ time: Timestamp) throws
+}
+
+extension InterfaceTap {
+  /// Does nothing: who does not judge has no use for it.
+  func noteDrops() {}
 }
 
 /// Captures an interface until it is to end.
@@ -131,6 +138,10 @@ struct InterfaceLoop {
   }
 
   private func finish() throws {
-    for tap in taps { try tap.finish(clock.now) }
+    let hasDrops = capture.counts().dropped > 0
+    for tap in taps {
+      if hasDrops { tap.noteDrops() }
+      try tap.finish(clock.now)
+    }
   }
 }

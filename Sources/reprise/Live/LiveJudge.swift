@@ -62,6 +62,9 @@ final class LiveJudge {
     }
   }
 
+  /// Takes the news that frames were lost, before the end.
+  func noteDrops() { box.judge.noteDrops() }
+
   /// Ends all connections, and prints what that shows.
   /// - Parameter frames: How many frames there were.
   /// - Returns: The report, and what the capture lost.

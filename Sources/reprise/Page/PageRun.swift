@@ -155,6 +155,10 @@ private struct PageSurvey: SessionConsumer {
     judge.consume(event)
   }
 
+  mutating func noteMissing(isChosen: Bool) {
+    if isChosen { judge.noteSelection() } else { judge.noteDrops() }
+  }
+
   mutating func endFile() {
     judge.endFile()
     for note in [ConformRun.forgotten(judge), filter?.note] {

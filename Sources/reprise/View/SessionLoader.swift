@@ -93,6 +93,10 @@ struct SessionLoader: SessionConsumer {
     judge?.consume(event)
   }
 
+  mutating func noteMissing(isChosen: Bool) {
+    if isChosen { judge?.noteSelection() } else { judge?.noteDrops() }
+  }
+
   mutating func endFile() {
     guard let report = judge.take()?.report(toolVersion: Reprise.version) else { return }
     session.setFindings(report.findings(in: session.archive, hiding: session.redaction))

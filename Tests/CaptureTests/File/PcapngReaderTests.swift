@@ -31,6 +31,56 @@ import Testing
       reading.frames.map { $0.time?.nanoseconds } == [4_294_967_297_000, 5_000, nil, nil])
   }
 
+  @Test("What interfaces lost is counted once each, section by section", arguments: [false, true])
+  func countsDrops(isBigEndian: Bool) throws {
+    let reading = try Reading(
+      build {
+        $0.section(isBigEndian: isBigEndian)
+        $0.interface()
+        $0.interface()
+        // Received, lost by the interface and by the system, handed on.
+        $0.statistics(of: 0, [(4, 100), (5, 3), (7, 2), (8, 90)])
+        $0.enhancedPacket([1, 2, 3], options: [(4, 7)])
+        $0.enhancedPacket([1, 2, 3, 4], options: [(2, 9)])
+        $0.statistics(of: 0, [(5, 4), (7, 2)])
+        $0.statistics(of: 1, [(7, 10)])
+        $0.section(isBigEndian: !isBigEndian)
+        $0.interface()
+        $0.statistics(of: 0, [(5, 1_000)])
+      })
+    #expect(reading.error == nil)
+    #expect(reading.frames.map(\.bytes) == [[1, 2, 3], [1, 2, 3, 4]])
+    #expect(reading.framesDropped == 6 + 7 + 10 + 1_000)
+  }
+
+  @Test("Counts that can't be added up are as many as a number holds")
+  func hugeDrops() throws {
+    let reading = try Reading(
+      build {
+        $0.section()
+        $0.interface()
+        $0.statistics(of: 0, [(5, .max), (7, 2)])
+        $0.statistics(of: 1, [(5, .max)])
+      })
+    #expect(reading.framesDropped == .max)
+  }
+
+  @Test("What reaches past its block counts nothing", arguments: [5, 6] as [UInt32])
+  func cutOptions(_ type: UInt32) throws {
+    let start: [UInt8] =
+      type == 5 ? .init(repeating: 0, count: 12) : .init(repeating: 0, count: 20)
+    let reading = try Reading(
+      build {
+        $0.section()
+        $0.interface()
+        for tail in [[4, 0, 8, 0, 1, 0, 0, 0], [5, 0, 9, 0, 1, 0, 0, 0], [5, 0], []] as [[UInt8]] {
+          $0.block(type, start + tail)
+        }
+      })
+    #expect(reading.error == nil)
+    #expect(reading.framesDropped == 0)
+  }
+
   private static let clocks: [(resolution: UInt8?, offset: Int64?, ticks: UInt64, time: Int64)] = [
     (nil, nil, 1_500_000, 1_500_000_000),
     (6, nil, 1_500_000, 1_500_000_000),

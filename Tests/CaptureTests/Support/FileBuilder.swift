@@ -62,6 +62,18 @@ struct PcapBuilder {
   }
 }
 
+extension ByteWriter {
+  /// Appends options that are numbers of 64 bits, and the end of options.
+  fileprivate mutating func put(_ options: [(code: UInt16, number: UInt64)]) {
+    for (code, number) in options {
+      put(code)
+      put(UInt16(8))
+      put(number)
+    }
+    put(UInt32(0))
+  }
+}
+
 /// Makes pcapng files block by block.
 struct PcapngBuilder {
   var bytes: [UInt8] = []
@@ -115,7 +127,7 @@ struct PcapngBuilder {
 
   mutating func enhancedPacket(
     interface: UInt32 = 0, ticks: UInt64 = 0, _ data: [UInt8], captured: UInt32? = nil,
-    wire: UInt32? = nil
+    wire: UInt32? = nil, options: [(code: UInt16, number: UInt64)] = []
   ) {
     var body = ByteWriter(isBigEndian: isBigEndian)
     body.put(interface)
@@ -124,7 +136,18 @@ struct PcapngBuilder {
     body.put(captured ?? UInt32(data.count))
     body.put(wire ?? UInt32(data.count))
     body.put(data)
+    body.pad(to: 4)
+    if !options.isEmpty { body.put(options) }
     block(6, body.bytes)
+  }
+
+  /// An Interface Statistics Block.
+  mutating func statistics(of interface: UInt32, _ options: [(code: UInt16, number: UInt64)]) {
+    var body = ByteWriter(isBigEndian: isBigEndian)
+    body.put(interface)
+    body.put(UInt64(0))
+    body.put(options)
+    block(5, body.bytes)
   }
 
   mutating func obsoletePacket(interface: UInt16, ticks: UInt64, _ data: [UInt8]) {

@@ -29,6 +29,7 @@ struct Reading {
   var statistics = CaptureStatistics()
   var secrets: [SecretsBlock] = []
   var secretsDropped = 0
+  var framesDropped = 0
   /// The error in the middle of the file.
   var error: CaptureError?
 
@@ -56,6 +57,7 @@ struct Reading {
     statistics = dissector.statistics
     secrets = reader.secrets
     secretsDropped = reader.secretsDropped
+    framesDropped = reader.framesDropped
   }
 }
 

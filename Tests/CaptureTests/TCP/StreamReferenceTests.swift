@@ -101,6 +101,7 @@ struct Streams: TCPConsumer {
   }
 
   func beginsSession(_ bytes: RawSpan) -> Bool { false }
+  func answersSession(_ bytes: RawSpan) -> Bool { false }
 
   mutating func received(_ bytes: RawSpan, _ direction: TCPDirection<Flow>) -> Bool {
     let (flow, side) = (direction.connection, direction.side)
