@@ -110,8 +110,8 @@ extension TCPReassembler {
   }
 
   /// Tells whether a segment is of another connection whose SYN was not captured, by where it and what it acknowledges
-  /// stand: where both are far away, and the streams had ended, it is the answer to a session's beginning, or the clock
-  /// by which both ends begin went on meanwhile.
+  /// stand: where both are far away, and the streams had ended, it is the answer to a session's beginning, the clock by
+  /// which both ends begin went on meanwhile, or it is the second one there, where no stream goes.
   private func isBegunAnew(
     _ segment: borrowing TCPSegment, by distance: Int, _ direction: Direction
   ) -> Bool {
@@ -119,8 +119,13 @@ extension TCPReassembler {
     guard abs(distance) >= Self.farAway, let answered = answered(segment, direction),
       abs(answered) >= Self.farAway
     else { return false }
-    return flow[.first].finOffset != nil || flow[.second].finOffset != nil
+    let isSure =
+      flow[.first].finOffset != nil || flow[.second].finOffset != nil
       || consumer.answersSession(segment.payload) || isByClock(segment, distance, direction)
+    let isImpossible = [distance, answered].contains { $0 < 0 || $0 > TCPStream.farthest }
+    guard !isSure, isImpossible else { return isSure }
+    // One alone may be damaged, or made up.
+    return flow.seeElsewhere(segment, direction.side)
   }
 
   /// Tells whether both streams stand about as much farther as the clock went on by which both ends number their
@@ -205,6 +210,19 @@ extension TCPReassembler {
 }
 
 extension TCPReassembler.Flow {
+  /// Takes a segment that stands elsewhere than the streams do.
+  /// - Returns: Whether the one before did too, near the same place.
+  fileprivate func seeElsewhere(_ segment: borrowing TCPSegment, _ side: Side) -> Bool {
+    let (own, other) = (segment.sequenceNumber, segment.acknowledgmentNumber)
+    let place = side == .first ? SIMD2(own, other) : SIMD2(other, own)
+    defer { elsewhere = place }
+    guard let before = elsewhere else { return false }
+    let near = Int32(TCPReassembler.largestWindow)
+    return [place[0] &- before[0], place[1] &- before[1]].allSatisfy {
+      (-near...near).contains(Int32(bitPattern: $0))
+    }
+  }
+
   /// Notes the network that a segment came through.
   func setNetwork(_ number: UInt32, _ isFromLower: Bool) {
     if isFromLower { networks.fromLower = number } else { networks.fromUpper = number }

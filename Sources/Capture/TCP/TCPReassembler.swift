@@ -61,6 +61,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     /// The numbers of the networks that its segments came through, from the lower endpoint and from
     /// the upper one; 0 for none.
     var networks: (fromLower: UInt32, fromUpper: UInt32) = (0, 0)
+    /// Where the last segment stood that was far from both streams, by their sequence numbers; nil where none was.
+    @exclusivity(unchecked) var elsewhere: SIMD2<UInt32>?
     /// A reset that has its place behind bytes that were not captured yet.
     @exclusivity(unchecked) var reset: Reset?
     /// The frame with which it began that something waits.

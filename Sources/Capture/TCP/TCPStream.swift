@@ -48,7 +48,7 @@ struct TCPStream {
   private(set) var overdue = Int.min
 
   /// Farther than this from what is expected no segment is believed (RFC 7323 allows windows of 1 GiB).
-  private static let farthest = 1 << 30
+  static let farthest = 1 << 30
   /// So far before its assumed start a stream may turn out to start: the largest window without scaling.
   private static let farthestBack = 65_535
 

@@ -110,6 +110,23 @@ import Wire
   }
 
   @Test(
+    "Two connections of the same ports are two where streams go nowhere, from the second segment on that does",
+    arguments: [(3_000_000_000, 90_000), (7_000_000, 4_294_000_000)] as [(UInt32, UInt32)])
+  func goesNowhere(_ client: UInt32, _ server: UInt32) {
+    let tap = Tap(Self.twice(client: client, server: server, without: 3))
+    #expect(tap.openings.map(\.isFromStart) == [true, false])
+    let first = Self.session.packets(.client)
+    #expect(tap.packets(.client, connection: 1) == first)
+    // One alone may be damaged: it is left out.
+    let rest = Self.session.turns.dropFirst(3)
+    for peer in Peer.allCases {
+      let sent = rest.filter { $0.sender == peer }.map { PacketBytes($0.bytes) }
+      let isFirst = rest.first?.sender == peer
+      #expect(tap.packets(peer, connection: 2) == Array(sent.dropFirst(isFirst ? 1 : 0)), "\(peer)")
+    }
+  }
+
+  @Test(
     "One connection stays one where one stream alone goes on elsewhere, or both as far as they like"
   )
   func goesOn() {
