@@ -33,6 +33,12 @@ final class ProxyConnection {
   /// When to give up what is being waited for; nil when it may take its time.
   var deadline: Timestamp?
 
+  /// When to look again whether the last bytes before a reset are taken, of which no file tells; nil where none are waited
+  /// for.
+  private var nextLook: Timestamp?
+  /// How often that is looked at, in nanoseconds.
+  private static let pace: Int64 = 5_000_000
+
   /// How long a server has to answer, or the last bytes to be taken before a connection that is broken off, in
   /// nanoseconds.
   static let patience: Int64 = 10_000_000_000
@@ -68,7 +74,7 @@ final class ProxyConnection {
 
   /// When there is something to do, whatever comes until then.
   var wakeTime: Timestamp? {
-    [deadline, client.held.due, server?.held.due].compactMap { $0 }.min()
+    [deadline, nextLook, client.held.due, server?.held.due].compactMap { $0 }.min()
   }
 
   func waitAWhile() {
@@ -265,12 +271,16 @@ final class ProxyConnection {
     finishBreakingOffWhenFlushed()
   }
 
+  /// Resets the other end once it has all that was sent before: what it has not acknowledged the system would discard.
   func finishBreakingOffWhenFlushed() {
     guard let breaker else { return }
-    if let side = self[breaker.other], side.hasBegun,
-      !side.waiting.isEmpty || !side.held.isEmpty
-    {
-      return
+    nextLook = nil
+    if let side = self[breaker.other], side.hasBegun {
+      guard side.waiting.isEmpty, side.held.isEmpty else { return }
+      if TCPSocket.unacknowledged(on: side.channel.number) > 0 {
+        nextLook = Timestamp(nanoseconds: clock.now.nanoseconds &+ Self.pace)
+        return
+      }
     }
     finishBreakingOff()
   }

@@ -213,6 +213,14 @@ package final class TCPSocket: Sendable {
     return [EAGAIN, EWOULDBLOCK, EINTR].contains(errno) ? 0 : nil
   }
 
+  /// How many bytes were written to a connection that the other side has not acknowledged: a reset would discard them.
+  /// - Parameter number: The file descriptor.
+  /// - Returns: How many; 0 where the system does not say.
+  package static func unacknowledged(on number: Int32) -> Int {
+    var count: Int32 = 0
+    return ioctl(number, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
+  }
+
   /// Makes the closing of the socket break the connection off by RST, in place of an end in good order (RFC 9293
   /// section 3.10.5).
   package func breakOffWhenClosed() {
