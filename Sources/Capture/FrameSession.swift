@@ -86,6 +86,7 @@ package struct FrameSession: ~Copyable {
     summary.frames = frames
     summary.connections = emitter.recognised
     summary.framesDropped = framesDropped
+    summary.unreadBeginnings = reassembler.consumer.unread.beginnings
     summary.lacksMemory = reassembler.consumer.budget.surrenders > 0
     summary.notes = CaptureNotes.all(
       cut: cut, dissector.statistics, reassembler.statistics, connections: summary.connections,

@@ -91,6 +91,8 @@ public struct InputSummary: Sendable {
   public var lacksMemory = false
   /// How many frames were lost while the file was captured, as far as it says so: whole connections may be among them.
   public var framesDropped = 0
+  /// When connections may have begun to speak that can't be read, between hosts of which others are MQTT.
+  public var unreadBeginnings: [ClosedRange<Timestamp>] = []
 
   /// Creates an empty summary.
   public init() {}

@@ -14,6 +14,7 @@ struct SessionTraffic: TCPConsumer {
   /// What the unfinished things of all connections take.
   let budget: MemoryBudget
   let left = LeftConnections()
+  let unread = UnreadConnections()
   /// The secrets by which connections are decrypted that speak TLS.
   let secrets: TLSSecrets
   /// Writes what was decrypted, where that is wanted.
@@ -278,8 +279,10 @@ struct SessionTraffic: TCPConsumer {
       } else if connection.rule == nil, let start = UnreadStart(connection.held) {
         note(start, connection)
       }
+      if !connection.isDecrypted { unread.add(connection.opening, connection.held) }
       return false
     case .mqtt(let client, let wire, let evidence):
+      unread.meet(connection.opening, client: client)
       connection.client = client
       connection.begin(wire)
       if wire.isCertain { servers.add(connection) }
@@ -290,6 +293,7 @@ struct SessionTraffic: TCPConsumer {
       connection.client = client
       connection.begin(TLSConnection(TLSSession(client: client, secrets, plainBuffer)))
     case .http(let client):
+      unread.meet(connection.opening, client: client)
       connection.client = client
       if connection.rule == .http {
         connection.begin(HTTPConnection())
@@ -297,6 +301,7 @@ struct SessionTraffic: TCPConsumer {
         connection.begin(WebSocketConnection())
       }
     case .webSocket(let client, let evidence):
+      unread.meet(connection.opening, client: client)
       connection.client = client
       let state = WebSocketConnection()
       let isFromStart = beginsWithFrames(connection)

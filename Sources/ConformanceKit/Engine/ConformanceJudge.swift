@@ -85,20 +85,13 @@ public struct ConformanceJudge: EventConsumer {
     if case .closed(let closing) = event.body {
       tally.held.note(closing, of: event.context.connection)
     }
-    if event.context.isSelected { noteSelection() }
+    if event.context.isSelected { note(.leftOut) }
     take(event)
     if table.reserved > table.limit { makeRoom(event.context) }
   }
 
-  /// Takes the news that whole connections of the file may have been left out: what rests on a client's connection being
-  /// the next one behind another, or on nobody else having published a message, is undecided then.
-  public mutating func noteSelection() { noteMissing(.publishersLeftOut) }
-
-  /// Takes the news that frames of the file were lost while it was captured, as it says itself: with them whole
-  /// connections may be missing, as in a selection.
-  public mutating func noteDrops() { noteMissing(.framesDropped) }
-
-  private mutating func noteMissing(_ reason: UndecidedReason) {
+  /// Takes for possible that any client had another connection at any time, and that messages had other publishers.
+  mutating func doubtConnections(_ reason: UndecidedReason) {
     guard !isSelection else { return }
     isSelection = true
     tally.held.noteUnseen(

@@ -116,10 +116,10 @@ struct ConformFiles {
       let file = run.files[index]
       progress.begin(file)
       consumer.judge.begin(file: file)
-      if options.leavesConnectionsOut { consumer.judge.noteSelection() }
+      if options.leavesConnectionsOut { consumer.judge.note(.leftOut) }
       let outcome = try run.read(file, options, into: &consumer, progress)
       outcomes.append(outcome)
-      if outcome.framesDropped > 0 { consumer.judge.noteDrops() }
+      for missing in outcome.missing { consumer.judge.note(missing) }
       consumer.judge.endFile()
       forgotten.append(ConformRun.forgotten(consumer.judge))
     }

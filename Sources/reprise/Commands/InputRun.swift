@@ -9,15 +9,14 @@ protocol SessionConsumer: EventConsumer {
   /// Told before the first event of a file.
   mutating func beginFile(_ name: String) throws
   /// Told where whole connections of the file may be missing, before it ends.
-  /// - Parameter isChosen: Whether the user left them out; else the capture says that frames were lost.
-  mutating func noteMissing(isChosen: Bool)
+  mutating func note(_ missing: MissingConnections)
   /// Told after the last event of a file.
   mutating func endFile() throws
 }
 
 extension SessionConsumer {
   /// Does nothing: who does not judge has no use for it.
-  mutating func noteMissing(isChosen: Bool) {}
+  mutating func note(_ missing: MissingConnections) {}
 }
 
 /// One pass over all files of a command.
@@ -69,11 +68,11 @@ struct InputRun {
       for file in files {
         progress.begin(file)
         try consumer.beginFile(file)
+        if options.leavesConnectionsOut { consumer.note(.leftOut) }
         let outcome = try read(file, options, into: &consumer, progress)
         progress.tell { tell(outcome, of: file) }
         if !outcome.isRead { unread += 1 }
-        if options.leavesConnectionsOut { consumer.noteMissing(isChosen: true) }
-        if outcome.framesDropped > 0 { consumer.noteMissing(isChosen: false) }
+        for missing in outcome.missing { consumer.note(missing) }
         try consumer.endFile()
       }
       return unread
@@ -124,11 +123,11 @@ struct InputRun {
       }
     }
 
-    /// How many frames the capture says to have lost.
-    var framesDropped: Int {
+    /// Why whole connections may be missing, by what was read.
+    var missing: [MissingConnections] {
       switch self {
-      case .read(let summary): summary.framesDropped
-      case .failed: 0
+      case .read(let summary): summary.missingConnections
+      case .failed: []
       }
     }
 
@@ -179,6 +178,14 @@ struct InputRun {
     case .read(let summary): for note in summary.notes { console.note(file, note) }
     case .failed(let place, let reason): console.error("\(place): \(reason)")
     }
+  }
+}
+
+extension InputSummary {
+  /// Why whole connections may be missing, by what was read.
+  var missingConnections: [MissingConnections] {
+    (framesDropped > 0 ? [.dropped] : [])
+      + (unreadBeginnings.isEmpty ? [] : [.unread(begun: unreadBeginnings)])
   }
 }
 

@@ -130,9 +130,7 @@ private struct StoryReader: SessionConsumer {
     try teller.consume(event) { sentence in try order.add(sentence) { try page.write($0) } }
   }
 
-  mutating func noteMissing(isChosen: Bool) {
-    if isChosen { judge.noteSelection() } else { judge.noteDrops() }
-  }
+  mutating func note(_ missing: MissingConnections) { judge.note(missing) }
 
   mutating func endFile() throws {
     judge.endFile()

@@ -63,14 +63,16 @@ final class LiveJudge {
   }
 
   /// Takes the news that frames were lost, before the end.
-  func noteDrops() { box.judge.noteDrops() }
+  func noteDrops() { box.judge.note(.dropped) }
 
   /// Ends all connections, and prints what that shows.
   /// - Parameter frames: How many frames there were.
   /// - Returns: The report, and what the capture lost.
   /// - Throws: ``OutputError``, and ``CaptureError`` when no frame could be read.
   func finish(frames: Int) throws -> (report: ConformanceReport, notes: [String]) {
-    var notes = try session.finish(frames: frames).notes
+    let summary = try session.finish(frames: frames)
+    for missing in summary.missingConnections { box.judge.note(missing) }
+    var notes = summary.notes
     box.judge.endFile()
     try tell()
     if let note = ConformRun.forgotten(box.judge) { notes.append(note) }

@@ -155,9 +155,7 @@ private struct PageSurvey: SessionConsumer {
     judge.consume(event)
   }
 
-  mutating func noteMissing(isChosen: Bool) {
-    if isChosen { judge.noteSelection() } else { judge.noteDrops() }
-  }
+  mutating func note(_ missing: MissingConnections) { judge.note(missing) }
 
   mutating func endFile() {
     judge.endFile()

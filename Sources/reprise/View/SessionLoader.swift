@@ -93,9 +93,7 @@ struct SessionLoader: SessionConsumer {
     judge?.consume(event)
   }
 
-  mutating func noteMissing(isChosen: Bool) {
-    if isChosen { judge?.noteSelection() } else { judge?.noteDrops() }
-  }
+  mutating func note(_ missing: MissingConnections) { judge?.note(missing) }
 
   mutating func endFile() {
     guard let report = judge.take()?.report(toolVersion: Reprise.version) else { return }

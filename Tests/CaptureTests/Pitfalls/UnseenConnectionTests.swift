@@ -74,6 +74,64 @@ import Wire
     #expect(Tap(Self.other { $0.payload.isEmpty }).events.isEmpty)
   }
 
+  // MARK: What can't be read
+
+  /// A connection of other ports than the session's, on which each side says the same bytes.
+  private static func foreign(_ bytes: [UInt8], isFromStart: Bool = true) -> [Segment] {
+    var dialogue = Dialogue(serverPort: 8_080)
+    dialogue.clientPort = 40_001
+    if isFromStart { dialogue.open() }
+    dialogue.send(.client, bytes)
+    dialogue.send(.server, bytes)
+    dialogue.close()
+    return dialogue.segments
+  }
+
+  @Test("When a connection that can't be read may have begun is known where its hosts speak MQTT")
+  func unread() throws {
+    let session = Self.session.dialogue().segments
+    let start = Int64(session.count) * 1_000_000_000
+    let binary: [UInt8] = [0x82, 0x06, 0x90, 0x04, 0x00, 0x01, 0xFF, 0xFE]
+    let any = Timestamp(nanoseconds: .min)...Timestamp(nanoseconds: .max)
+    let begun = Timestamp(nanoseconds: start)...Timestamp(nanoseconds: start + 5_000_000_000)
+    let cases: [(segments: [Segment], beginnings: [ClosedRange<Timestamp>])] = [
+      (session + Self.foreign(binary), [begun]),
+      (session + Self.foreign(binary, isFromStart: false), [any]),
+      (session + Self.foreign(Array("220 mail.example".utf8)), []),
+      (session + Self.foreign([]), []),
+      (session, []), (Self.foreign(binary), []),
+    ]
+    for (index, unread) in cases.enumerated() {
+      let summary = try Readout(unread.segments).summary
+      #expect(summary.unreadBeginnings == unread.beginnings, "\(index)")
+    }
+  }
+
+  @Test("A connection that can't be read between other hosts is nobody's")
+  func unreadElsewhere() {
+    func opening(_ client: UInt32, _ server: UInt32, isFromStart: Bool = true) -> FlowOpening {
+      FlowOpening(
+        first: Endpoint(address: IPAddress(ipv4: client), port: 1),
+        second: Endpoint(address: IPAddress(ipv4: server), port: 2), isFromStart: isFromStart,
+        arrival: Arrival(frame: 1, time: Timestamp(nanoseconds: 0)))
+    }
+    var held = HeldPieces()
+    held.append([1, 2, 3, 4].span.bytes, from: .first, opening(1, 2).arrival)
+    for (client, server, isFromStart, count) in [
+      (1, 2, true, 1), (1, 3, true, 0), (2, 1, true, 0), (2, 1, false, 1),
+    ] as [(UInt32, UInt32, Bool, Int)] {
+      let connections = UnreadConnections()
+      connections.add(opening(client, server, isFromStart: isFromStart), held)
+      connections.meet(opening(1, 2), client: .first)
+      #expect(connections.beginnings.count == count, "\(client) \(server) \(isFromStart)")
+    }
+    let many = UnreadConnections()
+    for _ in 0...4_096 { many.add(opening(1, 3), held) }
+    #expect(many.beginnings.isEmpty)
+    many.meet(opening(1, 2), client: .first)
+    #expect(many.beginnings == [Timestamp(nanoseconds: .min)...Timestamp(nanoseconds: .max)])
+  }
+
   // MARK: The same ports again
 
   /// Two connections of the same ports, of which the end of the first and the beginning of the second are not there.

@@ -54,6 +54,20 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "a will before its delay is over, which its own client gets later", in: [.v5_0],
+      failed: [.willIsPublished], [.willIsPublished: (1, 0, 0, [20])]
+    ) {
+      $0.comeBackSoon { $0.say(.server, "a", "gone") }
+      $0.on(4) {
+        $0.ask(1, "a")
+        $0.say(.server, "a", "gone")
+        $0.answerPing()
+        $0.finish()
+      }
+      $0.tell("2")
+      $0.part()
+    },
+    SharedCase(
       "a will before its delay is over, whose session may have ended", in: [.v5_0],
       [.willIsPublished: (0, 0, 0, []), .returnDropsWill: (0, 0, 0, [])]
     ) {

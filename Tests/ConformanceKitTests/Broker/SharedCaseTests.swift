@@ -35,10 +35,10 @@ struct SharedCaseTests {
     for missing in [.publishersLeftOut, .framesDropped, nil] as [UndecidedReason?] {
       var judge = try ConformanceJudge(catalogue: .bundled())
       judge.begin(file: "f")
-      if missing == .publishersLeftOut { judge.noteSelection() }
+      if missing == .publishersLeftOut { judge.note(.leftOut) }
       for event in script.events { event.withView { judge.consume($0) } }
       // A capture says it at its end.
-      if missing == .framesDropped { judge.noteDrops() }
+      if missing == .framesDropped { judge.note(.dropped) }
       let results = judge.report(toolVersion: "1").results
       let result = try #require(
         results.first { $0.clause.spec == "mqtt-5.0" && $0.clause.id == "MQTT-3.8.3-3" })
@@ -61,7 +61,7 @@ struct SharedCaseTests {
     // The next file is none.
     for (file, isSelection) in [("part", true), ("whole", false)] {
       judge.begin(file: file)
-      if way == 1, isSelection { judge.noteSelection() }
+      if way == 1, isSelection { judge.note(.leftOut) }
       for var event in script.events {
         // One mark is enough, as lines of a selection have it all.
         event.context.isSelected = way == 2 && isSelection
@@ -74,6 +74,40 @@ struct SharedCaseTests {
     for result in failed {
       #expect(result.findings.map(\.file) == (way == 0 ? ["part", "whole"] : ["whole"]))
       #expect(result.undecided == (way == 0 ? 0 : 1))
+    }
+  }
+
+  @Test("A connection that can't be read may be the one between two of a client, if it began then")
+  func unreadConnections() throws {
+    var script = Script(version: .v3_1_1)
+    script.join("c")
+    script.finish()
+    script.wait(2)
+    script.on(2) {
+      $0.join("c", cleanStart: false, isPresent: true)
+      $0.finish()
+    }
+    let times = script.events.map(\.context.time)
+    let last = try #require(script.events.last { $0.context.connection == 1 }?.context.time)
+    let next = try #require(times.first { $0 > last })
+    func after(_ time: Timestamp, _ nanoseconds: Int64) -> Timestamp {
+      Timestamp(nanoseconds: time.nanoseconds + nanoseconds)
+    }
+    let first = try #require(times.first)
+    let begun: [(ClosedRange<Timestamp>?, isBetween: Bool)] = [
+      (nil, false), (after(last, 1)...after(last, 2), true),
+      (Timestamp(nanoseconds: .min)...Timestamp(nanoseconds: .max), true),
+      (Timestamp(nanoseconds: .min)...after(first, -1), false),
+      (after(next, 2_000_000_000)...after(next, 3_000_000_000), false),
+    ]
+    for (time, isBetween) in begun {
+      var judge = try ConformanceJudge(catalogue: .bundled())
+      judge.begin(file: "f")
+      for event in script.events { event.withView { judge.consume($0) } }
+      if let time { judge.note(.unread(begun: [time])) }
+      let results = judge.report(toolVersion: "").results
+      let failed = results.filter { $0.verdict == .failed }.map(\.clause.id)
+      #expect(Set(failed) == (isBetween ? [] : ["MQTT-3.1.2-6", "MQTT-3.2.2-3"]), "\(begun)")
     }
   }
 

@@ -11,6 +11,24 @@ extension SessionCase {
       $0.ping()
       $0.finish()
     },
+    .fails(
+      "3.1.2-23", "a message of three bytes behind 16 s of silence", saying: "silent for longer"
+    ) {
+      $0.start(keepAlive: 10)
+      $0.ping()
+      $0.wait(16)
+      $0.client(.publish(.init(topic: "a", payload: [1, 2, 3])))
+      $0.finish()
+    },
+    .isOpen(
+      "3.1.2-23", "a message that is hidden, and may be large, behind 16 s of silence", saying: ""
+    ) {
+      $0.start(keepAlive: 10)
+      $0.ping()
+      $0.wait(16)
+      $0.client(.publish(.init(topic: "a", payload: Array(RedactionRules.mark.utf8))))
+      $0.finish()
+    },
     .isOpen(
       "3.1.2-23", "a packet whose time is before that of what it answers",
       saying: "two clocks"

@@ -129,7 +129,7 @@ extension BrokerJudge {
       return
     }
     let isWatcher = kept.watcher == event.context.connection
-    if kept.isAccused, isWatcher { takeBack(event.context.connection, delivery.key) }
+    if kept.isAccused { takeBack(event.context.connection, delivery.key) }
     if packet.retain {
       if isWatcher, delivery.key != kept.key {
         retained.change(topic) { $0.isDoubtful = true }

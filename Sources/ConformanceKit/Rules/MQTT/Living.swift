@@ -327,8 +327,8 @@ extension MQTTPacketView {
   /// How long the packet may have been on the wire, in bytes: one whose payload is hidden may have been any.
   @inline(__always)
   var sizeOnWire: Int {
-    guard payload.byteCount == RedactionRules.mark.utf8.count,
-      String(copying: payload) == RedactionRules.mark
+    guard payload.byteCount + missing == RedactionRules.mark.utf8.count,
+      RedactionRules.mark.hasPrefix(String(copying: payload))
     else { return header.packetSize }
     return .max
   }
