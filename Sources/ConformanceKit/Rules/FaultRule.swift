@@ -128,7 +128,7 @@ struct FaultRule: Sendable {
 
   /// Whether a fault of a packet leaves open if the clause is kept.
   func isDoubtful(_ faults: [MQTTFault]) -> Bool {
-    !doubts.isEmpty && faults.contains { fault in doubts.contains { $0.fits(fault) } }
+    faults.contains { fault in doubts.contains { $0.fits(fault) } }
   }
 
   /// The property that a packet other than CONNECT must have for the clause to speak of it.

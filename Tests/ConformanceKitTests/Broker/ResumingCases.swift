@@ -168,6 +168,11 @@ extension SharedCase {
       [.absentSessionIsTold: (0, 0, 1, [8])]
     ) { $0.comeBack { $0.say(.server, "u", "1") } },
     SharedCase(
+      "a session that is there behind one that was clean, in which comes what that one asked for",
+      in: [.v3_1_1], failed: [.absentSessionIsTold, .cleanStartEndsSession],
+      [.absentSessionIsTold: (1, 0, 0, [10])]
+    ) { $0.comeBack(havingAsked: "u") { $0.say(.server, "u", "1") } },
+    SharedCase(
       "a session that is there behind one that was clean, in which comes what it asks for",
       in: [.v3_1_1], failed: [.absentSessionIsTold, .cleanStartEndsSession],
       [.absentSessionIsTold: (1, 0, 0, [8])]
@@ -308,9 +313,11 @@ extension Script {
 
   /// A session that ends with its connection, and a client that is told that it is there.
   fileprivate mutating func comeBack(
-    after seconds: Double = 0, _ body: (inout Script) -> Void = { _ in }
+    after seconds: Double = 0, havingAsked filter: String? = nil,
+    _ body: (inout Script) -> Void = { _ in }
   ) {
     join("c")
+    if let filter { ask(1, filter) }
     finish()
     wait(seconds)
     on(2) {

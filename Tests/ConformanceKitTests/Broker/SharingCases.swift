@@ -140,22 +140,36 @@ extension SharedCase {
       "a message of QoS 2 is completed with the member that is back", in: [.v5_0],
       [.brokenIsCompleted: (0, 1, 0, []), .brokenIsNotPassedOn: (0, 0, 0, [])]
     ) {
-      $0.breakOff(expiry: 60)
-      $0.on(4) {
-        $0.open()
-        $0.client(
-          .connect(
-            .init(
-              clientID: "s", cleanStart: false, keepAlive: 0,
-              properties: [.number(.sessionExpiryInterval, 60)])))
-        $0.server(.connack(.init(sessionPresent: true)))
-        $0.say(.server, "a", "1", qos: 2, id: 1, dup: true)
-        $0.answerPing()
-        $0.finish()
-      }
-      $0.partGroup(isFirstGone: true)
+      $0.goOnBroken { $0.say(.server, "a", "1", qos: 2, id: 1, dup: true) }
+    },
+    SharedCase(
+      "a message of QoS 2 that is not completed with the member that is back, but comes with another identifier",
+      in: [.v5_0],
+      [.brokenIsCompleted: (0, 0, 0, [])]
+    ) {
+      $0.goOnBroken { $0.say(.server, "a", "1", qos: 2, id: 2, dup: true) }
     },
   ]
+}
+
+extension Script {
+  /// A member breaks off with a message of QoS 2 open, and is back in its session, in which something comes.
+  fileprivate mutating func goOnBroken(_ body: (inout Script) -> Void) {
+    breakOff(expiry: 60)
+    on(4) {
+      $0.open()
+      $0.client(
+        .connect(
+          .init(
+            clientID: "s", cleanStart: false, keepAlive: 0,
+            properties: [.number(.sessionExpiryInterval, 60)])))
+      $0.server(.connack(.init(sessionPresent: true)))
+      body(&$0)
+      $0.answerPing()
+      $0.finish()
+    }
+    partGroup(isFirstGone: true)
+  }
 }
 
 extension Script {

@@ -278,7 +278,7 @@ extension ConnectionState {
 
   /// Whether everything is known that the client is subscribed to.
   var routesAreKnown: Bool {
-    guard lossReason(of: .client) == nil, opening.connect != nil,
+    guard lossReason(of: .client) == nil,
       !subscribing.subscriptions.isOverfull, !subscribing.subscriptions.hasExtension,
       !subscribing.subscriptions.hasFaultyRequest
     else { return false }

@@ -15,8 +15,8 @@ struct Matching: ~Copyable {
   /// The highest QoS that one of them has, and that one ever had, be it removed meanwhile.
   var grantedQoS: UInt8 = 0
   var highestQoS: UInt8 = 0
-  /// The lowest QoS that one of them had before it was granted a higher one; 3 where none was.
-  var formerQoS: UInt8 = 3
+  /// The lowest QoS that one of them had before it was granted a higher one; the largest number where none was.
+  var formerQoS = UInt8.max
   /// Whether all of them want none of the client's own messages (No Local).
   var isDeaf = true
   /// Whether one of them does, and another one does not.

@@ -67,7 +67,8 @@ struct Allowance {
   fileprivate mutating func note(isFull: Bool, at time: Timestamp) {
     guard isFull != (fullSince != nil) else { return }
     fullSince = isFull ? time : nil
-    if isFull { wasFull = true }
+    // It is now, or was until now.
+    wasFull = true
   }
 
   /// Forgets what bytes of the other side may have ended.
