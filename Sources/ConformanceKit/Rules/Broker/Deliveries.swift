@@ -180,8 +180,9 @@ extension BrokerJudge {
     }
   }
 
-  /// Takes the time that a message which expires took, where the server had no reason to keep it: its receiver was there,
-  /// or had no session yet in which it could wait. For others nobody asks.
+  /// Takes the time that a message which expires took, where the server had no reason to keep it.
+  ///
+  /// Its receiver was there, or had no session yet in which it could wait. For other messages nobody asks.
   @inline(never)
   private mutating func noteLatency(
     _ packet: borrowing MQTTPacketView, _ publication: Publication, _ context: EventContext,
