@@ -74,6 +74,7 @@ public struct ConformanceJudge: EventConsumer {
     files.append(file)
     seen.file = file
     tally.file = file
+    mqtt.broker.hasOwnMessages = options.hasOwnMessages
     table.beginFile(reporting: options.connections.map { $0[file] ?? [] })
     forgottenConnections = 0
     pages = []

@@ -15,6 +15,8 @@ struct CaseJudge {
   /// - Parameter options: What is judged, and whose conduct.
   /// - Throws: ``ConformanceError`` for clauses that do not exist.
   init(_ options: ConformanceOptions) throws {
+    var options = options
+    options.hasOwnMessages = true
     fresh = try ConformanceJudge(catalogue: .bundled(), options: options)
     joiner = ReportJoiner(options, toolVersion: Reprise.version)
     // The clauses are in the report also where nothing is judged.

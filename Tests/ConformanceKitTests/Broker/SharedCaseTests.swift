@@ -77,6 +77,30 @@ struct SharedCaseTests {
     }
   }
 
+  @Test("One message is enough where nobody else can have published the same, as in a drive")
+  func ownMessages() throws {
+    let session = try #require(
+      SharedCase.all.first {
+        $0.testDescription == "what may be a client's own message, or another's that says the same"
+      })
+    var script = Script(version: .v5_0)
+    session.script(&script)
+    for isOwn in [true, false] {
+      var options = ConformanceOptions(specs: ["mqtt-5.0"], clauses: ["MQTT-3.8.3-3"])
+      options.hasOwnMessages = isOwn
+      var judge = try ConformanceJudge(catalogue: .bundled(), options: options)
+      // Of the next file it is true as well.
+      for file in ["f", "g"] {
+        judge.begin(file: file)
+        for event in script.events { event.withView { judge.consume($0) } }
+        judge.endFile()
+      }
+      let result = try #require(judge.report(toolVersion: "1").results.first)
+      #expect((result.violated, result.undecided) == (isOwn ? (2, 0) : (0, 2)))
+      #expect(result.reasons.map(\.reason) == (isOwn ? [] : [.oneMessageAlone]))
+    }
+  }
+
   @Test("A connection that can't be read may be the one between two of a client, if it began then")
   func unreadConnections() throws {
     var script = Script(version: .v3_1_1)

@@ -32,6 +32,8 @@ struct BrokerJudge {
   var takenOver: [Int: Takeover] = [:]
   /// When the connection before ended of those that go on with a session of which the subscriptions are known.
   var absences: [Int: Timestamp] = [:]
+  /// Whether nobody who is not in the capture can have published the same, see ``ConformanceOptions/hasOwnMessages``.
+  var hasOwnMessages = false
   /// Whether a topic was ever published that begins with U+FEFF.
   private(set) var hasMarks = false
   /// Whether a message was ever published that expires.
@@ -243,10 +245,17 @@ struct BrokerJudge {
   mutating func endFile(_ tally: inout Tally) {
     let entries = pending.removeAll()
     for entry in entries {
-      report(entry, entry.isShown(by: entries) ? nil : .oneMessageAlone, &tally)
+      report(entry, doubt(of: entry, among: entries), &tally)
     }
     endWills(&tally)
     self = BrokerJudge()
+  }
+
+  /// Why a violation says nothing by itself; nil where it does.
+  func doubt(
+    of entry: PendingFindings.Entry, among entries: [PendingFindings.Entry]
+  ) -> UndecidedReason? {
+    hasOwnMessages || entry.isShown(by: entries) ? nil : .oneMessageAlone
   }
 
   /// Reports what nothing in the file spoke against.

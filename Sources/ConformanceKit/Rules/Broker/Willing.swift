@@ -165,8 +165,7 @@ extension BrokerJudge {
     let entries = pendingOfWills.removeAll()
     for entry in entries {
       let isKnown = wills.areKnown(at: entry.server) && isTraced(entry.server)
-      let doubt: UndecidedReason? = entry.isShown(by: entries) ? nil : .oneMessageAlone
-      report(entry, isKnown ? doubt : .publishersUnseen, &tally)
+      report(entry, isKnown ? doubt(of: entry, among: entries) : .publishersUnseen, &tally)
     }
     for hearing in wills.unheard.values.sorted(by: { $0.connection < $1.connection }) {
       tally.leave(.willIsPublished, .willNotSeen, hearing)
