@@ -48,9 +48,14 @@ struct ProxyHeader {
     switch (words[1], words.count) {
     case ("TCP4", 6): client = "\(words[2]):\(words[4])"
     case ("TCP6", 6): client = "[\(words[2])]:\(words[4])"
-    case ("UNKNOWN", _): client = nil
+    case ("UNKNOWN", _):
+      client = nil
+      return
     default: return nil
     }
+    // What is no address is not to be told as one.
+    let isAddress = words[2].allSatisfy { $0.isASCII && ($0.isHexDigit || $0 == "." || $0 == ":") }
+    guard isAddress, UInt16(words[4]) != nil else { return nil }
   }
 
   private init?(binary start: [UInt8], of count: Int) {

@@ -31,7 +31,9 @@ final class UnreadConnections {
 
   private var hosts: Set<Hosts> = []
   private var unread: [Unread] = []
-  /// Whether there were more of either than are kept: then one may have begun at any time.
+  /// Between which hosts there were more than are kept, in either direction: one of them may have begun at any time.
+  private var overfull: Set<Hosts> = []
+  /// Whether there were more hosts than are kept.
   private var hasMore = false
 
   /// Takes note of a connection that is read.
@@ -50,7 +52,10 @@ final class UnreadConnections {
   func add(_ opening: FlowOpening, _ held: HeldPieces) {
     guard held.byteCount > 0, ![Side.first, .second].contains(where: { Self.isText(held[$0]) })
     else { return }
-    if unread.count < Self.most { unread.append(Unread(opening: opening)) } else { hasMore = true }
+    guard unread.count >= Self.most else { return unread.append(Unread(opening: opening)) }
+    guard overfull.count < Self.mostHosts else { return hasMore = true }
+    overfull.insert(Hosts(client: opening.first.address, server: opening.second.address))
+    overfull.insert(Hosts(client: opening.second.address, server: opening.first.address))
   }
 
   private static func isText(_ side: HeldSide) -> Bool {
@@ -61,7 +66,7 @@ final class UnreadConnections {
 
   /// When each of those between hosts that speak MQTT with each other may have begun to speak.
   var beginnings: [ClosedRange<Timestamp>] {
-    if hasMore, !hosts.isEmpty {
+    if !hosts.isEmpty, hasMore || !overfull.isDisjoint(with: hosts) {
       return [Timestamp(nanoseconds: .min)...Timestamp(nanoseconds: .max)]
     }
     return unread.filter { isBetweenKnown($0.opening) }.map(\.beginning)

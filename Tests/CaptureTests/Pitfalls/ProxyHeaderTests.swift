@@ -72,7 +72,9 @@ import Wire
   @Test(
     "What only looks like a PROXY header is none",
     arguments: [
-      line("TCP4 192.0.2.7 198.51.100.1 56324"), line("HTTP"), Array("PROXY TCP4 1 2 3 4\n".utf8),
+      line("TCP4 192.0.2.7 198.51.100.1 56324"), line("TCP4 token=a 198.51.100.1 56324 1883"),
+      line("TCP4 192.0.2.7 198.51.100.1 65536 1883"), line("HTTP"),
+      Array("PROXY TCP4 1 2 3 4\n".utf8),
       Array("PROXY ".utf8) + .init(repeating: 0x20, count: 100) + [13, 10],
       signature + [0x11, 0x11, 0, 0], signature + [0x21, 0x11, 0xFF, 0xFF],
       signature.dropLast() + [11, 0x20, 0, 0, 0],

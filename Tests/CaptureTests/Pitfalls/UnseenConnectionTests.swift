@@ -129,6 +129,8 @@ import Wire
     for _ in 0...4_096 { many.add(opening(1, 3), held) }
     #expect(many.beginnings.isEmpty)
     many.meet(opening(1, 2), client: .first)
+    #expect(many.beginnings.isEmpty)
+    many.meet(opening(1, 3), client: .first)
     #expect(many.beginnings == [Timestamp(nanoseconds: .min)...Timestamp(nanoseconds: .max)])
   }
 

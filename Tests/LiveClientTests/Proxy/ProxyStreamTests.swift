@@ -128,6 +128,34 @@ import Testing
     #expect(connection.marks == ["client syn", "server syn", "server reset"])
   }
 
+  /// A client that has not read yet is not reset before it has all that a server said before it broke off: the system
+  /// discards what waits on its way there.
+  @Test func waitsForTheClientToReadBeforeAReset() async throws {
+    let last = [UInt8](Self.piece.prefix(400_000))
+    func scene() async throws -> Socket {
+      let (client, server) = try await pair()
+      try await server.writeAll(last)
+      // All of it has arrived, so that nothing of it is lost on the way from the server.
+      let hasArrived = try await eventually {
+        var left: Int32 = -1
+        return ioctl(server.number, UInt(TIOCOUTQ), &left) == 0 && left == 0
+      }
+      #expect(hasArrived)
+      server.resetWhenClosed()
+      return client
+    }
+    let client = try await scene()
+    // Time for the reset to pass, if it were to.
+    var wait = pollfd(fd: client.number, events: 0, revents: 0)
+    #expect(poll(&wait, 1, 300) == 0)
+    let (bytes, code) = try await client.readToBreak()
+    #expect(code == ECONNRESET)
+    #expect(bytes.count == last.count)
+    #expect(isBeginning(bytes))
+    let connection = try #require(try await recorded().connections.first)
+    #expect(connection.marks == ["client syn", "server syn", "server reset"])
+  }
+
   private static let piece = {
     var random = SplitMix64(seed: 3)
     return random.bytes(1 << 20)
