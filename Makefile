@@ -18,7 +18,7 @@ help:
 	@echo "make build       the command, for release"
 	@echo "make install     what make build made, with man pages and completions, below PREFIX (/usr/local)"
 	@echo "make deb         a package of Debian in .build/deb, for machines without Swift"
-	@echo "make test        arrows between the targets, tests, the package, the example's tests, lint"
+	@echo "make test        arrows between the targets, tests, a sample of mutants, the package, the example's tests, lint"
 	@echo "make example     builds the example app of Tests/Example and runs its tests"
 	@echo "make mutate      which of COUNT small mistakes in the rules of conformance the tests notice;"
 	@echo "                 SEED chooses others, FILE those of some files (Tests/Mutation/mutate.py)"
@@ -81,6 +81,8 @@ test: setup
 	$(width) .ci/tests .build/tests-subjects.log --skip-build --filter FieldSubjectTests
 	@echo "== Tests of the documentation's pages, of which the tutorial builds a package"
 	.ci/tests .build/tests-documentation.log --skip-build --filter DocumentationTests
+	@echo "== Small mistakes in the rules of conformance, which the tests must notice"
+	python3 Tests/Mutation/mutate.py --lean --count 25 --seed 1
 	@.ci/package
 	@$(MAKE) --no-print-directory example
 	@$(MAKE) --no-print-directory lint
@@ -98,7 +100,7 @@ example: setup
 	  swift build --build-tests --package-path Tests/Example --scratch-path .build --disable-build-manifest-caching; \
 	  swift test --skip-build --package-path Tests/Example --scratch-path .build
 
-# Not part of the tests: it builds a copy of the package first, and tries a mutant in a second or two.
+# A larger sample than that of the tests, of all mutants, which take a while to build.
 mutate: setup
 	python3 Tests/Mutation/mutate.py --seed $(or $(SEED),1) --count $(or $(COUNT),100) $(if $(FILE),--file '$(FILE)')
 

@@ -4,16 +4,16 @@
 All mutants are compiled once, in a copy of the package under .build/mutation, and chosen by an environment variable
 when the tests run: a mutant costs seconds. The working tree is only read.
 
-  mutate.py [--seed N] [--count N] [--file PART] [--all] [--planted] [--filter TESTS] [--jobs N] [--list]
+  mutate.py [--seed N] [--count N] [--file PART] [--all] [--planted] [--lean] [--filter TESTS] [--jobs N] [--list]
   mutate.py --check
 """
 
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
-import random
 import re
 import shutil
 import subprocess
@@ -25,7 +25,8 @@ import sites
 HERE = pathlib.Path(__file__).resolve().parent
 PACKAGE = HERE.parent.parent
 WORK = PACKAGE / ".build/mutation"
-COPY = WORK / "package"
+# One copy has all mutants; the other one has those that a run tries, and builds in a part of the time.
+WHOLE, LEAN = WORK / "package", WORK / "lean"
 MUTATED = "Sources/ConformanceKit"
 TARGETS = ["CPcap", "CZlib", "CCrypto", "Wire", "RepriseCore", "Capture", "DeviceSDK", "CConformance", "ConformanceKit",
            "TestSupport", "ConformanceKitTests"]
@@ -50,21 +51,21 @@ def update(path, text):
         path.write_text(text)
 
 
-def mirror(folder):
-    """Brings a folder of the copy up to date."""
+def mirror(folder, copy):
+    """Brings a folder of a copy up to date."""
     kept = set()
     for path in (PACKAGE / folder).rglob("*"):
         if path.is_dir() or "__pycache__" in path.parts:
             continue
         kept.add(path.relative_to(PACKAGE))
-        other = COPY / path.relative_to(PACKAGE)
+        other = copy / path.relative_to(PACKAGE)
         if folder == MUTATED and path.suffix == ".swift":
             continue
         if not other.exists() or other.read_bytes() != path.read_bytes():
             other.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, other)
-    for path in (COPY / folder).rglob("*"):
-        if path.is_file() and path.relative_to(COPY) not in kept and path.name != "Mutants.swift":
+    for path in (copy / folder).rglob("*"):
+        if path.is_file() and path.relative_to(copy) not in kept and path.name != "Mutants.swift":
             path.unlink()
 
 
@@ -123,86 +124,109 @@ def check():
                             *wrong]))
 
 
-def prepare(refused):
-    """Writes the copy; returns its mutants, and by file and line the sites that stand there."""
+def copied(copy):
+    """Brings the copy up to date, but for the sources that have mutants."""
     for name in ["Conformance", *(f"Sources/{t}" for t in TARGETS if (PACKAGE / "Sources" / t).exists()),
                  "Tests/TestSupport", "Tests/ConformanceKitTests"]:
-        mirror(name)
+        mirror(name, copy)
     for name in ["Recordings"]:
-        if not (COPY / name).exists():
-            (COPY / name).symlink_to(PACKAGE / name)
+        if not (copy / name).exists():
+            (copy / name).symlink_to(PACKAGE / name)
     manifest = (PACKAGE / "Package.swift").read_text().replace("  .treatAllWarnings(as: .error),\n", "")
     manifest += f"\n// A copy for mutants.\nlet kept: Set<String> = {json.dumps(TARGETS)}\n"
     # Optimized, because then the tests take a tenth of the time.
     manifest += "for target in package.targets where target.type == .regular {\n"
     manifest += "  target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags([\"-O\"])]\n}\n"
     manifest += "package.targets.removeAll { !kept.contains($0.name) }\npackage.products = []\n"
-    update(COPY / "Package.swift", manifest)
-    update(COPY / MUTATED / "Mutants.swift", (HERE / "Support.swift").read_text())
-    plants = planted()
-    mutants, places, number = [], {}, 1
+    update(copy / "Package.swift", manifest)
+    update(copy / MUTATED / "Mutants.swift", (HERE / "Support.swift").read_text())
+
+
+def planted_sites(name, source):
+    """The planted mutants of one file, as sites with their names."""
+    found = []
+    for plant in planted():
+        if plant["file"] != name.removeprefix(MUTATED + "/"):
+            continue
+        within = plant.get("within", plant["of"])
+        if source.count(within) != 1:
+            sys.exit(f"planted.json: {plant['name']}: \"{within}\" is not there once in {name}")
+        start = source.find(within) + within.rfind(plant["of"])
+        site = sites.Site(start, start + len(plant["of"]), "planted", [f"{plant['of']} -> {plant['to']}"])
+        form = "if mutant({}) {{ %s }} else {{ %s }}" if plant.get("isStatement") else "(mutant({}) ? (%s) : (%s))"
+        site.cuts = [(site.start, site.end, form % tuple(
+            text.replace("{", "{{").replace("}", "}}") for text in (plant["to"], plant["of"])))]
+        found.append((site, plant["name"]))
+    return found
+
+
+def sites_of(name, source):
+    """All sites of one file, each with the name of the planted mutant that it is, if it is one."""
+    found = planted_sites(name, source)
+    taken = [(site.start, site.end) for site, _ in found]
+    for site in sites.find(source):
+        inside = any(site.start < end and start < site.end and not (site.start <= start and end <= site.end)
+                     for start, end in taken)
+        if not inside and (site.start, site.end) not in taken:
+            found.append((site, None))
+    return found
+
+
+def prepare(copy, refused, pick):
+    """Writes the copy with the mutants that are picked; returns these, and by file and line the sites that stand there."""
+    copied(copy)
+    files, mutants, number = [], [], 1
     for path in sorted((PACKAGE / MUTATED).rglob("*.swift")):
         name = str(path.relative_to(PACKAGE))
         source = path.read_text()
         if not re.search(r"/(Rules|Engine)/", name):
-            update(COPY / name, source)
+            update(copy / name, source)
             continue
         lines = source.split("\n")
-        found = []
-        taken = []
-        for plant in plants:
-            if plant["file"] != name.removeprefix(MUTATED + "/"):
-                continue
-            within = plant.get("within", plant["of"])
-            if source.count(within) != 1:
-                sys.exit(f"planted.json: {plant['name']}: \"{within}\" is not there once in {name}")
-            start = source.find(within) + within.rfind(plant["of"])
-            site = sites.Site(start, start + len(plant["of"]), "planted", [f"{plant['of']} -> {plant['to']}"])
-            if plant.get("isStatement"):
-                site.cuts = [(site.start, site.end, "if mutant({}) {{ %s }} else {{ %s }}" % tuple(
-                    text.replace("{", "{{").replace("}", "}}") for text in (plant["to"], plant["of"])))]
-            else:
-                site.cuts = [(site.start, site.end, "(mutant({}) ? (%s) : (%s))" % tuple(
-                    text.replace("{", "{{").replace("}", "}}") for text in (plant["to"], plant["of"])))]
-            taken.append((site.start, site.end))
-            found.append((site, plant["name"]))
-        for site in sites.find(source):
-            inside = any(site.start < end and start < site.end and not (site.start <= start and end <= site.end)
-                         for start, end in taken)
-            if not inside and (site.start, site.end) not in taken:
-                found.append((site, None))
-        chosen = []
-        for site, plant in found:
+        numbered = []
+        for site, plant in sites_of(name, source):
             line = source.count("\n", 0, site.start) + 1
-            last = source.count("\n", 0, site.end) + 1
             text = lines[line - 1].strip()
-            if [name, text, site.kind, site.changes] in refused:
+            key = [name, text, site.kind, site.changes]
+            if key in refused:
                 continue
-            chosen.append((site, number))
-            for place in range(line, last + 1):
-                places.setdefault((name, place), []).append((site, [name, text, site.kind, site.changes]))
+            numbered.append((site, number, key))
             for change in site.changes:
                 shown = change if plant else described(site, change, source)
                 mutants.append(Mutant(number, name, line, text, shown, plant))
                 number += 1
-        update(COPY / name, sites.rewritten(source, chosen))
-    return mutants, places
+        files.append((name, source, numbered))
+    tried = pick(mutants)
+    numbers = {mutant.number for mutant in tried}
+    places = {}
+    for name, source, numbered in files:
+        chosen = [(site, first) for site, first, _ in numbered
+                  if copy == WHOLE or numbers & set(range(first, first + len(site.changes)))]
+        written = {first for _, first in chosen}
+        for site, first, key in numbered:
+            if first in written:
+                for place in range(source.count("\n", 0, site.start) + 1, source.count("\n", 0, site.end) + 2):
+                    places.setdefault((name, place), []).append((site, key))
+        update(copy / name, sites.rewritten(source, chosen))
+    return mutants, tried, places
 
 
-def swift(*arguments):
-    return subprocess.run(["swift", *arguments], cwd=COPY, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+def swift(copy, *arguments):
+    return subprocess.run(["swift", *arguments], cwd=copy, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
-def build():
+def build(copy, pick):
     """Builds the copy; leaves the sites out that the compiler refuses, and remembers them."""
     state = WORK / "refused.json"
     refused = json.loads(state.read_text()) if state.exists() else []
     for attempt in range(20):
-        mutants, places = prepare(refused)
-        arguments = ["build", "--target", "ConformanceKit"] if attempt == 0 or failed else ["build", "--build-tests"]
-        result = swift(*arguments)
+        mutants, tried, places = prepare(copy, refused, pick)
+        # Most sites that are refused show before the tests are built.
+        arguments = ["build", "--target", "ConformanceKit"] if copy == WHOLE and (attempt == 0 or failed) else [
+            "build", "--build-tests"]
+        result = swift(copy, *arguments)
         if result.returncode == 0 and arguments[1] == "--build-tests":
-            return mutants
+            return mutants, tried
         failed = result.returncode != 0
         (WORK / f"build-{attempt}.log").write_text(result.stdout)
         if not failed:
@@ -214,7 +238,6 @@ def build():
             print(result.stdout[-6000:])
             sys.exit("mutate: the mutated copy can't be built")
         refused += [key for key in found if key not in refused]
-        WORK.mkdir(parents=True, exist_ok=True)
         state.write_text(json.dumps(refused))
     sys.exit("mutate: the mutated copy can't be built")
 
@@ -229,14 +252,32 @@ def narrowest(places, path, line):
     return next((statements for pairs in above if (statements := [p for p in pairs if p[0].kind == "statement"])), [])
 
 
-def run(binary, tests, number, limit):
+def run(copy, binary, tests, number, limit):
     environment = {**os.environ, "REPRISE_MUTANT": str(number)}
     environment.pop("REPRISE_CAPTURES", None)
     try:
-        return subprocess.run([binary, "--testing-library", "swift-testing", "--filter", tests], cwd=COPY, timeout=limit,
+        return subprocess.run([binary, "--testing-library", "swift-testing", "--filter", tests], cwd=copy, timeout=limit,
                               env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
     except subprocess.TimeoutExpired:
         return -1
+
+
+def picked(options, known):
+    """What says which of all mutants are tried: the planted ones, and a sample of the others by lot.
+
+    The lot of a mutant goes by what it changes and in which line, so that a sample stays what it is when other lines
+    change.
+    """
+    def lot(mutant):
+        return hashlib.sha256("\n".join([str(options.seed), *mutant.key]).encode()).digest()
+
+    def pick(mutants):
+        named = [mutant for mutant in mutants if mutant.name and not options.file]
+        others = [mutant for mutant in mutants if not mutant.name and (options.file or "") in mutant.path]
+        candidates = sorted((mutant for mutant in others if mutant.key not in known), key=lot)
+        count = 0 if options.planted else len(candidates) if options.all else options.count
+        return sorted(named + candidates[:count], key=lambda mutant: mutant.number)
+    return pick
 
 
 def main():
@@ -246,6 +287,8 @@ def main():
     parser.add_argument("--file", help="only files whose path has this in it")
     parser.add_argument("--all", action="store_true", help="all of them, instead of a sample")
     parser.add_argument("--planted", action="store_true", help="only those of planted.json")
+    parser.add_argument("--lean", action="store_true",
+                        help="compile only those that are tried, in a copy of its own, which takes less time")
     parser.add_argument("--filter", help="the tests to run, instead of those of sessions and the judge's parts")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true", help="say what would be tried, and try nothing")
@@ -256,40 +299,31 @@ def main():
 
     if options.check:
         return check()
-    print("== Building all mutants at once", flush=True)
-    mutants = build()
     known = accepted()
-    named = [mutant for mutant in mutants if mutant.name]
-    others = [mutant for mutant in mutants if not mutant.name and (options.file or "") in mutant.path]
+    copy = LEAN if options.lean else WHOLE
+    print(f"== Building {'the mutants that are tried' if options.lean else 'all mutants at once'}", flush=True)
+    mutants, tried = build(copy, picked(options, known))
     stale = set(known) - {mutant.key for mutant in mutants}
     for path, text, change in sorted(stale):
         print(f"   accepted.txt: no such mutant any more: {path}: {change}: {text}")
-    candidates = [mutant for mutant in others if mutant.key not in known]
-    if options.planted:
-        sample = []
-    elif options.all:
-        sample = candidates
-    else:
-        sample = random.Random(options.seed).sample(candidates, min(options.count, len(candidates)))
-    tried = sorted(named if not options.file else [], key=lambda m: m.number) + sorted(sample, key=lambda m: m.number)
     print(f"== {len(mutants)} mutants, of which {len(known)} are accepted; {len(tried)} are tried", flush=True)
     if options.list:
         for mutant in tried:
             print(f"   {mutant}")
         return
 
-    binary = next((COPY / ".build/debug").glob("*.xctest"))
+    binary = next((copy / ".build/debug").glob("*.xctest"))
     stages = [options.filter] if options.filter else [f"ConformanceKitTests\\.({tests})\\b" for tests in STAGES]
     start = time.monotonic()
     limits = []
     for tests in stages:
         begun = time.monotonic()
-        if code := run(binary, tests, 0, 600):
+        if code := run(copy, binary, tests, 0, 600):
             sys.exit(f"mutate: the tests fail without any mutant (status {code}): {tests}")
         limits.append(20 + 10 * (time.monotonic() - begun))
 
     def status(mutant):
-        return next((code for tests, limit in zip(stages, limits) if (code := run(binary, tests, mutant.number, limit))), 0)
+        return next((code for tests, limit in zip(stages, limits) if (code := run(copy, binary, tests, mutant.number, limit))), 0)
 
     survivors = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -85,10 +85,10 @@ struct Tally {
 
   /// Reports that a clause was kept.
   @inline(__always)
-  mutating func satisfy(_ rule: RuleIndex, _ hearing: Hearing, times count: Int = 1) {
-    if let doubt = hearing.mode.doubt { return leave(rule, doubt, hearing, times: count) }
+  mutating func satisfy(_ rule: RuleIndex, _ hearing: Hearing) {
+    if let doubt = hearing.mode.doubt { return leave(rule, doubt, hearing) }
     guard hearing.isReported, judges(rule, of: hearing.subject) else { return }
-    add(count, satisfying: rule)
+    add(1, satisfying: rule)
   }
 
   /// Adds what was counted apart, on connections that are judged.
@@ -100,17 +100,14 @@ struct Tally {
   ///   - rule: The rule.
   ///   - reason: Why it does not.
   ///   - hearing: How the event is judged.
-  ///   - count: How often.
   ///   - moment: The packet that it is about; nil is that of the event.
   @inline(__always)
   mutating func leave(
-    _ rule: RuleIndex, _ reason: UndecidedReason, _ hearing: Hearing, times count: Int = 1,
-    at moment: Moment? = nil
+    _ rule: RuleIndex, _ reason: UndecidedReason, _ hearing: Hearing, at moment: Moment? = nil
   ) {
-    guard count > 0, hearing.isReported, judges(rule, of: hearing.subject) else { return }
-    undecided[rule.value * Self.reasons + hearing.reason(for: reason).rawValue] += count
+    guard hearing.isReported, judges(rule, of: hearing.subject) else { return }
+    undecided[rule.value * Self.reasons + hearing.reason(for: reason).rawValue] += 1
     isLeft[rule.value] = true
-    // However many times, it is one place.
     if places[rule.value].count < maximumFindings {
       places[rule.value].append(place(hearing.reason(for: reason), hearing, moment))
     }
