@@ -18,8 +18,8 @@ struct CatalogueTextTests {
   @Test("The whole catalogue is listed, a clause a line")
   func all() throws {
     let lines = try Catalogue.bundled().listing().split(separator: "\n")
-    #expect(lines.count == 569)
-    #expect(lines.last == "534 of 568 clauses checked")
+    #expect(lines.count == 570)
+    #expect(lines.last == "535 of 569 clauses checked")
   }
 
   @Test("What does not exist is an empty list", arguments: ["99", "mqtt-3.1/3.1", "MQTT"])

@@ -164,7 +164,7 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
-      "a retained message for a new subscription without RETAIN", in: [.v3_1_1],
+      "a retained message for a new subscription without RETAIN",
       failed: [.retainedIsMarked], [.retainedIsMarked: (1, 0, 0, [10])]
     ) {
       $0.on(2) {
@@ -178,7 +178,7 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
-      "a message that was just published when the client subscribed", in: [.v3_1_1],
+      "a message that was just published when the client subscribed",
       [.retainedIsMarked: (0, 0, 0, [])]
     ) {
       $0.on(2) {
@@ -187,6 +187,20 @@ extension SharedCase {
       }
       $0.join("s")
       $0.ask(1, "a")
+      $0.say(.server, "a", "1")
+      $0.part()
+    },
+    SharedCase(
+      "a retained message without RETAIN where Retain Handling is 2", in: [.v5_0],
+      [.retainedIsMarked: (0, 0, 0, []), .handlingSendsNothing: (0, 1, 0, [])]
+    ) {
+      $0.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", retain: true)
+      }
+      $0.wait(62)
+      $0.join("s")
+      $0.ask(1, "a", options: 0b10_0000)
       $0.say(.server, "a", "1")
       $0.part()
     },

@@ -77,16 +77,24 @@ struct SharedCaseTests {
     }
   }
 
-  @Test("One message is enough where nobody else can have published the same, as in a drive")
-  func ownMessages() throws {
-    let session = try #require(
-      SharedCase.all.first {
-        $0.testDescription == "what may be a client's own message, or another's that says the same"
-      })
+  @Test(
+    "One message is enough where nobody else can have published the same, as in a drive",
+    arguments: [
+      (
+        "what may be a client's own message, or another's that says the same", "MQTT-3.8.3-3", 2,
+        UndecidedReason.oneMessageAlone
+      ),
+      ("a message that expired a moment before the client was back", "MQTT-3.3.2-5", 2, .onItsWay),
+      ("a message that had not expired when the client was back", "MQTT-3.3.2-5", 0, .onItsWay),
+    ])
+  func ownMessages(
+    _ name: String, _ clause: String, violated: Int, _ otherwise: UndecidedReason
+  ) throws {
+    let session = try #require(SharedCase.all.first { $0.testDescription == name })
     var script = Script(version: .v5_0)
     session.script(&script)
     for isOwn in [true, false] {
-      var options = ConformanceOptions(specs: ["mqtt-5.0"], clauses: ["MQTT-3.8.3-3"])
+      var options = ConformanceOptions(specs: ["mqtt-5.0"], clauses: [clause])
       options.hasOwnMessages = isOwn
       var judge = try ConformanceJudge(catalogue: .bundled(), options: options)
       // Of the next file it is true as well.
@@ -96,8 +104,36 @@ struct SharedCaseTests {
         judge.endFile()
       }
       let result = try #require(judge.report(toolVersion: "1").results.first)
-      #expect((result.violated, result.undecided) == (isOwn ? (2, 0) : (0, 2)))
-      #expect(result.reasons.map(\.reason) == (isOwn ? [] : [.oneMessageAlone]))
+      #expect((result.violated, result.undecided) == (isOwn ? (violated, 0) : (0, violated)))
+      #expect(result.reasons.map(\.reason) == (isOwn || violated == 0 ? [] : [otherwise]))
+    }
+  }
+
+  @Test(
+    "A server that is driven has what it acknowledged a second ago",
+    arguments: [(true, 1.1, 1), (true, 0.9, 0), (false, 1.1, 0)])
+  func acknowledgedBefore(isOwn: Bool, seconds: Double, violated: Int) throws {
+    for (version, clause) in [(MQTTVersion.v3_1_1, "MQTT-3.3.1-8"), (.v5_0, "U5-3.8.3.1-4")] {
+      var script = Script(version: version)
+      script.on(2) {
+        $0.join("p")
+        $0.say(.client, "a", "1", qos: 1, id: 1, retain: true)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      script.wait(seconds)
+      script.join("s")
+      script.ask(1, "a")
+      script.say(.server, "a", "1")
+      script.part()
+      var options = ConformanceOptions(specs: ["mqtt-3.1.1", "mqtt-5.0"])
+      options.hasOwnMessages = isOwn
+      var judge = try ConformanceJudge(catalogue: .bundled(), options: options)
+      judge.begin(file: "f")
+      for event in script.events { event.withView { judge.consume($0) } }
+      judge.endFile()
+      let failed = judge.report(toolVersion: "1").results.filter { $0.violated > 0 }
+      #expect(failed.map(\.clause.id) == (violated > 0 ? [clause] : []))
+      #expect(failed.map(\.violated) == (violated > 0 ? [1] : []))
     }
   }
 

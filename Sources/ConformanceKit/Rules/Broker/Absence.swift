@@ -30,8 +30,11 @@ extension BrokerJudge {
 
   // MARK: What is given up
 
-  /// How much a message must have outlived its expiry to be accused, in nanoseconds: it may have come late to the server.
-  private static let lateness: Int64 = 10_000_000_000
+  /// How much a message must have outlived its expiry to be accused, in nanoseconds: it may have come late to the server,
+  /// but not where the server is driven and said that it had it.
+  private func lateness(of source: borrowing Publication) -> Int64 {
+    hasOwnMessages && source.taken != nil ? Self.tolerance : 10_000_000_000
+  }
   /// How much a server may be late with it.
   private static let tolerance: Int64 = 2_000_000_000
 
@@ -65,7 +68,7 @@ extension BrokerJudge {
       return tally.leave(rule, .earlierSessionNotSeen, hearing)
     }
     guard let known = self.age(of: source, since: source.read, beyondExpiryIn: state),
-      known > Self.lateness
+      known > lateness(of: source)
     else { return tally.leave(rule, .onItsWay, hearing) }
     add(
       rule, delivery, event, hearing, needsAnother: true, &tally,

@@ -85,15 +85,14 @@ extension BrokerJudge {
     if packet.retain {
       pending.settle(
         .newSubscriptionGetsRetained, on: connection, key: delivery.key, hearing)
-      if hearing.version == .v3_1_1 { tally.satisfy(.retainedIsMarked, hearing) }
+      tally.satisfy(.retainedIsMarked, hearing)
       if !delivery.matching.neverSendsAll { tally.satisfy(.newSubscriptionGetsRetained, hearing) }
       return
     }
-    // It may have been lost on its way to the server, which got it later, when the client was subscribed.
-    guard hearing.version == .v3_1_1,
+    // A subscription that wants none gets none, and so no other one in front of it.
+    guard !delivery.matching.neverSends,
       !pending.isSettled(.newSubscriptionGetsRetained, on: connection, key: delivery.key),
-      Timestamp(nanoseconds: delivery.matching.requested).nanoseconds(since: source.first.time)
-        > Self.longAgo
+      wasThere(source, before: Timestamp(nanoseconds: delivery.matching.requested))
     else { return }
     add(
       .retainedIsMarked, delivery, event, hearing, &tally,
@@ -102,6 +101,17 @@ extension BrokerJudge {
           + "before the client subscribed, without RETAIN",
         expected: "RETAIN 1", actual: "RETAIN 0",
         evidence: source.evidence + delivery.matching.evidence))
+  }
+
+  /// Whether the server had a message before a moment, and handed it on to those that were subscribed by then.
+  ///
+  /// It may have been lost on its way to the server, which got it later; and a server of several nodes may hand it on
+  /// some time after it said that it has it. A server that is driven stands still in between.
+  private func wasThere(_ source: borrowing Publication, before moment: Timestamp) -> Bool {
+    if hasOwnMessages, let taken = source.taken {
+      return moment.nanoseconds(since: taken) > Self.settled
+    }
+    return moment.nanoseconds(since: source.first.time) > Self.longAgo
   }
 
   /// Judges a retained message by the Retain Handling of the subscriptions (5.0 section 3.8.3.1).

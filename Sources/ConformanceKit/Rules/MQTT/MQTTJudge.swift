@@ -251,7 +251,7 @@ struct MQTTJudge {
       state.publishes(packet, content, event, hearing, &tally)
     case .puback, .pubrec, .pubcomp:
       let isRefusal = packet.reasonCode.map { $0 >= 0x80 } ?? false
-      if hearing.version == .v5_0, isRefusal || broker.hasExpiries,
+      if isRefusal || broker.hasExpiries || broker.hasOwnMessages,
         let content = packet.packetID.flatMap({ state.exchanges.fromClient[$0]?.content })
       {
         if isRefusal {

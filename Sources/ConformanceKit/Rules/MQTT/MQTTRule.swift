@@ -414,7 +414,7 @@ enum MQTTRule: Int, CaseIterable {
     case .unsubscribedGetsNothing: ClauseIDs(v3_1_1: "MQTT-3.10.4-2", v5_0: "MQTT-3.10.4-2")
     case .liveIsNotRetained: ClauseIDs(v3_1_1: "MQTT-3.3.1-9", v5_0: "MQTT-3.3.1-12")
     case .retainIsAsPublished: ClauseIDs(v5_0: "MQTT-3.3.1-13")
-    case .retainedIsMarked: ClauseIDs(v3_1_1: "MQTT-3.3.1-8")
+    case .retainedIsMarked: ClauseIDs(v3_1_1: "MQTT-3.3.1-8", v5_0: "U5-3.8.3.1-4")
     case .newSubscriptionGetsRetained: ClauseIDs(v3_1_1: "MQTT-3.3.1-6", v5_0: "MQTT-3.3.1-9")
     case .handlingSendsOnce: ClauseIDs(v5_0: "MQTT-3.3.1-10")
     case .handlingSendsNothing: ClauseIDs(v5_0: "MQTT-3.3.1-11")
