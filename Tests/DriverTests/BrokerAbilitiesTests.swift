@@ -51,7 +51,7 @@ struct BrokerAbilitiesTests {
     }
     let view = MQTTPacketView(bytes.span.bytes, header: header, version: .v5_0)
     var abilities = BrokerAbilities()
-    try abilities.take(.v5_0, HeardPacket(view), in: "abilities.v5")
+    try abilities.take(.v5_0, .connack(HeardPacket(view)), in: "abilities.v5")
     var there: Set<String> = []
     var reasons: [String: String] = [:]
     for ability in CaseKind.broker.abilities.map(\.rawValue) {

@@ -1,6 +1,14 @@
 import RepriseCore
 package import Wire
 
+/// What came first for a CONNECT.
+enum FirstAnswer {
+  case connack(HeardPacket)
+  /// An AUTH that asks for data which is not there, behind so many that were answered.
+  case authentication(answered: Int)
+  case nothing
+}
+
 /// What a broker said that it can't do, when it was asked first, and what it can do besides, where a case asks for what
 /// it can't.
 package struct BrokerAbilities: Sendable {
@@ -29,17 +37,29 @@ package struct BrokerAbilities: Sendable {
   /// Takes the answer to the first CONNECT of a version.
   /// - Parameters:
   ///   - version: The version.
-  ///   - answer: The CONNACK; nil where none came.
+  ///   - answer: What came.
   ///   - file: The recording that holds it.
   /// - Throws: ``DriverError`` where the broker lets nobody in by what was given.
   mutating func take(
-    _ version: MQTTVersion, _ answer: HeardPacket?, in file: String
+    _ version: MQTTVersion, _ answer: FirstAnswer, in file: String
   ) throws(DriverError) {
     let name = version.number
-    guard let answer else {
+    switch answer {
+    case .nothing:
       missingVersions[version] = "the broker answers no CONNECT of MQTT \(name), see \(file)"
-      return
+    case .authentication(let answered):
+      throw DriverError(
+        .refused,
+        "the broker asks for more by AUTH number \(answered + 1), for which there is no --auth-data; "
+          + "add the file that answers it behind the \(answered + 1) that are given")
+    case .connack(let connack): try takeConnack(connack, version, in: file)
     }
+  }
+
+  private mutating func takeConnack(
+    _ answer: HeardPacket, _ version: MQTTVersion, in file: String
+  ) throws(DriverError) {
+    let name = version.number
     guard answer.code == 0 else {
       // Not authorised, a bad user name or password, or a bad method of authentication, by either version (3.1.1 section
       // 3.2.2.3, 5.0 section 3.2.2.2).

@@ -45,7 +45,7 @@ package struct BrokerDriver {
   package mutating func ask(
     _ versions: Set<MQTTVersion>, isStopped: () -> Bool
   ) throws(DriverError) -> [CaseResult] {
-    var answers: [(CasePlan, HeardPacket?)] = []
+    var answers: [(CasePlan, FirstAnswer)] = []
     let results = run(CasePlan.plans(of: try BrokerAbilities.asking(), in: versions), isStopped) {
       run in
       answers.append((run.plan, run.world.firstAnswer))

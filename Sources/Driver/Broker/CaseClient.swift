@@ -28,6 +28,8 @@ final class CaseClient {
   private let authentication: Authentication?
   /// How many AUTH of the server it has answered since the exchange began.
   private var exchanges = 0
+  /// How many AUTH of the server it has answered when it had no more data to answer one; nil where it had.
+  private(set) var answeredBeforeDataRanOut: Int?
 
   init(_ name: String, clientID: String, _ authentication: Authentication?) {
     (self.name, self.clientID, self.authentication) = (name, clientID, authentication)
@@ -68,7 +70,12 @@ final class CaseClient {
   private func authenticate(_ packet: HeardPacket) -> [UInt8]? {
     guard packet.code == Authentication.goesOn, !held.contains(.auth), !hasLeft else { return nil }
     defer { exchanges += 1 }
-    return authentication?.answer(behind: exchanges)
+    guard let authentication else { return nil }
+    guard let answer = authentication.answer(behind: exchanges) else {
+      answeredBeforeDataRanOut = exchanges
+      return nil
+    }
+    return answer
   }
 
   /// Takes note that an exchange begins anew.

@@ -27,8 +27,11 @@ final class CaseClients: CaseWorld {
     version = plan.version ?? .v5_0
   }
 
-  /// The first answer to a CONNECT of the first client; nil where there is none.
-  var firstAnswer: HeardPacket? { clients.first?.connack }
+  /// The first answer to a CONNECT of the first client.
+  var firstAnswer: FirstAnswer {
+    if let connack = clients.first?.connack { return .connack(connack) }
+    return clients.first?.answeredBeforeDataRanOut.map { .authentication(answered: $0) } ?? .nothing
+  }
 
   // MARK: The driver's turns
 

@@ -117,6 +117,14 @@ import Testing
     let spec = ["--spec", "mqtt-5.0"]
     let other = try await run([broker.url, "--auth-method", "three-step"] + data + spec)
     #expect(other.status == 2 && other.errors.contains("CONNACK code 140); add --username"))
+    try directory.write("more", to: "more")
+    let short = ["--auth-method", "two-step", "--auth-data", directory.file("more")]
+    let asked = try await run([broker.url] + short + spec)
+    #expect(
+      asked.status == 2
+        && asked.errors.contains(
+          "asks for more by AUTH number 1, for which there is no --auth-data")
+    )
     let unnamed = try await run([broker.url, "--auth-method", ""] + data)
     #expect(unnamed.status == 2 && unnamed.errors.contains("--auth-method names no method"))
     let lone = try await run([broker.url] + data)
