@@ -111,8 +111,15 @@ struct LossTests {
     let ownMessage =
       "mqtt-5.0: a client's own message though its filter is No Local, where a client publishes it at "
       + "another address, and is told late"
+    // The sessions of others which show that connections are missing.
+    let lacking = [SessionChange.torn, .lost, .forgotten].map {
+      accused(
+        ["4.4.0-1"], 7, $0,
+        "mqtt-3.1.1: a server's message that does not come again, where two others have sessions of "
+          + "connections not captured")
+    }
     return Set(
-      ofBoth + ofPresence + [
+      ofBoth + ofPresence + lacking + [
         accused(["3.1.2-23"], 3, .lost, early), accused(["3.8.4-1"], 4, .lost, answers),
         accused(["3.1.2-6", "3.2.2-3"], 9, .cut, between),
         accused(["3.8.3-3"], 9, .cut, ownMessage),

@@ -39,15 +39,21 @@ struct ContentHash: Hashable {
 
   private static func add(_ bytes: RawSpan, to state: inout UInt64) {
     bytes.withUnsafeBytes { bytes in
+      let count = bytes.count
       var index = 0
-      while bytes.count - index >= 8 {
-        let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        state = fold(state ^ word, factor)
+      while count - index >= 8 {
+        state = fold(state ^ bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self), factor)
         index += 8
       }
-      guard index < bytes.count else { return }
+      guard index < count else { return }
+      // The last eight bytes, some of which were there before: which, the length tells, and it is in the hash.
+      guard count < 8 else {
+        state = fold(
+          state ^ bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self), factor)
+        return
+      }
       var word: UInt64 = 0
-      for byte in bytes[index...] { word = word << 8 | UInt64(byte) }
+      for byte in bytes { word = word << 8 | UInt64(byte) }
       state = fold(state ^ word, factor)
     }
   }

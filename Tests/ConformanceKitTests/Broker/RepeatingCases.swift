@@ -77,6 +77,24 @@ extension SharedCase {
       }
     },
     SharedCase(
+      "a server's message that does not come again, where two others have sessions of connections not captured",
+      in: [.v3_1_1],
+      [.repeatsComeWithSession: (0, 0, 1, [38]), .absentSessionIsTold: (0, 0, 3, [8, 18, 26])]
+    ) {
+      $0.comeBackToEnded("x", on: 5)
+      $0.comeBackToEnded("y", on: 7)
+      $0.forget(isEnded: false)
+    },
+    SharedCase(
+      "a server's message that does not come again, where another one has such a session, twice",
+      in: [.v3_1_1], failed: [.repeatsComeWithSession],
+      [.repeatsComeWithSession: (1, 0, 0, [38]), .absentSessionIsTold: (0, 0, 3, [8, 18, 26])]
+    ) {
+      $0.comeBackToEnded("x", on: 5)
+      $0.comeBackToEnded("x", on: 7)
+      $0.forget(isEnded: false)
+    },
+    SharedCase(
       "a server's message that does not come again, behind the end of another connection by the server",
       in: [.v3_1_1], [.repeatsComeWithSession: (0, 0, 1, [18])]
     ) { $0.forget(isEnded: true) },
@@ -304,6 +322,20 @@ extension Script {
       $0.acknowledge(.server, .puback, count + 1)
       $0.wait(1)
     }
+  }
+
+  /// A client whose session ended is told long after that it is there: connections of that number and the next.
+  fileprivate mutating func comeBackToEnded(_ client: String, on connection: Int) {
+    on(connection) {
+      $0.join(client)
+      $0.finish()
+    }
+    wait(10)
+    on(connection + 1) {
+      $0.join(client, cleanStart: false, isPresent: true)
+      $0.finish()
+    }
+    wait(10)
   }
 
   /// The client sends two messages: two frames.

@@ -63,6 +63,11 @@ struct BrokerJudge {
     var hasUnseen = false
     /// When it ended connections without a reason that shows: then it may have stopped.
     var breaks: [Timestamp] = []
+    /// Two clients, if there are as many, whose sessions hold what no connection in the capture gave them.
+    var clientsWithUnseen: [UInt64] = []
+
+    /// Whether connections are missing from the capture of so many clients that they may be of any.
+    var mayLackConnections: Bool { clientsWithUnseen.count > 1 }
   }
 
   private static let mostServers = 4_096
@@ -98,9 +103,19 @@ struct BrokerJudge {
     ofSessionsAt server: UInt64, between: ClosedRange<Timestamp>, isOfPresence: Bool
   ) -> UndecidedReason? {
     guard let facts = servers[server] else { return nil }
-    if isOfPresence, facts.hasUnseen { return .connectionsUnseen }
+    // Of the sessions that are there though they ended, those of others say nothing: a server may keep them all.
+    if isOfPresence ? facts.hasUnseen : facts.mayLackConnections { return .connectionsUnseen }
     let isBroken = facts.breaks.contains { between.contains($0) }
     return isBroken || facts.breaks.count == Self.mostBreaks ? .serverMayHaveRestarted : nil
+  }
+
+  /// Takes note that the session of a client is one that no connection in the capture made.
+  mutating func noteUnseenConnection(of state: borrowing ConnectionState) {
+    let (server, client) = (state.identity.endpoint, state.identity.client)
+    guard client != 0, servers.count < Self.mostServers || servers[server] != nil else { return }
+    let clients = servers[server]?.clientsWithUnseen ?? []
+    guard clients.count < 2, !clients.contains(client) else { return }
+    servers[server, default: ServerFacts()].clientsWithUnseen.append(client)
   }
 
   /// Takes note that a server ended a connection, and said nothing that tells why.

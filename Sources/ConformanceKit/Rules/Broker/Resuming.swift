@@ -94,6 +94,7 @@ extension BrokerJudge {
     let isOver = end.isOver(at: state.opening.connect?.moment.time ?? event.context.time)
     switch (isPresent, isOver) {
     case (true, true?):
+      noteUnseenConnection(of: state)
       guard isNext, !end.hasLoss else {
         return tally.leave(.absentSessionIsTold, .connectionsUnseen, hearing)
       }
@@ -166,7 +167,10 @@ extension BrokerJudge {
     _ context: EventContext, _ state: borrowing ConnectionState, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
-    if state.isContinued { doubt(state.identity.endpoint, .connectionsUnseen) }
+    if state.isContinued {
+      noteUnseenConnection(of: state)
+      doubt(state.identity.endpoint, .connectionsUnseen)
+    }
     guard !pending.entries.isEmpty else { return }
     let rules = Self.rulesOfAbsence(hearing.version).map { $0.index(in: hearing.version) }
     for entry in pending.remove(rules, on: context.connection) {
