@@ -112,11 +112,16 @@ struct LossTests {
       "mqtt-5.0: a client's own message though its filter is No Local, where a client publishes it at "
       + "another address, and is told late"
     // The sessions of others which show that connections are missing.
-    let lacking = [SessionChange.torn, .lost, .forgotten].map {
-      accused(
-        ["4.4.0-1"], 7, $0,
-        "mqtt-3.1.1: a server's message that does not come again, where two others have sessions of "
-          + "connections not captured")
+    let lacking = [
+      (7, "a server's message that does not come again"),
+      (6, "a client's messages that do not come again"),
+      (12, "a client's messages that do not come again"),
+    ].flatMap { place, session in
+      [SessionChange.torn, .lost, .forgotten].map {
+        accused(
+          ["4.4.0-1"], place, $0,
+          "mqtt-3.1.1: \(session), where two others have sessions of connections not captured")
+      }
     }
     return Set(
       ofBoth + ofPresence + lacking + [

@@ -198,6 +198,57 @@ extension SharedCase {
       }
     },
     SharedCase(
+      "a client's messages that do not come again, where two others have sessions of connections not captured",
+      in: [.v3_1_1], [.repeatsComeWithSession: (0, 0, 2, [33, 33])]
+    ) {
+      $0.comeBackToEnded("x", on: 5)
+      $0.comeBackToEnded("y", on: 7)
+      $0.goOn { $0.wait(1) }
+    },
+    SharedCase(
+      "a client's messages that do not come again, and one that it never sent does",
+      [.repeatsComeWithSession: (0, 0, 2, [9, 9])]
+    ) {
+      $0.goOn {
+        $0.say(.client, "a", "4", qos: 1, id: 4, dup: true)
+        $0.acknowledge(.server, .puback, 4)
+        $0.wait(1)
+      }
+    },
+    SharedCase(
+      "a client's messages that do not come again, and a PUBREL of one that it never sent does",
+      [.repeatsComeWithSession: (0, 0, 2, [9, 9])]
+    ) {
+      $0.goOn {
+        $0.acknowledge(.client, .pubrel, 4)
+        $0.acknowledge(.server, .pubcomp, 4)
+        $0.wait(1)
+      }
+    },
+    SharedCase(
+      "a client's messages that do not come again, and one that it sent since does twice",
+      in: [.v3_1_1], failed: [.repeatsComeWithSession],
+      [.repeatsComeWithSession: (2, 0, 0, [14, 14])]
+    ) {
+      $0.goOn {
+        $0.say(.client, "a", "3", qos: 1, id: 3, dup: true)
+        $0.wait(1)
+      }
+    },
+    SharedCase(
+      "a server's message that does not come again, and one that it never sent does",
+      in: [.v3_1_1], [.repeatsComeWithSession: (0, 0, 1, [10])]
+    ) {
+      $0.resume {
+        $0.ask(1, "a")
+        $0.say(.server, "a", "1", qos: 1, id: 1)
+      } then: {
+        $0.say(.server, "a", "2", qos: 1, id: 2, dup: true)
+        $0.acknowledge(.client, .puback, 2)
+        $0.wait(1)
+      }
+    },
+    SharedCase(
       "a client's messages that may have come again in a gap", in: [.v3_1_1],
       [.repeatsComeWithSession: (0, 0, 2, [9, 9])]
     ) {
@@ -321,6 +372,17 @@ extension Script {
       $0.say(.client, "a", "another one", qos: 1, id: count + 1)
       $0.acknowledge(.server, .puback, count + 1)
       $0.wait(1)
+    }
+  }
+
+  /// A client leaves two messages open, sends a third one in the session that goes on, and does something else.
+  fileprivate mutating func goOn(_ more: (inout Script) -> Void) {
+    resume {
+      $0.left()
+    } then: {
+      $0.say(.client, "a", "3", qos: 1, id: 3)
+      $0.acknowledge(.server, .puback, 3)
+      more(&$0)
     }
   }
 

@@ -97,14 +97,23 @@ struct BrokerJudge {
     if doubtOfAll == nil { doubtOfAll = reason }
   }
 
-  /// Why what a server knows of a session may have changed between two of its connections: messages that it delivers tell
-  /// that it has others which are not in the capture, or it may have stopped, and have begun again with what it had stored.
-  private func doubt(
-    ofSessionsAt server: UInt64, between: ClosedRange<Timestamp>, isOfPresence: Bool
-  ) -> UndecidedReason? {
+  /// Why what an end knows of a session may have changed between two connections: messages that its server delivers tell
+  /// that it has connections which are not in the capture, or sessions of others do, or the server may have stopped, and
+  /// have begun again with what it had stored.
+  private func doubt(of basis: PendingFindings.Basis, at server: UInt64) -> UndecidedReason? {
     guard let facts = servers[server] else { return nil }
-    // Of the sessions that are there though they ended, those of others say nothing: a server may keep them all.
-    if isOfPresence ? facts.hasUnseen : facts.mayLackConnections { return .connectionsUnseen }
+    let between: ClosedRange<Timestamp>
+    switch basis {
+    case .messages: return nil
+    case .session(let peer, let pause):
+      if facts.mayLackConnections { return .connectionsUnseen }
+      guard peer == .server else { return nil }
+      between = pause
+    case .presence(let pause):
+      // Of the sessions that are there though they ended, those of others say nothing: a server may keep them all.
+      if facts.hasUnseen { return .connectionsUnseen }
+      between = pause
+    }
     let isBroken = facts.breaks.contains { between.contains($0) }
     return isBroken || facts.breaks.count == Self.mostBreaks ? .serverMayHaveRestarted : nil
   }
@@ -281,10 +290,11 @@ struct BrokerJudge {
     let unknown: UndecidedReason? = servers.count < Self.mostServers ? nil : .tooMany
     let moment = Moment(entry.event.context)
     let reason =
-      entry.between.map {
-        doubt(ofSessionsAt: entry.server, between: $0, isOfPresence: entry.isOfPresence)
+      if case .messages = entry.basis {
+        doubt(of: entry.server)
+      } else {
+        doubt(of: entry.basis, at: entry.server)
       }
-      ?? doubt(of: entry.server)
     if let reason = reason ?? unknown ?? other {
       tally.leave(entry.rule, reason, entry.hearing, at: moment)
     } else if entry.isTakenBack, !entry.isPassed {

@@ -3,6 +3,16 @@ internal import RepriseCore
 /// Violations that hold only if nothing else in the file speaks against them: a copy of the message that comes later,
 /// or messages of publishers that are not in the capture.
 struct PendingFindings {
+  /// What a violation rests on, besides its connection.
+  enum Basis {
+    /// What clients published.
+    case messages
+    /// What an end made of a session that goes on, between its two connections.
+    case session(of: Peer, ClosedRange<Timestamp>)
+    /// That there was a session between two connections, which another one may have begun.
+    case presence(ClosedRange<Timestamp>)
+  }
+
   struct Entry {
     var rule: RuleIndex
     var event: Event
@@ -17,10 +27,7 @@ struct PendingFindings {
     var isTakenBack = false
     /// The QoS of that delivery: what comes at QoS 0 may overtake it, but not what was published later than it came.
     var copyQoS: UInt8 = 0
-    /// The time between two connections that it is about; nil where it is about messages.
-    var between: ClosedRange<Timestamp>?
-    /// Whether it is about there being a session, which another connection may have begun.
-    var isOfPresence = false
+    var basis = Basis.messages
     /// Whether another message has to show the same: one alone may be that of a publisher which is not in the capture and
     /// says the same, where nobody is to get the one that is.
     var needsAnother = false
@@ -77,19 +84,17 @@ struct PendingFindings {
     if isTakenBack, copyQoS > 0 { withCopies.insert(connection) }
   }
 
-  /// Keeps a violation about what a server knows of a session from the connection before, as far as there is room.
+  /// Keeps a violation about what an end knows of a session from the connection before, as far as there is room.
   ///
   /// What clients publish does not matter for it.
   mutating func add(
-    ofSession rule: MQTTRule, between: ClosedRange<Timestamp>, isOfPresence: Bool = false,
-    _ event: borrowing EventView,
+    _ rule: MQTTRule, by basis: Basis, _ event: borrowing EventView,
     _ hearing: Hearing, server: UInt64, _ tally: inout Tally, _ text: FindingText
   ) {
     guard entries.count < Self.maximum else { return tally.leave(rule, .tooMany, hearing) }
     var entry = Entry(
       rule, event, hearing, on: event.context.connection, key: 0, server: server, text)
-    entry.between = between
-    entry.isOfPresence = isOfPresence
+    entry.basis = basis
     entries.append(entry)
   }
 

@@ -17,6 +17,8 @@ struct Resumption {
   /// Whether each side sent a message that was not open.
   var clientIsPast = false
   var serverIsPast = false
+  /// Whether a side went on with a message that was not open either: then another connection was between.
+  var hasOthers = false
 
   /// The time between both connections.
   var pause: ClosedRange<Timestamp> { min(ended, moment.time)...moment.time }
@@ -35,6 +37,12 @@ extension BrokerJudge {
     let place = resumption.left[sender].firstIndex { $0.id == id && !$0.wasRepeated }
     defer { resumed[connection] = resumption }
     guard let place else {
+      if packet.type == .pubrel || packet.dup,
+        !resumption.left[sender].contains(where: { $0.id == id }), !state.hasUsed(id, of: sender)
+      {
+        resumption.hasOthers = true
+        noteUnseenConnection(of: state)
+      }
       if packet.type == .publish {
         if sender == .client {
           resumption.clientIsPast = true
@@ -164,16 +172,16 @@ extension BrokerJudge {
     }
   }
 
-  /// Holds against a side what it makes of a session that goes on: a server may have lost some of it meanwhile.
+  /// Holds against a side what it makes of a session that goes on: a server may have lost some of it meanwhile, and there
+  /// may have been a connection in between.
   private mutating func violate(
     _ rule: MQTTRule, of sender: Peer, _ resumption: Resumption, _ event: borrowing EventView,
     _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally,
     _ text: FindingText
   ) {
-    guard sender == .server else { return tally.violate(rule, event, hearing, text) }
     pending.add(
-      ofSession: rule, between: resumption.pause, event, hearing, server: state.identity.endpoint,
-      &tally, text)
+      rule, by: .session(of: sender, resumption.pause), event, hearing,
+      server: state.identity.endpoint, &tally, text)
   }
 
   private mutating func closeLeft(
@@ -190,7 +198,7 @@ extension BrokerJudge {
         .gap(of: sender)
       } else if message.mayBeAnswered {
         .crossedAnswer
-      } else if resumption.losses != losses {
+      } else if resumption.losses != losses || resumption.hasOthers {
         .connectionsUnseen
       } else if close.how == .endOfCapture {
         .endOfCapture
@@ -234,5 +242,13 @@ extension BrokerJudge {
       guard resumption.clientIsPast else { return false }
       return state.ending.client.disconnect != nil
     }
+  }
+}
+
+extension ConnectionState {
+  /// Whether a side has used an identifier on this connection.
+  fileprivate func hasUsed(_ id: UInt16, of sender: Peer) -> Bool {
+    sender == .client
+      ? exchanges.fromClient.used.contains(id) : exchanges.fromServer.used.contains(id)
   }
 }

@@ -187,7 +187,7 @@ extension BrokerJudge {
     let over = end.moment.time < asked ? end.moment.time : event.context.time
     for rule in Self.rulesOfAbsence(hearing.version) {
       pending.add(
-        ofSession: rule, between: over...max(over, event.context.time), isOfPresence: true, event,
+        rule, by: .presence(over...max(over, event.context.time)), event,
         hearing,
         server: state.identity.endpoint, &tally,
         FindingText(
