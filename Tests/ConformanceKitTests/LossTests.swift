@@ -96,13 +96,14 @@ struct LossTests {
     // What shows that the server has connections that are not in the capture, which may have been the client's.
     let behind = "a session that is there behind one that was clean, "
     let stray = behind + "in which comes what nothing asked for"
+    let again = behind + "in which the server sends again what it never sent"
     let others = behind + "at a server with clients that are not there"
     let ofPresence = [
       ("mqtt-3.1.1: ", ["3.1.2-6", "3.2.2-3"]), ("mqtt-5.0: ", ["3.1.2-6", "3.2.2-3", "4.1.0-2"]),
     ].flatMap { version, clauses in
       [
         (8, SessionChange.cut, stray), (8, .lost, stray), (8, .cut, others), (12, .cut, others),
-        (12, .forgotten, others),
+        (12, .forgotten, others), (9, .cut, again),
       ]
       .map { accused(clauses, $0.0, $0.1, version + $0.2) }
     }

@@ -168,6 +168,36 @@ extension SharedCase {
       [.absentSessionIsTold: (0, 0, 1, [8])]
     ) { $0.comeBack { $0.say(.server, "u", "1") } },
     SharedCase(
+      "a session that is there behind one that was clean, in which the client releases what it never sent",
+      [.absentSessionIsTold: (0, 0, 1, [8])]
+    ) {
+      $0.comeBack {
+        $0.acknowledge(.client, .pubrel, 3)
+        $0.acknowledge(.server, .pubcomp, 3)
+      }
+    },
+    SharedCase(
+      "a session that is there behind one that was clean, in which the server sends again what it never sent",
+      [.absentSessionIsTold: (0, 0, 1, [8])]
+    ) {
+      $0.comeBack {
+        $0.ask(1, "u")
+        $0.say(.server, "u", "1", qos: 1, id: 1, dup: true)
+      }
+    },
+    SharedCase(
+      "a session that is there behind one that was clean, in which the client releases what it sends",
+      in: [.v3_1_1], failed: [.absentSessionIsTold, .cleanStartEndsSession],
+      [.absentSessionIsTold: (1, 0, 0, [8])]
+    ) {
+      $0.comeBack {
+        $0.say(.client, "u", "1", qos: 2, id: 3)
+        $0.acknowledge(.server, .pubrec, 3)
+        $0.acknowledge(.client, .pubrel, 3)
+        $0.acknowledge(.server, .pubcomp, 3)
+      }
+    },
+    SharedCase(
       "a session that is there behind one that was clean, in which comes what that one asked for",
       in: [.v3_1_1], failed: [.absentSessionIsTold, .cleanStartEndsSession],
       [.absentSessionIsTold: (1, 0, 0, [10])]

@@ -33,15 +33,21 @@ extension BrokerJudge {
   ) {
     let connection = event.context.connection
     let sender = event.context.sender
-    guard var resumption = resumed[connection], let id = packet.packetID else { return }
+    guard let id = packet.packetID else { return }
+    let mayGoOn = packet.type == .pubrel || packet.dup
+    let goesOn = mayGoOn ? !state.hasUsed(id, of: sender) : false
+    guard var resumption = resumed[connection] else {
+      if goesOn, state.isNewSession == false {
+        noteStrange(packet, event.context, state, hearing, &tally)
+      }
+      return
+    }
     let place = resumption.left[sender].firstIndex { $0.id == id && !$0.wasRepeated }
     defer { resumed[connection] = resumption }
     guard let place else {
-      if packet.type == .pubrel || packet.dup,
-        !resumption.left[sender].contains(where: { $0.id == id }), !state.hasUsed(id, of: sender)
-      {
+      if goesOn, !resumption.left[sender].contains(where: { $0.id == id }) {
         resumption.hasOthers = true
-        noteUnseenConnection(of: state)
+        noteStrange(packet, event.context, state, hearing, &tally)
       }
       if packet.type == .publish {
         if sender == .client {
@@ -63,6 +69,19 @@ extension BrokerJudge {
       return
     }
     judge(packet, content, repeats: message, &resumption, event, state, hearing, &tally)
+  }
+
+  /// Takes note that a side of a session goes on with a message that it did not send on a connection in the capture, and so
+  /// sent on another one. A server may only hand on the DUP of the publisher.
+  private mutating func noteStrange(
+    _ packet: borrowing MQTTPacketView, _ context: EventContext, _ state: borrowing ConnectionState,
+    _ hearing: Hearing, _ tally: inout Tally
+  ) {
+    if context.sender == .server, packet.type == .publish {
+      takeBackPresence(context, hearing, &tally)
+    } else {
+      noteConnectionUnseen(context, state, hearing, &tally)
+    }
   }
 
   /// Judges a message that the server sends again in a session that it has called new: it had kept the old one, and what is

@@ -171,6 +171,13 @@ extension BrokerJudge {
       noteUnseenConnection(of: state)
       doubt(state.identity.endpoint, .connectionsUnseen)
     }
+    takeBackPresence(context, hearing, &tally)
+  }
+
+  /// Takes back that a session should not be there, as another connection began it.
+  mutating func takeBackPresence(
+    _ context: EventContext, _ hearing: Hearing, _ tally: inout Tally
+  ) {
     guard !pending.entries.isEmpty else { return }
     let rules = Self.rulesOfAbsence(hearing.version).map { $0.index(in: hearing.version) }
     for entry in pending.remove(rules, on: context.connection) {
