@@ -78,7 +78,7 @@ struct Wills {
     var isContested = false
   }
 
-  private var wills = FlatTable(limit: maximum, empty: Will())
+  private var wills = RowTable<Will>(limit: maximum)
   /// The last will of a client, and on a topic.
   private var ofClients = FlatTable(limit: maximum, empty: 0 as UInt64)
   private var ofTopics = FlatTable(limit: maximum, empty: 0 as UInt64)
@@ -96,8 +96,7 @@ struct Wills {
 
   /// Changes a will.
   mutating func change(_ content: UInt64, _ body: (inout Will) -> Void) {
-    guard wills.contains(content) else { return }
-    _ = wills.update(content) { will, _ in body(&will) }
+    wills.change(content, body)
   }
 
   /// The last will of a client.
@@ -111,7 +110,7 @@ struct Wills {
     _ held: Held, _ client: UInt64, _ topic: UInt64, _ connection: Int,
     _ change: (inout Will) -> Void
   ) {
-    let isKept = wills.update(held.content) { will, _ in
+    let isKept = wills.update(held.content, orElse: Will()) { will in
       will.client = client
       will.topic = topic
       will.connection = connection
