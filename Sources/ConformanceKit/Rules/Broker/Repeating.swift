@@ -71,8 +71,10 @@ extension BrokerJudge {
     judge(packet, content, repeats: message, &resumption, event, state, hearing, &tally)
   }
 
-  /// Takes note that a side of a session goes on with a message that it did not send on a connection in the capture, and so
-  /// sent on another one. A server may only hand on the DUP of the publisher: that says nothing of what others published.
+  /// Takes note that a side of a session goes on with a message that it did not send on a connection in the capture.
+  ///
+  /// It sent it on another one. A server may only hand on the DUP of the publisher: that says nothing of what others
+  /// published.
   private mutating func noteStrange(
     _ packet: borrowing MQTTPacketView, _ context: EventContext, _ state: borrowing ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
