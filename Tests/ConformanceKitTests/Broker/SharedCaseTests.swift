@@ -137,6 +137,40 @@ struct SharedCaseTests {
     }
   }
 
+  @Test("Repeats say nothing of connections that are missing where more were open than are kept")
+  func moreRepeatsThanAreKept() throws {
+    var script = Script(version: .v3_1_1)
+    func leave(_ client: String, _ connection: Int, _ count: UInt16, repeating: ClosedRange<UInt16>)
+    {
+      script.on(connection) {
+        $0.join(client, cleanStart: false)
+        for id in 1...count { $0.say(.client, "a", "\(client) \(id)", qos: 1, id: id) }
+        $0.close(.client)
+      }
+      script.on(connection + 1) {
+        $0.join(client, cleanStart: false, isPresent: true)
+        for id in repeating {
+          $0.say(.client, "a", "\(client) \(id)", qos: 1, id: id, dup: true)
+          $0.acknowledge(.server, .puback, id)
+        }
+        $0.say(.client, "a", "\(client) and more", qos: 1, id: count + 1)
+        $0.acknowledge(.server, .puback, count + 1)
+        $0.wait(1)
+        $0.finish()
+      }
+    }
+    leave("x", 5, 257, repeating: 1...257)
+    leave("y", 7, 257, repeating: 1...257)
+    leave("c", 9, 2, repeating: 2...2)
+    var judge = try ConformanceJudge(catalogue: .bundled())
+    judge.begin(file: "f")
+    for event in script.events { event.withView { judge.consume($0) } }
+    judge.endFile()
+    let failed = judge.report(toolVersion: "1").results.filter { $0.violated > 0 }
+    #expect(failed.map(\.clause.id) == ["MQTT-4.4.0-1"])
+    #expect(failed.map(\.violated) == [1])
+  }
+
   @Test("A connection that can't be read may be the one between two of a client, if it began then")
   func unreadConnections() throws {
     var script = Script(version: .v3_1_1)

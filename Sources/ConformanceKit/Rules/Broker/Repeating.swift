@@ -42,6 +42,8 @@ extension BrokerJudge {
       }
       return
     }
+    // Which of its messages are not known is not known either.
+    guard !resumption.left.isCut else { return }
     let place = resumption.left[sender].firstIndex { $0.id == id && !$0.wasRepeated }
     defer { resumed[connection] = resumption }
     guard let place else {
@@ -80,7 +82,7 @@ extension BrokerJudge {
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     if context.sender == .server, packet.type == .publish {
-      noteUnseenConnection(of: state)
+      if state.isContinued { noteUnseenConnection(of: state) }
       takeBackPresence(context, hearing, &tally)
     } else {
       noteConnectionUnseen(context, state, hearing, &tally)
@@ -186,7 +188,9 @@ extension BrokerJudge {
     _ close: Closing, _ event: borrowing EventView, _ state: borrowing ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
-    guard let resumption = resumed.removeValue(forKey: event.context.connection) else { return }
+    guard let resumption = resumed.removeValue(forKey: event.context.connection),
+      !resumption.left.isCut
+    else { return }
     for sender in Peer.allCases {
       for message in resumption.left[sender] where !message.wasRepeated {
         closeLeft(message, of: sender, resumption, close, event, state, hearing, &tally)

@@ -241,7 +241,7 @@ extension BrokerJudge {
       state.lossesBefore = end.losses
       absences[event.context.connection] = end.moment.time
     }
-    guard !rest.left.isEmpty, !rest.left.isCut else { return }
+    guard !rest.left.isEmpty else { return }
     resumed[event.context.connection] = Resumption(
       moment: Moment(event.context), before: before.connection, ended: end.moment.time,
       losses: end.losses, left: rest.left)
