@@ -226,6 +226,15 @@ extension SharedCase {
       }
     },
     SharedCase(
+      "a client's messages that do not come again, and it goes on by an identifier far behind the latest",
+      [.repeatsComeWithSession: (0, 0, 2, [9, 9])]
+    ) { $0.goOn(by: 19) { $0.wait(1) } },
+    SharedCase(
+      "a client's messages that do not come again, and it goes on by an identifier a little behind the latest",
+      in: [.v3_1_1], failed: [.repeatsComeWithSession],
+      [.repeatsComeWithSession: (2, 0, 0, [13, 13])]
+    ) { $0.goOn(by: 18) { $0.wait(1) } },
+    SharedCase(
       "a client's messages that do not come again, and one that it sent since does twice",
       in: [.v3_1_1], failed: [.repeatsComeWithSession],
       [.repeatsComeWithSession: (2, 0, 0, [14, 14])]
@@ -376,12 +385,12 @@ extension Script {
   }
 
   /// A client leaves two messages open, sends a third one in the session that goes on, and does something else.
-  fileprivate mutating func goOn(_ more: (inout Script) -> Void) {
+  fileprivate mutating func goOn(by id: UInt16 = 3, _ more: (inout Script) -> Void) {
     resume {
       $0.left()
     } then: {
-      $0.say(.client, "a", "3", qos: 1, id: 3)
-      $0.acknowledge(.server, .puback, 3)
+      $0.say(.client, "a", "3", qos: 1, id: id)
+      $0.acknowledge(.server, .puback, id)
       more(&$0)
     }
   }

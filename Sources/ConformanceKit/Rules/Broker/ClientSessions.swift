@@ -237,12 +237,17 @@ struct LeftMessages {
 
   var fromClient: [Message]
   var fromServer: [Message]
+  /// The identifiers of the latest messages, be they open or not.
+  let latestOfClient: UInt16
+  let latestOfServer: UInt16
   /// Whether there were more of them.
   let isCut: Bool
   private static let maximum = 256
 
   init(_ exchanges: borrowing ExchangingState) {
     let (client, server) = (exchanges.fromClient.entries, exchanges.fromServer.entries)
+    latestOfClient = exchanges.fromClient.latest
+    latestOfServer = exchanges.fromServer.latest
     isCut = client.count > Self.maximum || server.count > Self.maximum
     fromClient = client.prefix(Self.maximum).map(Message.init)
     fromServer = server.prefix(Self.maximum).map(Message.init)

@@ -14,11 +14,29 @@ struct Resumption {
   /// The order of the last message that each side sent again.
   var lastOfClient = -1
   var lastOfServer = -1
-  /// Whether each side sent a message that was not open.
-  var clientIsPast = false
-  var serverIsPast = false
+  /// The identifier of the first message of each side that was not open; nil where it sent none.
+  var firstOfClient: UInt16?
+  var firstOfServer: UInt16?
   /// Whether a side went on with a message that was not open either: then another connection was between.
   var hasOthers = false
+
+  /// Whether a side went on by an identifier that lies far behind its latest, by the steps between those that were open:
+  /// then it sent messages in between.
+  func skips(of sender: Peer) -> Bool {
+    let (first, latest) =
+      sender == .client
+      ? (firstOfClient, left.latestOfClient) : (firstOfServer, left.latestOfServer)
+    let open = left[sender].sorted { $0.order < $1.order }
+    guard let first, let widest = zip(open.dropFirst(), open).map({ $0.id &- $1.id }).max() else {
+      return false
+    }
+    // One that lies in front of it tells of a new count.
+    let step = first &- latest
+    return step < 0x8000 && Int(step) > Self.mostSteps * Int(widest)
+  }
+
+  /// So many of the widest steps may lie between two messages that follow each other.
+  private static let mostSteps = 16
 
   /// The time between both connections.
   var pause: ClosedRange<Timestamp> { min(ended, moment.time)...moment.time }
@@ -53,9 +71,9 @@ extension BrokerJudge {
       }
       if packet.type == .publish {
         if sender == .client {
-          resumption.clientIsPast = true
+          resumption.firstOfClient = resumption.firstOfClient ?? id
         } else {
-          resumption.serverIsPast = true
+          resumption.firstOfServer = resumption.firstOfServer ?? id
         }
       }
       return
@@ -224,7 +242,8 @@ extension BrokerJudge {
         .gap(of: sender)
       } else if message.mayBeAnswered {
         .crossedAnswer
-      } else if resumption.losses != losses || resumption.hasOthers {
+      } else if resumption.losses != losses || resumption.hasOthers || resumption.skips(of: sender)
+      {
         .connectionsUnseen
       } else if close.how == .endOfCapture {
         .endOfCapture
@@ -263,9 +282,9 @@ extension BrokerJudge {
     }
     guard close.time.nanoseconds(since: resumption.moment.time) > Self.soon else { return false }
     switch sender {
-    case .server: return resumption.serverIsPast
+    case .server: return resumption.firstOfServer != nil
     case .client:
-      guard resumption.clientIsPast else { return false }
+      guard resumption.firstOfClient != nil else { return false }
       return state.ending.client.disconnect != nil
     }
   }

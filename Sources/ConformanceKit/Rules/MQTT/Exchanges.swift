@@ -36,6 +36,8 @@ struct Exchanges {
   private(set) var open = PacketIDTable<Exchange>(limit: ConnectionState.maximumOpen)
   /// The identifiers that their sender has used.
   private(set) var used = UsedIdentifiers()
+  /// The identifier of the latest message; 0 before the first.
+  private(set) var latest: UInt16 = 0
   /// Whether a message came whose identifier could not be read.
   var hasUnreadID = false
   /// Whether an identifier was ever used again while it was open.
@@ -99,6 +101,7 @@ struct Exchanges {
   ) -> Bool {
     let mayBeAnswered = dup && open[id] == nil && used.contains(id)
     if used.insert(id) { hasGrown = true }
+    latest = id
     if open[id] != nil { hasRepeats = true }
     if var exchange = self[id], exchange.lost == nil {
       exchange.isRepeated = true
