@@ -30,12 +30,21 @@ extension RequestScript {
 }
 
 extension RequestScript.Answer {
+  /// The refusal, whose code clients read as a number.
+  private static func error(_ fields: ScriptFields) throws(SimulatorError) -> JSONValue? {
+    guard let error = fields.value("error") else { return nil }
+    guard error["code"]?.integer != nil else {
+      throw fields.error("error", "must have a code that is a whole number")
+    }
+    return error
+  }
+
   fileprivate init(_ value: JSONValue, path: String) throws(SimulatorError) {
     let fields = try ScriptFields(
       value, path: path, keys: ["service", "request", "faults", "after", "error", "content"])
     self.init(
       service: try fields.text("service") ?? "*", delay: try fields.seconds("after") ?? .zero,
-      error: fields.value("error"), content: fields.value("content"))
+      error: try Self.error(fields), content: fields.value("content"))
     requests = try Self.requests(fields)
     for element in try fields.elements("faults") {
       let names = RequestFault.allCases.map(\.rawValue)

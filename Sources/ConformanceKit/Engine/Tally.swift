@@ -72,6 +72,9 @@ struct Tally {
     causes.beginEvent()
   }
 
+  /// Takes note that something may be wrong with the current event, which its receiver saw.
+  mutating func suspect(_ event: borrowing EventView) { blamed.formUnion(Blame(event)) }
+
   /// Whether the conduct of an end is judged by a rule.
   /// - Parameters:
   ///   - rule: The rule.

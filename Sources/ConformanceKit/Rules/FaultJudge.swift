@@ -93,6 +93,10 @@ struct FaultJudge: Sendable {
       leaveOlderServer(hearing, &tally)
       return RuleSet()
     }
+    if event.context.isRebuilt, packet.missing == 0 {
+      leaveRebuilt(packet, event, hearing, &tally)
+      return RuleSet()
+    }
     let isWhole = packet.missing == 0 || Self.isWholeButForPayload(packet)
     if hearing.isReported { count(packet, isWhole: isWhole, event, hearing, &tally) }
     guard !isFaultless || type == .connect || type == .connack else { return RuleSet() }
@@ -162,6 +166,23 @@ struct FaultJudge: Sendable {
     guard packet.type == .publish, packet.qos == 0 || packet.packetID != nil else { return false }
     guard packet.version.rules.hasProperties else { return packet.topic.byteCount > 0 }
     return packet.hasProperties
+  }
+
+  /// Leaves all rules of a packet open that was put together from its fields: what was wrong with it is not in it.
+  private func leaveRebuilt(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    tally.suspect(event)
+    var places = ofFirstByte[Int(packet.header.firstByte)]
+    if packet.type == .connect { places.formUnion(ofConnect) }
+    while let place = places.popFirst() {
+      let rule = rules[place]
+      guard rule.sender == nil || rule.sender == event.context.sender,
+        rule.property.map(packet.propertySet.contains) ?? true
+      else { continue }
+      tally.leave(RuleIndex(value: base + place), .hidden, hearing)
+    }
   }
 
   /// Leaves all rules of a CONNACK open that a server of an earlier version may have sent.

@@ -11,7 +11,7 @@ enum InspectCommand: Command {
       """)
   private static let payloadWidth = OptionSpec(
     name: "payload-width", value: "COUNT",
-    help: "The most characters of a payload in a line for people: 60 (default) to 65536.")
+    help: "The most characters of a payload in a line for people, 1 to 65536: 60 (default).")
   private static let mostEvents = OptionSpec(
     name: "most-events", value: "COUNT",
     help: "The most events of a page: 100000 (default), which any browser moves through with ease.")

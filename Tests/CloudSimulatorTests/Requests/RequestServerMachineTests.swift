@@ -140,6 +140,11 @@ import Testing
     (#"{"answer":[]}"#, #"answer is no key here; did you mean "answers"?"#),
     (#"{"answers":[{"faults":["dupe"]}]}"#, "answers[0].faults[0] is no fault"),
     (#"{"answers":[{"faults":[1]}]}"#, "answers[0].faults[0] is no fault"),
+    (
+      #"{"answers":[{"error":{"code":"2"}}]}"#,
+      "answers[0].error must have a code that is a whole number"
+    ),
+    (#"{"answers":[{"error":2}]}"#, "answers[0].error must have a code that is a whole number"),
     (#"{"answers":[{"request":[]}]}"#, "answers[0].request must have whole numbers"),
     (#"{"answers":[{"request":0}]}"#, "answers[0].request must be a whole number"),
     (#"{"answers":[{"after":-1}]}"#, "answers[0].after must be a number of seconds"),

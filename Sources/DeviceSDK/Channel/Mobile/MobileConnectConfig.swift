@@ -12,7 +12,7 @@ public struct MobileConnectConfig: Sendable, Hashable {
   public var autoSelectChannelHost = false
   /// Whether the server has to show a certificate that the authority has signed.
   public var isCheckChannelRootCrt = true
-  /// The path of a file with the authority's certificate; nil takes the bundled one.
+  /// The path of a file with the authority's certificate; nil takes those that the system trusts.
   public var channelRootCrtFile: String?
   /// Which address to ask for the host.
   public var serverUrlForAutoSelectChannel: String?
