@@ -1,4 +1,5 @@
 import Foundation
+import RepriseCore
 import Testing
 
 @Suite struct InspectCommandTests {
@@ -36,6 +37,30 @@ import Testing
       let expected =
         "{\"file\":\"-\",\"frame\":\(index + 2)," + line.dropFirst("{\"frame\":1,".count)
       #expect(index < lines.count && lines[index] == expected)
+    }
+  }
+
+  @Test("A packet whose bytes may tell a secret is read back as one whose faults are not known")
+  func withholdsWhatIsWrong() throws {
+    let capture = URL(filePath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "Recordings/field/activemq/connect-reserved-flag.v311.pcapng").path
+    func verdicts(_ file: String) throws -> [String: [String]] {
+      let result = try RepriseProcess.run(["conform", "trace", "--format", "json", file])
+      let clauses = try JSONValue.read(Array(result.output.utf8))["clauses"]?.elements ?? []
+      return Dictionary(grouping: clauses) { $0["verdict"]?.text ?? "" }
+        .mapValues { $0.compactMap { $0["id"]?.text } }
+    }
+    let broken = ["MQTT-3.1.2-3", "MQTT-3.1.4-1", "MQTT-4.8.0-1"]
+    #expect(try verdicts(capture)["failed"] == broken)
+    for (words, failed, undecided) in [([], nil, 21), (["--show-secrets"], broken, nil)]
+      as [([String], [String]?, Int?)]
+    {
+      let lines = try RepriseProcess.run(["inspect", "--format", "jsonl", capture] + words).output
+      let read = try verdicts(try scratch.write(lines, to: "read.jsonl").path)
+      #expect(read["failed"] == failed)
+      #expect(read["inconclusive"]?.count == undecided)
+      #expect(read["passed"]?.contains { broken.contains($0) } == false)
     }
   }
 
