@@ -36,6 +36,10 @@ struct MQTTChain: StreamChain {
   /// Whether a packet says who sent it: only clients subscribe, only servers answer that.
   private(set) var isFromClient = false
   private(set) var isFromServer = false
+  /// The latest acknowledgement of four bytes, and whether the next packet was the same: four bytes over and over, as in
+  /// many payloads, prove nothing.
+  private var acknowledgement: UInt32?
+  private var isPeriodic = false
 
   /// No packet larger than this is believed where none is expected.
   static let largest = 16 << 20
@@ -66,7 +70,9 @@ struct MQTTChain: StreamChain {
 
   func proves(isExact: Bool) -> Bool { weight >= 3 || (weight >= 1 && isExact) }
 
-  var provesAnywhere: Bool { packets >= 3 || (packets == 2 && weight >= 6) }
+  var provesAnywhere: Bool {
+    !isPeriodic && (packets >= 3 || (packets == 2 && weight >= 6))
+  }
 
   /// Takes the packet at the end; false when there is no complete one.
   private mutating func step(_ bytes: RawSpan) -> Bool {
@@ -105,6 +111,7 @@ struct MQTTChain: StreamChain {
     layouts = fitting
     packets += 1
     weight += Self.weight(of: header.type)
+    compare(packet, header.type)
     end += header.packetSize
     switch header.type {
     case .connect, .subscribe, .unsubscribe, .pingreq: isFromClient = true
@@ -112,6 +119,19 @@ struct MQTTChain: StreamChain {
     default: break
     }
     return true
+  }
+
+  /// Looks whether an acknowledgement is the one before it.
+  private mutating func compare(_ packet: RawSpan, _ type: MQTTPacketType) {
+    let isAcknowledgement =
+      switch type {
+      case .puback, .pubrec, .pubrel, .pubcomp, .unsuback: packet.byteCount == 4
+      default: false
+      }
+    let bytes = isAcknowledgement ? packet.unsafeLoadUnaligned(as: UInt32.self) : nil
+    if bytes != nil, bytes == acknowledgement { isPeriodic = true }
+    acknowledgement = bytes
+    if isPeriodic { weight = 0 }
   }
 
   private static func isFaultless(

@@ -4,7 +4,9 @@ import Wire
 ///
 /// A frame has no mark of its own: two bytes of any binary protocol can look like its header. So what
 /// counts is that one frame ends where the next one begins, that all of them are masked or none is,
-/// that fragments follow their rules, and that text is text.
+/// that fragments follow their rules, and that text is text. Under a mask a payload of few bytes over and over, such as
+/// zeros, is four bytes over and over, which may be headers that lead from one to the next: what repeats headers with
+/// their keys proves nothing.
 struct WebSocketChain: StreamChain {
   /// The number of complete frames.
   private(set) var frames = 0
@@ -22,6 +24,9 @@ struct WebSocketChain: StreamChain {
   private var isMessageOpen: Bool?
   private var text: UTF8Validator?
   private var hasClosed = false
+  /// The two latest headers that are masked, and whether one came again: then the run proves nothing.
+  private var latest: (WebSocketFrameHeader?, WebSocketFrameHeader?)
+  private var isPeriodic = false
 
   /// No frame larger than this is believed where none is expected.
   private static let largest: UInt64 = 16 << 20
@@ -98,10 +103,22 @@ struct WebSocketChain: StreamChain {
       return false
     }
     frames += 1
+    end += size
+    compare(header)
+    guard !isPeriodic else { return true }
     if Self.isSolid(header) { solid += 1 }
     weight += Self.weight(of: header, payload)
-    end += size
     return true
+  }
+
+  /// Looks whether a header is one of the two before it; a key of zeros may stand in all of them.
+  private mutating func compare(_ header: WebSocketFrameHeader) {
+    guard header.maskingKey ?? 0 != 0 else { return }
+    if header == latest.0 || header == latest.1 {
+      isPeriodic = true
+      (solid, weight) = (0, 0)
+    }
+    latest = (header, latest.0)
   }
 
   private func isPlausible(_ firstByte: UInt8) -> Bool {

@@ -85,4 +85,16 @@ import Wire
     stream.take(rest.span.bytes, Self.arrival)
     #expect(stream.find(.v3, isFinal: false)?.skipped == 0)
   }
+
+  @Test("The same acknowledgement over and over, as a payload may be, begins no packets")
+  func periodicAcknowledgements() {
+    for (bytes, isFound) in [
+      ((0..<256).flatMap { _ in [0x40, 2, 1, 0x30] as [UInt8] }, false),
+      ((0..<64).flatMap { [0x40, 2, 1, UInt8($0)] as [UInt8] }, true),
+    ] {
+      var stream = StreamResynchronizer<MQTTChain>(offset: 0)
+      stream.take(bytes.span.bytes, Self.arrival)
+      #expect((stream.find(.both, isFinal: true)?.skipped == 0) == isFound)
+    }
+  }
 }

@@ -39,4 +39,25 @@ import Wire
       #expect(chain.isBroken == isBroken && chain.frames == (isBroken ? 0 : 1))
     }
   }
+
+  /// What a mask makes of one byte over and over is four bytes over and over.
+  @Test("Headers that come again with their keys prove nothing, other ones do")
+  func periodic() {
+    // Frames of 8, 16 and 252 bytes, one by one and two by two.
+    let runs: [[UInt8]] = [
+      [0x82, 0x82, 0x11, 0x22], [0x82, 0x8A, 0x11, 0x22], [0x00, 0xF6, 0x12, 0x34],
+      [0x01, 0x82, 0x31, 0x32, 0x00, 0x82, 0x33, 0x34],
+    ].map { period in (0..<1_024).flatMap { _ in period } }
+    for run in runs {
+      for start in 0..<8 {
+        let chain = WebSocketChain(run.span.bytes, from: start, hint: true)
+        #expect(chain.isBroken || !chain.proves(isExact: true) && !chain.provesAnywhere)
+      }
+    }
+    let keys: [UInt32] = [0x1122_3344, 0x5566_7788, 0x99AA_BBCC]
+    let frames = keys.flatMap { WebSocketFrame(.binary, [1, 2], maskingKey: $0).encoded() }
+    #expect(WebSocketChain(frames.span.bytes, from: 0, hint: true).proves(isExact: false))
+    let unkeyed = keys.flatMap { _ in WebSocketFrame(.binary, [1, 2], maskingKey: 0).encoded() }
+    #expect(WebSocketChain(unkeyed.span.bytes, from: 0, hint: true).proves(isExact: false))
+  }
 }
