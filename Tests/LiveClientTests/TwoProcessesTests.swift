@@ -33,7 +33,8 @@ import Testing
         let refusal = await #expect(throws: ChannelError.self) { try await gone.publish("/a") }
         #expect(refusal?.kind == .network)
         #expect(gone.statistics.lostConnections == UInt64(configuration.kickLimit))
-        #expect(left.statistics.lostConnections < UInt64(configuration.kickLimit))
+        // They drop each other by turns; one that lasted for a while begins a new count.
+        #expect(left.statistics.lostConnections <= gone.statistics.lostConnections)
         // Stopped, the other one makes room.
         try await left.stop()
         try await gone.start()
