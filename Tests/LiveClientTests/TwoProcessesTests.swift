@@ -33,7 +33,7 @@ import Testing
         let refusal = await #expect(throws: ChannelError.self) { try await gone.publish("/a") }
         #expect(refusal?.kind == .network)
         #expect(gone.statistics.lostConnections == UInt64(configuration.kickLimit))
-        // They drop each other by turns; one that lasted for a while begins a new count.
+        // They drop each other by turns. On a busy machine a loss may be no kick: by a reset, or beyond the window.
         #expect(left.statistics.lostConnections <= gone.statistics.lostConnections)
         // Stopped, the other one makes room.
         try await left.stop()
