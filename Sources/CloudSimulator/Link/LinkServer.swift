@@ -21,13 +21,15 @@ public final class LinkServer: Sendable {
   /// - Parameters:
   ///   - rules: How it behaves.
   ///   - options: How it connects.
-  ///   - backOff: How long it waits before it connects again.
+  ///   - backOff: How long it waits before it connects again; as it stands 1, 2, 4, … 60 seconds.
+  ///   - retryLimit: How many attempts in a row may be in vain before it gives up; nil is any number.
   public init(
     _ rules: LinkServiceRules = LinkServiceRules(),
     options: ConnectOptions = ConnectOptions(clientID: "link-server"),
-    backOff: CloudBackOff = CloudBackOff()
+    backOff: BackOff = BackOff(jitterPercent: 0), retryLimit: Int? = nil
   ) {
-    runner = ServiceRunner(LinkServiceMachine(rules), options: options, backOff: backOff)
+    runner = ServiceRunner(
+      LinkServiceMachine(rules), options: options, backOff: backOff, retryLimit: retryLimit)
   }
 
   /// How it behaves from now on.

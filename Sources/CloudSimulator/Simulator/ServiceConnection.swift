@@ -22,64 +22,55 @@ struct ServiceConnection<Service: BrokerService>: Sendable {
     case finish
   }
 
-  private enum Phase {
-    case idle
-    case connecting
-    case subscribing(ClientAction.ID)
-    case online
-    case backingOff(until: Timestamp)
-  }
-
   private let options: ConnectOptions
-  private let backOff: CloudBackOff
+  private let rules: ConnectionKeeper.Rules
   var service: Service
-  private var phase = Phase.idle
+  private var keeper: ConnectionKeeper
+  private var subscribing: ClientAction.ID?
   private var lastID: UInt32 = 0
-  private var failures = 0
   /// What the service is to be told as soon as there is a connection.
   private var commands: [Service.Input] = []
 
-  init(_ service: Service, options: ConnectOptions, backOff: CloudBackOff) {
+  init(_ service: Service, options: ConnectOptions, backOff: BackOff, retryLimit: Int?) {
     self.service = service
     self.options = options
-    self.backOff = backOff
+    // A broker answers when it can: what waits for it is the command, which ends when the user says so.
+    rules = ConnectionKeeper.Rules(
+      connectTimeout: nil, closeTimeout: .zero, backOff: backOff, retryLimit: retryLimit)
+    keeper = Self.keeper(rules)
+  }
+
+  private static func keeper(_ rules: ConnectionKeeper.Rules) -> ConnectionKeeper {
+    ConnectionKeeper(rules, random: SeededGenerator(seed: 0))
   }
 
   /// When the connection wants to be asked again; what the service has to say waits for it.
-  var deadline: Timestamp? {
-    switch phase {
-    case .idle, .connecting, .subscribing: nil
-    case .online: service.deadline
-    case .backingOff(let time): time
-    }
-  }
+  var deadline: Timestamp? { keeper.link == .open ? service.deadline : keeper.deadline }
 
   mutating func command(_ command: Service.Input) { commands.append(command) }
 
   mutating func handle(_ input: Input, now: Timestamp) -> [Output] {
     switch input {
     case .started:
-      failures = 0
-      return connect()
+      // The connection of a run before was closed with it.
+      keeper = Self.keeper(rules)
+      return follow(keeper.start(now) ?? [], now)
     case .received(let event): return receive(event, now)
     case .refused(let action, let error):
       // What can't be sent is lost, as it is on its way through a network.
       guard case .connect = action.kind else { return [] }
-      return wait(error.message, now)
+      return follow(keeper.noteRefusal(error, now), now)
     }
   }
 
   private mutating func receive(_ event: ClientEvent, _ now: Timestamp) -> [Output] {
     switch event {
-    case .connected:
-      let id = nextID()
-      phase = .subscribing(id)
-      return [.perform(ClientAction(id, .subscribe(service.filters.map { Subscription($0) })))]
+    case .connected: return follow(keeper.noteConnected(now), now)
     case .subscribed(let id, let granted): return noteGranted(id, granted, now)
     case .message(let message):
-      guard case .online = phase else { return [] }
+      guard keeper.link == .open else { return [] }
       return tell([.received(message)], now)
-    case .closed(let reason): return noteClosed(reason, now)
+    case .closed(let reason): return follow(keeper.noteClosed(reason, now), now)
     case .deadline, .woken: return pass(now)
     case .ended: return [.finish]
     case .failed(_, let failure):
@@ -94,7 +85,7 @@ struct ServiceConnection<Service: BrokerService>: Sendable {
   private mutating func noteGranted(
     _ id: ClientAction.ID, _ granted: [QoS?], _ now: Timestamp
   ) -> [Output] {
-    guard case .subscribing(id) = phase else { return [] }
+    guard id == subscribing, case .restoring = keeper.link else { return [] }
     // A client may have asked for less in several filters; none of them is refused.
     let refused = zip(service.filters, granted).filter { $0.1 == nil }.map(\.0)
     let optional = Set(service.optionalFilters)
@@ -102,46 +93,47 @@ struct ServiceConnection<Service: BrokerService>: Sendable {
       let filters = service.filters.filter { !optional.contains($0) }.joined(separator: " or ")
       return [.fail(SimulatorError(.notSubscribed, "the broker refuses \(filters)"))]
     }
-    phase = .online
-    failures = 0
-    return (refused.isEmpty ? [] : [.lack(refused)]) + tell(Service.greetings, now) + pass(now)
+    return (refused.isEmpty ? [] : [.lack(refused)]) + follow(keeper.noteRestored(), now)
   }
 
   /// Does what is due by now.
   private mutating func pass(_ now: Timestamp) -> [Output] {
-    switch phase {
-    case .idle, .connecting, .subscribing: return []
-    case .backingOff(let time): return time <= now ? connect() : []
-    case .online:
-      defer { commands = [] }
-      return tell([.timePassed] + commands, now)
-    }
+    guard keeper.link == .open else { return follow(keeper.expire(now), now) }
+    defer { commands = [] }
+    return tell([.timePassed] + commands, now)
   }
 
   // MARK: The connection
 
-  private mutating func connect() -> [Output] {
-    phase = .connecting
-    return [.perform(ClientAction(nextID(), .connect(options)))]
+  /// Does what the keeper of the connection wants.
+  private mutating func follow(_ steps: [ConnectionKeeper.Step], _ now: Timestamp) -> [Output] {
+    var outputs: [Output] = []
+    for step in steps {
+      switch step {
+      case .connect: outputs.append(.perform(ClientAction(nextID(), .connect(options))))
+      case .restore:
+        let id = nextID()
+        subscribing = id
+        let filters = service.filters.map { Subscription($0) }
+        outputs.append(.perform(ClientAction(id, .subscribe(filters))))
+      case .opened:
+        keeper.noteSignOfLife()
+        outputs += tell(Service.greetings, now) + pass(now)
+      case .down(let reason, isFinal: true): outputs.append(.fail(error(reason)))
+      case .down, .disconnect, .stopped: break
+      }
+    }
+    return outputs
   }
 
-  private mutating func noteClosed(_ reason: ClientEvent.Closed, _ now: Timestamp) -> [Output] {
-    if case .refused = reason, !reason.mayPass {
-      phase = .idle
-      return [.fail(SimulatorError(.refused, "\(reason)"))]
+  /// Why there will be no connection.
+  private func error(_ reason: ConnectionKeeper.Reason) -> SimulatorError {
+    if case .closed(let closed) = reason, case .refused = closed, !closed.mayPass {
+      return SimulatorError(.refused, "\(closed)")
     }
-    return wait("\(reason)", now)
-  }
-
-  private mutating func wait(_ reason: String, _ now: Timestamp) -> [Output] {
-    failures += 1
-    guard let delay = backOff.delay(after: failures) else {
-      phase = .idle
-      let message = "the broker was not reached in \(failures) attempts: \(reason)"
-      return [.fail(SimulatorError(.unreachable, message))]
-    }
-    phase = .backingOff(until: now.advanced(by: delay))
-    return []
+    let attempts = keeper.failedAttempts + 1
+    return SimulatorError(
+      .unreachable, "the broker was not reached in \(attempts) attempts: \(reason)")
   }
 
   // MARK: The service

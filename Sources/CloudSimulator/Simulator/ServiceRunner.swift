@@ -12,8 +12,9 @@ final class ServiceRunner<Service: BrokerService>: Sendable {
 
   private let state: Mutex<State>
 
-  init(_ service: Service, options: ConnectOptions, backOff: CloudBackOff) {
-    let connection = ServiceConnection(service, options: options, backOff: backOff)
+  init(_ service: Service, options: ConnectOptions, backOff: BackOff, retryLimit: Int?) {
+    let connection = ServiceConnection(
+      service, options: options, backOff: backOff, retryLimit: retryLimit)
     state = Mutex(State(connection: connection))
   }
 

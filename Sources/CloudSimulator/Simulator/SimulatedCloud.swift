@@ -27,13 +27,15 @@ public final class SimulatedCloud: Sendable {
   ///   - broker: The broker, if it is in process; it is told to drop connections and to refuse
   ///     subscriptions when the script says so.
   ///   - options: How it connects.
-  ///   - backOff: How long it waits before it connects again.
+  ///   - backOff: How long it waits before it connects again; as it stands 1, 2, 4, … 60 seconds.
+  ///   - retryLimit: How many attempts in a row may be in vain before it gives up; nil is any number.
   public init(
     _ script: CloudScript = CloudScript(), broker: InProcessBroker? = nil,
     options: ConnectOptions = ConnectOptions(clientID: "cloud-simulator"),
-    backOff: CloudBackOff = CloudBackOff()
+    backOff: BackOff = BackOff(jitterPercent: 0), retryLimit: Int? = nil
   ) {
-    runner = ServiceRunner(CloudMachine(script), options: options, backOff: backOff)
+    runner = ServiceRunner(
+      CloudMachine(script), options: options, backOff: backOff, retryLimit: retryLimit)
     self.script = script
     self.broker = broker
   }

@@ -24,8 +24,8 @@ public final class LogFile: Sendable {
   /// Opens a file, or creates it; what is in it stays.
   /// - Parameters:
   ///   - path: The file.
-  ///   - limit: How large it may get, in KiB, from 1; a link's configuration names one from 128 to 1024:
-  ///     ``LinkConfiguration/logFileSizeInKB``.
+  ///   - limit: How large it may get, in KiB, from 1; ``LinkConfiguration/logToFile(_:level:)`` takes the
+  ///     configuration's.
   /// - Throws: `DataClientError.Code.notRecorded` when it can't be written to.
   public init(_ path: String, limitInKB limit: Int = 1_024) throws(DataClientError) {
     self.path = path

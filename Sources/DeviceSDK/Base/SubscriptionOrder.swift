@@ -5,12 +5,12 @@ import RepriseCore
 /// The cloud takes them in the order in which they were sent, and what came last holds (MQTT 3.1.1 sections 3.8.4 and
 /// 3.10.4). Nothing is to rely on a filter behind an UNSUBSCRIBE that is not answered, as it is gone or will be,
 /// but one that is refused (MQTT 5.0 section 3.11.3) has changed nothing.
-struct SubscriptionOrder<Owner: Comparable & Sendable>: Sendable {
+struct SubscriptionOrder: Sendable {
   /// What a filter is after an answer.
   struct Outcome {
     let filter: String
     /// For whom the cloud has it; nil when nothing is to rely on it.
-    let owner: Owner?
+    let owner: Grant.Owner?
   }
 
   /// A packet about one filter, and how far it is.
@@ -18,13 +18,13 @@ struct SubscriptionOrder<Owner: Comparable & Sendable>: Sendable {
     /// SUBSCRIBE was sent.
     case asked
     /// SUBSCRIBE was granted.
-    case granted(Owner)
+    case granted(Grant.Owner)
     /// UNSUBSCRIBE was sent.
     case takingBack
     /// UNSUBSCRIBE was acknowledged.
     case takenBack
     /// Nothing was sent: who has it needs it no longer, and leaves it to another.
-    case left(Owner)
+    case left(Grant.Owner)
 
     var isAnswered: Bool {
       switch self {
@@ -34,7 +34,7 @@ struct SubscriptionOrder<Owner: Comparable & Sendable>: Sendable {
     }
 
     /// For whom the cloud has the filter behind it; who asked for more has it.
-    func owner(behind owner: Owner?) -> Owner? {
+    func owner(behind owner: Grant.Owner?) -> Grant.Owner? {
       switch self {
       case .asked: owner
       case .granted(let new): owner.map { max($0, new) } ?? new
@@ -47,10 +47,10 @@ struct SubscriptionOrder<Owner: Comparable & Sendable>: Sendable {
   /// The packets about one filter from the first that is not answered.
   private struct Course {
     /// For whom the cloud had it before them.
-    var former: Owner?
+    var former: Grant.Owner?
     var steps: [(action: ClientAction.ID?, step: Step)] = []
 
-    var owner: Owner? { steps.reduce(former) { $1.step.owner(behind: $0) } }
+    var owner: Grant.Owner? { steps.reduce(former) { $1.step.owner(behind: $0) } }
 
     /// Forgets packets that nothing before them can change any more.
     mutating func settle() {
@@ -72,7 +72,9 @@ struct SubscriptionOrder<Owner: Comparable & Sendable>: Sendable {
   ///   - filter: One of its filters.
   ///   - action: The SUBSCRIBE.
   ///   - owner: For whom the cloud has the filter by now.
-  mutating func noteSubscribe(_ filter: String, _ action: ClientAction.ID, former owner: Owner?) {
+  mutating func noteSubscribe(
+    _ filter: String, _ action: ClientAction.ID, former owner: Grant.Owner?
+  ) {
     append(.asked, filter, action, former: owner)
   }
 
@@ -81,7 +83,9 @@ struct SubscriptionOrder<Owner: Comparable & Sendable>: Sendable {
   ///   - filter: One of its filters.
   ///   - action: The UNSUBSCRIBE.
   ///   - owner: For whom the cloud has the filter by now.
-  mutating func noteUnsubscribe(_ filter: String, _ action: ClientAction.ID, former owner: Owner?) {
+  mutating func noteUnsubscribe(
+    _ filter: String, _ action: ClientAction.ID, former owner: Grant.Owner?
+  ) {
     append(.takingBack, filter, action, former: owner)
   }
 
@@ -91,7 +95,9 @@ struct SubscriptionOrder<Owner: Comparable & Sendable>: Sendable {
   ///   - owner: For whom the cloud has the filter by now.
   ///   - new: To whom it is left.
   /// - Returns: What the filter is now.
-  mutating func noteLeft(_ filter: String, former owner: Owner?, to new: Owner) -> Outcome {
+  mutating func noteLeft(_ filter: String, former owner: Grant.Owner?, to new: Grant.Owner)
+    -> Outcome
+  {
     var course = courses[filter] ?? Course(former: owner)
     course.steps.append((nil, .left(new)))
     return settle(course, filter)
@@ -106,7 +112,7 @@ struct SubscriptionOrder<Owner: Comparable & Sendable>: Sendable {
   }
 
   private mutating func append(
-    _ step: Step, _ filter: String, _ action: ClientAction.ID, former owner: Owner?
+    _ step: Step, _ filter: String, _ action: ClientAction.ID, former owner: Grant.Owner?
   ) {
     courses[filter, default: Course(former: owner)].steps.append((action, step))
     filters[action, default: []].append(filter)
@@ -117,7 +123,7 @@ struct SubscriptionOrder<Owner: Comparable & Sendable>: Sendable {
   ///   - action: The SUBSCRIBE.
   ///   - owners: For whom each of its filters was granted; nil when it was refused.
   /// - Returns: What its filters are now; none when it is not one of those under way.
-  mutating func noteGranted(_ action: ClientAction.ID, _ owners: [Owner?]) -> [Outcome] {
+  mutating func noteGranted(_ action: ClientAction.ID, _ owners: [Grant.Owner?]) -> [Outcome] {
     let answered = filters.removeValue(forKey: action) ?? []
     return answered.enumerated().map { index, filter in
       let owner = owners.indices.contains(index) ? owners[index] : nil

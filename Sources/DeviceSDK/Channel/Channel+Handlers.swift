@@ -159,12 +159,3 @@ extension Result where Failure == ChannelError {
     return error
   }
 }
-
-extension ChannelStateMachine {
-  /// What ended a call, as an error of the channel.
-  static func error(for error: any Error) -> ChannelError {
-    if let error = error as? ChannelError { return error }
-    if let error = error as? DataClientError { return Self.error(for: error) }
-    return ChannelError(.network, "the channel was closed", underlying: error)
-  }
-}

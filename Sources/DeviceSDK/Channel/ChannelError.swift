@@ -1,62 +1,16 @@
-/// Why a call of the channel failed: the class of the error, and what the cloud said.
-public struct ChannelError: Error, Sendable {
-  /// The class of the error.
-  public enum Kind: Int, Sendable, Hashable, CaseIterable {
-    /// The caller or the SDK is wrong: a bad topic, a bad configuration, a call at the wrong time.
-    case client = 4201
-    /// There is no connection, it was lost, or nobody answered in time.
-    case network = 4101
-    /// The gateway refused, or answered with something that is no answer.
-    case gateway = 4102
-    /// The cloud answered with a code other than 200.
-    case business = 4103
-    /// The login token, or the identity of the connection, is not accepted.
-    case login = 4001
-  }
+/// Why a call of the channel failed.
+public typealias ChannelError = DeviceError<ChannelErrorKind>
 
-  /// The class of the error; with ``cloudCode`` the only part that programs should compare.
-  public var kind: Kind
-  /// The code of the cloud, of its CONNACK or of its SUBACK, if one of them is the reason.
-  public var cloudCode: Int?
-  /// What is wrong, for people.
-  public var message: String
-  /// The error inside: what the cloud said, or what the transport said.
-  public var underlying: (any Error)?
-
-  /// Creates an error.
-  /// - Parameters:
-  ///   - kind: The class of the error.
-  ///   - message: What is wrong, for people; never a secret.
-  ///   - cloudCode: The code of the cloud.
-  ///   - underlying: The error inside.
-  public init(
-    _ kind: Kind, _ message: String, cloudCode: Int? = nil, underlying: (any Error)? = nil
-  ) {
-    self.kind = kind
-    self.message = message
-    self.cloudCode = cloudCode
-    self.underlying = underlying
-  }
-}
-
-extension ChannelError: CustomStringConvertible {
-  /// The class, the cloud's code and the message.
-  public var description: String {
-    guard let cloudCode else { return "\(kind.rawValue): \(message)" }
-    return "\(kind.rawValue)/\(cloudCode): \(message)"
-  }
-}
-
-/// What the cloud said when it refused a request.
-public struct CloudError: Error, Sendable, Hashable {
-  /// The code of the reply.
-  public var code: Int
-  /// The message of the reply.
-  public var message: String
-
-  /// Creates an error.
-  public init(code: Int, message: String) {
-    self.code = code
-    self.message = message
-  }
+/// The class of an error of the channel.
+public enum ChannelErrorKind: Int, DeviceErrorKind, CaseIterable {
+  /// The caller or the SDK is wrong: a bad topic, a bad configuration, a call at the wrong time.
+  case client = 4201
+  /// There is no connection, it was lost, or nobody answered in time.
+  case network = 4101
+  /// The gateway refused, or answered with something that is no answer.
+  case gateway = 4102
+  /// The cloud answered with a code other than 200.
+  case business = 4103
+  /// The login token, or the identity of the connection, is not accepted.
+  case login = 4001
 }

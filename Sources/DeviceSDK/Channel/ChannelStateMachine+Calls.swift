@@ -55,7 +55,7 @@ extension ChannelStateMachine {
 
   /// Fails all that waits for an answer on the connection.
   mutating func failOpenCalls(_ error: ChannelError) {
-    subscribing = [:]
+    replies.forgetSubscribing()
     heldBack = [:]
     for (id, call) in openCalls {
       switch call {

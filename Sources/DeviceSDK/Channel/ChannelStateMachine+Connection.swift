@@ -179,7 +179,7 @@ extension ChannelStateMachine {
   /// Nothing that was sent on the connection is answered any more.
   private mutating func forgetActions() {
     actions.purposes = [:]
-    order = SubscriptionOrder<Grant.Owner>()
+    order = SubscriptionOrder()
   }
 
   private mutating func forgetSubscriptions() {

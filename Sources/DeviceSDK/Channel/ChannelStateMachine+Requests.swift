@@ -31,10 +31,10 @@ extension ChannelStateMachine {
     guard case .invoking(var invocation) = calls[id], let identity else { return }
     if invocation.attempt > 0 { setTimeout(of: id, invocation) }
     var requestID = takeRequestID()
-    while waiting[invocation.replyTopic]?[requestID] != nil { requestID = takeRequestID() }
+    while replies.isInUse(requestID) { requestID = takeRequestID() }
     invocation.phase = .waiting(id: requestID)
     calls[id] = .invoking(invocation)
-    waiting[invocation.replyTopic, default: [:]][requestID] = id
+    replies.noteSent(id, id: requestID, on: invocation.replyTopic)
     let payload = ChannelEnvelope.request(
       id: requestID, clientID: identity.clientID, params: invocation.request.params,
       options: invocation.request.options)
@@ -49,23 +49,10 @@ extension ChannelStateMachine {
   mutating func close(
     _ invocation: OpenInvocation, _ id: CallID, _ outcome: ReplyMemory.Outcome
   ) {
-    forgetRequestID(of: invocation, outcome)
-    subscribing[invocation.replyTopic]?.requests.removeAll { $0 == id }
-    if subscribing[invocation.replyTopic]?.requests.isEmpty == true {
-      subscribing[invocation.replyTopic] = nil
-    }
+    replies.noteEnd(of: invocation.phase, on: invocation.replyTopic, outcome)
+    replies.leave(invocation.replyTopic, id)
     noteAccountEnd(invocation.topic)
     if let filter = invocation.dependsOn { release(filter) }
-  }
-
-  private mutating func forgetRequestID(
-    of invocation: OpenInvocation, _ outcome: ReplyMemory.Outcome
-  ) {
-    guard case .waiting(let requestID) = invocation.phase else { return }
-    let topic = invocation.replyTopic
-    waiting[topic]?[requestID] = nil
-    if waiting[topic]?.isEmpty == true { waiting[topic] = nil }
-    memory.remember(topic: topic, id: requestID, outcome)
   }
 
   // MARK: Messages
@@ -74,9 +61,7 @@ extension ChannelStateMachine {
     statistics.messages &+= 1
     keeper.noteSignOfLife()
     guard let topics else { return }
-    let mayBeReply =
-      (!waiting.isEmpty && waiting[message.topic] != nil) || memory.knows(topic: message.topic)
-    if mayBeReply, takeReply(message) { return }
+    if replies.expects(message.topic), takeReply(message) { return }
     if !sweeps.isEmpty, takeRetained(message) { return }
     if topics.isOwn(message.topic) {
       let prefixLength = topics.down.utf8.count
@@ -93,20 +78,20 @@ extension ChannelStateMachine {
       log(.warning, .call, "what came on \(topic) is no reply")
       return false
     }
-    if let id = waiting[topic]?[envelope.id], case .invoking(let invocation) = calls[id] {
+    switch replies.reply(envelope.id, on: topic) {
+    case .awaited(let id):
+      guard case .invoking(let invocation) = calls[id] else { return false }
       answer(id, invocation, envelope, message.payload)
       return true
-    }
-    switch memory.outcome(topic: topic, id: envelope.id) {
-    case .answered:
+    case .again:
       statistics.duplicateReplies &+= 1
       log(.debug, .call, "request \(envelope.id) was answered again on \(topic)")
       return true
-    case .abandoned:
+    case .late:
       statistics.lateReplies &+= 1
       log(.info, .call, "request \(envelope.id) was answered too late on \(topic)")
       return true
-    case nil:
+    case .unknown:
       statistics.unknownReplies &+= 1
       log(.info, .call, "a reply on \(topic) has the unknown id \(envelope.id)")
       return false
@@ -138,7 +123,7 @@ extension ChannelStateMachine {
     _ id: CallID, _ invocation: OpenInvocation, for delay: Duration
   ) {
     var invocation = invocation
-    forgetRequestID(of: invocation, .answered)
+    replies.noteEnd(of: invocation.phase, on: invocation.replyTopic, .answered)
     invocation.phase = .pausing
     invocation.attempt += 1
     calls[id] = .invoking(invocation)

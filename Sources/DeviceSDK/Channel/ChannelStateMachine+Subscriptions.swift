@@ -91,7 +91,7 @@ extension ChannelStateMachine {
   }
 
   /// Takes over what answers say of filters.
-  mutating func settle(_ outcomes: [SubscriptionOrder<Grant.Owner>.Outcome]) {
+  mutating func settle(_ outcomes: [SubscriptionOrder.Outcome]) {
     for outcome in outcomes { setOwner(outcome.owner, of: outcome.filter) }
   }
 
@@ -139,9 +139,6 @@ extension ChannelStateMachine {
     if isGranted { complete(id) } else { fail(id, Self.refusedSubscription) }
   }
 
-  private static let refusedSubscription = ChannelError(
-    .gateway, "the cloud does not grant the subscription", cloudCode: 0x80)
-
   // MARK: Reply topics
 
   /// Sees to it that a request's reply will come; false while that is not sure yet.
@@ -157,11 +154,10 @@ extension ChannelStateMachine {
     {
       return (cover.filter, true)
     }
-    if subscribing[topic] == nil {
-      let action = sendSubscription(topic, for: .subscribeReply(topic))
-      subscribing[topic] = ReplySubscription(action: action, requests: [])
+    if !replies.isSubscribing(to: topic) {
+      replies.noteSubscribe(topic, sendSubscription(topic, for: .subscribeReply(topic)))
     }
-    subscribing[topic]?.requests.append(id)
+    replies.wait(id, for: topic)
     return (topic, false)
   }
 
@@ -173,15 +169,14 @@ extension ChannelStateMachine {
     }
     // It may have been taken back since: who waits now has sent a SUBSCRIBE behind that.
     guard isGranted(topic) else { return }
-    for id in subscribing.removeValue(forKey: topic)?.requests ?? [] { send(id) }
+    for id in replies.takeGranted(topic) { send(id) }
   }
 
   /// Fails the requests that wait for a SUBSCRIBE of their reply topic, but not those that have sent another since.
   mutating func failRequests(
     waitingFor action: ClientAction.ID, _ topic: String, _ error: ChannelError
   ) {
-    guard subscribing[topic]?.action == action else { return }
-    for id in subscribing.removeValue(forKey: topic)?.requests ?? [] { fail(id, error) }
+    for id in replies.takeRefused(topic, action) { fail(id, error) }
   }
 
   /// One request less depends on a filter.
@@ -226,5 +221,28 @@ extension ChannelStateMachine {
   private func isSubscribingToAll(by filter: String) -> Bool {
     isEverything(filter)
       && actions.purposes.values.contains { if case .subscribeAll = $0 { true } else { false } }
+  }
+}
+
+// MARK: Retained messages
+
+extension ChannelStateMachine {
+  static func topics(_ topics: [String]) -> Value { .topics(topics) }
+
+  var endOfSweep: String { topics?.endOfSweep ?? "" }
+
+  func isHeard(_ topic: String) -> Bool {
+    grants.contains { $0.owner == .application && $0.matcher?.matches(topic) == true }
+  }
+
+  mutating func findRetained(_ filter: ChannelTopic, _ id: CallID) {
+    guard let topics = connectedTopics(for: id),
+      let filter = completed(
+        for: id, { () throws(ChannelError) in try topics.publishFilter(for: filter) }),
+      let matcher = TopicFilter(filter.text)
+    else { return }
+    calls[id] = .sweeping
+    deadlines.set(time.advanced(by: configuration.callTimeout), for: id)
+    sweep(matcher, id)
   }
 }

@@ -4,7 +4,7 @@ package import RepriseCore
 /// out.
 ///
 /// It waits for nothing and reads no clock, so that every time-out is reached at once in a test.
-package struct ChannelStateMachine: CallKeeper, ConnectionOwner {
+package struct ChannelStateMachine: CloudMachine {
   /// What the application can ask for.
   package enum Call: Sendable {
     /// Open the connection, and keep it open; completed when it is.
@@ -96,7 +96,7 @@ package struct ChannelStateMachine: CallKeeper, ConnectionOwner {
   package typealias Output = MachineOutput<Value, Effect, ChannelError>
 
   /// What an open action is for.
-  enum Purpose {
+  enum Purpose: CloudPurpose {
     case connect
     case disconnect
     case subscribeAll
@@ -111,8 +111,13 @@ package struct ChannelStateMachine: CallKeeper, ConnectionOwner {
     case sweepEnd(CallID, String)
     /// An UNSUBSCRIBE, for a call of the application or for none.
     case unsubscribe(CallID?)
+
+    static var takingBack: Self { .unsubscribe(nil) }
   }
 
+  typealias ErrorKind = ChannelErrorKind
+
+  static let subject = "channel"
   static var done: Value { .done }
 
   let configuration: ChannelConfiguration
@@ -132,17 +137,15 @@ package struct ChannelStateMachine: CallKeeper, ConnectionOwner {
   var calls: [CallID: OpenCall] = [:]
   var deadlines = DeadlineQueue()
   var nextRequestID: UInt32
-  var waiting: [String: [String: CallID]] = [:]
-  var subscribing: [String: ReplySubscription<CallID>] = [:]
+  var replies = ReplyBook<CallID>()
   var grants: [Grant] = []
-  var order = SubscriptionOrder<Grant.Owner>()
+  var order = SubscriptionOrder()
   /// How many calls of the application that ask for a filter are not completed.
   var wishes: [String: Int] = [:]
   /// What the first connection has without having been asked for it on this channel.
   var adopted: [Grant] = []
   var dependents: [String: Int] = [:]
   var heldBack: [String: [CallID]] = [:]
-  var memory = ReplyMemory()
   /// What is being found out of retained messages.
   var sweeps: [CallID: RetainedSweep] = [:]
 

@@ -1,3 +1,5 @@
+import RepriseCore
+
 /// How far a channel's connection is, in more steps than ``ChannelState`` tells applications.
 package enum ChannelPhase: String, Sendable, Hashable, CaseIterable {
   /// Not started, stopped, or given up.

@@ -7,11 +7,6 @@ enum GatewayOwner: Sendable, Hashable {
   init(_ subdevice: Subdevice?) { self = subdevice.map { .line($0) } ?? .gateway }
 }
 
-/// That the cloud has a filter, whosever it is.
-enum GatewayGrant: Sendable, Comparable {
-  case given
-}
-
 /// Filters, each with all whose it is.
 ///
 /// A gateway has thousands of lines with several filters each: what is of one line, and whose a filter is,

@@ -168,7 +168,7 @@ extension GatewayStateMachine {
   }
 
   private mutating func failAll(_ error: GatewayError, isFinal: Bool) {
-    subscribing = [:]
+    replies.forgetSubscribing()
     for id in operations.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
       finish(id, .failure(error))
     }
@@ -187,7 +187,7 @@ extension GatewayStateMachine {
   /// Nothing that was sent on the connection is answered any more.
   private mutating func forgetActions() {
     actions.purposes = [:]
-    order = SubscriptionOrder<GatewayGrant>()
+    order = SubscriptionOrder()
   }
 
   mutating func finishStop() {

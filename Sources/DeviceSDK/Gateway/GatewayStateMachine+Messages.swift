@@ -42,7 +42,7 @@ extension GatewayStateMachine {
       return deliver(message, device)
     }
     let named = device == topics.gateway ? envelope.subdevices : [device]
-    if let id = envelope.id.flatMap({ waiting[$0] }), let request = requests[id],
+    if let id = envelope.id.flatMap({ replies.request($0) }), let request = requests[id],
       named.isEmpty || !Set(named).isDisjoint(with: request.subdevices)
     {
       // Which of several it is about, the error itself says.

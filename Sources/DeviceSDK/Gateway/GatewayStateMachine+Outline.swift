@@ -1,3 +1,5 @@
+import RepriseCore
+
 extension GatewayStateMachine: OutlinedMachine {
   package var outline: MachineOutline {
     var outline = MachineOutline()

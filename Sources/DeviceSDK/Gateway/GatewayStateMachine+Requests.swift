@@ -70,7 +70,7 @@ extension GatewayStateMachine {
     let requestID = takeRequestID()
     request.phase = .waiting(id: requestID)
     requests[id] = request
-    waiting[requestID] = id
+    replies.noteSent(id, id: requestID, on: request.replyTopic)
     let payload = request.envelope.request(id: requestID, params: request.params)
     perform(
       .publish(Message(topic: request.topic, payload: payload, qos: request.qos)),
@@ -82,7 +82,7 @@ extension GatewayStateMachine {
     while true {
       let id = String(nextRequestID)
       nextRequestID &+= 1
-      if waiting[id] == nil { return id }
+      if !replies.isInUse(id) { return id }
     }
   }
 
@@ -114,8 +114,8 @@ extension GatewayStateMachine {
     _ id: RequestID, _ request: OpenRequest, _ outcome: ReplyMemory.Outcome, for delay: Duration
   ) {
     var request = request
-    forgetRequestID(of: request, outcome)
-    leaveReplyTopic(of: request, id)
+    replies.noteEnd(of: request.phase, on: request.replyTopic, outcome)
+    replies.leave(request.replyTopic, id)
     request.phase = .pausing
     request.attempt += 1
     requests[id] = request
@@ -158,17 +158,9 @@ extension GatewayStateMachine {
     _ request: OpenRequest, _ id: RequestID, _ outcome: ReplyMemory.Outcome
   ) {
     deadlines.set(nil, for: .request(id))
-    forgetRequestID(of: request, outcome)
-    leaveReplyTopic(of: request, id)
+    replies.noteEnd(of: request.phase, on: request.replyTopic, outcome)
+    replies.leave(request.replyTopic, id)
     release([request.replyTopic])
-  }
-
-  private mutating func forgetRequestID(
-    of request: OpenRequest, _ outcome: ReplyMemory.Outcome
-  ) {
-    guard case .waiting(let requestID) = request.phase else { return }
-    waiting[requestID] = nil
-    memory.remember(topic: request.replyTopic, id: requestID, outcome)
   }
 
   // MARK: Replies
@@ -179,20 +171,20 @@ extension GatewayStateMachine {
     guard topic.utf8.suffix(6).elementsEqual("_reply".utf8),
       let envelope = ChannelEnvelope(parsing: message.payload)
     else { return false }
-    if let id = waiting[envelope.id], let request = requests[id], request.replyTopic == topic {
+    switch replies.reply(envelope.id, on: topic) {
+    case .awaited(let id):
+      guard let request = requests[id] else { return false }
       answer(id, request, envelope)
       return true
-    }
-    switch memory.outcome(topic: topic, id: envelope.id) {
-    case .answered:
+    case .again:
       counted.duplicateReplies &+= 1
       log(.debug, .call, "request \(envelope.id) was answered again on \(topic)")
       return true
-    case .abandoned:
+    case .late:
       counted.lateReplies &+= 1
       log(.info, .call, "request \(envelope.id) was answered too late on \(topic)")
       return true
-    case nil:
+    case .unknown:
       guard grants.contains(topic), !wishes.contains(topic) else { return false }
       counted.unknownReplies &+= 1
       log(.info, .call, "a reply on \(topic) has the unknown id \(envelope.id)")

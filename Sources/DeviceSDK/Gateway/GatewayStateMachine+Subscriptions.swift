@@ -73,8 +73,11 @@ extension GatewayStateMachine {
     }
   }
 
-  func grant(of filter: String) -> GatewayGrant? {
-    grants.contains(filter) ? .given : nil
+  func isGranted(_ filter: String) -> Bool { grants.contains(filter) }
+
+  /// For whom the cloud has a filter, to the order of packets: whose it is in detail is in ``grants``.
+  private func grant(of filter: String) -> Grant.Owner? {
+    isGranted(filter) ? .application : nil
   }
 
   mutating func unsubscribe(_ filter: FullTopic, for subdevice: Subdevice?, _ id: CallID) {
@@ -188,7 +191,7 @@ extension GatewayStateMachine {
   mutating func noteGranted(_ action: ClientAction.ID, _ granted: [QoS?]) {
     keeper.noteSignOfLife()
     guard let purpose = actions.close(action) else { return }
-    let outcomes = order.noteGranted(action, granted.map { $0 == nil ? nil : .given })
+    let outcomes = order.noteGranted(action, granted.map { $0 == nil ? nil : .application })
     let isGranted = granted.first.flatMap { $0 } != nil
     switch purpose {
     case .restore(let filters): noteRestored(filters, granted)
@@ -214,7 +217,7 @@ extension GatewayStateMachine {
   }
 
   private mutating func noteCallAnswered(
-    _ id: CallID, _ outcome: SubscriptionOrder<GatewayGrant>.Outcome, _ isGranted: Bool
+    _ id: CallID, _ outcome: SubscriptionOrder.Outcome, _ isGranted: Bool
   ) {
     let isGiven = isGranted && outcome.owner != nil
     guard case .subscribing(let subscribing) = calls[id] else {
@@ -239,20 +242,16 @@ extension GatewayStateMachine {
     }
   }
 
-  static let refusedSubscription = GatewayError(
-    .gateway, "the cloud does not grant the subscription", cloudCode: 0x80)
-
   // MARK: Reply topics
 
   /// Sees to it that a request's reply will come; false while that is not sure yet.
   mutating func isReplyTopicReady(of request: OpenRequest, _ id: RequestID) -> Bool {
     let topic = request.replyTopic
     if grants.contains(topic) { return true }
-    if subscribing[topic] == nil {
-      let action = ask(for: [topic], for: .subscribeReply(topic))
-      subscribing[topic] = ReplySubscription(action: action, requests: [])
+    if !replies.isSubscribing(to: topic) {
+      replies.noteSubscribe(topic, ask(for: [topic], for: .subscribeReply(topic)))
     }
-    subscribing[topic]?.requests.append(id)
+    replies.wait(id, for: topic)
     return false
   }
 
@@ -264,7 +263,7 @@ extension GatewayStateMachine {
     }
     // It may have been taken back since: who waits now has sent a SUBSCRIBE behind that.
     guard isGiven else { return }
-    let ids = subscribing.removeValue(forKey: topic)?.requests ?? []
+    let ids = replies.takeGranted(topic)
     let isForNobody = ids.isEmpty && isOfNoLine(topic)
     grants.insert(topic, of: isForNobody ? nil : home(of: topic))
     for id in ids { send(id) }
@@ -281,18 +280,27 @@ extension GatewayStateMachine {
   mutating func failRequests(
     waitingFor action: ClientAction.ID, _ topic: String, _ error: GatewayError
   ) {
-    guard subscribing[topic]?.action == action else { return }
-    for id in subscribing.removeValue(forKey: topic)?.requests ?? [] {
-      finish(id, .failure(error))
-    }
+    for id in replies.takeRefused(topic, action) { finish(id, .failure(error)) }
+  }
+}
+
+// MARK: Retained messages
+
+extension GatewayStateMachine {
+  static func topics(_ topics: [String]) -> Value { .topics(topics) }
+
+  /// The topic whose UNSUBSCRIBE marks the end of a sweep.
+  package var endOfSweep: String { topics.endOfSweep }
+
+  func isHeard(_ topic: String) -> Bool {
+    grants.filters.contains { TopicFilter($0)?.matches(topic) == true }
   }
 
-  /// A request does not wait for its reply topic any more.
-  mutating func leaveReplyTopic(of request: OpenRequest, _ id: RequestID) {
-    guard case .subscribing = request.phase else { return }
-    subscribing[request.replyTopic]?.requests.removeAll { $0 == id }
-    if subscribing[request.replyTopic]?.requests.isEmpty == true {
-      subscribing[request.replyTopic] = nil
-    }
+  mutating func findRetained(_ filter: FullTopic, _ id: CallID) {
+    guard isConnected(for: id) else { return }
+    guard let matcher = TopicFilter(filter.text) else { return fail(id, Self.noFilter(filter)) }
+    calls[id] = .sweeping
+    setTimer(.call(id), in: configuration.callTimeout)
+    sweep(matcher, id)
   }
 }

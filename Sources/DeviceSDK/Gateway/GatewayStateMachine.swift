@@ -4,14 +4,14 @@ package import RepriseCore
 /// to be done comes out.
 ///
 /// It waits for nothing and reads no clock, so that every time-out is reached at once in a test.
-package struct GatewayStateMachine: CallKeeper, ConnectionOwner {
+package struct GatewayStateMachine: CloudMachine {
   /// What the machine takes in.
   package typealias Input = MachineInput<Call>
   /// What the machine gives out.
   package typealias Output = MachineOutput<Value, Effect, GatewayError>
 
   /// What an open action is for.
-  enum Purpose {
+  enum Purpose: CloudPurpose {
     case connect
     case disconnect
     case restore([String])
@@ -25,6 +25,8 @@ package struct GatewayStateMachine: CallKeeper, ConnectionOwner {
     case sweepEnd(CallID, String)
     /// Nobody waits for it.
     case nothing
+
+    static var takingBack: Self { .nothing }
   }
 
   /// What a connection had before this gateway took it over.
@@ -44,6 +46,9 @@ package struct GatewayStateMachine: CallKeeper, ConnectionOwner {
     case restoring
   }
 
+  typealias ErrorKind = GatewayErrorKind
+
+  static let subject = "gateway"
   static var done: Value { .done }
 
   let configuration: GatewayConfiguration
@@ -60,8 +65,7 @@ package struct GatewayStateMachine: CallKeeper, ConnectionOwner {
   var nextRequestID: UInt32
   var lastRequest: UInt64 = 0
   var requests: [RequestID: OpenRequest] = [:]
-  var waiting: [String: RequestID] = [:]
-  var memory = ReplyMemory()
+  var replies = ReplyBook<RequestID>()
   /// What is being found out of retained messages.
   var sweeps: [CallID: RetainedSweep] = [:]
 
@@ -71,10 +75,9 @@ package struct GatewayStateMachine: CallKeeper, ConnectionOwner {
   var grants = GatewayFilters()
   /// What the application has subscribed to, for the gateway and for lines.
   var wishes = GatewayFilters()
-  var subscribing: [String: ReplySubscription<RequestID>] = [:]
   /// What the first connection has without this gateway's having asked for it; nil once it has it.
   var adopted: Adopted?
-  var order = SubscriptionOrder<GatewayGrant>()
+  var order = SubscriptionOrder()
 
   var lines: [Subdevice: Line] = [:]
   var accesses: [ConnectionID: SubdeviceAccess] = [:]

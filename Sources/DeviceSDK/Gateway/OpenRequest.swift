@@ -30,16 +30,6 @@ struct OpenRequest {
     case codesAndSilence
   }
 
-  /// How far it is.
-  enum Phase {
-    /// The reply topic is not granted yet.
-    case subscribing
-    /// It was sent with an id.
-    case waiting(id: String)
-    /// The next try comes later.
-    case pausing
-  }
-
   let topic: String
   let envelope: GatewayEnvelope
   var params: JSONValue
@@ -49,7 +39,7 @@ struct OpenRequest {
   let purpose: Purpose
   var persistence: Persistence
   let timeout: Duration
-  var phase = Phase.subscribing
+  var phase = RequestPhase.subscribing
   /// How many tries there were before this one.
   var attempt = 0
   /// Whether a try before had no answer, so that the cloud may have done what it asked for.

@@ -1,3 +1,5 @@
+public import RepriseCore
+
 /// How a link behaves, and who it is.
 ///
 /// Values out of their range are taken as the nearest that is in it; the fields show what is meant.
@@ -27,7 +29,7 @@ public struct LinkConfiguration: Sendable, Hashable {
   }
   /// Where log entries go.
   public var log = DeviceLog()
-  /// How large a log file may get, in KiB, 128 to 1024: `LogFile(path, limitInKB: configuration.logFileSizeInKB)`.
+  /// How large the file of ``logToFile(_:level:)`` may get, in KiB, 128 to 1024.
   public var logFileSizeInKB = 1_024 {
     didSet { logFileSizeInKB = min(max(logFileSizeInKB, 128), 1_024) }
   }
@@ -72,6 +74,17 @@ public struct LinkConfiguration: Sendable, Hashable {
   public static func makeSessionID() -> String {
     let digits = String(UInt64.random(in: .min ... .max), radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  /// Has log entries written to a file, which gets no larger than ``logFileSizeInKB`` says.
+  /// - Parameters:
+  ///   - path: The file; what is in it stays.
+  ///   - level: The least important entries that are written.
+  /// - Throws: `DataClientError.Code.notRecorded` when it can't be written to.
+  public mutating func logToFile(
+    _ path: String, level: DeviceLog.Level = .info
+  ) throws(DataClientError) {
+    log = DeviceLog(level: level, to: try LogFile(path, limitInKB: logFileSizeInKB))
   }
 
   /// Checks what can be checked without a network.

@@ -1,3 +1,5 @@
+public import RepriseCore
+
 /// How requests are sent, and how their connection is kept.
 public struct RequestConfiguration: Sendable {
   /// What to do with a request that is made before the connection is open.

@@ -19,55 +19,44 @@ struct RecorderMachine: Sendable {
     case fail(RecorderError)
   }
 
-  private enum Phase: Hashable {
-    case idle
-    case connecting(until: Timestamp)
-    case subscribing(ClientAction.ID, until: Timestamp)
-    case recording
-    /// The server kept silent; the end of the connection is awaited.
-    case givingUp
-    case waiting(until: Timestamp)
-  }
-
   /// A connection that lives shorter is one more failure in a row: two clients of one name would
   /// throw each other out for ever.
   private static let shortLife: Duration = .seconds(10)
-  private static let longestDelay: Duration = .seconds(60)
 
   private let plan: RecorderPlan
-  private var phase = Phase.idle
+  private var keeper: ConnectionKeeper
+  private var subscribing: ClientAction.ID?
   private var lastID: UInt32 = 0
   /// When recording is over.
   private var end: Timestamp?
   /// When the next file begins.
   private var nextFile: Timestamp?
   private var hasBeenConnected = false
-  private var failures = 0
   /// When the connection will have lived long enough to count as a success.
   private var provenAt: Timestamp?
 
   /// How many messages came.
   private(set) var messages = 0
 
-  init(_ plan: RecorderPlan) { self.plan = plan }
+  init(_ plan: RecorderPlan) {
+    self.plan = plan
+    // Who records wants what comes after a broker's maintenance, too; only the first try must not fail.
+    let rules = ConnectionKeeper.Rules(
+      connectTimeout: plan.patience, closeTimeout: plan.patience,
+      backOff: BackOff(jitterPercent: 0), givesUpWhenRefused: false)
+    keeper = ConnectionKeeper(rules, random: SeededGenerator(seed: 0))
+  }
 
   /// Whether there is a connection that is to be closed in good order.
   var isOpen: Bool {
-    switch phase {
-    case .idle, .waiting: false
-    case .connecting, .subscribing, .recording, .givingUp: true
+    switch keeper.link {
+    case .idle, .identifying, .backingOff, .ended: false
+    case .connecting, .restoring, .open, .closing: true
     }
   }
 
   /// When the machine wants to be asked again.
-  var deadline: Timestamp? {
-    let own: Timestamp? =
-      switch phase {
-      case .idle, .recording, .givingUp: nil
-      case .connecting(let time), .subscribing(_, let time), .waiting(let time): time
-      }
-    return [own, end, nextFile].compactMap { $0 }.min()
-  }
+  var deadline: Timestamp? { [keeper.deadline, end, nextFile].compactMap { $0 }.min() }
 
   /// Takes in one thing that happened.
   /// - Parameters:
@@ -78,8 +67,8 @@ struct RecorderMachine: Sendable {
     switch input {
     case .started:
       end = plan.duration.map(now.advanced(by:))
-      return connect(now)
-    case .refused(let error): return closed(.lost(error.message), now)
+      return follow(keeper.start(now) ?? [], now)
+    case .refused(let error): return follow(keeper.noteRefusal(error, now), now)
     case .received(let event): return received(event, now)
     }
   }
@@ -89,19 +78,15 @@ struct RecorderMachine: Sendable {
     case .connected:
       if !hasBeenConnected { nextFile = plan.fileInterval.map(now.advanced(by:)) }
       hasBeenConnected = true
-      guard !plan.subscriptions.isEmpty else {
-        phase = .recording
-        provenAt = now.advanced(by: Self.shortLife)
-        return [.tell(.connected), .tell(.listening)]
-      }
-      let id = nextID()
-      phase = .subscribing(id, until: now.advanced(by: plan.patience))
-      return [.tell(.connected), .perform(ClientAction(id, .subscribe(plan.subscriptions)))]
+      return [.tell(.connected)] + follow(keeper.noteConnected(now), now)
     case .subscribed(let id, let granted): return subscribed(id, granted, now)
     case .message, .text, .binary:
       messages += 1
       return messages == plan.messageCount ? [.end(.count)] : []
-    case .closed(let reason): return closed(reason, now)
+    case .closed(let reason):
+      if let provenAt, provenAt <= now { keeper.noteSignOfLife() }
+      provenAt = nil
+      return follow(keeper.noteClosed(reason, now), now)
     case .deadline, .woken: return pass(now)
     case .ended: return [.end(.world)]
     case .unsubscribed, .published, .failed, .response: return []
@@ -111,15 +96,13 @@ struct RecorderMachine: Sendable {
   private mutating func subscribed(
     _ id: ClientAction.ID, _ granted: [QoS?], _ now: Timestamp
   ) -> [Output] {
-    guard case .subscribing(id, _) = phase else { return [] }
+    guard id == subscribing, case .restoring = keeper.link else { return [] }
     var lowered: [Subscription] = []
     for (wanted, granted) in zip(plan.subscriptions, granted) {
       guard let granted else { return [.fail(.notSubscribed(filter: wanted.filter))] }
       if granted < wanted.qos { lowered.append(Subscription(wanted.filter, qos: granted)) }
     }
-    phase = .recording
-    provenAt = now.advanced(by: Self.shortLife)
-    return [.tell(.subscribed(lowered: lowered))]
+    return [.tell(.subscribed(lowered: lowered))] + follow(keeper.noteRestored(), now)
   }
 
   /// Does what is due by now.
@@ -134,43 +117,51 @@ struct RecorderMachine: Sendable {
       nextFile = plan.fileInterval.map(now.advanced(by:))
       outputs.append(.startNextFile)
     }
-    switch phase {
-    case .idle, .recording, .givingUp: break
-    case .connecting(let time), .subscribing(_, let time):
-      guard time <= now else { break }
-      phase = .givingUp
-      outputs.append(.perform(ClientAction(nextID(), .disconnect)))
-    case .waiting(let time):
-      if time <= now { outputs += connect(now) }
-    }
-    return outputs
+    return outputs + follow(keeper.expire(now), now)
   }
 
   // MARK: The connection
 
-  private mutating func connect(_ now: Timestamp) -> [Output] {
-    phase = .connecting(until: now.advanced(by: plan.patience))
-    return [.perform(ClientAction(nextID(), .connect(plan.options)))]
-  }
-
-  private mutating func closed(_ reason: ClientEvent.Closed, _ now: Timestamp) -> [Output] {
-    var reason = reason
-    if phase == .givingUp {
-      reason = .lost("the server did not answer within \(plan.patience.components.seconds) s")
+  /// Does what the keeper of the connection wants.
+  private mutating func follow(_ steps: [ConnectionKeeper.Step], _ now: Timestamp) -> [Output] {
+    var outputs: [Output] = []
+    for step in steps {
+      switch step {
+      case .connect: outputs.append(perform(.connect(plan.options)))
+      case .disconnect: outputs.append(perform(.disconnect))
+      case .restore where plan.subscriptions.isEmpty:
+        outputs += [.tell(.listening)] + follow(keeper.noteRestored(), now)
+      case .restore:
+        outputs.append(perform(.subscribe(plan.subscriptions)))
+        subscribing = ClientAction.ID(rawValue: lastID)
+      case .opened: provenAt = now.advanced(by: Self.shortLife)
+      case .down(let reason, _): outputs.append(noteDown(closed(reason), now))
+      case .stopped: break
+      }
     }
-    phase = .idle
-    guard hasBeenConnected else { return [.fail(.notConnected(reason))] }
-    guard plan.reconnects else { return [.fail(.lost(reason))] }
-    if let provenAt, provenAt <= now { failures = 0 }
-    provenAt = nil
-    failures += 1
-    let delay = min(.seconds(1 << min(failures - 1, 6)), Self.longestDelay)
-    phase = .waiting(until: now.advanced(by: delay))
-    return [.tell(.lost(reason, retryAfter: delay))]
+    return outputs
   }
 
-  private mutating func nextID() -> ClientAction.ID {
+  private func noteDown(_ reason: ClientEvent.Closed, _ now: Timestamp) -> Output {
+    guard hasBeenConnected else { return .fail(.notConnected(reason)) }
+    guard plan.reconnects else { return .fail(.lost(reason)) }
+    let until = keeper.deadline ?? now
+    return .tell(.lost(reason, retryAfter: .nanoseconds(until.nanoseconds(since: now))))
+  }
+
+  /// Why there is no connection, in the words of a client.
+  private func closed(_ reason: ConnectionKeeper.Reason) -> ClientEvent.Closed {
+    switch reason {
+    case .closed(let closed), .oscillation(let closed): closed
+    case .refused(let error): .lost(error.message)
+    case .timedOut: .lost("the server did not answer within \(plan.patience.components.seconds) s")
+    case .failed(let failure): .lost("\(failure)")
+    case .stopped, .ended: .byUser
+    }
+  }
+
+  private mutating func perform(_ kind: ClientAction.Kind) -> Output {
     lastID &+= 1
-    return ClientAction.ID(rawValue: lastID)
+    return .perform(ClientAction(ClientAction.ID(rawValue: lastID), kind))
   }
 }

@@ -109,7 +109,7 @@ import Testing
   @Test func givesUpAfterAsManyAttemptsAsAreAllowed() async throws {
     let broker = InProcessBroker()
     broker.refuseConnections(code: 3, count: 100)
-    let server = LinkServer(backOff: CloudBackOff(limit: 3))
+    let server = LinkServer(retryLimit: 3)
     let error = await #expect(throws: SimulatorError.self) {
       try await server.run(on: broker.client(named: "server"))
     }

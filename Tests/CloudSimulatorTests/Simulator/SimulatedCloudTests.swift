@@ -141,7 +141,7 @@ import Testing
     let broker = InProcessBroker()
     broker.refuseConnections(code: 3, count: 100)
     let start = broker.now
-    let cloud = SimulatedCloud(backOff: CloudBackOff(limit: 8))
+    let cloud = SimulatedCloud(retryLimit: 8)
     let error = await #expect(throws: SimulatorError.self) {
       try await cloud.run(on: broker.client(named: "cloud"))
     }

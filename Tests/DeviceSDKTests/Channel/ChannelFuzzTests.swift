@@ -79,7 +79,7 @@ import Testing
     #expect(world.fuzz.open.isEmpty)
     let machine = world.machine
     #expect(machine.calls.isEmpty && machine.deadline == nil && machine.actions.isEmpty)
-    #expect(machine.waiting.isEmpty && machine.subscribing.isEmpty && machine.dependents.isEmpty)
+    #expect(machine.replies.isEmpty && machine.dependents.isEmpty)
     #expect(machine.grants.isEmpty && machine.heldBack.isEmpty && machine.state == .disconnected)
   }
 }

@@ -389,7 +389,7 @@ private struct ChannelModelWorld: ModelWorld {
     if !machine.configuration.releasesReplyTopics { needless.subtract(Self.replyTopics) }
     if !needless.isEmpty { fuzz.problems.append("nobody wants \(needless.sorted())") }
     let isIdle =
-      machine.dependents.isEmpty && machine.heldBack.isEmpty && machine.subscribing.isEmpty
+      machine.dependents.isEmpty && machine.heldBack.isEmpty && machine.replies.isEmpty
       && machine.wishes.isEmpty && machine.actions.isEmpty
     if !isIdle { fuzz.problems.append("something is kept for nobody") }
   }

@@ -46,7 +46,7 @@ import Testing
         }
         try await channel.stop()
         let open = channel.driver.read { machine in
-          machine.calls.count + machine.waiting.count + machine.subscribing.count
+          machine.calls.count + machine.replies.count
             + machine.dependents.count + machine.heldBack.count + machine.actions.count
         }
         return (changes, open, ends)

@@ -84,7 +84,7 @@ import Testing
     let line = "state disconnected \(kind)/\(code)"
     #expect(bench.take().last == (isFinal ? line + " final" : line))
     #expect((bench.machine.deadline == nil) == isFinal)
-    let error = ChannelStateMachine.error(for: .refused(code: code))
+    let error = ChannelStateMachine.error(for: .closed(.refused(code: code)))
     #expect(error.message.contains("; "), "\(error.message)")
   }
 }

@@ -33,7 +33,7 @@ import Testing
     bench.grant([nil])
     #expect(
       bench.take() == ["SUBSCRIBE {down}/a_reply", "c error 4102/128", "d error 4102/128"])
-    #expect(bench.machine.subscribing.isEmpty && bench.machine.dependents.isEmpty)
+    #expect(bench.machine.replies.isEmpty && bench.machine.dependents.isEmpty)
   }
 
   @Test func failsBeforeItPublishesWhenTheSubackDoesNotCome() throws {
@@ -159,7 +159,7 @@ import Testing
     bench.reply("/a", "#1")
     #expect(bench.machine.statistics.lateReplies == 1)
     #expect(bench.machine.calls.isEmpty && bench.machine.dependents.isEmpty)
-    #expect(bench.machine.waiting.isEmpty && bench.machine.subscribing.isEmpty)
+    #expect(bench.machine.replies.isEmpty)
   }
 
   @Test func putsExtraParametersBesideTheOthers() throws {

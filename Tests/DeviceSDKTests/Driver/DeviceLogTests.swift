@@ -181,6 +181,21 @@ import Testing
     }
   }
 
+  @Test func aLinksFileKeepsToTheSizeOfItsConfiguration() throws {
+    try withFolder { folder in
+      let path = "\(folder)/link.log"
+      var configuration = SampleLink.configuration()
+      configuration.logFileSizeInKB = 129
+      try configuration.logToFile(path, level: .debug)
+      #expect(configuration.log.level == .debug)
+      let entry = Self.entry(String(repeating: "x", count: 33_000))
+      for _ in 0..<3 { configuration.log.write(entry) }
+      #expect(!FileManager.default.fileExists(atPath: path + ".1"))
+      configuration.log.write(entry)
+      #expect(try text(path + ".1").utf8.count == 3 * text(path).utf8.count)
+    }
+  }
+
   @Test func countsWhatCannotBeWrittenAndGoesOn() throws {
     try withFolder { folder in
       let inner = "\(folder)/gone"

@@ -171,7 +171,7 @@ import Testing
     #expect(world.fuzz.open.isEmpty, "\(world.machine.calls)")
     let machine = world.machine
     #expect(machine.calls.isEmpty && machine.deadline == nil && machine.actions.isEmpty)
-    #expect(machine.requests.isEmpty && machine.waiting.isEmpty && machine.subscribing.isEmpty)
+    #expect(machine.requests.isEmpty && machine.replies.isEmpty)
     #expect(machine.operations.isEmpty && machine.lines.values.allSatisfy { $0.queue.isEmpty })
     #expect(machine.accesses.values.allSatisfy { !$0.isOpening && $0.operations.isEmpty })
     #expect(machine.accesses.count == machine.lines.count)

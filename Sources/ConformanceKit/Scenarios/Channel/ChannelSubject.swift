@@ -153,7 +153,7 @@ package final class ChannelSubject<Machine: ChannelMachine>: ScenarioSubject {
   private static func channelError(_ error: any Error) -> ChannelError {
     switch error {
     case let error as ChannelError: error
-    case let error as DataClientError: ChannelStateMachine.error(for: error)
+    case let error as DataClientError: ChannelError(error)
     default: ChannelError(.client, "\(error)")
     }
   }

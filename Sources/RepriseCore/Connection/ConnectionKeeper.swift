@@ -1,28 +1,50 @@
-import RepriseCore
-
 /// Opens a connection and keeps it open, as a value: when to try, when to wait, when to give up.
 ///
 /// It knows neither topics nor calls. Whoever owns it does what its steps say, and tells it what came
 /// of them.
-struct ConnectionKeeper: Sendable {
+package struct ConnectionKeeper: Sendable {
   /// How patient it is.
-  struct Rules: Sendable {
+  package struct Rules: Sendable {
     /// Nil waits as long as it takes, for a connection that somebody else opens.
-    var connectTimeout: Duration?
-    var closeTimeout: Duration
-    var backOff: BackOff
+    package var connectTimeout: Duration?
+    /// How long the end of a connection is waited for.
+    package var closeTimeout: Duration
+    /// How long it waits before a next try.
+    package var backOff: BackOff
     /// After how many tries in vain it gives up; nil goes on for ever.
-    var retryLimit: Int?
+    package var retryLimit: Int?
     /// Whether a refusal that another try would meet as well ends it.
-    var givesUpWhenRefused = true
+    package var givesUpWhenRefused: Bool
     /// How many kicks within the window are taken for another user of the identity (``KickCounter``); nil leaves
     /// that to the owner of the connection.
-    var kickLimit: Int?
-    var kickWindow: Duration
+    package var kickLimit: Int?
+    package var kickWindow: Duration
+
+    /// Creates rules.
+    /// - Parameters:
+    ///   - connectTimeout: How long CONNECT, and then what restores, may take; nil is as long as it takes.
+    ///   - closeTimeout: How long the end of a connection is waited for.
+    ///   - backOff: How long it waits before a next try.
+    ///   - retryLimit: After how many tries in vain it gives up; nil goes on for ever.
+    ///   - givesUpWhenRefused: Whether a refusal that another try would meet as well ends it.
+    ///   - kickLimit: How many kicks within the window are too many; nil counts none.
+    ///   - kickWindow: The window.
+    package init(
+      connectTimeout: Duration?, closeTimeout: Duration, backOff: BackOff, retryLimit: Int? = nil,
+      givesUpWhenRefused: Bool = true, kickLimit: Int? = nil, kickWindow: Duration = .zero
+    ) {
+      self.connectTimeout = connectTimeout
+      self.closeTimeout = closeTimeout
+      self.backOff = backOff
+      self.retryLimit = retryLimit
+      self.givesUpWhenRefused = givesUpWhenRefused
+      self.kickLimit = kickLimit
+      self.kickWindow = kickWindow
+    }
   }
 
   /// Why there is no connection.
-  enum Reason: Sendable, Hashable {
+  package enum Reason: Sendable, Hashable {
     case closed(ClientEvent.Closed)
     case refused(DataClientError)
     /// What restores came to nothing after it was handed over.
@@ -36,7 +58,7 @@ struct ConnectionKeeper: Sendable {
   }
 
   /// What is to be done, in order.
-  enum Step: Sendable, Hashable {
+  package enum Step: Sendable, Hashable {
     /// Send CONNECT.
     case connect
     /// The connection was accepted: send what it needs, and then call `noteRestored`.
@@ -51,7 +73,7 @@ struct ConnectionKeeper: Sendable {
     case stopped
   }
 
-  enum Link: Sendable, Hashable {
+  package enum Link: Sendable, Hashable {
     case idle
     /// Started before it is known who connects.
     case identifying
@@ -66,23 +88,23 @@ struct ConnectionKeeper: Sendable {
 
   private let rules: Rules
   /// Where the jitter comes from.
-  var random: SeededGenerator
+  package var random: SeededGenerator
   /// How many tries were in vain since the cloud last answered.
-  private(set) var failedAttempts = 0
+  package private(set) var failedAttempts = 0
   private var kicks: KickCounter
-  private(set) var link = Link.idle
-  private(set) var lostConnections: UInt64 = 0
+  package private(set) var link = Link.idle
+  package private(set) var lostConnections: UInt64 = 0
   /// Whether there is a network, as far as the application knows; without one nothing is tried.
   private var isReachable = true
 
-  init(_ rules: Rules, random: SeededGenerator) {
+  package init(_ rules: Rules, random: SeededGenerator) {
     self.rules = rules
     kicks = KickCounter(limit: rules.kickLimit, window: rules.kickWindow)
     self.random = random
   }
 
   /// When it wants to be asked again.
-  var deadline: Timestamp? {
+  package var deadline: Timestamp? {
     switch link {
     case .connecting(let until), .restoring(let until): until
     case .backingOff(let until): isReachable ? until : nil
@@ -92,7 +114,7 @@ struct ConnectionKeeper: Sendable {
   }
 
   /// Whether something can be sent.
-  var isUp: Bool {
+  package var isUp: Bool {
     switch link {
     case .restoring, .open: true
     case .idle, .identifying, .connecting, .backingOff, .closing, .ended: false
@@ -104,7 +126,7 @@ struct ConnectionKeeper: Sendable {
   /// Connects, unless that is under way; nil when it can't, as a stop is not done yet, or nothing comes any more.
   ///
   /// As long as it is not known who connects, it waits for `noteIdentified`.
-  mutating func start(_ now: Timestamp, isIdentified: Bool = true) -> [Step]? {
+  package mutating func start(_ now: Timestamp, isIdentified: Bool = true) -> [Step]? {
     switch link {
     case .idle:
       failedAttempts = 0
@@ -123,11 +145,11 @@ struct ConnectionKeeper: Sendable {
   }
 
   /// It is known now who connects.
-  mutating func noteIdentified(_ now: Timestamp) -> [Step] {
+  package mutating func noteIdentified(_ now: Timestamp) -> [Step] {
     if case .identifying = link { [connect(now)] } else { [] }
   }
 
-  mutating func stop(_ now: Timestamp) -> [Step] {
+  package mutating func stop(_ now: Timestamp) -> [Step] {
     switch link {
     case .idle, .ended: return [.stopped]
     case .identifying, .backingOff:
@@ -144,7 +166,7 @@ struct ConnectionKeeper: Sendable {
   }
 
   /// The network is there, and so the next try is made now; or it is gone, and none is made until it is back.
-  mutating func setReachable(_ isReachable: Bool, _ now: Timestamp) -> [Step] {
+  package mutating func setReachable(_ isReachable: Bool, _ now: Timestamp) -> [Step] {
     self.isReachable = isReachable
     guard isReachable, case .backingOff = link else { return [] }
     failedAttempts = 0
@@ -158,23 +180,23 @@ struct ConnectionKeeper: Sendable {
 
   // MARK: What the client says
 
-  mutating func noteConnected(_ now: Timestamp) -> [Step] {
+  package mutating func noteConnected(_ now: Timestamp) -> [Step] {
     guard case .connecting = link else { return [] }
     kicks.noteAccepted(now)
     link = .restoring(until: rules.connectTimeout.map { now.advanced(by: $0) })
     return [.restore]
   }
 
-  mutating func noteRestored() -> [Step] {
+  package mutating func noteRestored() -> [Step] {
     guard case .restoring = link else { return [] }
     link = .open
     return [.opened]
   }
 
   /// The cloud answers: the next back-off starts anew.
-  mutating func noteSignOfLife() { failedAttempts = 0 }
+  package mutating func noteSignOfLife() { failedAttempts = 0 }
 
-  mutating func noteClosed(_ reason: ClientEvent.Closed, _ now: Timestamp) -> [Step] {
+  package mutating func noteClosed(_ reason: ClientEvent.Closed, _ now: Timestamp) -> [Step] {
     switch link {
     case .idle, .identifying, .backingOff, .ended: return []
     case .connecting: return [tryAgain(.closed(reason), isFinal: isFinal(reason), now)]
@@ -189,7 +211,7 @@ struct ConnectionKeeper: Sendable {
   }
 
   /// CONNECT, DISCONNECT or what restores was not handed over.
-  mutating func noteRefusal(_ error: DataClientError, _ now: Timestamp) -> [Step] {
+  package mutating func noteRefusal(_ error: DataClientError, _ now: Timestamp) -> [Step] {
     switch link {
     case .connecting:
       return [tryAgain(.refused(error), isFinal: isFinal(error), now)]
@@ -201,17 +223,17 @@ struct ConnectionKeeper: Sendable {
   }
 
   /// What restores came to nothing after it was handed over.
-  mutating func noteFailure(_ failure: ActionFailure, _ now: Timestamp) -> [Step] {
+  package mutating func noteFailure(_ failure: ActionFailure, _ now: Timestamp) -> [Step] {
     if case .restoring = link { disconnect(.failed(failure), now) } else { [] }
   }
 
-  mutating func noteEnd() -> [Step] {
+  package mutating func noteEnd() -> [Step] {
     guard link != .ended else { return [] }
     link = .ended
     return [.down(.ended, isFinal: true), .stopped]
   }
 
-  mutating func expire(_ now: Timestamp) -> [Step] {
+  package mutating func expire(_ now: Timestamp) -> [Step] {
     guard let deadline, deadline <= now else { return [] }
     switch link {
     case .backingOff: return [connect(now)]
@@ -261,5 +283,7 @@ struct ConnectionKeeper: Sendable {
 
 extension [ConnectionKeeper.Step] {
   /// The same steps, with the word to the server before what the application is told.
-  var disconnectingFirst: Self { filter { $0 == .disconnect } + filter { $0 != .disconnect } }
+  package var disconnectingFirst: Self {
+    filter { $0 == .disconnect } + filter { $0 != .disconnect }
+  }
 }

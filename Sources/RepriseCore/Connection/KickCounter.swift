@@ -1,5 +1,3 @@
-package import RepriseCore
-
 /// Tells a connection that another user of the same identity takes over again and again from one that does not last.
 ///
 /// A kick is what a cloud does to the connection that an identity has when the identity connects once more (MQTT

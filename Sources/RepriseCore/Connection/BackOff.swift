@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// How long to wait before a next try: doubling from the first delay to the longest.
 public struct BackOff: Sendable, Hashable {
   /// The delay before the first new try.
@@ -35,7 +33,11 @@ public struct BackOff: Sendable, Hashable {
   }
 
   /// Returns the delay before a new try, with jitter.
-  func delay(attempt: Int, random: inout SeededGenerator) -> Duration {
+  /// - Parameters:
+  ///   - attempt: How many tries were in vain since the last success, from 0.
+  ///   - random: Where the jitter comes from.
+  /// - Returns: The delay.
+  package func delay(attempt: Int, random: inout SeededGenerator) -> Duration {
     let delay = delay(attempt: attempt)
     guard jitterPercent > 0 else { return delay }
     // In millionths of the delay, so that the product stays far from any limit.
