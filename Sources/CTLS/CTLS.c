@@ -131,7 +131,8 @@ static void log_key(const SSL *session, const char *line) {
   (void)session;
   char text[512];
   const int count = snprintf(text, sizeof text, "%s\n", line);
-  // By one call, so that lines of several processes don't mix. Who logs keys can't be told that it fails.
+  // By one call, so that lines of several processes don't mix. The program that logs keys can't be told
+  // that it fails.
   if (count > 0 && (size_t)count < sizeof text && write(key_log, text, (size_t)count) < 0) return;
 }
 

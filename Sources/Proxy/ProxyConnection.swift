@@ -26,7 +26,7 @@ final class ProxyConnection {
   var trouble = ""
   private let faults: ProxyFaults
   private var streams: (ofClient: FaultyStream, ofServer: FaultyStream)
-  /// Who has broken the connection off.
+  /// The peer that has broken the connection off.
   var breaker: Peer?
   /// Whether there is nothing left to do.
   private(set) var isOver = false

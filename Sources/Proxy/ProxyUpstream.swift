@@ -11,7 +11,7 @@ package struct ProxyUpstream: Sendable {
   package let port: UInt16
   /// Whether TLS is spoken with it.
   package let isSecure: Bool
-  /// Whom is trusted, and what is shown, where TLS is spoken.
+  /// Which servers are trusted, and what is shown, where TLS is spoken.
   private let tls: TLSOptions
   /// The port that decoders know what is said by, where the server's own tells them nothing or that it is encrypted.
   package let shownPort: UInt16?
@@ -28,7 +28,7 @@ package struct ProxyUpstream: Sendable {
   /// Reads where a server is and looks its host up, which blocks until a name server has answered.
   /// - Parameters:
   ///   - text: A URL without a path, or host and port.
-  ///   - tls: Whom is trusted, and what is shown, where TLS is spoken.
+  ///   - tls: Which servers are trusted, and what is shown, where TLS is spoken.
   /// - Throws: ``DataClientError`` that says what is wrong with it, or with the files of `tls`.
   package init(_ text: String, tls: TLSOptions = TLSOptions()) throws(DataClientError) {
     let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)

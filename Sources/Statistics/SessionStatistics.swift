@@ -136,7 +136,7 @@ package struct SessionStatistics {
   private mutating func noteConnect(_ event: borrowing EventView, _ connection: OpenConnection) {
     guard case .mqtt(let packet) = event.body else { return }
     if packet.type == .connack, let code = packet.reasonCode, code != 0 {
-      // Who is refused takes nothing over.
+      // A client that is refused takes nothing over.
       if let older = rivals.removeValue(forKey: connection.number) {
         open[older]?.course.rival = nil
       }

@@ -31,7 +31,7 @@ import Testing
         and printed
         \(outcome.output)
         """)
-      // Whoever is not told otherwise expects that a command succeeds.
+      // A reader who is not told otherwise expects that a command succeeds.
       let next = number + 1 < outcomes.count ? outcomes[number + 1].command.typed : ""
       #expect(
         outcome.status == 0 || next == "echo $?",

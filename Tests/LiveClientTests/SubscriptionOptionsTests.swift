@@ -103,7 +103,7 @@ import Wire
     #expect(try await witness.message().topic == "w/back")
   }
 
-  /// Who has no identifier gets one, and is told so with what else the server says of itself.
+  /// A client that has no identifier gets one, and is told so with what else the server says of itself.
   @Test(arguments: ways) func theServerSaysWhatItGives(_ way: BrokerWay) async throws {
     let broker = try await WebSocketBroker(
       ["allow_anonymous true", "max_qos 1"],

@@ -1,4 +1,4 @@
-// Who said what to whom: a line for each client and server, an arrow for each event, and what it led to.
+// What clients and servers said to each other: a line for each of them, an arrow for each event, and what it led to.
 
 const SEQUENCE = { row: 26, head: 30, column: 190 };
 

@@ -53,7 +53,7 @@ final class StreamSecrets {
   /// - Parameters:
   ///   - frame: The frame.
   ///   - carriesMQTT: Whether its payload is bytes of MQTT; nil where that is not decided.
-  ///   - direction: Who sent it.
+  ///   - direction: The direction in which it was sent.
   func take(_ frame: borrowing WebSocketFrameView, carriesMQTT: Bool?, _ direction: Direction) {
     guard !isReplaying, let record = direction.connection.record else { return }
     let start = frameOffset + frame.header.size

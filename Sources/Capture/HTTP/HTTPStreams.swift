@@ -5,7 +5,7 @@ import Wire
 ///
 /// It is asked for by `--decode PORT=http` alone. Most captures have connections of HTTP that nobody asked for, such as
 /// a browser's: their messages would stand between the packets that somebody looks for, give every connection another
-/// number, and cost memory for bodies that nobody reads. Whoever looks for requests knows their port.
+/// number, and cost memory for bodies that nobody reads. A user who looks for requests knows their port.
 struct HTTPStreams {
   /// The most bytes of a body that are kept.
   static let longestBody = 16 << 20

@@ -34,9 +34,9 @@ public struct TCPSegment: ~Escapable {
   public let frame: Int
   /// When that frame was captured; nil where the file does not say.
   public let time: Timestamp?
-  /// Who sent it.
+  /// The endpoint that sent it.
   public let source: Endpoint
-  /// To whom.
+  /// The endpoint that it was sent to.
   public let destination: Endpoint
   /// The sequence number.
   public let sequenceNumber: UInt32
@@ -63,8 +63,8 @@ public struct TCPSegment: ~Escapable {
   /// - Parameters:
   ///   - frame: The number of the frame.
   ///   - time: When the frame was captured.
-  ///   - source: Who sent it.
-  ///   - destination: To whom.
+  ///   - source: The endpoint that sent it.
+  ///   - destination: The endpoint that it was sent to.
   ///   - sequenceNumber: The sequence number.
   ///   - acknowledgmentNumber: The acknowledgement number.
   ///   - flags: The flags.

@@ -12,7 +12,7 @@ struct HandshakeWatch {
 
   /// Takes a SYN.
   /// - Parameters:
-  ///   - side: Who sent it.
+  ///   - side: The side that sent it.
   ///   - isAnswer: Whether it answers that of the other side.
   ///   - time: When it was captured.
   mutating func begin(_ side: Side, isAnswer: Bool, at time: Int64) {

@@ -21,7 +21,7 @@ struct Arrival: Sendable, Hashable {
 /// One direction of a TCP connection, and the frame that brings something in it.
 struct TCPDirection<Connection: AnyObject> {
   let connection: Connection
-  /// Who sends.
+  /// The side that sends.
   let side: Side
   var arrival: Arrival
 

@@ -28,7 +28,7 @@ final class TLSKeyLogFile {
   var obstacle: String? {
     guard file == nil, let trouble else { return nil }
     guard trouble.code != .notFound else { return "\(path) never came: check its path" }
-    // Whoever captures gives the rights of root up before the first frame.
+    // A command that captures gives the rights of root up before the first frame.
     return "\(trouble.inFile(path)); a command that captures as root has no rights of root by then"
   }
 

@@ -5,7 +5,7 @@ struct TLSRecognizer {
   let opening: FlowOpening
 
   /// Judges the first bytes of a side.
-  /// - Returns: Who is the client, if they begin a handshake.
+  /// - Returns: The side that is the client, if they begin a handshake.
   func client(firstBytes bytes: RawSpan, of side: Side) -> Side? {
     switch Self.hello(bytes) {
     case 1: side
@@ -54,7 +54,7 @@ struct TLSRecognizer {
   /// - Parameters:
   ///   - pieces: The pieces of both sides in the order of their coming.
   ///   - isFinal: Whether nothing more will come.
-  /// - Returns: Who is the client, if it is TLS.
+  /// - Returns: The side that is the client, if it is TLS.
   func client(_ pieces: HeldPieces, isFinal: Bool) -> Side? {
     for side in [Side.first, .second] {
       let held = pieces[side]

@@ -114,7 +114,7 @@ extension TLSSession {
   private static let mostUnread = 64
 
   /// Prepares the keys of 1.2 of both sides.
-  /// - Parameter side: Who begins to use them, and waits for them if need be; nil where they must be there.
+  /// - Parameter side: The side that begins to use them, and waits for them if need be; nil where they must be there.
   func prepare12(for side: Side? = nil) {
     guard let clientHello, let serverHello else {
       obstacle = .noHandshake

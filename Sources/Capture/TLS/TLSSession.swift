@@ -12,7 +12,7 @@ protocol TLSReceiver {
   ///   - count: How many; of what is encrypted, if nobody knows how much was in it.
   ///   - isCounted: Whether that is certain.
   ///   - reason: Why they are missing.
-  ///   - side: Who sent them.
+  ///   - side: The side that sent them.
   ///   - arrival: What made the loss known.
   func lose(
     _ count: Int, isCounted: Bool, _ reason: Gap.Reason, _ side: Side, _ arrival: Arrival)

@@ -59,7 +59,7 @@ struct HTTPCourse {
   mutating func answer(_ message: HTTPMessage, _ status: Int, isToWebSocket: Bool) {
     guard !message.isInterim else { return }
     isResponseKnown = true
-    // Who is refused, or answered too early, need not send the rest.
+    // A client that is refused, or answered too early, need not send the rest.
     if requestBody != nil { loseRequests() }
     let method = isToWebSocket ? "GET" : asked.isEmpty ? nil : asked.removeFirst()
     // A tunnel has what comes next in it (RFC 9110 section 9.3.6).

@@ -218,7 +218,7 @@ struct WebSocketStreams {
     if let firstByte = framer.pendingFirstByte, framer.pendingHeader == nil,
       !WebSocketOpcode(rawValue: firstByte).isDefined, state[direction.side].doubt <= 0
     {
-      // Whoever gets such a byte need not read on, so that this may be all there ever was of it.
+      // An end that gets such a byte need not read on, so that this may be all there ever was of it.
       let malformation = Malformation(reservedOpcodeIn: firstByte, at: framer.unitOffset)
       return emitter.emitMalformation(malformation, direction)
     }

@@ -38,7 +38,7 @@ struct BrokerMachine: Sendable {
   private var sessions: [String: Session] = [:]
   private var clientIDs: [Seat: String] = [:]
   private var retained: [String: Message] = [:]
-  /// Who sent to a topic last, of those who are connected.
+  /// The client that sent to a topic last, of those that are connected.
   private var publishers: [String: Seat] = [:]
   private var connectRefusals: [ConnectRefusal] = []
   private var refusedFilters: [Subscription] = []

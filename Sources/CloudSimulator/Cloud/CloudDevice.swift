@@ -1,4 +1,4 @@
-/// Who talks to the cloud: a device, or an app, which is one to the cloud.
+/// A device that talks to the cloud, or an app, which is one to the cloud.
 public struct CloudDevice: Sendable, Hashable {
   /// The product key.
   public var productKey: String

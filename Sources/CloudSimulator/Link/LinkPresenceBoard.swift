@@ -1,6 +1,6 @@
 import RepriseCore
 
-/// Who is in which channel, and how channels are told of it.
+/// Which users are in which channel, and how channels are told of it.
 struct LinkPresenceBoard: Sendable {
   /// A user in a channel.
   struct Member: Sendable, Hashable {

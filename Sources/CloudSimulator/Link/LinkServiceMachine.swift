@@ -4,7 +4,7 @@ package import RepriseCore
 ///
 /// It takes users in, answers heartbeats, and tells each channel who comes and goes. A link that is
 /// silent for its interval and ten seconds more is suspect; if it stays silent for the user's presence
-/// time-out as well, the others are told, and the user's temporary states are gone. Who comes back
+/// time-out as well, the others are told, and the user's temporary states are gone. A user who comes back
 /// before that was never away. Silence counts from the last heartbeat or greeting: that the broker
 /// loses a connection is no reason to tell anybody.
 ///

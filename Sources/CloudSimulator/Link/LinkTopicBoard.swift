@@ -1,6 +1,6 @@
 import RepriseCore
 
-/// Who has joined which topic of which stream channel, and how the members of channels are told of it.
+/// Which users have joined which topic of which stream channel, and how the members of channels are told of it.
 struct LinkTopicBoard: Sendable {
   /// What happened in a topic.
   enum Word: String, Sendable {

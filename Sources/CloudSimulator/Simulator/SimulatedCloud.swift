@@ -46,7 +46,7 @@ public final class SimulatedCloud: Sendable {
   /// Sends a message to a device now, or as soon as there is a connection.
   /// - Parameters:
   ///   - push: What it says.
-  ///   - device: Whom it is for.
+  ///   - device: The device that it is for.
   public func push(_ push: CloudPush, to device: CloudDevice) {
     command(.commanded(push, to: device))
   }

@@ -6,7 +6,7 @@ public struct Baseline: Sendable, Hashable {
   public struct Entry: Sendable, Hashable {
     /// The clause with its standard: `mqtt-3.1.1/MQTT-3.3.1-4`.
     public let clause: String
-    /// Whom it is about, as ``Finding/subject`` says it.
+    /// Its subject, as ``Finding/subject`` says it.
     public let subject: String
     /// What tells it from other findings.
     public let fingerprint: Fingerprint
@@ -14,7 +14,7 @@ public struct Baseline: Sendable, Hashable {
     public let message: String
     /// Why it is accepted; empty where nobody has said so yet.
     public let reason: String
-    /// Who looks after it.
+    /// The owner, who looks after it.
     public let owner: String?
     /// The last day on which it counts, as `2027-01-31` in UTC; nil is for ever.
     public let expires: String?

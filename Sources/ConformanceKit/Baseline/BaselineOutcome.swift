@@ -46,7 +46,7 @@ extension Finding {
   public struct Acceptance: Sendable, Hashable {
     /// The reason that is given for it; empty where none is.
     public let reason: String
-    /// Who looks after it.
+    /// The owner, who looks after it.
     public let owner: String?
     /// The last day on which it counts.
     public let expires: String?

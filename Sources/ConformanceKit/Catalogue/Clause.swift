@@ -10,7 +10,7 @@ public struct Clause: Sendable, Hashable {
   public let section: String
   /// How strongly the standard asks for it.
   public let level: Level
-  /// Who has to keep it.
+  /// The end that has to keep it, or both ends.
   public let actor: Actor
   /// Whether and how this suite judges it.
   public let status: Status
@@ -47,7 +47,7 @@ public struct Clause: Sendable, Hashable {
     case may = "MAY"
   }
 
-  /// Who has to keep a clause.
+  /// The end that has to keep a clause, or both ends.
   public enum Actor: String, Sendable, Hashable, CaseIterable {
     /// The one who opens connections.
     case client

@@ -144,7 +144,7 @@ struct ConnectionState {
     }
     if let last = self[answerer].lastTime, last.nanoseconds(since: time) > Self.patience {
       if clocks.differ { return .undecided(.clocksDiffer) }
-      // Who is slow, and answers one after the other, may not have come to it yet.
+      // An end that is slow, and answers one after the other, may not have come to it yet.
       let slowest = longestWait(for: answerer)
       let isBehind = last.nanoseconds(since: time) <= Self.patience + slowest + slowest
       return isBehind ? .undecided(.answeredLate) : .violation
@@ -172,7 +172,7 @@ extension ConnectionState {
 /// How a connection ended, as rules take it.
 struct Closing {
   var how: ConnectionClosing.How
-  /// Who sent the first FIN or RST.
+  /// The end that sent the first FIN or RST.
   var first: Peer
   /// When.
   var time: Timestamp
@@ -222,7 +222,7 @@ struct Closing {
 
   /// Why the end of a connection does not show that the receiver of something bad closed it for that.
   /// - Parameters:
-  ///   - sender: Who sent it.
+  ///   - sender: The end that sent it.
   ///   - isLate: Whether the receiver sent something behind it that may have been on its way.
   /// - Returns: The reason; nil when it does show it.
   func doubt(afterFaultOf sender: Peer, isLate: Bool) -> UndecidedReason? {

@@ -95,7 +95,7 @@ public struct ScenarioPlace: Sendable, Hashable, CustomStringConvertible {
   /// The world that the scenario was run in: `script`, `file`, `capture` or `live`.
   public var world: String
 
-  /// Whom findings of the scenario in its world are about.
+  /// The subject that findings of the scenario in its world are about.
   var subject: String { Self.subject(name, in: world) }
 
   static func subject(_ scenario: String, in world: String) -> String {

@@ -4,7 +4,7 @@ struct FindingKinds {
   private var known: [Set<Fingerprint>]
   /// By rule, how many violations are of a kind that is not listed.
   private(set) var unlisted: [Int]
-  /// Whom findings may be about: the clients that were there.
+  /// The subjects that findings may be about: the clients that were there.
   private(set) var subjects: Set<String> = []
   /// The most kinds of a clause that are told apart, and the most clients.
   private static let most = 10_000

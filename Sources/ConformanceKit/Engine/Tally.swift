@@ -9,7 +9,7 @@ struct Tally {
   var file = "" {
     didSet { clients = [:] }
   }
-  /// Who broke a rule by the current event.
+  /// The ends that broke a rule by the current event.
   private(set) var blamed = Blame()
   private(set) var satisfied: [Int]
   private(set) var violated: [Int]
@@ -156,7 +156,7 @@ struct Tally {
     guard !event.context.isRebuilt, !event.isHidden(from: rule, hearing.version) else {
       return leave(rule, .hidden, hearing)
     }
-    // Whoever waits for news is told at once, as nobody knows when a live connection ends.
+    // A caller that waits for news is told at once, as nobody knows when a live connection ends.
     if settling == nil,
       news == nil
         ? held.waits(rule, event, hearing.version) : held.waitsForSilence(rule, hearing.version)
@@ -279,7 +279,7 @@ struct Blame: OptionSet {
 
   init(_ peer: Peer) { self = peer == .client ? .client : .server }
 
-  /// Who sent what breaks a rule; where a connection ends it may be either.
+  /// The end that sent what breaks a rule; where a connection ends it may be either.
   init(_ event: borrowing EventView) {
     if case .closed = event.body {
       self = [.client, .server]

@@ -81,7 +81,7 @@ package struct CaseRecord: Sendable, Hashable {
     return true
   }
 
-  /// Whom findings of it are about.
+  /// The subject that findings of it are about.
   var subject: String { Finding.subject(ofCase: run) }
 
   /// Whether a clause, with its standard, was kept wherever it was touched.

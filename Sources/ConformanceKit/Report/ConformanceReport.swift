@@ -22,7 +22,8 @@ public struct ConformanceReport: Sendable, Hashable {
   public internal(set) var shard: ReportShard?
   /// Whether all clauses of the standards are in it, not a selection.
   let isComplete: Bool
-  /// Whom findings may be about, where that was asked for: clients, scenarios and cases that were there, and the two ends.
+  /// The subjects that findings may be about, where that was asked for: clients, scenarios and cases that were there,
+  /// and the two ends.
   var subjects: Set<String>
   /// What the inputs speak; nil where scenarios were run.
   let seen: SeenProtocols?

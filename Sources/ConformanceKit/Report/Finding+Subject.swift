@@ -1,9 +1,9 @@
 internal import RepriseCore
 
 extension Finding {
-  /// Whom it is about, in words that another run of the same session has as well: the scenario and its world, the case that
-  /// provoked it, the client's identifier without what looks drawn by lot, or the end of the connection that sent the
-  /// packet.
+  /// The subject that it is about, in words that another run of the same session has as well: the scenario and its
+  /// world, the case that provoked it, the client's identifier without what looks drawn by lot, or the end of the
+  /// connection that sent the packet.
   public var subject: String {
     if let scenario { return scenario.subject }
     if let driven { return Self.subject(ofCase: driven) }

@@ -43,7 +43,7 @@ package struct ScenarioRecord: Sendable, Hashable {
     reason.map { $0.hasPrefix(file) ? $0 : "\(file): \($0)" }
   }
 
-  /// Whom findings of it are about.
+  /// The subject that findings of it are about.
   var subject: String { ScenarioPlace.subject(scenario, in: world) }
 
   /// The place of the case among those of a run, whatever its parts.

@@ -63,7 +63,7 @@ package enum FrameStep: Sendable, Hashable {
 ///
 /// ## Writing another world
 ///
-/// - ``client`` is one client for the whole scenario. Who runs the scenario lets its events through one
+/// - ``client`` is one client for the whole scenario. The scenario's runner lets its events through one
 ///   by one, so a world may let events happen early, but never earlier than the step that makes them
 ///   when their order against the subject's own actions would differ by it.
 /// - ``perform(_:)`` is called for each step of the cloud, one after the other, when the subject has come

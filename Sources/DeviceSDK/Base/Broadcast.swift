@@ -5,7 +5,8 @@ import Synchronization
 ///
 /// Elements that came and were not taken yet are kept up to the limit that was asked for; beyond it
 /// the oldest are dropped, so that a slow reader never holds up the connection. A sequence has one
-/// reader at a time: a loop goes on where the last one was left. Who wants to read all twice asks for two.
+/// reader at a time: a loop goes on where the last one was left. An application that wants to
+/// read all twice asks for two.
 public struct BroadcastSequence<Element: Sendable>: AsyncSequence, Sendable {
   let listening: Broadcast<Element>.Listening
 

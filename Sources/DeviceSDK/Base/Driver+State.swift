@@ -75,7 +75,7 @@ extension Driver.State {
     if isFull { return .holdUp }
     if let first = sleepers.deadline, first <= client.lastHeard { return .rouse }
     // While somebody else performs what the machine wants, its deadlines are those of actions that the
-    // client does not have yet: time must not pass to them. Who performs wakes the client when done.
+    // client does not have yet: time must not pass to them. The task that performs wakes the client when done.
     awaitedDeadline = isAttended || !queue.isEmpty ? nil : deadline
     return .read(before: awaitedDeadline)
   }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Joins a machine to the world that a client is.
 ///
-/// The machine stands under one lock. Whoever gives it an input leaves what comes out in one queue,
-/// and whoever finds the queue unattended empties it, in order: actions reach the client, and the
+/// The machine stands under one lock. A task that gives it an input leaves what comes out in one queue,
+/// and the task that finds the queue unattended empties it, in order: actions reach the client, and the
 /// application is told, in the order in which the machine said so.
 package final class Driver<Machine: StateMachine>: Sendable {
   /// Takes the outcome of a call.

@@ -9,7 +9,7 @@ final class ListenerCalls: Sendable {
   private let newsToTell: AsyncStream<Void>.Continuation
 
   /// Creates a queue without calls.
-  /// - Parameter log: Who hears of listeners that have gone.
+  /// - Parameter log: The log that hears of listeners that have gone.
   init(log: SystemLog = .none) {
     self.log = log
     (news, newsToTell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))

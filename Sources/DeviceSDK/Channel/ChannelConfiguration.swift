@@ -22,7 +22,7 @@ public struct ChannelConfiguration: Sendable {
   public var appKey: String
   /// The code that names the app's signature picture, for ``identitySource``; a secret.
   public var authCode: String
-  /// Who the channel is; nil until the cloud has said it.
+  /// The identity of the channel; nil until the cloud has said it.
   public var identity: ChannelIdentity?
   /// Where the channel leads, for whoever makes the client.
   public var endpoint: Endpoint
@@ -97,7 +97,7 @@ public struct ChannelConfiguration: Sendable {
   /// - Parameters:
   ///   - appKey: The app's key.
   ///   - authCode: The code that names the app's signature picture.
-  ///   - identity: Who the channel is, if that is known.
+  ///   - identity: The identity of the channel, if that is known.
   ///   - endpoint: Where the channel leads.
   public init(
     appKey: String, authCode: String = "", identity: ChannelIdentity? = nil,

@@ -1,4 +1,4 @@
-/// Who the channel is to the cloud: the device that an app is, without its secret.
+/// The identity that the channel has in the cloud: the device that an app is, without its secret.
 public struct ChannelIdentity: Sendable, Hashable {
   /// The product's key.
   public let productKey: String

@@ -20,7 +20,7 @@ enum OpenCall {
 
 /// A request that is not completed yet.
 struct OpenInvocation {
-  /// Who asked for it.
+  /// The caller that asked for it.
   enum Purpose {
     /// The application, which gets every reply as it is.
     case application

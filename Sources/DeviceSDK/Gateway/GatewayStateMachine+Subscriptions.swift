@@ -120,7 +120,7 @@ extension GatewayStateMachine {
     if wishes.isOrphan(filter) { wishes.remove(filter) }
   }
 
-  // MARK: Who needs a filter
+  // MARK: Whether a filter is needed
 
   /// Whether the cloud has to keep a filter: for the gateway, for a line, for a reply, or for a subscription
   /// that is on its way.

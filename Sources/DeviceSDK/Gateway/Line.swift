@@ -21,7 +21,7 @@ struct SubdeviceAccess {
   /// The sub-device; nil until it has said who it is.
   var subdevice: Subdevice?
   var isOpening = false
-  /// Who waits for it to be open.
+  /// The calls that wait for it to be open.
   var settingUp: [CallID] = []
   var operations: [OperationID] = []
 }

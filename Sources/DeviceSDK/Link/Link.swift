@@ -68,12 +68,12 @@ public struct Link: Sendable {
   /// The changes of all links' states from now on; the newest 256 are kept.
   public var stateEvents: BroadcastSequence<LinkStateEvent> { hub.states.listen(limit: 256) }
 
-  /// Who comes and goes in channels from now on; the newest 1024 events are kept.
+  /// The users who come and go in channels from now on; the newest 1024 events are kept.
   public var presenceEvents: BroadcastSequence<LinkPresenceEvent> {
     hub.presence.listen(limit: 1_024)
   }
 
-  /// Who joins and leaves topics of stream channels from now on; the newest 1024 events are kept.
+  /// The users who join and leave topics of stream channels from now on; the newest 1024 events are kept.
   public var topicEvents: BroadcastSequence<LinkTopicEvent> { hub.topics.listen(limit: 1_024) }
 
   /// The warnings from now on of tokens that are valid for 30 seconds more; the newest 64 are kept.

@@ -54,8 +54,8 @@ public struct LinkConfiguration: Sendable, Hashable {
   /// - Parameters:
   ///   - appID: The app's identifier.
   ///   - userID: The user's identifier.
-  ///   - sessionID: Tells this life of the SDK from another one; by chance if it is not given. Who
-  ///     replays a recorded session gives the recorded one.
+  ///   - sessionID: Tells this life of the SDK from another one; by chance if it is not given. A
+  ///     program that replays a recorded session gives the recorded one.
   ///   - heartbeatInterval: The time between two heartbeats of the message service.
   ///   - presenceTimeout: How long the server waits before it tells others that the user is gone.
   public init(

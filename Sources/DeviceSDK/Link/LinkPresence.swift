@@ -1,6 +1,6 @@
 public import RepriseCore
 
-/// Who comes and goes in a channel, and what users say of themselves there.
+/// Which users come and go in a channel, and what they say of themselves there.
 public struct LinkPresenceEvent: Sendable, Hashable {
   /// The kinds of event; the raw values are the vendor's.
   public enum Kind: Int, Sendable, Hashable, CaseIterable {
@@ -39,13 +39,13 @@ public struct LinkPresenceEvent: Sendable, Hashable {
 
   /// What happened in a channel with many users since the last time.
   public struct Interval: Sendable, Hashable {
-    /// Who came.
+    /// The users who came.
     public var joined: [String] = []
-    /// Who left.
+    /// The users who left.
     public var left: [String] = []
-    /// Who has been silent for too long.
+    /// The users who have been silent for too long.
     public var timedOut: [String] = []
-    /// Whose states are others.
+    /// The users whose states are others.
     public var states: [User] = []
   }
 
@@ -55,7 +55,7 @@ public struct LinkPresenceEvent: Sendable, Hashable {
   public let channel: String
   /// The kind of channel.
   public let type: LinkChannelType
-  /// Who it happened to, with the states there are now; nil for events of several users.
+  /// The user it happened to, with the states there are now; nil for events of several users.
   public let user: User?
   /// All users, of a snapshot.
   public let snapshot: [User]
@@ -98,7 +98,7 @@ public struct LinkMessage: Sendable, Hashable {
   public let channel: String
   /// The topic inside of the stream channel; nil for a message channel.
   public let topic: String?
-  /// Who published it.
+  /// The user who published it.
   public let publisher: String
   /// What was published.
   public let payload: [UInt8]
@@ -127,7 +127,7 @@ public struct LinkSubscribeFeatures: OptionSet, Sendable, Hashable {
   /// Creates a set from its bits.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// Who comes and goes.
+  /// The users who come and go.
   public static let presence = LinkSubscribeFeatures(rawValue: 1)
   /// What is published.
   public static let message = LinkSubscribeFeatures(rawValue: 4)
@@ -146,7 +146,7 @@ public struct LinkJoinFeatures: OptionSet, Sendable, Hashable {
   /// Creates a set from its bits.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// Who comes and goes.
+  /// The users who come and go.
   public static let presence = LinkJoinFeatures(rawValue: 1)
   /// What is stored of the channel, of which there is nothing.
   public static let metadata = LinkJoinFeatures(rawValue: 2)

@@ -104,7 +104,7 @@ final class LinkStreams: Sendable {
   /// Leaves all channels, and waits until their connections are closed.
   func leaveAll() async {
     for run in runs {
-      // Who has left already waits for the same end, or for nothing.
+      // A run that has left already waits for the same end, or for nothing.
       _ = try? await run.driver.call(.leave)
       end(run)
     }

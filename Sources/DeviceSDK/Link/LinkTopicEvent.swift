@@ -1,6 +1,6 @@
 public import RepriseCore
 
-/// Who may publish in the topics of a stream channel: all of it, or what has changed.
+/// Which users may publish in the topics of a stream channel: all of it, or what has changed.
 public struct LinkTopicEvent: Sendable, Hashable {
   /// The kinds of event; the raw values are the vendor's.
   public enum Kind: Int, Sendable, Hashable, CaseIterable {

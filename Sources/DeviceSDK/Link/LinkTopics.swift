@@ -183,7 +183,7 @@ package enum LinkVerb: String, Sendable {
 package struct LinkChannelTopics: Sendable, Hashable {
   /// What a topic of a channel is for.
   package enum Use: Sendable, Hashable {
-    /// Who is there, with temporary states.
+    /// The users who are there, with temporary states.
     case presence
     /// A message of a user.
     case message(from: String)

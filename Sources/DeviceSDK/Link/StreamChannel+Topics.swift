@@ -19,7 +19,7 @@ extension StreamChannel {
     read { $0.topics.users(of: topic).sorted() } ?? []
   }
 
-  /// Who joins and leaves topics of this channel from now on; the newest 1024 events are kept.
+  /// The users who join and leave topics of this channel from now on; the newest 1024 events are kept.
   public var topicEvents: BroadcastSequence<LinkTopicEvent> {
     let name = name
     return link.hub.topics.listen(limit: 1_024) { $0.channel == name }

@@ -41,7 +41,7 @@ public struct StreamChannel: Sendable {
   public func leave() async throws {
     let run = try joined()
     guard !Task.isCancelled else {
-      // Who joins again before it is closed gets a connection of its own.
+      // An app that joins again before the connection is closed gets another one.
       link.streams.forget(run)
       run.driver.submit(.leave) { _ in run.finish() }
       link.driver.submit(.releaseStream(name)) { _ in }

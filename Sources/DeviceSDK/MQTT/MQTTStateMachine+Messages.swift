@@ -35,7 +35,7 @@ extension MQTTStateMachine {
     settle(topic)
   }
 
-  /// Who holds the topic of responses.
+  /// The holder of the topic of responses.
   static var ownHolder: Holder { 0 }
 
   /// When the first request was made and which this is: no other run gives the same.

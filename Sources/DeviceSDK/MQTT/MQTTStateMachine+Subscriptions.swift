@@ -12,7 +12,7 @@ struct HeldFilter: Sendable {
 
   /// Which was held first.
   let order: UInt64
-  /// Who holds it.
+  /// Its holders, each with its wish.
   var holders: [MQTTStateMachine.Holder: MQTTStateMachine.Wish] = [:]
   /// Calls that no SUBSCRIBE was sent for yet.
   var waiting: [CallID] = []

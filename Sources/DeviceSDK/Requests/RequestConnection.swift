@@ -8,7 +8,7 @@ import Synchronization
 /// - Parameters:
 ///   - client: The world: a WebSocket, a server of HTTP, a folder of files, a recording.
 ///   - configuration: How requests are sent.
-///   - loginPlugins: Who sees every stage of every login; a provider has plugins of its own for the rest.
+///   - loginPlugins: The plugins that see every stage of every login; a provider has plugins of its own for the rest.
 ///   - login: Returns the request that logs in, when the server wants that first; requests that were refused
 ///     for it are sent again afterwards, once.
 ///   - body: What the application does with the connection, which is of no use afterwards.

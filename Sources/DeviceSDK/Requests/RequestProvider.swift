@@ -33,7 +33,7 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
   ///   - client: The world: a WebSocket, a server of HTTP, a folder of files, a recording. Nobody else may
   ///     read its events.
   ///   - configuration: How requests are sent; when it is wrong, every request says so.
-  ///   - plugins: Who sees every stage of every request, in this order.
+  ///   - plugins: The plugins that see every stage of every request, in this order.
   ///   - login: Returns the request that logs in, when the server wants that first.
   public init(
     client: any DataClient, configuration: RequestConfiguration = RequestConfiguration(),
@@ -52,14 +52,14 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
   /// Creates a provider on a connection that others may share.
   /// - Parameters:
   ///   - connection: The connection.
-  ///   - plugins: Who sees every stage of every request, in this order.
+  ///   - plugins: The plugins that see every stage of every request, in this order.
   public init(_ connection: RequestConnection, plugins: [any RequestPlugin] = []) {
     source = .shared(connection)
     self.plugins = plugins
   }
 
   /// Creates a provider whose answers are the sample data of its targets; nothing is sent.
-  /// - Parameter plugins: Who sees every stage of every request, in this order.
+  /// - Parameter plugins: The plugins that see every stage of every request, in this order.
   public init(answeringFromSamples plugins: [any RequestPlugin]) {
     source = .samples
     self.plugins = plugins

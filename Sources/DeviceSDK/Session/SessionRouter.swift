@@ -1,6 +1,6 @@
 package import RepriseCore
 
-/// Who gets what on a session that several share, as a value.
+/// Which member gets what on a session that several share, as a value.
 ///
 /// It renames actions on their way out, so that members need not know of each other, and gives every
 /// event to those whom it concerns.

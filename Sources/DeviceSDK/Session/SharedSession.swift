@@ -33,8 +33,8 @@ public import RepriseCore
 /// every member waits that has begun to read: so the same events lead to the same actions in the same
 /// order, and no time passes that a member does not know of. A channel and a gateway read from their
 /// creation on. A member that reads nothing holds up nobody; one that has begun is waited for until it
-/// leaves: by ``SharedClient/leave()``, by being released, or by the cancellation of its reader. Who
-/// begins late, or comes back, finds the events of meanwhile, of more than 10,000 without the oldest
+/// leaves: by ``SharedClient/leave()``, by being released, or by the cancellation of its reader. A
+/// member that begins late, or comes back, finds the events of meanwhile, of more than 10,000 without the oldest
 /// messages.
 public final class SharedSession: Sendable {
   /// What a member may do to the connection.

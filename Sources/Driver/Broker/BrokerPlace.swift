@@ -42,7 +42,7 @@ package struct BrokerPlace {
   /// Looks a host up and for which of its addresses answers, which blocks until a name server and the broker have.
   /// - Parameters:
   ///   - url: The broker's URL.
-  ///   - tls: Whom is trusted, and what is shown, where TLS is spoken.
+  ///   - tls: Which servers are trusted, and what is shown, where TLS is spoken.
   ///   - credentials: What the clients are let in by.
   ///   - headers: Fields of the request for WebSocket.
   /// - Throws: ``DataClientError`` for a host that nobody knows, and for files of `tls` that are none.

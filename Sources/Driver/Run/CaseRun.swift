@@ -71,7 +71,7 @@ final class CaseRun<World: CaseWorld> {
         guard isDone(wait, now) || now >= end else { return }
         self.wait = nil
       }
-      // Whoever is left then does not go of itself.
+      // An end that is left then does not go of itself.
       if isEnding { return breakOff(now) }
       if now >= end {
         isLate = true

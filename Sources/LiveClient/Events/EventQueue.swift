@@ -42,7 +42,7 @@ package final class EventQueue: Sendable {
     }
   }
 
-  // MARK: - Whoever reads
+  // MARK: - The reader
 
   /// Returns the next event, or the passing of a deadline.
   /// - Parameter deadline: When to stop waiting.
@@ -108,7 +108,7 @@ package final class EventQueue: Sendable {
     waiter?.continuation.resume(throwing: CancellationError())
   }
 
-  // MARK: - Whoever writes
+  // MARK: - The writer
 
   /// Adds events that came just now.
   package func append(_ events: [ClientEvent]) {

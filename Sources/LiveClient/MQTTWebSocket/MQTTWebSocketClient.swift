@@ -204,7 +204,7 @@ extension MQTTWebSocketClient where Frames == WebSocketClient {
   ///     an `@` belong to the handshake, by the Basic scheme (RFC 7617).
   ///   - version: The version of MQTT to speak.
   ///   - options: How the connection is opened and kept; the subprotocol is `mqtt`, whatever stands there.
-  ///   - tls: Whom to trust, and how to show who one is; not looked at with `ws://`.
+  ///   - tls: Which servers to trust, and how the client shows who it is; not looked at with `ws://`.
   ///   - limits: How much may wait.
   ///   - lacking: What this broker is known not to do; such actions fail before they are sent.
   /// - Throws: `DataClientError` when the URL or a file can't be read, or the system is out of threads.

@@ -110,7 +110,7 @@ public final class MosquittoClient: DataClient {
   /// - Parameters:
   ///   - url: Where the broker is: `mqtt://user:password@host:port`, or `mqtts://` for TLS.
   ///   - version: The version of MQTT to speak.
-  ///   - tls: Whom to trust, and how to show who one is; not looked at with `mqtt://`.
+  ///   - tls: Which servers to trust, and how the client shows who it is; not looked at with `mqtt://`.
   ///   - limits: How much may wait.
   ///   - lacking: What this broker is known not to do; such actions fail before they are sent.
   /// - Throws: `DataClientError` when the URL or a file can't be read, or the system is out of

@@ -1,7 +1,7 @@
 import Glibc
 import RepriseCore
 
-/// Whom a live client trusts, and how it shows who it is, when it speaks TLS.
+/// Which servers a live client trusts, and how it shows who it is, when it speaks TLS.
 public struct TLSOptions: Sendable, Hashable {
   /// A file with the certificates of the authorities to trust, PEM; nil trusts those of the system.
   public var authorityFile: String?

@@ -78,7 +78,7 @@ package final class TLSChannel: ByteChannel {
     return bytes.map { Array(UnsafeBufferPointer(start: $0, count: Int(count))) } ?? []
   }
 
-  /// Whom the other end's certificate names, for people; nil when it shows none.
+  /// The subject that the other end's certificate names, for people; nil when it shows none.
   package var shownSubject: String? {
     guard let certificate = SSL_get0_peer_certificate(session),
       let text = X509_NAME_oneline(X509_get_subject_name(certificate), nil, 0)

@@ -13,7 +13,7 @@ package final class TLSClientContext {
   /// Reads the files.
   /// - Parameters:
   ///   - host: The server, a name or an address.
-  ///   - options: Whom is trusted, and what is shown.
+  ///   - options: Which servers are trusted, and what is shown.
   /// - Throws: ``DataClientError`` when a file is not what it should be.
   package init(host: String, _ options: TLSOptions) throws(DataClientError) {
     guard options.preSharedKey == nil else {

@@ -6,7 +6,7 @@ enum TLSFailure {
   /// - Parameters:
   ///   - session: The session.
   ///   - host: The server.
-  ///   - names: Whom its certificate is for, if that was not accepted.
+  ///   - names: The names that its certificate is for, if that was not accepted.
   /// - Returns: Half a line: what is wrong; what to do.
   static func text(_ session: OpaquePointer, _ host: String, _ names: String) -> String {
     let verification = SSL_get_verify_result(session)

@@ -69,7 +69,7 @@ public final class WebSocketClient: DataClient {
   ///   - url: Where the server is: `ws://host:port/path`, or `wss://` for TLS; what stands before an `@` is
   ///     sent as credentials of the Basic scheme (RFC 7617).
   ///   - options: How the connection is opened and kept.
-  ///   - tls: Whom to trust, and how to show who one is; not looked at with `ws://`.
+  ///   - tls: Which servers to trust, and how the client shows who it is; not looked at with `ws://`.
   ///   - limits: How much may wait.
   /// - Throws: `DataClientError` when the URL or a file can't be read, a header can't be sent, or the
   ///   system is out of threads.

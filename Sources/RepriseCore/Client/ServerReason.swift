@@ -105,7 +105,7 @@ extension ClientEvent.Closed {
   /// Whether the same connection may succeed later although nobody changes anything.
   ///
   /// A lost connection may, one that never was, and one that was refused by a server that is busy, or gave no
-  /// reason. Who is refused for what it is, or asks for, is refused again.
+  /// reason. A client that is refused for what it is, or asks for, is refused again.
   public var mayPass: Bool {
     switch self {
     case .byUser: false

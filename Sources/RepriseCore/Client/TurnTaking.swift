@@ -5,7 +5,7 @@ package protocol TurnWorld: Sendable {
   /// What a client gets when it is its turn.
   associatedtype Turn: Sendable
 
-  /// Who waits.
+  /// The readers that wait.
   var table: TurnTable<Turn> { get set }
 
   /// A task waits for a client's turn.

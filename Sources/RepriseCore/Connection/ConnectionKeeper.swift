@@ -1,6 +1,6 @@
 /// Opens a connection and keeps it open, as a value: when to try, when to wait, when to give up.
 ///
-/// It knows neither topics nor calls. Whoever owns it does what its steps say, and tells it what came
+/// It knows neither topics nor calls. The machine that owns it does what its steps say, and tells it what came
 /// of them.
 package struct ConnectionKeeper: Sendable {
   /// How patient it is.

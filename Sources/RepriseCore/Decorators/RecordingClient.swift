@@ -40,7 +40,7 @@ public final class RecordingClient<Client: DataClient, Sink: ByteSink & Sendable
 
   private let client: Client
   private let state: Mutex<State>
-  /// Who performs or records is alone.
+  /// A task that performs or records is alone.
   private let turnstile = Turnstile()
   /// What can't be recorded here: a session has either topics, or frames, or requests.
   private let lacking: Capabilities

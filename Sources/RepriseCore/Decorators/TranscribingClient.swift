@@ -3,8 +3,8 @@ public import Wire
 
 /// Tells what a client does and gets as the events that a recording of it would have.
 ///
-/// For programs that show a dialogue while it goes on. Whoever performs actions and reads events in
-/// different tasks may be told an answer before its question.
+/// For programs that show a dialogue while it goes on. A program that performs actions and reads
+/// events in different tasks may be told an answer before its question.
 public final class TranscribingClient<Client: DataClient>: DataClient {
   private let client: Client
   private let tell: @Sendable (Event) throws -> Void

@@ -1,4 +1,4 @@
-/// Who takes part in a session, as far as a replay of one client has to know.
+/// The clients that take part in a session, as far as a replay of one client has to know.
 struct ReplayCensus: Sendable {
   /// How many connections are kept for messages.
   private static let limit = 10_000

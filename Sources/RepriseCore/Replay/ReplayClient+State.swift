@@ -19,7 +19,7 @@ extension ReplayClient {
     }
 
     /// Notes a change.
-    /// - Returns: Who waits for one, to be resumed outside the lock.
+    /// - Returns: The tasks that wait for one, to be resumed outside the lock.
     mutating func change() -> [CheckedContinuation<Void, Never>] {
       changes &+= 1
       isReaderWaiting = false

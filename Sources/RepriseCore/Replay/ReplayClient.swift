@@ -63,7 +63,7 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Who has to look ahead for that, as a call may begin with another packet than its own, has the whole
+/// A test that has to look ahead for that, as a call may begin with another packet than its own, has the whole
 /// session as ``ReplayDialogue``.
 public final class ReplayClient: DataClient {
   private enum Found {

@@ -4,7 +4,7 @@ import Wire
 public struct ReplayExpectation: Sendable, Hashable {
   /// Its place in the session.
   public let place: ReplayPlace
-  /// Who is expected to send it.
+  /// The end that is expected to send it.
   public let sender: Peer
   /// The event in one line, with secrets hidden.
   public let summary: String

@@ -8,7 +8,7 @@ public struct ReplayOptions: Sendable {
   public var order: ReplayOrder
   /// Whether time jumps or passes.
   public var pace: ReplayPace
-  /// Who performs actions.
+  /// The tasks that perform actions.
   public var actors: ReplayActors
   /// How much later than recorded a timer of the user may fire; for delays with jitter.
   public var timerTolerance: Duration
@@ -86,7 +86,7 @@ public enum ReplayPatience: Sendable {
   public static var standard: ReplayPatience { .limited(.seconds(10), by: ContinuousClock()) }
 }
 
-/// Who performs actions on a replaying client.
+/// The tasks that perform actions on a replaying client.
 ///
 /// When the next thing in the session is an action that was not performed, and the reader's deadline is
 /// later than it, somebody else must perform it before time can go on.

@@ -15,7 +15,7 @@ struct RequestExtraction: Sendable {
     var early: [Int: Event] = [:]
   }
 
-  /// Who talks to whom.
+  /// The client and the server that talk to each other.
   private struct Ends: Hashable {
     let client: String
     let server: String

@@ -50,7 +50,7 @@ public struct EventContext: Sendable, Hashable {
   public var frame: Int
   /// The number of the connection in its file, from 1 in order of first sight.
   public var connection: Int
-  /// Who sent it; of an opening or an attempt the client, of a closing the one who began it.
+  /// The end that sent it; of an opening or an attempt the client, of a closing the one that began it.
   public var sender: Peer
   /// What the event belongs to: what the connection speaks, or what runs over that.
   public var wire: WireProtocol

@@ -1,6 +1,6 @@
 /// A session that can be read more than once, from its beginning and always the same.
 ///
-/// Whoever needs a long session several times reads it again instead of keeping it. `SessionFile` of the module
+/// Code that needs a long session several times reads it again instead of keeping it. `SessionFile` of the module
 /// Capture is a file as such a source.
 public protocol SessionSource: Sendable {
   /// Begins to read at the beginning of the session.

@@ -6,7 +6,7 @@ package import RepriseCore
 /// CONNECT is there because the app started the channel, a PUBLISH that is answered because it sent a request, and so
 /// on. The plan also has the configuration under which a channel does of itself what the recorded client did of itself.
 package struct ChannelPlan: ReplayPlan {
-  /// Who the app was.
+  /// The identity of the app.
   package let identity: ChannelIdentity
   /// How the channel has to behave.
   package let configuration: ChannelConfiguration

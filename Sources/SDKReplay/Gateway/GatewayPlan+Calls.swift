@@ -141,7 +141,7 @@ extension GatewayPlan {
     let subdevices = elements.map(\.subdevice)
     if let kind = place.lineCall {
       guard !subdevices.isEmpty else { return nil }
-      // Who is online already is not logged in again.
+      // A sub-device that is online already is not logged in again.
       let isOnline = subdevices.allSatisfy { machine.lineState(of: $0) == .online }
       guard kind != .logIn || !isOnline else { return nil }
       return setUp(subdevices, machine, time) + [

@@ -89,7 +89,7 @@ struct RecordedFrames: Sendable {
 
   // MARK: Heartbeats
 
-  /// Who sends the heartbeats of a session, and how often.
+  /// Whether the connection or the application sends the heartbeats of a session, and how often.
   enum Heartbeats: Sendable, Hashable {
     /// There are none.
     case none

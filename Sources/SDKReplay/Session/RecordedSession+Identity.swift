@@ -1,7 +1,7 @@
 import DeviceSDK
 import RepriseCore
 
-/// Who the app of a session was.
+/// The identity of a session's app.
 extension RecordedSession {
   /// How the client connected; nil when no CONNECT was captured.
   var firstConnect: ConnectOptions? {

@@ -1,7 +1,7 @@
 import DeviceSDK
 import RepriseCore
 
-/// Who of those that share a recorded connection did something, or was told something.
+/// The member of a shared recorded connection that did something, or was told something.
 enum RecordedMember: Sendable, CaseIterable {
   /// The channel of an app, which opens and closes the connection.
   case channel

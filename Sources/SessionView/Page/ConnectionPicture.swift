@@ -35,7 +35,7 @@ package struct ConnectionPicture: Sendable {
 
   /// A packet whose identifier is in use.
   package struct InFlight: Sendable, Hashable {
-    /// Who sent it.
+    /// The end that sent it.
     package var sender: Peer
     /// The packet identifier.
     package var id: UInt16

@@ -123,7 +123,7 @@ package struct ConnectionCourse {
   /// Tells how the connection ended, as its last event says.
   /// - Parameters:
   ///   - closing: What the event says.
-  ///   - closer: Who began it.
+  ///   - closer: The peer that began it.
   /// - Returns: The end.
   package mutating func end(_ closing: ConnectionClosing, by closer: Peer) -> ConnectionEnd {
     if disconnect == nil, closing.how != .endOfCapture { endSilence(closing.firstTime) }

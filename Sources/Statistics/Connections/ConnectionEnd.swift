@@ -4,7 +4,7 @@ package import RepriseCore
 package struct ConnectionEnd: Sendable, Hashable {
   /// What ended it.
   package var cause: Cause
-  /// Who did; nil where it is nobody, or not known.
+  /// The peer that did; nil where it is nobody, or not known.
   package var peer: Peer?
   /// The return code, reason code, status code or alert that says why; nil without one.
   package var code: Int?

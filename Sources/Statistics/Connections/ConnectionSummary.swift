@@ -86,7 +86,7 @@ final class OpenConnection {
   /// - Parameters:
   ///   - file: The file that is read.
   ///   - closing: Its end; nil if no event tells it.
-  ///   - closer: Who began that.
+  ///   - closer: The peer that began that.
   /// - Returns: What is known of it.
   func summary(file: Int, _ closing: ConnectionClosing?, by closer: Peer) -> ConnectionSummary {
     let end = closing.map { course.end($0, by: closer) }

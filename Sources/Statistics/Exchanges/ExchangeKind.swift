@@ -84,7 +84,7 @@ package enum ExchangeKind: UInt8, Sendable, Hashable, CaseIterable {
 package struct ExchangeOutcome: Sendable, Hashable {
   /// Which kind of question it was.
   package var kind: ExchangeKind
-  /// Who asked.
+  /// The end that asked.
   package var asker: Peer
   /// When it was asked first.
   package var time: Timestamp

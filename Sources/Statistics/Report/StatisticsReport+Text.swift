@@ -203,7 +203,7 @@ extension StatisticsReport {
     return table.text(paint)
   }
 
-  /// Who waited longest for an answer: the slowest of each kind, of several kinds.
+  /// The askers that waited longest for an answer: the slowest of each kind, of several kinds.
   private var slowTable: String {
     let slowest = exchanges.compactMap { kind, asker, tally in
       tally.times.quantile(1).flatMap { most in

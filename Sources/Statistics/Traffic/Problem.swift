@@ -61,7 +61,7 @@ package enum Problem: Sendable, Hashable {
     }
   }
 
-  /// Who sent what shows it; nil where nobody did.
+  /// The end that sent what shows it; nil where nobody did.
   package var sender: Peer? {
     switch self {
     case .reason(_, _, let sender), .fault(_, let sender), .malformed(_, let sender),

@@ -57,7 +57,7 @@ public struct WebSocketFrame: Sendable, Hashable {
 
   /// Calls a closure with the frame as everything that judges or shows takes it.
   /// - Parameters:
-  ///   - sender: Who sent the frame; nil leaves out the faults that only that decides.
+  ///   - sender: The end that sent the frame; nil leaves out the faults that only that decides.
   ///   - use: What to do with it.
   /// - Returns: What the closure returns.
   /// - Throws: What the closure throws.

@@ -23,7 +23,7 @@ public struct WebSocketFrameView: ~Escapable {
   ///   - inflated: What the payload inflates to, if `compression` says that it was inflated.
   ///   - compression: What became of compression.
   ///   - cargo: What protocol the payload is known to carry.
-  ///   - sender: Who sent the frame; nil leaves out what only that decides.
+  ///   - sender: The end that sent the frame; nil leaves out what only that decides.
   ///   - context: The faults that only the frame's place on the connection shows.
   @_lifetime(copy payload, copy inflated)
   public init(
@@ -119,10 +119,10 @@ public enum WebSocketCargo: Sendable, Hashable {
   case unknown
   /// Whole MQTT control packets without credentials of their own.
   case mqtt
-  /// Other MQTT: parts of packets, which nobody can read by themselves, or a CONNECT or AUTH. Whoever
+  /// Other MQTT: parts of packets, which nobody can read by themselves, or a CONNECT or AUTH. Code that
   /// hides secrets shows the packets and not these bytes.
   case mqttConcealed
-  /// Text that goes on inside a secret which an earlier frame of the message began. Whoever hides secrets
+  /// Text that goes on inside a secret which an earlier frame of the message began. Code that hides secrets
   /// shows nothing of it.
   case concealed
 }

@@ -51,7 +51,7 @@ public struct WebSocketReceiver: ~Copyable {
 
   /// Creates a receiver.
   /// - Parameters:
-  ///   - sender: Who sends the frames.
+  ///   - sender: The end that sends the frames.
   ///   - deflate: What is known of permessage-deflate.
   ///   - isFromStart: Whether the first frame is the sender's first.
   ///   - limit: The most bytes that are inflated of one message, 16 MiB if not stated.

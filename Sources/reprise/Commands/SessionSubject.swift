@@ -15,7 +15,7 @@ enum SessionSubject {
   }
 }
 
-/// Who is in a session, for one who asks for someone who is not.
+/// The clients and connections of a session, for a user who asks for one that is not in it.
 struct SessionPeople {
   private static let mostNames = 10_000
   private static let longestName = 256
@@ -36,7 +36,7 @@ struct SessionPeople {
   }
 
   /// Says that somebody is not there, and who is instead.
-  /// - Parameter subject: Who was asked for.
+  /// - Parameter subject: The client or connection that was asked for.
   /// - Returns: A line.
   func absence(of subject: SessionSubject) -> String {
     switch subject {

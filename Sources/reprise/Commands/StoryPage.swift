@@ -109,7 +109,7 @@ struct StoryPage {
 
   /// Writes what is to be said at the end.
   /// - Parameters:
-  ///   - teller: Who knows it.
+  ///   - teller: The storyteller that knows it.
   ///   - violations: What was found, by its frames.
   ///   - untold: How many more there are.
   /// - Throws: ``OutputError``.

@@ -21,7 +21,7 @@ struct SystemUser: Equatable {
     return SystemUser(name: environment("SUDO_USER") ?? "user \(id)", id: id, group: group)
   }
 
-  /// Who owns nothing; nil on a system that has no such user.
+  /// The user who owns nothing; nil on a system that has no such user.
   static var nobody: SystemUser? {
     guard let entry = getpwnam("nobody")?.pointee, entry.pw_uid != 0 else { return nil }
     return SystemUser(name: "nobody", id: entry.pw_uid, group: entry.pw_gid)

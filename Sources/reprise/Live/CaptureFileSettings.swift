@@ -29,7 +29,7 @@ struct CaptureFileSettings {
   /// Reads the options.
   /// - Parameters:
   ///   - arguments: What was typed.
-  ///   - command: Who asks.
+  ///   - command: The command that asks.
   ///   - recorder: The same with its article, as in `a proxy`.
   /// - Throws: ``UsageError``.
   init(_ arguments: Arguments, for command: String, _ recorder: String) throws(UsageError) {

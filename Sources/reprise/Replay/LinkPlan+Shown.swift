@@ -157,7 +157,7 @@ extension LinkTopicInfo {
 }
 
 extension LinkPresenceEvent {
-  /// Whom it is about, with temporary states, as words.
+  /// The users that it is about, with temporary states, as words.
   fileprivate var words: [String] {
     switch kind {
     case .snapshot: snapshot.map(\.words)

@@ -5,7 +5,7 @@ import LiveClient
 import RepriseCore
 
 extension LiveWorld {
-  /// Who plays the cloud of a scenario, and for whom.
+  /// The simulator that plays the cloud of a scenario, and the device that it plays for.
   struct Cloud {
     /// How the cloud behaves.
     var script: CloudScript
@@ -29,7 +29,7 @@ extension LiveWorld {
   ///
   /// The cloud has subscribed to what its device sends when the body begins, and goes when it ends.
   /// - Parameters:
-  ///   - cloud: Who plays the cloud.
+  ///   - cloud: The simulator that plays the cloud.
   ///   - broker: Where the broker is, `mqtt://user:password@host:port`.
   ///   - address: Where the subject's gate listens.
   ///   - patience: How long to wait, in the client's time, for an event; nil waits for ever.

@@ -87,7 +87,7 @@ import Testing
     Array(try Data(contentsOf: URL(filePath: capture.path)))
   }
 
-  /// Whoever gets a part of a capture gets no secrets of the rest.
+  /// A reader who gets a part of a capture gets no secrets of the rest.
   @Test(arguments: [0, 1])
   func `secrets of connections that are left out are left out`(_ chosen: Int) throws {
     let sessions = try ["TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256"].map {

@@ -72,7 +72,7 @@
       }
     }
 
-    /// Whoever never ends a handshake has said nothing that could be read.
+    /// A peer that never ends a handshake has said nothing that could be read.
     @Test(arguments: [false, true])
     func `a handshake without an end is told as such`(_ hasKeys: Bool) throws {
       let session = try TLSSessions.named("AES128-SHA")

@@ -4,7 +4,7 @@ import Wire
 @testable import ConformanceKit
 
 extension SharedCase {
-  /// Who gets a message, and at which QoS.
+  /// Which clients get a message, and at which QoS.
   static let routing: [SharedCase] = [
     SharedCase(
       "a subscription whose first SUBACK comes behind that to a newer request",

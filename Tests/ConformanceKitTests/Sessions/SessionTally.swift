@@ -104,7 +104,7 @@ struct SessionTally {
     frames.map { "@\($0)" }.joined(separator: " ")
   }
 
-  /// Who does what a finding tells.
+  /// The end that does what a finding tells.
   private static func subject(of message: String) -> String {
     for peer in Peer.allCases where message.hasPrefix("the \(peer.rawValue)") {
       return peer.rawValue

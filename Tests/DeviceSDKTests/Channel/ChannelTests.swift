@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  /// Who the app is the cloud may have to be asked for first.
+  /// The cloud may have to be asked first who the app is.
   @Test func findsOutWhoItIsWhenItStarts() async throws {
     var configuration = try SampleChannel.configuration()
     configuration.identity = nil

@@ -67,7 +67,7 @@ import Testing
       bench.machine.lineState(of: GatewayBench.sub) == LineTable.next(state, cause.event))
   }
 
-  /// Who has not said who it is has no line, whatever the cloud says of it.
+  /// A sub-device that has not said who it is has no line, whatever the cloud says of it.
   ///
   /// SDK-gateway-23.
   @Test(arguments: causes.filter { $0.event != .setUp })

@@ -8,7 +8,7 @@ import Testing
 @Suite struct GatewayPlanTests {
   /// The recordings and captures of all scenarios of a gateway that has its connection for itself.
   ///
-  /// Who is not let in has no topics, and so nobody sees that it is a gateway.
+  /// A gateway that is not let in has no topics, and so nobody sees that it is a gateway.
   static let names = SDKRecording.names(of: "gateway").filter {
     !$0.contains("/riding") && !$0.contains("/refused.")
   }

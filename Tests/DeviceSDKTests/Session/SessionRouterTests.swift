@@ -3,7 +3,7 @@ import Testing
 
 @testable import DeviceSDK
 
-/// Who gets what on a shared session: the pure part.
+/// Which member gets what on a shared session: the pure part.
 @Suite struct SessionRouterTests {
   /// A session with an owner on seat 0 and a rider on seat 1, and what they are told in lines.
   private struct Bench {

@@ -43,7 +43,7 @@ import Testing
     #expect(
       try await errors(["lo", "--bpf", "port"]).hasPrefix(
         "reprise: --bpf: libpcap refuses the filter for link type 1: "))
-    // Who may not capture is told, too.
+    // A user who may not capture is told, too.
     #expect(
       try await errorsOfNobody(["lo", "--bpf", "port"]).errors.hasSuffix("; see man pcap-filter\n"))
   }

@@ -129,7 +129,7 @@ import Testing
     #expect(access(log, F_OK) != 0)
   }
 
-  /// Whom a client trusts, and what it shows, is the same with a key log and without.
+  /// A client trusts the same servers, and shows the same, with a key log and without.
   @Test(arguments: [SecureBroker.Way.tcp, .webSocket])
   func changesNoTrust(_ way: SecureBroker.Way) async throws {
     let right = try await SecureBroker()

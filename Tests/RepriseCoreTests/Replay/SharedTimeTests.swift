@@ -76,7 +76,7 @@ import Wire
       + (1...6).map { "\($0.isMultiple(of: 2) ? "a" : "b") \($0) \(Double($0))" }
     for _ in 0..<100 {
       let (time, heard) = (SharedTime(), Heard())
-      // Whoever begins: what was recorded first is first.
+      // Whichever client begins: what was recorded first is first.
       let second = try ReplayClient(b, options: Self.options(time))
       let first = try ReplayClient(a, options: Self.options(time))
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -330,7 +330,7 @@ import Wire
       ])
   }
 
-  /// Whoever was overtaken goes on in the time that it was in.
+  /// A reader that was overtaken goes on in the time that it was in.
   @Test func theTimeOfABusyReaderStands() async throws {
     let time = SharedTime()
     let (a, b) = Self.sessions()

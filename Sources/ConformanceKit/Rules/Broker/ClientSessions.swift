@@ -1,7 +1,7 @@
 internal import RepriseCore
 internal import Wire
 
-/// Who is on a connection: what tells the server, the client with its user name, and the host that it comes from.
+/// The ends of a connection: what tells the server, the client with its user name, and the host that it comes from.
 struct ConnectionIdentity {
   /// The server's address and port.
   var endpoint: UInt64 = 0
@@ -85,7 +85,7 @@ struct ClientSessions {
     var moment: Moment
     /// When the last of it was captured, which the server may have taken for the end.
     var last: Timestamp
-    /// Who ended it.
+    /// The peer that ended it.
     var first: Peer
     /// Whether the session ended with it, or goes on so many seconds; nil where that is not known.
     var lasts: UInt32?

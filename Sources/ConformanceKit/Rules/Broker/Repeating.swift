@@ -113,7 +113,7 @@ extension BrokerJudge {
     _ packet: borrowing MQTTPacketView, _ content: ContentHash?, _ event: borrowing EventView,
     _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    // Whoever has subscribed may get a message for that, and some servers hand the DUP of the publisher on.
+    // A client that has subscribed may get a message for that, and some servers hand the DUP of the publisher on.
     guard !denied.isEmpty, packet.dup, let content, state.requests.count == 0, !state.hasLoss,
       !state.isOrderUncertain, !event.context.isOrderUncertain,
       let session = denied[event.context.connection], session.losses == losses,

@@ -315,7 +315,8 @@ extension ConnectionState {
   /// How long the session outlives the connection, in seconds; the most is for ever, and nil is not known.
   fileprivate var sessionLasts: UInt32? {
     guard let connect = opening.connect else { return nil }
-    // Who ends the connection by DISCONNECT need not have read the other's, in which the expiry may be another one.
+    // A peer that ends the connection by DISCONNECT need not have read the other's, in which the expiry may be
+    // another one.
     if ending.client.disconnect != nil, ending.server.disconnect != nil { return nil }
     if is5 { return sessionExpiry }
     return connect.cleanStart ? 0 : .max

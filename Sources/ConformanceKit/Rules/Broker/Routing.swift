@@ -1,7 +1,7 @@
 internal import RepriseCore
 internal import Wire
 
-// Who gets a message, and at which QoS: sections 3.3.4 (3.1.1: 3.3.5), 3.8.4, 3.10.4, 4.7.2 and 4.8.2.
+// Which clients get a message, and at which QoS: sections 3.3.4 (3.1.1: 3.3.5), 3.8.4, 3.10.4, 4.7.2 and 4.8.2.
 extension BrokerJudge {
   /// Judges a message whose topic begins with `$`.
   func judgeDollar(

@@ -147,7 +147,7 @@ extension ConnectionState {
       if isPrompt { return tally.satisfy(rule, hearing) }
       return tally.leave(rule, .closedLate(peer), hearing)
     }
-    // Whoever gets a DISCONNECT of a server should close as well.
+    // A client that gets a DISCONNECT of a server should close as well.
     guard !isPrompt else { return tally.leave(rule, .closedFirst(close.first), hearing) }
     guard !clocks.differ else { return tally.leave(rule, .clocksDiffer, hearing) }
     guard close.showsLateness(of: peer, since: disconnect.time) else {

@@ -7,7 +7,7 @@ extension ConnectionState {
   /// Looks for the clauses about its receiver that a bad packet provokes.
   /// - Parameters:
   ///   - packet: The packet, which has faults or is a second CONNECT.
-  ///   - sender: Who sent it.
+  ///   - sender: The end that sent it.
   ///   - isSecondConnect: Whether the client had sent a CONNECT before.
   ///   - isForbidden: Whether a clause of the packet asks for the close as well.
   /// - Returns: The clauses by which the receiver must close, besides those of the packet.

@@ -63,7 +63,7 @@ extension WebSocketState {
     offence = FrameOffence(
       sender: sender, moment: Moment(context), name: "\(frame.opcode.name) frame",
       rules: rules.map(\.index), isUnfinished: isUnfinished)
-    // Whoever answers what is bad has taken it for good.
+    // A receiver that answers what is bad has taken it for good.
     if isFreshPing { offence?.pings = [[UInt8](copying: frame.payload)] }
   }
 

@@ -11,7 +11,7 @@ package struct ChannelText: Sendable {
   private var requests = RequestNames()
 
   /// Creates the text of a channel.
-  /// - Parameter identity: Who the channel is.
+  /// - Parameter identity: The identity of the channel.
   package init(_ identity: ChannelIdentity) {
     self.identity = identity
     topics = ChannelTopics(productKey: identity.productKey, deviceName: identity.deviceName)

@@ -3,7 +3,7 @@ import RepriseCore
 
 /// How a scenario wants its gateway.
 struct GatewaySettings: Sendable {
-  /// Who the gateway is.
+  /// The identity of the gateway.
   let identity: ChannelIdentity
   /// How the gateway behaves.
   private(set) var gateway: GatewayConfiguration

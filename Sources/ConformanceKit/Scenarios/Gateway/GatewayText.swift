@@ -14,7 +14,7 @@ struct GatewayText: Sendable {
 
   /// Creates the text of a gateway.
   /// - Parameters:
-  ///   - identity: Who the gateway is.
+  ///   - identity: The identity of the gateway.
   ///   - devices: Its sub-devices.
   init(_ identity: ChannelIdentity, _ devices: GatewayDevices) {
     self.identity = identity

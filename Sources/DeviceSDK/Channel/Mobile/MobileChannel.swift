@@ -8,7 +8,7 @@ import Synchronization
 /// - Parameters:
 ///   - client: The world: a broker, a folder of files, a recording.
 ///   - config: How the channel behaves.
-///   - identity: Who the app is, if that is known.
+///   - identity: The identity of the app, if that is known.
 ///   - log: Takes log entries while ``MobileChannel/setOpenLog(_:)`` lets them through.
 ///   - body: What the application does with the channel, which is of no use afterwards.
 /// - Returns: What the body returns.

@@ -27,7 +27,7 @@ public struct MobileConnectConfig: Sendable, Hashable {
   }
 
   /// Returns the same for a ``Channel``.
-  /// - Parameter identity: Who the app is, if that is known.
+  /// - Parameter identity: The identity of the app, if that is known.
   /// - Returns: The configuration.
   /// - Throws: ``ChannelError`` of kind `client` that says what is wrong.
   public func configuration(

@@ -185,7 +185,7 @@ package struct WebSocketServerMachine: ~Copyable {
   /// When ``passed(at:isReading:)`` is due; nil when nothing is waited for.
   package var deadline: Timestamp? {
     switch phase {
-    // Who is to answer has all the time in the world.
+    // The caller that is to answer has all the time in the world.
     case .handshake where request != nil: nil
     case .handshake: phaseStart.advanced(by: options.limits.handshakeTime)
     case .open: earlier(silence.deadline, leaving.deadline)

@@ -13,7 +13,7 @@ public struct Family: Sendable {
   /// Joins the family for as long as a body runs.
   /// - Parameters:
   ///   - client: The message service's world.
-  ///   - configuration: Who the thermostat is there.
+  ///   - configuration: The user that the thermostat is there.
   ///   - body: What is done with the family.
   /// - Returns: What the body returns.
   /// - Throws: `LinkError` when it is not let in, and what the body throws.
@@ -59,7 +59,7 @@ public struct Family: Sendable {
 
 /// What one of the family wants: half a degree more or less.
 public struct Wish: Sendable, Hashable {
-  /// Who wants it.
+  /// The user who wants it.
   public let user: String
   /// The tenths of a degree that it is to become warmer.
   public let step: Int

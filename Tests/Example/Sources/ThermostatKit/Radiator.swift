@@ -18,7 +18,7 @@ public final class Radiator: SubdeviceConnection {
 
   /// Creates a radiator.
   /// - Parameters:
-  ///   - credentials: Who it is to the cloud.
+  ///   - credentials: The device that it is to the cloud.
   ///   - room: How warm the room is.
   ///   - target: How warm it is to become.
   public init(

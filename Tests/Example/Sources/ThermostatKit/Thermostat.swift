@@ -31,7 +31,7 @@ public struct Thermostat: Sendable {
 
   /// How the gateway behaves, and who it is.
   public var cloud: GatewayConfiguration
-  /// Who the thermostat is to the family.
+  /// The user that the thermostat is to the family.
   public var family = LinkConfiguration(
     appID: "thermostat", userID: "thermostat", heartbeatInterval: .seconds(60))
   /// Where it stands.
@@ -39,7 +39,7 @@ public struct Thermostat: Sendable {
   /// The time from one report to the next.
   public var interval: Duration = .seconds(900)
   /// Creates a thermostat.
-  /// - Parameter credentials: Who the gateway is to the cloud.
+  /// - Parameter credentials: The device that the gateway is to the cloud.
   /// - Throws: `GatewayError` when that is none.
   public init(_ credentials: DeviceCredentials = .gateway) throws {
     cloud = GatewayConfiguration(.own(try credentials.identity(secureMode: .tcp)))

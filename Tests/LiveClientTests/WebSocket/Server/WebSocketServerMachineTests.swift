@@ -96,7 +96,7 @@ import Wire
     var machine = WebSocketServerMachine(WebSocketServerOptions(), at: start) { _ in nil }
     let none = machine.received(RawClient.request("/a").head.bytes.span.bytes, at: start)
     #expect(none.isEmpty && machine.written() == [] && machine.phase == .handshake)
-    // Who is to answer has all the time that it likes.
+    // The caller that is to answer has all the time that it likes.
     #expect(machine.request?.target == "/a" && machine.deadline == nil)
     return machine
   }
