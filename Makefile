@@ -94,11 +94,13 @@ test: setup
 # package manager keeps one plan of a build in a folder, though, and may take that of the other package for its own, and
 # build nothing: so the example's build asks for a plan of its own, which goes when it is done.
 plan := .build/debug.yaml
+# Programs of the tests are no products to those who depend on this package.
 example: setup
 	@echo "== The example, a package of its own"
 	@trap 'rm -f $(plan)' EXIT; set -x; swift build --product reprise; rm -f $(plan); \
 	  swift build --build-tests --package-path Tests/Example --scratch-path .build --disable-build-manifest-caching; \
-	  swift test --skip-build --package-path Tests/Example --scratch-path .build
+	  swift test --skip-build --package-path Tests/Example --scratch-path .build; \
+	  ! swift build --product live-publisher --package-path Tests/Example --scratch-path .build
 
 # A larger sample than that of the tests, of all mutants, which take a while to build.
 mutate: setup

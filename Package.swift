@@ -23,9 +23,11 @@ let pcap = Target.Dependency.target(name: "CPcap", condition: .when(platforms: [
 
 let package = Package(
   name: "Reprise",
+  // `Span`, `Mutex` and typed throws over views of borrowed bytes need the library of these versions.
   platforms: [.macOS(.v26), .iOS(.v26)],
   products: [
     .library(name: "Wire", targets: ["Wire"]),
+    .library(name: "WireDeflate", targets: ["WireDeflate"]),
     .library(name: "RepriseCore", targets: ["RepriseCore"]),
     .library(name: "DeviceSDK", targets: ["DeviceSDK"]),
     .library(name: "Capture", targets: ["Capture"]),
@@ -43,11 +45,13 @@ let package = Package(
 
     // The functions of libpcap, which is loaded when a filter is compiled.
     .target(name: "CPcap"),
-    .target(name: "Wire", dependencies: [crypto, "CZlib"], swiftSettings: settings),
+    .target(name: "Wire", dependencies: [crypto], swiftSettings: settings),
+    // What reads and writes compressed WebSocket messages. On its own, so that an app of the SDK needs no zlib.
+    .target(name: "WireDeflate", dependencies: ["Wire", "CZlib"], swiftSettings: settings),
     .target(name: "RepriseCore", dependencies: ["Wire"], swiftSettings: settings),
     .target(name: "CloudSimulator", dependencies: ["RepriseCore"], swiftSettings: settings),
     .target(
-      name: "Capture", dependencies: ["RepriseCore", "Wire", crypto, pcap, "CZlib"],
+      name: "Capture", dependencies: ["RepriseCore", "Wire", "WireDeflate", crypto, pcap, "CZlib"],
       swiftSettings: settings),
     .target(
       name: "DeviceSDK", dependencies: ["RepriseCore", crypto], swiftSettings: settings),
@@ -80,7 +84,7 @@ let package = Package(
       name: "TestSupport", dependencies: ["RepriseCore"], path: "Tests/TestSupport",
       swiftSettings: settings),
     .testTarget(
-      name: "WireTests", dependencies: ["TestSupport", "Wire"],
+      name: "WireTests", dependencies: ["TestSupport", "Wire", "WireDeflate"],
       exclude: ["WebSocket/peer.py"], swiftSettings: settings),
     .testTarget(
       name: "RepriseCoreTests", dependencies: ["RepriseCore", "TestSupport", "Wire"],
@@ -93,12 +97,14 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "CaptureTests", dependencies: ["Capture", "RepriseCore", "TestSupport", "Wire"],
+      name: "CaptureTests",
+      dependencies: ["Capture", "RepriseCore", "TestSupport", "Wire", "WireDeflate"],
       exclude: ["TLS/sessions.py"], swiftSettings: settings),
     .testTarget(
       name: "ConformanceKitTests",
       dependencies: [
         "ConformanceKit", "Capture", "RepriseCore", "DeviceSDK", "TestSupport", "Wire",
+        "WireDeflate",
       ],
       exclude: [
         "Sessions/Tallies.txt", "Sessions/Tallies5.txt", "Sessions/SharedTallies.txt",
@@ -142,7 +148,7 @@ let package = Package(
       providers: [.apt(["libwebsockets-dev"]), .brew(["libwebsockets"])]),
     .target(
       name: "LiveClient",
-      dependencies: ["RepriseCore", "Wire", "CMosquitto", "CTLS", "CWebSockets"],
+      dependencies: ["RepriseCore", "Wire", "WireDeflate", "CMosquitto", "CTLS", "CWebSockets"],
       swiftSettings: settings),
     // On its own, because URLSession brings all of Foundation with it, which a program of MQTT can do without.
     .target(
@@ -157,7 +163,9 @@ let package = Package(
     // Provokes brokers by cases, and records what comes of it: for `conform broker`.
     .target(
       name: "Driver",
-      dependencies: ["CConformance", "Capture", "LiveClient", "RepriseCore", "Wire"],
+      dependencies: [
+        "CConformance", "Capture", "LiveClient", "RepriseCore", "Wire", "WireDeflate",
+      ],
       swiftSettings: settings),
     // What of OpenSSL's TLS is not seen from Swift.
     .target(
@@ -175,7 +183,9 @@ let package = Package(
     // What takes bytes from outside, for libFuzzer (make fuzz) and for short runs in the tests.
     .target(
       name: "FuzzTargets",
-      dependencies: ["Capture", "CloudSimulator", "RepriseCore", "TestSupport", "Wire"],
+      dependencies: [
+        "Capture", "CloudSimulator", "RepriseCore", "TestSupport", "Wire", "WireDeflate",
+      ],
       path: "Tests/FuzzTargets", swiftSettings: settings),
     // Programs of the tests. Here, where it is the root, the package manager makes each a product too, as of any
     // executable target without one; packages that depend on this one have no such products.
@@ -200,8 +210,8 @@ let package = Package(
       name: "LiveClientTests",
       dependencies: [
         "LiveClient", "Capture", "CloudSimulator", "ConformanceKit", "RepriseCore", "DeviceSDK",
-        "Gates", "LiveHTTP", "RepriseTesting", "TestSupport", "Wire", "live-publisher",
-        "network-probe", "reprise",
+        "Gates", "LiveHTTP", "RepriseTesting", "TestSupport", "Wire", "WireDeflate",
+        "live-publisher", "network-probe", "reprise",
       ],
       exclude: [
         "Proxy/tls-server.py", "README.md", "WebSocket/echo-client.py", "WebSocket/server.py",
@@ -212,7 +222,7 @@ let package = Package(
       name: "CommandTests",
       dependencies: [
         "reprise", "AppSessions", "CloudSimulator", "RepriseCore", "DeviceSDK", "TestSupport",
-        "Wire",
+        "Wire", "WireDeflate",
       ],
       exclude: ["Golden", "Page/browser.py", "Page/observe.py", "Recipes"], swiftSettings: settings),
     // Holds the pages of the documentation to what they show.

@@ -1,5 +1,6 @@
 import RepriseCore
 import Wire
+import WireDeflate
 
 /// WebSocket out of any bytes.
 enum FrameFuzz {

@@ -1,5 +1,6 @@
 import RepriseCore
 import Wire
+import WireDeflate
 
 /// Turns the streams of TCP connections into the events of sessions.
 ///

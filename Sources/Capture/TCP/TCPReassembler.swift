@@ -115,8 +115,9 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       }
       if flags.contains(.acknowledgment),
         transits[side.other.rawValue].hear(
-          segment.acknowledgmentNumber, window: segment.window, isEnd: flags.contains(.fin),
-          at: time)
+          segment.acknowledgmentNumber, window: segment.window,
+          isEmpty: segment.payloadWireLength == 0 && flags.isDisjoint(with: [.fin, .reset]),
+          isEnd: flags.contains(.fin), at: time)
       {
         hasLateness = true
       }

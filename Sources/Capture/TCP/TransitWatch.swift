@@ -4,18 +4,24 @@ import RepriseCore
 /// end had it.
 ///
 /// What shows that it came late is that it is sent again, that the other end says something meanwhile and does not
-/// acknowledge it, or that it takes nothing for a while. An acknowledgement that comes late shows nothing by itself: who
-/// writes captures of what passed leaves out those that carry nothing. And what came in time seems late where the clock of
-/// the capture was set forward, which that of the sender shows, if it is in the segments.
+/// acknowledge it, or that it takes nothing for a while. An acknowledgement that comes late shows nothing where it carries
+/// something: programs that write captures of what passed leave out those that carry nothing. One that carries nothing, and
+/// comes so late that what it acknowledges would have been sent again, shows that the clock of the capture was set forward
+/// meanwhile, or that segments are missing. The clock of the sender shows that too, if it is in the segments.
 struct TransitWatch {
   /// How long an acknowledgement may take, in nanoseconds: it is delayed by half a second at most (RFC 9293 section
   /// 3.8.6.3), and on its way as long as the data was.
   private static let patience: Int64 = 1_000_000_000
+  /// After how long at the latest what is not acknowledged is sent again for the first time, in nanoseconds: after a
+  /// second, or three where the way is not known (RFC 6298 section 2), and as long on the way.
+  private static let repeating: Int64 = 5_000_000_000
   private static let never = Int64.max
 
   /// Where something ends that is not acknowledged yet, and when it was first sent.
   private var end: UInt32 = 0
   private var sent = Self.never
+  /// Whether it was sent again.
+  private var isRepeated = false
   /// Where the last of what was sent ends, and when that was.
   private var lastEnd: UInt32 = 0
   private var lastSent = Self.never
@@ -126,9 +132,10 @@ struct TransitWatch {
       return true
     }
     guard sent != Self.never else {
-      (self.end, sent) = (end, time)
+      (self.end, sent, isRepeated) = (end, time, false)
       return false
     }
+    if !isNew { isRepeated = true }
     return !isNew && time &- sent > Self.patience
   }
 
@@ -136,13 +143,14 @@ struct TransitWatch {
   /// - Parameters:
   ///   - number: The byte that it expects.
   ///   - window: How much it takes.
+  ///   - isEmpty: Whether it carries nothing.
   ///   - isEnd: Whether it ends its own direction: if without having the other's end, and behind a silence, it may have
   ///     done so at any time before.
   ///   - time: When it was captured.
   /// - Returns: Whether something did not arrive for long.
   @inline(__always)
   mutating func hear(
-    _ number: UInt32, window: UInt16, isEnd: Bool = false, at time: Int64
+    _ number: UInt32, window: UInt16, isEmpty: Bool = false, isEnd: Bool = false, at time: Int64
   ) -> Bool {
     let isCrossed = isEnd && isEnded && Int32(bitPattern: number &- lastEnd) < 0
     var isLate = isCrossed && heard != Self.never && time &- heard > Self.patience
@@ -151,6 +159,8 @@ struct TransitWatch {
       if Int32(bitPattern: number &- end) < 0 {
         if time &- sent > Self.patience { isLate = true }
       } else {
+        if isEmpty, !isRepeated, time &- sent > Self.repeating { isLate = true }
+        isRepeated = false
         let isAll = Int32(bitPattern: number &- lastEnd) >= 0
         (end, sent) = (lastEnd, isAll ? Self.never : lastSent)
       }

@@ -1,5 +1,6 @@
 import RepriseCore
 import Wire
+import WireDeflate
 
 /// What is kept of a connection that speaks WebSocket, or HTTP that may ask for it.
 ///

@@ -1,5 +1,6 @@
 import RepriseCore
 import Wire
+import WireDeflate
 
 // The opening handshake, which may come after other requests on the same connection.
 extension WebSocketStreams {

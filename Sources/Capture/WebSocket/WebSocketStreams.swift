@@ -1,5 +1,6 @@
 import RepriseCore
 import Wire
+import WireDeflate
 
 /// Turns the two directions of a WebSocket connection into its handshake, its frames, and the control
 /// packets in them.

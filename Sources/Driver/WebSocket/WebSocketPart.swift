@@ -1,5 +1,6 @@
 import RepriseCore
 import Wire
+import WireDeflate
 
 /// A frame that came, as far as a case has to know of it.
 struct HeardFrame {

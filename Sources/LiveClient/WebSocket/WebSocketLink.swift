@@ -2,6 +2,7 @@ import CWebSockets
 import Glibc
 import RepriseCore
 import Wire
+import WireDeflate
 
 /// One connection of a ``WebSocketLoop``, from the wish to connect until the library has let it go.
 final class WebSocketLink {

@@ -84,10 +84,4 @@ public struct PermessageDeflate: Sendable, Hashable {
     guard let bits = clientMaxWindowBits else { return true }
     return offer.namesClientWindow && bits <= offer.clientMaxWindowBits ?? 15
   }
-
-  /// What it means for the frames of one side.
-  public func agreement(for sender: WebSocketRole) -> WebSocketReceiver.Agreement {
-    .agreed(
-      keepsContext: sender == .client ? !clientNoContextTakeover : !serverNoContextTakeover)
-  }
 }

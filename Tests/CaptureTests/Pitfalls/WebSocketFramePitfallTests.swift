@@ -1,6 +1,7 @@
 import RepriseCore
 import Testing
 import Wire
+import WireDeflate
 
 @testable import Capture
 

@@ -2,6 +2,7 @@ import RepriseCore
 import TestSupport
 import Testing
 import Wire
+import WireDeflate
 
 @testable import Capture
 

@@ -4,6 +4,7 @@ import RepriseCore
 import TestSupport
 import Testing
 import Wire
+import WireDeflate
 
 /// Plays the user of a capture: does what it is told to be due, while it reads to the end.
 private func replay(_ client: ReplayClient) async throws -> [ClientEvent] {

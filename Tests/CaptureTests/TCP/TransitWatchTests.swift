@@ -43,6 +43,27 @@ import Testing
     ),
   ]
 
+  /// An acknowledgement that carries nothing and comes 5 s late shows a clock that was set forward, or segments that are
+  /// missing, unless what it acknowledges was sent again.
+  @Test(arguments: [
+    (true, 5_000 as Int64, nil as Int64?, false), (true, 5_001, nil, true),
+    (false, 60_000, nil, false),
+    (true, 60_000, 900, false), (true, 60_000, 60_000, true),
+  ])
+  func tellsALateAcknowledgement(isEmpty: Bool, time: Int64, again: Int64?, isLate: Bool) {
+    for start in [0, UInt32.max - 5] {
+      var watch = TransitWatch()
+      _ = watch.send(to: start &+ 10, at: 0)
+      if let again, again < time { _ = watch.send(to: start &+ 10, at: again * 1_000_000) }
+      let news = watch.hear(start &+ 10, window: 9, isEmpty: isEmpty, at: time * 1_000_000)
+      #expect(news == isLate)
+      // What is sent next has a time of its own.
+      _ = watch.send(to: start &+ 20, at: time * 1_000_000)
+      let next = watch.hear(start &+ 20, window: 9, isEmpty: true, at: (time + 5_000) * 1_000_000)
+      #expect(!next)
+    }
+  }
+
   /// A clock has a length of ticks that is in use; what is not looked at is a short pause, and a clock that goes back.
   @Test(
     arguments: [

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Wire
+import WireDeflate
 
 /// Files that are made to take memory or time: the command ends with a status of its own, and within
 /// bounds.

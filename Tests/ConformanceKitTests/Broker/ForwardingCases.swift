@@ -78,6 +78,32 @@ extension SharedCase {
     }
   }
 
+  /// A message with a Response Topic that is open when its connection is lost, is sent again in the session that goes on, and
+  /// is delivered without one.
+  private static func again(
+    _ name: String, with properties: [MQTTProperty], failed: [MQTTRule] = [], _ counts: Counts
+  ) -> SharedCase {
+    SharedCase(name, in: [.v5_0], failed: failed, counts) {
+      $0.join("s")
+      $0.ask(1, "a")
+      $0.on(2) {
+        $0.join("p", cleanStart: false, expiry: 100)
+        $0.say(.client, "a", "1", qos: 1, id: 1, [.text(.responseTopic, "r")])
+        $0.close(.client)
+      }
+      $0.on(3) {
+        $0.join("p", cleanStart: false, isPresent: true, expiry: 100)
+        $0.say(.client, "a", "1", qos: 1, id: 1, dup: true, properties)
+        $0.acknowledge(.server, .puback, 1)
+      }
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+      $0.acknowledge(.client, .puback, 1)
+      $0.answerPing()
+      $0.finish()
+      $0.on(3) { $0.finish() }
+    }
+  }
+
   /// Without one property, and with another value of it.
   private static func altered(
     _ id: MQTTPropertyID, _ other: MQTTProperty, _ rule: MQTTRule
@@ -104,6 +130,13 @@ extension SharedCase {
           .expiryIsCountedDown: (0, 1, 0, []),
         ]
       ) { $0 },
+      again(
+        "a message sent again with its Response Topic, and delivered without",
+        with: [.text(.responseTopic, "r")], failed: [.responseTopicIsForwarded],
+        [.responseTopicIsForwarded: (1, 0, 0, [16])]),
+      again(
+        "a message sent again without its Response Topic, as a client does that goes on by 3.1.1",
+        with: [], [.responseTopicIsForwarded: (0, 0, 1, [16])]),
       forward(
         "another User Property between them",
         [.userPropertiesAreForwarded: (0, 1, 0, []), .userPropertiesKeepOrder: (0, 1, 0, [])]

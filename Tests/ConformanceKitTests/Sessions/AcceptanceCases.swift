@@ -1,6 +1,7 @@
 import ConformanceKit
 import RepriseCore
 import Wire
+import WireDeflate
 
 extension SessionCase {
   /// Opening handshakes of servers: sections 4.2.2 and 11.3 of RFC 6455.

@@ -1,6 +1,7 @@
 import ConformanceKit
 import RepriseCore
 import Wire
+import WireDeflate
 
 extension SessionCase {
   /// Messages and their fragments: sections 5.4 and 6.1 of RFC 6455.

@@ -1,5 +1,6 @@
 import RepriseCore
 import Wire
+import WireDeflate
 
 /// The head of a request or response in the making.
 struct Head {

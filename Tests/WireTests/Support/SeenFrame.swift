@@ -1,4 +1,5 @@
 import Wire
+import WireDeflate
 
 /// All there is to know of a frame that a receiver handed out.
 struct SeenFrame: Equatable {

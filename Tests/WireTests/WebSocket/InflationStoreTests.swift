@@ -1,5 +1,6 @@
 import Testing
 import Wire
+import WireDeflate
 
 /// What the senders of a capture may inflate to together.
 @Suite struct InflationStoreTests {

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import Wire
+import WireDeflate
 
 /// Bytes that no sender ever meant: nothing traps, and no byte is made up or lost.
 @Suite struct WebSocketDamageTests {

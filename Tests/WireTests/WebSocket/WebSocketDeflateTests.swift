@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import Wire
+import WireDeflate
 
 /// permessage-deflate: the messages of RFC 7692 section 7.2.3, the window, the limits.
 @Suite struct WebSocketDeflateTests {

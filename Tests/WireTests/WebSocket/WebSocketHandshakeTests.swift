@@ -1,5 +1,6 @@
 import Testing
 import Wire
+import WireDeflate
 
 /// The opening handshake of RFC 6455 section 1.3, and everything that can be wrong with one.
 @Suite struct WebSocketHandshakeTests {

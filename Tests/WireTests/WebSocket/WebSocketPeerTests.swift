@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import Wire
+import WireDeflate
 
 /// Another implementation, wsproto, reads what we write, and we read what it writes.
 @Suite(.serialized) struct WebSocketPeerTests {

@@ -1,5 +1,6 @@
 import Testing
 import Wire
+import WireDeflate
 
 /// Frames in their place: fragments, control frames between them, text, the end.
 @Suite struct WebSocketReceiverTests {

@@ -195,15 +195,8 @@ struct BrokerJudge {
     if topic.beginsWithMark { hasMarks = true }
     if wills.topics.mayContain(topic) { wills.change(content.value) { $0.isSaid = true } }
     if packet.retain { keep(packet, topic, key, isRepeat: isRepeat, context, &state) }
-    if isRepeat {
-      let moment = Moment(context)
-      let isKept = ledger.change(key) {
-        $0.wasRepeated = true
-        $0.last = moment
-      }
-      if isKept { return }
-    }
     var publication = Publication(key, of: state.identity.client, packet, context)
+    if isRepeat, ledger.change(key, { $0.take(again: publication) }) { return }
     if publication.forwarded.expiry != nil { hasExpiries = true }
     if packet.qos > 0, let told = state.terms?.value.told, let id = packet.packetID {
       publication.reuse = told[.client].endings[id]

@@ -226,6 +226,11 @@ struct LeftMessages {
     let id: UInt16
     let content: ContentHash?
     let phase: Exchanges.Phase
+    let retain: Bool
+    /// The size of its PUBLISH, in bytes.
+    let size: UInt32
+    /// Whether it has a Message Expiry Interval, behind which its client need not send it any more either.
+    let mayExpire: Bool
     let order: Int
     let moment: Moment
     /// Whether bytes are missing that may have ended it.
@@ -269,6 +274,9 @@ extension LeftMessages.Message {
     id = entry.id
     content = entry.value.content
     phase = entry.value.phase
+    retain = entry.value.retain
+    size = entry.value.size
+    mayExpire = entry.value.mayExpire
     order = entry.value.order
     moment = entry.value.moment
     isDoubtful = entry.value.lost != nil

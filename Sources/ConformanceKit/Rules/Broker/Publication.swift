@@ -62,12 +62,18 @@ struct Publication {
     isMixed = true
   }
 
+  /// Takes the same message sent again, which a client that goes on by another version may send without its properties.
+  ///
+  /// The server may have read the one or the other, and so may pass on the properties of either.
+  mutating func take(again: Publication) {
+    wasRepeated = true
+    last = again.first
+    if !isAlike(again) { isMixed = true }
+  }
+
   /// Takes the same topic and payload once more.
   mutating func take(_ next: Publication) {
-    let isAgreed =
-      next.qos == qos && next.retain == retain && !isWill
-      && forwarded.isEqualButForExpiry(to: next.forwarded)
-    if !isAgreed { isMixed = true }
+    if isWill || !isAlike(next) { isMixed = true }
     guard !isMixed, next.first.time.nanoseconds(since: last.time) > Self.age else {
       count += 1
       last = next.first
@@ -75,6 +81,12 @@ struct Publication {
     }
     self = next
     wasThere = true
+  }
+
+  /// Whether it was published as another one was, but for the moment.
+  private func isAlike(_ other: Publication) -> Bool {
+    other.qos == qos && other.retain == retain
+      && forwarded.isEqualButForExpiry(to: other.forwarded)
   }
 
   init(

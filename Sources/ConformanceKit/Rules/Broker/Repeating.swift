@@ -145,11 +145,12 @@ extension BrokerJudge {
     _ tally: inout Tally
   ) {
     let sender = event.context.sender
-    let name = "PUBLISH \(message.id) of frame \(message.moment.frame)"
+    let name =
+      message.phase == .pubrel
+      ? "PUBLISH \(message.id)" : "PUBLISH \(message.id) of frame \(message.moment.frame)"
     let evidence = [
       Finding.Evidence(
-        frame: message.moment.frame, connection: resumption.before,
-        role: "\(message.phase == .pubcomp ? "PUBREL" : "message") that was not answered"),
+        frame: message.moment.frame, connection: resumption.before, role: message.role),
       Finding.Evidence(
         frame: resumption.moment.frame, connection: event.context.connection,
         role: "CONNACK that resumes the session"),
@@ -249,21 +250,33 @@ extension BrokerJudge {
         .endOfCapture
       } else if state.is5, sender == .server {
         .messageMayExpire
+      } else if let terms = state.terms,
+        !terms.value.mayTake(message, behind: state.exchanges.fromClient.open.count)
+      {
+        .serverPolicy
+      } else if message.mayExpire {
+        .messageMayExpire
       } else {
         isPast(sender, resumption, close, state) ? nil : .shortlySeen
       }
     if let doubt { return tally.leave(rule, doubt, hearing, at: resumption.moment) }
-    let packet = message.phase == .pubcomp ? "PUBREL" : "PUBLISH"
+    let (id, frame) = (message.id, message.moment.frame)
+    let unanswered = "which was not answered when the connection ended"
+    let (missing, expected) =
+      switch message.phase {
+      case .pubrel: ("PUBREL \(id), which PUBREC of frame \(frame) asks for", "PUBREL \(id)")
+      case .pubcomp: ("PUBREL \(id) of frame \(frame) again, \(unanswered)", "PUBREL \(id) again")
+      case .puback, .pubrec:
+        ("PUBLISH \(id) of frame \(frame) again, \(unanswered)", "PUBLISH \(id) again")
+      }
     violate(
       rule, of: sender, resumption, event, state, hearing, &tally,
       FindingText(
-        "the \(sender.rawValue) never sent \(packet) \(message.id) of frame \(message.moment.frame) again, "
-          + "which was not answered when the connection ended, though the session was resumed",
-        expected: "\(packet) \(message.id) again", actual: "other packets only",
+        "the \(sender.rawValue) never sent \(missing), though the session was resumed",
+        expected: expected, actual: "other packets only",
         evidence: [
           Finding.Evidence(
-            frame: message.moment.frame, connection: resumption.before,
-            role: "\(packet) that was not answered"),
+            frame: frame, connection: resumption.before, role: message.role),
           Finding.Evidence(
             frame: resumption.moment.frame, connection: event.context.connection,
             role: "CONNACK that resumes the session"),
@@ -286,6 +299,38 @@ extension BrokerJudge {
     case .client:
       guard resumption.firstOfClient != nil else { return false }
       return state.ending.client.disconnect != nil
+    }
+  }
+}
+
+extension Terms {
+  /// Whether a client may send a message again that it sent on a connection before, as far as the server's CONNACK says
+  /// (5.0 sections 3.2.2.3.3 to 3.2.2.3.6); a message that is too large for the server is never sent.
+  /// - Parameters:
+  ///   - message: The message.
+  ///   - count: How many messages of the client were open on the connection when it ended.
+  fileprivate func mayTake(_ message: LeftMessages.Message, behind count: Int) -> Bool {
+    let qos: UInt32
+    switch message.phase {
+    case .puback: qos = 1
+    case .pubrec: qos = 2
+    // PUBREL goes on with what the server has taken.
+    case .pubrel, .pubcomp: return true
+    }
+    guard let server, let most = server.maximumPacketSize, let maximumQoS, let retainAvailable,
+      let atOnce = server.receiveMaximum, count < Int(atOnce)
+    else { return false }
+    return message.size <= most && qos <= maximumQoS && (retainAvailable == 1 || !message.retain)
+  }
+}
+
+extension LeftMessages.Message {
+  /// What the packet is that it was left at.
+  fileprivate var role: String {
+    switch phase {
+    case .puback, .pubrec: "PUBLISH that was not answered"
+    case .pubrel: "PUBREC that was not answered"
+    case .pubcomp: "PUBREL that was not answered"
     }
   }
 }

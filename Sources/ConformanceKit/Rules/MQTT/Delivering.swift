@@ -21,10 +21,8 @@ extension ConnectionState {
     judgeIdentifier(id, of: packet, content, event, hearing, &tally)
     let isKept =
       sender == .client
-      ? exchanges.fromClient.publish(
-        id, qos: packet.qos, dup: packet.dup, content, event.context)
-      : exchanges.fromServer.publish(
-        id, qos: packet.qos, dup: packet.dup, content, event.context)
+      ? exchanges.fromClient.publish(id, packet, content, event.context)
+      : exchanges.fromServer.publish(id, packet, content, event.context)
     guard isKept else {
       return tally.leave(.publishIsAnswered, .tooMany, hearing)
     }

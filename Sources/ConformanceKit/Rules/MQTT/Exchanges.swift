@@ -7,6 +7,10 @@ struct Exchanges {
   struct Exchange {
     var phase: Phase
     let qos: UInt8
+    let retain: Bool
+    /// The size of its PUBLISH, in bytes.
+    let size: UInt32
+    let mayExpire: Bool
     /// What tells its topic and payload; nil where they are not known.
     let content: ContentHash?
     /// The place of the message among those of its sender.
@@ -87,19 +91,21 @@ struct Exchanges {
   /// Takes a PUBLISH above QoS 0; false when there are too many to keep it.
   @inline(__always)
   mutating func publish(
-    _ id: UInt16, qos: UInt8, dup: Bool, _ content: ContentHash?, _ context: EventContext
+    _ id: UInt16, _ packet: borrowing MQTTPacketView, _ content: ContentHash?,
+    _ context: EventContext
   ) -> Bool {
     let size = open.reserved
-    let isKept = keep(id, qos: qos, dup: dup, content, context)
+    let isKept = keep(id, packet, content, context)
     if open.reserved != size { hasGrown = true }
     return isKept
   }
 
   @inline(__always)
   private mutating func keep(
-    _ id: UInt16, qos: UInt8, dup: Bool, _ content: ContentHash?, _ context: EventContext
+    _ id: UInt16, _ packet: borrowing MQTTPacketView, _ content: ContentHash?,
+    _ context: EventContext
   ) -> Bool {
-    let mayBeAnswered = dup && open[id] == nil && used.contains(id)
+    let mayBeAnswered = packet.dup && open[id] == nil && used.contains(id)
     if used.insert(id) { hasGrown = true }
     latest = id
     if open[id] != nil { hasRepeats = true }
@@ -108,8 +114,10 @@ struct Exchanges {
       return open.insert(exchange, for: id)
     }
     var exchange = Exchange(
-      phase: qos == 1 ? .puback : .pubrec, qos: qos, content: content, order: nextOrder,
-      moment: Moment(context), isRepeated: dup)
+      phase: packet.qos == 1 ? .puback : .pubrec, qos: packet.qos, retain: packet.retain,
+      size: UInt32(clamping: packet.header.packetSize),
+      mayExpire: packet.propertySet.contains(.messageExpiryInterval), content: content,
+      order: nextOrder, moment: Moment(context), isRepeated: packet.dup)
     exchange.mayBeAnswered = mayBeAnswered
     nextOrder += 1
     return open.insert(exchange, for: id)

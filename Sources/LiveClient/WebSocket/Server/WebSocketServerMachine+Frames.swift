@@ -1,5 +1,6 @@
 import RepriseCore
 import Wire
+import WireDeflate
 
 extension WebSocketServerMachine {
   // MARK: - Frames of the client

@@ -1,5 +1,6 @@
 package import RepriseCore
 package import Wire
+import WireDeflate
 
 /// The server's side of one connection: bytes in, bytes and events out (RFC 6455).
 ///

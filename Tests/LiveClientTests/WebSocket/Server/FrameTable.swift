@@ -1,5 +1,6 @@
 import Testing
 import Wire
+import WireDeflate
 
 /// What a client sends behind its handshake, and what a server has to make of it.
 struct FrameRow: Sendable, CustomTestStringConvertible {

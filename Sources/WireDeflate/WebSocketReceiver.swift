@@ -1,3 +1,5 @@
+public import Wire
+
 /// What a receiver knows of the frames of one sender: the open message, its text, its compression.
 ///
 /// It takes frames as ``WebSocketFramer`` cuts them, unmasks and inflates them, and notes what breaks

@@ -2,8 +2,7 @@ internal import CZlib
 
 /// The one owner of a zlib stream that inflates the messages of one sender (RFC 7692 section 7.2.2).
 ///
-/// zlib works on memory alone, so it may stand in this module, which does no I/O; a protocol with it
-/// as the only conformer would hide nothing.
+/// A protocol with it as the only conformer would hide nothing: what can do without zlib does without this module.
 package struct WebSocketInflater: ~Copyable {
   /// What inflating a piece of a message came to.
   package enum Outcome: Equatable {
