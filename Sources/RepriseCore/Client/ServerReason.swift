@@ -82,6 +82,7 @@ package struct ServerReason: Sendable {
     0x8F: ("topic filter invalid", "correct the topic filter"),
     0x90: ("topic name invalid", "correct the topic"),
     0x91: ("packet identifier in use", "start a new session"),
+    0x92: ("packet identifier not found", "start a new session"),
     0x93: ("receive maximum exceeded", "record the session and see what was sent"),
     0x94: ("topic alias invalid", "record the session and see what was sent"),
     0x95: ("packet too large", "send less at a time"),

@@ -8,7 +8,9 @@ import Wire
 
   /// Every code that the standards give a server to refuse or to disconnect with.
   private static let codes: [UInt8] = all.filter { code in
-    let types: [MQTTPacketType] = [.connack, .puback, .pubrec, .suback, .unsuback, .disconnect]
+    let types: [MQTTPacketType] = [
+      .connack, .puback, .pubrec, .pubrel, .pubcomp, .suback, .unsuback, .disconnect,
+    ]
     return MQTTReasonCode.isDefined(code, for: .connack, in: .v3_1_1)
       || code >= 0x80 && types.contains { MQTTReasonCode.isDefined(code, for: $0, in: .v5_0) }
   }
