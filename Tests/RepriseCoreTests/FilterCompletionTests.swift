@@ -11,6 +11,9 @@ import Testing
     ("topic c", 1, ["contains"]), ("qos c", 1, []), ("not ret", 3, ["retain"]),
     ("type in [PINGR", 5, ["PINGREQ", "PINGRESP"]), ("type in [PUBLISH, CONNE", 5, ["CONNECT"]),
     ("(conna", 5, ["CONNACK"]), ("payload contains \"a", 1, []), ("over != w", 1, ["websocket"]),
+    ("code == granted", 7, ["granted-qos-0", "granted-qos-1", "granted-qos-2"]),
+    ("code != re-a", 4, ["re-authenticate"]), ("code in [0x87, ban", 3, ["banned"]),
+    ("code > ban", 3, []), ("qos == ban", 3, []),
   ])
   func completes(_ text: String, _ replaced: Int, _ words: [String]) {
     let found = FilterCompletion.words(after: text)

@@ -257,17 +257,15 @@ class FilterParser {
   }
 
   number(text, field, column) {
-    if (field === "code") {
-      const wanted = text.toLowerCase().replaceAll("-", " ");
-      const names = Object.values(REASONS).flatMap((table) => Object.values(table));
-      const reason = names.find((name) => name.toLowerCase() === wanted);
-      if (reason !== undefined) return { reason };
-    }
+    const reason = text.toLowerCase().replaceAll(" ", "-");
+    if (field === "code" && Object.hasOwn(REASONS, reason)) return { reason };
     const isNumber = /^[+-]?\d+$/.test(text) || /^0x[+-]?[0-9a-fA-F]+$/.test(text);
     const digits = text.replace(/[+-]/, "");
     const size = isNumber ? BigInt(digits) : 0n;
     const most = text.includes("-") ? 2n ** 63n : 2n ** 63n - 1n;
     if (!isNumber || size > most) {
+      const nearest = field === "code" ? nearestName(reason, Object.keys(REASONS)) : undefined;
+      if (nearest) throw this.error(`'${text}' is no code; did you mean ${nearest}?`, column);
       const names = field === "code" ? ", or a name such as not-authorized" : "";
       throw this.error(`${field} is a number such as 5 or 0x87${names}`, column);
     }

@@ -148,7 +148,7 @@ function reasonCondition(sign, name) {
     const { reasonCodes, returnCode, type } = event.fields;
     const codes = reasonCodes ?? (returnCode === undefined ? [] : [returnCode]);
     if (codes.length === 0) return false;
-    return codes.some((code) => REASONS[type]?.[code] === name) === (sign === "==");
+    return codes.some((code) => REASONS[name][type]?.includes(code)) === (sign === "==");
   };
 }
 

@@ -69,7 +69,7 @@ const NAMES = {
   protocol: ["mqtt", "mqtt-3.1", "mqtt-3.1.1", "mqtt-5.0", "websocket", "http", "tls"],
 };
 
-/** The names of reason codes by type of packet and code. */
+/** The names of return and reason codes, with the codes that have them by type of packet. */
 let REASONS = {};
 
 /** The letters to add, drop or replace and the neighbours to swap between two words. */

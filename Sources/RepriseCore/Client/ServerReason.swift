@@ -33,22 +33,6 @@ package struct ServerReason: Sendable {
     }
   }
 
-  /// The names of codes, those that several codes have once.
-  static let names: Set<String> = Set(
-    MQTTPacketType.allCases.flatMap { type in
-      (UInt8.min...UInt8.max).compactMap { name($0, in: type) }
-    })
-
-  /// The names of all codes that have one, by the type of packet.
-  package static func table() -> [(type: String, names: [(code: UInt8, name: String)])] {
-    MQTTPacketType.allCases.map { type in
-      let names = (UInt8.min...UInt8.max).compactMap { code in
-        name(code, in: type).map { (code: code, name: $0) }
-      }
-      return ("\(type.name)", names)
-    }
-  }
-
   /// Whether the server may accept the same later.
   var mayPass: Bool {
     switch code {

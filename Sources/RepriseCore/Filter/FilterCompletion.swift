@@ -15,7 +15,7 @@ package enum FilterCompletion {
     character.isLetter || character.isNumber || "-._".contains(character)
   }
 
-  /// What can stand behind an expression: values behind a comparison of names, comparisons behind a field, and fields
+  /// What can stand behind an expression: values behind a comparison with names, comparisons behind a field, and fields
   /// or types where a condition begins.
   private static func candidates(after text: Substring) -> [String] {
     // Within quotes anything can stand.
@@ -23,10 +23,10 @@ package enum FilterCompletion {
     let pieces = text.split(whereSeparator: { " (),[]".contains($0) }).map(String.init)
     guard let last = pieces.last else { return conditions }
     if FilterComparison(rawValue: last) != nil || last == "in" {
-      return pieces.dropLast().last.flatMap(values) ?? []
+      return pieces.dropLast().last.map { values(of: $0, by: last) } ?? []
     }
     if text.contains("["), !text.contains("]"), let place = pieces.lastIndex(of: "in"), place > 0 {
-      return values(of: pieces[place - 1]) ?? []
+      return values(of: pieces[place - 1], by: "in")
     }
     if ["and", "or", "not", "&&", "||", "!"].contains(last.lowercased()) { return conditions }
     if let field = FilterField(rawValue: last.lowercased()), field.kind != .flag {
@@ -39,10 +39,12 @@ package enum FilterCompletion {
     FilterField.allCases.map(\.rawValue) + FilterEventType.names + ["not"]
   }
 
-  private static func values(of field: String) -> [String]? {
-    guard case .name(let names) = FilterField(rawValue: field.lowercased())?.kind else {
-      return nil
+  private static func values(of name: String, by comparison: String) -> [String] {
+    guard let field = FilterField(rawValue: name.lowercased()) else { return [] }
+    if field == .code, ["==", "!=", "in"].contains(comparison) {
+      return FilterReason.all.map(\.name)
     }
-    return names
+    if case .name(let names) = field.kind { return names }
+    return []
   }
 }

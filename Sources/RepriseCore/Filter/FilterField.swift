@@ -132,8 +132,8 @@ enum FilterValue: Sendable, Equatable {
   case carrier(Carrier)
   case text([UInt8])
   case number(Int)
-  /// The name of a reason code.
-  case reason(String)
+  /// The name of return or reason codes.
+  case reason(FilterReason)
   case moment(Timestamp)
   /// Nanoseconds since the first event of the file.
   case sinceStart(Int64)

@@ -29,9 +29,8 @@ public enum FilterHelp {
                    body
       method       the method of a REQUEST: GET
       target       what a REQUEST asks for: path and query
-      code         a return or reason code, also by its name: not-authorized; the code
-                   of a WebSocket CLOSE, or the status of UPGRADED, REFUSED and
-                   RESPONSE
+      code         a return or reason code, also by its name, see below; the code of a
+                   WebSocket CLOSE, or the status of UPGRADED, REFUSED and RESPONSE
       frame        the number of the frame, or of a recording's line
       time         2026-11-21T07:39:01Z, 07:39:01.5 (time of day, UTC),
                    +2s (since the first event of the file; ms, s, m, h)
@@ -54,6 +53,10 @@ public enum FilterHelp {
     Quotes are needed only for texts with spaces or signs. A condition on a field that an
     event does not have is false, != too.
 
+    Names of codes are those of MQTT 5.0 and 3.1.1, and mean the code in every version.
+    They are compared by == and !=, in any case, with hyphens or in quotes:
+    \#(names)
+
     Examples:
       PUBLISH and topic ~ plant/+/alarm and qos > 0
       type in [CONNECT, CONNACK, DISCONNECT] or CLOSE
@@ -61,7 +64,18 @@ public enum FilterHelp {
       port == 1883 and username == meter
       client == "sensor 7" and time >= +10s and time < +1m
       (PUBACK or SUBACK) and code >= 0x80
+      CONNACK and code != success
       fault
 
     """#
+
+  /// The names of codes, in lines of the help.
+  private static var names: String {
+    var lines = [""]
+    for name in FilterReason.all.map(\.name) {
+      if lines[lines.count - 1].count + name.count > 85 { lines.append("") }
+      lines[lines.count - 1] += (lines[lines.count - 1].isEmpty ? "  " : " ") + name + ","
+    }
+    return String(lines.joined(separator: "\n").dropLast())
+  }
 }

@@ -13,8 +13,8 @@ extension FilterParser {
     advance()
     if field.kind == .flag { return try readFlag(field, comparison) }
     let value = try readValue(of: field)
-    if case .reason(let name) = value, comparison != .equal, comparison != .notEqual {
-      throw error("'\(name)' is a name, which is compared by == !=", at: sign.column)
+    if case .reason(let reason) = value, comparison != .equal, comparison != .notEqual {
+      throw error("'\(reason.name)' is a name, which is compared by == !=", at: sign.column)
     }
     if comparison == .matches {
       guard field == .topic else { return .comparison(field, .contains, value) }
@@ -118,7 +118,7 @@ extension FilterParser {
     switch field.kind {
     case .text: return .text(Array(written.utf8))
     case .number:
-      if field == .code, let name = Self.reason(written) { return .reason(name) }
+      if field == .code, let reason = FilterReason(written) { return .reason(reason) }
       return .number(try number(written, field, at: token.column))
     case .time:
       if let time = FilterTime(written) { return time.value }
@@ -135,16 +135,13 @@ extension FilterParser {
   ) throws(FilterError) -> Int {
     let value = text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
     guard let value else {
+      if field == .code, let nearest = FilterReason.nearest(to: text) {
+        throw error("'\(text)' is no code; did you mean \(nearest)?", at: column)
+      }
       let names = field == .code ? ", or a name such as not-authorized" : ""
       throw error("\(field.rawValue) is a number such as 5 or 0x87\(names)", at: column)
     }
     return value
-  }
-
-  /// The name of a reason code, which may be written with hyphens and in any case; nil for another word.
-  private static func reason(_ text: String) -> String? {
-    let wanted = text.lowercased().replacing("-", with: " ")
-    return ServerReason.names.first { $0.lowercased() == wanted }
   }
 
   private func name(

@@ -151,10 +151,10 @@ public struct SessionFilter: Sendable {
         return ports.contains { comparison.holds($0, number) }
       }
       return event.number(field).map { comparison.holds($0, number) } ?? false
-    case .reason(let name):
+    case .reason(let reason):
       guard case .mqtt(let packet) = event.body else { return false }
       let type = packet.type
-      func isNamed(_ code: UInt8) -> Bool { ServerReason.name(code, in: type) == name }
+      func isNamed(_ code: UInt8) -> Bool { reason.means(code, in: type) }
       let isThere =
         packet.reasonCodes.isEmpty
         ? packet.reasonCode.map(isNamed) : packet.reasonCodes.contains(where: isNamed)

@@ -1,4 +1,5 @@
 import RepriseCore
+import Wire
 
 /// Writes events as one page of HTML that shows them, with all that it takes inside of it.
 ///
@@ -114,9 +115,14 @@ struct SessionPage {
 
   /// The names that the filter language has.
   private static var tables: [(String, JSONValue)] {
-    let reasons = ServerReason.table().filter { !$0.names.isEmpty }.map { type, names in
-      JSONMember(
-        type, .object(names.map { JSONMember(String($0.code), .string($0.name)) }))
+    let reasons = FilterReason.all.map { reason in
+      let codes = reason.codes.sorted { $0.key.rawValue < $1.key.rawValue }
+      return JSONMember(
+        reason.name,
+        .object(
+          codes.map { type, codes in
+            JSONMember("\(type.name)", .array(codes.map { .number(String($0)) }))
+          }))
     }
     let types = FilterHelp.eventTypes.map { JSONValue.string($0) }
     return [("types", .array(types)), ("reasons", .object(reasons))]

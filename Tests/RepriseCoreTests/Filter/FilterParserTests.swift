@@ -46,7 +46,7 @@ import Testing
     ("payload. == 1", 1, "neither"), ("payload.a", 10, "compare payload.a by"),
     ("payload.a <", 12, "a value for payload.a"), ("payload.a in 1", 14, "in [A, B]"),
     ("topic.a == 1", 1, "neither"), ("port == x", 9, "a number"),
-    ("code == not-autorized", 9, "a name such as not-authorized"), ("code > banned", 6, "by == !="),
+    ("code == not-autorized", 9, "did you mean not-authorized?"), ("code > banned", 6, "by == !="),
   ])
   func pointsAtAMistake(expression: String, column: Int, part: String) throws {
     let mistake = try #require(findMistake(in: expression))
