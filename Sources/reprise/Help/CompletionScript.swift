@@ -27,52 +27,67 @@ enum CompletionScript {
     }
   }
 
-  /// The words that may stand where no option does: a fixed choice, or nil for files.
-  private static func operandChoices(_ spec: CommandSpec) -> String? {
+  /// What may stand at a place.
+  private enum Choices: Equatable {
+    /// Words, with a blank between two; none where nothing is known.
+    case words(String)
+    /// Identifiers of clauses, alone or behind one of these documents: `mqtt-5.0/MQTT-3.8.3-3`.
+    case clauses(of: String)
+    /// What there is help about.
+    case topics
+    /// Names of files.
+    case files
+  }
+
+  /// What may stand where no option does.
+  private static func operandChoices(_ spec: CommandSpec) -> Choices {
     switch spec.name {
-    case "completion": "bash zsh fish"
-    case "help":
-      (names + names.flatMap(subcommands) + HelpCommand.topics.keys.sorted())
-        .joined(separator: " ")
-    case "conform", "record", "replay", "report": subcommands(of: spec.name).joined(separator: " ")
-    case "conform explain", "conform list": clauses { _ in true }
+    case "completion": .words("bash zsh fish")
+    case "help": .topics
+    case "conform", "record", "replay", "report":
+      .words(subcommands(of: spec.name).joined(separator: " "))
+    case "conform explain", "conform list": .clauses(of: documents { _ in true })
     case "conform sdk":
-      ((try? ScenarioSuite.bundled()).map { suite in
-        Scenario.System.allCases.map(\.rawValue) + suite.scenarios.map(\.name)
-      } ?? []).joined(separator: " ")
-    default: spec.operands.hasPrefix("FILE") ? nil : ""
+      .words(
+        ((try? ScenarioSuite.bundled()).map { suite in
+          Scenario.System.allCases.map(\.rawValue) + suite.scenarios.map(\.name)
+        } ?? []).joined(separator: " "))
+    default: spec.operands.hasPrefix("FILE") ? .files : .words("")
     }
   }
 
-  /// The identifiers of clauses, each once.
-  private static func clauses(where isWanted: (Clause) -> Bool) -> String {
-    var seen: Set<String> = []
-    let wanted = (try? Catalogue.listed())?.clauses.filter(isWanted) ?? []
-    return wanted.map(\.id).filter { seen.insert($0).inserted }.joined(separator: " ")
+  /// What may stand behind words of help: commands and topics behind none, and second words behind first ones.
+  private static var topics: [(words: String, next: String)] {
+    let first = names + HelpCommand.topics.keys.sorted()
+    let groups = names.map { (words: $0, next: subcommands(of: $0).joined(separator: " ")) }
+    return [("", first.joined(separator: " "))] + groups.filter { !$0.next.isEmpty }
   }
 
-  /// The values that an option of a command has, where they are known.
-  private static func valueChoices(_ option: OptionSpec, of spec: CommandSpec) -> String {
+  /// The documents that clauses stand in, with their identifiers.
+  private static let documents: [(name: String, clauses: String)] = {
+    let all = (try? Catalogue.listed()) ?? Catalogue([])
+    return all.specs.map { spec in
+      (spec, all.clauses.filter { $0.spec == spec }.map(\.id).joined(separator: " "))
+    }
+  }()
+
+  private static func documents(where isWanted: (String) -> Bool) -> String {
+    documents.map(\.name).filter(isWanted).joined(separator: " ")
+  }
+
+  /// What the value of an option of a command may be.
+  private static func valueChoices(_ option: OptionSpec, of spec: CommandSpec) -> Choices {
     switch option.name {
+    case _ where option.isFile: .files
     case ConformRun.clause.name:
-      let isOfSDK = spec.name == ConformSDKCommand.spec.name
-      return clauses { $0.id.hasPrefix("SDK-") == isOfSDK }
-    case OptionSpec.spec.name: return specifications(of: spec)
-    case DriveOptions.cases.name: return cases(of: spec)
+      .clauses(of: documents { ($0 == "sdk") == (spec.name == ConformSDKCommand.spec.name) })
+    case OptionSpec.spec.name:
+      .words(documents { $0 != "sdk" || spec.name == ConformListCommand.spec.name })
+    case DriveOptions.cases.name: .words(cases(of: spec))
     case ReportFiles.option.name:
-      return ReportFormat.allCases.map { "\($0.rawValue)=" }.joined(separator: " ")
-    default: return option.choices.joined(separator: " ")
+      .words(ReportFormat.allCases.map { "\($0.rawValue)=" }.joined(separator: " "))
+    default: .words(option.choices.joined(separator: " "))
     }
-  }
-
-  /// The specifications that clauses are chosen by.
-  private static func specifications(of spec: CommandSpec) -> String {
-    var seen: Set<String> = []
-    let all = ((try? Catalogue.listed())?.clauses.map(\.spec) ?? []).filter {
-      seen.insert($0).inserted
-    }
-    return all.filter { $0 != "sdk" || spec.name == ConformListCommand.spec.name }
-      .joined(separator: " ")
   }
 
   /// The names of the cases that a command drives somebody by, each once.
@@ -99,7 +114,12 @@ enum CompletionScript {
     var cases = ""
     for spec in specs {
       cases += "    '\(spec.name)') options='\(words(spec))'; "
-      cases += operandChoices(spec).map { "operands='\($0)'" } ?? "files=1"
+      switch operandChoices(spec) {
+      case .words(let words): cases += "operands='\(words)'"
+      case .clauses(let documents): cases += "documents='\(documents)'"
+      case .topics: cases += "_reprise_topics"
+      case .files: cases += "files=1"
+      }
       cases += " ;;\n"
     }
     var values = ""
@@ -109,7 +129,7 @@ enum CompletionScript {
         let end = isReport(option) ? "compopt -o nospace 2> /dev/null; return" : "return"
         let letter = option.letter.map { "|'\(spec.name):-\($0)'" } ?? ""
         values +=
-          "    '\(spec.name):--\(option.name)'\(letter)) COMPREPLY=(\(bashValues(option, of: spec))); \(end) ;;\n"
+          "    '\(spec.name):--\(option.name)'\(letter)) \(bashValues(option, of: spec)); \(end) ;;\n"
       }
     }
     var nested = ""
@@ -120,9 +140,37 @@ enum CompletionScript {
     }
     return """
       # bash completion of reprise
+      # What stands behind the words of help.
+      _reprise_topics() {
+        local each topic=
+        for each in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do
+          if [[ $each != -* ]]; then topic+="${topic:+ }$each"; fi
+        done
+        case $topic in
+      \(topicCases { "operands='\($0)'" })  esac
+      }
+      # Clauses of the documents that it is given, alone or behind the name of theirs.
+      _reprise_clauses() {
+        local part=${word#"$list"} document ids
+        for document; do
+          case $document in
+      \(documentCases { "ids='\($0)'" })    esac
+          if [[ $part == "$document"/* ]]; then
+            COMPREPLY=($(compgen -P "$list$document/" -W "$ids" -- "${part#"$document"/}"))
+          elif [[ $part != */* ]]; then
+            COMPREPLY+=($(compgen -P "$list" -W "$ids $document/" -- "$part"))
+          fi
+        done
+        # Versions share identifiers.
+        COMPREPLY=($(printf '%s\\n' "${COMPREPLY[@]}" | sort -u))
+        if [[ ${#COMPREPLY[@]} -eq 1 && $COMPREPLY == */ ]]; then
+          compopt -o nospace 2> /dev/null
+        fi
+      }
       _reprise() {
         local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-        local command=${COMP_WORDS[1]} options= operands= files= list=
+        local command=${COMP_WORDS[1]} options= operands= files= documents= list=
+        COMPREPLY=()
         if [[ $COMP_CWORD -eq 1 ]]; then
           COMPREPLY=($(compgen -W '\(names.joined(separator: " ")) --help --version -V' -- "$word"))
           return
@@ -141,6 +189,9 @@ enum CompletionScript {
           COMPREPLY=($(compgen -W "$options" -- "$word"))
         elif [[ -n $files ]]; then
           COMPREPLY=($(compgen -f -- "$word"))
+        elif [[ -n $documents ]]; then
+          list=
+          _reprise_clauses $documents
         else
           COMPREPLY=($(compgen -W "$operands" -- "$word"))
         fi
@@ -152,11 +203,24 @@ enum CompletionScript {
 
   /// What makes the candidates for the value of an option.
   private static func bashValues(_ option: OptionSpec, of spec: CommandSpec) -> String {
-    if option.isFile { return "$(compgen -f -- \"$word\")" }
-    let choices = valueChoices(option, of: spec)
-    guard !choices.isEmpty else { return "" }
-    guard option.isList else { return "$(compgen -W '\(choices)' -- \"$word\")" }
-    return "$(compgen -P \"$list\" -W '\(choices)' -- \"${word#\"$list\"}\")"
+    switch valueChoices(option, of: spec) {
+    case .files: "COMPREPLY=($(compgen -f -- \"$word\"))"
+    case .clauses(let documents): "_reprise_clauses \(documents)"
+    case .topics, .words(""): "COMPREPLY=()"
+    case .words(let words) where option.isList:
+      "COMPREPLY=($(compgen -P \"$list\" -W '\(words)' -- \"${word#\"$list\"}\"))"
+    case .words(let words): "COMPREPLY=($(compgen -W '\(words)' -- \"$word\"))"
+    }
+  }
+
+  /// The branches of bash and zsh by the words behind help.
+  private static func topicCases(_ body: (String) -> String) -> String {
+    topics.map { "    '\($0.words)') \(body($0.next)) ;;\n" }.joined()
+  }
+
+  /// The branches of bash and zsh by the name of a document.
+  private static func documentCases(_ body: (String) -> String) -> String {
+    documents.map { "      \($0.name)) \(body($0.clauses)) ;;\n" }.joined()
   }
 
   // MARK: zsh
@@ -174,8 +238,14 @@ enum CompletionScript {
         cases += "      \(zshArgument(option, of: spec)) \\\n"
       }
       let operands =
-        operandChoices(spec).map { $0.isEmpty ? "" : "'*: :(\($0))'" } ?? "'*:file:_files'"
-      cases += "      \(operands.isEmpty ? "'*: :'" : operands) ;;\n"
+        switch operandChoices(spec) {
+        case .words(""): ""
+        case .words(let words): "(\(words))"
+        case .clauses(let documents): " _reprise_clauses \(documents)"
+        case .topics: " _reprise_topics"
+        case .files: "_files"
+        }
+      cases += "      '*: :\(operands)' ;;\n"
     }
     var nested = ""
     for name in names where !subcommands(of: name).isEmpty {
@@ -185,6 +255,31 @@ enum CompletionScript {
     }
     return """
       #compdef reprise
+      # What stands behind the words of help.
+      _reprise_topics() {
+        local -a typed=(${${words[2,CURRENT-1]}:#-*}) next
+        case "$typed" in
+      \(topicCases { "next=(\($0))" })  esac
+        compadd -a next
+      }
+      # Clauses of the documents that it is given, alone or behind the name of theirs; options of compadd may follow.
+      _reprise_clauses() {
+        local document
+        local -a documents ids every
+        while [[ $1 == [a-z]* ]]; do documents+=$1; shift; done
+        for document in $documents; do
+          case $document in
+      \(documentCases { "ids=(\($0))" })    esac
+          if compset -P "$document/"; then
+            compadd "$@" -a ids
+            return
+          fi
+          every+=($ids)
+        done
+        [[ $PREFIX == */* ]] && return 1
+        compadd "$@" -a every
+        compadd -S '' -- ${^documents}/
+      }
       _reprise() {
         local -a commands=(
       \(commands)  )
@@ -214,15 +309,15 @@ enum CompletionScript {
     text += "[\(quoted(option.help))]"
     if let value = option.value {
       text += ":\(quoted(value)):"
-      let choices = valueChoices(option, of: spec)
-      if isReport(option) {
-        text += "{ if compset -P \"*=\"; then _files; else compadd -S \"\" -- \(choices); fi }"
-      } else if option.isList, !choices.isEmpty {
-        text += "_sequence compadd - \(choices)"
-      } else if !choices.isEmpty {
-        text += "(\(choices))"
+      switch valueChoices(option, of: spec) {
+      case .files: text += "_files"
+      case .clauses(let documents): text += "_sequence _reprise_clauses \(documents) -"
+      case .topics, .words(""): break
+      case .words(let words) where isReport(option):
+        text += "{ if compset -P \"*=\"; then _files; else compadd -S \"\" -- \(words); fi }"
+      case .words(let words) where option.isList: text += "_sequence compadd - \(words)"
+      case .words(let words): text += "(\(words))"
       }
-      if option.isFile { text += "_files" }
     }
     return text + "'"
   }
@@ -243,56 +338,103 @@ enum CompletionScript {
   // MARK: fish
 
   static var fish: String {
-    var text = "# fish completion of reprise\n" + fishReports + "complete -c reprise -f\n"
+    var text = "# fish completion of reprise\n" + fishFunctions + "complete -c reprise -f\n"
     for name in names {
       let summary = specs.first { $0.name == name }?.summary ?? ""
       text += "complete -c reprise -n __fish_use_subcommand -a \(name) -d \(fishQuoted(summary))\n"
     }
     for spec in specs {
-      let condition = spec.name.split(separator: " ")
-        .map { "__fish_seen_subcommand_from \($0)" }.joined(separator: "; and ")
+      let line = "complete -c reprise -n 'test (__reprise_command) = \"\(spec.name)\"'"
       for option in spec.allOptions {
-        text += "complete -c reprise -n '\(condition)' -l \(option.name)"
+        text += "\(line) -l \(option.name)"
         if let letter = option.letter { text += " -s \(letter)" }
         if option.value != nil { text += option.isFile ? " -r -F" : " -x" }
-        let choices = valueChoices(option, of: spec)
-        if isReport(option) {
-          text += " -a '(__reprise_report \(choices))'"
-        } else if option.isList, !choices.isEmpty {
-          text += " -a '(__fish_complete_list , \"printf %s\\n \(choices)\")'"
-        } else if !choices.isEmpty {
-          text += " -a '\(choices)'"
-        }
-        text += " -d \(fishQuoted(option.help))\n"
+        text += fishValues(option, of: spec) + " -d \(fishQuoted(option.help))\n"
       }
-      if let choices = operandChoices(spec) {
-        // Second words stand below.
-        guard !choices.isEmpty, subcommands(of: spec.name).isEmpty else { continue }
-        text += "complete -c reprise -n '\(condition)' -a '\(choices)'\n"
-      } else {
-        text += "complete -c reprise -n '\(condition)' -F\n"
+      switch operandChoices(spec) {
+      case .words(""): break
+      case .words(let words): text += "\(line) -a '\(words)'\n"
+      case .clauses(let documents): text += "\(line) -a '(__reprise_clauses \(documents))'\n"
+      case .topics: text += "\(line) -a '(__reprise_topics)'\n"
+      case .files: text += "\(line) -F\n"
       }
-    }
-    for name in names where !subcommands(of: name).isEmpty {
-      let words = subcommands(of: name).joined(separator: " ")
-      text += "complete -c reprise -n '__fish_seen_subcommand_from \(name); "
-      text += "and not __fish_seen_subcommand_from \(words)' -a '\(words)'\n"
     }
     return text
   }
 
-  /// Completes FORMAT=FILE: the formats, and behind one of them files.
-  private static let fishReports = """
-    function __reprise_report
-      set -l typed (string split -m 1 = -- (commandline -ct))
-      if set -q typed[2]
-        printf "$typed[1]=%s\\n" (__fish_complete_path $typed[2])
-      else
-        printf '%s\\n' $argv
-      end
-    end
+  /// What makes the candidates for the value of an option.
+  private static func fishValues(_ option: OptionSpec, of spec: CommandSpec) -> String {
+    switch valueChoices(option, of: spec) {
+    case .files, .topics, .words(""): ""
+    case .clauses(let documents): " -a '(__reprise_list __reprise_clauses \(documents))'"
+    case .words(let words) where isReport(option): " -a '(__reprise_report \(words))'"
+    case .words(let words) where option.isList:
+      " -a '(__reprise_list printf \"%s\\n\" \(words))'"
+    case .words(let words): " -a '\(words)'"
+    }
+  }
 
-    """
+  private static var fishFunctions: String {
+    let nested = specs.map(\.name).filter { $0.contains(" ") }
+    let topics = topics.map { words, next in
+      "    case '\(words)'\n      printf '%s\\n' \(next)\n"
+    }
+    let documents = documents.map { name, clauses in
+      "      case \(name)\n        set ids \(clauses)\n"
+    }
+    return """
+      # The command that is typed, with its second word if it has one.
+      function __reprise_command
+        set -l typed (commandline -opc)[2..3]
+        switch "$typed"
+          case \(nested.map { "'\($0)'" }.joined(separator: " "))
+            echo "$typed"
+          case '*'
+            echo "$typed[1]"
+        end
+      end
+      # What stands behind the words of help.
+      function __reprise_topics
+        set -l typed (string match -v -- '-*' (commandline -opc)[3..])
+        switch "$typed"
+      \(topics.joined())  end
+      end
+      # The value that is being typed, without the name of its option.
+      function __reprise_value
+        string replace -r '^--[^=]*=' '' -- (commandline -ct)
+      end
+      # Candidates for the last part of a list, by what prints them.
+      function __reprise_list
+        set -l before (string match -r '.*,' -- (__reprise_value))
+        set -l candidates ($argv)
+        printf '%s\\n' "$before"$candidates
+      end
+      # Clauses of the documents that it is given, alone or behind the name of theirs.
+      function __reprise_clauses
+        set -l part (string replace -r '.*,' '' -- (__reprise_value))
+        for document in $argv
+          set -l ids
+          switch $document
+      \(documents.joined())    end
+          if string match -q "$document/*" -- $part
+            printf '%s\\n' $document/$ids
+          else if not string match -q '*/*' -- $part
+            printf '%s\\n' $ids $document/
+          end
+        end
+      end
+      # Formats, and behind one of them files.
+      function __reprise_report
+        set -l typed (string split -m 1 = -- (__reprise_value))
+        if set -q typed[2]
+          printf "$typed[1]=%s\\n" (__fish_complete_path $typed[2])
+        else
+          printf '%s\\n' $argv
+        end
+      end
+
+      """
+  }
 
   private static func fishQuoted(_ text: String) -> String {
     var result = "'"
