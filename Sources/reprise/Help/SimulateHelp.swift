@@ -40,6 +40,10 @@ enum SimulateHelp {
         }
       }
 
+    Codes of "tokens" and "replies", and a "sessionError" of a gateway's pushes, are whole
+    numbers or such in a string, "code": "2043", and are sent as they are written; those of
+    "links" are numbers. A "message" beside a code of "tokens" or "replies" is sent with it.
+
     Faults of a reply: \(faults).
     drop-connection is for scenarios in process: no broker can be told to do it.
 
@@ -59,7 +63,7 @@ enum SimulateHelp {
         "answersHeartbeats": true
       }
     Requests are counted on all connections; with "login", others are refused until that
-    service was asked for.
+    service was asked for. The "code" of an "error" is a whole number, not one in a string.
 
     Faults of an answer: \(requestFaults).
 
