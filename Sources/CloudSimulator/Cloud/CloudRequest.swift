@@ -12,7 +12,7 @@ struct CloudRequest {
   /// Reads a request; nil when the message is none that could be answered.
   init?(_ message: Message) {
     guard let (device, path) = Self.place(message.topic),
-      let envelope = RequestEnvelope(parsing: message.payload)
+      let envelope = CloudEnvelope(parsing: message.payload)
     else { return nil }
     self.init(device: device, path: path, id: envelope.id, params: envelope.params)
   }
@@ -43,7 +43,7 @@ struct CloudRequest {
 }
 
 /// What an app and a gateway put around what they ask for.
-struct RequestEnvelope {
+struct CloudEnvelope {
   /// The identifier as it came, a string or a number.
   let id: JSONValue
   let params: JSONValue?

@@ -28,7 +28,7 @@ struct GatewayRequest {
   /// Reads a request; nil when the message is none that could be answered, as one of the cloud's own.
   init?(_ message: Message) {
     guard let (device, kind) = Self.place(message.topic),
-      let envelope = RequestEnvelope(parsing: message.payload)
+      let envelope = CloudEnvelope(parsing: message.payload)
     else { return nil }
     self.kind = kind
     self.device = device

@@ -12,7 +12,11 @@ public final class InProcessRequestServer: DataClient {
     var isOpen = false
     var events = Fifo<ClientEvent>()
     var isEnded = false
+    var misfits: [String] = []
   }
+
+  /// The most misfits that are kept.
+  fileprivate static let mostMisfits = 100
 
   private let desk: EventDesk<State>
 
@@ -49,6 +53,12 @@ public final class InProcessRequestServer: DataClient {
   /// Makes the pending, or the next, ``next(before:)`` return `woken`.
   public func wake() { desk.wake() }
 
+  /// Why messages of the client were no requests and got no answer, the earliest first: `it has no uniqueId`.
+  ///
+  /// Where an answer should have come and none did, it tells whether client and script have other names for the parts of
+  /// a request. The first hundred are kept.
+  public var misfits: [String] { desk.read { $0.misfits } }
+
   // MARK: What tests do
 
   /// Breaks the connection.
@@ -76,8 +86,11 @@ extension InProcessRequestServer.State {
       take(machine.handle(.opened, now: now))
     case .sendText(let text):
       try checkOpen()
+      note(machine.misfit(of: text))
       take(machine.handle(.text(text), now: now))
-    case .sendBinary: try checkOpen()
+    case .sendBinary:
+      try checkOpen()
+      note("it is binary")
     case .disconnect:
       try checkOpen()
       isOpen = false
@@ -86,6 +99,11 @@ extension InProcessRequestServer.State {
     case .subscribe, .unsubscribe, .publish, .send:
       throw DataClientError(.unsupported, "a server of messages without topics has none")
     }
+  }
+
+  private mutating func note(_ misfit: String?) {
+    guard let misfit, misfits.count < InProcessRequestServer.mostMisfits else { return }
+    misfits.append(misfit)
   }
 
   private func checkOpen() throws(DataClientError) {

@@ -13,15 +13,15 @@ extension RequestScript {
   /// - Throws: ``SimulatorError`` that names the key.
   public init(_ value: JSONValue) throws(SimulatorError) {
     let fields = try ScriptFields(
-      value, path: "", keys: ["answers", "pushes", "login", "answersHeartbeats"])
-    self.init(login: try fields.text("login"))
-    switch fields.value("answersHeartbeats") {
-    case nil: break
-    case .bool(let value): answersHeartbeats = value
-    default: throw fields.error("answersHeartbeats", "must be true or false")
+      value, path: "", keys: ["answers", "pushes", "login", "answersHeartbeats", "envelope"])
+    self.init(
+      login: try fields.text("login"),
+      answersHeartbeats: try fields.flag("answersHeartbeats") ?? false)
+    if let value = fields.value("envelope") {
+      envelope = try RequestEnvelope(value, path: fields.name("envelope"))
     }
     for element in try fields.elements("answers") {
-      answers.append(try Answer(element.value, path: element.path))
+      answers.append(try Answer(element.value, path: element.path, in: envelope))
     }
     for element in try fields.elements("pushes") {
       pushes.append(try ScheduledPush(element.value, path: element.path))
@@ -31,20 +31,28 @@ extension RequestScript {
 
 extension RequestScript.Answer {
   /// The refusal, whose code clients read as a number.
-  private static func error(_ fields: ScriptFields) throws(SimulatorError) -> JSONValue? {
+  private static func error(
+    _ fields: ScriptFields, _ envelope: RequestEnvelope
+  ) throws(SimulatorError) -> JSONValue? {
     guard let error = fields.value("error") else { return nil }
-    guard error["code"]?.integer != nil else {
-      throw fields.error("error", "must have a code that is a whole number")
+    guard error[envelope.errorCode]?.integer != nil else {
+      let isOwn = envelope.errorCode != RequestEnvelope().errorCode
+      throw fields.error(
+        "error",
+        "must have a \(envelope.errorCode) that is a whole number"
+          + (isOwn ? ", as envelope.errorCode says" : ""))
     }
     return error
   }
 
-  fileprivate init(_ value: JSONValue, path: String) throws(SimulatorError) {
+  fileprivate init(
+    _ value: JSONValue, path: String, in envelope: RequestEnvelope
+  ) throws(SimulatorError) {
     let fields = try ScriptFields(
       value, path: path, keys: ["service", "request", "faults", "after", "error", "content"])
     self.init(
       service: try fields.text("service") ?? "*", delay: try fields.seconds("after") ?? .zero,
-      error: try Self.error(fields), content: fields.value("content"))
+      error: try Self.error(fields, envelope), content: fields.value("content"))
     requests = try Self.requests(fields)
     for element in try fields.elements("faults") {
       let names = RequestFault.allCases.map(\.rawValue)

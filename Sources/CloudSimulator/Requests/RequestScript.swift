@@ -19,7 +19,8 @@ public import RepriseCore
 ///     { "bytes": [1, 2, 3] }
 ///   ],
 ///   "login": "session/login",
-///   "answersHeartbeats": true
+///   "answersHeartbeats": true,
+///   "envelope": { "id": "uniqueId", "service": "service", "heartbeat": "system/heart-beat" }
 /// }
 /// ```
 ///
@@ -27,7 +28,10 @@ public import RepriseCore
 /// taken; each counts the requests of its services on all connections. Pushes come so long after the
 /// connection opened, or after each request of the service that `on` names. With `login`, other
 /// services are answered with code 4 until that service was, on the same connection. Times are in seconds; the
-/// names of faults are those of ``RequestFault``.
+/// names of faults are those of ``RequestFault``. The envelope tells what an application calls the parts of its
+/// messages: `id`, `service`, `method`, `product`, `content`, `error`, `errorCode` and `errorMessage` are keys,
+/// `heartbeat` is a service, and `contentAsText` false has content written as JSON; errors and pushes of a script go out
+/// as they stand in it.
 public struct RequestScript: Sendable, Hashable {
   /// How requests of a service are answered; what is nil is as in good health.
   public struct Answer: Sendable, Hashable {
@@ -39,7 +43,7 @@ public struct RequestScript: Sendable, Hashable {
     public var faults: [RequestFault]
     /// How late the answer is.
     public var delay: Duration
-    /// The error, an object with `code` and `desc`.
+    /// The error as it goes out: an object with `code` and `desc`, or what the envelope calls them.
     public var error: JSONValue?
     /// The content.
     public var content: JSONValue?
@@ -50,7 +54,7 @@ public struct RequestScript: Sendable, Hashable {
     ///   - requests: Which of the requests, from 1; none is all of them.
     ///   - faults: What goes wrong.
     ///   - delay: How late the answer is.
-    ///   - error: The error, an object with `code` and `desc`.
+    ///   - error: The error as it goes out: an object with `code` and `desc`, or what the envelope calls them.
     ///   - content: The content.
     public init(
       service: String = "*", requests: [Int] = [], faults: [RequestFault] = [],
@@ -113,6 +117,8 @@ public struct RequestScript: Sendable, Hashable {
   public var login: String?
   /// Whether heartbeats are answered.
   public var answersHeartbeats: Bool
+  /// What the parts of messages are called: `format.envelope` of the application's `JSONRequestFormat`.
+  public var envelope: RequestEnvelope
 
   /// Creates a script.
   /// - Parameters:
@@ -120,14 +126,16 @@ public struct RequestScript: Sendable, Hashable {
   ///   - pushes: What is pushed.
   ///   - login: The service that logs in; nil asks for no login.
   ///   - answersHeartbeats: Whether heartbeats are answered.
+  ///   - envelope: What the parts of messages are called.
   public init(
     answers: [Answer] = [], pushes: [ScheduledPush] = [], login: String? = nil,
-    answersHeartbeats: Bool = false
+    answersHeartbeats: Bool = false, envelope: RequestEnvelope = RequestEnvelope()
   ) {
     self.answers = answers
     self.pushes = pushes
     self.login = login
     self.answersHeartbeats = answersHeartbeats
+    self.envelope = envelope
   }
 
   /// Whether a service is one of those that a pattern means.

@@ -72,15 +72,25 @@ package struct RequestServerMachine: Sendable {
     return takeDue(now)
   }
 
-  /// What keeps a text message from being a request, in words for a user; nil of one that is answered.
-  package static func misfit(of text: String) -> String? { RequestReceived.misfit(of: text) }
+  /// Tells what keeps a text message from being a request.
+  /// - Parameters:
+  ///   - text: The message.
+  ///   - envelope: What the parts of a request are called.
+  /// - Returns: It in words for a user; nil of a message that is answered.
+  package static func misfit(
+    of text: String, in envelope: RequestEnvelope = RequestEnvelope()
+  ) -> String? { RequestReceived.misfit(of: text, in: envelope) }
+
+  /// Tells what keeps a text message from being a request of this server; nil of one that is answered.
+  func misfit(of text: String) -> String? { Self.misfit(of: text, in: script.envelope) }
 
   // MARK: Answers
 
   private mutating func answer(_ text: String, _ now: Timestamp) {
     // What can't be read, or names no request, nobody could be answered about.
-    guard let request = RequestReceived(text) else { return }
-    guard request.service != RequestReceived.heartbeatService else {
+    let envelope = script.envelope
+    guard let request = RequestReceived(text, in: envelope) else { return }
+    guard request.service != envelope.heartbeat else {
       if script.answersHeartbeats { plan(.text(request.answer([])), .zero, now) }
       return
     }
@@ -88,8 +98,10 @@ package struct RequestServerMachine: Sendable {
       if RequestScript.matches(login, request.service) {
         isLoggedIn = true
       } else if !isLoggedIn {
-        let error: JSONValue = ["code": 4, "desc": "login first"]
-        return plan(.text(request.answer([JSONMember("error", error)])), .zero, now)
+        let error = JSONValue.object([
+          JSONMember(envelope.errorCode, 4), JSONMember(envelope.errorMessage, "login first"),
+        ])
+        return plan(.text(request.answer([JSONMember(envelope.error, error)])), .zero, now)
       }
     }
     let rule = rule(for: request.service)
@@ -122,12 +134,12 @@ package struct RequestServerMachine: Sendable {
     if faults.contains(.close) { return [.close] }
     var members: [JSONMember] = []
     if let error = rule.error {
-      members.append(JSONMember("error", error))
+      members.append(JSONMember(request.envelope.error, error))
     } else if !faults.contains(.noContent) {
       let content = rule.content ?? request.parameters
-      let text = String(decoding: content.utf8, as: UTF8.self)
+      let isText = request.envelope.writesContentAsText && !faults.contains(.objectContent)
       members.append(
-        JSONMember("content", faults.contains(.objectContent) ? content : .string(text)))
+        JSONMember(request.envelope.content, isText ? .string("\(content)") : content))
     }
     var id: JSONValue? = .number(request.id)
     if faults.contains(.noID) { id = nil }
@@ -190,10 +202,9 @@ package struct RequestServerMachine: Sendable {
 
 /// A request as a server reads it.
 struct RequestReceived: Sendable {
-  /// The service of heartbeats, which have no content.
-  static let heartbeatService = "system/heart-beat"
-
-  /// The digits of the uniqueId.
+  /// What its parts are called.
+  let envelope: RequestEnvelope
+  /// The digits of the number that the answer names again.
   let id: String
   let product: String
   let service: String
@@ -202,32 +213,34 @@ struct RequestReceived: Sendable {
   let parameters: JSONValue
 
   /// What keeps a text from being a request.
-  static func misfit(of text: String) -> String? {
+  static func misfit(of text: String, in envelope: RequestEnvelope) -> String? {
     guard let value = JSONValue(parsing: Array(text.utf8)) else { return "it is no JSON" }
     guard case .object(let members) = value else { return "it is no object of JSON" }
     func member(_ key: String) -> JSONValue? { members.last { $0.key == key }?.value }
-    switch (member("uniqueId"), member("service")) {
-    case (nil, _): return "it has no uniqueId"
-    case (_, nil): return "it has no service"
-    case (.string?, _): return "its uniqueId is a string, not a whole number"
-    case (let id?, _) where id.integer == nil: return "its uniqueId is no whole number"
-    case (_, let service?): return service.text == nil ? "its service is no string" : nil
+    let (id, service) = (envelope.id, envelope.service)
+    switch (member(id), member(service)) {
+    case (nil, _): return "it has no \(id)"
+    case (_, nil): return "it has no \(service)"
+    case (.string?, _): return "its \(id) is a string, not a whole number"
+    case (let number?, _) where number.integer == nil: return "its \(id) is no whole number"
+    case (_, let path?): return path.text == nil ? "its \(service) is no string" : nil
     }
   }
 
   /// Reads a text; nil when it is no request.
-  init?(_ text: String) {
+  init?(_ text: String, in envelope: RequestEnvelope) {
     guard case .object(let members) = JSONValue(parsing: Array(text.utf8)) else { return nil }
     // Of two members with one key the last counts, as for most readers.
     func value(_ key: String) -> JSONValue? { members.last { $0.key == key }?.value }
-    guard let id = value("uniqueId")?.integer, let service = value("service")?.text else {
+    guard let id = value(envelope.id)?.integer, let service = value(envelope.service)?.text else {
       return nil
     }
+    self.envelope = envelope
     self.id = String(id)
     self.service = service
-    product = value("product")?.text ?? ""
-    method = value("method")?.text ?? "POST"
-    let content = value("content")
+    product = value(envelope.product)?.text ?? ""
+    method = value(envelope.method)?.text ?? "POST"
+    let content = value(envelope.content)
     parameters = content?.text.flatMap { JSONValue(parsing: Array($0.utf8)) } ?? content ?? [:]
   }
 
@@ -237,9 +250,12 @@ struct RequestReceived: Sendable {
   /// Returns an answer that may lack what it should have.
   func answer(_ members: [JSONMember], id: JSONValue?, namesService: Bool = true) -> String {
     let own =
-      [JSONMember("method", .string(method)), JSONMember("product", .string(product))]
-      + (namesService ? [JSONMember("service", .string(service))] : [])
-      + (id.map { [JSONMember("uniqueId", $0)] } ?? [])
+      [
+        JSONMember(envelope.method, .string(method)),
+        JSONMember(envelope.product, .string(product)),
+      ]
+      + (namesService ? [JSONMember(envelope.service, .string(service))] : [])
+      + (id.map { [JSONMember(envelope.id, $0)] } ?? [])
     return String(decoding: JSONValue.object(members + own).utf8, as: UTF8.self)
   }
 }

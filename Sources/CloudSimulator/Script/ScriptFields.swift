@@ -6,9 +6,11 @@ struct ScriptFields {
   let path: String
   let members: [JSONMember]
 
-  init(_ value: JSONValue, path: String, keys: [String]) throws(SimulatorError) {
+  init(
+    _ value: JSONValue, path: String, keys: [String], whole: String = "the script"
+  ) throws(SimulatorError) {
     guard case .object(let members) = value else {
-      throw Self.error(path.isEmpty ? "the script" : path, "must be an object")
+      throw Self.error(path.isEmpty ? whole : path, "must be an object")
     }
     self.path = path
     self.members = members
@@ -27,7 +29,9 @@ struct ScriptFields {
 
   /// Reads the text of a script.
   /// - Throws: ``SimulatorError`` that names the line and the column where it is no JSON.
-  static func read(_ json: [UInt8]) throws(SimulatorError) -> JSONValue {
+  static func read(
+    _ json: [UInt8], _ whole: String = "the script"
+  ) throws(SimulatorError) -> JSONValue {
     do {
       return try JSONValue.read(json)
     } catch {
@@ -35,7 +39,7 @@ struct ScriptFields {
       let line = before.count { $0 == UInt8(ascii: "\n") } + 1
       let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
       throw Self.error(
-        "the script",
+        whole,
         "is no JSON at line \(line), column \(error.offset - start + 1): \(error.message)")
     }
   }
@@ -54,6 +58,12 @@ struct ScriptFields {
     guard let value = value(key) else { return nil }
     guard let text = value.text else { throw error(key, "must be a string") }
     return text
+  }
+
+  func flag(_ key: String) throws(SimulatorError) -> Bool? {
+    guard let value = value(key) else { return nil }
+    guard case .bool(let flag) = value else { throw error(key, "must be true or false") }
+    return flag
   }
 
   func requiredText(_ key: String) throws(SimulatorError) -> String {

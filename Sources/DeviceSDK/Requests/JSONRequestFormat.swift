@@ -1,32 +1,63 @@
 public import RepriseCore
 
 /// The format of the model: objects of JSON, with keys of the application's choice.
+///
+/// What reads the messages too is told these keys by ``envelope``: a simulated server by
+/// `RequestScript(envelope: format.envelope)`, a replay by `ReplayRoles.requests(format.envelope)`.
 public struct JSONRequestFormat: RequestFormat, Hashable {
   /// The key of the number that an answer names again.
-  public var idKey = "uniqueId"
+  public var idKey: String
   /// The key of the service.
-  public var serviceKey = "service"
+  public var serviceKey: String
   /// The key of the method.
-  public var methodKey = "method"
+  public var methodKey: String
   /// The key of the product.
-  public var productKey = "product"
+  public var productKey: String
   /// The key of the parameters, and of an answer's content.
-  public var contentKey = "content"
+  public var contentKey: String
   /// The key of the server's error.
-  public var errorKey = "error"
+  public var errorKey: String
   /// The key of the error's code.
-  public var errorCodeKey = "code"
+  public var errorCodeKey: String
   /// The key of the error's text.
-  public var errorMessageKey = "desc"
+  public var errorMessageKey: String
   /// The service that heartbeats are for.
-  public var heartbeatService = "system/heart-beat"
+  public var heartbeatService: String
   /// Whether parameters stand in a request as text that holds JSON, or as JSON.
-  public var writesContentAsText = true
+  public var writesContentAsText: Bool
   /// Whether top-level strings are percent-encoded as the first clients of the model did.
   public var usesLegacyPercentEncoding = false
 
-  /// Creates the format of the model.
-  public init() {}
+  /// Creates the format of an envelope.
+  /// - Parameter envelope: What the parts of messages are called.
+  public init(_ envelope: RequestEnvelope = RequestEnvelope()) {
+    idKey = envelope.id
+    serviceKey = envelope.service
+    methodKey = envelope.method
+    productKey = envelope.product
+    contentKey = envelope.content
+    errorKey = envelope.error
+    errorCodeKey = envelope.errorCode
+    errorMessageKey = envelope.errorMessage
+    heartbeatService = envelope.heartbeat
+    writesContentAsText = envelope.writesContentAsText
+  }
+
+  /// What the parts of messages are called, for what reads them besides the SDK.
+  public var envelope: RequestEnvelope {
+    var envelope = RequestEnvelope()
+    envelope.id = idKey
+    envelope.service = serviceKey
+    envelope.method = methodKey
+    envelope.product = productKey
+    envelope.content = contentKey
+    envelope.error = errorKey
+    envelope.errorCode = errorCodeKey
+    envelope.errorMessage = errorMessageKey
+    envelope.heartbeat = heartbeatService
+    envelope.writesContentAsText = writesContentAsText
+    return envelope
+  }
 
   // MARK: Out
 

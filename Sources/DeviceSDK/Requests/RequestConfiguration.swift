@@ -56,6 +56,9 @@ public struct RequestConfiguration: Sendable {
     if let heartbeatInterval, heartbeatInterval < .milliseconds(1) {
       throw RequestError(.client, "heartbeatInterval is at least a millisecond, or nil for none")
     }
+    if let clash = (format as? JSONRequestFormat)?.envelope.clash {
+      throw RequestError(.client, "of the format's envelope, \(clash.part) \(clash.message)")
+    }
     if case .queue(let limit) = whileConnecting, limit < 1 {
       throw RequestError(.client, "a queue has room for at least one request")
     }

@@ -21,7 +21,7 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
   private enum Source: Sendable {
     case shared(RequestConnection)
     case own(OwnConnection)
-    case samples
+    case samples(any RequestFormat)
     case broken(RequestError)
   }
 
@@ -59,9 +59,14 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
   }
 
   /// Creates a provider whose answers are the sample data of its targets; nothing is sent.
-  /// - Parameter plugins: The plugins that see every stage of every request, in this order.
-  public init(answeringFromSamples plugins: [any RequestPlugin]) {
-    source = .samples
+  /// - Parameters:
+  ///   - plugins: The plugins that see every stage of every request, in this order.
+  ///   - format: How the samples are read, as answers over HTTP are: that of the application's configuration.
+  public init(
+    answeringFromSamples plugins: [any RequestPlugin],
+    format: any RequestFormat = JSONRequestFormat()
+  ) {
+    source = .samples(format)
     self.plugins = plugins
   }
 
@@ -139,7 +144,7 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
       try await connection.answer(to: target, timeout: timeout, resendCount: resendCount)
     case .own(let own):
       try await own.opened().answer(to: target, timeout: timeout, resendCount: resendCount)
-    case .samples: try Self.sample(of: target).get()
+    case .samples(let format): try Self.sample(of: target, format).get()
     case .broken(let error): throw error
     }
   }
@@ -171,8 +176,8 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
       switch source {
       case .shared(let shared): connection = shared
       case .own(let own): connection = try own.opened()
-      case .samples:
-        complete(Self.sample(of: target))
+      case .samples(let format):
+        complete(Self.sample(of: target, format))
         return RequestToken()
       case .broken(let error): throw error
       }
@@ -201,11 +206,13 @@ public final class RequestProvider<Target: RequestTarget>: Sendable {
     }
   }
 
-  private static func sample(of target: Target) -> Result<RequestAnswer, RequestError> {
+  private static func sample(
+    of target: Target, _ format: any RequestFormat
+  ) -> Result<RequestAnswer, RequestError> {
     guard let data = target.sampleData else {
       return .failure(RequestError(.client, "\(target.service) has no sample data"))
     }
-    return JSONRequestFormat().read(ResponseMessage(body: data), of: target.service)
+    return format.read(ResponseMessage(body: data), of: target.service)
       .flatMap { target.parser.applied(to: $0) }
   }
 }

@@ -8,6 +8,7 @@ import Wire
 final class ServerLines: Sendable {
   private let server: String
   private let lines: EventLines
+  private let envelope: RequestEnvelope
   private let console: Console
   private let last = Mutex<(line: Int, connection: Int)>((0, 0))
 
@@ -15,20 +16,31 @@ final class ServerLines: Sendable {
   /// - Parameters:
   ///   - server: Where the server is.
   ///   - lines: What shows them.
+  ///   - envelope: What the parts of a request are called.
   ///   - console: How to tell the user of messages that are no requests.
-  init(server: String, _ lines: EventLines, _ console: Console) {
+  init(
+    server: String, _ lines: EventLines, _ envelope: RequestEnvelope, _ console: Console
+  ) {
     self.server = server
     self.lines = lines
+    self.envelope = envelope
     self.console = console
   }
 
+  /// Tells the user that a text gets no answer, if it gets none.
+  func note(_ text: String, on connection: Int) {
+    guard let misfit = RequestServerMachine.misfit(of: text, in: envelope) else { return }
+    let isModel = envelope == RequestEnvelope()
+    noteUnanswered(
+      misfit, on: connection, isModel ? "; a script's envelope tells keys of the client's own" : "")
+  }
+
   /// Tells the user that a message gets no answer, and what would be one that does.
-  func noteUnanswered(_ misfit: String, on connection: Int) {
+  func noteUnanswered(_ misfit: String, on connection: Int, _ hint: String = "") {
     console.note(
       server,
       "a message on connection \(connection) is not answered: \(misfit); a request is a text "
-        + #"{"uniqueId": 1, "service": "nlu/analyze", "method": "POST", "product": "P", "#
-        + #""content": "{}"}"#)
+        + "\(envelope.sample)\(hint)")
   }
 
   /// Shows that a connection was opened.
@@ -132,9 +144,7 @@ final class ServedConnection: DataClient {
     switch event {
     case .text(let text):
       try show(.text, Array(text.utf8), by: .client)
-      if let misfit = RequestServerMachine.misfit(of: text) {
-        lines.noteUnanswered(misfit, on: number)
-      }
+      lines.note(text, on: number)
     case .binary(let bytes):
       try show(.binary, bytes, by: .client)
       lines.noteUnanswered("it is binary", on: number)
@@ -155,5 +165,16 @@ final class ServedConnection: DataClient {
 
   private func show(_ opcode: WebSocketOpcode, _ payload: [UInt8], by sender: Peer) throws {
     try lines.show(opcode, payload, by: sender, on: number, at: client.now)
+  }
+}
+
+extension RequestEnvelope {
+  /// A request as an example, for users.
+  fileprivate var sample: String {
+    let content: JSONValue = writesContentAsText ? "{}" : [:]
+    let members: [(String, JSONValue)] = [
+      (id, 1), (service, "nlu/analyze"), (method, "POST"), (product, "P"), (self.content, content),
+    ]
+    return "{" + members.map { "\(JSONValue.string($0)): \($1)" }.joined(separator: ", ") + "}"
   }
 }

@@ -29,7 +29,8 @@ final class SimulatedRequestServer: Sendable {
     self.options = options
     self.console = console
     simulator = RequestSimulator(script)
-    self.lines = ServerLines(server: options.url.description, lines, console)
+    self.lines = ServerLines(
+      server: options.url.description, lines, script.envelope, console)
   }
 
   /// Listens, and serves every client until the command is interrupted.

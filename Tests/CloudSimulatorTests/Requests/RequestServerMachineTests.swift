@@ -123,6 +123,109 @@ import Testing
     #expect(machine.handle(.text(text), now: Self.start).isEmpty == (misfit != nil))
   }
 
+  // MARK: Names of a client's own
+
+  private static let envelope = #"""
+    {"id":"seq","service":"path","method":"verb","product":"app","content":"body","error":"fault",
+     "errorCode":"no","errorMessage":"why","heartbeat":"ping","contentAsText":false}
+    """#
+  private static let ownRequest =
+    #"{"body":{"a":1},"verb":"GET","app":"p","path":"s/t","seq":7}"#
+
+  @Test(
+    arguments: [
+      ("", ownRequest, ownRequest),
+      (
+        #","answers":[{"content":[1]}]"#, ownRequest, ownRequest.replacing(#"{"a":1}"#, with: "[1]")
+      ),
+      (
+        #","answers":[{"error":{"no":2}}]"#, ownRequest,
+        ownRequest.replacing(#""body":{"a":1}"#, with: #""fault":{"no":2}"#)
+      ),
+      (
+        #","login":"in""#, ownRequest,
+        ownRequest.replacing(
+          #""body":{"a":1}"#, with: #""fault":{"no":4,"why":"login first"}"#)
+      ),
+      (
+        #","answers":[{"faults":["no-id","no-service"]}]"#, ownRequest,
+        #"{"body":{"a":1},"verb":"GET","app":"p"}"#
+      ),
+      (
+        #","answersHeartbeats":true"#, #"{"path":"ping","seq":7}"#,
+        #"{"verb":"POST","app":"","path":"ping","seq":7}"#
+      ),
+      // The model's heartbeat is a service like any other.
+      (
+        "", #"{"path":"system/heart-beat","seq":7}"#,
+        #"{"body":{},"verb":"POST","app":"","path":"system/heart-beat","seq":7}"#
+      ),
+      ("", #"{"path":"ping","seq":7}"#, nil), ("", request, nil),
+    ] as [(String, String, String?)])
+  func answersByAnEnvelope(_ more: String, _ text: String, _ answer: String?) throws {
+    var machine = try machine(#"{"envelope":\#(Self.envelope)\#(more)}"#)
+    let outputs = machine.handle(.text(text), now: Self.start)
+    #expect(outputs == (answer.map { [.text($0)] } ?? []))
+  }
+
+  @Test func whatAnEnvelopeLeavesOutIsAsItWas() throws {
+    var machine = try machine(#"{"envelope":{"id":"seq"}}"#)
+    let text = Self.request.replacing("uniqueId", with: "seq")
+    #expect(machine.handle(.text(text), now: Self.start) == [.text(text)])
+    #expect(machine.handle(.text(Self.request), now: Self.start).isEmpty)
+  }
+
+  @Test(arguments: [
+    (request, "it has no seq"), (#"{"seq":7}"#, "it has no path"),
+    (#"{"seq":"7","path":"s"}"#, "its seq is a string, not a whole number"),
+    (#"{"seq":7.5,"path":"s"}"#, "its seq is no whole number"),
+    (#"{"seq":7,"path":8}"#, "its path is no string"), (ownRequest, nil),
+  ])
+  func tellsByAnEnvelopeWhyATextIsNotAnswered(_ text: String, _ misfit: String?) throws {
+    let envelope = try RequestEnvelope(parsing: Array(Self.envelope.utf8))
+    #expect(RequestServerMachine.misfit(of: text, in: envelope) == misfit)
+  }
+
+  @Test func anEnvelopeIsReadAloneAndInItsScript() throws {
+    let alone = try RequestEnvelope(parsing: Array(Self.envelope.utf8))
+    let script = #"{"login":"in","envelope":\#(Self.envelope)}"#
+    #expect(try RequestEnvelope(parsing: Array(script.utf8)) == alone)
+    #expect(try RequestScript(parsing: Array(script.utf8)).envelope == alone)
+    #expect(try RequestEnvelope(parsing: Array("{}".utf8)) == RequestEnvelope())
+    #expect(try RequestScript(parsing: Array("{}".utf8)).envelope == RequestEnvelope())
+    // An answer has either an error or content, so that both may have one key.
+    let shared = #"{"content":"data","error":"data"}"#
+    #expect(try RequestEnvelope(parsing: Array(shared.utf8)).error == "data")
+  }
+
+  @Test(arguments: [
+    ("[]", "the envelope must be an object"),
+    ("{", "the envelope is no JSON at line 1, column 2"),
+    (#"{"servise":"path"}"#, #"servise is no key here; did you mean "service"?"#),
+    (#"{"answers":[]}"#, "answers is no key here; known are id, service, method, "),
+    (#"{"id":7}"#, "id must be a string"), (#"{"product":""}"#, "product must not be empty"),
+    (#"{"id":"a","id":"b"}"#, "id is there twice"),
+    (#"{"contentAsText":"yes"}"#, "contentAsText must be true or false"),
+    (#"{"method":"service"}"#, #"method is "service", as service is; each needs a key of its own"#),
+    (#"{"error":"uniqueId"}"#, #"error is "uniqueId", as id is; each needs a key of its own"#),
+    (
+      #"{"errorCode":"desc"}"#, #"errorMessage is "desc", as errorCode is; each needs a key of its"#
+    ),
+    (#"{"envelope":[]}"#, "envelope must be an object"),
+    (#"{"envelope":{"ids":"n"}}"#, #"envelope.ids is no key here; did you mean "id"?"#),
+    (#"{"envelope":{},"answer":[]}"#, #"answer is no key here; did you mean "answers"?"#),
+    (
+      #"{"envelope":{"errorCode":"no"},"answers":[{"error":{"code":2}}]}"#,
+      "answers[0].error must have a no that is a whole number, as envelope.errorCode says"
+    ),
+  ])
+  func namesWhatIsWrongWithAnEnvelope(json: String, message: String) {
+    let error = #expect(throws: SimulatorError.self) {
+      try RequestEnvelope(parsing: Array(json.utf8))
+    }
+    #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
+  }
+
   @Test func wantsALoginOnEachConnection() throws {
     var machine = try machine(#"{"login":"login"}"#)
     let refusal =

@@ -61,6 +61,11 @@ private struct Witness: RequestPlugin {
     arguments: [
       { $0.reconnectLimit = -1 }, { $0.resendCount = -1 }, { $0.heartbeatInterval = .zero },
       { $0.whileConnecting = .queue(limit: 0) },
+      {
+        var format = JSONRequestFormat()
+        format.methodKey = format.idKey
+        $0.format = format
+      },
     ] as [@Sendable (inout RequestConfiguration) -> Void])
   func refusesWhatCannotBe(_ change: @Sendable (inout RequestConfiguration) -> Void) async {
     var configuration = RequestConfiguration()

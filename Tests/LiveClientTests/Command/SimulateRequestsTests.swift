@@ -93,7 +93,39 @@ import Wire
     #expect(notes.count == 2)
     let string = "its uniqueId is a string, not a whole number; a request is a text {"
     #expect(notes.first?.contains(string) == true)
+    #expect(notes.first?.hasSuffix("}; a script's envelope tells keys of the client's own") == true)
     #expect(notes.last?.contains("on connection 1 is not answered: it is binary; ") == true)
+  }
+
+  /// With names of a client's own, and with those of the model beside it.
+  @Test func answersByTheEnvelopeOfItsScript() async throws {
+    try directory.write(
+      #"{"envelope":{"id":"seq","service":"path","content":"body"}}"#, to: "server.json")
+    let command = try await start(url, ["--script", directory.file("server.json")])
+    var envelope = RequestEnvelope()
+    (envelope.id, envelope.service, envelope.content) = ("seq", "path", "body")
+    let provider = try RequestProvider<Question>(url, envelope)
+    #expect(try await provider.outcome("x") == #"{"a":1}"#)
+    try await provider.close()
+    let stranger = try RequestProvider<Question>(url)
+    #expect(try await stranger.outcome("x", timeout: .milliseconds(200)) == "timedOut")
+    try await command.tells(
+      "a message on connection 2 is not answered: it has no seq; a request is a text "
+        + #"{"seq": 1, "path": "nlu/analyze", "method": "POST", "product": "P", "body": "{}"}"#)
+    try await stranger.close()
+    #expect(try await command.stop(SIGINT) == 130)
+    #expect(!command.errors.contains("on connection 1 "))
+  }
+
+  @Test func saysWhatIsWrongWithAnEnvelope() async throws {
+    try directory.write(#"{"envelope":{"servise":"path"}}"#, to: "server.json")
+    let file = directory.file("server.json")
+    let result = try await RunningCommand.run(["simulate", url, "--script", file], in: directory)
+    #expect(result.status == 2 && result.output == "")
+    #expect(
+      result.errors
+        == "reprise: \(file): envelope.servise is no key here; did you mean \"service\"?; type "
+        + "reprise help simulate-script for an example\n")
   }
 
   @Test func servesAPathOnly() async throws {

@@ -33,8 +33,9 @@ struct Question: RequestTarget {
 
 extension RequestProvider<Question> {
   /// A provider with a WebSocket of its own, which says nothing on its own and connects again at once.
-  convenience init(_ url: String) throws {
+  convenience init(_ url: String, _ envelope: RequestEnvelope = RequestEnvelope()) throws {
     var configuration = RequestConfiguration()
+    configuration.format = JSONRequestFormat(envelope)
     configuration.reconnect = BackOff(
       first: .milliseconds(1), longest: .milliseconds(1), jitterPercent: 0)
     configuration.connectTimeout = .seconds(120)
