@@ -87,6 +87,67 @@ import Testing
     #expect(
       result.errors
         == "reprise: \(file): the session is one of WebSocket, but not of requests: these are objects of "
-        + "JSON with a service and a uniqueId; type reprise inspect \(file) to see what it is\n")
+        + "JSON with a service and a uniqueId, and the first text is one with content, method, "
+        + "product, path, uniqueId; type reprise inspect \(file) to see what it is, and tell keys of "
+        + "the app's own with --envelope FILE\n")
+  }
+
+  // MARK: Keys of the app's own
+
+  @Test(arguments: [#"{"login":"in","envelope":ENVELOPE}"#, "ENVELOPE"])
+  func replaysKeysOfTheAppsOwn(file: String) async throws {
+    let recording = String(decoding: try await RequestSession.record(["a"]), as: UTF8.self)
+    let session = try scratch.write(recording, to: "own.jsonl").path
+    let envelope = try scratch.write(
+      file.replacing("ENVELOPE", with: RequestSession.envelopeJSON), to: "server.json"
+    ).path
+    let result = try replay(session, "--envelope", envelope)
+    #expect(result.status == 0 && result.errors == "", "\(result.output)\(result.errors)")
+    #expect(result.output.contains(#"→ request 2    a  {"question":"Are you OK?"}"#))
+    #expect(result.output.contains(#"← request 2    ok  {"question":"Are you OK?"}"#))
+    let steps = try RepriseProcess.run(
+      ["view", "--sdk", "requests", session, "--at", "5", "--envelope", envelope])
+    #expect(steps.status == 0 && steps.output.contains(" a "), "\(steps.output)\(steps.errors)")
+    // What is not told is missed.
+    let untold = try replay(session)
+    #expect(untold.status == 2 && untold.output == "")
+    #expect(
+      untold.errors.contains(
+        "with a service and a uniqueId, and the first text is one with body, verb, app, path, seq; "
+      ))
+    #expect(untold.errors.hasSuffix(" and tell keys of the app's own with --envelope FILE\n"))
+  }
+
+  @Test func aKeyThatIsNotTheAppsIsADivergence() async throws {
+    let recording = String(decoding: try await RequestSession.record(["a"]), as: UTF8.self)
+    let session = try scratch.write(recording, to: "own.jsonl").path
+    let other = RequestSession.envelopeJSON.replacing("verb", with: "how")
+    let envelope = try scratch.write(other, to: "envelope.json").path
+    let result = try replay(session, "--envelope", envelope)
+    #expect(result.status == 1 && result.errors == "")
+    #expect(result.output.contains("text.verb: expected \"POST\", actual "), "\(result.output)")
+  }
+
+  @Test(arguments: [
+    (#"{"ids":"n"}"#, "ids is no key here; did you mean \"id\"?"),
+    (#"{"id":"service"}"#, #"service is "service", as id is; each needs a key of its own"#),
+    ("{", "the envelope is no JSON at line 1, column 2: "),
+  ])
+  func saysWhatIsWrongWithAnEnvelope(json: String, message: String) throws {
+    let envelope = try scratch.write(json, to: "envelope.json").path
+    let result = try replay(SDKRecording.path("requests/ask.jsonl"), "--envelope", envelope)
+    #expect(result.status == 2 && result.output == "")
+    #expect(result.errors.hasPrefix("reprise: \(envelope): \(message)"), "\(result.errors)")
+    #expect(result.errors.hasSuffix("; type reprise help simulate-frames for an example\n"))
+    let missing = try replay(SDKRecording.path("requests/ask.jsonl"), "--envelope", "/no")
+    #expect(
+      missing.errors == "reprise: --envelope /no: no such file or directory; check the path\n")
+  }
+
+  @Test func anEnvelopeIsForRequests() throws {
+    let envelope = try scratch.write("{}", to: "envelope.json").path
+    let result = try replay(SDKRecording.path("channel/bind.jsonl"), "--envelope", envelope)
+    #expect(result.status == 0 && !result.output.isEmpty, "\(result.output)\(result.errors)")
+    #expect(result.errors.contains("note: --envelope changes nothing: the session is that of app "))
   }
 }

@@ -28,12 +28,14 @@ package struct SystemReplay<Plan: ReplayPlan>: Sendable {
   /// - Parameters:
   ///   - events: The events of the application's client.
   ///   - options: How to compare and to tell the time; roles and actors are the plan's.
+  ///   - makePlan: Makes the plan, where that takes more than the session.
   /// - Throws: `DataClientError` when the session has not the one client, or it is another system's.
   package init(
-    _ events: ReplayEvents, options: ReplayOptions = ReplayOptions()
+    _ events: ReplayEvents, options: ReplayOptions = ReplayOptions(),
+    makePlan: (ReplayDialogue) throws(DataClientError) -> Plan = Plan.init
   ) throws(DataClientError) {
     dialogue = try events.dialogue()
-    plan = try Plan(dialogue)
+    plan = try makePlan(dialogue)
     var options = options
     options.roles = plan.roles
     options.actors = .anyTask

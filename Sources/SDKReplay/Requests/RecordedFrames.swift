@@ -20,6 +20,8 @@ struct RecordedFrames: Sendable {
     var lastTime: Timestamp
   }
 
+  /// What the parts of its messages are called.
+  let envelope: RequestEnvelope
   private(set) var actions: [Action] = []
   private(set) var connections: [Connection] = []
   /// The shortest time between the loss of a connection and the next try; nil when there was none.
@@ -31,7 +33,8 @@ struct RecordedFrames: Sendable {
   private var lostAt: Timestamp?
   private var isOpen = false
 
-  init(_ dialogue: ReplayDialogue) {
+  init(_ dialogue: ReplayDialogue, in envelope: RequestEnvelope) {
+    self.envelope = envelope
     for step in dialogue {
       switch step.content {
       case .action(let action): take(action.kind, step)
@@ -64,7 +67,7 @@ struct RecordedFrames: Sendable {
   private mutating func takeText(_ text: String, _ time: Timestamp) {
     note(time)
     guard let last = connections.indices.last else { return }
-    let isBeat = RecordedRequest(text)?.isHeartbeat == true
+    let isBeat = request(text)?.isHeartbeat == true
     connections[last].beatsFirst = connections[last].beatsFirst ?? isBeat
     if isBeat { connections[last].beats.append(time) }
   }
@@ -82,6 +85,9 @@ struct RecordedFrames: Sendable {
     breaksOff = false
     lostAt = reason == .byUser ? nil : time
   }
+
+  /// Reads a message of the client; nil when it is no request.
+  func request(_ text: String) -> RecordedRequest? { RecordedRequest(text, in: envelope) }
 
   private mutating func note(_ time: Timestamp) {
     if let last = connections.indices.last { connections[last].lastTime = time }
@@ -135,15 +141,15 @@ struct RecordedRequest: Sendable {
   let isHeartbeat: Bool
 
   /// Reads a message; nil when it is no request.
-  init?(_ text: String) {
-    guard let value = JSONValue(parsing: Array(text.utf8)), let service = value["service"]?.text,
-      value["uniqueId"]?.identifier != nil
+  init?(_ text: String, in envelope: RequestEnvelope) {
+    guard let value = JSONValue(parsing: Array(text.utf8)),
+      let service = value[envelope.service]?.text, value[envelope.id]?.identifier != nil
     else { return nil }
     self.service = service
-    product = value["product"]?.text
-    method = (value["method"]?.text).flatMap(RequestMethod.init)
-    let content = value["content"]
-    isHeartbeat = service == "system/heart-beat" && content == nil
+    product = value[envelope.product]?.text
+    method = (value[envelope.method]?.text).flatMap(RequestMethod.init)
+    let content = value[envelope.content]
+    isHeartbeat = service == envelope.heartbeat && content == nil
     let object = (content?.text).map { JSONValue(parsing: Array($0.utf8)) } ?? content
     if case .object? = object { parameters = object } else { parameters = nil }
   }

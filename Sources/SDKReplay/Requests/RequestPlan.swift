@@ -16,13 +16,25 @@ package struct RequestPlan: ReplayPlan {
   package let timerSlack: Duration
   private let session: RecordedFrames
 
-  /// Makes a plan of a session.
+  /// Makes a plan of a session whose messages are those of the model.
   /// - Parameter dialogue: What the connection and its server said to each other.
   /// - Throws: `DataClientError` when it is no session of requests.
   package init(_ dialogue: ReplayDialogue) throws(DataClientError) {
-    let session = RecordedFrames(dialogue)
+    try self.init(dialogue, in: RequestEnvelope())
+  }
+
+  /// Makes a plan of a session.
+  /// - Parameters:
+  ///   - dialogue: What the connection and its server said to each other.
+  ///   - envelope: What the parts of their messages are called.
+  /// - Throws: `DataClientError` when it is no session of requests.
+  package init(
+    _ dialogue: ReplayDialogue, in envelope: RequestEnvelope
+  ) throws(DataClientError) {
+    let session = RecordedFrames(dialogue, in: envelope)
     try Self.check(session)
     var configuration = RequestConfiguration()
+    configuration.format = JSONRequestFormat(envelope)
     configuration.heartbeatInterval = nil
     configuration.jitterSeed = 0
     session.patience.apply(
@@ -30,7 +42,7 @@ package struct RequestPlan: ReplayPlan {
     if let pause = session.shortestPause {
       configuration.reconnect = BackOff(first: pause, longest: pause, jitterPercent: 0)
     }
-    var (notes, roles, slack) = ([String](), ReplayRoles.standard, Duration.zero)
+    var (notes, roles, slack) = ([String](), ReplayRoles.requests(envelope), Duration.zero)
     switch session.heartbeats {
     case .none: break
     case .ofConnection(let interval, let late):
@@ -38,7 +50,7 @@ package struct RequestPlan: ReplayPlan {
       slack = late
     case .ofApplication:
       // A request has parameters, be it none; a heartbeat is without.
-      roles.optionalPaths.insert("content")
+      roles.optionalPaths.insert(envelope.content)
       notes.append(
         "the heartbeats do not come as a connection sends them, and are taken for the application's"
       )
@@ -55,16 +67,24 @@ package struct RequestPlan: ReplayPlan {
     let texts = session.actions.compactMap { action -> String? in
       if case .sendText(let text) = action.kind { text } else { nil }
     }
-    guard !texts.isEmpty, texts.allSatisfy({ RecordedRequest($0) == nil }) else { return }
+    guard let first = texts.first, texts.allSatisfy({ session.request($0) == nil }) else { return }
     throw DataClientError(
       .unsupported,
-      "the session is one of WebSocket, but not of requests: these are objects of JSON with a service "
-        + "and a uniqueId")
+      "the session is one of WebSocket, but not of requests: these are objects of JSON with a "
+        + "\(session.envelope.service) and a \(session.envelope.id), and the first text is "
+        + keys(of: first))
+  }
+
+  /// Tells what a text is by its keys.
+  private static func keys(of text: String) -> String {
+    guard case .object(let members) = JSONValue(parsing: Array(text.utf8)) else { return "none" }
+    let keys = members.prefix(8).map(\.key) + (members.count > 8 ? ["…"] : [])
+    return keys.isEmpty ? "empty" : "one with \(keys.joined(separator: ", "))"
   }
 
   private static func heartbeatProduct(_ session: RecordedFrames) -> String? {
     for action in session.actions {
-      guard case .sendText(let text) = action.kind, let request = RecordedRequest(text),
+      guard case .sendText(let text) = action.kind, let request = session.request(text),
         request.isHeartbeat
       else { continue }
       return request.product
@@ -80,7 +100,7 @@ package struct RequestPlan: ReplayPlan {
   /// Heartbeats are the work of a timer.
   package func isOfTimer(_ action: ClientAction.Kind) -> Bool {
     guard case .sendText(let text) = action else { return false }
-    return RecordedRequest(text)?.isHeartbeat == true
+    return session.request(text)?.isHeartbeat == true
   }
 
   // MARK: The machine
@@ -112,7 +132,7 @@ package struct RequestPlan: ReplayPlan {
       return [.setReachable(false), .setReachable(true)]
     case .disconnect: return [.close]
     case .sendText(let text):
-      guard let request = RecordedRequest(text) else { return [] }
+      guard let request = session.request(text) else { return [] }
       let target = RecordedTarget(request)
       return [.request(OutgoingRequest(target, configuration, ticket: UInt64(ordinal)))]
     case .sendBinary, .send, .publish, .subscribe, .unsubscribe: return []
@@ -136,7 +156,9 @@ package struct RequestPlan: ReplayPlan {
   /// Returns why no call brings an action about.
   package func reason(against action: ClientAction.Kind?) -> String {
     switch action {
-    case .sendText: "the connection sends nothing but requests, which have a service and a uniqueId"
+    case .sendText:
+      "the connection sends nothing but requests, which have a \(session.envelope.service) and a "
+        + session.envelope.id
     case .sendBinary: "the connection sends no bytes, only requests as text"
     default: "the connection has no call for it"
     }

@@ -76,6 +76,10 @@ extension OptionSpec {
   static let preSharedKey = OptionSpec(
     name: "psk", value: "HEX",
     help: "Decrypts TLS 1.2 and 1.3 by the key that both ends share, where only it was used.")
+  static let envelope = OptionSpec(
+    name: "envelope", value: "FILE", isFile: true,
+    help:
+      "Takes the keys of requests over WebSocket from FILE, as reprise help simulate-frames shows.")
   static let memory = OptionSpec(
     name: "memory", value: "SIZE",
     help: "The memory for what is unfinished, such as packets: 64M; 256M (default).")

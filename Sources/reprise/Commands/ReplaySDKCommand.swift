@@ -33,9 +33,8 @@ enum ReplaySDKCommand: Command {
 
   /// The options of the command.
   static let options: [OptionSpec] = [
-    format, connection, clientID, from, to, speed, match, order, .output, .showSecrets, .redact,
-    .bpf,
-    .decode, .keyLog, .serverKey, .preSharedKey, .memory,
+    format, connection, clientID, from, to, speed, match, order, .envelope, .output, .showSecrets,
+    .redact, .bpf, .decode, .keyLog, .serverKey, .preSharedKey, .memory,
   ]
 
   static let spec = CommandSpec(
@@ -49,6 +48,9 @@ enum ReplaySDKCommand: Command {
       channel's link is a client of its own. A gateway that rides on its app's connection is
       replayed together with the app's channel: lines then name the one that they are of.
 
+      Requests have the keys of the SDK's own format, unless --envelope tells others: in a
+      JSON file that may as well be the script of reprise simulate for the same app.
+
       A line has the time (UTC), the frame (in a recording, the line) and the connection
       that it comes from, - if only from time going by; → is what the app calls, ← what the
       SDK tells it, · what it tells nobody; ! marks an error.
@@ -59,6 +61,7 @@ enum ReplaySDKCommand: Command {
       Examples:
         reprise replay sdk session.jsonl
         reprise replay sdk customer.pcap --client-id 'dev1&a1pk' --from 07:39
+        reprise replay sdk frames.jsonl --envelope server.json
         reprise replay sdk --format jsonl capture.pcap | grep '"type":"message"'
       """)
 

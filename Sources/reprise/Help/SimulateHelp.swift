@@ -60,10 +60,13 @@ enum SimulateHelp {
           { "bytes": [1, 2, 3] }
         ],
         "login": "session/login",
-        "answersHeartbeats": true
+        "answersHeartbeats": true,
+        "envelope": { "id": "seq", "service": "path" }
       }
     Requests are counted on all connections; with "login", others are refused until that
     service was asked for. The "code" of an "error" is a whole number, not one in a string.
+    The envelope has the keys of a client's own format (reprise help simulate-frames); errors
+    and pushes go out as they stand here.
 
     Faults of an answer: \(requestFaults).
 
@@ -82,6 +85,14 @@ enum SimulateHelp {
     product and content may be left out. The service system/heart-beat is answered without
     content. A refusal has "error": {"code": 4, "desc": "..."} in place of content. What is
     no request is not answered, and a note says why.
+
+    A client may have other keys. The script's "envelope" tells them, and --envelope FILE the
+    commands that read sessions: FILE has that script, or the envelope alone. All that it may
+    have, as it is if it is left out:
+      {"id": "uniqueId", "service": "service", "method": "method", "product": "product",
+       "content": "content", "error": "error", "errorCode": "code", "errorMessage": "desc",
+       "heartbeat": "system/heart-beat", "contentAsText": true}
+    heartbeat is a service. With contentAsText false both ends write content as JSON itself.
 
     """#
 

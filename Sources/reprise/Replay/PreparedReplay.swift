@@ -54,10 +54,11 @@ extension RecordedSystem {
   /// - Parameters:
   ///   - events: The events of the client.
   ///   - options: How to compare and to tell the time.
+  ///   - envelope: What the parts of requests are called.
   /// - Returns: The replay.
   /// - Throws: `DataClientError` when the session can't be played.
   func replay(
-    _ events: ReplayEvents, _ options: ReplayOptions
+    _ events: ReplayEvents, _ options: ReplayOptions, _ envelope: RequestEnvelope
   ) throws(DataClientError) -> any PreparedReplay {
     switch self {
     case .channel: try SystemReplay<ChannelPlan>(events, options: options)
@@ -65,7 +66,10 @@ extension RecordedSystem {
     case .channelWithGateway: try SystemReplay<SharedPlan>(events, options: options)
     case .messageLink: try SystemReplay<MessageLinkPlan>(events, options: options)
     case .streamLink: try SystemReplay<StreamLinkPlan>(events, options: options)
-    case .requests: try SystemReplay<RequestPlan>(events, options: options)
+    case .requests:
+      try SystemReplay<RequestPlan>(events, options: options) {
+        dialogue throws(DataClientError) in try RequestPlan(dialogue, in: envelope)
+      }
     }
   }
 }

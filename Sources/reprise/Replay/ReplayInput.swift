@@ -7,6 +7,8 @@ import SDKReplay
 struct ReplayInput {
   private let file: String
   private let reader: SessionReader?
+  /// What the parts of requests are called; nil if nothing is said of it.
+  private let envelope: RequestEnvelope?
   private let console: Console
 
   /// Reads a file; one that can't be read is told.
@@ -14,7 +16,7 @@ struct ReplayInput {
   ///   - file: The file.
   ///   - selection: Whose part of the session is wanted.
   ///   - window: Which time of it.
-  ///   - arguments: Where `--bpf` and `--decode` stand.
+  ///   - arguments: Where `--bpf`, `--decode` and `--envelope` stand.
   ///   - console: How to tell the user about errors and notes.
   /// - Throws: ``UsageError`` for an option that can't be understood, and ``Interrupted``.
   init(
@@ -23,6 +25,7 @@ struct ReplayInput {
   ) throws {
     self.file = file
     self.console = console
+    envelope = try RequestEnvelope(arguments)
     let source = SessionFile(file, options: try InputOptions(arguments))
     var reader = SessionReader(
       events: ReplayEvents(of: selection, within: window, rereading: source))
@@ -40,11 +43,21 @@ struct ReplayInput {
       tellClients(reader.survey.clients)
       return nil
     }
+    var isOfRequests = false
     do {
-      return try RecordedSystem(reader.events).replay(reader.events, options)
+      let system = try RecordedSystem(reader.events)
+      isOfRequests = system == .requests
+      let replay = try system.replay(reader.events, options, envelope ?? RequestEnvelope())
+      if envelope != nil, !isOfRequests {
+        console.note(
+          file,
+          "--envelope changes nothing: the session is that of \(replay.subject), not of requests")
+      }
+      return replay
     } catch {
       let source = options.source ?? file
-      console.error("\(file): \(error); type reprise inspect \(source) to see what it is")
+      let keys = isOfRequests ? ", and tell keys of the app's own with --envelope FILE" : ""
+      console.error("\(file): \(error); type reprise inspect \(source) to see what it is\(keys)")
       return nil
     }
   }

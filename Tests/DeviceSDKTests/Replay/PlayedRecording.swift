@@ -16,10 +16,11 @@ struct PlayedRecording<Plan: ReplayPlan> {
   private(set) var values: [(call: ReplayedCall, value: Plan.Machine.Value)] = []
 
   init(
-    _ events: ReplayEvents, as plan: Plan.Type, options: ReplayOptions = ReplayOptions()
+    _ events: ReplayEvents, as plan: Plan.Type, options: ReplayOptions = ReplayOptions(),
+    makePlan: (ReplayDialogue) throws(DataClientError) -> Plan = Plan.init
   ) async throws {
     let seen = Mutex<[SystemReplay<Plan>.Observation]>([])
-    let replay = try SystemReplay<Plan>(events, options: options)
+    let replay = try SystemReplay<Plan>(events, options: options, makePlan: makePlan)
     self.plan = replay.plan
     outcome = try await replay.run { observation in seen.withLock { $0.append(observation) } }
     for observation in seen.withLock({ $0 }) {
