@@ -59,6 +59,7 @@ package struct SessionStatistics {
   package private(set) var givenUpConnections = 0
 
   private let limits: StatisticsLimits
+  private let requestKeys: RequestKeys
   private var open: [Int: OpenConnection] = [:]
   /// The last of them that something happened on.
   private var current: OpenConnection?
@@ -70,9 +71,14 @@ package struct SessionStatistics {
   private var fileTimes: (first: Timestamp, last: Timestamp)?
 
   /// Creates empty statistics.
-  /// - Parameter limits: How much is kept.
-  package init(_ limits: StatisticsLimits = StatisticsLimits()) {
+  /// - Parameters:
+  ///   - limits: How much is kept.
+  ///   - requestKeys: How requests over WebSocket are told.
+  package init(
+    _ limits: StatisticsLimits = StatisticsLimits(), requestKeys: RequestKeys = .standard
+  ) {
     self.limits = limits
+    self.requestKeys = requestKeys
     topics = TopTable(capacity: limits.topics) { TopicTraffic() }
     clients = TopTable(capacity: limits.clients) { ClientTraffic() }
   }
@@ -126,7 +132,7 @@ package struct SessionStatistics {
       givenUpConnections += open.count
       finishAll()
     }
-    let new = OpenConnection(context)
+    let new = OpenConnection(context, requestKeys)
     open[context.connection] = new
     current = new
     return new

@@ -1,4 +1,5 @@
 import AppSessions
+import CloudSimulator
 import Foundation
 import RepriseCore
 import Testing
@@ -116,6 +117,28 @@ import Testing
         "with a service and a uniqueId, and the first text is one with body, verb, app, path, seq; "
       ))
     #expect(untold.errors.hasSuffix(" and tell keys of the app's own with --envelope FILE\n"))
+  }
+
+  /// What reads sessions pairs requests and answers by the key that it is told, and by no other.
+  @Test func whatReadsSessionsIsToldTheKeys() async throws {
+    let script = RequestScript(answers: [.init(delay: .seconds(5))])
+    let recording = String(decoding: try await RequestSession.record(["a"], script), as: UTF8.self)
+    let session = try scratch.write(recording, to: "own.jsonl").path
+    let envelope = try scratch.write(RequestSession.envelopeJSON, to: "envelope.json").path
+    func run(_ words: [String]) throws -> String {
+      let result = try RepriseProcess.run(words)
+      #expect(result.status == 0 && result.errors == "", "\(result.errors)")
+      return result.output
+    }
+    for (words, sign) in [
+      (["stats", session], "→ text with id, answer      1  5.0 s"),
+      (["story", session, "--connection", "1"], "Slow: text with id, answer of frame 5"),
+      (["view", session, "--at", "5"], "→ answered by frame 6 TEXT, after 5.0"),
+    ] {
+      let told = try run(words + ["--envelope", envelope])
+      #expect(told.contains(sign), "\(told)")
+      #expect(try !run(words).contains(sign))
+    }
   }
 
   @Test func aKeyThatIsNotTheAppsIsADivergence() async throws {

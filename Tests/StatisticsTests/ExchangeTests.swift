@@ -273,6 +273,32 @@ import Wire
       ])
   }
 
+  /// Of an app's own keys, one of letters that JSON may write in two ways; an `id` counts as it always does.
+  @Test(arguments: ["seq", "序号"])
+  func pairsRequestsByTheKeysOfAnEnvelope(id: String) {
+    var envelope = RequestEnvelope()
+    (envelope.id, envelope.service, envelope.heartbeat) = (id, "path", "ping")
+    var session = HandMadeSession()
+    session.add(0, .client, Self.frame(.text, #"{"path":"ping","\#(id)":1}"#))
+    session.add(1, .client, Self.frame(.text, #"{"path":"a","\#(id)":2}"#))
+    session.add(2, .client, Self.frame(.text, #"{"path":"a","uniqueId":3}"#))
+    session.add(3, .client, Self.frame(.text, #"{"id":4,"method":"a"}"#))
+    let escaped = id == "seq" ? id : #"\u5e8f\u53f7"#
+    session.add(8, .server, Self.frame(.text, #"{"path":"a","\#(escaped)":2}"#))
+    session.add(11, .server, Self.frame(.text, #"{"path":"a","uniqueId":3}"#))
+    session.add(13, .server, Self.frame(.text, #"{"id":4,"result":{}}"#))
+    session.close(100, .fin, by: .client)
+    #expect(
+      session.exchanges(StatisticsLimits(), envelope) == [
+        "client websocket-request-response 2: 2 in 7...10 Σ17, none 0, open 0, ? 0"
+      ])
+    // Without it, those of the SDK count.
+    #expect(
+      session.exchanges() == [
+        "client websocket-request-response 2: 2 in 9...10 Σ19, none 0, open 0, ? 0"
+      ])
+  }
+
   /// JSON-RPC 2.0, where either end asks, and other texts with an id, to which no answer need come.
   @Test func pairsTextsOverWebSocketByID() {
     var session = HandMadeSession()

@@ -84,8 +84,10 @@ struct HandMadeSession {
       .closed(ConnectionClosing(how: how, firstFrame: events.count + 1, firstTime: time)))
   }
 
-  func counted(_ limits: StatisticsLimits = StatisticsLimits()) -> SessionStatistics {
-    var statistics = SessionStatistics(limits)
+  func counted(
+    _ limits: StatisticsLimits = StatisticsLimits(), _ envelope: RequestEnvelope = RequestEnvelope()
+  ) -> SessionStatistics {
+    var statistics = SessionStatistics(limits, requestKeys: RequestKeys(envelope))
     statistics.beginFile("a.pcap")
     for (event, isSelected) in events {
       event.withView { statistics.consume($0, isSelected: isSelected) }
@@ -96,8 +98,10 @@ struct HandMadeSession {
 
   /// All that was asked, a line for each kind: who asked, how often, the times of the answers in microseconds (how
   /// many, the least, the greatest and their sum), and how many had none, were open or are undecided.
-  func exchanges(_ limits: StatisticsLimits = StatisticsLimits()) -> [String] {
-    let exchanges = counted(limits).exchanges
+  func exchanges(
+    _ limits: StatisticsLimits = StatisticsLimits(), _ envelope: RequestEnvelope = RequestEnvelope()
+  ) -> [String] {
+    let exchanges = counted(limits, envelope).exchanges
     return zip(ExchangeKind.allCases, exchanges).flatMap { kind, tallies in
       Peer.allCases.filter { tallies[$0].asked > 0 }.map { asker in
         let tally = tallies[asker]

@@ -39,10 +39,16 @@ package struct SessionArchive: Sendable {
   package private(set) var size = 0
   /// How many events were not taken, for lack of memory.
   package private(set) var leftOver = 0
+  private let requestKeys: RequestKeys
 
   /// Creates an empty archive.
-  /// - Parameter memory: The most bytes that it takes.
-  package init(memory: Int) { limit = memory }
+  /// - Parameters:
+  ///   - memory: The most bytes that it takes.
+  ///   - requestKeys: How requests over WebSocket are told.
+  package init(memory: Int, requestKeys: RequestKeys = .standard) {
+    limit = memory
+    self.requestKeys = requestKeys
+  }
 
   /// How many events there are.
   package var count: Int { entries.count }
@@ -194,7 +200,8 @@ package struct SessionArchive: Sendable {
   private mutating func pair(_ event: borrowing EventView) {
     let connection = event.context.connection
     if exchanges.count >= Self.mostOpen, exchanges[connection] == nil { exchanges = [:] }
-    var open = exchanges.removeValue(forKey: connection) ?? ConnectionExchanges()
+    var open =
+      exchanges.removeValue(forKey: connection) ?? ConnectionExchanges(requestKeys: requestKeys)
     var outcomes: [ExchangeOutcome] = []
     let take = { (outcome: ExchangeOutcome) in outcomes.append(outcome) }
     open.consume(event, at: entries.count - 1, isSelected: true, take)

@@ -1,5 +1,6 @@
 import ConformanceKit
 package import RepriseCore
+package import Statistics
 
 /// A session as it is looked at: its events, and what was found in them.
 package struct ViewedSession: Sendable {
@@ -25,10 +26,14 @@ package struct ViewedSession: Sendable {
   ///   - file: The name of the file, or of the interface.
   ///   - redaction: What is not shown.
   ///   - memory: The most bytes that the events take.
-  package init(_ file: String, hiding redaction: RedactionRules, memory: Int) {
+  ///   - requestKeys: How requests over WebSocket are told.
+  package init(
+    _ file: String, hiding redaction: RedactionRules, memory: Int,
+    requestKeys: RequestKeys = .standard
+  ) {
     self.file = file
     self.redaction = redaction
-    archive = SessionArchive(memory: memory)
+    archive = SessionArchive(memory: memory, requestKeys: requestKeys)
   }
 
   /// Takes findings, behind those that there are.

@@ -49,7 +49,7 @@ final class OpenConnection {
   /// Whether something of it was selected.
   var isSelected = false
   @exclusivity(unchecked) var course = ConnectionCourse()
-  @exclusivity(unchecked) var exchanges = ConnectionExchanges()
+  @exclusivity(unchecked) var exchanges: ConnectionExchanges
   @exclusivity(unchecked) var traffic = BothPeers(Traffic())
   @exclusivity(unchecked) var publishes = BothPeers(Publishes())
   /// The topics behind aliases, by sender and alias (MQTT 5.0 section 3.3.2.3.4).
@@ -62,7 +62,8 @@ final class OpenConnection {
   private let firstTime: Timestamp
   private var lastTime: Timestamp
 
-  init(_ context: EventContext) {
+  init(_ context: EventContext, _ requestKeys: RequestKeys) {
+    exchanges = ConnectionExchanges(requestKeys: requestKeys)
     number = context.connection
     firstTime = context.time
     lastTime = context.time

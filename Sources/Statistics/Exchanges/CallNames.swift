@@ -1,4 +1,4 @@
-import RepriseCore
+package import RepriseCore
 import Wire
 
 /// What names a call and its reply on topics of the SDK's cloud: the topic of the reply, and the id in the payload.
@@ -57,7 +57,29 @@ struct CallNames {
   }
 }
 
-/// What names a request over WebSocket, and its answer: JSON with a `uniqueId`, as the SDK has it, or with an `id`.
+/// How requests over WebSocket are told from other texts: by the keys of the SDK, of an app, and of JSON-RPC.
+package final class RequestKeys: Sendable {
+  /// Those of the SDK.
+  package static let standard = RequestKeys(RequestEnvelope())
+
+  fileprivate let envelope: RequestEnvelope
+  /// Of what a text has at least one; nil where a key may be written in several ways.
+  private let marks: [[UInt8]]?
+
+  /// Creates the keys of an envelope.
+  package init(_ envelope: RequestEnvelope) {
+    self.envelope = envelope
+    let isPlain = envelope.id.utf8.allSatisfy { $0 < 0x80 }
+    marks = isPlain ? [JSONValue.string(envelope.id).utf8, Array("\"id\"".utf8)] : nil
+  }
+
+  /// Tells whether a text may be a request or an answer, at little cost.
+  fileprivate func mayBe(in text: [UInt8]) -> Bool {
+    marks?.contains { text.contains(sequence: $0) } ?? true
+  }
+}
+
+/// What names a request over WebSocket, and its answer: JSON with the number of an envelope, or with an `id`.
 struct RequestNames {
   /// The number, or a hash of the id.
   let id: UInt64
@@ -68,21 +90,20 @@ struct RequestNames {
 
   /// The most bytes of a text that are looked into.
   private static let longestText = 65_536
-  private static let marks = ["\"uniqueId\"", "\"id\""].map { Array($0.utf8) }
 
   /// Looks at a frame; nil where it is no such text.
-  init?(_ frame: borrowing WebSocketFrameView, of sender: Peer) {
+  init?(_ frame: borrowing WebSocketFrameView, of sender: Peer, _ keys: RequestKeys) {
     guard frame.opcode == .text, frame.header.isFinal, frame.missing == 0,
       frame.data.byteCount <= Self.longestText
     else { return nil }
     let text = Array(copying: frame.data)
-    guard Self.marks.contains(where: { text.contains(sequence: $0) }),
-      let value = JSONValue(parsing: text), case .object = value
+    guard keys.mayBe(in: text), let value = JSONValue(parsing: text), case .object = value
     else { return nil }
-    if let number = value["uniqueId"]?.integer {
+    let envelope = keys.envelope
+    if let number = value[envelope.id]?.integer {
       id = UInt64(bitPattern: Int64(number))
       isAnswer = sender == .server
-      asksForAnswer = value["service"]?.text != "system/heart-beat"
+      asksForAnswer = value[envelope.service]?.text != envelope.heartbeat
       return
     }
     guard let name = Self.name(value["id"]) else { return nil }

@@ -23,8 +23,12 @@ package struct ConnectionExchanges {
   /// Whether requests are open that a PUBLISH may answer.
   private var hasRequests = false
 
+  /// How requests over WebSocket are told.
+  let requestKeys: RequestKeys
+
   /// Creates what pairs the events of a new connection.
-  package init() {}
+  /// - Parameter requestKeys: How requests over WebSocket are told.
+  package init(requestKeys: RequestKeys = .standard) { self.requestKeys = requestKeys }
 
   /// How many questions are open.
   package var count: Int { open.count }

@@ -30,7 +30,7 @@ package enum ExchangeKind: UInt8, Sendable, Hashable, CaseIterable {
   case upgrading
   /// A Ping of WebSocket to the Pong with its payload.
   case webSocketPinging
-  /// A text of WebSocket that is JSON with a uniqueId, or an id, to the other end's text with that one.
+  /// A text of WebSocket that is JSON with a uniqueId, or an id (or the key of an app's own), to the other end's text with that one.
   case webSocketRequesting
   /// A request of HTTP to its response.
   case fetching

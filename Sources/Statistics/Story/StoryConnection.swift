@@ -3,7 +3,7 @@ import RepriseCore
 /// What a storyteller knows of a connection that is open.
 final class StoryConnection {
   @exclusivity(unchecked) var course = ConnectionCourse()
-  @exclusivity(unchecked) var exchanges = ConnectionExchanges()
+  @exclusivity(unchecked) var exchanges: ConnectionExchanges
   /// The questions that have no answer for certain, or of which nobody can tell, at most ``most``.
   var unanswered: [ExchangeOutcome] = []
   /// How many of them there are besides.
@@ -18,6 +18,10 @@ final class StoryConnection {
   /// The most outcomes that are kept, and the most questions that are open.
   private static let most = 64
   private static let mostQuestions = 16_384
+
+  init(_ requestKeys: RequestKeys) {
+    exchanges = ConnectionExchanges(requestKeys: requestKeys)
+  }
 
   /// Keeps what is kept within its limits.
   func limit() {

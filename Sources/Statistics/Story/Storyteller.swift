@@ -40,8 +40,11 @@ package struct Storyteller {
     let time: Timestamp
   }
 
+  private let requestKeys: RequestKeys
+
   /// Creates a storyteller.
-  package init() {}
+  /// - Parameter requestKeys: How requests over WebSocket are told.
+  package init(requestKeys: RequestKeys = .standard) { self.requestKeys = requestKeys }
 
   // MARK: Events of all connections
 
@@ -160,7 +163,7 @@ package struct Storyteller {
   ) throws -> StoryConnection {
     if let known = open[context.connection] { return known }
     if open.count >= Self.mostOpen { open = [:] }
-    let new = StoryConnection()
+    let new = StoryConnection(requestKeys)
     open[context.connection] = new
     connectionCount += 1
     return new

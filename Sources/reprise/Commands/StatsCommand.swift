@@ -14,15 +14,16 @@ enum StatsCommand: Command {
     name: "stats", summary: "Counts messages, bytes and errors, and tells how slow answers were.",
     operands: "FILE...", operandCount: 1...Int.max,
     options: [
-      format, .output, top, .filter, .client, .connection, .from, .to, .redact, .bpf, .decode,
-      .keyLog, .serverKey, .preSharedKey, .memory, .jobs,
+      format, .output, top, .filter, .client, .connection, .from, .to, .envelope, .redact, .bpf,
+      .decode, .keyLog, .serverKey, .preSharedKey, .memory, .jobs,
     ],
     details: """
       FILE is a capture (pcap or pcapng, also gzip-compressed), a recording (.jsonl), or a
       folder for those in it; - is standard input. All files together are counted in one report.
 
       Questions and answers are paired by what the protocol says: packet identifiers, the
-      payload of a Ping, the topic and data of a response, the id of a call. → is asked by
+      payload of a Ping, the topic and data of a response, the id of a call. A request over
+      WebSocket has a uniqueId, an id, or the key that --envelope tells. → is asked by
       clients, ← by servers. none: the connection was closed first; open: the capture ends
       first; ?: the capture lacks bytes, its clock goes back, or the answer may be that to
       another question. Quantiles of times are off by at most 0.4 %. Slowest answers tell who
@@ -52,7 +53,8 @@ enum StatsCommand: Command {
     // A quarter of what everything may take.
     let limits = StatisticsLimits(memory: memory / 4, listed: rows)
     var counter = Counter(
-      statistics: SessionStatistics(limits), selecting: try Selection(arguments), console)
+      statistics: SessionStatistics(limits, requestKeys: try RequestKeys(arguments)),
+      selecting: try Selection(arguments), console)
     let output = try OutputFile(arguments.value(.output), inputs: files)
     let unread = try run.read(into: &counter)
     // Figures of nothing would look as if nothing had happened.

@@ -17,7 +17,7 @@ enum StoryCommand: Command {
     name: "story", summary: "Tells what happened to a client, in sentences with frame numbers.",
     operands: "FILE", operandCount: 1...1,
     options: [
-      client, connection, format, .output, .redact, .bpf, .decode, .keyLog, .serverKey,
+      client, connection, format, .envelope, .output, .redact, .bpf, .decode, .keyLog, .serverKey,
       .preSharedKey, .memory, .jobs,
     ],
     details: """
@@ -49,7 +49,7 @@ enum StoryCommand: Command {
     // A quarter of what everything may take.
     let judging = ConformanceOptions(redaction: redaction, memory: memory / 4)
     var reader = StoryReader(
-      page: page, subject: subject,
+      page: page, subject: subject, teller: Storyteller(requestKeys: try RequestKeys(arguments)),
       judge: try ConformanceJudge(catalogue: Catalogue.bundled(), options: judging),
       memory: memory / 4)
     let isComplete: Bool
@@ -86,7 +86,7 @@ enum StoryCommand: Command {
 /// Hands the events of whom the story is about to the storyteller.
 private struct StoryReader: SessionConsumer {
   private var page: StoryPage
-  private(set) var teller = Storyteller()
+  private(set) var teller: Storyteller
   private var order = StoryOrder()
   /// Judges everyone: what others publish is what the subject gets.
   private var judge: ConformanceJudge
@@ -96,8 +96,12 @@ private struct StoryReader: SessionConsumer {
   private var choice: ClientChoice?
   private var people = SessionPeople()
 
-  init(page: StoryPage, subject: SessionSubject, judge: ConformanceJudge, memory: Int) {
+  init(
+    page: StoryPage, subject: SessionSubject, teller: Storyteller, judge: ConformanceJudge,
+    memory: Int
+  ) {
     self.page = page
+    self.teller = teller
     self.judge = judge
     self.subject = subject
     if case .client(let name) = subject { choice = ClientChoice(name, memory: memory) }

@@ -2,6 +2,7 @@ import Capture
 import ConformanceKit
 import RepriseCore
 import SessionView
+import Statistics
 
 /// How a session is read to be looked at.
 struct SessionSettings: Sendable {
@@ -14,20 +15,23 @@ struct SessionSettings: Sendable {
   let memory: Int
   /// What is not shown.
   let redaction: RedactionRules
+  /// How requests over WebSocket are told.
+  private let requestKeys: RequestKeys
   /// The options by which it is read, as they were typed.
   private let words: [String]
 
   /// Reads the options.
   /// - Parameters:
   ///   - file: The file, or the interface.
-  ///   - arguments: Where `--memory`, `--redact` and `--show-secrets` stand.
+  ///   - arguments: Where `--memory`, `--redact`, `--envelope` and `--show-secrets` stand.
   /// - Throws: ``UsageError`` for an option that can't be understood.
   init(_ file: String, _ arguments: Arguments) throws(UsageError) {
     self.file = file
     memory = try arguments.size(.memory) ?? InputOptions.defaultMemory
     redaction = try RedactionRules(arguments, hidesSecrets: !arguments.has(.showSecrets))
+    requestKeys = try RequestKeys(arguments)
     // A pre-shared key is a secret, which no command line should have in it.
-    let valued: [OptionSpec] = [.bpf, .decode, .keyLog, .serverKey, .redact, .memory]
+    let valued: [OptionSpec] = [.bpf, .decode, .keyLog, .serverKey, .redact, .memory, .envelope]
     words =
       valued.flatMap { option in arguments.list(option).flatMap { ["--\(option.name)", $0] } }
       + (arguments.has(.showSecrets) ? ["--\(OptionSpec.showSecrets.name)"] : [])
@@ -35,7 +39,8 @@ struct SessionSettings: Sendable {
 
   /// A session without events; they have half of the memory.
   var session: ViewedSession {
-    var session = ViewedSession(file, hiding: redaction, memory: memory / 2)
+    var session = ViewedSession(
+      file, hiding: redaction, memory: memory / 2, requestKeys: requestKeys)
     session.options = words
     return session
   }
