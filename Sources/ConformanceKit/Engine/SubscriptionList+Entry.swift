@@ -35,6 +35,8 @@ extension SubscriptionList {
     /// ended it.
     var wasThere = false
     var mayHaveGone = false
+    /// Whether it was ever removed.
+    var wasRemoved = false
     /// Whether it was asked for with another Subscription Identifier before, or without one.
     var hasOtherNumber = false
     /// Whether an answer to a request before the last one granted it, or may have, since it came to stand as it does.
@@ -65,6 +67,7 @@ extension SubscriptionList {
     let wasPlain: Bool
     let wasThere: Bool
     let mayHaveGone: Bool
+    let wasRemoved: Bool
     let isUnsure: Bool
     let hasOtherNumber: Bool
 
@@ -86,6 +89,7 @@ extension SubscriptionList {
       wasPlain = entry.wasPlain
       wasThere = entry.wasThere
       mayHaveGone = entry.mayHaveGone
+      wasRemoved = entry.wasRemoved
       isUnsure = entry.isUnsure || entry.isMixed
       hasOtherNumber = entry.hasOtherNumber
     }
@@ -135,6 +139,7 @@ extension SubscriptionList.Entry {
     _ standing: SubscriptionList.Standing, at moment: Moment, on connection: UInt32
   ) {
     self.standing = standing
+    if standing == .removed { wasRemoved = true }
     changed = moment.time.nanoseconds
     frame = UInt32(clamping: moment.frame)
     self.connection = connection

@@ -4,6 +4,32 @@ import Wire
 @testable import ConformanceKit
 
 extension SharedCase {
+  /// Two messages that are published one behind the other, and answered behind the delivery of the second.
+  private static func answered(
+    _ name: String, by code: UInt8, failed: [MQTTRule] = [], _ counts: Counts
+  ) -> SharedCase {
+    SharedCase(name, in: [.v5_0], failed: failed, counts) {
+      $0.meet()
+      $0.publish(1)
+      $0.deliver(1)
+      $0.wait(2)
+      $0.on(2) {
+        for number in 2...3 as ClosedRange<UInt16> {
+          $0.say(.client, "a", "\(number)", qos: 1, id: number)
+        }
+      }
+      $0.deliver(3)
+      $0.on(2) {
+        $0.server(.acknowledgement(.puback, packetID: 2, .init(code)))
+        $0.acknowledge(.server, .puback, 3)
+      }
+      $0.wait(2)
+      $0.publish(4)
+      $0.deliver(4)
+      $0.part()
+    }
+  }
+
   /// The order of messages, and how often they come.
   static let ordering: [SharedCase] = [
     SharedCase(
@@ -143,6 +169,12 @@ extension SharedCase {
       for number in [1, 3, 4] { $0.deliver(number) }
       $0.part()
     },
+    answered(
+      "a message that the server refuses behind the delivery of the next one", by: 0x97,
+      [.everySubscriberGetsIt: (0, 1, 1, [15])]),
+    answered(
+      "a message that the server takes behind the delivery of the next one", by: 0,
+      failed: [.everySubscriberGetsIt], [.everySubscriberGetsIt: (1, 1, 0, [15])]),
     SharedCase(
       "a message that the server refused without a reason", in: [.v5_0],
       [.everySubscriberGetsIt: (0, 1, 1, [11])]

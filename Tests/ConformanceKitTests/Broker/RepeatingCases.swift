@@ -78,6 +78,14 @@ extension SharedCase {
         }
       },
       SharedCase(
+        "a server's message that comes again on the connection after the next", in: [.v3_1_1],
+        [.repeatsComeWithSession: (0, 0, 1, [14])]
+      ) { $0.postpone(1) },
+      SharedCase(
+        "a server's message that does not come again, and another one does", in: [.v3_1_1],
+        failed: [.repeatsComeWithSession], [.repeatsComeWithSession: (1, 0, 0, [14])]
+      ) { $0.postpone(3) },
+      SharedCase(
         "a server's message that does not come again, where two others have sessions of connections not captured",
         in: [.v3_1_1],
         [.repeatsComeWithSession: (0, 0, 1, [38]), .absentSessionIsTold: (0, 0, 3, [8, 18, 26])]
@@ -466,6 +474,24 @@ extension Script {
       $0.finish()
     }
     wait(10)
+  }
+
+  /// A server goes on with a new message where one is open, and sends one again on the next connection.
+  fileprivate mutating func postpone(_ id: UInt16) {
+    resume {
+      $0.ask(1, "a")
+      $0.say(.server, "a", "1", qos: 1, id: 1)
+    } then: {
+      $0.say(.server, "a", "2", qos: 1, id: 2)
+      $0.acknowledge(.client, .puback, 2)
+      $0.wait(1)
+    }
+    on(3) {
+      $0.join("c", cleanStart: false, isPresent: true)
+      $0.say(.server, "a", "\(id)", qos: 1, id: id, dup: true)
+      $0.acknowledge(.client, .puback, id)
+      $0.finish()
+    }
   }
 
   /// The client sends two messages: two frames.

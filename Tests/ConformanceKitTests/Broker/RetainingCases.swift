@@ -4,6 +4,26 @@ import Wire
 @testable import ConformanceKit
 
 extension SharedCase {
+  /// A message that is retained while a client is subscribed, which subscribes anew much later and gets it without RETAIN.
+  private static func waiting(
+    _ name: String, qos: UInt8, failed: [MQTTRule] = [], _ counts: Counts
+  ) -> SharedCase {
+    SharedCase(name, failed: failed, counts) {
+      $0.meet()
+      $0.on(2) {
+        $0.say(.client, "a", "1", qos: qos, id: UInt16(qos), retain: true)
+        if qos > 0 { $0.acknowledge(.server, .puback, 1) }
+      }
+      $0.unsubscribe(2, "a")
+      $0.unsuback(2)
+      $0.wait(62)
+      $0.ask(3, "a")
+      $0.say(.server, "a", "1", qos: qos, id: UInt16(qos))
+      if qos > 0 { $0.acknowledge(.client, .puback, 1) }
+      $0.part()
+    }
+  }
+
   /// The RETAIN flag, and retained messages.
   static let retaining: [SharedCase] = [
     SharedCase(
@@ -177,6 +197,12 @@ extension SharedCase {
       $0.say(.server, "a", "1")
       $0.part()
     },
+    waiting(
+      "a retained message without RETAIN, which may have waited for a subscription that was removed",
+      qos: 1, [.retainedIsMarked: (0, 0, 1, [15])]),
+    waiting(
+      "a retained message at QoS 0 without RETAIN behind a subscription that was removed",
+      qos: 0, failed: [.retainedIsMarked], [.retainedIsMarked: (1, 0, 0, [14])]),
     SharedCase(
       "a message that was just published when the client subscribed",
       [.retainedIsMarked: (0, 0, 0, [])]

@@ -251,9 +251,15 @@ struct BrokerJudge {
     }
   }
 
-  /// Takes note that the server refused a message.
-  mutating func refuse(_ content: ContentHash, _ state: borrowing ConnectionState) {
-    ledger.change(Self.key(content, at: state.identity.endpoint)) { $0.wasRefused = true }
+  /// Takes note that the server refused a message, perhaps behind another one that it has delivered by then.
+  mutating func refuse(
+    _ content: ContentHash, _ state: borrowing ConnectionState, _ tally: inout Tally
+  ) {
+    let key = Self.key(content, at: state.identity.endpoint)
+    ledger.change(key) { $0.wasRefused = true }
+    for entry in pending.remove(.everySubscriberGetsIt, about: key) {
+      tally.leave(entry.rule, .serverPolicy, entry.hearing, at: Moment(entry.event.context))
+    }
   }
 
   // MARK: The end

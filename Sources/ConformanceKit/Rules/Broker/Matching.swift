@@ -35,6 +35,8 @@ struct Matching: ~Copyable {
   /// in front of that.
   var wereThere = true
   var mayHaveGone = false
+  /// Whether one of them, or another one that matches, was ever removed.
+  var wereRemoved = false
   var isShared = false
   var isPlain = false
   /// The Subscription Identifiers that they have, or had when they were removed.
@@ -55,6 +57,7 @@ struct Matching: ~Copyable {
   private static let mostNumbers = 64
 
   mutating func add(_ filter: SubscriptionList.Matched) {
+    if filter.wasRemoved { wereRemoved = true }
     if filter.standing != .refused {
       if filter.wasPublished { everPublished = true }
       if filter.handlings & 0b001 != 0 { neverSendsAll = false }

@@ -86,14 +86,15 @@ struct PendingFindings {
 
   /// Keeps a violation about what an end knows of a session from the connection before, as far as there is room.
   ///
-  /// What clients publish does not matter for it.
+  /// What clients publish does not matter for it. The key tells the message of the session that it is about.
   mutating func add(
     _ rule: MQTTRule, by basis: Basis, _ event: borrowing EventView,
-    _ hearing: Hearing, server: UInt64, _ tally: inout Tally, _ text: FindingText
+    _ hearing: Hearing, key: UInt64 = 0, server: UInt64, _ tally: inout Tally,
+    _ text: FindingText
   ) {
     guard entries.count < Self.maximum else { return tally.leave(rule, .tooMany, hearing) }
     var entry = Entry(
-      rule, event, hearing, on: event.context.connection, key: 0, server: server, text)
+      rule, event, hearing, on: event.context.connection, key: key, server: server, text)
     entry.basis = basis
     entries.append(entry)
   }
@@ -196,6 +197,17 @@ struct PendingFindings {
     guard !entries.isEmpty else { return [] }
     func isOne(_ entry: Entry) -> Bool {
       entry.connection == connection && rules.contains(entry.rule)
+    }
+    let found = entries.filter(isOne)
+    if !found.isEmpty { entries.removeAll(where: isOne) }
+    return found
+  }
+
+  /// Takes out those of a rule about a message, on whichever connection.
+  mutating func remove(_ rule: MQTTRule, about key: UInt64) -> [Entry] {
+    guard !entries.isEmpty else { return [] }
+    func isOne(_ entry: Entry) -> Bool {
+      entry.key == key && entry.rule == rule.index(in: entry.hearing.version)
     }
     let found = entries.filter(isOne)
     if !found.isEmpty { entries.removeAll(where: isOne) }

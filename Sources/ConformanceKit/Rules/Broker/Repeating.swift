@@ -99,12 +99,29 @@ extension BrokerJudge {
     _ packet: borrowing MQTTPacketView, _ context: EventContext, _ state: borrowing ConnectionState,
     _ hearing: Hearing, _ tally: inout Tally
   ) {
+    // What did not come in the session that went on before comes now.
+    if let id = packet.packetID {
+      let key = Self.key(ofLeft: id, of: context.sender, state)
+      for entry in pending.remove(.repeatsComeWithSession, about: key) {
+        tally.leave(
+          .repeatsComeWithSession, .shortlySeen, entry.hearing, at: Moment(entry.event.context))
+      }
+    }
     if context.sender == .server, packet.type == .publish {
       if state.isContinued { noteUnseenConnection(of: state) }
       takeBackPresence(context, hearing, &tally)
     } else {
       noteConnectionUnseen(context, state, hearing, &tally)
     }
+  }
+
+  /// What tells a message that was left open in the session of a client.
+  private static func key(
+    ofLeft id: UInt16, of sender: Peer, _ state: borrowing ConnectionState
+  ) -> UInt64 {
+    let place = UInt64(id) << 1 | (sender == .client ? 1 : 0)
+    return key(
+      state.identity.client ^ (place &+ 1) &* 0x9E37_79B9_7F4A_7C15, at: state.identity.endpoint)
   }
 
   /// Judges a message that the server sends again in a session that it has called new: it had kept the old one, and what is
@@ -221,11 +238,11 @@ extension BrokerJudge {
   /// may have been a connection in between.
   private mutating func violate(
     _ rule: MQTTRule, of sender: Peer, _ resumption: Resumption, _ event: borrowing EventView,
-    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally,
-    _ text: FindingText
+    _ state: borrowing ConnectionState, _ hearing: Hearing, key: UInt64 = 0,
+    _ tally: inout Tally, _ text: FindingText
   ) {
     pending.add(
-      rule, by: .session(of: sender, resumption.pause), event, hearing,
+      rule, by: .session(of: sender, resumption.pause), event, hearing, key: key,
       server: state.identity.endpoint, &tally, text)
   }
 
@@ -270,7 +287,8 @@ extension BrokerJudge {
         ("PUBLISH \(id) of frame \(frame) again, \(unanswered)", "PUBLISH \(id) again")
       }
     violate(
-      rule, of: sender, resumption, event, state, hearing, &tally,
+      rule, of: sender, resumption, event, state, hearing,
+      key: Self.key(ofLeft: id, of: sender, state), &tally,
       FindingText(
         "the \(sender.rawValue) never sent \(missing), though the session was resumed",
         expected: expected, actual: "other packets only",

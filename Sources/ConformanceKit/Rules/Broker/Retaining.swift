@@ -94,6 +94,10 @@ extension BrokerJudge {
       !pending.isSettled(.newSubscriptionGetsRetained, on: connection, key: delivery.key),
       wasThere(source, before: Timestamp(nanoseconds: delivery.matching.requested))
     else { return }
+    // What was published while another subscription stood may have waited for its turn since (section 3.10.4).
+    if source.qos > 0, packet.qos > 0, delivery.matching.wereRemoved {
+      return tally.leave(.retainedIsMarked, .onItsWay, hearing)
+    }
     add(
       .retainedIsMarked, delivery, event, hearing, &tally,
       FindingText(

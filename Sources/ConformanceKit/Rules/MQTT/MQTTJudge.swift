@@ -255,7 +255,7 @@ struct MQTTJudge {
         let content = packet.packetID.flatMap({ state.exchanges.fromClient[$0]?.content })
       {
         if isRefusal {
-          broker.refuse(content, state)
+          broker.refuse(content, state, &tally)
         } else {
           broker.takeIn(content, at: event.context.time, state)
         }
