@@ -124,8 +124,14 @@ struct LossTests {
           "mqtt-3.1.1: \(session), where two others have sessions of connections not captured")
       }
     }
+    // The message that comes again.
+    let postponed = [SessionChange.cut, .torn, .forgotten].map {
+      accused(
+        ["4.4.0-1"], 16, $0,
+        "mqtt-3.1.1: a server's message that comes again on the connection after the next")
+    }
     return Set(
-      ofBoth + ofPresence + lacking + [
+      ofBoth + ofPresence + lacking + postponed + [
         accused(["3.1.2-23"], 3, .lost, early), accused(["3.8.4-1"], 4, .lost, answers),
         accused(["3.1.2-6", "3.2.2-3"], 9, .cut, between),
         accused(["3.8.3-3"], 9, .cut, ownMessage),

@@ -113,10 +113,13 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       if let value = segment.timestampValue, transits[side.rawValue].read(value, at: time) {
         hasLateness = true
       }
+      // Of what was put together from a recording, only what carries something has a time of its own.
+      let isEmpty =
+        vantage == nil && segment.payloadWireLength == 0 && flags.isDisjoint(with: [.fin, .reset])
       if flags.contains(.acknowledgment),
         transits[side.other.rawValue].hear(
           segment.acknowledgmentNumber, window: segment.window,
-          isEmpty: segment.payloadWireLength == 0 && flags.isDisjoint(with: [.fin, .reset]),
+          isEmpty: isEmpty,
           isEnd: flags.contains(.fin), at: time)
       {
         hasLateness = true

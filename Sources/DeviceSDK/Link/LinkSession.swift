@@ -2,7 +2,9 @@ import RepriseCore
 
 /// One link's way through MQTT sessions, from CONNECT over the greeting to the end, without any policy.
 ///
-/// It says what happened, and leaves it to the machine of the service what that means.
+/// It says what happened, and leaves it to the machine of the service what that means. So it has no keeper of its
+/// connection either: when a link tries, waits, is suspended and gives up, its table says row by row, and with a keeper two
+/// would decide it.
 struct LinkSession: Sendable {
   /// What happened, as the service's machine sees it.
   enum Happening: Sendable {
