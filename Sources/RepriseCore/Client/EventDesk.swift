@@ -4,7 +4,7 @@ import Synchronization
 package protocol EventSource: Sendable {
   /// Takes what there is for a reader.
   /// - Parameter deadline: When the reader stops waiting: time passes to what comes before, or to it.
-  /// - Returns: The event; nil when the reader has to wait, which one with a deadline never has.
+  /// - Returns: The event; nil when the reader has to wait, until a change gives it something.
   mutating func take(before deadline: Timestamp?) -> ClientEvent?
 }
 
@@ -13,7 +13,16 @@ package protocol EventSource: Sendable {
 package final class EventDesk<Source: EventSource>: Sendable {
   private struct Reader {
     let ticket: UInt64
+    let deadline: Timestamp?
     let continuation: CheckedContinuation<ClientEvent, any Error>
+  }
+
+  /// A waiting reader with what there is for it.
+  private struct Delivery {
+    let reader: Reader
+    let event: ClientEvent
+
+    func resume() { reader.continuation.resume(returning: event) }
   }
 
   private struct State {
@@ -26,6 +35,13 @@ package final class EventDesk<Source: EventSource>: Sendable {
       guard isWoken else { return source.take(before: deadline) }
       isWoken = false
       return .woken
+    }
+
+    /// Takes the reader that waits, and what there is for it now.
+    mutating func takeDelivery() -> Delivery? {
+      guard let reader, let event = take(before: reader.deadline) else { return nil }
+      self.reader = nil
+      return Delivery(reader: reader, event: event)
     }
   }
 
@@ -52,8 +68,10 @@ package final class EventDesk<Source: EventSource>: Sendable {
   package func change<Value: Sendable, Failure: Error>(
     _ body: (inout Source) throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    let value = try state.withLock { state throws(Failure) in try body(&state.source) }
-    deliver()
+    let (value, delivery) = try state.withLock { state throws(Failure) in
+      (try body(&state.source), state.takeDelivery())
+    }
+    delivery?.resume()
     return value
   }
 
@@ -75,7 +93,8 @@ package final class EventDesk<Source: EventSource>: Sendable {
           guard state.reader == nil else {
             return .failure(DataClientError(.invalidAction, "only one task can wait for events"))
           }
-          state.reader = Reader(ticket: ticket, continuation: continuation)
+          state.reader = Reader(
+            ticket: ticket, deadline: deadline, continuation: continuation)
           return nil
         }
         if let result { continuation.resume(with: result) }
@@ -88,15 +107,10 @@ package final class EventDesk<Source: EventSource>: Sendable {
 
   /// Makes the pending, or the next, ``next(before:)`` return `woken`.
   package func wake() {
-    state.withLock { $0.isWoken = true }
-    deliver()
-  }
-
-  private func deliver() {
-    let (reader, event) = state.withLock { state -> (Reader?, ClientEvent?) in
-      guard state.reader != nil, let event = state.take(before: nil) else { return (nil, nil) }
-      return (state.reader.take(), event)
+    let delivery = state.withLock { state in
+      state.isWoken = true
+      return state.takeDelivery()
     }
-    if let event { reader?.continuation.resume(returning: event) }
+    delivery?.resume()
   }
 }

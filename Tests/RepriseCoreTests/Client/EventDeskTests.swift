@@ -4,12 +4,14 @@ import Testing
 /// What all worlds in virtual time promise about reading, once for all of them.
 @Suite struct EventDeskTests {
   private struct Source: EventSource {
+    /// Whether no time passes for a reader.
+    var isHeld = false
     var now = Timestamp(nanoseconds: 0)
     var events = Fifo<ClientEvent>()
 
     mutating func take(before deadline: Timestamp?) -> ClientEvent? {
       if let event = events.popFirst() { return event }
-      guard let deadline else { return nil }
+      guard let deadline, !isHeld || deadline <= now else { return nil }
       now = max(now, deadline)
       return .deadline
     }
@@ -19,10 +21,10 @@ import Testing
 
   /// Begins to read, and goes on with a body once the reader waits.
   private func whileReading(
-    _ body: () async throws -> Void
+    before deadline: Timestamp? = nil, _ body: () async throws -> Void
   ) async throws -> Result<ClientEvent, any Error> {
     let desk = desk
-    let reader = Task { try await desk.next(before: nil) }
+    let reader = Task { try await desk.next(before: deadline) }
     while !desk.isAwaited { await Task.yield() }
     do { try await body() } catch {
       reader.cancel()
@@ -50,6 +52,18 @@ import Testing
     #expect(try given.get() == event)
     // It was given once.
     #expect(try await desk.next(before: desk.read { $0.now }) == .deadline)
+  }
+
+  /// Where time does not pass by itself, it passes for a waiting reader when its deadline has come, and not before.
+  @Test func aDeadlineMayComeWhileAReaderWaits() async throws {
+    desk.change { $0.isHeld = true }
+    let given = try await whileReading(before: Timestamp(nanoseconds: 7)) {
+      desk.change { $0.now = Timestamp(nanoseconds: 6) }
+      #expect(desk.isAwaited)
+      desk.change { $0.now = Timestamp(nanoseconds: 7) }
+      #expect(!desk.isAwaited)
+    }
+    #expect(try given.get() == .deadline)
   }
 
   @Test func whatFailsGivesNothing() async throws {
