@@ -1,5 +1,4 @@
 import RepriseCore
-import Synchronization
 
 /// A small generator of pseudo-random numbers, the same on every run.
 struct TestGenerator: RandomNumberGenerator {
@@ -31,15 +30,26 @@ final class RandomServer: DataClient {
     }
   }
 
-  private struct State {
+  private struct State: EventSource {
     var now = SessionBuilder.time(0)
     var planned: [(time: Timestamp, event: ClientEvent)] = []
     var random: TestGenerator
     var losses: Int
     let speech: Speech
-    var isWoken = false
     /// How many of the planned events tell of messages of QoS 0 that were written.
     var written = 0
+
+    /// Time passes to what is planned, or to the deadline.
+    mutating func take(before deadline: Timestamp?) -> ClientEvent? {
+      if let first = planned.first, first.time <= deadline ?? first.time {
+        now = max(now, first.time)
+        written = max(0, written - 1)
+        return planned.removeFirst().event
+      }
+      guard let deadline else { return .ended }
+      now = max(now, deadline)
+      return .deadline
+    }
 
     mutating func take(_ action: ClientAction, _ delay: Int) throws(DataClientError) {
       switch (speech, action.kind) {
@@ -98,18 +108,18 @@ final class RandomServer: DataClient {
     }
   }
 
-  private let state: Mutex<State>
+  private let desk: EventDesk<State>
   let capabilities: Capabilities
 
   init(seed: UInt64, losses: Int = 0, _ speech: Speech = .messages(refuses: false)) {
     capabilities = speech.capabilities
-    state = Mutex(State(random: TestGenerator(seed), losses: losses, speech: speech))
+    desk = EventDesk(State(random: TestGenerator(seed), losses: losses, speech: speech))
   }
 
-  var now: Timestamp { state.withLock { $0.now } }
+  var now: Timestamp { desk.read { $0.now } }
 
   func perform(_ action: ClientAction) async throws {
-    try state.withLock { state in
+    try desk.change { state throws(DataClientError) in
       let delay = Int.random(in: 0..<3_000, using: &state.random)
       try state.take(action, delay)
       if state.losses > 0, delay < 300 {
@@ -121,22 +131,8 @@ final class RandomServer: DataClient {
   }
 
   func next(before deadline: Timestamp?) async throws -> ClientEvent {
-    try Task.checkCancellation()
-    return state.withLock { state in
-      if state.isWoken {
-        state.isWoken = false
-        return .woken
-      }
-      if let first = state.planned.first, first.time <= deadline ?? first.time {
-        state.now = max(state.now, first.time)
-        state.written = max(0, state.written - 1)
-        return state.planned.removeFirst().event
-      }
-      guard let deadline else { return .ended }
-      state.now = max(state.now, deadline)
-      return .deadline
-    }
+    try await desk.next(before: deadline)
   }
 
-  func wake() { state.withLock { $0.isWoken = true } }
+  func wake() { desk.wake() }
 }
