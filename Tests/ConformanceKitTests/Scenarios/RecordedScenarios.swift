@@ -5,6 +5,17 @@ import Testing
 
 @testable import ConformanceKit
 
+/// What a defect is held against in a scenario.
+struct Blame: Sendable {
+  /// The number of the only clause that is broken.
+  let clause: Int
+  /// The step at which that is noticed, from 1; one more than there are is the end.
+  let step: Int
+
+  /// A clause that is broken at a step.
+  static func clause(_ clause: Int, step: Int) -> Blame { Blame(clause: clause, step: step) }
+}
+
 /// The recordings of the scenarios in this package.
 enum RecordedScenarios {
   typealias Make = @Sendable (Scenario) throws -> any ScenarioWorld
@@ -42,17 +53,18 @@ enum RecordedScenarios {
       .filter { $0.hasSuffix(".\(ending)") }.map { String($0.dropLast(ending.count + 1)) }.sorted()
   }
 
-  /// Expects that the scenarios which are there for a defect notice it in process, on the recording and on the
-  /// capture alike, hold it against one clause and no other, say where, and that nothing is wrong without it.
+  /// Expects that the scenarios which are there for a defect notice it, and that nothing is wrong without it.
+  ///
+  /// In process, on the recording and on the capture alike each holds it against one clause and no other, at one step.
   static func expectBlamed<Defect: Sendable>(
-    _ defect: Defect, by catching: [String: Int]?,
+    _ defect: Defect, by catching: [String: Blame]?,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ run: (Scenario, any ScenarioWorld) async throws -> ScenarioOutcome
   ) async throws {
     let catching = try #require(
       catching, "say which scenarios are there for \(defect)", sourceLocation: sourceLocation)
     let suite = try ScenarioSuite.bundled()
-    for (name, number) in catching {
+    for (name, blame) in catching {
       let scenario = try #require(
         suite.scenarios.first { $0.name == name }, sourceLocation: sourceLocation)
       for (world, make) in worlds {
@@ -62,12 +74,15 @@ enum RecordedScenarios {
         #expect(right.findings == [], "\(place)", sourceLocation: sourceLocation)
         judge.add(try await run(scenario, make(scenario)), of: scenario, in: world)
         let report = judge.report(toolVersion: "1")
-        let blamed = report.results.filter { $0.violated > 0 }.map(\.clause.id)
-        let seen = "\(place): \(report.results.flatMap(\.findings) + report.unbound)"
-        #expect(
-          blamed == ["SDK-\(scenario.system.rawValue)-\(number)"], "\(seen)",
-          sourceLocation: sourceLocation)
         let findings = report.unbound + report.results.flatMap(\.findings)
+        let seen = "\(place): \(findings)"
+        let blamed = report.results.filter { $0.violated > 0 }.map(\.clause.id)
+        #expect(
+          blamed == ["SDK-\(scenario.system.rawValue)-\(blame.clause)"], "\(seen)",
+          sourceLocation: sourceLocation)
+        #expect(
+          findings.map { $0.scenario?.step } == [blame.step], "\(seen)",
+          sourceLocation: sourceLocation)
         let isPlaced = findings.allSatisfy {
           $0.frame > 0 && $0.connection > 0
             && $0.time > Timestamp(nanoseconds: 1_700_000_000_000_000_000)

@@ -8,44 +8,44 @@ import Testing
 
 /// Whatever is wrong with a channel, some scenario says so.
 @Suite struct WrongChannelTests {
-  /// The scenarios that are there for each defect, each with the number of the only clause that it is held
-  /// against; others may notice it too.
-  static let catching: [WrongChannel.Defect: [String: Int]] = [
-    .topicsAreNotCompleted: ["reply-unknown": 21],
-    .stripsInsideLevels: ["messages": 25],
-    .gatewayMessagesAreDelivered: ["messages": 26],
-    .emptyPayloadsAreDropped: ["messages": 54],
-    .opensASecondConnection: ["start-twice": 9],
-    .startIsDoneTooEarly: ["start": 57],
-    .statesAreToldTwice: ["start": 11],
-    .waitsNotBeforeNewTries: ["back-off": 16],
-    .alwaysWaitsOneSecond: ["back-off": 16],
-    .hammersARefusingCloud: ["refused-4": 51],
-    .comesBackAfterAStop: ["stop": 19],
-    .takesAStartWhileItStops: ["stop": 55],
-    .kicksAreNotNoticed: ["kicked-out": 52],
-    .lossesAreTakenForKicks: ["losses": 52],
-    .subscribesToNothing: ["start": 12],
-    .subscriptionsDoNotComeBack: ["restore": 18],
-    .isConnectedBeforeTheyAreBack: ["restore": 18],
-    .refusedFiltersCount: ["reply-topic-refused": 30],
-    .unsubscribesUnderARequest: ["covered-reply-topic": 33],
-    .publishesBeforeTheSuback: ["request": 27],
-    .publishIsDoneBeforeThePuback: ["publish": 40],
-    .sendsWithoutAConnection: ["before-connected": 14],
-    .neverTimesOut: ["request-timeout": 34],
-    .takesRepliesOfAnyID: ["reply-unknown": 36],
-    .lateRepliesAreDelivered: ["request-timeout": 35],
-    .repeatedRepliesAreDelivered: ["reply-twice": 37],
-    .numericIDsAreUnknown: ["request-crossing": 42],
-    .codesAreIgnored: ["request": 29],
-    .errorsHaveAnotherClass: ["request": 29],
-    .lostConnectionsLeaveCallsOpen: ["lost-while-waiting": 38],
-    .extraParametersAreLost: ["extra-parameters": 39],
-    .bindingIsLostWithTheConnection: ["bind": 46],
-    .refusedTokensAreBusiness: ["bind-token-refused": 47],
-    .tooManyRequestsAreFinal: ["bind-throttled": 49],
-    .lockIsNotWaitedFor: ["bind-lock-held": 48],
+  /// The scenarios that are there for each defect, each with the only clause that it is held against and
+  /// the step at which it is; others may notice it too.
+  static let catching: [WrongChannel.Defect: [String: Blame]] = [
+    .topicsAreNotCompleted: ["reply-unknown": .clause(21, step: 4)],
+    .stripsInsideLevels: ["messages": .clause(25, step: 9)],
+    .gatewayMessagesAreDelivered: ["messages": .clause(26, step: 10)],
+    .emptyPayloadsAreDropped: ["messages": .clause(54, step: 11)],
+    .opensASecondConnection: ["start-twice": .clause(9, step: 2)],
+    .startIsDoneTooEarly: ["start": .clause(57, step: 1)],
+    .statesAreToldTwice: ["start": .clause(11, step: 1)],
+    .waitsNotBeforeNewTries: ["back-off": .clause(16, step: 2)],
+    .alwaysWaitsOneSecond: ["back-off": .clause(16, step: 5)],
+    .hammersARefusingCloud: ["refused-4": .clause(51, step: 2)],
+    .comesBackAfterAStop: ["stop": .clause(19, step: 6)],
+    .takesAStartWhileItStops: ["stop": .clause(55, step: 5)],
+    .kicksAreNotNoticed: ["kicked-out": .clause(52, step: 12)],
+    .lossesAreTakenForKicks: ["losses": .clause(52, step: 12)],
+    .subscribesToNothing: ["start": .clause(12, step: 2)],
+    .subscriptionsDoNotComeBack: ["restore": .clause(18, step: 10)],
+    .isConnectedBeforeTheyAreBack: ["restore": .clause(18, step: 10)],
+    .refusedFiltersCount: ["reply-topic-refused": .clause(30, step: 5)],
+    .unsubscribesUnderARequest: ["covered-reply-topic": .clause(33, step: 6)],
+    .publishesBeforeTheSuback: ["request": .clause(27, step: 4)],
+    .publishIsDoneBeforeThePuback: ["publish": .clause(40, step: 4)],
+    .sendsWithoutAConnection: ["before-connected": .clause(14, step: 4)],
+    .neverTimesOut: ["request-timeout": .clause(34, step: 6)],
+    .takesRepliesOfAnyID: ["reply-unknown": .clause(36, step: 5)],
+    .lateRepliesAreDelivered: ["request-timeout": .clause(35, step: 8)],
+    .repeatedRepliesAreDelivered: ["reply-twice": .clause(37, step: 6)],
+    .numericIDsAreUnknown: ["request-crossing": .clause(42, step: 8)],
+    .codesAreIgnored: ["request": .clause(29, step: 9)],
+    .errorsHaveAnotherClass: ["request": .clause(29, step: 9)],
+    .lostConnectionsLeaveCallsOpen: ["lost-while-waiting": .clause(38, step: 9)],
+    .extraParametersAreLost: ["extra-parameters": .clause(39, step: 4)],
+    .bindingIsLostWithTheConnection: ["bind": .clause(46, step: 6)],
+    .refusedTokensAreBusiness: ["bind-token-refused": .clause(47, step: 5)],
+    .tooManyRequestsAreFinal: ["bind-throttled": .clause(49, step: 5)],
+    .lockIsNotWaitedFor: ["bind-lock-held": .clause(48, step: 5)],
   ]
 
   /// A defect is caught in process, on the recording and on the capture alike.
@@ -63,8 +63,8 @@ import Testing
   /// What is wrong with how listeners are asked, and how long they are held.
   @Test(arguments: WrongListening.Defect.allCases)
   func wrongListeningIsCaught(_ defect: WrongListening.Defect) async throws {
-    let number = defect == .nobodyIsAsked ? 6 : 5
-    try await RecordedScenarios.expectBlamed(defect, by: ["listeners": number]) { scenario, world in
+    let blame = defect == .nobodyIsAsked ? Blame.clause(6, step: 7) : .clause(5, step: 9)
+    try await RecordedScenarios.expectBlamed(defect, by: ["listeners": blame]) { scenario, world in
       try await ScenarioRunner(scenario) { scenario, pen in
         WrongListening(right: try ChannelSubject(scenario, pen: pen), defect: defect)
       }.run(in: world)
