@@ -1,4 +1,11 @@
 /// The clients of a ``SharedTime``: who waits for what, and whose turn it is.
+///
+/// It stands beside ``TurnTaking`` because it hands out nothing. A world that takes turns holds what has come for all
+/// of its clients, gives it to them in the order in which it came, and lets time pass when nothing is left. Here each
+/// client has a recording and a lock of its own. What its reader waits for is known only when it asks, and changes
+/// with what is performed; events and deadlines of all clients come by their recorded times, each behind the actions
+/// recorded before it; and those are waited for by a clock of the machine, and not for ever. So a reader is granted a
+/// turn that it asks for, and asks again when it is rung.
 struct SharedWorld: Sendable {
   /// What a reader waits for.
   struct Turn: Sendable, Equatable {
