@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func aServerOfRequestsIsOne() async throws {
-    let outcomes = try await DataClientConformance.check { EchoClient() }
+    let outcomes = try await DataClientConformance.check { ScriptedClient.echo() }
     #expect(Self.lines(outcomes) == Self.kept(Self.ofAll, [.answersRequests]))
   }
 

@@ -1,6 +1,6 @@
 import CloudSimulator
 import RepriseCore
-import Synchronization
+import TestSupport
 
 /// A client of a broker in process, beside a server that runs as long as the client is held.
 final class ServedClient: DataClient {
@@ -44,36 +44,14 @@ final class ServedClient: DataClient {
   func wake() { client.wake() }
 }
 
-/// A server of requests alone, as over HTTP, that answers each with its parameters.
-final class EchoClient: DataClient {
-  private struct State: EventSource {
-    var now = Timestamp(nanoseconds: 1_800_000_000_000_000_000)
-    var events: [ClientEvent] = []
-
-    mutating func take(before deadline: Timestamp?) -> ClientEvent? {
-      if !events.isEmpty { return events.removeFirst() }
-      guard let deadline else { return nil }
-      now = max(now, deadline)
-      return .deadline
+extension ScriptedClient {
+  /// A server of requests alone, as over HTTP, that answers each with its parameters.
+  static func echo() -> ScriptedClient {
+    ScriptedClient(capabilities: .requests, time: .byItself) { action, _ in
+      guard case .send(let request) = action.kind else {
+        throw DataClientError(.unsupported, "this server takes requests alone")
+      }
+      return [.response(action.id, ResponseMessage(body: request.parameters.json.utf8))]
     }
   }
-
-  private let desk = EventDesk(State())
-
-  var capabilities: Capabilities { [.requests] }
-  var now: Timestamp { desk.read { $0.now } }
-
-  func perform(_ action: ClientAction) async throws {
-    guard case .send(let request) = action.kind else {
-      throw DataClientError(.unsupported, "this server takes requests alone")
-    }
-    let answer = ResponseMessage(body: request.parameters.json.utf8)
-    desk.change { $0.events.append(.response(action.id, answer)) }
-  }
-
-  func next(before deadline: Timestamp?) async throws -> ClientEvent {
-    try await desk.next(before: deadline)
-  }
-
-  func wake() { desk.wake() }
 }

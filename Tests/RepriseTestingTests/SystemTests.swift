@@ -1,6 +1,7 @@
 import CloudSimulator
 import DeviceSDK
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import RepriseTesting
@@ -129,7 +130,7 @@ import Testing
     #expect(try await Self.ask(try TestClient.current) == [["mood": "well"], ["mood": "well"]])
   }
 
-  @Test(.replay("robots-http", url: "http://host/api", on: { EchoClient() }))
+  @Test(.replay("robots-http", url: "http://host/api", on: { ScriptedClient.echo() }))
   func aProviderAsksOverHTTP() async throws {
     let answers: [JSONValue] = [["question": "how?"], ["question": "why?"]]
     #expect(try await Self.ask(try TestClient.current) == answers)

@@ -69,18 +69,17 @@ import Testing
   }
 
   /// The server's side of a connection, whose client says what a test tells.
-  private static func makeLine() -> ToldClient { ToldClient([], [.frames, .push, .binary]) }
+  private static func makeLine() -> ScriptedClient {
+    ScriptedClient(capabilities: [.frames, .push, .binary], end: .over)
+  }
 
   /// The simulator on the server's side of a connection gives the same answers.
   @Test func servesAnyConnection() async throws {
     let (line, simulator) = (Self.makeLine(), RequestSimulator())
-    line.tell(.text(Self.request))
-    line.tell(.closed(.byUser))
-    line.tell(.connected(.init()))
-    line.tell(.text(Self.request))
-    line.tell(.ended)
+    let request = ClientEvent.text(Self.request)
+    line.feed(request, .closed(.byUser), .connected(.init()), request)
     try await simulator.run(on: line, isOpen: true)
-    #expect(line.performed == [.sendText(Self.answer), .sendText(Self.answer)])
+    #expect(line.performed.map(\.kind) == [.sendText(Self.answer), .sendText(Self.answer)])
   }
 
   @Test func countsRequestsOnAllConnectionsAndLogsInOnEach() async throws {
@@ -88,15 +87,14 @@ import Testing
     let simulator = RequestSimulator(try RequestScript(parsing: Array(script.utf8)))
     let lines = [Self.makeLine(), Self.makeLine()]
     for line in lines {
-      line.tell(.text(Self.request))
-      line.tell(.text(Self.request.replacing(#""s""#, with: #""in""#)))
-      line.tell(.text(Self.request))
-      line.tell(.ended)
+      line.feed(.text(Self.request))
+      line.feed(.text(Self.request.replacing(#""s""#, with: #""in""#)))
+      line.feed(.text(Self.request))
       try await simulator.run(on: line, isOpen: true)
     }
     let texts = lines.map { line in
       line.performed.map { action in
-        guard case .sendText(let text) = action else { return "\(action)" }
+        guard case .sendText(let text) = action.kind else { return "\(action)" }
         return text.contains(#""code":4"#) ? "refused" : text.contains(#""in""#) ? "in" : "s"
       }
     }
@@ -106,17 +104,16 @@ import Testing
   @Test func breaksAConnectionInTheWayThatItIsTold() async throws {
     let script = try RequestScript(parsing: Array(#"{"answers":[{"faults":["drop"]}]}"#.utf8))
     let line = Self.makeLine()
-    for _ in 0..<2 {
-      line.tell(.connected(.init()))
-      line.tell(.text(Self.request))
+    for _ in 0..<2 { line.feed(.connected(.init()), .text(Self.request)) }
+    try await confirmation(expectedCount: 2) { dropped in
+      try await RequestSimulator(script).run(on: line) {
+        dropped()
+        line.feed(.closed(.lost("dropped")))
+      }
     }
-    line.tell(.ended)
-    try await RequestSimulator(script).run(on: line) { line.tell(.closed(.lost("dropped"))) }
     #expect(line.performed.isEmpty)
-    line.tell(.connected(.init()))
-    line.tell(.text(Self.request))
-    line.tell(.ended)
+    line.feed(.connected(.init()), .text(Self.request))
     try await RequestSimulator(script).run(on: line)
-    #expect(line.performed == [.disconnect])
+    #expect(line.performed.map(\.kind) == [.disconnect])
   }
 }

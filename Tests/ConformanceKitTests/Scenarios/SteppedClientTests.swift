@@ -1,30 +1,17 @@
 import RepriseCore
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import ConformanceKit
 
 /// When a step is over whose world broke.
 @Suite struct SteppedClientTests {
-  /// A world in which the first action fails.
-  private struct BrokenWorld: DataClient {
-    let code: DataClientError.Code
-    let capabilities: Capabilities = []
-    let now = Timestamp(nanoseconds: 0)
-
-    func perform(_ action: ClientAction) async throws { throw DataClientError(code, "left") }
-
-    func next(before deadline: Timestamp?) async throws -> ClientEvent { .ended }
-
-    func wake() {}
-  }
-
   /// What happens when a subject's action fails, and others are still to come before its loop ends.
   private func log(_ code: DataClientError.Code) async throws -> [String] {
     let pen = ScenarioPen()
-    let client = SteppedClient(BrokenWorld(code: code), patience: nil, pen: pen) { _ in
-      pen.write("action")
-    }
+    // A world in which every action fails.
+    let world = ScriptedClient { _, _ in throw DataClientError(code, "left") }
+    let client = SteppedClient(world, patience: nil, pen: pen) { _ in pen.write("action") }
     func perform(_ id: UInt32) async {
       let action = ClientAction(ClientAction.ID(rawValue: id), .disconnect)
       let error = await #expect(throws: DataClientError.self) { try await client.perform(action) }

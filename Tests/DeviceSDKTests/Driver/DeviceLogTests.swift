@@ -2,6 +2,7 @@ import CloudSimulator
 import Foundation
 import RepriseCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSDK

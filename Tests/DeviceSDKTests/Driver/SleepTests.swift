@@ -1,5 +1,6 @@
 import CloudSimulator
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import DeviceSDK

@@ -1,4 +1,5 @@
 import RepriseCore
+import TestSupport
 import Testing
 
 @testable import DeviceSDK

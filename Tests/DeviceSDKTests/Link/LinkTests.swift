@@ -1,5 +1,6 @@
 import RepriseCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSDK

@@ -2,6 +2,7 @@ import AppSessions
 import RepriseCore
 import SDKReplay
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSDK

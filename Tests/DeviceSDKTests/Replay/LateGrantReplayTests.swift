@@ -1,6 +1,7 @@
 import AppSessions
 import RepriseCore
 import SDKReplay
+import TestSupport
 import Testing
 
 @testable import DeviceSDK

@@ -1,6 +1,7 @@
 import CloudSimulator
 import RepriseCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSDK

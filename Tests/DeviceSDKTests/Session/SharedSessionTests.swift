@@ -153,7 +153,8 @@ import Testing
 
   @Test func breaksForAll() async throws {
     let session = SharedSession(
-      on: ToldClient([], [.messages], failure: DataClientError(.diverged, "test")))
+      on: ScriptedClient(
+        capabilities: .messages, end: .broken(DataClientError(.diverged, "test"))))
     let members = [session.awaitedClient(.owner), session.awaitedClient(.rider)]
     let codes = await withTaskGroup(of: DataClientError.Code?.self) { group in
       for member in members {

@@ -1,4 +1,5 @@
 import RepriseCore
+import TestSupport
 
 @testable import DeviceSDK
 

@@ -1,5 +1,6 @@
 import ConformanceKit
 import RepriseCore
+import TestSupport
 
 @testable import DeviceSDK
 

@@ -1,5 +1,6 @@
 import DeviceSDK
 import RepriseCore
+import TestSupport
 
 /// The configuration and the identity that tests use.
 enum SampleChannel {

@@ -15,7 +15,7 @@ import Wire
     let client = MQTTWebSocketClient(frames, version: version)
     try await client.perform(.init(.init(rawValue: 1), .connect(ConnectOptions(clientID: "c"))))
     let accepted: [UInt8] = version == .v5_0 ? [0x20, 3, 0, 0, 0] : [0x20, 2, 0, 0]
-    frames.tell(.binary(accepted))
+    frames.feed(.binary(accepted))
     #expect(try await client.next(before: nil) == .connected(.init()))
     server.isFull = true
     try await client.perform(.init(.init(rawValue: 2), .disconnect))
@@ -28,10 +28,10 @@ import Wire
     let frames = server.makeFrames()
     let client = MQTTWebSocketClient(frames, version: .v5_0)
     try await client.perform(.init(.init(rawValue: 1), .connect(ConnectOptions(clientID: "c"))))
-    frames.tell(.binary([0x20, 3, 0, 0, 0]))
+    frames.feed(.binary([0x20, 3, 0, 0, 0]))
     #expect(try await client.next(before: nil) == .connected(.init()))
     server.isFull = true
-    frames.tell(.text("no MQTT"))
+    frames.feed(.text("no MQTT"))
     guard case .closed(.lost(let reason)) = try await client.next(before: nil) else {
       Issue.record("not left")
       return
@@ -117,7 +117,7 @@ import Wire
     let frames = FullServer().makeFrames()
     let client = MQTTWebSocketClient(frames)
     try await client.perform(.init(.init(rawValue: 1), .connect(ConnectOptions(clientID: "c"))))
-    frames.tell(.binary([0x20, 2, 0, 0, 0x30, 4, 0, 1, 0x61, 1]))
+    frames.feed(.binary([0x20, 2, 0, 0, 0x30, 4, 0, 1, 0x61, 1]))
     #expect(try await client.next(before: nil) == .connected(.init()))
     await withTaskGroup(of: Void.self) { group in
       group.cancelAll()
@@ -135,7 +135,7 @@ import Wire
     let client = MQTTWebSocketClient(frames)
     try await client.perform(.init(.init(rawValue: 1), .connect(ConnectOptions(clientID: "c"))))
     let message: [UInt8] = [0x30, 4, 0, 1, 0x61, 1]
-    frames.tell(.binary([0x20, 2, 0, 0] + message + message))
+    frames.feed(.binary([0x20, 2, 0, 0] + message + message))
     #expect(try await client.next(before: nil) == .connected(.init()))
     let time = client.now
     frames.pass(.seconds(1))
@@ -159,9 +159,9 @@ private final class FullServer: Sendable {
   }
 
   /// Makes the connection.
-  func makeFrames() -> ToldClient {
-    ToldClient([], [.frames, .push, .binary]) { action in
-      switch action {
+  func makeFrames() -> ScriptedClient {
+    ScriptedClient(capabilities: [.frames, .push, .binary], end: .over) { action, _ in
+      switch action.kind {
       case .connect: return [.connected(.init())]
       case .disconnect: return [.closed(.byUser)]
       case .sendBinary where self.isFull: throw DataClientError(.transport, "too much waits")

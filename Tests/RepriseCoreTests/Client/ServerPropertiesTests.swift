@@ -52,7 +52,7 @@ import Wire
     for (_, change) in Self.changes { change(&server) }
     let told = ClientEvent.connected(.init(isSessionPresent: true, properties: server))
     let recorder = try RecordingClient(
-      ToldClient.everySecond([told]), to: MemorySink(), version: version)
+      ScriptedClient.everySecond([told]), to: MemorySink(), version: version)
     func run(on client: any DataClient) async throws -> ClientEvent {
       var user = Actor(client)
       try await user.connect(cleanStart: false)

@@ -49,7 +49,8 @@ import Wire
 
   private static func recorded(_ speech: Speech) async throws -> MemorySink {
     let recorder = try RecordingClient(
-      ToldClient.everySecond(outcomes, speech.capabilities), to: MemorySink(), url: "mqtt://me@h:1")
+      ScriptedClient.everySecond(outcomes, speech.capabilities), to: MemorySink(),
+      url: "mqtt://me@h:1")
     #expect(try await run(on: recorder) == outcomes)
     try recorder.finish()
     return recorder.sink
@@ -137,7 +138,7 @@ import Wire
       .connected(.init()), .closed(.byUser),
     ]
     let recorder = try RecordingClient(
-      ToldClient.everySecond(outcomes, speech.capabilities), to: MemorySink())
+      ScriptedClient.everySecond(outcomes, speech.capabilities), to: MemorySink())
     #expect(try await Self.run(on: recorder) == outcomes)
     try recorder.finish()
     let lines = recorder.sink.text.split(separator: "\n")
@@ -185,7 +186,7 @@ import Wire
       return [first, try await client.next(before: nil)]
     }
     let recorder = try RecordingClient(
-      ToldClient.everySecond(outcomes, speech.capabilities), to: MemorySink())
+      ScriptedClient.everySecond(outcomes, speech.capabilities), to: MemorySink())
     #expect(try await run(on: recorder) == outcomes)
     let events = try recorder.sink.events()
     let answer = speech == .messages ? "server CONNACK" : "server UPGRADED"
@@ -205,7 +206,7 @@ import Wire
 
   @Test func thatSucceededAfterAllHaveTheFarewellInItsPlace() async throws {
     let recorder = try RecordingClient(
-      ToldClient.everySecond([.connected(.init()), .closed(.byUser)]), to: MemorySink())
+      ScriptedClient.everySecond([.connected(.init()), .closed(.byUser)]), to: MemorySink())
     var user = Actor(recorder)
     try await user.connect()
     try await user.do(.disconnect)
@@ -219,7 +220,7 @@ import Wire
   @Test func withoutAnOutcomeEndTheRecordingIfThereIsRoom() async throws {
     for (limit, types) in [(nil, ["client ATTEMPT end-of-capture"]), (400, [])] {
       let recorder = try RecordingClient(
-        ToldClient.everySecond([]), to: MemorySink(), url: "mqtt://host", limit: limit)
+        ScriptedClient.everySecond([]), to: MemorySink(), url: "mqtt://host", limit: limit)
       var user = Actor(recorder)
       try await user.connect(as: "some-client-of-a-name")
       try recorder.finish()
@@ -240,7 +241,7 @@ import Wire
   @Test func goOnInTheNextFile() async throws {
     let first = MemorySink()
     let recorder = try RecordingClient(
-      ToldClient.everySecond([.closed(.unreached("nobody"))]), to: first,
+      ScriptedClient.everySecond([.closed(.unreached("nobody"))]), to: first,
       nextSink: { _ in MemorySink() })
     var user = Actor(recorder)
     try await user.connect()
@@ -294,7 +295,7 @@ import Wire
   /// The attempt of another client, on a connection of its own.
   private static func other() async throws -> MemorySink {
     let recorder = try RecordingClient(
-      ToldClient.everySecond([.closed(.unreached("nobody"))]), to: MemorySink())
+      ScriptedClient.everySecond([.closed(.unreached("nobody"))]), to: MemorySink())
     var user = Actor(recorder)
     try await user.connect(as: "d")
     _ = try await recorder.next(before: nil)

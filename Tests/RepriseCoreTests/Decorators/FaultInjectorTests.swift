@@ -84,7 +84,7 @@ import Testing
   @Test func nothingComesBehindTheCut() async throws {
     let message = ClientEvent.message(Message("n", "1"))
     let client = try FaultInjector(
-      ToldClient.everySecond([.connected(.init()), message, .woken, .closed(.byUser)]),
+      ScriptedClient.everySecond([.connected(.init()), message, .woken, .closed(.byUser)]),
       [Fault(.reorder, .at(1, .message)), Fault(.disconnect, .at(1, .publish))])
     var user = Actor(client)
     #expect(try await client.next(before: nil) == .connected(.init()))

@@ -106,7 +106,7 @@ private struct FullSink: ByteSink, Sendable {
   ])
   func keysAreHiddenInWhatIsNoWholeJSON(_ payload: String) async throws {
     let recorder = try RecordingClient(
-      ToldClient.everySecond([]), to: MemorySink(), redaction: RedactionRules(keys: ["sSid"]))
+      ScriptedClient.everySecond([]), to: MemorySink(), redaction: RedactionRules(keys: ["sSid"]))
     var user = Actor(recorder)
     try await user.publish("a", payload)
     try await user.publish("a", "my ssid is no secret")

@@ -17,7 +17,7 @@ import Wire
       .failed(Self.id(3), .unanswered(.timedOut, "it took too long")),
     ]
     let recorder = try RecordingClient(
-      ToldClient.everySecond(told, [.requests, .binary]), to: MemorySink(),
+      ScriptedClient.everySecond(told, [.requests, .binary]), to: MemorySink(),
       url: "https://me:hush-0@host:81/v1/?token=hush-4", redaction: redaction)
     #expect(recorder.capabilities == [.requests, .binary])
     var user = Actor(recorder)
@@ -133,7 +133,7 @@ import Wire
 
   @Test func goesOnInAnotherFile() async throws {
     let recorder = try RecordingClient(
-      ToldClient.everySecond([.response(Self.id(1), ResponseMessage(body: []))], [.requests]),
+      ScriptedClient.everySecond([.response(Self.id(1), ResponseMessage(body: []))], [.requests]),
       to: MemorySink(), nextSink: { _ in MemorySink() })
     var user = Actor(recorder)
     try await user.do(.send(RequestMessage(path: "a", method: "GET")))

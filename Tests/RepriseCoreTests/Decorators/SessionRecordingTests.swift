@@ -36,7 +36,8 @@ import Wire
 
   @Test func whatIsAnsweredOnTheNextConnectionIsRecorded() async throws {
     let recorder = try RecordingClient(
-      ToldClient.everySecond(Self.events(isSessionPresent: true)), to: MemorySink(), url: "mqtt://h"
+      ScriptedClient.everySecond(Self.events(isSessionPresent: true)), to: MemorySink(),
+      url: "mqtt://h"
     )
     let live = try await Self.run(on: recorder)
     try recorder.finish()
@@ -53,7 +54,7 @@ import Wire
 
   @Test func whatCameToNothingIsNotSentAgain() async throws {
     let recorder = try RecordingClient(
-      ToldClient.everySecond([
+      ScriptedClient.everySecond([
         .connected(.init()), .failed(Self.id(2), .unanswered(.lost, "")), .closed(.lost("cut")),
         .connected(.init(isSessionPresent: true)),
       ]), to: MemorySink())
@@ -71,7 +72,7 @@ import Wire
   @Test(arguments: [("c", false), ("d", true)])
   func anotherSessionOwesNothing(name: String, isPresent: Bool) async throws {
     let recorder = try RecordingClient(
-      ToldClient.everySecond(Self.events(isSessionPresent: isPresent)), to: MemorySink(),
+      ScriptedClient.everySecond(Self.events(isSessionPresent: isPresent)), to: MemorySink(),
       url: "mqtt://h")
     _ = try await Self.run(on: recorder, as: ("c", name))
     try recorder.finish()

@@ -1,55 +1,21 @@
 import RepriseCore
 import Synchronization
+import TestSupport
 import Testing
 import Wire
 
-/// A server that plays what it is given, and notes what it is asked for.
-private final class PlayedClient: DataClient {
-  private struct State {
-    var now = SessionBuilder.time(0)
-    var events: [(seconds: Double, event: ClientEvent)]
-    var performed: [ClientAction.Kind] = []
-  }
-
-  private let state: Mutex<State>
-  let capabilities: Capabilities = [.messages, .push, .binary]
-
-  init(_ events: [(Double, ClientEvent)]) { state = Mutex(State(events: events)) }
-
-  var now: Timestamp { state.withLock { $0.now } }
-  var performed: [ClientAction.Kind] { state.withLock { $0.performed } }
-
-  func perform(_ action: ClientAction) async throws {
-    state.withLock { state in
-      state.performed.append(action.kind)
+extension ScriptedClient {
+  /// A server that plays what it is given at its seconds, and takes a connection and what is subscribed to.
+  fileprivate static func playing(_ events: [(Double, ClientEvent)]) -> ScriptedClient {
+    playing(events, [.messages, .push, .binary]) { action, _ in
       switch action.kind {
-      case .connect: state.events.insert((0, .connected(.init())), at: 0)
-      case .subscribe(let wanted):
-        state.events.insert((0, .subscribed(action.id, wanted.map(\.qos))), at: 0)
-      case .disconnect:
-        // What is on its way comes first.
-        let end = state.events.firstIndex { SessionBuilder.time($0.seconds) > state.now }
-        state.events.insert((0, .closed(.byUser)), at: end ?? state.events.count)
-      default: break
+      case .connect: [.connected(.init())]
+      case .subscribe(let wanted): [.subscribed(action.id, wanted.map(\.qos))]
+      case .disconnect: [.closed(.byUser)]
+      default: []
       }
     }
   }
-
-  func next(before deadline: Timestamp?) async throws -> ClientEvent {
-    try Task.checkCancellation()
-    return state.withLock { state in
-      let time = state.events.first.map { max(state.now, SessionBuilder.time($0.seconds)) }
-      guard let time, time <= deadline ?? time else {
-        guard let deadline else { return .ended }
-        state.now = max(state.now, deadline)
-        return .deadline
-      }
-      state.now = time
-      return state.events.removeFirst().event
-    }
-  }
-
-  func wake() {}
 }
 
 @Suite struct RecorderTests {
@@ -58,10 +24,10 @@ private final class PlayedClient: DataClient {
   }
 
   private static func recorder(
-    _ client: PlayedClient, _ recording: RecordingClient<PlayedClient, MemorySink>,
+    _ client: ScriptedClient, _ recording: RecordingClient<ScriptedClient, MemorySink>,
     duration: Duration? = nil, count: Int? = nil,
     tell: @escaping @Sendable (RecorderNotice) throws -> Void = { _ in }
-  ) -> Recorder<PlayedClient, MemorySink> {
+  ) -> Recorder<ScriptedClient, MemorySink> {
     Recorder(
       client, recording: recording,
       plan: RecorderPlan(
@@ -71,7 +37,7 @@ private final class PlayedClient: DataClient {
 
   /// The payloads of a recording, and how it ends.
   private static func contents(
-    _ recording: RecordingClient<PlayedClient, MemorySink>
+    _ recording: RecordingClient<ScriptedClient, MemorySink>
   ) throws -> (payloads: [String], end: String) {
     let events = try recording.sink.events()
     let payloads = events.compactMap { event in
@@ -84,18 +50,18 @@ private final class PlayedClient: DataClient {
   }
 
   @Test func recordsAsManyMessagesAsAreWanted() async throws {
-    let client = PlayedClient((1...9).map { (1, Self.message($0)) })
+    let client = ScriptedClient.playing((1...9).map { (1, Self.message($0)) })
     let recording = try RecordingClient(client, to: MemorySink())
     let recorder = Self.recorder(client, recording, count: 3)
     let end = try await recorder.run()
     #expect(end == .count)
     try await recorder.close(after: end)
     #expect(try Self.contents(recording) == (["1", "2", "3"], "DISCONNECT fin"))
-    #expect(client.performed.last == .disconnect)
+    #expect(client.performed.last?.kind == .disconnect)
   }
 
   @Test func recordsForATimeAndOverALoss() async throws {
-    let client = PlayedClient([
+    let client = ScriptedClient.playing([
       (1, Self.message(1)), (2, .closed(.lost("x"))), (5, Self.message(2)), (61, Self.message(3)),
     ])
     let recording = try RecordingClient(client, to: MemorySink())
@@ -117,7 +83,8 @@ private final class PlayedClient: DataClient {
   }
 
   @Test func recordsWhatHasComeWhenItIsCancelled() async throws {
-    let client = PlayedClient((1...9).map { (1, Self.message($0)) } + [(2, Self.message(10))])
+    let client = ScriptedClient.playing(
+      (1...9).map { (1, Self.message($0)) } + [(2, Self.message(10))])
     let recording = try RecordingClient(client, to: MemorySink())
     let recorder = Self.recorder(client, recording) { notice in
       if case .subscribed = notice { withUnsafeCurrentTask { $0?.cancel() } }
@@ -136,7 +103,7 @@ private final class PlayedClient: DataClient {
   }
 
   @Test func endsWhenTheRecordingIsFull() async throws {
-    let client = PlayedClient((1...99).map { (1, Self.message($0)) })
+    let client = ScriptedClient.playing((1...99).map { (1, Self.message($0)) })
     let recording = try RecordingClient(client, to: MemorySink(), limit: 4_096)
     let recorder = Self.recorder(client, recording)
     let end = try await recorder.run()
@@ -145,12 +112,12 @@ private final class PlayedClient: DataClient {
     let (payloads, how) = try Self.contents(recording)
     #expect(payloads.count > 5)
     #expect(how == "end-of-capture")
-    #expect(client.performed.last == .disconnect)
+    #expect(client.performed.last?.kind == .disconnect)
     #expect(recording.sink.bytes.count <= 4_096)
   }
 
   @Test func goesOnInItsOwnRecording() async throws {
-    let client = PlayedClient([
+    let client = ScriptedClient.playing([
       (1, Self.message(1)), (2, .closed(.lost("x"))), (5, Self.message(2)), (7, Self.message(3)),
     ])
     let recording = try RecordingClient(client, to: MemorySink())
@@ -171,7 +138,7 @@ private final class PlayedClient: DataClient {
   }
 
   @Test func endsWithWhatTellingThrows() async throws {
-    let client = PlayedClient([])
+    let client = ScriptedClient.playing([])
     let recording = try RecordingClient(client, to: MemorySink())
     let recorder = Self.recorder(client, recording) { _ in
       throw DataClientError(.transport, "nobody listens")

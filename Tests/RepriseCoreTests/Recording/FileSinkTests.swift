@@ -74,7 +74,7 @@ import Testing
   @Test func takesTheRecordingOfAClient() async throws {
     try await inFolder { path in
       let client = try RecordingClient(
-        ToldClient.everySecond([.connected(.init()), .closed(.byUser)]), toFile: path)
+        ScriptedClient.everySecond([.connected(.init()), .closed(.byUser)]), toFile: path)
       var user = Actor(client)
       try await user.connect()
       _ = try await client.next(before: nil)
@@ -82,7 +82,7 @@ import Testing
       _ = try await client.next(before: nil)
       try client.finish()
       let memory = try RecordingClient(
-        ToldClient.everySecond([.connected(.init()), .closed(.byUser)]), to: MemorySink())
+        ScriptedClient.everySecond([.connected(.init()), .closed(.byUser)]), to: MemorySink())
       user = Actor(memory)
       try await user.connect()
       _ = try await memory.next(before: nil)

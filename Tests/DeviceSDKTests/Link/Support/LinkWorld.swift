@@ -1,5 +1,6 @@
 import DeviceSDK
 import RepriseCore
+import TestSupport
 
 @testable import CloudSimulator
 
