@@ -327,6 +327,7 @@ extension Terms {
   /// - Parameters:
   ///   - message: The message.
   ///   - count: How many messages of the client were open on the connection when it ended.
+  /// - Returns: Whether it may.
   fileprivate func mayTake(_ message: LeftMessages.Message, behind count: Int) -> Bool {
     let qos: UInt32
     switch message.phase {
