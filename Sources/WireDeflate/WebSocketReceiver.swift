@@ -2,7 +2,7 @@ public import Wire
 
 /// What a receiver knows of the frames of one sender: the open message, its text, its compression.
 ///
-/// It takes frames as ``WebSocketFramer`` cuts them, unmasks and inflates them, and notes what breaks
+/// It takes frames as `WebSocketFramer` cuts them, unmasks and inflates them, and notes what breaks
 /// a rule beside the frames before. Faults stop nothing: the next frame is read as well as it can be.
 public struct WebSocketReceiver: ~Copyable {
   private let sender: WebSocketRole

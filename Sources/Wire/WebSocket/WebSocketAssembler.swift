@@ -30,7 +30,7 @@ public struct WebSocketAssembler: Sendable {
   }
 
   /// Takes the sender's next frame.
-  /// - Parameter frame: The frame, as ``WebSocketReceiver`` hands it out.
+  /// - Parameter frame: The frame, as `WebSocketReceiver` hands it out.
   /// - Returns: The message that the frame completes, if it completes one.
   public mutating func take(_ frame: borrowing WebSocketFrameView) -> Message? {
     guard frame.opcode.isDefined, !frame.opcode.isControl else { return nil }

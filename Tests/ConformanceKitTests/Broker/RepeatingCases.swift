@@ -52,6 +52,19 @@ extension SharedCase {
         }
       },
       SharedCase(
+        "another message with RETAIN and the identifier of one that is open",
+        [.repeatsComeWithSession: (0, 1, 1, [12]), .repeatsHaveDup: (0, 1, 0, [])]
+      ) {
+        $0.resume {
+          $0.left()
+        } then: {
+          $0.say(.client, "a", "1", qos: 1, id: 1, dup: true)
+          $0.acknowledge(.server, .puback, 1)
+          $0.say(.client, "a", "2", qos: 1, id: 2, retain: true)
+          $0.acknowledge(.server, .puback, 2)
+        }
+      },
+      SharedCase(
         "a message again without DUP in the resumed session", failed: [.repeatsHaveDup],
         [.repeatsComeWithSession: (0, 2, 0, []), .repeatsHaveDup: (1, 1, 0, [12])]
       ) {

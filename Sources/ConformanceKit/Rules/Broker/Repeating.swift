@@ -172,7 +172,9 @@ extension BrokerJudge {
         frame: resumption.moment.frame, connection: event.context.connection,
         role: "CONNACK that resumes the session"),
     ]
-    guard content != nil, content == message.content, !message.isDoubtful else {
+    guard content != nil, content == message.content, packet.retain == message.retain,
+      !message.isDoubtful
+    else {
       // Whether it is another message, or the one before was ended, is not known.
       return tally.leave(.repeatsComeWithSession, .ambiguousMessage, hearing)
     }

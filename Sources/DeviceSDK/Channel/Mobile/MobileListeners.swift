@@ -24,7 +24,7 @@ public enum MobileConnectState: String, Sendable, Hashable, CaseIterable {
 
 /// Why a call failed, by the names of the SDK for Android, which calls it `AError`.
 public struct MobileError: Error, Sendable, Hashable {
-  /// The class of the error, see ``ChannelError/Kind``.
+  /// The class of the error, see ``ChannelErrorKind``.
   public let code: Int
   /// What is wrong, for people.
   public let msg: String
