@@ -159,9 +159,10 @@ struct TransitWatch {
       if Int32(bitPattern: number &- end) < 0 {
         if time &- sent > Self.patience { isLate = true }
       } else {
-        if isEmpty, !isRepeated, time &- sent > Self.repeating { isLate = true }
-        isRepeated = false
         let isAll = Int32(bitPattern: number &- lastEnd) >= 0
+        // It may be for what was sent last alone, where others were left out.
+        if isEmpty, isAll, !isRepeated, time &- lastSent > Self.repeating { isLate = true }
+        isRepeated = false
         (end, sent) = (lastEnd, isAll ? Self.never : lastSent)
       }
     }

@@ -64,6 +64,16 @@ import Testing
     }
   }
 
+  /// An acknowledgement of what was just sent may be the first that was captured, whatever it acknowledges besides.
+  @Test(arguments: [(5_000 as Int64, false), (5_001, true)])
+  func takesAnAcknowledgementForThatOfTheLast(time: Int64, isLate: Bool) {
+    var watch = TransitWatch()
+    _ = watch.send(to: 10, at: 0)
+    _ = watch.send(to: 20, isEnd: true, at: 60_000_000_000)
+    let news = watch.hear(20, window: 9, isEmpty: true, at: 60_000_000_000 + time * 1_000_000)
+    #expect(news == isLate)
+  }
+
   /// A clock has a length of ticks that is in use; what is not looked at is a short pause, and a clock that goes back.
   @Test(
     arguments: [
