@@ -28,8 +28,8 @@ WORK = PACKAGE / ".build/mutation"
 # One copy has all mutants; the other one has those that a run tries, and builds in a part of the time.
 WHOLE, LEAN = WORK / "package", WORK / "lean"
 MUTATED = "Sources/ConformanceKit"
-TARGETS = ["CPcap", "CZlib", "CCrypto", "Wire", "WireDeflate", "RepriseCore", "Capture", "DeviceSDK", "CConformance", "ConformanceKit",
-           "TestSupport", "ConformanceKitTests"]
+TARGETS = ["CPcap", "CZlib", "CCrypto", "Wire", "WireDeflate", "RepriseCore", "Capture", "DeviceSDK", "CConformance",
+           "ConformanceKit", "TestSupport", "ConformanceKitTests"]
 # The tests by what they cost, those first that notice most for it: a mutant goes through them until one does. What
 # survives has met about 60 s of them. The tests of bytes of any kind and of the SDK take minutes, and are not asked;
 # neither are those of the tables of sessions, which see a part of what the tallies hold.
