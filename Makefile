@@ -18,7 +18,8 @@ help:
 	@echo "make build       the command, for release"
 	@echo "make install     what make build made, with man pages and completions, below PREFIX (/usr/local)"
 	@echo "make deb         a package of Debian in .build/deb, for machines without Swift"
-	@echo "make test        arrows between the targets, tests, a sample of mutants, the package, the example's tests, lint"
+	@echo "make test        arrows between the targets, tests, a sample of mutants, the command as make build makes it, the"
+	@echo "                 package, the example's tests, lint"
 	@echo "make example     builds the example app of Tests/Example and runs its tests"
 	@echo "make mutate      which of COUNT small mistakes in the rules of conformance the tests notice;"
 	@echo "                 SEED chooses others, FILE those of some files (Tests/Mutation/mutate.py)"
@@ -83,19 +84,24 @@ test: setup
 	.ci/tests .build/tests-documentation.log --skip-build --filter DocumentationTests
 	@echo "== Small mistakes in the rules of conformance, which the tests must notice"
 	python3 Tests/Mutation/mutate.py --lean --count 25 --seed 1
+	@$(MAKE) --no-print-directory build
+	@.ci/release
 	@.ci/package
 	@$(MAKE) --no-print-directory example
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory docs
 	@.ci/comparisons .build/tests.log
 
-# A package of its own, as a user's app is. It has the same folder of objects as this one, where the compiler finds those
+# Packages of their own, as a user's app is. The example has the same folder of objects as this one, where the compiler finds those
 # of its libraries up to date: on a busy machine of two cores that takes 22 s, and a folder of its own took 128 s. The
 # package manager keeps one plan of a build in a folder, though, and may take that of the other package for its own, and
 # build nothing: so the example's build asks for a plan of its own, which goes when it is done.
 plan := .build/debug.yaml
 # Programs of the tests are no products to those who depend on this package.
 example: setup
+	@echo "== The programs of the benchmarks, which see what is public alone"
+	@trap 'rm -f $(plan)' EXIT; rm -f $(plan); \
+	  swift build --package-path Tests/Benchmarks/programs --scratch-path .build --disable-build-manifest-caching
 	@echo "== The example, a package of its own"
 	@trap 'rm -f $(plan)' EXIT; set -x; swift build --product reprise; rm -f $(plan); \
 	  swift build --build-tests --package-path Tests/Example --scratch-path .build --disable-build-manifest-caching; \

@@ -5,6 +5,9 @@ internal import Wire
 struct ConnectionState {
   /// How long an answer or a close may take before its absence can be held against a peer.
   static let patience: Int64 = 30_000_000_000
+  /// How long a client at most lets a message wait that it acknowledges by itself, in nanoseconds: where one waited for
+  /// longer, its application may acknowledge by hand, behind work of any length.
+  static let promptness: Int64 = 1_000_000_000
   /// The most exchanges, and the most requests of a kind, that are kept at once.
   static let maximumOpen = 4_096
 
@@ -146,7 +149,9 @@ struct ConnectionState {
       if clocks.differ { return .undecided(.clocksDiffer) }
       // An end that is slow, and answers one after the other, may not have come to it yet.
       let slowest = longestWait(for: answerer)
-      let isBehind = last.nanoseconds(since: time) <= Self.patience + slowest + slowest
+      let isBehind =
+        slowest > Self.promptness && answerer == .client
+        || last.nanoseconds(since: time) <= Self.patience + slowest + slowest
       return isBehind ? .undecided(.answeredLate) : .violation
     }
     if close.first == answerer { return .undecided(.answererClosed) }

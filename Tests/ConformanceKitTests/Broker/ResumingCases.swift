@@ -5,7 +5,7 @@ import Wire
 
 extension SharedCase {
   /// Sessions that outlive their connections, and clients that connect again.
-  static let resuming: [SharedCase] = presence + repeating + takingOver
+  static let resuming: [SharedCase] = presence + repeating + limitedRepeats + takingOver
 
   private static let presence: [SharedCase] = [
     SharedCase(

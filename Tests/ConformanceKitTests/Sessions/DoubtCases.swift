@@ -106,6 +106,12 @@ extension SessionCase {
       $0.acknowledge(.client, .puback, 1)
       $0.finish()
     },
+    .passes("4.5.0-2", "a client that works for more than a second on each") {
+      $0.work(seconds: 1)
+    },
+    .fails("4.5.0-2", "a client that takes a second at most for each") {
+      $0.work(seconds: 0.999)
+    },
     .isOpen("3.8.4-1", "a SUBACK whose identifier is cut off", saying: "bytes of the server") {
       $0.start()
       $0.subscribe(1, "a")
@@ -150,6 +156,19 @@ extension Script {
     ping()
     pong()
     finish()
+  }
+
+  /// A client acknowledges a message a millisecond behind some time, and the next one not in a minute.
+  fileprivate mutating func work(seconds: Double) {
+    start()
+    publish(.server, "a", qos: 1, id: 1)
+    wait(seconds)
+    acknowledge(.client, .puback, 1)
+    publish(.server, "a", qos: 1, id: 2)
+    wait(60)
+    ping()
+    pong()
+    close(.server)
   }
 
   /// A minute in which the server answers all but PINGREQs.

@@ -141,6 +141,16 @@ struct ClientSessions {
     places[client] = Int32(truncatingIfNeeded: entries.count)
     entries.append(entry)
   }
+
+  /// Forgets what a client left open: it asked for a new session, for which it drops its part of the old one, and was
+  /// refused, by which the server's part is what it was (section 3.1.2.4; 5.0: 3.1.2.4 and 4.1).
+  mutating func dropOpen(of client: UInt64) {
+    guard let place = place(of: client), var rest = entries[place].end?.rest?.value else { return }
+    reserved -= rest.reserved
+    rest.left.fromClient = []
+    reserved += rest.reserved
+    entries[place].end?.rest = Boxed(rest)
+  }
 }
 
 /// The last connections on which clients asked for their sessions, whatever the version, the address and the user.

@@ -76,6 +76,9 @@ struct Exchanges {
     return hasGrown
   }
 
+  /// Whether any message waits for an answer.
+  var hasOpen: Bool { open.count > 0 }
+
   /// Notes an answer to a message that was not captured.
   mutating func noteUnknownWait() { longestWait.note(.max) }
 

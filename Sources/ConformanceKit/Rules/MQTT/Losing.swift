@@ -8,6 +8,8 @@ extension ConnectionState {
   mutating func loseExchanges(of peer: Peer) {
     exchanges.fromClient.lose(peer)
     exchanges.fromServer.lose(peer)
+    // An answer may be among them that came late.
+    if peer == .client, exchanges.fromServer.hasOpen { exchanges.fromServer.noteUnknownWait() }
   }
 
   /// Notes that the answer to a message of a sender may have come unseen.

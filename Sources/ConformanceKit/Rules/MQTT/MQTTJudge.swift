@@ -280,6 +280,9 @@ struct MQTTJudge {
       state.serverAccepts(packet, event, hearing, &tally)
       if packet.reasonCode ?? 0 != 0 {
         broker.lastConnects.takeBack(state.identity, on: event.context.connection)
+        if state.opening.connect?.cleanStart == true {
+          broker.sessions.dropOpen(of: state.identity.client)
+        }
       }
       if isFirst, packet.reasonCode == 0 {
         if let name = packet.assignedClientID { broker.assign(name, event.context) }
