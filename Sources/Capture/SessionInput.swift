@@ -161,7 +161,7 @@ public enum SessionInput {
     let pipe = EventPipe()
     let thread = try WorkerThread { pipe.end(Result { try readCapture(path, options, pipe) }) }
     defer { thread.join() }
-    return try pipe.drain { try consumer.consume($0) }
+    return try pipe.drain(into: &consumer)
   }
 
   private static func readCapture(

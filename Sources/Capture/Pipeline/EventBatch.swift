@@ -110,23 +110,31 @@ struct EventBatch: Sendable {
 
   // MARK: Reading
 
+  /// How many events ahead a consumer hears of a connection: in the time of so many its memory is read.
+  private static let ahead = 3
+
   /// Hands the events on, in the order in which they were added.
-  func forEach(_ use: (borrowing EventView) throws -> Void) rethrows {
+  /// - Parameter consumer: What takes them.
+  /// - Throws: What the consumer throws.
+  func handOn(to consumer: inout some EventConsumer) throws {
     let bytes = bytes.span.bytes
-    for entry in entries {
+    for (index, entry) in entries.enumerated() {
+      if index + Self.ahead < entries.count {
+        consumer.expect(connection: entries[index + Self.ahead].context.connection)
+      }
       switch entry.content {
       case .packet(let number, let start, let count):
         let packet = MQTTPacketView(
           bytes.extracting(start..<(start + count)), packets[number])
-        try use(EventView(entry.context, .mqtt(packet)))
+        try consumer.consume(EventView(entry.context, .mqtt(packet)))
       case .frame(let number):
         let frame = frames[number]
         let view = WebSocketFrameView(
           frame.header, payload: bytes.extracting(frame.payload),
           inflated: bytes.extracting(frame.inflated), compression: frame.compression,
           cargo: frame.cargo, faults: frame.faults)
-        try use(EventView(entry.context, .webSocket(view)))
-      case .other(let number): try others[number].withView(use)
+        try consumer.consume(EventView(entry.context, .webSocket(view)))
+      case .other(let number): try others[number].withView { try consumer.consume($0) }
       }
     }
   }

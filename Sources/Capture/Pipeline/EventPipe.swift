@@ -61,10 +61,10 @@ final class EventPipe: Sendable {
   // MARK: The thread that takes the events
 
   /// Hands all events on as they come.
-  /// - Parameter use: What takes them; when it throws, reading is over.
+  /// - Parameter consumer: What takes them; when it throws, reading is over.
   /// - Returns: What was read.
-  /// - Throws: What `use` throws, or else what reading ended with.
-  func drain(_ use: (borrowing EventView) throws -> Void) throws -> InputSummary {
+  /// - Throws: What the consumer throws, or else what reading ended with.
+  func drain(into consumer: inout some EventConsumer) throws -> InputSummary {
     var failure: (any Error)?
     while true {
       filled.wait()
@@ -75,7 +75,7 @@ final class EventPipe: Sendable {
         return try outcome.get()
       }
       if failure == nil {
-        do { try batch.forEach(use) } catch {
+        do { try batch.handOn(to: &consumer) } catch {
           failure = error
           state.withLock { $0.isStopped = true }
         }

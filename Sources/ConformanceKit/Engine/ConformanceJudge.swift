@@ -91,6 +91,10 @@ public struct ConformanceJudge: EventConsumer {
     if table.reserved > table.limit { makeRoom(event.context) }
   }
 
+  /// Has at hand what is known of a connection, of which one of the next events is.
+  /// - Parameter connection: Its number; it need not be known, and the event need not come.
+  public func expect(connection: Int) { table.prefetch(connection) }
+
   /// Takes for possible that any client had another connection at any time, and that messages had other publishers.
   mutating func doubtConnections(_ reason: UndecidedReason) {
     guard !isSelection else { return }

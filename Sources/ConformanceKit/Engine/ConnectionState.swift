@@ -74,11 +74,14 @@ struct ConnectionState {
 
   /// Whether the client's session began with this connection: true, false, or not known.
   var isNewSession: Bool? {
-    if opening.connect?.cleanStart == true { return true }
-    guard opening.connect != nil, let connack = opening.connack, connack.code == 0 else {
-      return nil
+    // Where this is inlined, the whole state is copied for it.
+    @inline(never) get {
+      if opening.connect?.cleanStart == true { return true }
+      guard opening.connect != nil, let connack = opening.connack, connack.code == 0 else {
+        return nil
+      }
+      return !connack.sessionPresent
     }
-    return !connack.sessionPresent
   }
 
   /// Whether the client asked for a session that it had, and the server said that there is none: what the server sends

@@ -28,10 +28,15 @@ struct ConnectionTable {
   @inline(__always)
   mutating func place(of connection: Int) -> Int {
     let place = Int(hints[connection & Self.lowBits])
+    // All of it is at hand already where one was told of it some events ago.
     states.prefetch(place)
     if place < states.count, states[place].number == connection { return place }
     return findPlace(of: connection)
   }
+
+  /// Has the state of a connection at hand that is looked at soon; there need be none.
+  @inline(__always)
+  func prefetch(_ connection: Int) { states.prefetch(Int(hints[connection & Self.lowBits])) }
 
   /// Tells whether a connection has a state.
   func knows(_ connection: Int) -> Bool { places[connection] != nil }

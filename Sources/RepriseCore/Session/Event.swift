@@ -115,4 +115,14 @@ public protocol EventConsumer {
   /// Takes the next event; its bytes are borrowed and gone when the call returns.
   /// - Throws: What makes it pointless to go on, such as a full disk.
   mutating func consume(_ event: borrowing EventView) throws
+
+  /// Has at hand what it knows of a connection which one of the next events is of, where that makes it faster.
+  ///
+  /// Nobody has to tell it, and the event need not come.
+  mutating func expect(connection: Int)
+}
+
+extension EventConsumer {
+  /// Does nothing.
+  public mutating func expect(connection: Int) {}
 }

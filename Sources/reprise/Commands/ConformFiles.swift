@@ -141,4 +141,5 @@ private struct Judging: EventConsumer {
   var judge: ConformanceJudge
 
   mutating func consume(_ event: borrowing EventView) { judge.consume(event) }
+  mutating func expect(connection: Int) { judge.expect(connection: connection) }
 }

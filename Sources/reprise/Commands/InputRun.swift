@@ -207,6 +207,8 @@ private struct WatchedConsumer<Base: EventConsumer>: EventConsumer {
     if count & 0xFF == 0 { progress.add(events: 0x100) }
     try base.consume(event)
   }
+
+  mutating func expect(connection: Int) { base.expect(connection: connection) }
 }
 
 extension InputOptions {

@@ -242,11 +242,9 @@ struct BrokerJudge {
     return resumption.left.fromClient.contains { $0.id == id && $0.content == content }
   }
 
-  /// Takes note that the server has a message.
-  mutating func takeIn(
-    _ content: ContentHash, at time: Timestamp, _ state: borrowing ConnectionState
-  ) {
-    ledger.change(Self.key(content, at: state.identity.endpoint)) {
+  /// Takes note that a server has a message.
+  mutating func takeIn(_ content: ContentHash, at time: Timestamp, by endpoint: UInt64) {
+    ledger.change(Self.key(content, at: endpoint)) {
       $0.taken = max(time, $0.taken ?? time)
     }
   }

@@ -125,7 +125,7 @@ extension BrokerJudge {
     _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard let kept = retained[topic] else {
-      keepWill(packet, name, topic, content, delivery, event, state)
+      keepWill(packet, name, topic, content, delivery, event, state.identity.user)
       return
     }
     let isWatcher = kept.watcher == event.context.connection
@@ -142,7 +142,8 @@ extension BrokerJudge {
       else { return }
       judgeStored(kept, topic, delivery, event, state.identity.user, hearing, &tally)
     } else if !packet.dup {
-      watch(packet, kept, name, topic, content, delivery, event, state, hearing, &tally)
+      watch(
+        packet, kept, name, topic, content, delivery, event, state.identity.user, hearing, &tally)
     }
   }
 
@@ -160,10 +161,9 @@ extension BrokerJudge {
   private mutating func watch(
     _ packet: borrowing MQTTPacketView, _ kept: RetainedTopics.Kept, _ name: RawSpan,
     _ topic: UInt64, _ content: ContentHash, _ delivery: borrowing Delivery,
-    _ event: borrowing EventView,
-    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+    _ event: borrowing EventView, _ user: UInt64, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    let (connection, user) = (event.context.connection, state.identity.user)
+    let connection = event.context.connection
     if delivery.key == kept.key {
       guard let source = source(of: delivery), source.retain, isEstablished(delivery, source),
         !delivery.matching.isShared, retained.watch(connection, event.context.frame)
@@ -178,7 +178,7 @@ extension BrokerJudge {
       return
     }
     countCleared(kept, delivery, hearing, &tally)
-    let isKept = keepWill(packet, name, topic, content, delivery, event, state)
+    let isKept = keepWill(packet, name, topic, content, delivery, event, user)
     guard connection == kept.watcher, !isKept else { return }
     let isPlain =
       publication(of: delivery).map {
@@ -204,13 +204,13 @@ extension BrokerJudge {
   @discardableResult
   private mutating func keepWill(
     _ packet: borrowing MQTTPacketView, _ name: RawSpan, _ topic: UInt64, _ content: ContentHash,
-    _ delivery: borrowing Delivery, _ event: borrowing EventView, _ state: borrowing ConnectionState
+    _ delivery: borrowing Delivery, _ event: borrowing EventView, _ user: UInt64
   ) -> Bool {
     guard let publication = publication(of: delivery), publication.isWill, publication.retain,
       publication.count == 1, !packet.retain, !packet.dup,
       let will = wills[content.value], will.holders == 1
     else { return false }
-    let (connection, user) = (event.context.connection, state.identity.user)
+    let connection = event.context.connection
     let alive = Timestamp(nanoseconds: will.due?.alive ?? .max)
     let canWatch =
       will.due != nil && isEstablished(delivery, at: alive) && !delivery.matching.isShared

@@ -126,6 +126,9 @@ extension BrokerJudge {
 
   /// Judges a message that the server sends again in a session that it has called new: it had kept the old one, and what is
   /// open is part of it (section 4.1).
+  ///
+  /// Not inlined: where it is, the whole state of the connection is copied for it.
+  @inline(never)
   func judgeDenied(
     _ packet: borrowing MQTTPacketView, _ content: ContentHash?, _ event: borrowing EventView,
     _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally

@@ -251,13 +251,14 @@ struct MQTTJudge {
       state.publishes(packet, content, event, hearing, &tally)
     case .puback, .pubrec, .pubcomp:
       let isRefusal = packet.reasonCode.map { $0 >= 0x80 } ?? false
-      if isRefusal || broker.hasExpiries || broker.hasOwnMessages,
-        let content = packet.packetID.flatMap({ state.exchanges.fromClient[$0]?.content })
+      if isRefusal || broker.hasExpiries || broker.hasOwnMessages, let id = packet.packetID,
+        let content = state.exchanges.fromClient[id]?.content
       {
         if isRefusal {
           broker.refuse(content, state, &tally)
         } else {
-          broker.takeIn(content, at: event.context.time, state)
+          broker.takeIn(
+            content, at: event.context.time, by: state.identity.endpoint)
         }
       }
       let isNew = state.isFromStart && state.isNewSession == true
