@@ -129,6 +129,15 @@ extension SharedCase {
   ]
 
   private static let strayReleases: [SharedCase] = [
+    SharedCase(
+      "a server's PUBREL to a PUBREC of no message, while another one is open",
+      [.acknowledgementsKeepIdentifiers: (0, 1, 2, [6, 8])]
+    ) { $0.receiveNothing(released: 9) },
+    SharedCase(
+      "a server's PUBREL of another identifier than that of a PUBREC of no message",
+      failed: [.acknowledgementsKeepIdentifiers],
+      [.acknowledgementsKeepIdentifiers: (1, 1, 1, [8])]
+    ) { $0.receiveNothing(released: 10) },
     // In 3.1.1 the clause does not speak of PUBCOMP.
     SharedCase(
       "a PUBREL of no message, and its PUBCOMP", in: [.v3_1_1],
@@ -196,6 +205,18 @@ extension SharedCase {
 }
 
 extension Script {
+  /// A client sends the PUBREC of no message in front of a message, and the server a PUBREL behind it.
+  fileprivate mutating func receiveNothing(released id: UInt16) {
+    join("c")
+    ask(1, "a")
+    acknowledge(.client, .pubrec, 9)
+    say(.server, "a", "1", qos: 1, id: 3)
+    acknowledge(.server, .pubrel, id)
+    acknowledge(.client, .puback, 3)
+    answerPing()
+    finish()
+  }
+
   /// A message of QoS 2 with a PUBREL of another identifier.
   fileprivate mutating func releaseAnother() {
     join("c")

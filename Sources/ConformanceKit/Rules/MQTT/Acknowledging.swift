@@ -171,7 +171,7 @@ extension ConnectionState {
         exchanges.fromClient.noteUnknownWait()
       }
     }
-    defer { if packet.type == .pubrel { noteRelease(id, by: sender) } }
+    defer { if packet.type == .pubrel || packet.type == .pubrec { noteStep(id, publisher) } }
     if let doubt = doubtOfStray(packet, id, from: publisher) {
       return tally.leave(rule, doubt, hearing)
     }
@@ -187,9 +187,10 @@ extension ConnectionState {
     }
   }
 
-  /// Notes a PUBREL, to which a PUBCOMP may come whether there was a message or not.
-  private mutating func noteRelease(_ id: UInt16, by sender: Peer) {
-    if sender == .client {
+  /// Notes a PUBREC or PUBREL, to which a PUBREL or PUBCOMP has to come whether there was a message or not (5.0: with
+  /// reason code 0x92; sections 3.6.2.1 and 4.3.3).
+  private mutating func noteStep(_ id: UInt16, _ publisher: Peer) {
+    if publisher == .client {
       exchanges.fromClient.note(use: id)
     } else {
       exchanges.fromServer.note(use: id)
