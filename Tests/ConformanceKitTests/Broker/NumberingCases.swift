@@ -147,6 +147,30 @@ extension SharedCase {
       $0.part()
     },
     SharedCase(
+      "no number for the one filter that matches", in: [.v5_0],
+      failed: [.mergedCopyHasAllNumbers],
+      [.mergedCopyHasAllNumbers: (1, 1, 0, [10]), .overlapsAreNumbered: (0, 0, 0, [])]
+    ) { $0.oneFilter(answeredBy: []) },
+    SharedCase(
+      "its number for the one filter that matches", in: [.v5_0],
+      [.mergedCopyHasAllNumbers: (0, 2, 0, [])]
+    ) { $0.oneFilter(answeredBy: [1]) },
+    SharedCase(
+      "no number for the one filter that matches, by a server that takes none", in: [.v5_0],
+      [.mergedCopyHasAllNumbers: (0, 1, 1, [10])]
+    ) { $0.oneFilter([.number(.subscriptionIdentifierAvailable, 0)], answeredBy: []) },
+    SharedCase(
+      "no number for a filter that had none at first", in: [.v5_0],
+      [.mergedCopyHasAllNumbers: (0, 0, 0, [])]
+    ) { $0.oneFilter(isFirstPlain: true, answeredBy: []) },
+    SharedCase(
+      "no numbers for two filters, by a server that takes none", in: [.v5_0],
+      [.overlapsAreNumbered: (0, 1, 1, [12])]
+    ) {
+      $0.oneFilter(
+        [.number(.subscriptionIdentifierAvailable, 0)], besides: "+", answeredBy: [])
+    },
+    SharedCase(
       "one number for each of three copies", in: [.v5_0],
       [
         .mergedCopyHasAllNumbers: (0, 0, 0, []), .overlapsAreNumbered: (0, 3, 0, []),
@@ -184,6 +208,28 @@ extension Script {
       $0.join("p")
       $0.say(.client, "a", "1")
     }
+  }
+
+  /// A client with a filter that has a number, perhaps since it was asked for again, a message for it, and another
+  /// one that comes with the number.
+  fileprivate mutating func oneFilter(
+    _ abilities: [MQTTProperty] = [], isFirstPlain: Bool = false, besides other: String? = nil,
+    answeredBy numbers: [Int]
+  ) {
+    open()
+    client(.connect(.init(clientID: "s", keepAlive: 0)))
+    server(.connack(.init(properties: abilities)))
+    if isFirstPlain { ask(9, "a") }
+    number(1, "a")
+    if let other { number(2, other) }
+    on(2) {
+      $0.join("p")
+      $0.say(.client, "a", "1")
+    }
+    say(.server, "a", "1", numbers.map { .number(.subscriptionIdentifier, $0) })
+    on(2) { $0.say(.client, "a", "2") }
+    say(.server, "a", "2", SharedCase.numbers(1))
+    part()
   }
 
   /// A client with two filters that have numbers, which comes back to its session.

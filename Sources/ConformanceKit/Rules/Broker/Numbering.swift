@@ -30,6 +30,9 @@ extension BrokerJudge {
         .overlapsAreNumbered, state.isContinued ? .connectionsUnseen : state.doubtOfSubscriptions,
         hearing)
     }
+    guard !state.deniesNumbers else {
+      return tally.leave(.overlapsAreNumbered, .otherAtFault, hearing)
+    }
     state.ownRare.suspicions.add(
       .overlapsAreNumbered, event, hearing, &tally,
       FindingText(
@@ -93,7 +96,7 @@ extension BrokerJudge {
         actual: "\(strange)", evidence: delivery.matching.evidence))
   }
 
-  /// Judges one copy for several filters, which must have the numbers of all of them.
+  /// Judges one copy, which must have the numbers of all filters that match.
   mutating func judgeMerged(
     _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
     _ event: borrowing EventView,
@@ -104,23 +107,35 @@ extension BrokerJudge {
     // A copy for some of the filters may stand beside one for the others.
     pending.takeBack(
       .mergedCopyHasAllNumbers, on: event.context.connection, key: delivery.key, hearing)
+    let isOfOne = delivery.matching.count == 1 && delivery.matching.areNumbered
     // One alone may be that of one of several copies, and a filter that is No Local matches none of the client's own.
-    guard numbers.count > 1, source.isSingle, isEstablished(delivery, source),
+    guard numbers.count > 1 || isOfOne, source.isSingle, isEstablished(delivery, source),
       !delivery.matching.isShared, delivery.matching.areKept, !delivery.matching.isPartlyDeaf
     else { return }
     let missing = delivery.matching.numbers.filter { !numbers.contains($0) }
     guard !missing.isEmpty else { return tally.satisfy(.mergedCopyHasAllNumbers, hearing) }
-    guard !state.isContinued else {
-      return tally.leave(.mergedCopyHasAllNumbers, .connectionsUnseen, hearing)
-    }
+    let doubt: UndecidedReason? =
+      state.isContinued ? .connectionsUnseen : state.deniesNumbers ? .otherAtFault : nil
+    if let doubt { return tally.leave(.mergedCopyHasAllNumbers, doubt, hearing) }
     add(
       .mergedCopyHasAllNumbers, delivery, event, hearing, isTakenBack: true, &tally,
       FindingText(
-        "the server sent one copy of the message of frame \(source.first.frame) for several filters "
-          + "without the Subscription Identifiers of all of them",
-        expected: "\(delivery.matching.numbers)", actual: "\(numbers)",
+        "the server sent "
+          + (isOfOne ? "" : "one copy of ")
+          + "the message of frame \(source.first.frame) "
+          + (isOfOne
+            ? "without the Subscription Identifier of the one filter that matches"
+            : "for several filters without the Subscription Identifiers of all of them"),
+        expected: "\(delivery.matching.numbers)",
+        actual: numbers.isEmpty ? "none" : "\(numbers)",
         evidence: source.evidence + delivery.matching.evidence))
   }
+}
+
+extension ConnectionState {
+  /// Whether the server has said that it takes no Subscription Identifiers, or may have: one who gives it some all the
+  /// same need get none (section 3.2.2.3.12).
+  fileprivate var deniesNumbers: Bool { terms?.value.identifiersAvailable != 1 }
 }
 
 extension MQTTPacketView {
