@@ -1,4 +1,4 @@
-internal import RepriseCore
+package import RepriseCore
 
 /// What became of a case by which a subject was driven, with one row of its values and in one version.
 package struct CaseRecord: Sendable, Hashable {
@@ -88,9 +88,16 @@ package struct CaseRecord: Sendable, Hashable {
   func keeps(_ clause: String) -> Bool { keptEverywhere.contains(clause) }
 
   /// Compares what came of it with what came of the same case when nothing was cut.
-  /// - Parameter whole: The record of that.
-  package mutating func compare(with whole: CaseRecord) {
-    guard whole.failed != failed || whole.kept != kept || whole.outcome != outcome else { return }
+  /// - Parameters:
+  ///   - whole: The record of that.
+  ///   - subject: Whose conduct is judged. A server answers what it is asked, and has to do so however that is cut; what
+  ///     a client does besides, and when, is its own affair, so that of it only another violation counts.
+  package mutating func compare(with whole: CaseRecord, of subject: Peer) {
+    let isOther =
+      subject == .client
+      ? whole.failed != failed
+      : whole.failed != failed || whole.kept != kept || whole.outcome != outcome
+    guard isOther else { return }
     func names(_ clauses: [String]) -> String {
       clauses.isEmpty ? "nothing" : clauses.joined(separator: ", ")
     }

@@ -6,6 +6,7 @@ import RepriseCore
 /// Judges the recordings of cases to one report on the conduct of their subject.
 struct CaseJudge {
   private let fresh: ConformanceJudge
+  private let subject: Peer
   private var joiner: ReportJoiner
   private(set) var records: [CaseRecord] = []
   /// The records of cases that were run and whose bytes were not cut, by their names.
@@ -17,6 +18,7 @@ struct CaseJudge {
   init(_ options: ConformanceOptions) throws {
     var options = options
     options.hasOwnMessages = true
+    subject = options.subject ?? .server
     fresh = try ConformanceJudge(catalogue: .bundled(), options: options)
     joiner = ReportJoiner(options, toolVersion: Reprise.version)
     // The clauses are in the report also where nothing is judged.
@@ -64,7 +66,7 @@ struct CaseJudge {
     case .stopped(let why): record.note(why)
     }
     if plan.cut != nil, !result.isHeldUp, let before = whole[plan.wholeName] {
-      record.compare(with: before)
+      record.compare(with: before, of: subject)
     }
     joiner.add(report.naming(record))
   }

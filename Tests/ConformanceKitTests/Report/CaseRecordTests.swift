@@ -57,6 +57,29 @@ struct CaseRecordTests {
     #expect(praising.0.reason == nil)
   }
 
+  @Test("Of what came of cut bytes, what a client does besides is its own affair, and what it violates is not")
+  func cut() throws {
+    func outcome(_ cut: CaseRecord, than whole: CaseRecord, of subject: Peer)
+      -> CaseRecord.Outcome
+    {
+      var cut = cut
+      cut.compare(with: whole, of: subject)
+      return cut.outcome
+    }
+    let kept = try record(as: "mqtt-3.1.1")
+    let untouched = try record(as: "mqtt-5.0")
+    var violating = kept
+    violating.failed = ["MQTT-3.3.1-4"]
+    for subject in Peer.allCases {
+      #expect(outcome(kept, than: kept, of: subject) == .judged)
+      #expect(outcome(violating, than: kept, of: subject) == .changed)
+      #expect(outcome(kept, than: violating, of: subject) == .changed)
+    }
+    #expect(outcome(untouched, than: kept, of: .server) == .changed)
+    #expect(outcome(untouched, than: kept, of: .client) == .inconclusive)
+    #expect(outcome(kept, than: untouched, of: .client) == .judged)
+  }
+
   @Test("That a clause of another version was judged says nothing of the case")
   func otherVersion() throws {
     let other = try record(as: "mqtt-5.0")
