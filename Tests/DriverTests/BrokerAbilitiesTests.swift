@@ -44,14 +44,9 @@ struct BrokerAbilitiesTests {
   private static func abilities(
     _ properties: [MQTTProperty]
   ) throws -> (there: Set<String>, reasons: [String: String]) {
-    let packet = MQTTPacket(.connack(.init(properties: properties)), version: .v5_0)
-    let bytes = try packet.encoded()
-    guard case .header(let header) = MQTTFixedHeader.read(bytes.span.bytes) else {
-      throw MQTTEncodingError.packetTooLarge(bytes: bytes.count)
-    }
-    let view = MQTTPacketView(bytes.span.bytes, header: header, version: .v5_0)
     var abilities = BrokerAbilities()
-    try abilities.take(.v5_0, .connack(HeardPacket(view)), in: "abilities.v5")
+    let answer = try answer(.init(properties: properties), .v5_0)
+    try abilities.take(.v5_0, answer, in: "abilities.v5")
     var there: Set<String> = []
     var reasons: [String: String] = [:]
     for ability in CaseKind.broker.abilities.map(\.rawValue) {
@@ -68,6 +63,49 @@ struct BrokerAbilitiesTests {
       }
     }
     return (there, reasons)
+  }
+
+  /// A CONNACK, as it is heard.
+  private static func answer(_ connack: MQTTPacket.Connack, _ version: MQTTVersion) throws
+    -> FirstAnswer
+  {
+    let bytes = try MQTTPacket(.connack(connack), version: version).encoded()
+    guard case .header(let header) = MQTTFixedHeader.read(bytes.span.bytes) else {
+      throw MQTTEncodingError.packetTooLarge(bytes: bytes.count)
+    }
+    return .connack(
+      HeardPacket(MQTTPacketView(bytes.span.bytes, header: header, version: version)))
+  }
+
+  @Test(
+    "A broker that is busy is driven later, and not taken for one that lacks a version",
+    arguments: [
+      (3, MQTTVersion.v3_1_1), (0x88, .v5_0), (0x89, .v5_0), (0x97, .v5_0), (0x9F, .v5_0),
+    ] as [(UInt8, MQTTVersion)])
+  func busy(_ code: UInt8, _ version: MQTTVersion) throws {
+    var abilities = BrokerAbilities()
+    let answer = try Self.answer(.init(code: code), version)
+    let error = try #require(throws: DriverError.self) {
+      try abilities.take(version, answer, in: "abilities")
+    }
+    #expect(error.code == .refused)
+    #expect(
+      error.message
+        == "the broker takes nobody now (CONNACK code \(code) to MQTT \(version.number)); try again when it "
+        + "does, or leave that version out by --spec")
+    #expect(abilities.missingVersions == [:])
+  }
+
+  @Test(
+    "A broker that refuses a version is not driven in it",
+    arguments: [(1, .v3_1_1), (0x84, .v5_0), (0x9C, .v5_0)] as [(UInt8, MQTTVersion)])
+  func lacksVersion(_ code: UInt8, _ version: MQTTVersion) throws {
+    var abilities = BrokerAbilities()
+    try abilities.take(version, Self.answer(.init(code: code), version), in: "abilities")
+    #expect(
+      abilities.missingVersions == [
+        version: "the broker refuses MQTT \(version.number) by CONNACK code \(code), see abilities"
+      ])
   }
 
   @Test("A broker without limits is asked for nothing that is beyond one")

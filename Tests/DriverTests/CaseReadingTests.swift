@@ -94,6 +94,26 @@ struct CaseReadingTests {
       ])
   }
 
+  @Test("A value of a row may name the topics of the run, in front, behind and alone")
+  func rowsNameOthers() throws {
+    let text = Self.whole(
+      #","versions":["3.1.1"],"rows":{"topic":["{t}","\u00e9{t}/{version}","{x*3}"]}"#,
+      steps: #"[{"client":"a","do":"publish","topic":"{topic}/{row}","qos":0,"payload":""}]"#)
+    let one = try #require(try CaseLibrary.read(Array(text.utf8), .broker, "f").first)
+    let shown = try CasePlan.plans(of: one, in: [.v3_1_1]).map { try $0.preview() }
+    let topics = ["reprise/RUN/x-v311-1", "\u{e9}reprise/RUN/x-v311-2/3.1.1", "xxx"]
+    #expect(shown.count == topics.count)
+    for (shown, topic) in zip(shown, topics) {
+      let bytes = Array("\(topic)/{row}".utf8)
+      let hex = ([UInt8(0), UInt8(bytes.count)] + bytes).map { byte in
+        String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+      }
+      #expect(
+        shown.contains("  a publish  30 ") && shown.contains(hex.joined(separator: " ")), "\(shown)"
+      )
+    }
+  }
+
   @Test("What is no case is told with its file, its place and its key", arguments: wrong)
   func refuses(_ wrong: Wrong) throws {
     let error = try #require(throws: DriverError.self) {

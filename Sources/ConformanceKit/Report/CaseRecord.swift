@@ -36,6 +36,9 @@ package struct CaseRecord: Sendable, Hashable {
   package var failed: [String] = []
   /// The clauses that it is for and that its recording keeps.
   private var kept: [String] = []
+  /// How many connections its subject ended first, and whether it was given a reason: something that breaks a clause.
+  package var ends = 0
+  package var isProvoked = false
   /// All that its recording keeps and nowhere violates, nor leaves undecided, with their standards; not told in reports.
   private var keptEverywhere: Set<String> = []
 
@@ -88,16 +91,17 @@ package struct CaseRecord: Sendable, Hashable {
   func keeps(_ clause: String) -> Bool { keptEverywhere.contains(clause) }
 
   /// Compares what came of it with what came of the same case when nothing was cut.
+  ///
+  /// What its subject violates must not change. That a clause was touched may: a subject that fails a connection at the
+  /// first wrong byte does so before the rest comes, and what is slow meets other packets at other times. Where nothing
+  /// is wrong, though, no server ends a connection for how its bytes are cut. A client ends its connections when it likes.
   /// - Parameters:
   ///   - whole: The record of that.
-  ///   - subject: Whose conduct is judged. A server answers what it is asked, and has to do so however that is cut; what
-  ///     a client does besides, and when, is its own affair, so that of it only another violation counts.
+  ///   - subject: Whose conduct is judged.
   package mutating func compare(with whole: CaseRecord, of subject: Peer) {
-    let isOther =
-      subject == .client
-      ? whole.failed != failed
-      : whole.failed != failed || whole.kept != kept || whole.outcome != outcome
-    guard isOther else { return }
+    let breaksOff =
+      subject == .server && !whole.isProvoked && ends > whole.ends && kept != whole.kept
+    guard whole.failed != failed || breaksOff else { return }
     func names(_ clauses: [String]) -> String {
       clauses.isEmpty ? "nothing" : clauses.joined(separator: ", ")
     }

@@ -70,6 +70,14 @@ package struct BrokerAbilities: Sendable {
             + "or --auth-method"
         )
       }
+      // Server unavailable, server busy, quota exceeded or too many connections, which all pass: nothing of what the broker
+      // can do shows then, and no version of it is missing.
+      if [3, 0x88, 0x89, 0x97, 0x9F].contains(answer.code) {
+        throw DriverError(
+          .refused,
+          "the broker takes nobody now (CONNACK code \(answer.code) to MQTT \(name)); try again "
+            + "when it does, or leave that version out by --spec")
+      }
       missingVersions[version] =
         "the broker refuses MQTT \(name) by CONNACK code \(answer.code), see \(file)"
       return

@@ -17,21 +17,21 @@ extension CasePlan {
     return text
   }
 
+  /// What stands for what is known only when the case is run.
+  private func previewValue(_ name: Substring) -> JSONValue? {
+    switch name {
+    case "t": .string("reprise/RUN/\(topicLevel)")
+    case "tail": .string("RUN/\(topicLevel)")
+    case "session": false
+    default: name == "id" || name.hasSuffix(".id") ? 1 : versionValue(name)
+    }
+  }
+
   private func preview(_ step: CaseStep, _ number: Int) throws(DriverError) -> String {
     var fields = step.fields.map { field in
       JSONMember(
         field.key,
-        CaseTemplate.fill(field.value) { name in
-          if let value = values.first(where: { $0.key == name })?.value { return value }
-          switch name {
-          case "t": return .string("reprise/RUN/\(topicLevel)")
-          case "tail": return .string("RUN/\(topicLevel)")
-          case "session": return false
-          default:
-            let isID = name == "id" || name.hasSuffix(".id")
-            return isID ? 1 : versionValue(name)
-          }
-        })
+        CaseTemplate.fill(field.value) { name in value(of: name, orElse: previewValue) })
     }
     guard driven.kind.speaksMQTT else { return try webSocketPreview(step, fields) }
     if driven.kind == .client, step.action == .publish, step["topic"] == nil {

@@ -31,6 +31,16 @@ package struct CasePlan: Sendable {
     name == "version" ? version.map { .string($0.number) } : nil
   }
 
+  /// The value that a step names: one of its row, which may name others itself, or another one.
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - find: The value of a name that is none of the row's.
+  /// - Returns: The value; nil where there is none of that name.
+  func value(of name: Substring, orElse find: (Substring) -> JSONValue?) -> JSONValue? {
+    guard let value = values.first(where: { $0.key == name })?.value else { return find(name) }
+    return CaseTemplate.fill(value, find)
+  }
+
   /// The standard that is spoken, as catalogues name it.
   package var standard: String { version?.standard ?? "rfc6455" }
 

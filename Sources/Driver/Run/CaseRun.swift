@@ -118,7 +118,7 @@ final class CaseRun<World: CaseWorld> {
   }
 
   private func find(_ name: Substring) -> JSONValue? {
-    plan.values.first { $0.key == name }?.value ?? plan.versionValue(name) ?? world.value(of: name)
+    plan.value(of: name) { plan.versionValue($0) ?? world.value(of: $0) }
   }
 
   private func isDone(_ wait: CaseWait, _ now: Timestamp) -> Bool {

@@ -2,10 +2,13 @@ import Capture
 import ConformanceKit
 import Driver
 import RepriseCore
+import Wire
 
 /// Judges the recordings of cases to one report on the conduct of their subject.
 struct CaseJudge {
   private let fresh: ConformanceJudge
+  /// Judges what the driver does itself.
+  private let freshOfDriver: ConformanceJudge
   private let subject: Peer
   private var joiner: ReportJoiner
   private(set) var records: [CaseRecord] = []
@@ -20,16 +23,32 @@ struct CaseJudge {
     options.hasOwnMessages = true
     subject = options.subject ?? .server
     fresh = try ConformanceJudge(catalogue: .bundled(), options: options)
+    var ofDriver = options
+    ofDriver.subject = subject.other
+    freshOfDriver = try ConformanceJudge(catalogue: .bundled(), options: ofDriver)
     joiner = ReportJoiner(options, toolVersion: Reprise.version)
     // The clauses are in the report also where nothing is judged.
     joiner.add(fresh.report(toolVersion: Reprise.version))
   }
 
-  /// Hands the events of a recording to the judge.
+  /// Hands the events of a recording to the judges.
   private final class Judging {
     var judge: ConformanceJudge
+    var judgeOfDriver: ConformanceJudge
+    var ends = FirstEnds()
 
-    init(_ judge: ConformanceJudge) { self.judge = judge }
+    init(_ judge: ConformanceJudge, _ judgeOfDriver: ConformanceJudge, file: String) {
+      self.judge = judge
+      self.judgeOfDriver = judgeOfDriver
+      self.judge.begin(file: file)
+      self.judgeOfDriver.begin(file: file)
+    }
+
+    func take(_ event: borrowing EventView) {
+      judge.consume(event)
+      judgeOfDriver.consume(event)
+      ends.consume(event)
+    }
   }
 
   /// Takes what came of a case.
@@ -54,10 +73,12 @@ struct CaseJudge {
     }
     // It was not begun, as no broker could be started for it.
     if case .stopped(let why) = result.outcome, !result.isRun { return record.note(why) }
-    let judging = Judging(fresh)
-    judging.judge.begin(file: file)
-    try Self.read(result.recording) { judging.judge.consume($0) }
+    let judging = Judging(fresh, freshOfDriver, file: file)
+    try Self.read(result.recording) { judging.take($0) }
     let report = judging.judge.report(toolVersion: Reprise.version)
+    record.ends = judging.ends.count(of: subject)
+    record.isProvoked = judging.judgeOfDriver.report(toolVersion: Reprise.version).results
+      .contains { $0.violated > 0 }
     if result.isHeldUp, record.doubts(report, heldUp: result.heldUp) { return }
     record.take(report, spec: plan.standard)
     switch result.outcome {
@@ -83,4 +104,23 @@ struct CaseJudge {
     while let frame = try reader.next() { session.take(frame) }
     _ = try session.finish(frames: reader.framesRead)
   }
+}
+
+/// Which end ended each connection first: by a Close frame, by DISCONNECT, or by its end.
+private struct FirstEnds {
+  private var enders: [Int: Peer] = [:]
+
+  mutating func consume(_ event: borrowing EventView) {
+    let isEnd =
+      switch event.body {
+      case .closed: true
+      case .webSocket(let frame): frame.opcode == .close
+      case .mqtt(let packet): packet.type == .disconnect
+      default: false
+      }
+    guard isEnd, enders[event.context.connection] == nil else { return }
+    enders[event.context.connection] = event.context.sender
+  }
+
+  func count(of peer: Peer) -> Int { enders.values.count { $0 == peer } }
 }

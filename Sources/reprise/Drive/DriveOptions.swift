@@ -15,8 +15,8 @@ enum DriveOptions {
     name: "chop", value: "N",
     help: """
       Repeats each case N times with what is sent cut into segments of TCP: first behind every \
-      byte, then at places drawn by lot; what comes of it must not change, or of a client, \
-      which does things by itself, what it violates.
+      byte, then at places drawn by lot: what the peer violates must not change, nor may a \
+      server end what nothing is wrong with.
       """)
   static let save = OptionSpec(
     name: "save", value: "FOLDER", isFile: true,

@@ -57,7 +57,9 @@ struct CaseRecordTests {
     #expect(praising.0.reason == nil)
   }
 
-  @Test("Of what came of cut bytes, what a client does besides is its own affair, and what it violates is not")
+  @Test(
+    "Of what came of cut bytes, another violation counts, and that a server ends what nothing is wrong with"
+  )
   func cut() throws {
     func outcome(_ cut: CaseRecord, than whole: CaseRecord, of subject: Peer)
       -> CaseRecord.Outcome
@@ -68,16 +70,25 @@ struct CaseRecordTests {
     }
     let kept = try record(as: "mqtt-3.1.1")
     let untouched = try record(as: "mqtt-5.0")
-    var violating = kept
+    var (violating, ended, provoked) = (kept, untouched, kept)
     violating.failed = ["MQTT-3.3.1-4"]
+    ended.ends = 1
+    provoked.isProvoked = true
     for subject in Peer.allCases {
       #expect(outcome(kept, than: kept, of: subject) == .judged)
       #expect(outcome(violating, than: kept, of: subject) == .changed)
       #expect(outcome(kept, than: violating, of: subject) == .changed)
+      #expect(outcome(violating, than: provoked, of: subject) == .changed)
+      // Only that a clause was not touched, or was.
+      #expect(outcome(untouched, than: kept, of: subject) == .inconclusive)
+      #expect(outcome(kept, than: untouched, of: subject) == .judged)
+      #expect(outcome(ended, than: provoked, of: subject) == .inconclusive)
     }
-    #expect(outcome(untouched, than: kept, of: .server) == .changed)
-    #expect(outcome(untouched, than: kept, of: .client) == .inconclusive)
-    #expect(outcome(kept, than: untouched, of: .client) == .judged)
+    #expect(outcome(ended, than: kept, of: .server) == .changed)
+    #expect(outcome(ended, than: kept, of: .client) == .inconclusive)
+    var before = kept
+    before.ends = 1
+    #expect(outcome(ended, than: before, of: .server) == .inconclusive)
   }
 
   @Test("That a clause of another version was judged says nothing of the case")
