@@ -99,8 +99,10 @@ package struct CaseRecord: Sendable, Hashable {
   ///   - whole: The record of that.
   ///   - subject: Whose conduct is judged.
   package mutating func compare(with whole: CaseRecord, of subject: Peer) {
+    // One that is ended in the middle of the first packet shows nothing at all.
+    let isShorter = ends > whole.ends || keptEverywhere.isEmpty
     let breaksOff =
-      subject == .server && !whole.isProvoked && ends > whole.ends && kept != whole.kept
+      subject == .server && !whole.isProvoked && isShorter && kept != whole.kept
     guard whole.failed != failed || breaksOff else { return }
     func names(_ clauses: [String]) -> String {
       clauses.isEmpty ? "nothing" : clauses.joined(separator: ", ")

@@ -89,6 +89,13 @@ struct CaseRecordTests {
     var before = kept
     before.ends = 1
     #expect(outcome(ended, than: before, of: .server) == .inconclusive)
+    // Nothing was decoded of it.
+    let silent = CaseRecord(
+      1, name: "message", run: "message", values: "", spec: "mqtt-3.1.1", file: "test.pcap",
+      clauses: ["MQTT-3.3.1-4"])
+    #expect(outcome(silent, than: kept, of: .server) == .changed)
+    #expect(outcome(silent, than: provoked, of: .server) == .inconclusive)
+    #expect(outcome(silent, than: kept, of: .client) == .inconclusive)
   }
 
   @Test("That a clause of another version was judged says nothing of the case")
