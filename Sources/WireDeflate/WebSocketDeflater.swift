@@ -1,7 +1,7 @@
 internal import CZlib
 
 /// Compresses the messages of one sender by permessage-deflate (RFC 7692 section 7.2.1).
-public struct WebSocketDeflater: ~Copyable {
+package struct WebSocketDeflater: ~Copyable {
   // zlib keeps a pointer from its state back to this structure, so that it must not move.
   private let stream: UnsafeMutablePointer<z_stream>
   private let keepsContext: Bool
@@ -11,7 +11,7 @@ public struct WebSocketDeflater: ~Copyable {
   ///   - windowBits: The agreed size of the window (8...15); 8 is rounded up to 9, which is the least
   ///     that zlib does, so don't agree on 8.
   ///   - keepsContext: Whether a message may refer to the ones before it.
-  public init?(windowBits: Int = 15, keepsContext: Bool = true) {
+  package init?(windowBits: Int = 15, keepsContext: Bool = true) {
     let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     stream.initialize(to: z_stream())
     let status = deflateInit2_(
@@ -34,7 +34,7 @@ public struct WebSocketDeflater: ~Copyable {
   /// Compresses a message.
   /// - Parameter message: What the message says.
   /// - Returns: The payload of its frames, of which the first has RSV1 set.
-  public mutating func deflate(_ message: [UInt8]) -> [UInt8] {
+  package mutating func deflate(_ message: [UInt8]) -> [UInt8] {
     var output: [UInt8] = []
     var message = message
     message.withUnsafeMutableBufferPointer { bytes in

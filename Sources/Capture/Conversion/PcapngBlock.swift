@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// A block of a pcapng file in the making (draft-ietf-opsawg-pcapng section 3.1), in the byte order of its section.
 struct PcapngBlock {
   let order: ByteOrder

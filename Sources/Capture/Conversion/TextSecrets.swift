@@ -1,5 +1,4 @@
 import RepriseCore
-import Wire
 
 /// Where secrets stand in a stream of text, whatever the pieces are that it comes in.
 struct TextSecrets {

@@ -1,5 +1,3 @@
-import Wire
-
 /// How many frames a pcapng file says to have lost while it was captured (draft-ietf-opsawg-pcapng, sections 4.3 and 4.6).
 struct PcapngDrops {
   /// The block in which an interface says what became of its packets.

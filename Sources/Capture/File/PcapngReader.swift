@@ -1,4 +1,3 @@
-import RepriseCore
 import Wire
 
 /// Reads pcapng files (draft-ietf-opsawg-pcapng), section by section.

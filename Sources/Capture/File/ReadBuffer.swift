@@ -40,21 +40,6 @@ struct ReadBuffer: ~Copyable {
     return _overrideLifetime(bytes, mutating: &self)
   }
 
-  /// Returns bytes that were given up since the last fill.
-  ///
-  /// - Parameters:
-  ///   - distance: How many bytes before the first unread one they begin.
-  ///   - length: How many they are, at most `distance`.
-  /// - Returns: The bytes.
-  @_lifetime(&self)
-  mutating func consumed(_ distance: Int, length: Int) -> RawSpan {
-    let back = Swift.max(0, Swift.min(distance, start))
-    let bytes = RawSpan(
-      _unsafeStart: UnsafeRawPointer(base + (start - back)),
-      byteCount: Swift.max(0, Swift.min(length, back)))
-    return _overrideLifetime(bytes, mutating: &self)
-  }
-
   /// Gives up unread bytes and returns how many there were to give up.
   @inline(__always)
   mutating func consume(_ wanted: Int) -> Int {

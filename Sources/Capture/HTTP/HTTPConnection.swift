@@ -1,4 +1,3 @@
-import RepriseCore
 import Wire
 
 /// What is kept of a connection that speaks HTTP.

@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// Takes frames apart down to TCP: link layer, IP in any nesting and in tunnels, fragments, TCP header.
 ///
 /// ```swift

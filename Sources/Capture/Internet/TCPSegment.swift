@@ -20,12 +20,6 @@ public struct TCPFlags: OptionSet, Sendable, Hashable {
   public static let push = TCPFlags(rawValue: 0x08)
   /// The acknowledgement number counts.
   public static let acknowledgment = TCPFlags(rawValue: 0x10)
-  /// The urgent pointer counts.
-  public static let urgent = TCPFlags(rawValue: 0x20)
-  /// Explicit congestion notification: echo (RFC 3168).
-  public static let congestionEcho = TCPFlags(rawValue: 0x40)
-  /// Explicit congestion notification: window reduced (RFC 3168).
-  public static let congestionWindowReduced = TCPFlags(rawValue: 0x80)
 }
 
 /// One TCP segment, borrowed from the frame that completed it.
@@ -109,6 +103,4 @@ public struct TCPSegment: ~Escapable {
     self.network = network
   }
 
-  /// Whether a snapshot length cut the payload.
-  public var isCut: Bool { payloadWireLength > payload.byteCount }
 }

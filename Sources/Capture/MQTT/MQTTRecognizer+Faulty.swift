@@ -1,4 +1,3 @@
-import RepriseCore
 import Wire
 
 // MQTT that breaks its own rules, and is to be told with its faults all the same.

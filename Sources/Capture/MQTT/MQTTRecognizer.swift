@@ -155,9 +155,9 @@ struct MQTTRecognizer {
     return isFinal || !agree(first, second) ? .notMQTT : .undecided
   }
 
-  /// Whether a connection to a server of MQTT ended of which bytes are missing, and nothing is there that tells what it
-  /// spoke but the beginning of a CONNECT: that it was there has to be told, as it may have been that of a client of
-  /// which others are judged.
+  /// Whether a connection to a server of MQTT shows the beginning of a CONNECT and nothing else.
+  ///
+  /// That it was there has to be told: it may have been that of a client whose other connections are judged.
   private func isUnseen(_ pieces: HeldPieces) -> Bool {
     guard isServerKnown, !pieces.isComplete else { return false }
     guard pieces.byteCount > 0 else { return true }

@@ -1,5 +1,4 @@
 import RepriseCore
-import Wire
 
 /// Counts the connections that give no events although something is known of them, to name them.
 final class LeftConnections {

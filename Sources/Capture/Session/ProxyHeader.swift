@@ -1,5 +1,3 @@
-import Wire
-
 /// What a proxy puts in front of a connection that it passes on, to name its client: the header of the PROXY protocol,
 /// version 1 (a line of text) or 2 (binary), as haproxy's proxy-protocol.txt has it in sections 2.1 and 2.2.
 struct ProxyHeader {

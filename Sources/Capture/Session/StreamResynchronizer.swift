@@ -1,4 +1,3 @@
-import RepriseCore
 import Wire
 
 /// A run of packets or frames from a place in some bytes, as far as it proves something.

@@ -1,5 +1,4 @@
 import RepriseCore
-import Wire
 
 /// What a connection begins with that may ask for something that is decoded, but is not whole.
 struct UnreadStart: Hashable {

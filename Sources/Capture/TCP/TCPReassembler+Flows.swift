@@ -1,5 +1,3 @@
-import RepriseCore
-
 // Which connection a segment belongs to, and which connections are worth remembering.
 extension TCPReassembler {
   /// Returns the flow of a segment: the known one, or a new one where a connection begins.
@@ -109,9 +107,11 @@ extension TCPReassembler {
     return distance(of: segment.acknowledgmentNumber, other)
   }
 
-  /// Tells whether a segment is of another connection whose SYN was not captured, by where it and what it acknowledges
-  /// stand: where both are far away, and the streams had ended, it is the answer to a session's beginning, the clock by
-  /// which both ends begin went on meanwhile, or it is the second one there, where no stream goes.
+  /// Tells whether a segment is of another connection whose SYN was not captured.
+  ///
+  /// It is where both its place and what it acknowledges are far away, and the streams had ended, or it is the answer to a
+  /// session's beginning, or the clock by which both ends begin went on meanwhile, or it is the second one there, where no
+  /// stream goes.
   private func isBegunAnew(
     _ segment: borrowing TCPSegment, by distance: Int, _ direction: Direction
   ) -> Bool {

@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// One direction of a TCP connection: where its bytes stand, what waits, what was acknowledged.
 ///
 /// Offsets count from where the stream was first seen, so that sequence numbers, which wrap around at

@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// Watches whether what an end of a connection sends arrives soon: a capture shows when it was sent, and not when the other
 /// end had it.
 ///

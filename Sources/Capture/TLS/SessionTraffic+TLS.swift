@@ -1,5 +1,4 @@
 import RepriseCore
-import Wire
 
 /// What is kept of a connection that speaks TLS.
 final class TLSConnection {

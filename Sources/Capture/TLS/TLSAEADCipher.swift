@@ -1,7 +1,5 @@
 #if !canImport(CryptoKit)
   internal import CCrypto
-  import RepriseCore
-  import Wire
 
   /// What undoes authenticated encryption.
   final class TLSAEADCipher: TLSRecordCipher {

@@ -1,6 +1,5 @@
 #if !canImport(CryptoKit)
   internal import CCrypto
-  import RepriseCore
   import Wire
 
   /// What undoes AES in CBC mode with an HMAC in either order, or no encryption with an HMAC, of 1.2 (RFC 5246

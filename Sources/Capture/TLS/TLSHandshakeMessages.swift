@@ -1,4 +1,3 @@
-import RepriseCore
 import Wire
 
 /// Puts the handshake messages of one side together, be they cut over records or many in one.

@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// Tells whether a connection speaks TLS, whose contents can't be read.
 struct TLSRecognizer {
   let opening: FlowOpening

@@ -1,6 +1,3 @@
-import RepriseCore
-import Wire
-
 /// What undoes the protection of the records of one direction with one key.
 protocol TLSRecordCipher: AnyObject {
   /// How many bytes the fragment of a record has more than what is in it; nil where that differs.

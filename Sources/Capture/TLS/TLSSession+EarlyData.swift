@@ -1,5 +1,4 @@
 import RepriseCore
-import Wire
 
 // What a client of 1.3 sends with its first hello (RFC 8446 section 2.3).
 extension TLSSession {

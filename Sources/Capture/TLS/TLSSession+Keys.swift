@@ -1,6 +1,3 @@
-import RepriseCore
-import Wire
-
 // The keys that a handshake leads to.
 extension TLSSession {
   /// Prepares the keys of 1.3, all of which a key log has by then.

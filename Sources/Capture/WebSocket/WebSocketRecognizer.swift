@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// Tells from the middle of a connection whether it is WebSocket: never by one frame alone.
 struct WebSocketRecognizer {
   let opening: FlowOpening

@@ -403,9 +403,7 @@ extension WebSocketStreams {
   }
 
   /// Opens a connection at its end that only shows what its client sent.
-  func endHandshake(
-    _ arrival: Arrival, _ connection: SessionConnection, _ state: WebSocketConnection
-  ) {
+  func endHandshake(_ connection: SessionConnection, _ state: WebSocketConnection) {
     if case .asked = state.phase { goOnWithoutAnswer(connection, state, isFinal: true) }
   }
 }

@@ -53,7 +53,7 @@ extension WebSocketStreams {
     // Without them an answer that comes is read as one whose request was not captured.
     let areOffersLost = state.reservedOffers > 0
     if areOffersLost, state.early.isEmpty { state.phase = .idle }
-    endHandshake(arrival, connection, state)
+    endHandshake(connection, state)
     return !lost.isEmpty || areOffersLost
   }
 }

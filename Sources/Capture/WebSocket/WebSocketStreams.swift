@@ -189,7 +189,7 @@ struct WebSocketStreams {
   func flush(
     _ closing: FlowClosing, _ connection: SessionConnection, _ state: WebSocketConnection
   ) {
-    endHandshake(closing.arrival, connection, state)
+    endHandshake(connection, state)
     guard state.isOpen else { return }
     for direction in connection.directions(closing.arrival)
     where state[direction.side].resynchronizer != nil {

@@ -59,9 +59,6 @@ struct BrokerMachine: Sendable {
   /// The connected client that sent to a topic last.
   func publisher(of topic: String) -> Seat? { publishers[topic] }
 
-  /// Whether a client is connected.
-  func isConnected(_ seat: Seat) -> Bool { clientIDs[seat] != nil }
-
   // MARK: Connections
 
   mutating func connect(_ seat: Seat, _ options: ConnectOptions) -> [Output] {

@@ -31,7 +31,7 @@ extension LinkServiceMachine {
     guard let interval = request.seconds("heartbeatInterval", in: 5...1_800),
       let timeout = request.seconds("presenceTimeout", in: 5...300)
     else { return reply(Self.invalidParameter, to: request, address) }
-    guard let token = accept(request, address, now), takeOver(request, address, now) else {
+    guard let token = accept(request, address), takeOver(request, address, now) else {
       return
     }
     take(
@@ -43,7 +43,7 @@ extension LinkServiceMachine {
 
   /// Judges a token; one that is not accepted is answered.
   private mutating func accept(
-    _ request: LinkServiceRequest, _ address: LinkAddress, _ now: Timestamp
+    _ request: LinkServiceRequest, _ address: LinkAddress
   ) -> LinkServiceRules.Token? {
     let token = rules.tokens[request.text("token") ?? ""] ?? LinkServiceRules.Token()
     guard token.code == 0 else {
@@ -124,7 +124,7 @@ extension LinkServiceMachine {
       return reply(Self.invalidParameter, to: request, address)
     }
     if let code = rules.refusedChannels[stream] { return reply(code, to: request, address) }
-    guard let token = accept(request, address, now), takeOver(request, address, now) else {
+    guard let token = accept(request, address), takeOver(request, address, now) else {
       return
     }
     take(
@@ -142,7 +142,7 @@ extension LinkServiceMachine {
   private mutating func renew(
     _ request: LinkServiceRequest, _ address: LinkAddress, _ now: Timestamp
   ) {
-    guard let token = accept(request, address, now) else { return }
+    guard let token = accept(request, address) else { return }
     changeLine(of: address) { $0.tokenEnd = now.advanced(by: token.lifetime) }
     if let line = line(of: address) { take(line) }
     reply(0, lifetime: token.lifetime, to: request, address)

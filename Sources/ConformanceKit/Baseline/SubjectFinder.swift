@@ -1,11 +1,11 @@
-public import RepriseCore
+package import RepriseCore
 internal import Wire
 
 /// Finds the connections of the subjects of a baseline's entries, so that these subjects can be judged alone.
 ///
 /// An entry that nothing matches is mended only if its own subject was judged by its clause: that others kept it says
 /// nothing of this one. What is counted of a clause is counted of all, so it takes another pass over the files.
-public struct SubjectFinder: Sendable {
+package struct SubjectFinder: Sendable {
   private let redaction: RedactionRules
   private var named: [String: [String: Set<Int>]]
   /// The connections of the current file whose clients have no name that lasts, and what is known of the others.
@@ -17,19 +17,19 @@ public struct SubjectFinder: Sendable {
   /// - Parameters:
   ///   - entries: The entries whose subjects are looked for.
   ///   - redaction: What their report did not tell.
-  public init(_ entries: some Sequence<Baseline.Entry>, redaction: RedactionRules) {
+  package init(_ entries: some Sequence<Baseline.Entry>, redaction: RedactionRules) {
     self.redaction = redaction
     named = Dictionary(entries.map { ($0.subject, [:]) }) { first, _ in first }
   }
 
   /// Starts a file, whose connections are counted anew.
-  public mutating func begin(file: String) {
+  package mutating func begin(file: String) {
     endFile()
     self.file = file
   }
 
   /// Takes the next event of the file.
-  public mutating func consume(_ event: borrowing EventView) {
+  package mutating func consume(_ event: borrowing EventView) {
     let number = event.context.connection
     if isNamed[number] == nil { isNamed[number] = false }
     guard case .mqtt(let packet) = event.body, packet.type == .connect,
@@ -41,14 +41,14 @@ public struct SubjectFinder: Sendable {
   }
 
   /// Takes note that the file is over.
-  public mutating func endFile() {
+  package mutating func endFile() {
     let rest = isNamed.filter { !$0.value }.keys
     if !rest.isEmpty { unnamed[file, default: []].formUnion(rest) }
     isNamed = [:]
   }
 
   /// Returns the connections of a subject, by the names of their files.
-  public func connections(of subject: String) -> [String: Set<Int>] {
+  package func connections(of subject: String) -> [String: Set<Int>] {
     Finding.roles.contains(subject) ? unnamed : named[subject] ?? [:]
   }
 }

@@ -1,5 +1,3 @@
-internal import Wire
-
 extension Int64 {
   /// The sum, or the end of the range that it lies beyond: times of a capture may be any.
   @inline(__always)

@@ -1,4 +1,3 @@
-internal import RepriseCore
 internal import Wire
 
 // What a packet has where it breaks a rule: findings show that, and not the rule again.

@@ -1,11 +1,11 @@
-public import RepriseCore
+package import RepriseCore
 
 /// Why whole connections of a file may be missing, each of which may be that of a client whose other connections are
 /// judged.
 ///
 /// What rests on a client's connection being the next one behind another, or on nobody else having published a message, is
 /// undecided then.
-public enum MissingConnections: Sendable, Equatable {
+package enum MissingConnections: Sendable, Equatable {
   /// A selection left them out.
   case leftOut
   /// Frames were lost while the file was captured, as it says itself.
@@ -17,7 +17,7 @@ public enum MissingConnections: Sendable, Equatable {
 
 extension ConformanceJudge {
   /// Takes the news that whole connections of the file may be missing, at any time before ``endFile()``.
-  public mutating func note(_ missing: MissingConnections) {
+  package mutating func note(_ missing: MissingConnections) {
     switch missing {
     case .leftOut: doubtConnections(.publishersLeftOut)
     case .dropped: doubtConnections(.framesDropped)

@@ -1,4 +1,3 @@
-internal import RepriseCore
 internal import Wire
 
 /// What the rules need to know of few connections: of those that WebSocket carries, and of those on which

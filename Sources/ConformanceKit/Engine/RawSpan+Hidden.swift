@@ -1,5 +1,4 @@
 internal import RepriseCore
-internal import Wire
 
 // What stands for secrets: the mark in recordings, and as many stars as the secret had bytes in captures.
 extension RawSpan {

@@ -1,4 +1,3 @@
-internal import RepriseCore
 internal import Wire
 
 /// The filters that a client subscribed to on one connection, as far as they are kept.

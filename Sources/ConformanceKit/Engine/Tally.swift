@@ -1,5 +1,4 @@
 internal import RepriseCore
-internal import Wire
 
 /// Where rules report: flat counters, and the findings up to a limit.
 ///

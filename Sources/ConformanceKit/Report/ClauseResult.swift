@@ -1,5 +1,3 @@
-internal import Wire
-
 /// What is said of a clause in the end.
 public enum Verdict: String, Sendable, Hashable, CaseIterable {
   /// It was kept, and nowhere violated.

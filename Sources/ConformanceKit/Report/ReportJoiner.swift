@@ -1,5 +1,3 @@
-internal import RepriseCore
-
 /// Joins the reports on pieces of a set of files, one after the other, to the report on all of them.
 ///
 /// Where several threads judge files, a judge sees its piece only; however many they are, the report is the same.

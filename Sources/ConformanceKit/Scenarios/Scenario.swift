@@ -1,4 +1,3 @@
-import DeviceSDK
 package import RepriseCore
 
 /// A dialogue between an application, a system of the SDK and the cloud, with the lines that come of it.

@@ -9,8 +9,6 @@ package struct ScenarioOutcome: Sendable, Hashable {
   /// What is not as it should be, in the order of the steps.
   package let findings: [ScenarioFinding]
 
-  /// Whether all is as it should be.
-  package var hasPassed: Bool { findings.isEmpty }
 }
 
 /// A step of a scenario of which something else came than should.

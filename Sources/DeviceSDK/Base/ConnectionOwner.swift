@@ -5,7 +5,6 @@ protocol ConnectionOwner: CallMachine {
   /// What an open action is for.
   associatedtype Purpose: Sendable
 
-  var keeper: ConnectionKeeper { get set }
   var actions: ActionBook<Purpose> { get set }
 
   // MARK: What happens

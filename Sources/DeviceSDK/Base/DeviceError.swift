@@ -8,8 +8,6 @@ public protocol DeviceErrorKind: RawRepresentable<Int>, Sendable, Hashable {
   static var network: Self { get }
   /// The other end refused, or answered with something that is no answer.
   static var gateway: Self { get }
-  /// The cloud answered with a code other than 200.
-  static var business: Self { get }
   /// The login token, or the identity of the connection, is not accepted.
   static var login: Self { get }
 }

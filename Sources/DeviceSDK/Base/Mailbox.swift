@@ -1,4 +1,3 @@
-import RepriseCore
 import Synchronization
 
 /// Keeps the newest elements for one reader, who takes all there are at once.

@@ -1,7 +1,7 @@
 /// A topic filter whose wildcards stand where MQTT 3.1.1 section 4.7 lets them.
-public struct TopicFilter: Sendable, Hashable {
+package struct TopicFilter: Sendable, Hashable {
   /// The filter's text.
-  public let text: String
+  package let text: String
   private let levels: [Level]
 
   private enum Level: Sendable, Hashable {
@@ -12,7 +12,7 @@ public struct TopicFilter: Sendable, Hashable {
 
   /// Creates a filter; nil when it is empty or a wildcard does not fill its place.
   /// - Parameter text: A filter, or a topic name, which is a filter for itself.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard !text.isEmpty else { return nil }
     var levels: [Level] = []
     let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -36,7 +36,7 @@ public struct TopicFilter: Sendable, Hashable {
   /// Tells whether a topic name matches.
   /// - Parameter topic: A topic name without wildcards.
   /// - Returns: Whether a subscriber to the filter gets messages with the topic.
-  public func matches(_ topic: String) -> Bool { matches(topic.utf8Span.span) }
+  package func matches(_ topic: String) -> Bool { matches(topic.utf8Span.span) }
 
   /// Tells whether the topic name in UTF-8 matches.
   func matches(_ topic: Span<UInt8>) -> Bool {

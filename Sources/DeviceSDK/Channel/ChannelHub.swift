@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// Tells the application's listeners what the machine tells.
 package final class ChannelHub: Sendable {
   /// An app asks for its messages when a call has returned, and a message may be right behind the reply.

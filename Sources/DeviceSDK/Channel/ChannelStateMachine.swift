@@ -4,7 +4,7 @@ package import RepriseCore
 /// out.
 ///
 /// It waits for nothing and reads no clock, so that every time-out is reached at once in a test.
-package struct ChannelStateMachine: CloudMachine {
+package struct ChannelStateMachine: DeviceMachine {
   /// What the application can ask for.
   package enum Call: Sendable {
     /// Open the connection, and keep it open; completed when it is.

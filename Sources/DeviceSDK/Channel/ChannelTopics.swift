@@ -1,12 +1,12 @@
 /// A topic as applications write it, below the channel's prefix: `/account/bind`.
-public struct ShortTopic: Sendable, Hashable {
+package struct ShortTopic: Sendable, Hashable {
   /// The text; it starts with one slash.
-  public let text: String
+  package let text: String
 
   /// Creates a topic from how people write it: a missing first slash and doubled ones are forgiven.
   /// - Parameter given: The topic, or a topic filter.
   /// - Throws: ``ChannelError`` of kind `client` when it names nothing or can't stand in a packet.
-  public init(_ given: String) throws(ChannelError) {
+  package init(_ given: String) throws(ChannelError) {
     try TopicRules.check(given)
     var bytes: [UInt8] = [TopicRules.slash]
     for byte in given.utf8 where byte != TopicRules.slash || bytes.last != TopicRules.slash {
@@ -21,14 +21,14 @@ public struct ShortTopic: Sendable, Hashable {
 }
 
 /// A topic as it stands in packets: `/sys/a1pk/dev1/app/up/account/bind`.
-public struct FullTopic: Sendable, Hashable {
+package struct FullTopic: Sendable, Hashable {
   /// The text.
-  public let text: String
+  package let text: String
 
   /// Creates a topic that is used as it is.
   /// - Parameter given: The topic, or a topic filter.
   /// - Throws: ``ChannelError`` of kind `client` when it is empty or can't stand in a packet.
-  public init(_ given: String) throws(ChannelError) {
+  package init(_ given: String) throws(ChannelError) {
     try TopicRules.check(given)
     text = given
   }
@@ -38,7 +38,7 @@ public struct FullTopic: Sendable, Hashable {
 }
 
 /// A topic before it is completed, short or full.
-public enum ChannelTopic: Sendable, Hashable {
+package enum ChannelTopic: Sendable, Hashable {
   /// A topic below the channel's prefix.
   case short(ShortTopic)
   /// A topic that is used as it is.
@@ -47,7 +47,7 @@ public enum ChannelTopic: Sendable, Hashable {
   /// Judges a topic as given: what starts with `/sys/` is full, the rest is short.
   /// - Parameter given: The topic, or a topic filter.
   /// - Throws: ``ChannelError`` of kind `client` when it names nothing or can't stand in a packet.
-  public init(_ given: String) throws(ChannelError) {
+  package init(_ given: String) throws(ChannelError) {
     if given.utf8.starts(with: TopicRules.system) {
       self = .full(try FullTopic(given))
       return
@@ -62,17 +62,17 @@ public enum ChannelTopic: Sendable, Hashable {
 }
 
 /// Completes topics with the prefixes of one identity, and strips them.
-public struct ChannelTopics: Sendable, Hashable {
+package struct ChannelTopics: Sendable, Hashable {
   /// The prefix of what the app sends.
-  public let up: String
+  package let up: String
   /// The prefix of what the app receives.
-  public let down: String
+  package let down: String
 
   /// Creates the topics of an identity.
   /// - Parameters:
   ///   - productKey: The product's key.
   ///   - deviceName: The device's name in the product.
-  public init(productKey: String, deviceName: String) {
+  package init(productKey: String, deviceName: String) {
     up = "/sys/\(productKey)/\(deviceName)/app/up"
     down = "/sys/\(productKey)/\(deviceName)/app/down"
   }
@@ -81,7 +81,7 @@ public struct ChannelTopics: Sendable, Hashable {
   /// - Parameter topic: A topic without wildcards.
   /// - Returns: The full topic.
   /// - Throws: ``ChannelError`` of kind `client` when the topic has a wildcard, or is too long with its prefix.
-  public func publishTopic(for topic: ChannelTopic) throws(ChannelError) -> FullTopic {
+  package func publishTopic(for topic: ChannelTopic) throws(ChannelError) -> FullTopic {
     let full = try complete(topic, with: up)
     guard !TopicRules.hasWildcard(full.text) else {
       throw ChannelError(.client, "a topic to publish to has no wildcards: \(full.text)")
@@ -106,7 +106,7 @@ public struct ChannelTopics: Sendable, Hashable {
   /// - Returns: The full filter.
   /// - Throws: ``ChannelError`` of kind `client` when a wildcard stands where none may, or the filter is too long with
   ///   its prefix.
-  public func subscriptionFilter(for topic: ChannelTopic) throws(ChannelError) -> FullTopic {
+  package func subscriptionFilter(for topic: ChannelTopic) throws(ChannelError) -> FullTopic {
     try filter(try complete(topic, with: down))
   }
 
@@ -121,7 +121,7 @@ public struct ChannelTopics: Sendable, Hashable {
   /// - Parameter topic: The topic of the request.
   /// - Returns: The full topic of the reply.
   /// - Throws: ``ChannelError`` of kind `client` when the topic has a wildcard, or is too long.
-  public func replyTopic(for topic: ChannelTopic) throws(ChannelError) -> FullTopic {
+  package func replyTopic(for topic: ChannelTopic) throws(ChannelError) -> FullTopic {
     let request = try publishTopic(for: topic)
     guard let rest = TopicRules.rest(of: request.text, below: up) else {
       return try FullTopic(request.text + "_reply")
@@ -132,7 +132,7 @@ public struct ChannelTopics: Sendable, Hashable {
   /// Takes the down prefix, and nothing but it, off a received topic.
   /// - Parameter topic: The topic of a message.
   /// - Returns: The short topic, or the full one when it is not below the prefix.
-  public func strip(_ topic: FullTopic) -> ChannelTopic {
+  package func strip(_ topic: FullTopic) -> ChannelTopic {
     guard let rest = TopicRules.rest(of: topic.text, below: down) else { return .full(topic) }
     return .short(ShortTopic(stripped: String(rest)))
   }

@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// A call of the application that is not completed yet.
 enum OpenCall {
   /// Completed by an open connection.

@@ -1,4 +1,3 @@
-import RepriseCore
 import Synchronization
 
 /// Tells the application's listeners what the machine tells.

@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// Lines: how they come and go, and what happens to them.
 extension GatewayStateMachine {
   static func noLine(_ subdevice: Subdevice) -> GatewayError {

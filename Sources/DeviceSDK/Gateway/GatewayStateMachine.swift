@@ -4,7 +4,7 @@ package import RepriseCore
 /// to be done comes out.
 ///
 /// It waits for nothing and reads no clock, so that every time-out is reached at once in a test.
-package struct GatewayStateMachine: CloudMachine {
+package struct GatewayStateMachine: DeviceMachine {
   /// What the machine takes in.
   package typealias Input = MachineInput<Call>
   /// What the machine gives out.

@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// Tells the application's listeners what the machines tell.
 final class LinkHub: Sendable {
   let states = Broadcast<LinkStateEvent>()

@@ -1,6 +1,6 @@
 extension LinkTable {
   /// The transitions of the message service's link.
-  public static let message = LinkTable(
+  package static let message = LinkTable(
     opening + accepting + failing + losing + retrying + givingUp + throwingOut + leaving)
 
   private static let opening = [

@@ -1,6 +1,6 @@
 extension LinkTable {
   /// The transitions of a stream channel's link.
-  public static let stream = LinkTable([
+  package static let stream = LinkTable([
     LinkTransition(.idle, .join, .connecting, .join, .join),
     LinkTransition(.failed, .join, .connecting, .join, .join),
     LinkTransition(.failed, .rejoin, .connecting, .join, .rejoin),

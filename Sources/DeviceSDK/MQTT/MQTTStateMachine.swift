@@ -52,7 +52,6 @@ package struct MQTTStateMachine: ConnectionOwner {
     case end(String, MQTTError)
   }
 
-  typealias Input = MachineInput<Call>
   typealias Output = MachineOutput<Value, Effect, MQTTError>
 
   /// What an action was for.

@@ -1,13 +1,13 @@
-public import RepriseCore
+package import RepriseCore
 
 /// The signature of a device over what it submits.
 ///
 /// The parameters are sorted by the bytes of their keys, and every key with its value is put behind
 /// the last without anything between. `sign`, `signMethod`, `signmethod` and `cleanSession` are not
 /// signed.
-public enum DeviceSignature {
+package enum DeviceSignature {
   /// What a signature is made with.
-  public enum Key: Sendable, Hashable {
+  package enum Key: Sendable, Hashable {
     /// The secret of the device.
     case deviceSecret(Secret)
     /// The secret of the product, which devices have that got none of their own yet.
@@ -32,7 +32,7 @@ public enum DeviceSignature {
   /// Returns the text that is signed by the HMAC methods.
   /// - Parameter params: What is submitted; values that are no text are signed as their JSON.
   /// - Returns: The text.
-  public static func content(of params: [String: JSONValue]) -> String {
+  package static func content(of params: [String: JSONValue]) -> String {
     sortedPairs(of: params).map { $0.key + $0.text }.joined()
   }
 
@@ -44,7 +44,7 @@ public enum DeviceSignature {
   /// - Returns: The signature in hexadecimal digits of lower case; servers take either case.
   /// - Throws: ``SigningError`` when a mandatory parameter or the secret is missing
   ///   or empty, or when the system's OpenSSL forbids the method.
-  public static func sign(
+  package static func sign(
     _ params: [String: JSONValue], method: SignMethod, key: Key
   ) throws(SigningError) -> String {
     for name in ["productKey", "deviceName"] where (params[name].map(text) ?? "").isEmpty {
@@ -70,7 +70,7 @@ public enum DeviceSignature {
   ///   - first: A signature.
   ///   - second: Another.
   /// - Returns: Whether they are.
-  public static func areEqual(_ first: String, _ second: String) -> Bool {
+  package static func areEqual(_ first: String, _ second: String) -> Bool {
     first.lowercased() == second.lowercased()
   }
 

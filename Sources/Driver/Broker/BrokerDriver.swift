@@ -1,4 +1,3 @@
-import RepriseCore
 package import Wire
 
 /// Drives a broker by cases, and gives back what was said in each.

@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// What all cases of a run against a broker have in common.
 struct BrokerSetting {
   /// Where the broker is.

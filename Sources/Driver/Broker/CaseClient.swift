@@ -1,4 +1,3 @@
-import RepriseCore
 import Wire
 
 /// A client of a case: its name at the broker, its connection, and what it answers by itself.

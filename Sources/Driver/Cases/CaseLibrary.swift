@@ -3,8 +3,6 @@ import RepriseCore
 
 /// The cases that are part of the command.
 package struct CaseLibrary: Sendable {
-  /// What is driven by them.
-  package let kind: CaseKind
   /// The cases, by their names.
   package let cases: [DrivenCase]
 
@@ -19,7 +17,6 @@ package struct CaseLibrary: Sendable {
       case .webSocket: conformance_web_socket_cases()
       }
     let bytes = Array(UnsafeBufferPointer(start: data.bytes, count: data.count))
-    self.kind = kind
     cases = try Self.read(bytes, kind, "the cases of conform \(kind.rawValue)")
   }
 

@@ -169,7 +169,7 @@ final class CaseBroker: CaseWorld {
   private func meet(
     _ step: CaseStep, _ fields: [JSONMember], _ now: Timestamp
   ) throws(DriverError) -> CaseProgress {
-    try begin(now)
+    try begin()
     if let client = connections.first(where: { !$0.isTaken && $0.connect != nil }) {
       client.isTaken = true
       (current, patience) = (client, nil)
@@ -209,7 +209,7 @@ final class CaseBroker: CaseWorld {
   }
 
   /// Listens, and starts the client.
-  private func begin(_ now: Timestamp) throws(DriverError) {
+  private func begin() throws(DriverError) {
     guard listener == nil, connections.isEmpty else { return }
     if let own = setting.place.listener {
       listener = (own, own.localAddress?.parts?.port ?? 0)

@@ -1,4 +1,3 @@
-import RepriseCore
 import Wire
 
 /// What a case has to know of a packet that came: which one it is, and what answers it.

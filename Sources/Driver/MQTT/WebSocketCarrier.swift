@@ -1,4 +1,3 @@
-import RepriseCore
 import Wire
 
 /// MQTT in the binary frames of a WebSocket, as either end has it (MQTT 5.0 section 6, RFC 6455).

@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// What came of a case with one row of its values, in one version.
 package struct CaseResult: Sendable {
   /// How it ended.

@@ -1,7 +1,5 @@
 import Glibc
-import LiveClient
 import RepriseCore
-import Wire
 
 /// A case while it is run: its world, its recording, and the step that it is at.
 ///

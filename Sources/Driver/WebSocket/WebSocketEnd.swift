@@ -1,5 +1,4 @@
 import Glibc
-import LiveClient
 import RepriseCore
 import Wire
 
@@ -45,8 +44,6 @@ final class WebSocketEnd {
   var isGone: Bool { stream.isOver || stream.hasEnded }
   /// Whether the handshake has come to its end, be it by a refusal.
   var isAnswered: Bool { response != nil || isGone }
-  /// Whether a message is compressed where its step says nothing.
-  var compresses: Bool { part.compresses }
 
   // MARK: Handshake
 

@@ -31,9 +31,6 @@ struct WebSocketPart: ~Copyable {
     receiver = WebSocketReceiver(from: own == .client ? .server : .client)
   }
 
-  /// Whether messages are compressed.
-  var compresses: Bool { deflater != nil }
-
   /// Lets frames pass, by what was agreed on.
   /// - Parameter deflate: The agreement on permessage-deflate; nil where there is none.
   mutating func open(_ deflate: PermessageDeflate?) {

@@ -44,7 +44,7 @@ struct MQTTClientMachine: Sendable {
   private let limit: Load
   var phase = Phase.idle
   var options = ConnectOptions()
-  var session = MQTTSession()
+  var session = MQTTClientState()
   /// What the server said when it accepted the connection.
   var limits = ServerLimits()
   /// The longest time between two packets, in seconds; 0 is no limit.
@@ -88,7 +88,9 @@ struct MQTTClientMachine: Sendable {
       guard case .idle = phase else {
         throw DataClientError(.invalidAction, "there is a connection, or one is being opened")
       }
-      if options.cleanStart || options.clientID != self.options.clientID { session = MQTTSession() }
+      if options.cleanStart || options.clientID != self.options.clientID {
+        session = MQTTClientState()
+      }
       self.options = options
       limits = ServerLimits()
       phase = .opening

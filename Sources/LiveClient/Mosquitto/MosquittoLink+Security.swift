@@ -1,5 +1,4 @@
 import Glibc
-import RepriseCore
 
 /// Why TLS did not come about.
 extension MosquittoLink {

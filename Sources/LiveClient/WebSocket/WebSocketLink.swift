@@ -1,7 +1,6 @@
 import CWebSockets
 import Glibc
 import RepriseCore
-import Wire
 import WireDeflate
 
 /// One connection of a ``WebSocketLoop``, from the wish to connect until the library has let it go.

@@ -1,5 +1,3 @@
-import Wire
-
 // What an action asks of a client, and how texts tell it.
 extension ClientAction.Kind {
   /// What a client has to be able to do for the action.

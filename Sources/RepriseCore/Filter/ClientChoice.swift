@@ -4,7 +4,7 @@ import Wire
 ///
 /// A client is known by its CONNECT, or by the name that the server gave it in CONNACK. What its connection has before
 /// that (its opening, the handshake of WebSocket) is held back until then, as copies.
-public struct ClientChoice: Sendable {
+package struct ClientChoice: Sendable {
   /// The most events that a connection has before its client is known, and the most bytes that all of them take.
   private static let maximumEvents = 64
   private static let maximumBytes = 1 << 20
@@ -19,7 +19,7 @@ public struct ClientChoice: Sendable {
   /// - Parameters:
   ///   - client: The client's identifier.
   ///   - memory: The most bytes that the clients of open connections take.
-  public init(_ client: String, memory: Int = 64 << 20) {
+  package init(_ client: String, memory: Int = 64 << 20) {
     names = SessionFilter(client: client, memory: memory)
   }
 
@@ -29,7 +29,7 @@ public struct ClientChoice: Sendable {
   ///   - isSelected: Whether it is wanted if its connection is.
   ///   - take: Gets the events of connections that were chosen: this one, and those that were held back for it.
   /// - Throws: What `take` throws.
-  public mutating func consume(
+  package mutating func consume(
     _ event: borrowing EventView, isSelected: Bool,
     _ take: (borrowing EventView, Bool) throws -> Void
   ) throws {

@@ -1,10 +1,10 @@
 /// The description of the filter language, for users.
-public enum FilterHelp {
+package enum FilterHelp {
   /// The names that `type` takes, in the order in which a mistake lists them.
   package static let eventTypes = FilterEventType.names
 
   /// What `reprise help filter` shows.
-  public static let text = #"""
+  package static let text = #"""
     Chooses events: reprise inspect --filter EXPRESSION
 
     Fields:

@@ -1,5 +1,3 @@
-import Wire
-
 /// A value in a payload of JSON, by the keys and places on the way to it: `payload.items.0.level`.
 struct FilterMember: Sendable, Equatable {
   /// What a member is compared with.

@@ -1,5 +1,3 @@
-import Wire
-
 /// What a filter remembers of open connections: their clients, users and addresses, and their topics by aliases.
 ///
 /// It is forgotten with its connection, at a cost that is that connection's alone. When all of it takes

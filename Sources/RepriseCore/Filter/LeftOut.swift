@@ -22,7 +22,7 @@ public struct LeftOut: Sendable, Hashable {
 }
 
 /// Counts what a selection leaves out, for the marks of the lines that it takes.
-public struct SelectionCounter: Sendable {
+package struct SelectionCounter: Sendable {
   /// The most connections that are counted at once.
   static let maximumConnections = 65_536
 
@@ -31,13 +31,13 @@ public struct SelectionCounter: Sendable {
   private var least = LeftOut()
 
   /// Creates a counter.
-  public init() {}
+  package init() {}
 
   /// Forgets the connections of a file.
-  public mutating func beginFile() { self = SelectionCounter() }
+  package mutating func beginFile() { self = SelectionCounter() }
 
   /// Takes the news that an event is left out.
-  public mutating func leaveOut(_ event: borrowing EventView) {
+  package mutating func leaveOut(_ event: borrowing EventView) {
     let number = event.context.connection
     switch event.body {
     // Nothing comes behind it that could lack it.
@@ -56,7 +56,7 @@ public struct SelectionCounter: Sendable {
 
   /// Takes the news that an event is taken.
   /// - Returns: What was left out in front of it.
-  public mutating func take(_ event: borrowing EventView) -> LeftOut {
+  package mutating func take(_ event: borrowing EventView) -> LeftOut {
     counts.removeValue(forKey: event.context.connection) ?? least
   }
 }

@@ -1,11 +1,11 @@
 /// Finds what someone meant who mistyped a name.
-public enum NearestName {
+package enum NearestName {
   /// Returns the name that is nearest to a mistyped one.
   /// - Parameters:
   ///   - typed: What was typed.
   ///   - names: The names that exist.
   /// - Returns: The first of the nearest names, whatever their case; nil when none is near.
-  public static func find(_ typed: String, in names: [String]) -> String? {
+  package static func find(_ typed: String, in names: [String]) -> String? {
     let typed = Array(typed.lowercased().utf8.prefix(64))
     var best: (name: String, distance: Int)?
     for name in names {

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// ``run()`` records; ``close(after:)`` ends connection and recording in good order, also when the
 /// task of `run()` was cancelled.
-public final class Recorder<Client: DataClient, Sink: ByteSink & Sendable>: Sendable {
+package final class Recorder<Client: DataClient, Sink: ByteSink & Sendable>: Sendable {
   private let client: Client
   private let recording: RecordingClient<Client, Sink>
   private let machine: Mutex<RecorderMachine>
@@ -22,7 +22,7 @@ public final class Recorder<Client: DataClient, Sink: ByteSink & Sendable>: Send
   ///   - plan: What to record.
   ///   - interval: How often to tell of progress; nil is never.
   ///   - tell: What is told what happens; what it throws ends the recording.
-  public init(
+  package init(
     _ client: Client, recording: RecordingClient<Client, Sink>, plan: RecorderPlan,
     progressEvery interval: Duration? = nil,
     tell: @escaping @Sendable (RecorderNotice) throws -> Void = { _ in }
@@ -35,13 +35,13 @@ public final class Recorder<Client: DataClient, Sink: ByteSink & Sendable>: Send
   }
 
   /// How many messages are recorded.
-  public var messages: Int { machine.withLock { $0.messages } }
+  package var messages: Int { machine.withLock { $0.messages } }
 
   /// Connects and records until the plan is fulfilled; the connection stays open.
   /// - Returns: Why it is over.
   /// - Throws: ``RecorderError``, ``DataClientError`` when nothing can be written or the client is
   ///   broken, and `CancellationError`.
-  public func run() async throws -> RecorderEnd {
+  package func run() async throws -> RecorderEnd {
     var progressAt = interval.map(client.now.advanced(by:))
     var outputs = handle(.started)
     while true {
@@ -97,7 +97,7 @@ public final class Recorder<Client: DataClient, Sink: ByteSink & Sendable>: Send
   /// - Parameter end: What ``run()`` returned; nil if it was cancelled, and then what has come is still
   ///   recorded.
   /// - Throws: ``DataClientError``; and `CancellationError` when this task is cancelled too.
-  public func close(after end: RecorderEnd?) async throws {
+  package func close(after end: RecorderEnd?) async throws {
     if end == nil { try await recordWhatWaits() }
     if machine.withLock({ $0.isOpen }) {
       let goodbye = ClientAction(.goodbye, .disconnect)

@@ -1,19 +1,19 @@
 /// What a ``Recorder`` records, and for how long.
-public struct RecorderPlan: Sendable, Hashable {
+package struct RecorderPlan: Sendable, Hashable {
   /// How to connect.
-  public var options: ConnectOptions
+  package var options: ConnectOptions
   /// What to subscribe to; nothing where messages have no topics, and all are recorded.
-  public var subscriptions: [Subscription]
+  package var subscriptions: [Subscription]
   /// How long to record, counted from the start; nil is without end.
-  public var duration: Duration?
+  package var duration: Duration?
   /// How many messages to record; nil is without end.
-  public var messageCount: Int?
+  package var messageCount: Int?
   /// How often the recording goes on in another file; nil is never.
-  public var fileInterval: Duration?
+  package var fileInterval: Duration?
   /// Whether a connection that is lost is opened again.
-  public var reconnects: Bool
+  package var reconnects: Bool
   /// How long to wait for the server's answer to a CONNECT or a SUBSCRIBE.
-  public var patience: Duration
+  package var patience: Duration
 
   /// Creates a plan.
   /// - Parameters:
@@ -24,7 +24,7 @@ public struct RecorderPlan: Sendable, Hashable {
   ///   - fileInterval: How often the recording goes on in another file.
   ///   - reconnects: Whether a connection that is lost is opened again.
   ///   - patience: How long to wait for the server's answer.
-  public init(
+  package init(
     options: ConnectOptions, subscriptions: [Subscription], duration: Duration? = nil,
     messageCount: Int? = nil, fileInterval: Duration? = nil, reconnects: Bool = true,
     patience: Duration = .seconds(30)
@@ -40,7 +40,7 @@ public struct RecorderPlan: Sendable, Hashable {
 }
 
 /// What a ``Recorder`` tells while it records.
-public enum RecorderNotice: Sendable, Hashable {
+package enum RecorderNotice: Sendable, Hashable {
   /// The server accepted a connection, for the first time or again.
   case connected
   /// Messages without topics are recorded from now on.
@@ -54,7 +54,7 @@ public enum RecorderNotice: Sendable, Hashable {
 }
 
 /// Why a ``Recorder`` is done.
-public enum RecorderEnd: Sendable, Hashable {
+package enum RecorderEnd: Sendable, Hashable {
   /// As many messages came as were wanted.
   case count
   /// The time is up.
@@ -66,7 +66,7 @@ public enum RecorderEnd: Sendable, Hashable {
 }
 
 /// Why a ``Recorder`` can't record.
-public enum RecorderError: Error, Sendable, Hashable {
+package enum RecorderError: Error, Sendable, Hashable {
   /// There was no connection in the first place.
   case notConnected(ClientEvent.Closed)
   /// The connection was lost, and is not to be opened again.

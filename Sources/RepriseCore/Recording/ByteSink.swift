@@ -23,18 +23,18 @@ public struct MemorySink: ByteSink, Sendable {
 /// Whole lines on their way to a sink, handed on in large pieces.
 ///
 /// A sink never sees half a line, so that what it keeps is valid at any moment.
-public struct LineBuffer<Sink: ByteSink> {
+package struct LineBuffer<Sink: ByteSink> {
   /// Where the lines go.
-  public private(set) var sink: Sink
+  package private(set) var sink: Sink
   /// The lines that are not handed on; append to it, then call ``endLine()``.
-  public var bytes: [UInt8] = []
+  package var bytes: [UInt8] = []
   private let threshold: Int
 
   /// Creates a buffer.
   /// - Parameters:
   ///   - sink: Where the lines go.
   ///   - threshold: How many bytes to gather before they are handed on; 0 hands on every line.
-  public init(_ sink: Sink, threshold: Int = 1 << 16) {
+  package init(_ sink: Sink, threshold: Int = 1 << 16) {
     self.sink = sink
     self.threshold = threshold
     bytes.reserveCapacity(threshold + 4_096)
@@ -42,14 +42,14 @@ public struct LineBuffer<Sink: ByteSink> {
 
   /// Ends the line and hands the lines on if enough are gathered.
   /// - Throws: What the sink throws.
-  public mutating func endLine() throws {
+  package mutating func endLine() throws {
     bytes.append(UInt8(ascii: "\n"))
     if bytes.count >= threshold { try flush() }
   }
 
   /// Hands on all that is gathered.
   /// - Throws: What the sink throws; the lines are gone then.
-  public mutating func flush() throws {
+  package mutating func flush() throws {
     guard !bytes.isEmpty else { return }
     var pending: [UInt8] = []
     swap(&pending, &bytes)

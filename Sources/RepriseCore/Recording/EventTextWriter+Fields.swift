@@ -2,9 +2,7 @@ import Wire
 
 extension EventTextWriter {
   /// Appends the fields of a packet that matter to a reader.
-  mutating func appendFields(
-    _ packet: borrowing MQTTPacketView, _ context: EventContext, to buffer: inout [UInt8]
-  ) {
+  mutating func appendFields(_ packet: borrowing MQTTPacketView, to buffer: inout [UInt8]) {
     switch packet.type {
     case .publish: appendPublish(packet, to: &buffer)
     case .connect: appendConnect(packet, to: &buffer)

@@ -102,7 +102,7 @@ public struct EventTextWriter: Sendable {
       end(to: &buffer)
     case .mqtt(let packet):
       append(type: packet.type.name, Style(packet.type), to: &buffer)
-      appendFields(packet, context, to: &buffer)
+      appendFields(packet, to: &buffer)
       append(packet.faults, more: packet.moreFaults, missing: packet.missing, to: &buffer)
     case .webSocket(let frame):
       append(type: frame.opcode.name, Style(frame.opcode), to: &buffer)

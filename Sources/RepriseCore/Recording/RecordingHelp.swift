@@ -1,7 +1,7 @@
 /// The description of the format of recordings, for users.
-public enum RecordingHelp {
+package enum RecordingHelp {
   /// What `reprise help recording` shows.
-  public static let text = #"""
+  package static let text = #"""
     A recording is text: one JSON object a line, UTF-8. The first line says what it is,
     every other line is one event, as `inspect --format jsonl` prints it; what that
     prints, without a first line and with the key `file`, is read as well.

@@ -1,5 +1,3 @@
-import Wire
-
 /// Writes the events of a session as a recording.
 ///
 /// Every line is complete enough that reading it gives the captured bytes back, see

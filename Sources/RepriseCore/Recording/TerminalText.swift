@@ -4,13 +4,13 @@ import Wire
 ///
 /// Control characters could move the cursor or rewrite the title, and marks of writing direction
 /// could show a text in another order than it has; both are shown by their numbers instead.
-public enum TerminalText {
+package enum TerminalText {
   /// Appends text for people.
   /// - Parameters:
   ///   - text: The text; what is not well-formed UTF-8 becomes U+FFFD.
   ///   - buffer: Where to append UTF-8.
   ///   - limit: The most characters to show; `…` stands for the rest.
-  public static func append(_ text: RawSpan, to buffer: inout [UInt8], limit: Int = .max) {
+  package static func append(_ text: RawSpan, to buffer: inout [UInt8], limit: Int = .max) {
     guard UTF8Text.isWellFormed(text) else {
       let repaired = Array(String(copying: text).utf8)
       return append(repaired.span.bytes, to: &buffer, limit: limit)

@@ -1,5 +1,3 @@
-import Wire
-
 /// Which recorded values stand for which values of this run, role by role.
 struct ReplayBindings: Sendable {
   /// A value of this run in the place of a recorded one.

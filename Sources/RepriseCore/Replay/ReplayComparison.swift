@@ -1,5 +1,3 @@
-import Wire
-
 /// What differs between a recorded action and the one that was performed.
 struct ReplayComparison {
   private(set) var differences: [ReplayDifference] = []

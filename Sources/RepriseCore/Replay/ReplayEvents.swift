@@ -1,5 +1,3 @@
-import Wire
-
 /// Gathers the events of one client from a session that is being read.
 ///
 /// Only the chosen client's events are kept, so that a large capture of many clients needs little memory; and

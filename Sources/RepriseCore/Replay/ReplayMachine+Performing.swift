@@ -1,5 +1,3 @@
-import Wire
-
 /// The user's side of the machine: actions, and which of them the session has next.
 extension ReplayMachine {
   /// Takes an action if it is one that the session may have next.

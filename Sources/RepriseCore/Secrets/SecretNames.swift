@@ -1,5 +1,3 @@
-import Wire
-
 /// Which names stand for secrets: those of JSON members, of pairs such as `token=…`, of header lines and of user
 /// properties.
 ///

@@ -1,5 +1,3 @@
-import Wire
-
 /// Where secrets stand in text, one after the other: values of JSON members, of XML elements, of pairs such as `token=…`
 /// and of header lines whose names are those of secrets; what stands before the host of an address; bearer tokens;
 /// private keys.

@@ -57,6 +57,17 @@ package struct Fifo<Element>: RandomAccessCollection, MutableCollection {
     self = kept
   }
 
+  /// Takes the first element that meets a condition, keeping the order of the others; nil when none does.
+  @inlinable package mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
+    var found: Element?
+    removeAll { element in
+      guard found == nil, isWanted(element) else { return false }
+      found = element
+      return true
+    }
+    return found
+  }
+
   @inlinable mutating func grow() {
     var larger = [Element?](repeating: nil, count: Swift.max(16, slots.count * 2))
     for offset in 0..<count { larger[offset] = slots[place(offset)] }

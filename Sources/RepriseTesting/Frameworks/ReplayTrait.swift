@@ -1,4 +1,3 @@
-import Capture
 public import RepriseCore
 public import Testing
 

@@ -1,4 +1,3 @@
-import RepriseCore
 import Testing
 
 /// Names the case of a parameterised test by its arguments, the same in every run.

@@ -1,5 +1,4 @@
 import DeviceSDK
-import RepriseCore
 
 /// What a topic of a recorded session says of the gateway's calls.
 extension GatewayTopic {

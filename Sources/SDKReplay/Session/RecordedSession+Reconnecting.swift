@@ -1,4 +1,3 @@
-import DeviceSDK
 import RepriseCore
 
 /// How the client of a session came back after losses.

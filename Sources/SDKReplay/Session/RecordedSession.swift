@@ -42,7 +42,6 @@ struct RecordedSession: Sendable {
   private(set) var identities: [ChannelIdentity] = []
   /// The first topics that are no app's.
   private(set) var otherTopics: [String] = []
-  private(set) var lastTime = Timestamp(nanoseconds: 0)
   /// Whether the session ends while its last connection is open.
   private(set) var breaksOff = false
   /// How long the server took at most to accept connections and to close them.
@@ -53,7 +52,6 @@ struct RecordedSession: Sendable {
 
   init(_ dialogue: some Sequence<ReplayDialogue.Step>) {
     for step in dialogue {
-      lastTime = step.place.time
       switch step.content {
       case .action(let action): take(action.kind, step)
       case .event(let event): take(event, step)

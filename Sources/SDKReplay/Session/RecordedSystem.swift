@@ -1,4 +1,3 @@
-import DeviceSDK
 package import RepriseCore
 
 /// Which of the SDK's systems a recorded session is of, by what its client does.

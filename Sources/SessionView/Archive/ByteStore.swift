@@ -1,5 +1,3 @@
-import Wire
-
 /// Bytes of many packets, each in one piece, in blocks that never move.
 ///
 /// One array would be copied whenever it grows, and would take twice its size for that moment.

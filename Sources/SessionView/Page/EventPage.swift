@@ -14,13 +14,10 @@ package struct EventPage: Sendable {
     package var pair: ExchangePair
   }
 
-  /// The place of the event in the archive.
-  package let index: Int
   /// When, where and between whom it happened.
   package let context: EventContext
-  /// The event as `inspect` prints it for programs, and for people.
+  /// The event as `inspect` prints it for programs.
   package let event: JSONValue
-  package let line: String
   /// What it answers, and what answers it.
   package let questions: [Relation]
   package let answers: [Relation]
@@ -42,23 +39,13 @@ package struct EventPage: Sendable {
     let found = archive.withEvent(at: index) { event in
       var json: [UInt8] = []
       EventJSONWriter(hiding: redaction).append(event, to: &json)
-      var text: [UInt8] = []
-      var writer = EventTextWriter(hiding: redaction)
-      writer.append(event, to: &text)
-      // Above the line stands the date.
-      let line = text.split(separator: UInt8(ascii: "\n")).last ?? []
-      return (
-        JSONValue(parsing: json), String(decoding: line, as: UTF8.self),
-        ShownBytes(event, hiding: redaction)
-      )
+      return (JSONValue(parsing: json), ShownBytes(event, hiding: redaction))
     }
-    guard let (json, line, bytes) = found, let json, let picture = session.picture(at: index),
+    guard let (json, bytes) = found, let json, let picture = session.picture(at: index),
       let context = archive.context(at: index)
     else { return nil }
-    self.index = index
     self.context = context
     event = json
-    self.line = line
     self.bytes = bytes
     self.picture = picture
     self.redaction = redaction

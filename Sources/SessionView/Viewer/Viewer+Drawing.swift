@@ -80,7 +80,7 @@ extension Viewer {
     } else if let message {
       screen.rows.append(StyledText(PageLine(message).text, .title))
     } else {
-      var hints = StyledText(" " + self.hints(model), .bar)
+      var hints = StyledText(" " + self.hints, .bar)
       hints.rest = .bar
       screen.rows.append(hints)
     }
@@ -99,7 +99,7 @@ extension Viewer {
     return ("…\(rest)", min(width - 1, TextWidth.columns(of: String(rest)) + 1))
   }
 
-  private func hints(_ model: Model) -> String {
+  private var hints: String {
     switch focus {
     case .list:
       "q quit  Enter details  / search  & choose  F findings  ] next  c cause  h help"

@@ -64,9 +64,6 @@ package struct Viewer<Model: ViewedModel> {
   /// Takes the news of another size.
   package mutating func resize(_ size: Screen.Size) { self.size = size }
 
-  /// Tells something in the last line until the next key.
-  package mutating func tell(_ text: String) { message = text }
-
   /// Takes the news that the model may have grown.
   package mutating func refresh(_ model: Model) {
     choose(from: model)

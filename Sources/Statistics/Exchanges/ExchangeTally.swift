@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// What became of all questions of one kind by one end.
 package struct ExchangeTally: Sendable {
   /// How many were asked that were selected.

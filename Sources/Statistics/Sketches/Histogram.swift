@@ -26,9 +26,6 @@ package struct Histogram: Sendable, Hashable {
   /// The most that a quantile is off, as a part of the value: 2^-(precision + 1).
   package var relativeError: Double { 1 / Double(2 << precision) }
 
-  /// The most buckets that there can be.
-  var mostBuckets: Int { (63 - precision + 1) << precision }
-
   /// The mean; 0 without values.
   package var mean: Double { count == 0 ? 0 : Double(sum) / Double(count) }
 

@@ -1,5 +1,3 @@
-import Wire
-
 /// The names that come most often, each with what is known of it, in memory for so many names.
 ///
 /// This is space-saving (Metwally, Agrawal and El Abbadi, 2005): as long as there is room, every name has an entry of its

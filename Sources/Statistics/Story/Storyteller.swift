@@ -108,7 +108,7 @@ package struct Storyteller {
   /// Takes the next event of the client's connections.
   package mutating func consume(_ event: borrowing EventView, _ tell: Tell) throws {
     let context = event.context
-    let connection = try connection(of: context, tell)
+    let connection = connection(of: context)
     let overruns = connection.course.overruns
     let silence = connection.course.lastOfClient
     connection.course.consume(event)
@@ -158,9 +158,7 @@ package struct Storyteller {
     try tell(Sentence(context, text, role))
   }
 
-  private mutating func connection(
-    of context: EventContext, _ tell: Tell
-  ) throws -> StoryConnection {
+  private mutating func connection(of context: EventContext) -> StoryConnection {
     if let known = open[context.connection] { return known }
     if open.count >= Self.mostOpen { open = [:] }
     let new = StoryConnection(requestKeys)

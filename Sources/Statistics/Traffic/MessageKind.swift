@@ -1,5 +1,5 @@
 import RepriseCore
-package import Wire
+internal import Wire
 
 /// What an event is, by the names of `inspect`, as a small number.
 package struct MessageKind: Sendable, Hashable, CaseIterable {
@@ -41,11 +41,6 @@ package struct MessageKind: Sendable, Hashable, CaseIterable {
     case .tls(.handshake): self.init(other: 11)
     case .tls(.alert): self.init(other: 12)
     }
-  }
-
-  /// The kind of a control packet.
-  package static func mqtt(_ type: MQTTPacketType) -> MessageKind {
-    MessageKind(index: Int(type.rawValue))
   }
 
   /// The name in capitals, as `inspect` shows it.

@@ -1,7 +1,5 @@
-import ConformanceKit
 import Driver
 import RepriseCore
-import Wire
 
 /// `reprise conform broker`: drives a broker by cases, and judges what it does.
 enum ConformBrokerCommand: Command {

@@ -1,6 +1,5 @@
 import Driver
 import RepriseCore
-import Wire
 
 /// `reprise conform client`: is the broker of a client, drives it by cases, and judges what it does.
 enum ConformClientCommand: Command {

@@ -1,6 +1,5 @@
 import ConformanceKit
 import Glibc
-import RepriseCore
 
 /// `reprise conform sdk`: runs the SDK through its scenarios and judges it by its clauses.
 enum ConformSDKCommand: Command {

@@ -1,5 +1,3 @@
-import RepriseCore
-
 /// `reprise record`: what stands in front of the ways to record.
 enum RecordCommand: Command {
   private static let group = CommandGroup(

@@ -1,4 +1,3 @@
-import DeviceSDK
 import RepriseCore
 
 /// `reprise replay sdk`: runs the SDK on a recorded session and prints what it saw.

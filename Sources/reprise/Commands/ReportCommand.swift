@@ -1,5 +1,4 @@
 import ConformanceKit
-import RepriseCore
 
 /// `reprise report`: says what can be done with reports.
 enum ReportCommand: Command {

@@ -1,4 +1,3 @@
-import Capture
 import RepriseCore
 
 /// The time that `--from` and `--to` leave.

@@ -1,5 +1,4 @@
 import Glibc
-import RepriseCore
 
 /// Shows text that is longer than the terminal page by page, by the program that `PAGER` names, or `less`.
 ///

@@ -1,6 +1,5 @@
 import ConformanceKit
 import Driver
-import RepriseCore
 import Wire
 
 /// What the commands take that drive a subject by cases.

@@ -1,7 +1,6 @@
 import ConformanceKit
 import Driver
 import RepriseCore
-import Wire
 
 /// The report on a subject that was driven by cases, and where their recordings go.
 ///

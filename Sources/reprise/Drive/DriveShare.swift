@@ -1,5 +1,4 @@
 import Driver
-import RepriseCore
 
 /// The cases of a run, and which of them are run here: all, or those of a part.
 struct DriveShare {

@@ -1,7 +1,6 @@
 import Driver
 import Glibc
 import LiveClient
-import RepriseCore
 
 /// A broker that a command of the user's starts, on a free port of this machine; it is stopped with the run.
 final class LaunchedBroker {

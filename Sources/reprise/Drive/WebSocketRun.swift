@@ -1,5 +1,4 @@
 import Driver
-import LiveClient
 import RepriseCore
 import Synchronization
 

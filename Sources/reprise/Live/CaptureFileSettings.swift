@@ -1,5 +1,4 @@
 import Capture
-import RepriseCore
 
 /// Where a recorder of frames writes to, and when it begins another file.
 struct CaptureFileSettings {

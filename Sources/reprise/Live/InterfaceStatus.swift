@@ -1,5 +1,4 @@
 import Capture
-import LiveClient
 import RepriseCore
 
 /// Tells the user on standard error what an interface brings.

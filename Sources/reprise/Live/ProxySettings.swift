@@ -1,7 +1,6 @@
 import Glibc
 import LiveClient
 import Proxy
-import RepriseCore
 
 /// What `reprise record proxy` is asked for, apart from its two places.
 struct ProxySettings {

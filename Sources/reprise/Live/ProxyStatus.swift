@@ -1,5 +1,4 @@
 import Capture
-import LiveClient
 import Proxy
 import RepriseCore
 

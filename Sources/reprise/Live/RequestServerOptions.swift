@@ -1,5 +1,4 @@
 import LiveClient
-import RepriseCore
 import Wire
 
 /// Where a simulated server of requests listens, and whom it serves.

@@ -1,5 +1,4 @@
 import Capture
-import DeviceSDK
 import RepriseCore
 import SDKReplay
 

@@ -1,6 +1,5 @@
 import CloudSimulator
 import ConformanceKit
-import LiveClient
 import RepriseCore
 
 /// Scenarios of requests, which need no broker.

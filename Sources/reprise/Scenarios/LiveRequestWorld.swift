@@ -24,7 +24,7 @@ final class LiveRequestWorld: ScenarioWorld {
   /// Opens a world; nothing is connected yet.
   /// - Parameters:
   ///   - address: Where the gate listens.
-  ///   - isSimulated: Whether the server has a mind of its own, ``simulate(_:body:wrapping:)``.
+  ///   - isSimulated: Whether the server has a mind of its own, ``simulate(_:wrapping:body:)``.
   ///   - patience: How long to wait, in the client's time, for an event; nil waits for ever.
   ///   - wrapping: Puts what the scenario wants around the subject's client: a recorder, another time.
   /// - Throws: `DataClientError` when the system is out of ports or threads; and what `wrapping` throws.

@@ -1,5 +1,4 @@
 import CloudSimulator
-import ConformanceKit
 import Gates
 import LiveClient
 import RepriseCore

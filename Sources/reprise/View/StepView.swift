@@ -1,4 +1,3 @@
-import DeviceSDK
 import RepriseCore
 import SDKReplay
 import SessionView

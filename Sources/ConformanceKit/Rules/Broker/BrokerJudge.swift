@@ -97,9 +97,10 @@ struct BrokerJudge {
     if doubtOfAll == nil { doubtOfAll = reason }
   }
 
-  /// Why what an end knows of a session may have changed between two connections: messages that its server delivers tell
-  /// that it has connections which are not in the capture, or sessions of others do, or the server may have stopped, and
-  /// have begun again with what it had stored.
+  /// Why a session may have changed between two connections; nil where nothing tells that it may.
+  ///
+  /// Messages that the server delivers, or sessions of others, tell of connections that are not in the capture; or the
+  /// server may have stopped, and have begun again with what it had stored.
   private func doubt(of basis: PendingFindings.Basis, at server: UInt64) -> UndecidedReason? {
     guard let facts = servers[server] else { return nil }
     let between: ClosedRange<Timestamp>

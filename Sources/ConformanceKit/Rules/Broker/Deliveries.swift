@@ -104,7 +104,7 @@ extension BrokerJudge {
     if let reuse = publication.reuse, publication.isSingle, delivery.matching.count > 0 {
       tally.satisfy(reuse, hearing)
     }
-    judgeText(packet, topic, delivery, hearing, &tally)
+    judgeText(topic, delivery, hearing, &tally)
     if publication.forwarded.expiry != nil {
       judgeExpired(packet, publication, delivery, event, &state, hearing, &tally)
       noteLatency(packet, publication, event.context, state)
@@ -120,7 +120,7 @@ extension BrokerJudge {
     _ event: borrowing EventView, _ state: inout ConnectionState, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
-    judgeDollar(packet, topic, delivery, event, &state, hearing, &tally)
+    judgeDollar(topic, delivery, event, &state, hearing, &tally)
     judgeGrant(packet, delivery, event, &state, hearing, &tally)
     judgeNumbers(packet, delivery, event, &state, hearing, &tally)
     judgeRetainHandling(packet, delivery, event, &state, hearing, &tally)
@@ -139,7 +139,7 @@ extension BrokerJudge {
     }
     judgeMerged(packet, publication, delivery, event, state, hearing, &tally)
     judgeSharing(packet, content, publication, delivery, event, &state, hearing, &tally)
-    judgeNoLocal(packet, publication, delivery, event, &state, hearing, &tally)
+    judgeNoLocal(packet, publication, delivery, event, hearing, &tally)
     judgeUnsubscribed(packet, publication, delivery, event, hearing, &tally)
     if !absences.isEmpty {
       judgeKeeping(packet, publication, delivery, event, &state, hearing, &tally)

@@ -293,7 +293,7 @@ extension BrokerJudge {
     for rule in rules {
       pending.add(
         rule, event, hearing, key: delivery.key, server: delivery.server, isTakenBack: true,
-        on: kept.watcher, &tally, text(for: kept, isPlain, delivery, event))
+        on: kept.watcher, &tally, text(for: kept, isPlain, delivery))
     }
   }
 
@@ -313,8 +313,7 @@ extension BrokerJudge {
   }
 
   private func text(
-    for kept: RetainedTopics.Kept, _ isPlain: Bool, _ delivery: borrowing Delivery,
-    _ event: borrowing EventView
+    for kept: RetainedTopics.Kept, _ isPlain: Bool, _ delivery: borrowing Delivery
   ) -> FindingText {
     FindingText(
       isPlain

@@ -1,5 +1,3 @@
-internal import RepriseCore
-
 /// The shortest times that messages of a connection took to the clients of a host.
 ///
 /// Where two clocks timed them, all took as long at least as the clocks differ, be they of two captures that were put

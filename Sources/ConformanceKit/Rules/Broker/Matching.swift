@@ -1,6 +1,3 @@
-internal import RepriseCore
-internal import Wire
-
 /// What the subscriptions of a client have to say of a topic.
 struct Matching: ~Copyable {
   /// How many filters match that stand, or may.

@@ -1,6 +1,3 @@
-internal import RepriseCore
-internal import Wire
-
 /// The order of messages: those of one connection that have one topic and one QoS form a line (section 4.6).
 struct MessageLines {
   private struct Line {

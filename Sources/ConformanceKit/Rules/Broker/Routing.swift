@@ -5,9 +5,8 @@ internal import Wire
 extension BrokerJudge {
   /// Judges a message whose topic begins with `$`.
   func judgeDollar(
-    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ delivery: borrowing Delivery,
-    _ event: borrowing EventView, _ state: inout ConnectionState, _ hearing: Hearing,
-    _ tally: inout Tally
+    _ topic: RawSpan, _ delivery: borrowing Delivery, _ event: borrowing EventView,
+    _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
     let rule = MQTTRule.wildcardsSpareDollarTopics
     guard topic.begins(with: "$") else { return }
@@ -152,8 +151,7 @@ extension BrokerJudge {
   /// Judges a message that its receiver has published itself.
   mutating func judgeNoLocal(
     _ packet: borrowing MQTTPacketView, _ source: Publication, _ delivery: borrowing Delivery,
-    _ event: borrowing EventView, _ state: inout ConnectionState,
-    _ hearing: Hearing, _ tally: inout Tally
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard hearing.version == .v5_0, delivery.matching.count > 0, delivery.matching.isDeaf else {
       return

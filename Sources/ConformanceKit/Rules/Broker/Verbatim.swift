@@ -8,8 +8,7 @@ extension BrokerJudge {
 
   /// Counts a message of which the topic came as it was published, where it has other characters than those of ASCII.
   func judgeText(
-    _ packet: borrowing MQTTPacketView, _ topic: RawSpan, _ delivery: borrowing Delivery,
-    _ hearing: Hearing, _ tally: inout Tally
+    _ topic: RawSpan, _ delivery: borrowing Delivery, _ hearing: Hearing, _ tally: inout Tally
   ) {
     guard !topic.isASCII else { return }
     if topic.beginsWithMark { tally.satisfy(.markStays, hearing) }

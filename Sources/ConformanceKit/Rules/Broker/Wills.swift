@@ -1,5 +1,4 @@
 internal import RepriseCore
-internal import Wire
 
 /// The wills that clients gave to servers, found by topic and payload (section 3.1.2.5).
 struct Wills {

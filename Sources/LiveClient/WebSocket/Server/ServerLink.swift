@@ -1,7 +1,6 @@
 import CWebSockets
 import Glibc
 import RepriseCore
-import Wire
 
 /// One connection of a ``ServerLoop``: carries bytes between the library and the machine, and events on.
 final class ServerLink {

@@ -116,15 +116,7 @@ final class ThreadMailbox<Element: Sendable>: Sendable {
   }
 
   private func cancel(_ ticket: UInt64) {
-    let waiter = state.withLock { state -> Waiter? in
-      var found: Waiter?
-      state.waiters.removeAll { waiter in
-        guard waiter.ticket == ticket else { return false }
-        found = waiter
-        return true
-      }
-      return found
-    }
+    let waiter = state.withLock { $0.waiters.removeFirst { $0.ticket == ticket } }
     waiter?.continuation.resume(returning: nil)
   }
 }

@@ -1,8 +1,7 @@
 import RepriseCore
-import Wire
 
 /// What a client of MQTT remembers of its session, beyond one connection (MQTT 3.1.1 section 4.1).
-struct MQTTSession: Sendable {
+struct MQTTClientState: Sendable {
   /// A message above QoS 0 on its way to the server.
   struct InFlight: Sendable {
     /// The action that handed it over.

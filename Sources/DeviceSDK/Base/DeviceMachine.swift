@@ -12,7 +12,7 @@ protocol CloudPurpose: Sendable {
 
 /// The machine of a device's connection to its cloud, a channel's or a gateway's: what the two have in common beside
 /// their calls.
-protocol CloudMachine: ConnectionOwner, CallKeeper
+protocol DeviceMachine: ConnectionOwner, CallKeeper
 where Failure == DeviceError<ErrorKind>, Purpose: CloudPurpose {
   associatedtype ErrorKind: DeviceErrorKind
 
@@ -36,7 +36,7 @@ where Failure == DeviceError<ErrorKind>, Purpose: CloudPurpose {
 
 // MARK: Retained messages
 
-extension CloudMachine {
+extension DeviceMachine {
   /// Begins to find out where the cloud has retained messages.
   mutating func sweep(_ filter: TopicFilter, _ id: CallID) {
     sweeps[id] = RetainedSweep(filter)
@@ -64,7 +64,7 @@ extension CloudMachine {
 
 // MARK: Errors
 
-extension CloudMachine {
+extension DeviceMachine {
   static var notConnected: Failure { Failure(.network, "the \(subject) is not connected") }
 
   static var endOfWorld: Failure { Failure(.network, "there are no more events") }
