@@ -78,7 +78,7 @@ extension ConformanceReport {
   ///   - today: The day in UTC, as `2027-01-31`.
   ///   - removed: Files that are known to be there no more.
   /// - Returns: The entries, in the order of their file.
-  public func unmatched(
+  package func unmatched(
     of baseline: Baseline, on today: String, without removed: Set<String> = []
   ) -> [Baseline.Entry] {
     let judged = Dictionary(results.map { ($0.key, $0) }) { first, _ in first }

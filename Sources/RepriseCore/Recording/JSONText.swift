@@ -45,7 +45,7 @@ extension [UInt8] {
   }
 
   /// Appends well-formed UTF-8 with the escapes that JSON asks for, and with escapes for what must not reach a
-  /// terminal: the characters of control and of direction, see ``TerminalText``.
+  /// terminal: the characters of control and of direction, see `TerminalText`.
   mutating func append(escaped bytes: UnsafeRawBufferPointer) {
     let most = Self.shortTextLimit / JSONEscape.longest
     var start = 0
