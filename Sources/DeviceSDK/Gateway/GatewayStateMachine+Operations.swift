@@ -201,6 +201,14 @@ extension GatewayStateMachine {
     return filters.isEmpty ? nil : filters
   }
 
+  /// Whose the filters of the commands are.
+  private static func commanded(_ subdevices: [Subdevice]) -> [String: Subdevice] {
+    Dictionary(
+      subdevices.flatMap { subdevice in
+        GatewayTopics.commands(of: subdevice).map { ($0, subdevice) }
+      }, uniquingKeysWith: { first, _ in first })
+  }
+
   /// The subscriptions of lines that come online are answered.
   /// - Parameters:
   ///   - id: The login.
@@ -214,6 +222,9 @@ extension GatewayStateMachine {
     else {
       return takeOver(given)
     }
+    // Once for all of them: a batch has many lines, and five filters of each.
+    let commanded =
+      configuration.subscribesToCommands ? Self.commanded(operation.subdevices) : [:]
     for (filter, qos) in zip(filters, granted) {
       guard qos != nil else {
         log(.warning, .subscription, "the cloud does not grant \(filter)")
@@ -221,11 +232,12 @@ extension GatewayStateMachine {
       }
       guard given.contains(filter) else { continue }
       grants.insert(filter, of: nil)
-      for subdevice in operation.subdevices
-      where wishes.owners(of: filter).contains(.line(subdevice))
-        || (configuration.subscribesToCommands
-          && GatewayTopics.commands(of: subdevice).contains(filter))
-      { grants.insert(filter, of: .line(subdevice)) }
+      if let subdevice = commanded[filter] { grants.insert(filter, of: .line(subdevice)) }
+      let owners = wishes.owners(of: filter)
+      guard !owners.isEmpty else { continue }
+      for subdevice in operation.subdevices where owners.contains(.line(subdevice)) {
+        grants.insert(filter, of: .line(subdevice))
+      }
     }
     finish(id, .success(reply))
     // Those of a line that was closed meanwhile.
