@@ -62,6 +62,10 @@ class Links {
       this.begin(of(`exchange ${fields.exchange}`, ""), event);
     } else if (type === "RESPONSE" || type === "UNANSWERED") {
       this.join(of(`exchange ${fields.exchange}`, ""), event, true);
+    } else if (event.asks !== undefined) {
+      this.begin(of(`request ${event.asks}`, fields.from), event, true);
+    } else if (event.answers !== undefined) {
+      this.join(of(`request ${event.answers}`, other), event, true);
     }
   }
 

@@ -15,6 +15,9 @@ class SessionEvent {
     this.cut = rest?.cut ?? 0;
     this.findings = rest?.findings ?? [];
     this.alias = rest?.topic;
+    /** What tells a request over WebSocket from others, in it and in its answer. */
+    this.asks = rest?.asks;
+    this.answers = rest?.answers;
     this.time = 0n;
     /** Nanoseconds since the first event of the page. */
     this.since = 0;

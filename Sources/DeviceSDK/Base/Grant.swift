@@ -1,3 +1,5 @@
+import RepriseCore
+
 /// A filter that the cloud has granted.
 struct Grant: Sendable {
   /// For whom it is kept; who comes later here counts for more.

@@ -1,3 +1,5 @@
+import RepriseCore
+
 /// A topic as applications write it, below the channel's prefix: `/account/bind`.
 package struct ShortTopic: Sendable, Hashable {
   /// The text; it starts with one slash.

@@ -12,8 +12,7 @@ extension Subscription {
   /// - Parameter topic: A topic name.
   /// - Returns: Whether a subscriber gets messages on the topic.
   public func matches(_ topic: String) -> Bool {
-    let filter = Array(filter.utf8)
-    let topic = Array(topic.utf8)
-    return MQTTTopicFilter.matches(filter.span.bytes, topic: topic.span.bytes)
+    MQTTTopicFilter.matches(
+      filter.utf8Span.span.bytes, topic: topic.utf8Span.span.bytes)
   }
 }

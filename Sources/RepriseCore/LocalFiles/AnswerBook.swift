@@ -260,11 +260,3 @@ extension AnswerBook.Response {
   /// How much a request has to have to fit.
   fileprivate var precision: Int { parameters.count * 2 + (method == nil ? 0 : 1) }
 }
-
-extension String {
-  /// Whether the text, a topic filter, matches a topic.
-  func matches(topic: String) -> Bool {
-    let (filter, topic) = (Array(utf8), Array(topic.utf8))
-    return MQTTTopicFilter.matches(filter.span.bytes, topic: topic.span.bytes)
-  }
-}

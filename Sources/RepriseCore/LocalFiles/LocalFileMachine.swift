@@ -64,7 +64,7 @@ struct LocalFileMachine: Sendable {
 
   /// The QoS that a message of a topic is delivered by; nil when nobody has subscribed to it.
   private func granted(_ topic: String) -> QoS? {
-    subscriptions.filter { $0.key.matches(topic: topic) }.values.max()
+    subscriptions.filter { Subscription($0.key).matches(topic) }.values.max()
   }
 
   private mutating func plan(_ event: ClientEvent, after delay: Duration = .zero) {
@@ -165,7 +165,7 @@ struct LocalFileMachine: Sendable {
     var messages: [(Message, Duration)] = []
     for subscription in wanted {
       let rules = book.subscribing.filter { rule in
-        rule.filter == subscription.filter || rule.filter.matches(topic: subscription.filter)
+        rule.filter == subscription.filter || Subscription(rule.filter).matches(subscription.filter)
       }
       if rules.contains(where: \.isRefused) {
         granted.append(nil)
@@ -187,7 +187,7 @@ struct LocalFileMachine: Sendable {
   private mutating func publish(
     _ id: ClientAction.ID, _ message: Message
   ) throws(DataClientError) {
-    let rules = book.publishing.filter { $0.filter.matches(topic: message.topic) }
+    let rules = book.publishing.filter { Subscription($0.filter).matches(message.topic) }
     guard !rules.isEmpty else {
       let known = book.publishing.map(\.filter)
       let near = NearestName.find(message.topic, in: known).map { "; the nearest is \"\($0)\"" }

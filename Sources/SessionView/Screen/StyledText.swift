@@ -5,6 +5,7 @@ package struct StyledText: Sendable, Hashable {
     /// The colours that all terminals have.
     package enum Color: UInt8, Sendable {
       case red = 31
+      case green, yellow, blue, magenta, cyan
     }
 
     package var color: Color?

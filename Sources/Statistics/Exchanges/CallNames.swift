@@ -1,5 +1,5 @@
 package import RepriseCore
-import Wire
+package import Wire
 
 /// What names a call and its reply on topics of the SDK's cloud: the topic of the reply, and the id in the payload.
 ///
@@ -80,11 +80,11 @@ package final class RequestKeys: Sendable {
 }
 
 /// What names a request over WebSocket, and its answer: JSON with the number of an envelope, or with an `id`.
-struct RequestNames {
+package struct RequestNames {
   /// The number, or a hash of the id.
-  let id: UInt64
+  package let id: UInt64
   /// Whether it answers a request of the other end.
-  let isAnswer: Bool
+  package let isAnswer: Bool
   /// Whether an answer has to come: to a heartbeat none has, nor to a message that only looks like a request.
   let asksForAnswer: Bool
 
@@ -92,8 +92,9 @@ struct RequestNames {
   private static let longestText = 65_536
 
   /// Looks at a frame; nil where it is no such text.
-  init?(_ frame: borrowing WebSocketFrameView, of sender: Peer, _ keys: RequestKeys) {
+  package init?(_ frame: borrowing WebSocketFrameView, of sender: Peer, _ keys: RequestKeys) {
     guard frame.opcode == .text, frame.header.isFinal, frame.missing == 0,
+      frame.cargo != .mqtt, frame.cargo != .mqttConcealed,
       frame.data.byteCount <= Self.longestText
     else { return nil }
     let text = Array(copying: frame.data)

@@ -20,9 +20,8 @@ enum InspectCommand: Command {
     name: "inspect", summary: "Shows the events in captures and recordings, one a line.",
     operands: "FILE... | --interface NAME", operandCount: 0...Int.max,
     options: [
-      format, .filter, payloadWidth, mostEvents, .output, .showSecrets, .redact, .bpf, .decode,
-      .keyLog,
-      .serverKey, .preSharedKey, .memory, .jobs,
+      format, .filter, payloadWidth, mostEvents, .envelope, .output, .showSecrets, .redact, .bpf,
+      .decode, .keyLog, .serverKey, .preSharedKey, .memory, .jobs,
     ] + InterfaceOptions.live,
     details: """
       FILE is a capture (pcap or pcapng, also gzip-compressed), a recording (.jsonl), or a
@@ -40,7 +39,8 @@ enum InspectCommand: Command {
       and as a diagram of who said what to whom, every packet with its bytes, what answers
       what, and what the clauses of MQTT and WebSocket find, each at its event. Its search field
       takes the language of --filter. Of more than --most-events it has those around findings,
-      and the first of the others.
+      and the first of the others. A request over WebSocket is told from others by its uniqueId,
+      an id, or the key that --envelope tells.
 
       With --interface it shows what passes a network interface, as it comes, until --duration,
       --count or Ctrl-C ends it. Only new connections are seen whole. What that takes tells
@@ -68,6 +68,9 @@ enum InspectCommand: Command {
     }
     guard !arguments.has(mostEvents) else {
       throw UsageError("--most-events is for a page", "add --format html")
+    }
+    guard !arguments.has(.envelope) else {
+      throw UsageError("--envelope is for a page", "add --format html")
     }
     let source: Source
     if let interface = try InterfaceOptions(live: arguments, for: spec) {

@@ -1,6 +1,7 @@
 import Capture
 import ConformanceKit
 import RepriseCore
+import Statistics
 
 /// Makes the page of a session: reads the files once to judge and count, and again to write.
 ///
@@ -13,6 +14,7 @@ struct PageRun {
   private let memory: Int
   private let payloadLimit: Int
   private let mostEvents: Int
+  private let requestKeys: RequestKeys
   private let console: Console
 
   /// Prepares a page.
@@ -36,6 +38,7 @@ struct PageRun {
     self.mostEvents = mostEvents
     self.console = console
     filters = arguments.list(.filter)
+    requestKeys = try RequestKeys(arguments)
     // A quarter of what everything may take, for each that remembers connections.
     memory = (try arguments.size(.memory) ?? InputOptions.defaultMemory) / 4
     var run = try InputRun(files, arguments, console, output: nil)
@@ -60,7 +63,7 @@ struct PageRun {
     let choice = try choose(survey.matching, findings)
     var writer = PageWriter(
       page: SessionPage(
-        output, hiding: redaction, payloadLimit: payloadLimit, memory: memory / 2),
+        output, hiding: redaction, payloadLimit: payloadLimit, requestKeys, memory: memory / 2),
       filter: filter, choice: choice, findings: findings)
     writer.page.begin()
     let facts = facts(survey, choice, findings, untold: report.untold)

@@ -1,4 +1,5 @@
 import RepriseCore
+import Statistics
 import Wire
 
 /// Writes events as one page of HTML that shows them, with all that it takes inside of it.
@@ -13,7 +14,8 @@ import Wire
 ///    the number of such an object, from 0;
 /// 4. 1 where it has a fault, else 0;
 /// 5. its captured bytes in base 64, or 0;
-/// 6. where there is any: `cut`, the bytes that are left out; `topic`, that of an alias; `findings`, their numbers.
+/// 6. where there is any: `cut`, the bytes that are left out; `topic`, that of an alias; `asks` or `answers`, what tells
+///    a request over WebSocket from others of its connection; `findings`, their numbers.
 struct SessionPage {
   /// The most bytes of a packet.
   private static let mostBytes = 1 << 14
@@ -24,6 +26,7 @@ struct SessionPage {
   private let json: EventJSONWriter
   private var text: EventTextWriter
   private let redaction: RedactionRules
+  private let requestKeys: RequestKeys
   private var names: ConnectionNames
   /// The number of what is known of an open connection of the current file.
   private var contexts: [Int: Int] = [:]
@@ -41,8 +44,13 @@ struct SessionPage {
   ///   - output: Where it goes.
   ///   - redaction: What is not told.
   ///   - payloadLimit: The most characters of a payload that a line has.
+  ///   - requestKeys: How requests over WebSocket are told.
   ///   - memory: The most bytes that the names of open connections take.
-  init(_ output: OutputFile, hiding redaction: RedactionRules, payloadLimit: Int, memory: Int) {
+  init(
+    _ output: OutputFile, hiding redaction: RedactionRules, payloadLimit: Int,
+    _ requestKeys: RequestKeys, memory: Int
+  ) {
+    self.requestKeys = requestKeys
     lines = LineBuffer(output)
     json = EventJSONWriter(hiding: redaction)
     text = EventTextWriter(hiding: redaction, payloadLimit: payloadLimit)
@@ -152,8 +160,25 @@ struct SessionPage {
     } else {
       append("0")
     }
-    appendRest(
-      cut, names.aliasedTopic(of: event, hiding: redaction), findings.numbers(of: event, in: file))
+    var rest: [JSONMember] = []
+    if cut > 0 { rest.append(JSONMember("cut", .number(String(cut)))) }
+    if let topic = names.aliasedTopic(of: event, hiding: redaction) {
+      rest.append(JSONMember("topic", .string(topic)))
+    }
+    if case .webSocket(let frame) = event.body,
+      let request = RequestNames(frame, of: event.context.sender, requestKeys)
+    {
+      let key = request.isAnswer ? "answers" : "asks"
+      rest.append(JSONMember(key, .string(String(request.id, radix: 36))))
+    }
+    let numbers = findings.numbers(of: event, in: file)
+    if !numbers.isEmpty {
+      rest.append(JSONMember("findings", .array(numbers.map { .number(String($0)) })))
+    }
+    if !rest.isEmpty {
+      append(",")
+      JSONValue.object(rest).append(to: &lines.bytes)
+    }
     append("]")
     hideMarkup(from: before)
     bytes += lines.bytes.count - before
@@ -169,18 +194,6 @@ struct SessionPage {
       [("file", JSONValue.number(String(fileIndex)))]
       + names.json(of: connection, hiding: redaction)
     JSONValue.object(known.map { JSONMember($0.0, $0.1) }).append(to: &lines.bytes)
-  }
-
-  private mutating func appendRest(_ cut: Int, _ topic: String?, _ findings: [Int]) {
-    guard cut > 0 || topic != nil || !findings.isEmpty else { return }
-    var members: [JSONMember] = []
-    if cut > 0 { members.append(JSONMember("cut", .number(String(cut)))) }
-    if let topic { members.append(JSONMember("topic", .string(topic))) }
-    if !findings.isEmpty {
-      members.append(JSONMember("findings", .array(findings.map { .number(String($0)) })))
-    }
-    append(",")
-    JSONValue.object(members).append(to: &lines.bytes)
   }
 
   private mutating func append(_ text: String) { lines.bytes.append(contentsOf: text.utf8) }

@@ -78,4 +78,54 @@ import Testing
         5: [8], 7: [9, 11],
       ])
   }
+
+  /// A text of a client or a server over WebSocket.
+  private static func text(_ connection: Int, _ sender: String, _ text: String) -> String {
+    let payload = text.replacing("\"", with: "\\\"")
+    return line(
+      connection, sender,
+      "\"type\":\"TEXT\",\"length\":\(text.utf8.count),\"fin\":true,"
+        + "\"masked\":\(sender == "client"),"
+        + (sender == "client" ? "\"maskingKey\":\"01020304\"," : "")
+        + "\"payload\":{\"utf8\":\"\(payload)\"}"
+    ).replacing("mqtt-3.1.1", with: "websocket")
+  }
+
+  @Test(
+    "Requests over WebSocket have their answers by the keys of the SDK, or those of a file",
+    arguments: [false, true])
+  func joinsRequests(hasEnvelope: Bool) throws {
+    let scratch = try Scratch()
+    let id = hasEnvelope ? "no" : "uniqueId"
+    let lines = [
+      // 1: two at a time, answered in the other order; on another connection the same number.
+      Self.text(1, "client", "{\"\(id)\":7,\"service\":\"a\",\"content\":\"\"}"),
+      Self.text(1, "client", "{\"\(id)\":8,\"service\":\"a\",\"content\":\"\"}"),
+      Self.text(2, "server", "{\"\(id)\":7,\"code\":200}"),
+      Self.text(1, "server", "{\"\(id)\":8,\"code\":200}"),
+      Self.text(1, "server", "{\"\(id)\":7,\"code\":200}"),
+      // 6: by an id, which either end may give, and what is neither.
+      Self.text(1, "server", #"{"jsonrpc":"2.0","id":"x","method":"m"}"#),
+      Self.text(1, "client", #"{"jsonrpc":"2.0","id":"x","result":1}"#),
+      Self.text(1, "client", "{\"unique\":7}"), Self.text(1, "server", "7"),
+    ]
+    let recording = try scratch.write(
+      ([SampleRecording.header] + lines).joined(separator: "\n") + "\n", to: "session.jsonl")
+    let page = scratch.path("page.html")
+    let envelope = try scratch.write(#"{"id":"no"}"#, to: "envelope.json").path
+    let made = try RepriseProcess.run(
+      ["inspect", "--format", "html", recording.path, "-o", page]
+        + (hasEnvelope ? ["--envelope", envelope] : []))
+    #expect(made.status == 0 && made.errors == "", "\(made.errors)")
+    let seen = try #require(try BrowserProcess.run(["links", page]).first as? [String: Any])
+    #expect(seen["exchanges"] as? [[Int]] == [[1, 5], [2, 4], [6, 7]])
+  }
+
+  @Test func tellsKeysToAPageAlone() throws {
+    let scratch = try Scratch()
+    let recording = try scratch.write(SampleRecording.header + "\n", to: "session.jsonl").path
+    let result = try RepriseProcess.run(["inspect", "--envelope", "e.json", recording])
+    #expect(result.status == 2)
+    #expect(result.errors.contains("--envelope is for a page"), "\(result.errors)")
+  }
 }
