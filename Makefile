@@ -92,10 +92,10 @@ test: setup
 	@$(MAKE) --no-print-directory docs
 	@.ci/comparisons .build/tests.log
 
-# Packages of their own, as a user's app is. The example has the same folder of objects as this one, where the compiler finds those
-# of its libraries up to date: on a busy machine of two cores that takes 22 s, and a folder of its own took 128 s. The
-# package manager keeps one plan of a build in a folder, though, and may take that of the other package for its own, and
-# build nothing: so the example's build asks for a plan of its own, which goes when it is done.
+# Packages of their own, as a user's app is. They have the same folder of objects as this one, where the compiler finds
+# those of its libraries up to date: on a busy machine of two cores the example takes 22 s there, and a folder of its own
+# took 128 s. The package manager keeps one plan of a build in a folder, though, and may take that of the other package
+# for its own, and build nothing: so each build asks for a plan of its own, which goes when it is done.
 plan := .build/debug.yaml
 # Programs of the tests are no products to those who depend on this package.
 example: setup

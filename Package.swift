@@ -196,6 +196,10 @@ let package = Package(
     .executableTarget(
       name: "network-probe", dependencies: ["RepriseCore", "DeviceSDK", "LiveClient", "LiveHTTP"],
       path: "Tests/NetworkProbe", swiftSettings: settings),
+    // How fast a link's machine is by itself, for make bench.
+    .executableTarget(
+      name: "link-beats", dependencies: ["RepriseCore", "DeviceSDK"], path: "Tests/LinkBeats",
+      swiftSettings: settings),
     // The app whose session is Recordings/account-bind.
     .executableTarget(
       name: "account-bind-app", dependencies: ["RepriseCore", "DeviceSDK", "LiveClient"],

@@ -25,6 +25,8 @@ struct CaseJudge {
     fresh = try ConformanceJudge(catalogue: .bundled(), options: options)
     var ofDriver = options
     ofDriver.subject = subject.other
+    // Whatever it breaks is a reason, be it asked for or not.
+    ofDriver.clauses = []
     freshOfDriver = try ConformanceJudge(catalogue: .bundled(), options: ofDriver)
     joiner = ReportJoiner(options, toolVersion: Reprise.version)
     // The clauses are in the report also where nothing is judged.
