@@ -4,8 +4,10 @@ import Testing
 /// Captures of machines whose clock was set while they captured, as on a gateway that gets the time from the network late.
 @Suite struct CaptureClockTests {
   /// A recording with its clock set forward by an hour in front of a frame, with the clocks of the senders in the segments
-  /// or without them.
-  private func capture(_ name: String, setBefore frame: Int, keepsClocks: Bool) throws -> [UInt8] {
+  /// where a connection's client has one of some ports.
+  private func capture(
+    _ name: String, setBefore frame: Int, clocksOf isKept: (UInt16) -> Bool
+  ) throws -> [UInt8] {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let file = root.appending(path: "Recordings/\(name)/capture.pcap")
@@ -22,8 +24,12 @@ import Testing
         let seconds = number(place) + 3_600
         for byte in 0..<4 { bytes[place + byte] = UInt8(seconds >> (8 * byte) & 0xFF) }
       }
+      // The ports stand behind Ethernet and IPv4.
+      let ports = [50, 52].map { UInt16(bytes[place + $0]) << 8 | UInt16(bytes[place + $0 + 1]) }
       let option: [UInt8] = [1, 1, 8, 10]
-      if !keepsClocks, let found = bytes[(place + 16)..<end].firstRange(of: option) {
+      if !ports.contains(where: isKept),
+        let found = bytes[(place + 16)..<end].firstRange(of: option)
+      {
         bytes.replaceSubrange(found, with: [1, 1, 1, 1])
       }
       (place, index) = (end, index + 1)
@@ -49,8 +55,18 @@ import Testing
     ("request-response-v5", 12, ["MQTT-3.1.2-20", "MQTT-3.1.2-22", "MQTT-3.2.2-22"]),
   ])
   func takesNoSetClockForASilence(name: String, frame: Int, silent: [String]) throws {
-    #expect(try failed(capture(name, setBefore: frame, keepsClocks: true)) == [])
+    #expect(try failed(capture(name, setBefore: frame) { _ in true }) == [])
     // Nothing else tells it from a silence of an hour.
-    #expect(try failed(capture(name, setBefore: frame, keepsClocks: false)) == Set(silent))
+    #expect(try failed(capture(name, setBefore: frame) { _ in false }) == Set(silent))
+  }
+
+  /// What one connection shows holds for the other one, which was open meanwhile.
+  @Test(arguments: [41763, 52365] as [UInt16])
+  func takesTheClockOfAnotherConnection(port: UInt16) throws {
+    #expect(try failed(capture("keep-alive-ping", setBefore: 27) { $0 == port }) == [])
+    #expect(
+      try failed(capture("keep-alive-ping", setBefore: 27) { _ in false }) == [
+        "MQTT-3.1.2-20", "MQTT-3.1.2-22", "MQTT-3.1.2-23", "MQTT-3.1.2-24", "MQTT-3.2.2-22",
+      ])
   }
 }

@@ -110,7 +110,9 @@ extension TCPReassembler {
       consumer.closed(
         FlowClosing(
           how: how, side: began.side, began: began.arrival, arrival: arrival,
-          isAnswered: flow[began.side.other].isFinished, isLate: flow.isLate,
+          isAnswered: flow[began.side.other].isFinished,
+          isLate: flow.isLate
+            || clockSteps.isSet(from: flow.start.time.nanoseconds, to: arrival.time.nanoseconds),
           silences: (flow.silence(of: .first), flow.silence(of: .second)),
           rests: (
             flow.rest(of: .first, before: began.arrival),

@@ -20,6 +20,8 @@ struct TCPReassembler<Consumer: TCPConsumer> {
   var nextSweep: Int
   /// The flows in which something waits, those that wait longest first.
   var waiting = WaitingFlows<Flow>()
+  /// Where the clock of the capture was set forward.
+  var clockSteps = ClockSteps()
 
   init(_ consumer: consuming Consumer, limits: TCPLimits = TCPLimits()) {
     self.consumer = consumer
@@ -92,8 +94,9 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     }
 
     /// Takes a segment of a side for what it says of how soon things arrive.
+    /// - Returns: Whether it shows that something was late, or that the clock of the capture was set.
     @inline(__always)
-    func watch(_ segment: borrowing TCPSegment, of side: Side, at time: Int64) {
+    func watch(_ segment: borrowing TCPSegment, of side: Side, at time: Int64) -> Bool {
       let flags = segment.flags
       if segments == 1 {
         if let made = SyntheticTCP.vantage(of: segment) {
@@ -107,11 +110,12 @@ struct TCPReassembler<Consumer: TCPConsumer> {
         if flags.contains(.syn) {
           handshake.begin(side, isAnswer: flags.contains(.acknowledgment), at: time)
         }
-        return
+        return false
       }
       handshake.hear(side, at: time)
+      var isLate = false
       if let value = segment.timestampValue, transits[side.rawValue].read(value, at: time) {
-        hasLateness = true
+        isLate = true
       }
       // Of what was put together from a recording, only what carries something has a time of its own.
       let isEmpty =
@@ -122,18 +126,31 @@ struct TCPReassembler<Consumer: TCPConsumer> {
           isEmpty: isEmpty,
           isEnd: flags.contains(.fin), at: time)
       {
-        hasLateness = true
+        isLate = true
       }
       transits[side.rawValue].begin(at: segment.sequenceNumber, at: time)
       let length = segment.payloadWireLength
       guard length > 0 || flags.contains(.fin) else {
-        return transits[side.rawValue].rest(at: segment.sequenceNumber, at: time)
+        transits[side.rawValue].rest(at: segment.sequenceNumber, at: time)
+        if isLate { hasLateness = true }
+        return isLate
       }
       let end =
         segment.sequenceNumber &+ UInt32(truncatingIfNeeded: length)
         &+ (flags.contains(.fin) ? 1 : 0)
       if transits[side.rawValue].send(to: end, isEnd: flags.contains(.fin), at: time) {
-        hasLateness = true
+        isLate = true
+      }
+      if isLate { hasLateness = true }
+      return isLate
+    }
+
+    /// Tells where the clock of the capture was set, if the last segment shows that it was.
+    @inline(never)
+    func noteSteps(in steps: inout ClockSteps, at time: Int64) {
+      for side in [Side.first, .second] {
+        guard let earlier = transits[side.rawValue].takeSet() else { continue }
+        steps.note(from: earlier, to: time)
       }
     }
 
@@ -186,6 +203,7 @@ struct TCPReassembler<Consumer: TCPConsumer> {
   /// Takes the next segment of the capture.
   mutating func take(_ segment: borrowing TCPSegment) {
     let time = segment.time ?? last.time
+    if last.frame > 0 { clockSteps.take(time.nanoseconds, behind: last.time.nanoseconds) }
     let arrival = Arrival(frame: segment.frame, time: time)
     last = arrival
     if waiting.hasAny(before: arrival.frame - limits.framesWaiting) { releaseIdle(arrival) }
@@ -201,7 +219,9 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     guard flow.isWanted, !flow.isClosed else { return }
     flow.segments &+= 1
     let side: Side = isFromLower == flow.isFirstLower ? .first : .second
-    if let time = segment.time { flow.watch(segment, of: side, at: time.nanoseconds) }
+    if let time = segment.time, flow.watch(segment, of: side, at: time.nanoseconds) {
+      flow.noteSteps(in: &clockSteps, at: time.nanoseconds)
+    }
     let isCalm = flow.isCalm
     let direction = Direction(consume flow, side, arrival)
     if isCalm, takeInPlace(segment, direction) { return }

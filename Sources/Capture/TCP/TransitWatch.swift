@@ -43,6 +43,8 @@ struct TransitWatch {
   private(set) var rested: Int64?
   /// Whether what was sent last was not captured, which may be its end.
   private var hasLeapt = false
+  /// The last moment before the clock of the capture was set, if the last segment shows that it was.
+  private var setBehind: Int64?
 
   /// What passes between two segments and is looked at, in nanoseconds.
   private static let pause: Int64 = 2_000_000_000
@@ -65,7 +67,9 @@ struct TransitWatch {
       (firstClock, firstSeen) = (value, time)
       return false
     }
-    return time &- clockSeen > Self.pause && isSet(value, at: time)
+    guard time &- clockSeen > Self.pause, isSet(value, at: time) else { return false }
+    setBehind = clockSeen
+    return true
   }
 
   @inline(never)
@@ -85,6 +89,12 @@ struct TransitWatch {
       let own = Double(ticks) * length
       return abs(own - Double(passed)) <= length + Double(passed) / 20
     }
+  }
+
+  /// Returns what the last segment showed of the clock, once.
+  mutating func takeSet() -> Int64? {
+    defer { setBehind = nil }
+    return setBehind
   }
 
   /// Takes where a segment of the end begins, if it carries something or not: what lies in front of it was sent before,
@@ -159,7 +169,10 @@ struct TransitWatch {
       } else {
         let isAll = Int32(bitPattern: number &- lastEnd) >= 0
         // It may be for what was sent last alone, where others were left out.
-        if isEmpty, isAll, !isRepeated, time &- lastSent > Self.repeating { isLate = true }
+        if isEmpty, isAll, !isRepeated, time &- lastSent > Self.repeating {
+          isLate = true
+          setBehind = lastSent
+        }
         isRepeated = false
         (end, sent) = (lastEnd, isAll ? Self.never : lastSent)
       }

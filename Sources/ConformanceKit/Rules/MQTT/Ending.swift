@@ -189,6 +189,18 @@ extension ConnectionState {
     ownRare.offence = offence
   }
 
+  /// Looks what a packet says of the bad one that came before it.
+  mutating func followOffence(
+    _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
+  ) {
+    judgeReceiver(packet, event, hearing, &tally)
+    let sender = event.context.sender
+    guard rare?.value.offence?.sender == sender else { return }
+    let later = awaitedAnswer(to: packet, from: sender)
+    ownRare.offence?.add(later, sentAt: event.context.time)
+  }
+
   /// Looks whether the receiver of a bad packet goes on.
   mutating func judgeReceiver(
     _ packet: borrowing MQTTPacketView, _ event: borrowing EventView, _ hearing: Hearing,

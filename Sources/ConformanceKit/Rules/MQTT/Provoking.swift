@@ -1,9 +1,48 @@
 internal import RepriseCore
 internal import Wire
 
+/// What a packet is that its receiver may have to notice, and how its connection stood before it.
+struct Provocation {
+  let isSecondConnect: Bool
+  /// Whether it came in a frame of text.
+  let isInText: Bool
+  /// Errors that its receiver need not look for.
+  let errors: [MQTTRule]
+  /// The answer that is due to it.
+  let answer: AwaitedAnswer?
+  let hasConnack: Bool
+}
+
 // What a capture shows only where one end happens to provoke the other: sections 2.2.2, 3.1, 3.8.3,
 // 3.14.1 and 4.8.
 extension ConnectionState {
+  /// What is in a packet that its receiver may have to notice; nil for most.
+  ///
+  /// To be asked before the packet is one of those that are open.
+  @inline(__always)
+  mutating func provocation(
+    by packet: borrowing MQTTPacketView, isFaultless: Bool, isInText: Bool, is5: Bool,
+    _ context: EventContext
+  ) -> Provocation? {
+    let sender = context.sender
+    let isSecondConnect =
+      sender == .client && packet.type == .connect && opening.connect != nil
+    var errors: [MQTTRule] = []
+    if is5 {
+      errors = self.errors(in: packet, context)
+    } else if !isFaultless {
+      errors = Self.errorsOfName(in: packet, of: sender)
+    }
+    let isForeign = is5 && opening.connack == nil && isOfForeignSession(packet)
+    guard !isFaultless || isSecondConnect || isInText || isForeign || !errors.isEmpty else {
+      return nil
+    }
+    return Provocation(
+      isSecondConnect: isSecondConnect, isInText: isInText, errors: errors,
+      answer: packet.type == .pingreq ? nil : awaitedAnswer(to: packet, from: sender),
+      hasConnack: opening.connack != nil)
+  }
+
   /// Looks for the clauses about its receiver that a bad packet provokes.
   /// - Parameters:
   ///   - packet: The packet, which has faults or is a second CONNECT.
