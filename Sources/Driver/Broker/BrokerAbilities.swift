@@ -66,8 +66,8 @@ package struct BrokerAbilities: Sendable {
       if [4, 5, 0x86, 0x87, 0x8C].contains(answer.code) {
         throw DriverError(
           .refused,
-          "the broker lets nobody in (CONNACK code \(answer.code)); add --username and --password-file, "
-            + "or --auth-method"
+          "the broker lets nobody in (CONNACK code \(answer.code) to MQTT \(name)); add --username and "
+            + "--password-file, or --auth-method"
         )
       }
       // Server unavailable, server busy, quota exceeded or too many connections, which all pass: nothing of what the broker

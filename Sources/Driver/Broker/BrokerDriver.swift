@@ -52,8 +52,17 @@ package struct BrokerDriver {
     for result in results {
       if case .stopped(let why) = result.outcome { throw DriverError(.unreachable, why) }
     }
+    var refusals: [String] = []
     for (plan, answer) in answers {
-      if let version = plan.version { try abilities.take(version, answer, in: plan.name) }
+      guard let version = plan.version else { continue }
+      do {
+        try abilities.take(version, answer, in: plan.name)
+      } catch {
+        if !refusals.contains(error.message) { refusals.append(error.message) }
+      }
+    }
+    guard refusals.isEmpty else {
+      throw DriverError(.refused, refusals.joined(separator: "; "))
     }
     guard abilities.missingVersions.count < versions.count || isStopped() else {
       let why = abilities.missingVersions.values.sorted().joined(separator: "; ")

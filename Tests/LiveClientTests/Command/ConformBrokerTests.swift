@@ -62,7 +62,7 @@ import Testing
     #expect(run.reasons.count == 1 && run.reasons.first?.contains("ended at once") == true)
   }
 
-  /// A mosquitto that lets clients in by the method of `two-step.c`.
+  /// A mosquitto that lets clients in by the methods of `two-step.c`.
   private func authenticating() async throws -> Broker {
     let plugin = directory.file("two-step.so")
     let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "two-step.c")
@@ -74,11 +74,13 @@ import Testing
   }
 
   @Test(
-    "A broker that authenticates in one step or in two is found to refuse the second time by another CONNACK",
-    arguments: [["open"], ["more", "open"]])
-  func authentication(data: [String]) async throws {
+    "A broker that authenticates in one step or in more is found to refuse the second time by another CONNACK",
+    arguments: [
+      ("two-step", ["open"]), ("two-step", ["more", "open"]), ("late-step", ["any", "one", "open"]),
+    ])
+  func authentication(method: String, data: [String]) async throws {
     let broker = try await authenticating()
-    var words = ["--spec", "mqtt-5.0", "--auth-method", "two-step"]
+    var words = ["--spec", "mqtt-5.0", "--auth-method", method]
     for (index, text) in data.enumerated() {
       try directory.write(text, to: "\(index)")
       words += ["--auth-data", directory.file("\(index)")]
@@ -103,7 +105,8 @@ import Testing
       let event = JSONValue(parsing: Array(line.utf8))
       return event?["type"]?.text == "AUTH" ? event?["reasonCodes"]?.elements?.first?.integer : nil
     }
-    #expect(codes == (data.count == 1 ? [25, 0, 25, 0] : [24, 24, 25, 24, 24, 0, 25, 24, 24, 0]))
+    let rounds = Array(repeating: [24, 24], count: data.count - 1).flatMap { $0 }
+    #expect(codes == rounds + [25] + rounds + [0, 25] + rounds + [0])
   }
 
   @Test("Without a method, or with one that the broker does not know, it is said what to do")
@@ -116,7 +119,7 @@ import Testing
     #expect(none.reasons == ["it takes a method that the broker knows, see --auth-method"])
     let spec = ["--spec", "mqtt-5.0"]
     let other = try await run([broker.url, "--auth-method", "three-step"] + data + spec)
-    #expect(other.status == 2 && other.errors.contains("CONNACK code 140); add --username"))
+    #expect(other.status == 2 && other.errors.contains("CONNACK code 140 to MQTT 5.0); add --username"))
     try directory.write("more", to: "more")
     let short = ["--auth-method", "two-step", "--auth-data", directory.file("more")]
     let asked = try await run([broker.url] + short + spec)
@@ -129,6 +132,17 @@ import Testing
     #expect(unnamed.status == 2 && unnamed.errors.contains("--auth-method names no method"))
     let lone = try await run([broker.url] + data)
     #expect(lone.status == 2 && lone.errors.contains("--auth-data is for --auth-method"))
+  }
+
+  @Test("A broker that lets nobody in says so by codes of both versions")
+  func letsNobodyIn() async throws {
+    let broker = try await Broker(["allow_anonymous false"])
+    let run = try await run([broker.url])
+    let words = ["5 to MQTT 3.1.1", "135 to MQTT 5.0"].map {
+      "the broker lets nobody in (CONNACK code \($0)); add --username and --password-file, or --auth-method"
+    }
+    #expect(run.status == 2 && run.cases == [])
+    #expect(run.errors.hasSuffix(words.joined(separator: "; ") + "\n"), "\(run.errors)")
   }
 
   @Test("Three parts, each with a broker of its own, are together what one run of all is")

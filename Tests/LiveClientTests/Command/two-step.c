@@ -1,7 +1,8 @@
-// A plugin of mosquitto that lets clients in by a method of authentication of its own, in one step or in two.
+// A plugin of mosquitto that lets clients in by methods of authentication of its own, in one step, in two or in three.
 //
-// The method is "two-step". The data "open" is enough, "more" is asked for more, which "open" answers then; all other
-// data is refused. What it asks by is "which?".
+// Of the method "two-step" the data "open" is enough, "more" is asked for more, which "open" answers then; all other
+// data is refused. "late-step" asks twice, whatever the data, and decides by the last, which has to be "open". What they
+// ask by is "which?".
 
 #include <mosquitto_broker.h>
 #include <mosquitto_plugin.h>
@@ -14,21 +15,20 @@ static int is(const struct mosquitto_evt_extended_auth *event, const char *text)
   return event->data_in_len == strlen(text) && !memcmp(event->data_in, text, strlen(text));
 }
 
-static int decide(const struct mosquitto_evt_extended_auth *event) {
-  return is(event, "open") ? MOSQ_ERR_SUCCESS : MOSQ_ERR_AUTH;
+// Those of whom "late-step" asks once more.
+enum { MOST = 64 };
+static const struct mosquitto *asked[MOST];
+
+static int replace(const struct mosquitto *client, const struct mosquitto *by) {
+  for (int index = 0; index < MOST; index++) {
+    if (asked[index] != client) continue;
+    asked[index] = by;
+    return 1;
+  }
+  return 0;
 }
 
-// The broker says no method here (2.0.11); it has checked that it is that of the start.
-static int go_on(int kind, void *data, void *user) {
-  (void)kind, (void)user;
-  return decide(data);
-}
-
-static int start(int kind, void *data, void *user) {
-  struct mosquitto_evt_extended_auth *event = data;
-  (void)kind, (void)user;
-  if (strcmp(event->auth_method, "two-step")) return MOSQ_ERR_NOT_SUPPORTED;
-  if (!is(event, "more")) return decide(event);
+static int ask(struct mosquitto_evt_extended_auth *event) {
   static const char question[] = "which?";
   event->data_out_len = sizeof question - 1;
   // The broker frees it.
@@ -36,6 +36,26 @@ static int start(int kind, void *data, void *user) {
   if (!event->data_out) return MOSQ_ERR_NOMEM;
   memcpy(event->data_out, question, event->data_out_len);
   return MOSQ_ERR_AUTH_CONTINUE;
+}
+
+static int decide(const struct mosquitto_evt_extended_auth *event) {
+  return is(event, "open") ? MOSQ_ERR_SUCCESS : MOSQ_ERR_AUTH;
+}
+
+// The broker says no method here (2.0.11); it has checked that it is that of the start.
+static int go_on(int kind, void *data, void *user) {
+  struct mosquitto_evt_extended_auth *event = data;
+  (void)kind, (void)user;
+  return replace(event->client, NULL) ? ask(event) : decide(event);
+}
+
+static int start(int kind, void *data, void *user) {
+  struct mosquitto_evt_extended_auth *event = data;
+  (void)kind, (void)user;
+  if (!strcmp(event->auth_method, "late-step"))
+    return replace(NULL, event->client) ? ask(event) : MOSQ_ERR_NOMEM;
+  if (strcmp(event->auth_method, "two-step")) return MOSQ_ERR_NOT_SUPPORTED;
+  return is(event, "more") ? ask(event) : decide(event);
 }
 
 int mosquitto_plugin_version(int count, const int *versions) {
