@@ -5,7 +5,7 @@ import RepriseCore
 import RepriseTesting
 import Testing
 
-/// The test of the README, as it stands there but for the broker.
+/// The test of the README, as it stands there but for the broker, and the modes of the guide to tests.
 @Suite struct ReadmeTests {
   @Test(.replay("kitchen", on: { InProcessBroker().client(named: "kitchen") }))
   func aVisitorRings() async throws {
@@ -39,12 +39,13 @@ import Testing
     #expect(shown.count > 300 && Self.plain(source[...]).contains(shown))
   }
 
-  /// The modes of the README are those that there are.
-  @Test func theReadmeTellsEveryMode() throws {
+  /// The modes of the guide are those that there are.
+  @Test func theGuideTellsEveryMode() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
-    let told = readme.matches(of: #/\n\| `([a-z]+)`[^|]*\| (?:fails|is made) \|/#)
+    let page = root.appending(path: "Documentation/Reprise.docc/Guides/TestYourApp.md")
+    let guide = try String(contentsOf: page, encoding: .utf8)
+    let told = guide.matches(of: #/\n\| `([a-z]+)`[^|]*\| (?:fails|is made) \|/#)
       .map { String($0.1) }
     #expect(told == RecordingMode.allCases.map(\.rawValue))
   }

@@ -76,7 +76,8 @@ import Testing
   @Test(
     "A broker that authenticates in one step or in more is found to refuse the second time by another CONNACK",
     arguments: [
-      ("two-step", ["open"]), ("two-step", ["more", "open"]), ("late-step", ["any", "one", "open"]),
+      ("two-step", ["open"]), ("two-step", ["more", "open"]),
+      ("late-step", ["any", "one", "open"]),
     ])
   func authentication(method: String, data: [String]) async throws {
     let broker = try await authenticating()
@@ -119,7 +120,8 @@ import Testing
     #expect(none.reasons == ["it takes a method that the broker knows, see --auth-method"])
     let spec = ["--spec", "mqtt-5.0"]
     let other = try await run([broker.url, "--auth-method", "three-step"] + data + spec)
-    #expect(other.status == 2 && other.errors.contains("CONNACK code 140 to MQTT 5.0); add --username"))
+    #expect(
+      other.status == 2 && other.errors.contains("CONNACK code 140 to MQTT 5.0); add --username"))
     try directory.write("more", to: "more")
     let short = ["--auth-method", "two-step", "--auth-data", directory.file("more")]
     let asked = try await run([broker.url] + short + spec)
