@@ -260,12 +260,16 @@ package struct SessionPackets {
     connections[context.connection] = connection
   }
 
-  /// Leaves bytes out; where their number is not known, one stands for them.
+  /// What stands for bytes whose number is not known: one alone would be taken for the number of a FIN.
+  private static let unknown = 2
+
+  /// Leaves bytes out; where their number is not known, it is 0.
   private mutating func skip(_ count: Int, _ context: EventContext, saying comment: String) {
     guard connections[context.connection] != nil else { return }
     losses.gaps += 1
     connections[context.connection]?.hole = Hole(
-      sender: context.sender, count: max(1, count), time: context.time, comment: comment)
+      sender: context.sender, count: count > 0 ? count : Self.unknown, time: context.time,
+      comment: comment)
   }
 
   /// Writes a hole, unless what comes says itself that it is missing there: a loss inside of a packet is told before

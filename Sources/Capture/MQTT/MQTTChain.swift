@@ -60,6 +60,8 @@ struct MQTTChain: StreamChain {
     while end < bytes.byteCount, !isBroken, packets < Self.mostPackets, step(bytes) {}
   }
 
+  var units: Int { packets }
+
   func isExact(_ bytes: RawSpan) -> Bool { !isBroken && end == bytes.byteCount }
 
   func needed(behind bytes: RawSpan) -> Int {

@@ -16,6 +16,12 @@ protocol StreamChain {
   /// Whether what stands at the end can't be a unit.
   var isBroken: Bool { get }
 
+  /// The number of complete units.
+  var units: Int { get }
+
+  /// Where the run ends.
+  var end: Int { get }
+
   /// Whether the run is enough where a unit is likely to start.
   /// - Parameter isExact: Whether it covers all bytes.
   /// - Returns: Whether the place is taken for the start of a unit.
@@ -34,7 +40,7 @@ protocol StreamChain {
 /// Finds the next unit in one direction of a connection that is out of step.
 ///
 /// Senders mostly begin a segment with a packet or frame, so the starts of segments are tried first;
-/// other places only when more units prove them.
+/// other places only when more units prove them. Where a sender writes units in parts, segments begin anywhere.
 struct StreamResynchronizer<Chain: StreamChain> {
   struct Piece {
     var arrival: Arrival
@@ -120,12 +126,35 @@ struct StreamResynchronizer<Chain: StreamChain> {
       let chain = Chain(
         bytes.span.bytes, from: candidate.start, hint: hint, isSearch: false)
       if chain.isBroken { continue }
-      if chain.proves(isExact: chain.isExact(bytes.span.bytes)) { return candidate.start }
+      if proves(chain, from: candidate.start) { return candidate.start }
       open.append(
         Candidate(start: candidate.start, needed: chain.needed(behind: bytes.span.bytes)))
     }
     candidates = open
     return nil
+  }
+
+  /// A first piece of fewer bytes holds no more than the head of most units.
+  private static var leastWhole: Int { 4 }
+
+  /// Whether a run is enough where a piece starts: one that has more pieces than units is of a sender that writes them in
+  /// parts, and its end shows nothing; nor does its start, where the first piece is hardly more than a head.
+  private func proves(_ chain: Chain, from start: Int) -> Bool {
+    let (first, behind) = (place(of: start), place(of: chain.end))
+    let isInParts = behind - first > chain.units
+    let next = first + 1 < starts.count ? starts[first + 1].position : bytes.count
+    if isInParts, next - start < Self.leastWhole { return chain.provesAnywhere }
+    return chain.proves(isExact: !isInParts && chain.isExact(bytes.span.bytes))
+  }
+
+  /// The place of the first piece that starts at a position or behind it.
+  private func place(of position: Int) -> Int {
+    var (low, high) = (0, starts.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if starts[middle].position < position { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   private mutating func found(at place: Int) -> Found {

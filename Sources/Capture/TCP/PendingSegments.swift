@@ -27,6 +27,8 @@ struct PendingSegments {
 
   var first: Segment? { isEmpty ? nil : segments[head] }
   var isEmpty: Bool { head == segments.count }
+  /// The place behind the last of them in the stream; nil where none waits.
+  var end: Int? { isEmpty ? nil : segments.last?.end }
   var count: Int { segments.count - head }
 
   /// About the memory that all of them take, in bytes.

@@ -48,12 +48,17 @@ extension TCPReassembler {
     let side: Side = isFromLower == flow.isFirstLower ? .first : .second
     guard flow[side].nextSequence != nil else { return false }
     let isAnswer = segment.flags.contains(.acknowledgment)
-    // The same number again is a retransmission, unless all was over; with the same time it is a copy even then.
+    // The same number again is a retransmission, unless all was over; with the same time it is a copy even then, as it is
+    // where what was sent later came before it.
     let offset = flow[side].offset(of: segment.sequenceNumber &+ 1)
     if offset == flow[side].startOffset {
-      let isCopy = flow.clockOfSYN != nil && flow.clockOfSYN == segment.timestampValue
+      let isCopy =
+        flow.clockOfSYN != nil && flow.clockOfSYN == segment.timestampValue
+        || flow.isBehind(segment, of: side, orWithIt: true)
       return flow.isClosed && !isAnswer && !isCopy
     }
+    // A copy of the beginning of a connection that is in the capture from the middle, or of one before.
+    if let offset, offset < flow[side].offset, flow.isBehind(segment, of: side) { return false }
     // The first data was captured before its SYN.
     if flow.isStarting, !flow[side].isExact, !flow[side].isBegun, let offset,
       (-Self.largestWindow...0).contains(offset)
@@ -64,6 +69,22 @@ extension TCPReassembler {
     // An answer that the capture saw late, behind the first bytes, acknowledges this connection's SYN.
     let acknowledged = flow[side.other].offset(of: segment.acknowledgmentNumber)
     return acknowledged.map { !(0...Self.largestWindow).contains($0) } ?? true
+  }
+
+  /// The most bytes behind all that came of a stream that an answer to it acknowledges before any other answer came.
+  private static var farthestAnswer: Int { 1 << 20 }
+
+  /// Tells whether a segment answers another connection between the same ports than the one that began: what a server had
+  /// sent before its client began anew comes behind the SYN, and acknowledges what is not of this connection.
+  @inline(never)
+  func isOfEarlier(_ segment: borrowing TCPSegment, _ flow: Flow, _ side: Side) -> Bool {
+    let other = side.other
+    guard flow.isFromStart, flow[other].isExact, flow[side].nextSequence == nil,
+      segment.flags.contains(.acknowledgment)
+    else { return false }
+    guard let place = flow[other].offset(of: segment.acknowledgmentNumber) else { return true }
+    let end = max(flow[other].offset, flow[other].pending.end ?? 0)
+    return place < flow[other].startOffset || place > end + Self.farthestAnswer
   }
 
   /// The least distance, in bytes, at which the beginning of a session is that of another connection.
@@ -77,7 +98,8 @@ extension TCPReassembler {
   @inline(__always)
   func isOfAnother(_ segment: borrowing TCPSegment, _ direction: Direction) -> Bool {
     guard segment.payloadWireLength > 0, !segment.flags.contains(.syn),
-      let distance = distance(of: segment.sequenceNumber, direction)
+      let distance = distance(of: segment.sequenceNumber, direction),
+      !direction.connection.isBehind(segment, of: direction.side)
     else { return false }
     guard abs(distance) >= Self.farAway else {
       return distance >= Self.briefTurn && isByClock(segment, distance, direction)
@@ -109,7 +131,7 @@ extension TCPReassembler {
 
   /// Tells whether a segment is of another connection whose SYN was not captured.
   ///
-  /// It is where both its place and what it acknowledges are far away, and the streams had ended, or it is the answer to a
+  /// It is where both its place and what it acknowledges are far away, and the streams had ended, be it by a reset, or it is the answer to a
   /// session's beginning, or the clock by which both ends begin went on meanwhile, or it is the second one there, where no
   /// stream goes.
   private func isBegunAnew(
@@ -120,7 +142,7 @@ extension TCPReassembler {
       abs(answered) >= Self.farAway
     else { return false }
     let isSure =
-      flow[.first].finOffset != nil || flow[.second].finOffset != nil
+      flow.isClosed || flow[.first].finOffset != nil || flow[.second].finOffset != nil
       || consumer.answersSession(segment.payload) || isByClock(segment, distance, direction)
     let isImpossible = [distance, answered].contains { $0 < 0 || $0 > TCPStream.farthest }
     guard !isSure, isImpossible else { return isSure }

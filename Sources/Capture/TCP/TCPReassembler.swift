@@ -154,6 +154,14 @@ struct TCPReassembler<Consumer: TCPConsumer> {
       }
     }
 
+    /// Tells whether a segment of a side was sent before one that was captured, by the side's own clock.
+    func isBehind(
+      _ segment: borrowing TCPSegment, of side: Side, orWithIt: Bool = false
+    ) -> Bool {
+      guard let value = segment.timestampValue else { return false }
+      return transits[side.rawValue].isBehind(value, orWithIt: orWithIt)
+    }
+
     /// Whether something arrived late that an end had sent, or may have.
     var isLate: Bool { hasLateness || vantage == .nowhere }
 
@@ -216,9 +224,13 @@ struct TCPReassembler<Consumer: TCPConsumer> {
     guard let flow = consume known else { return }
     if segment.network != 0 { flow.setNetwork(segment.network, isFromLower) }
     flow.lastFrame = segment.frame
-    guard flow.isWanted, !flow.isClosed else { return }
-    flow.segments &+= 1
     let side: Side = isFromLower == flow.isFirstLower ? .first : .second
+    guard flow.isWanted, !flow.isClosed else {
+      guard flow.isClosed, isOfAnother(segment, Direction(flow, side, arrival)) else { return }
+      return takeAnew(segment, in: flow, key, isFromLower, arrival)
+    }
+    if !flow.isCalm, isOfEarlier(segment, flow, side) { return statistics.strayedSegments += 1 }
+    flow.segments &+= 1
     if let time = segment.time, flow.watch(segment, of: side, at: time.nanoseconds) {
       flow.noteSteps(in: &clockSteps, at: time.nanoseconds)
     }

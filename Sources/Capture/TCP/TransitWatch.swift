@@ -72,6 +72,18 @@ struct TransitWatch {
     return true
   }
 
+  /// For how many ticks a segment may have been on its way to the capture, or waited there.
+  private static let lateTicks: Int32 = 1 << 17
+
+  /// Tells whether a segment of the end was sent before one that was captured, by the end's own clock.
+  /// - Parameters:
+  ///   - value: What the clock shows in the segment.
+  ///   - orWithIt: Whether one that was sent at the same time counts as well.
+  func isBehind(_ value: UInt32, orWithIt: Bool = false) -> Bool {
+    guard clockSeen != Self.never else { return false }
+    return ((orWithIt ? 0 : 1)...Self.lateTicks).contains(Int32(bitPattern: clock &- value))
+  }
+
   @inline(never)
   private func isSet(_ value: UInt32, at time: Int64) -> Bool {
     let passed = time &- clockSeen

@@ -53,6 +53,8 @@ struct WebSocketChain: StreamChain {
   }
 
   /// Whether the run covers all bytes.
+  var units: Int { frames }
+
   func isExact(_ bytes: RawSpan) -> Bool { !isBroken && end == bytes.byteCount }
 
   func needed(behind bytes: RawSpan) -> Int {

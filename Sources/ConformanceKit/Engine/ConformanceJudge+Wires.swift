@@ -20,6 +20,7 @@ extension ConformanceJudge {
     }
     guard hellos.obstacle == nil, table.knows(number) else { return }
     let place = table.place(of: number)
+    table[place].identity.take(serverName: hellos.serverName)
     guard table[place].rare?.value.webSocket.isSeen == true else { return }
     table[place].ownRare.webSocket.namesServer = hellos.serverName != nil
   }
@@ -64,7 +65,7 @@ extension ConformanceJudge {
         let hearing = Hearing(event.context, .inferred, &table[place], of: sender)
         table[place].begin(packet, event, hearing, &tally)
       }
-      table[place][sender].lastTime = event.context.time
+      table[place][sender].hear(at: event.context.time)
     case .closed: forget(at: place)
     case .attempted, .handshake, .webSocket, .http, .tls: break
     }

@@ -155,7 +155,10 @@ struct ConnectionState {
       let isBehind =
         slowest > Self.promptness && answerer == .client
         || last.nanoseconds(since: time) <= Self.patience + slowest + slowest
-      return isBehind ? .undecided(.answeredLate) : .violation
+      guard !isBehind else { return .undecided(.answeredLate) }
+      // What it has written may wait, and the answer behind it; or it sends, and reads nothing.
+      let isRead = hasAnswered(answerer, behind: time) || self[answerer].hasPaused(since: time)
+      return isRead ? .violation : .undecided(.stillSending)
     }
     if close.first == answerer { return .undecided(.answererClosed) }
     let awaited = close.time.nanoseconds(since: time)
@@ -167,7 +170,14 @@ struct ConnectionState {
 extension ConnectionState {
   /// Takes note of how long a request waited for the answer of the server.
   mutating func noteWait(of request: Moment, _ answer: EventContext) {
-    requests.longestWait.note(answer.time.nanoseconds(since: request.time))
+    requests.longestWait.note(since: request.time, until: answer.time)
+  }
+
+  /// Whether an end has answered something that was sent behind a moment, by a second at the most.
+  private func hasAnswered(_ answerer: Peer, behind time: Timestamp) -> Bool {
+    guard answerer == .server else { return exchanges.fromServer.longestWait.isOf(later: time) }
+    return exchanges.fromClient.longestWait.isOf(later: time)
+      || requests.longestWait.isOf(later: time)
   }
 
   /// The longest that an end was seen to let something wait for its answer, in nanoseconds.
@@ -253,10 +263,42 @@ struct Moment {
   init(_ context: EventContext) { self.init(time: context.time, frame: context.frame) }
 }
 
+/// A time without what is less than a second, in few bytes: the first of those that it may be.
+struct WholeSeconds {
+  private var seconds: UInt32 = 0
+
+  init() {}
+
+  init(_ time: Timestamp) { seconds = UInt32(clamping: time.nanoseconds / 1_000_000_000) }
+
+  /// In nanoseconds, as those of a ``Timestamp``.
+  var nanoseconds: Int64 { Int64(seconds) * 1_000_000_000 }
+}
+
 /// What is known of one end of a connection.
 struct PeerState {
-  /// When its last packet was completed.
-  var lastTime: Timestamp?
+  /// When its last packet was completed; nil before the first.
+  var lastTime: Timestamp? { last.nanoseconds == .min ? nil : last }
+  private var last = Timestamp(nanoseconds: .min)
+  /// When it last went on behind a long pause; 0 where there was none.
+  private var wentOn = WholeSeconds()
+  /// How long it sends nothing where nothing of what it has written waits any more, in nanoseconds.
+  private static let longPause: Int64 = 5_000_000_000
+
+  /// Takes one of its packets.
+  @inline(__always)
+  mutating func hear(at time: Timestamp) {
+    if last.nanoseconds != .min, time.nanoseconds(since: last) > Self.longPause {
+      wentOn = WholeSeconds(time)
+    }
+    last = time
+  }
+
+  /// Whether it sent nothing for long behind a moment, and then went on.
+  func hasPaused(since time: Timestamp) -> Bool {
+    wentOn.nanoseconds > time.nanoseconds.addingSaturating(Self.longPause)
+  }
+
   /// Whether bytes of it are missing anywhere.
   var hasGap = false
   /// Whether bytes of it are missing and no packet was found behind them yet.

@@ -47,6 +47,8 @@ struct SubscriptionList {
   private(set) var isOverfull = false
   /// Whether a filter begins with `$` and is neither `$SYS` nor `$share`: a broker's own extension.
   private(set) var hasExtension = false
+  /// Whether a filter was ever that of a group.
+  private(set) var hasShares = false
   /// Whether a SUBSCRIBE was bad, so that nobody knows what a server that took it makes of its filters.
   var hasFaultyRequest = false
 
@@ -95,6 +97,7 @@ struct SubscriptionList {
     note(identifier)
     let inner = MQTTTopicFilter.withoutShare(filter)
     let isShared = inner.byteCount < filter.byteCount
+    if isShared { hasShares = true }
     if isShared, !knowsShares { hasExtension = true }
     if let index = find(inner) {
       entries[index].ask(again: options, isShared: isShared, identifier, at: time)

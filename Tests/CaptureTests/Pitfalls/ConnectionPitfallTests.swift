@@ -265,6 +265,74 @@ import Wire
     #expect(tap.gaps == [] && tap.malformations == [] && tap.faults == [])
   }
 
+  /// A session that ends by a reset of the client.
+  private static func brokenOff() -> Dialogue {
+    var dialogue = session.dialogue()
+    dialogue.segments.removeLast(3)
+    dialogue.next[.client] = dialogue.segments.last { $0.sender == .client }?.end
+    dialogue.add(.client, .reset)
+    return dialogue
+  }
+
+  @Test(
+    "19: what the server had sent before comes behind the SYN of the next connection",
+    arguments: [9_000_000, 0x7FFF_0000, 0x9000_0000] as [UInt32])
+  func staleAnswers(start: UInt32) {
+    let first = Self.brokenOff()
+    var second = Self.session.dialogue(client: start, server: start &+ 77)
+    let stale = first.segments.filter { $0.sender == .server && !$0.payload.isEmpty }.suffix(2)
+    second.segments.insert(contentsOf: stale, at: 1)
+    // The very answer to the SYN before.
+    second.segments.insert(first.segments[1], at: 1)
+    let tap = Tap(first.segments + second.segments)
+    for peer in Peer.allCases {
+      #expect(tap.packets(peer, connection: 2) == Self.session.packets(peer))
+    }
+    #expect(tap.openings.count == 2 && tap.openings.allSatisfy(\.isFromStart))
+    #expect(tap.closings == [.reset, .fin])
+    #expect(tap.gaps == [] && tap.malformations == [] && tap.faults == [])
+  }
+
+  @Test("19: a SYN that was sent twice comes once more behind the end, each time with its clock")
+  func copyOfARepeatedSYN() {
+    var segments = Self.session.dialogue().segments
+    segments.insert(segments[0], at: 1)
+    for index in segments.indices { segments[index].clock = 100 + UInt32(index) }
+    let tap = Tap(segments + segments)
+    #expect(tap.openings.count == 1)
+    Self.expectWhole(tap)
+    // With a later clock it is another connection.
+    var later = segments
+    for index in later.indices { later[index].clock = 900 + UInt32(index) }
+    #expect(Tap(segments + later).openings.count == 2)
+  }
+
+  @Test("19: a SYN of before comes late, by its clock", arguments: [true, false])
+  func lateSYN(isBefore: Bool) {
+    var segments = Self.session.dialogue(client: 900_000, server: 500_000).segments
+    for index in segments.indices { segments[index].clock = 1_000 + UInt32(index) }
+    var syn = Self.session.dialogue(client: 600_000, server: 0).segments[0]
+    syn.clock = isBefore ? 990 : 1_990
+    segments.insert(syn, at: 7)
+    let tap = Tap(segments)
+    #expect(tap.openings.count == (isBefore ? 1 : 2))
+    if isBefore { Self.expectWhole(tap) }
+  }
+
+  @Test("19: data far behind a reset is that of another connection", arguments: [3, 5])
+  func reuseBehindAReset(missing: Int) {
+    let first = Self.brokenOff()
+    var second = Self.session.dialogue(client: 90_000_000, server: 70_000_000)
+    second.segments.removeFirst(missing)
+    let tap = Tap(first.segments + second.segments)
+    #expect(tap.openings.map(\.isFromStart) == [true, false])
+    #expect(tap.closings == [.reset, .fin])
+    #expect(tap.packets(.client, connection: 2).last == Self.session.packets(.client).last)
+    // What was on its way is not.
+    let late = first.segments.filter { $0.sender == .server && !$0.payload.isEmpty }
+    #expect(Tap(first.segments + late).openings.count == 1)
+  }
+
   @Test("19: port reuse in a real capture", .capturesOfOthers)
   func portReuseForReal() throws {
     let path = SharedCaptures.path("made-here/g12_port_reuse.pcap")

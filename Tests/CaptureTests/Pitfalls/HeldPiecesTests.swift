@@ -86,6 +86,27 @@ import Wire
     #expect(stream.find(.v3, isFinal: false)?.skipped == 0)
   }
 
+  @Test(
+    "Where packets are written in parts, the start of a segment is that of a packet only where more prove it",
+    arguments: [
+      // AUTH of two bytes, DISCONNECT of 5.0, PUBACK: whole, and byte by byte.
+      ([[0xF0, 0]], true), ([[0xF0], [0]], false), ([[0xE0], [0]], false),
+      ([[0x40, 2, 0, 9]], true), ([[0x40], [2], [0], [9]], false), ([[0x40, 2], [0, 9]], false),
+      ([[0x40, 2], [0, 9], [0x40, 2], [0, 10]], false),
+      ([[0x40, 2], [0, 9], [0x40, 2], [0, 10], [0x40, 2], [0, 11]], true),
+      // PUBLISH, whose head comes by itself, and one that is too large for a segment.
+      ([[0x30, 5], [0, 1, 0x74, 0, 2]], false), ([[0x30, 5, 0, 1, 0x74], [0, 2]], true),
+    ] as [([[UInt8]], Bool)])
+  func parts(pieces: [[UInt8]], isFound: Bool) {
+    var stream = StreamResynchronizer<MQTTChain>(offset: 0)
+    var found: Int?
+    for piece in pieces {
+      stream.take(piece.span.bytes, Self.arrival)
+      found = found ?? stream.find(.v5, isFinal: false)?.skipped
+    }
+    #expect(found == (isFound ? 0 : nil))
+  }
+
   @Test("The same acknowledgement over and over, as a payload may be, begins no packets")
   func periodicAcknowledgements() {
     for (bytes, isFound) in [

@@ -335,6 +335,17 @@ extension Case5 {
       $0.publish(.server, "a", [], qos: 1, id: 2)
       $0.finish()
     },
+    Case5(
+      "bytes of the client that may stand behind the message that follows them",
+      ["MQTT-3.3.4-9": (0, 2, 1, [7]), "MQTT-4.9.0-2": (0, 2, 1, [7])]
+    ) {
+      $0.agree([.number(.receiveMaximum, 1)])
+      $0.publish(.server, "a", [], qos: 1, id: 1)
+      $0.gap(.client)
+      for id in 2...3 as ClosedRange<UInt16> { $0.publish(.server, "a", [], qos: 1, id: id) }
+      for id in 2...3 as ClosedRange<UInt16> { $0.acknowledge(.client, .puback, id) }
+      $0.finish()
+    },
     Case5("an acknowledgement that was captured first", ["MQTT-3.3.4-9": (0, 1, 0, [])]) {
       $0.agree([.number(.receiveMaximum, 1)])
       $0.acknowledge(.client, .puback, 1)

@@ -167,6 +167,17 @@ extension SessionCase {
       $0.startCarrying()
       $0.finishCarrying()
     },
+    .fails("6.0.0-4", "another subprotocol that was offered", saying: "does not name mqtt") {
+      $0.upgrade(subprotocol: "mqttv3.1")
+      $0.startCarrying()
+      $0.finishCarrying()
+    },
+    .isOpen("6.0.0-4", "no subprotocol where mqtt is not offered", saying: "the other side") {
+      $0.ask { $0.add("Sec-WebSocket-Protocol", "mqttv3.1") }
+      $0.answer()
+      $0.startCarrying()
+      $0.finishCarrying()
+    },
     .passes("6.0.0-4", "mqtt") {
       $0.upgrade(subprotocol: "mqtt")
       $0.startCarrying()

@@ -119,6 +119,7 @@ extension WholeCase {
       $0.wait(60)
       $0.ping()
       $0.pong()
+      $0.wait(1)
       $0.finish()
     },
     WholeCase(

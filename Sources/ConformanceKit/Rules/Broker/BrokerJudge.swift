@@ -32,6 +32,9 @@ struct BrokerJudge {
   var takenOver: [Int: Takeover] = [:]
   /// When the connection before ended of those that go on with a session of which the subscriptions are known.
   var absences: [Int: Timestamp] = [:]
+  /// When the connection before ended of those that go on with any session; the latest of all times where that is not
+  /// known.
+  var ends: [Int: Timestamp] = [:]
   /// Whether nobody who is not in the capture can have published the same, see ``ConformanceOptions/hasOwnMessages``.
   var hasOwnMessages = false
   /// Whether a topic was ever published that begins with U+FEFF.

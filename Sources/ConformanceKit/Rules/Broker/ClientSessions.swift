@@ -16,6 +16,8 @@ struct ConnectionIdentity {
   var name: UInt64 = 0
   /// The connection before on which a client of that identifier asked for its session, at any address; 0 is none.
   var previous: Int32 = 0
+  /// Whether it is carried by TLS, in which a client may say who it is.
+  private(set) var isOverTLS = false
 
   init() {}
 
@@ -42,6 +44,14 @@ struct ConnectionIdentity {
     let hosts = request.head.fields(named: "Host").map(\.value)
     let name = (hosts + [request.target]).joined(separator: " ")
     endpoint = ContentHash.of(Array(name.utf8).span.bytes, in: endpoint)
+  }
+
+  /// Takes the beginning of TLS: several servers may stand behind one address, which tell themselves apart by the name that
+  /// the client asks for.
+  mutating func take(serverName: String?) {
+    isOverTLS = true
+    guard let serverName else { return }
+    endpoint = ContentHash.of(Array(serverName.utf8).span.bytes, in: endpoint)
   }
 
   /// What tells a client identifier.

@@ -52,7 +52,8 @@ extension BrokerJudge {
     if packet.qos > 0 {
       pending.takeBackCopies(on: event.context.connection, key: delivery.key, packet.qos)
     }
-    guard let publication = ledger[delivery.key] else {
+    // What the server refused it does not send: somebody who is not in the capture says the same.
+    guard let publication = ledger[delivery.key], !publication.wasRefused else {
       return deliverUnknown(packet, topic, content, &delivery, event, &state, hearing, &tally)
     }
     deliver(publication, packet, topic, content, &delivery, event, &state, hearing, &tally)
@@ -98,7 +99,17 @@ extension BrokerJudge {
       noteTraced(delivery.server)
     }
     lookAt(packet, topic, content, delivery, event, &state, hearing, &tally)
-    judgeForwarding(packet, publication, delivery, event, &state, hearing, &tally)
+    guard !isOwn(publication, delivery, event.context) else {
+      // It gets none of its own: by all else this is what somebody who is not in the capture says as well.
+      if delivery.isKnown {
+        judgeNoLocal(packet, publication, delivery, event, hearing, &tally)
+      }
+      return
+    }
+    let mayHaveCome = mayHaveCome(publication, event.context, state)
+    if !mayHaveCome {
+      judgeForwarding(packet, publication, delivery, event, &state, hearing, &tally)
+    }
     // An identifier would look like the first bytes of the payload, or of its properties.
     if packet.qos == 0 { tally.satisfy(.plainHasNoIdentifier, hearing) }
     if let reuse = publication.reuse, publication.isSingle, delivery.matching.count > 0 {
@@ -110,7 +121,32 @@ extension BrokerJudge {
       noteLatency(packet, publication, event.context, state)
     }
     guard delivery.isKnown else { return }
-    judgeRoute(publication, line, packet, content, delivery, event, &state, hearing, &tally)
+    judgeRoute(publication, packet, content, delivery, event, &state, hearing, &tally)
+    if !mayHaveCome {
+      judgeOrder(packet, line, publication, delivery, event, &state, hearing, &tally)
+    }
+  }
+
+  /// Whether a client published a message itself, and no filter of it that matches wants those (No Local), or may not.
+  private func isOwn(
+    _ publication: borrowing Publication, _ delivery: borrowing Delivery, _ context: EventContext
+  ) -> Bool {
+    guard publication.connection == context.connection else { return false }
+    return !delivery.isKnown || delivery.matching.count > 0 && delivery.matching.isDeaf
+  }
+
+  /// Whether a message may have come on the connection before of a session that goes on, while that was there: then this
+  /// is another one, of somebody who is not in the capture and says the same.
+  private func mayHaveCome(
+    _ publication: borrowing Publication, _ context: EventContext,
+    _ state: borrowing ConnectionState
+  ) -> Bool {
+    guard state.isNewSession != true else { return false }
+    guard let connack = state.opening.connack else { return true }
+    guard publication.last.time < connack.moment.time, let ended = ends[context.connection] else {
+      return false
+    }
+    return publication.first.time <= ended
   }
 
   /// Judges what is said of a message by where it comes, and how.
@@ -129,7 +165,7 @@ extension BrokerJudge {
   /// Judges how a message came to a client of which all subscriptions are known.
   @inline(__always)
   private mutating func judgeRoute(
-    _ publication: Publication, _ line: UInt64, _ packet: borrowing MQTTPacketView,
+    _ publication: Publication, _ packet: borrowing MQTTPacketView,
     _ content: ContentHash, _ delivery: borrowing Delivery, _ event: borrowing EventView,
     _ state: inout ConnectionState, _ hearing: Hearing, _ tally: inout Tally
   ) {
@@ -144,7 +180,6 @@ extension BrokerJudge {
     if !absences.isEmpty {
       judgeKeeping(packet, publication, delivery, event, &state, hearing, &tally)
     }
-    judgeOrder(packet, line, publication, delivery, event, &state, hearing, &tally)
   }
 
   /// Takes note that a message came, which tells that the copies before it did not.

@@ -51,6 +51,8 @@ struct Matching: ~Copyable {
   /// Whether one that was removed may stand for another client of its group, or beside it.
   var hasDoubtfulRemoval = false
 
+  /// Whether there are more than are kept.
+  var hasMoreNumbers = false
   private static let mostNumbers = 64
 
   mutating func add(_ filter: SubscriptionList.Matched) {
@@ -60,8 +62,12 @@ struct Matching: ~Copyable {
       if filter.handlings & 0b001 != 0 { neverSendsAll = false }
       if filter.handlings != 0b100 { neverSends = false }
     }
-    if filter.standing != .refused, filter.identifier > 0, numbers.count < Self.mostNumbers {
-      numbers.append(filter.identifier)
+    if filter.standing != .refused, filter.identifier > 0 {
+      if numbers.count < Self.mostNumbers {
+        numbers.append(filter.identifier)
+      } else {
+        hasMoreNumbers = true
+      }
     }
     switch filter.standing {
     case .refused: return

@@ -82,7 +82,7 @@ extension BrokerJudge {
       noteConnectionUnseen(event.context, state, hearing, &tally)
     }
     guard !state.isContinued else { return tally.leave(rule, .connectionsUnseen, hearing) }
-    guard delivery.isKnown, !list.hasForgottenNumbers else {
+    guard delivery.isKnown, !list.hasForgottenNumbers, !delivery.matching.hasMoreNumbers else {
       return tally.leave(
         rule, delivery.isKnown ? .tooMany : state.doubtOfSubscriptions, hearing)
     }

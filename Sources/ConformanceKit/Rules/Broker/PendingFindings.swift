@@ -31,6 +31,9 @@ struct PendingFindings {
     /// Whether another message has to show the same: one alone may be that of a publisher which is not in the capture and
     /// says the same, where nobody is to get the one that is.
     var needsAnother = false
+    /// Whether what shows that it did not come was published later: what the server had before may come before it, as
+    /// retained messages do, of which there may be many.
+    var needsLater = false
     /// Whether another message was delivered behind it, before which such a copy would have come.
     var isPassed = false
 
@@ -71,7 +74,7 @@ struct PendingFindings {
   mutating func add(
     _ rule: MQTTRule, _ event: borrowing EventView, _ hearing: Hearing, key: UInt64,
     server: UInt64, isTakenBack: Bool = false, copyQoS: UInt8 = 0, needsAnother: Bool = false,
-    on other: Int? = nil, _ tally: inout Tally, _ text: FindingText
+    needsLater: Bool = false, on other: Int? = nil, _ tally: inout Tally, _ text: FindingText
   ) {
     guard entries.count < Self.maximum else { return tally.leave(rule, .tooMany, hearing) }
     let connection = other ?? event.context.connection
@@ -79,6 +82,7 @@ struct PendingFindings {
     entry.isTakenBack = isTakenBack
     entry.copyQoS = copyQoS
     entry.needsAnother = needsAnother
+    entry.needsLater = needsLater
     entries.append(entry)
     if isTakenBack { waiting.insert(connection) }
     if isTakenBack, copyQoS > 0 { withCopies.insert(connection) }
@@ -109,7 +113,8 @@ struct PendingFindings {
     var rest = false
     for index in entries.indices where entries[index].connection == connection {
       let came = entries[index].event.context.time
-      let passes = entries[index].copyQoS == 0 || published.map { $0 > came } ?? false
+      let isFree = entries[index].copyQoS == 0 && !entries[index].needsLater
+      let passes = isFree || published.map { $0 > came } ?? false
       if entries[index].key != key, passes { entries[index].isPassed = true } else { rest = true }
     }
     if !rest { waiting.remove(connection) }

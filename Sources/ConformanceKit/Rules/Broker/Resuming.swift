@@ -8,7 +8,7 @@ extension BrokerJudge {
   private static let pause: Int64 = 5_000_000_000
   /// Within how long two connections of a client may be one that was captured twice, on two interfaces of a router that
   /// translates addresses or by two hosts, whose clocks differ, in nanoseconds.
-  private static let twice: Int64 = 2_000_000_000
+  private static let twice: Int64 = 60_000_000_000
 
   /// Takes the CONNACK that accepts a client.
   mutating func accept(
@@ -91,7 +91,9 @@ extension BrokerJudge {
       return resume(before, isNext: false, event, &state)
     }
     // When the client sent it, as it is the client that most often ends a connection.
-    let isOver = end.isOver(at: state.opening.connect?.moment.time ?? event.context.time)
+    let isOver = end.isOver(
+      at: state.opening.connect?.moment.time ?? event.context.time,
+      endsWithConnection: hearing.version == .v5_0)
     switch (isPresent, isOver) {
     case (true, true?):
       noteUnseenConnection(of: state)
@@ -230,6 +232,7 @@ extension BrokerJudge {
     _ before: ClientSessions.Entry, isNext: Bool, _ event: borrowing EventView,
     _ state: inout ConnectionState
   ) {
+    ends[event.context.connection] = before.end?.moment.time ?? Timestamp(nanoseconds: .max)
     // What waited for the client comes now.
     state.exchanges.fromServer.noteIdle(at: event.context.time)
     guard isNext, let end = before.end, !end.hasLoss, let rest = end.rest?.value else { return }
@@ -254,6 +257,7 @@ extension BrokerJudge {
   ) {
     let connection = event.context.connection
     absences[connection] = nil
+    ends[connection] = nil
     denied[connection] = nil
     noteBreak(close, state)
     endWill(close, event, state, hearing, &tally)
@@ -298,10 +302,15 @@ extension ClientSessions.End {
   }
 
   /// Whether the session is over at a time; nil where that is not known.
-  fileprivate func isOver(at time: Timestamp) -> Bool? {
+  /// - Parameters:
+  ///   - time: When the client asked for it again.
+  ///   - endsWithConnection: Whether the end of the connection ends it (5.0), and not that it was asked for (3.1.1).
+  fileprivate func isOver(at time: Timestamp, endsWithConnection: Bool) -> Bool? {
     guard let lasts else { return nil }
     guard lasts < .max else { return false }
     let least = time.nanoseconds(since: last)
+    // The server may have read the next CONNECT before it ended the connection, by which its session ends.
+    if lasts == 0, least < 0, endsWithConnection { return nil }
     if lasts == 0 || least > (Int64(lasts) + Self.tolerance) * 1_000_000_000 { return true }
     let most = time.nanoseconds(since: moment.time)
     return most < (Int64(lasts) - Self.tolerance) * 1_000_000_000 ? false : nil

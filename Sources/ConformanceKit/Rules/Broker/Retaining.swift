@@ -53,7 +53,8 @@ extension BrokerJudge {
     }
     for rule in [rule, ofWill].compactMap({ $0 }) {
       add(
-        rule, delivery, event, hearing, isTakenBack: true, &tally,
+        rule, delivery, event, hearing, isTakenBack: true,
+        needsLater: packet.retain && mayBeKept(packet, source, delivery, event), &tally,
         FindingText(
           "the server delivered the message of frame \(source.first.frame) to a subscription that was "
             + "there before with RETAIN \(packet.retain ? 1 : 0)",
@@ -94,6 +95,11 @@ extension BrokerJudge {
       !pending.isSettled(.newSubscriptionGetsRetained, on: connection, key: delivery.key),
       wasThere(source, before: Timestamp(nanoseconds: delivery.matching.requested))
     else { return }
+    // Later somebody who is not in the capture may have said the same.
+    let requested = Timestamp(nanoseconds: delivery.matching.requested)
+    guard event.context.time.nanoseconds(since: requested) <= Self.prompt else {
+      return tally.leave(.retainedIsMarked, .publishersUnseen, hearing)
+    }
     // What was published while another subscription stood may have waited for its turn since (section 3.10.4).
     if source.qos > 0, packet.qos > 0, delivery.matching.wereRemoved {
       return tally.leave(.retainedIsMarked, .onItsWay, hearing)

@@ -18,7 +18,9 @@ extension BrokerJudge {
       return tally.leave(
         rule, state.isContinued ? .connectionsUnseen : state.doubtOfSubscriptions, hearing)
     }
+    // What a server tells of itself by this name many clients ask for; by other names it may send what nobody asked for.
     let name = String(copying: topic)
+    guard name.hasPrefix("$SYS/") else { return tally.leave(rule, .serverPolicy, hearing) }
     guard !topic.holdsHidden else { return tally.leave(rule, .hidden, hearing) }
     state.ownRare.suspicions.add(
       rule, event, hearing, &tally,
@@ -312,11 +314,11 @@ extension BrokerJudge {
     _ rule: MQTTRule, _ delivery: borrowing Delivery, _ event: borrowing EventView,
     _ hearing: Hearing,
     isTakenBack: Bool = false, copyQoS: UInt8 = 0, needsAnother: Bool = false,
-    _ tally: inout Tally, _ text: FindingText
+    needsLater: Bool = false, _ tally: inout Tally, _ text: FindingText
   ) {
     pending.add(
       rule, event, hearing, key: delivery.key, server: delivery.server, isTakenBack: isTakenBack,
-      copyQoS: copyQoS, needsAnother: needsAnother, &tally, text)
+      copyQoS: copyQoS, needsAnother: needsAnother, needsLater: needsLater, &tally, text)
   }
 }
 

@@ -28,7 +28,7 @@ extension BrokerJudge {
       return tally.leave(.willIsPublished, .ambiguousMessage, hearing)
     }
     if will.dropped == will.holders {
-      judgeDropped(will, content, delivery, event, &tally)
+      judgeDropped(packet, will, content, delivery, event, &tally)
     } else if let due = will.due {
       judgeDue(packet, isSecond, will, due, content, delivery, event, state, &tally)
     } else {
@@ -89,7 +89,8 @@ extension BrokerJudge {
 
   /// Judges a will that a client gets whose owners all said goodbye.
   private mutating func judgeDropped(
-    _ will: Wills.Will, _ content: ContentHash, _ delivery: borrowing Delivery,
+    _ packet: borrowing MQTTPacketView, _ will: Wills.Will, _ content: ContentHash,
+    _ delivery: borrowing Delivery,
     _ event: borrowing EventView,
     _ tally: inout Tally
   ) {
@@ -98,7 +99,10 @@ extension BrokerJudge {
     let wait = event.context.time.nanoseconds(since: drop.moment.time)
     if wait > Self.willPause, judgeLater(will, drop, content, delivery, event, &tally) { return }
     let doubt: UndecidedReason? =
-      if !isEstablished(delivery, at: drop.moment.time)
+      if packet.qos != min(will.qos, delivery.matching.grantedQoS) {
+        // Somebody says the same of the client, as a rule of the server may when it leaves.
+        .mayBePublished
+      } else if !isEstablished(delivery, at: drop.moment.time)
         || !isSurely(event.context.time, after: drop.moment.time.nanoseconds)
       {
         .subscriptionMayBeNewer

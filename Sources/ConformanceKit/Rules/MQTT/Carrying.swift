@@ -163,6 +163,9 @@ extension ConnectionState {
         .serverAnswersMQTT, webSocket.handshakeReason ?? .handshakeNotSeen, hearing)
     }
     guard response.subprotocol != "mqtt" else { return tally.satisfy(.serverAnswersMQTT, hearing) }
+    // It selects what is offered, or nothing (RFC 6455 section 4.2.2).
+    guard response.subprotocol != nil || webSocket.request?.subprotocols.contains("mqtt") == true
+    else { return tally.leave(.serverAnswersMQTT, .otherAtFault, hearing) }
     tally.violate(
       .serverAnswersMQTT, event, hearing,
       FindingText(
@@ -193,10 +196,8 @@ extension ConnectionState {
     by packet: borrowing MQTTPacketView, from answerer: Peer, _ hearing: Hearing,
     _ tally: inout Tally
   ) {
-    guard ownRare.carriage.unaligned.answer(packet.type, packet.packetID, from: answerer) else {
-      return
-    }
-    tally.satisfy(.receiverCopesWithFrames, hearing)
+    let settled = ownRare.carriage.unaligned.answer(packet.type, packet.packetID, from: answerer)
+    for _ in 0..<settled { tally.satisfy(.receiverCopesWithFrames, hearing) }
   }
 
   /// Judges packets that began or ended inside a frame and were never answered.

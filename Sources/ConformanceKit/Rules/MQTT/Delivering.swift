@@ -66,7 +66,11 @@ extension ConnectionState {
     guard !subscribing.subscriptions.hasFaultyRequest else {
       return tally.leave(rule, .faultyRequest, hearing)
     }
+    // A server may use topics that begin with $ for purposes of its own, which nobody asks for (section 4.7.2).
     let name = String(copying: topic)
+    guard !name.hasPrefix("$") || name.hasPrefix("$SYS/") else {
+      return tally.leave(rule, .serverPolicy, hearing)
+    }
     // A level that was hidden is not there to be matched.
     guard !topic.holdsHidden else { return tally.leave(rule, .hidden, hearing) }
     let filters = evidenceOfFilters(hearing)

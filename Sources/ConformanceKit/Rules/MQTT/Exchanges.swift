@@ -57,9 +57,19 @@ struct Exchanges {
   private var idleSince = Int64.min
   private var nextReceivedOrder = 0
   /// The latest message of QoS 1 that was acknowledged, and of QoS 2 that was received and released.
-  var lastPuback = -1
-  var lastPubrec = -1
-  var lastPubrel = -1
+  var lastPuback: Int {
+    get { Int(lastOrders.x) }
+    set { lastOrders.x = Int32(clamping: newValue) }
+  }
+  var lastPubrec: Int {
+    get { Int(lastOrders.y) }
+    set { lastOrders.y = Int32(clamping: newValue) }
+  }
+  var lastPubrel: Int {
+    get { Int(lastOrders.z) }
+    set { lastOrders.z = Int32(clamping: newValue) }
+  }
+  private var lastOrders: (x: Int32, y: Int32, z: Int32) = (-1, -1, -1)
   /// The longest that a message waited for an answer.
   private(set) var longestWait = AnswerTime()
 
@@ -80,12 +90,12 @@ struct Exchanges {
   var hasOpen: Bool { open.count > 0 }
 
   /// Notes an answer to a message that was not captured.
-  mutating func noteUnknownWait() { longestWait.note(.max) }
+  mutating func noteUnknownWait() { longestWait.noteUnknown() }
 
   /// Notes how long a message waited for an answer.
   @inline(__always)
   mutating func noteWait(since sent: Timestamp, until answered: Timestamp) {
-    longestWait.note(answered.nanoseconds(since: sent))
+    longestWait.note(since: sent, until: answered)
   }
 
   /// Notes that their sender has used an identifier.

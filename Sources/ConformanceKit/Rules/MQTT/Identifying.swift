@@ -69,7 +69,9 @@ extension ConnectionState {
     }
     let begins = Self.beginsWithoutDup(packet.qos)
     let rules: [MQTTRule] = isServer ? [.serverDupIsItsOwn, begins] : [begins]
-    let doubt = doubt ?? (isServer && isSaidToBeNew ? .sessionMayBeOlder : nil)
+    var doubt = doubt ?? (isServer && isSaidToBeNew ? .sessionMayBeOlder : nil)
+    // What another one of the group did not acknowledge is sent again, to this one for the first time (5.0 section 4.8.2).
+    if isServer, subscribing.subscriptions.hasShares { doubt = doubt ?? .mayBeRepeat }
     // An application may have sent it in a session before, and the server may not have seen the acknowledgement.
     let isKnown = isServer && !exchanges.fromServer.used.contains(id)
     for rule in rules {
@@ -157,6 +159,11 @@ extension ConnectionState {
     }
     if hearing.version == .v5_0, let waiting { rules.append(waiting.index(in: .v5_0)) }
     for rule in rules {
+      // What opened it may have been sent again before its sender had the acknowledgement: then the identifier is free.
+      guard !prior.mayBeAnswered else {
+        tally.leave(rule, .answeredBefore, hearing)
+        continue
+      }
       suspect(
         rule, event, hearing, &tally,
         FindingText(
@@ -184,6 +191,7 @@ extension ConnectionState {
     }
     if moment == nil, let message = exchanges.fromClient[id] {
       if let lost = message.lost { return tally.leave(rule, .gap(of: lost), hearing) }
+      guard !message.mayBeAnswered else { return tally.leave(rule, .answeredBefore, hearing) }
       moment = message.moment
     }
     guard let moment else {

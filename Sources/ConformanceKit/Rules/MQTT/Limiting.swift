@@ -208,12 +208,16 @@ extension ConnectionState {
       for rule in rules { tally.leave(rule, .tooMany, hearing) }
       return
     }
-    guard messages.count >= Int(most) || !self[sender].hasGap else {
-      for rule in rules { tally.leave(rule, .gap(of: sender), hearing) }
+    // What is missing of the sender may have been open; what is missing of its receiver may have ended what was sent later:
+    // where missing bytes stand among those of the other direction is only known to be before what acknowledges them.
+    let isOver = messages.count >= Int(most)
+    let gap = isOver ? sender.other : sender
+    if self[gap].hasGap {
+      for rule in rules { tally.leave(rule, .gap(of: gap), hearing) }
       return
     }
     report(
-      rules, breaks: messages.count >= Int(most), terms, event, hearing, &tally,
+      rules, breaks: isOver, terms, event, hearing, &tally,
       FindingText(
         "the \(sender.rawValue) sent another message above QoS 0 than the "
           + "\(sender.other.rawValue) receives at once",

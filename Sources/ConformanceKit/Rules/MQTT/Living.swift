@@ -6,6 +6,10 @@ struct PendingPings {
   private(set) var open: [Moment] = []
   /// PINGREQs for whose successors a PINGRESP came, when they were open for too long.
   private(set) var passed: [Moment] = []
+  /// When the last of those came.
+  private var passedAt = Timestamp(nanoseconds: .min)
+  /// How long behind it an answer to one before may be on its way, in nanoseconds.
+  private static let onItsWay: Int64 = 1_000_000_000
   /// Whether there were ever more than are kept.
   private var isOverfull = false
   private static let maximum = 64
@@ -37,8 +41,14 @@ struct PendingPings {
     open.removeFirst()
     guard open.count > 0, isLate, isPrompt else { return true }
     if passed.count < Self.maximum { passed.append(oldest) } else { isOverfull = true }
+    passedAt = time
     open.removeLast()
     return true
+  }
+
+  /// Whether the answer to a PINGREQ that was passed over is not on its way any more.
+  func isSettled(by time: Timestamp) -> Bool {
+    time.nanoseconds(since: passedAt) > Self.onItsWay
   }
 
   /// Forgets what missing bytes may have answered.
@@ -231,7 +241,10 @@ extension ConnectionState {
   ///
   /// In 5.0 the server may set another one (section 3.2.2.3.14), and nothing counts before it could.
   var effectiveKeepAlive: UInt16? {
-    guard is5 else { return opening.connect?.keepAlive }
+    guard is5 else {
+      // A client that was refused waits for the server to end the connection (3.1.1 section 3.2.2.3).
+      return opening.connack?.code ?? 0 == 0 ? opening.connect?.keepAlive : nil
+    }
     guard let connack = opening.connack, connack.code == 0, connack.isRead else { return nil }
     return connack.serverKeepAlive ?? opening.connect?.keepAlive
   }
@@ -270,7 +283,10 @@ extension ConnectionState {
       let isPassed = life.pings.passed.contains { $0.frame == ping.frame }
       var absence = absence(since: ping.time, by: .server, at: close)
       if isPassed, close.how != .endOfCapture {
-        absence = clocks.differ ? .undecided(.clocksDiffer) : .violation
+        absence =
+          clocks.differ
+          ? .undecided(.clocksDiffer)
+          : life.pings.isSettled(by: close.time) ? .violation : .undecided(.onTheirWay)
       }
       for rule in rules(ofAnswer: [.pingIsAnswered], to: ping, by: .server) {
         if let reason = absence.reason {

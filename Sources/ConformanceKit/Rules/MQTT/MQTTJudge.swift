@@ -76,14 +76,14 @@ struct MQTTJudge {
     if sender == .client {
       state.judgeClient(packet, event, hearing, &tally)
       takeFromClient(packet, held, content, event, &state, hearing, &tally)
-      state.client.lastTime = event.context.time
+      state.client.hear(at: event.context.time)
       state.client.isDeaf = false
     } else {
       state.judgeServer(packet, event, hearing, &tally)
       if !broker.takenOver.isEmpty { broker.judgeTakenOver(packet, event, state, hearing, &tally) }
       takeFromServer(
         packet, held, content, isFaultless: isFaultless, event, &state, hearing, &tally)
-      state.server.lastTime = event.context.time
+      state.server.hear(at: event.context.time)
       state.server.isDeaf = false
     }
     if let provocation {

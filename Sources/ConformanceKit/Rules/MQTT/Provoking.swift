@@ -136,7 +136,7 @@ extension ConnectionState {
     guard connect.hasPlainID else { return }
     if code == 0 { tally.satisfy(.plainIdentifierIsAllowed, hearing) }
     guard code == (is5 ? 0x85 : 2) else { return }
-    if connect.hasCredentials {
+    if connect.hasCredentials || hasOtherCredentials {
       tally.leave(.plainIdentifierIsAllowed, .serverPolicy, hearing, at: connect.moment)
     } else {
       tally.violate(
@@ -146,6 +146,15 @@ extension ConnectionState {
             + "digits", expected: "another code than \(is5 ? "0x85" : "0x02")", actual: seen,
           evidence: hearing.evidence(connect.moment, "CONNECT")))
     }
+  }
+
+  /// Whether the client may be known to the server by something else than its CONNECT: a certificate of TLS, or what stands
+  /// in the handshake of WebSocket.
+  private var hasOtherCredentials: Bool {
+    guard !identity.isOverTLS else { return true }
+    guard let webSocket = rare?.value.webSocket, webSocket.isSeen else { return false }
+    guard let request = webSocket.request else { return true }
+    return request.mayHaveCredentials
   }
 
   /// Looks at the code of a CONNACK.

@@ -4,15 +4,25 @@ internal import Wire
 /// The longest that an end let something wait for its answer.
 struct AnswerTime {
   private var milliseconds: UInt32 = 0
+  private var latest = WholeSeconds()
 
   /// In nanoseconds, which may be doubled.
   var nanoseconds: Int64 { Int64(milliseconds) * 1_000_000 }
 
-  /// Takes one that waited, in nanoseconds.
+  /// Takes one that was answered.
   @inline(__always)
-  mutating func note(_ nanoseconds: Int64) {
-    milliseconds = max(milliseconds, UInt32(clamping: nanoseconds / 1_000_000))
+  mutating func note(since sent: Timestamp, until answered: Timestamp) {
+    let waited = answered.nanoseconds(since: sent)
+    milliseconds = max(milliseconds, UInt32(clamping: waited / 1_000_000))
+    let sent = WholeSeconds(sent)
+    if sent.nanoseconds > latest.nanoseconds { latest = sent }
   }
+
+  /// Takes one that may have waited for any time.
+  mutating func noteUnknown() { milliseconds = .max }
+
+  /// Whether one was answered that was sent in a later second than something.
+  func isOf(later time: Timestamp) -> Bool { latest.nanoseconds > time.nanoseconds }
 }
 
 /// What is known of the requests of a client, be they SUBSCRIBEs or UNSUBSCRIBEs.
@@ -105,7 +115,7 @@ extension ConnectionState {
       ? [.answersKeepIdentifiers, .subackKeepsIdentifier]
       : [.answersKeepIdentifiers, .unsubscribeIsAnswered]
     let loss = lossReason(of: .client)
-    if loss != nil { requests.longestWait.note(.max) }
+    if loss != nil { requests.longestWait.noteUnknown() }
     if let reason = loss ?? (requests.answered.contains(type, id) ? .answeredBefore : nil) {
       for rule in rules { tally.leave(rule, reason, hearing) }
       return ownRare.suspicions.note(answerTo: id)

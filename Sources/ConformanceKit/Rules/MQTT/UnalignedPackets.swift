@@ -13,22 +13,24 @@ struct UnalignedPackets {
 
   private(set) var waits: [(wait: Wait, sender: Peer)] = []
   private static let maximum = 64
-
   /// Keeps a packet; of a few at a time the answers are enough to tell.
   mutating func add(_ wait: Wait, from sender: Peer) {
     guard waits.count < Self.maximum else { return }
     waits.append((wait, sender))
   }
 
-  /// Takes a packet of the other side; true when it answers one of these.
-  mutating func answer(_ type: MQTTPacketType, _ packetID: UInt16?, from answerer: Peer) -> Bool {
-    guard !waits.isEmpty else { return false }
+  /// Takes a packet of the other side, which has read all that came before what it answers, whatever became of the answers.
+  /// - Returns: How many of these it settles.
+  mutating func answer(_ type: MQTTPacketType, _ packetID: UInt16?, from answerer: Peer) -> Int {
+    guard !waits.isEmpty else { return 0 }
     let index = waits.firstIndex {
       $0.sender != answerer && $0.wait.answer == type && $0.wait.packetID == packetID
     }
-    guard let index else { return false }
-    waits.remove(at: index)
-    return true
+    guard let index else { return 0 }
+    let frame = waits[index].wait.moment.frame
+    let before = waits.count
+    waits.removeAll { $0.sender != answerer && $0.wait.moment.frame <= frame }
+    return before - waits.count
   }
 
   /// Forgets those whose answers may be among bytes that are missing.

@@ -190,7 +190,9 @@ extension ConnectionState {
   private mutating func answersAgain(
     _ id: UInt16, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
-    if lossReason(of: .client) == nil, requests.answered.containsMultiple(.unsuback, id) {
+    if lossReason(of: .client) == nil, !requests.hasReusedIDs,
+      requests.answered.containsMultiple(.unsuback, id)
+    {
       return ownRare.suspicions.add(
         .unsubscribeIsAnsweredOnce, event, hearing, &tally, id: id,
         FindingText(

@@ -16,6 +16,7 @@ extension WebSocketState {
       extensions: request.extensions, missing: isMethodDoubtful ? nil : request.missing,
       hasOtherVersion: request.faults.contains { $0.code == .unsupportedVersion },
       hasBadExtensions: request.faults.contains { $0.code == .malformedExtensions },
+      mayHaveCredentials: request.mayHaveCredentials,
       size: request.reserved)
     response = nil
     let handshake = WebSocketHandshake.request(request)
@@ -126,5 +127,13 @@ extension WebSocketState {
           "Host: \"\(WebSocketFault.withoutUser(host))\""))
     }
     tally.satisfy(.requestHasHost, hearing)
+  }
+}
+
+extension WebSocketRequest {
+  /// Whether something in it may say who the client is: a header, or what stands behind the path.
+  fileprivate var mayHaveCredentials: Bool {
+    target.contains("?")
+      || ["Authorization", "Cookie"].contains { !head.fields(named: $0).isEmpty }
   }
 }

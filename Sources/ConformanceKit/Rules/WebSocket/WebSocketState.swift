@@ -45,6 +45,8 @@ struct WebSocketState {
     var missing: String?
     var hasOtherVersion: Bool
     var hasBadExtensions: Bool
+    /// Whether something in it may say who the client is.
+    var mayHaveCredentials: Bool
     /// About the bytes that this takes.
     var size: Int
   }
