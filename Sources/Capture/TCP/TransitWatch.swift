@@ -79,6 +79,7 @@ struct TransitWatch {
   /// - Parameters:
   ///   - value: What the clock shows in the segment.
   ///   - orWithIt: Whether one that was sent at the same time counts as well.
+  /// - Returns: Whether it was.
   func isBehind(_ value: UInt32, orWithIt: Bool = false) -> Bool {
     guard clockSeen != Self.never else { return false }
     return ((orWithIt ? 0 : 1)...Self.lateTicks).contains(Int32(bitPattern: clock &- value))

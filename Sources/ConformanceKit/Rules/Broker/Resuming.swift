@@ -301,10 +301,11 @@ extension ClientSessions.End {
       && self.moment.time.nanoseconds >= moment.time.nanoseconds
   }
 
-  /// Whether the session is over at a time; nil where that is not known.
+  /// Tells whether the session is over at a time.
   /// - Parameters:
   ///   - time: When the client asked for it again.
   ///   - endsWithConnection: Whether the end of the connection ends it (5.0), and not that it was asked for (3.1.1).
+  /// - Returns: Whether it is; nil where that is not known.
   fileprivate func isOver(at time: Timestamp, endsWithConnection: Bool) -> Bool? {
     guard let lasts else { return nil }
     guard lasts < .max else { return false }
