@@ -131,8 +131,8 @@ extension TCPReassembler {
 
   /// Tells whether a segment is of another connection whose SYN was not captured.
   ///
-  /// It is where both its place and what it acknowledges are far away, and the streams had ended, be it by a reset, or it is the answer to a
-  /// session's beginning, or the clock by which both ends begin went on meanwhile, or it is the second one there, where no
+  /// It is where both its place and what it acknowledges are far away, and the streams had ended, be it by a reset, or it
+  /// is the answer to a session's beginning, or the clock by which both ends begin went on meanwhile, or it is the second one there, where no
   /// stream goes.
   private func isBegunAnew(
     _ segment: borrowing TCPSegment, by distance: Int, _ direction: Direction

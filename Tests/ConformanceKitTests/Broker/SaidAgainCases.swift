@@ -122,6 +122,11 @@ extension SharedCase {
       [.topicMatchesFilter: (0, 0, 1, [6]), .wildcardsSpareDollarTopics: (0, 0, 1, [6])]
     ) { $0.hear("$aws/things/t/jobs/notify") },
     SharedCase(
+      "a server passes on what a client says where nobody asked for it",
+      failed: [.topicMatchesFilter, .wildcardsSpareDollarTopics],
+      [.topicMatchesFilter: (1, 0, 0, [10]), .wildcardsSpareDollarTopics: (1, 0, 0, [10])]
+    ) { $0.hear("$mine/a", isSaid: true) },
+    SharedCase(
       "a server tells of itself where nobody asked for it",
       failed: [.topicMatchesFilter, .wildcardsSpareDollarTopics],
       [.topicMatchesFilter: (1, 0, 0, [6]), .wildcardsSpareDollarTopics: (1, 0, 0, [6])]
@@ -296,9 +301,15 @@ extension Script {
   }
 
   /// A client with a filter for all gets a message.
-  fileprivate mutating func hear(_ topic: String) {
+  fileprivate mutating func hear(_ topic: String, isSaid: Bool = false) {
     join("c")
     ask(1, "#")
+    if isSaid {
+      on(2) {
+        $0.join("p")
+        $0.say(.client, topic, "1")
+      }
+    }
     say(.server, topic, "1")
     answerPing()
     finish()

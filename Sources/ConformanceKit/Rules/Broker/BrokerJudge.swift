@@ -172,6 +172,11 @@ struct BrokerJudge {
     key(content.value, at: server)
   }
 
+  /// Whether a client published a message.
+  func isPublished(_ content: ContentHash, at server: UInt64) -> Bool {
+    ledger[Self.key(content, at: server)] != nil
+  }
+
   /// Whether the capture shows what clients of a server publish and others get.
   func isTraced(_ server: UInt64) -> Bool { servers[server]?.isTraced ?? false }
 

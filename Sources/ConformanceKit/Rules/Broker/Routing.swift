@@ -18,9 +18,12 @@ extension BrokerJudge {
       return tally.leave(
         rule, state.isContinued ? .connectionsUnseen : state.doubtOfSubscriptions, hearing)
     }
-    // What a server tells of itself by this name many clients ask for; by other names it may send what nobody asked for.
+    // What a server tells of itself by this name many clients ask for; by other names it may send of its own what nobody
+    // asked for.
     let name = String(copying: topic)
-    guard name.hasPrefix("$SYS/") else { return tally.leave(rule, .serverPolicy, hearing) }
+    guard name.hasPrefix("$SYS/") || publication(of: delivery) != nil else {
+      return tally.leave(rule, .serverPolicy, hearing)
+    }
     guard !topic.holdsHidden else { return tally.leave(rule, .hidden, hearing) }
     state.ownRare.suspicions.add(
       rule, event, hearing, &tally,

@@ -33,9 +33,8 @@ extension ConnectionState {
   /// Judges the topic of a message to the client by the filters that it matches.
   @inline(__always)
   mutating func judgeTopic(
-    _ topic: RawSpan, _ matching: borrowing Matching, _ event: borrowing EventView,
-    _ hearing: Hearing,
-    _ tally: inout Tally
+    _ topic: RawSpan, _ matching: borrowing Matching, isOfServer: Bool,
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) {
     // Nothing is left of it when the capture cut it off.
     guard topic.byteCount > 0 else { return }
@@ -44,12 +43,13 @@ extension ConnectionState {
     } else if matching.removed != nil {
       tally.leave(.topicMatchesFilter, .unsubscribed, hearing)
     } else {
-      judgeStray(topic, event, hearing, &tally)
+      judgeStray(topic, isOfServer: isOfServer, event, hearing, &tally)
     }
   }
 
   private mutating func judgeStray(
-    _ topic: RawSpan, _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
+    _ topic: RawSpan, isOfServer: Bool, _ event: borrowing EventView, _ hearing: Hearing,
+    _ tally: inout Tally
   ) {
     let rule = MQTTRule.topicMatchesFilter
     if let reason = lossReason(of: .client) { return tally.leave(rule, reason, hearing) }
@@ -66,9 +66,10 @@ extension ConnectionState {
     guard !subscribing.subscriptions.hasFaultyRequest else {
       return tally.leave(rule, .faultyRequest, hearing)
     }
-    // A server may use topics that begin with $ for purposes of its own, which nobody asks for (section 4.7.2).
+    // A server may use topics that begin with $ for purposes of its own, which nobody asks for (section 4.7.2); what a client
+    // published there is none of those.
     let name = String(copying: topic)
-    guard !name.hasPrefix("$") || name.hasPrefix("$SYS/") else {
+    guard !isOfServer || name.hasPrefix("$SYS/") else {
       return tally.leave(rule, .serverPolicy, hearing)
     }
     // A level that was hidden is not there to be matched.

@@ -98,7 +98,9 @@ extension MQTTJudge {
   ) {
     var delivery = BrokerJudge.Delivery(at: state.identity.endpoint)
     state.subscribing.subscriptions.forEachMatch(of: topic) { delivery.matching.add($0) }
-    state.judgeTopic(topic, delivery.matching, event, hearing, &tally)
+    var isOfServer = topic.begins(with: "$")
+    if isOfServer, let content { isOfServer = !broker.isPublished(content, at: delivery.server) }
+    state.judgeTopic(topic, delivery.matching, isOfServer: isOfServer, event, hearing, &tally)
     if delivery.matching.count == 0, delivery.matching.removed == nil, !packet.retain {
       broker.noteStray(topic, event.context, state, hearing, &tally)
     }
