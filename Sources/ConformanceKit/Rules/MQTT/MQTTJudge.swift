@@ -55,7 +55,9 @@ struct MQTTJudge {
     let sender = event.context.sender
     let isFaultless = !packet.hasFaults
     let is5 = hearing.version == .v5_0
-    let rules = judgeFaults(packet, isFaultless: isFaultless, event, state, hearing, &tally)
+    let answersNothing = !is5 || isFaultless ? false : state.answersNothing(packet)
+    let rules = judgeFaults(
+      packet, isFaultless: isFaultless, answersNothing: answersNothing, event, hearing, &tally)
     if is5 { Self.judgePacket(packet, event, hearing, &tally) }
     broker.note(event.context)
     var held: [UInt8] = []
@@ -92,16 +94,17 @@ struct MQTTJudge {
   }
 
   /// Judges what is wrong with a packet in itself.
+  ///
+  /// It is not handed the state of the connection, which the compiler would copy to inline it.
   /// - Returns: The rules by which its receiver must close.
   @inline(__always)
   private mutating func judgeFaults(
-    _ packet: borrowing MQTTPacketView, isFaultless: Bool, _ event: borrowing EventView,
-    _ state: borrowing ConnectionState, _ hearing: Hearing, _ tally: inout Tally
+    _ packet: borrowing MQTTPacketView, isFaultless: Bool, answersNothing: Bool,
+    _ event: borrowing EventView, _ hearing: Hearing, _ tally: inout Tally
   ) -> RuleSet {
     guard hearing.version == .v5_0 else {
       return faults.take(packet, isFaultless: isFaultless, event, hearing, &tally)
     }
-    let answersNothing = isFaultless ? false : state.answersNothing(packet)
     return faultsOf5.take(
       packet, isFaultless: isFaultless, answersNothing: answersNothing, event, hearing, &tally)
   }
