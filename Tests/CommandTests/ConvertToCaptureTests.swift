@@ -1,4 +1,5 @@
 import Foundation
+import RepriseCore
 import TestSupport
 import Testing
 
@@ -79,6 +80,22 @@ import Testing
       $0.contains(#""password":{"utf8":"******"}"#)
     }
     #expect(starred.count == 1)
+  }
+
+  /// One byte alone would be taken for the number of a FIN, and what was left out would have no place.
+  @Test func `what a selection left out is a gap of two bytes`() throws {
+    let (recording, file) = (scratch.path("a.jsonl"), scratch.path("b.pcapng"))
+    let choice = ["convert", capture, "--filter", "type != PUBACK", "-o", recording]
+    #expect(try RepriseProcess.run(choice).status == 0)
+    #expect(try RepriseProcess.run(["convert", recording, "-o", file]).status == 0)
+    let gaps = try inspect(file, ["--filter", "type == GAP"]).map { line in
+      let event = JSONValue(parsing: Array(line.utf8))
+      return [
+        event?["connection"]?.integer.map(String.init), event?["from"]?.text,
+        event?["bytes"]?.integer.map(String.init),
+      ]
+    }
+    #expect(gaps == [["1", "client", "2"], ["3", "server", "2"]])
   }
 
   @Test func `a recording is redacted as a recording`() throws {

@@ -21,7 +21,8 @@ extension BrokerJudge {
     // What a server tells of itself by this name many clients ask for; by other names it may send of its own what nobody
     // asked for.
     let name = String(copying: topic)
-    guard name.hasPrefix("$SYS/") || publication(of: delivery) != nil else {
+    let source = publication(of: delivery)
+    guard name.hasPrefix("$SYS/") || source != nil else {
       return tally.leave(rule, .serverPolicy, hearing)
     }
     guard !topic.holdsHidden else { return tally.leave(rule, .hidden, hearing) }
@@ -29,7 +30,8 @@ extension BrokerJudge {
       rule, event, hearing, &tally,
       FindingText(
         "the server sent a message whose topic begins with $ for a filter that begins with a wildcard",
-        expected: "no message of that topic for such a filter", actual: "topic \"\(name)\""))
+        expected: "no message of that topic for such a filter", actual: "topic \"\(name)\"",
+        evidence: source?.evidence ?? []))
   }
 
   /// Judges the QoS of a message by what the client was granted.
