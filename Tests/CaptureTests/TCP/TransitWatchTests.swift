@@ -74,6 +74,23 @@ import Testing
     #expect(news == isLate)
   }
 
+  /// What was sent before something that was captured shows an earlier clock, also where that goes round.
+  @Test(
+    arguments: [
+      (1, false, false), (0, false, true), (-1, true, true), (-131_072, true, true),
+      (-131_073, false, false),
+    ] as [(Int32, Bool, Bool)])
+  func tellsWhatWasSentBefore(ticks: Int32, isBehind: Bool, orWithIt: Bool) {
+    for clock in [1_000, 500_000] as [UInt32] {
+      var watch = TransitWatch()
+      let value = clock &+ UInt32(bitPattern: ticks)
+      #expect(!watch.isBehind(value) && !watch.isBehind(value, orWithIt: true))
+      _ = watch.read(clock, at: 0)
+      #expect(watch.isBehind(value) == isBehind)
+      #expect(watch.isBehind(value, orWithIt: true) == orWithIt)
+    }
+  }
+
   /// A clock has a length of ticks that is in use; what is not looked at is a short pause, and a clock that goes back.
   @Test(
     arguments: [

@@ -62,6 +62,10 @@ extension SharedCase {
       "a PINGRESP waits behind what the server has written", [.pingIsAnswered: (0, 0, 1, [6])]
     ) { $0.pour(every: 2) },
     SharedCase(
+      "a PINGRESP waits behind what the server has written, which had paused before",
+      [.pingIsAnswered: (0, 0, 1, [6])]
+    ) { $0.pour(every: 2, before: 7) },
+    SharedCase(
       "a PINGRESP does not come though the server paused", failed: [.pingIsAnswered],
       [.pingIsAnswered: (1, 0, 0, [27])]
     ) { $0.pour(every: 2, pause: 7) },
@@ -209,10 +213,12 @@ extension Script {
 
   /// The server sends messages while a PINGREQ waits.
   fileprivate mutating func pour(
-    every seconds: Double, pause: Double = 0, then: (inout Script) -> Void = { _ in }
+    every seconds: Double, before: Double = 0, pause: Double = 0,
+    then: (inout Script) -> Void = { _ in }
   ) {
     join("c")
     ask(1, "a")
+    wait(before)
     ping()
     wait(pause)
     for number in 0..<20 {
